@@ -1,0 +1,58 @@
+# make setup | app | test | lint | bench | bench-utility
+#   make app PORT=8502            another port
+#   make test ARGS="-k kendall"   anything pytest takes
+#   make setup PYTHON=python3.12  another interpreter for a new .venv
+
+PYTHON  ?= python3
+PORT    ?= 8501
+WORKERS ?= 2
+ARGS    ?=
+
+VENV  := .venv
+PY    := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+BENCH_STAMP := $(VENV)/.installed-bench
+
+.DEFAULT_GOAL := setup
+.PHONY: setup app test lint bench bench-utility chromium-hint
+
+setup: $(STAMP)
+
+# Runs again only when the pins changed.
+$(STAMP): requirements.txt requirements-dev.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	  || { echo "Python 3.11 or newer is needed; name one with: make setup PYTHON=python3.12" >&2; exit 1; }
+	@$(PY) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) \
+	  || { echo "No virtual environment could be made (on Debian: apt-get install python3-venv)" >&2; exit 1; }
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@if [ -f engine/__main__.py ]; then \
+	  echo "Compiling the counting loops once ..."; \
+	  $(PY) -m engine warm || echo "Not compiled ahead; the first run will do it."; \
+	fi
+	@touch $@
+
+app: setup
+	$(PY) -m streamlit run app.py --server.address localhost --server.port $(PORT)
+
+test: setup chromium-hint
+	$(PY) -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+
+chromium-hint:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+	  || command -v google-chrome >/dev/null \
+	  || echo "No Chromium found: the browser tests will be skipped. Get it with: apt-get install chromium"
+
+lint: setup
+	$(PY) -m ruff check .
+	$(PY) -m mypy engine
+	$(VENV)/bin/lint-imports --no-logo
+
+$(BENCH_STAMP): $(STAMP) requirements-bench.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-bench.txt
+	@touch $@
+
+bench: $(BENCH_STAMP)
+	$(PY) -m benchmarks.speed $(ARGS)
+
+bench-utility: setup
+	$(PY) -m benchmarks.utility $(ARGS)

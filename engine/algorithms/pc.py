@@ -1,0 +1,70 @@
+"""PC without privacy (Spirtes, Glymour and Scheines; Priv-PC appendix A, Algorithm 3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.algorithms.common import Algorithm, Outcome, Scores, SearchParameters, learn
+from engine.data import Dataset
+from engine.params import param
+from engine.privacy.events import UndefendedEvent
+from engine.session import Session
+from engine.skeleton import Query, TestByTest
+from engine.statistics import VARIANTS
+
+
+@dataclass(frozen=True, kw_only=True)
+class PCParameters(SearchParameters):
+    """Parameters of non-private PC."""
+
+    variant: str = param(
+        "published",
+        kind="choice",
+        choices=VARIANTS,
+        title="Form of the rank test",
+        help="Published: strata that cannot be tested are skipped, and an edge that no stratum can "
+        "test stays. Strict: the form with a proven sensitivity, over all strata.",
+        when={"statistic": ("kendall", "spearman")},
+    )
+
+
+class PC(TestByTest):
+    """Delete an edge when the p-value exceeds the threshold; keep it when nothing can be tested."""
+
+    def __init__(self, data: Dataset, params: PCParameters, session: Session):
+        super().__init__()
+        self._scores = Scores(data, params.statistic, params.variant)
+        self._threshold, self._session = params.level, session
+
+    def independent(self, q: Query) -> bool:
+        """p > T; an untestable query (p is NaN) is not independent."""
+        score = self._scores.full(q)
+        decision = score.p > self._threshold
+        self._session.emit(
+            "test",
+            "independent" if decision else "dependent" if score.testable else "untestable",
+            query=q,
+            value=score.p,
+            threshold=self._threshold,
+            internal={"statistic": score.statistic, "dof": score.dof},
+        )
+        return bool(decision)
+
+
+def run(data: Dataset, params: PCParameters, session: Session) -> Outcome:
+    """Non-private PC: it reads the data as they are, so nothing can be defended."""
+    if params.statistic != "oracle":
+        session.ledger.charge(UndefendedEvent("PC reads the data without noise"), label="PC")
+    return learn(data, params, session, PC(data, params, session))
+
+
+ALGORITHM = Algorithm(
+    key="pc",
+    title="PC (no privacy)",
+    family="constraint-based",
+    params=PCParameters,
+    run=run,
+    private=False,
+    reference="Spirtes, Glymour, Scheines 2000; Priv-PC appendix A",
+    summary="Tests every edge for conditional independence, without any noise.",
+)

@@ -1,0 +1,222 @@
+"""Priv-PC: sieve and examine (Wang, Pang, Song, NeurIPS 2020, Algorithms 1 and 2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from engine.algorithms.common import (
+    Algorithm,
+    Evidence,
+    Outcome,
+    PrivateParameters,
+    learn,
+)
+from engine.data import Dataset
+from engine.params import param
+from engine.privacy.events import LaplaceEvent
+from engine.privacy.ledger import BudgetExhausted, Guarantee, Ledger, shares
+from engine.privacy.mechanisms import AboveThreshold, laplace
+from engine.session import Session
+from engine.skeleton import Query, TestByTest, Graph
+from engine.tables import Rows
+from engine.theory import best_subsample, sieve_epsilon
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivPCParameters(PrivateParameters):
+    """Parameters of Priv-PC."""
+
+    tweak: float = param(
+        0.02,
+        kind="float",
+        low=0.0,
+        high=0.5,
+        title="Threshold tweak t",
+        help="The sieve compares with T − t: fewer independent pairs are lost in it, more "
+        "dependent ones are examined in vain.",
+    )
+    subsample: int | str = param(
+        "best",
+        kind="int",
+        words=("best", "off"),
+        low=1,
+        high=1e9,
+        title="Subsample size m",
+        help="Rows in the sieve's sample. 'best' minimises the sieve's noise (Priv-PC section "
+        "3.2); 'off', or n and more, uses all rows.",
+    )
+    score: str = param(
+        "auto",
+        kind="choice",
+        choices=("auto", "p", "z"),
+        title="Perturbed score",
+        help="Noise on the p-value, as published, or on |z|, which has a stronger signal. 'auto' "
+        "is p in published mode and z in strict mode.",
+    )
+
+    @property
+    def scale(self) -> str:
+        """The perturbed score with "auto" resolved."""
+        return {"auto": "z" if self.strict else "p"}.get(self.score, self.score)
+
+    def rows_in_sieve(self, epsilon_round: float, n: int) -> int:
+        """m as a number."""
+        if self.subsample == "best":
+            return best_subsample(epsilon_round, n)
+        return n if self.subsample == "off" else min(int(self.subsample), n)
+
+
+def rounds(data: Dataset) -> int:
+    """How many sieve-and-examine rounds a strict budget is shared among: public facts only.
+
+    Every pair can be deleted once, and the last sieve goes unanswered.
+    """
+    return data.d * (data.d - 1) // 2 + 1
+
+
+class PrivPC(TestByTest):
+    """Sieve on a subsample, examine what passes on all rows; both afresh after each answer."""
+
+    def __init__(
+        self,
+        data: Dataset,
+        params: PrivPCParameters,
+        session: Session,
+        epsilon_round: float,
+    ):
+        super().__init__()
+        self._evidence = Evidence(data, params, params.scale)
+        self._session, self._tweak, self._epsilon = session, params.tweak, epsilon_round
+        self._store = self._evidence.scores.store
+        self._m = params.rows_in_sieve(epsilon_round, data.n)
+        self._rate = self._m / data.n
+        # In units of the sensitivity, the threshold gets Lap(2/eps') and a query Lap(4/eps').
+        self._inner = sieve_epsilon(epsilon_round, data.n, self._m)
+        self._sieve: AboveThreshold | None = None
+        self._sample: Rows | None = None
+        self._graph: Graph | None = None
+        self.answers = 0
+
+    def begin_order(self, order: int, graph: Graph) -> None:
+        """Remember the graph, to count the second test of an examined query."""
+        self._graph = graph
+
+    def _open(self, q: Query) -> AboveThreshold:
+        """A new round: reserve sieve and examine, draw the sample and the noisy threshold."""
+        ledger = self._session.ledger
+        excess = self._evidence.excess(q, self._m)
+        sieve_scale, examine = 2 / self._inner, self._examine_event(q)
+        room = (ledger.left - ledger.cost(examine)) if ledger.cap is not None else math.inf
+        if room < 0:
+            raise BudgetExhausted("No budget is left to examine what the next sieve would pass.")
+        self._sieve = AboveThreshold(
+            self._session,
+            threshold=0.0,
+            sensitivity=excess,
+            threshold_scale=sieve_scale,
+            query_scale=2 * sieve_scale,
+            rate=self._rate,
+            label="sieve",
+            order=q.order,
+        )
+        self._sample = self._store.subsample(self._m, self._session.rng)
+        return self._sieve
+
+    def _examine_event(self, q: Query) -> LaplaceEvent:
+        unit = self._evidence.unit(q)
+        return LaplaceEvent(self._evidence.excess(q) * unit, 2 * unit / self._epsilon)
+
+    def independent(self, q: Query) -> bool:
+        """Both the sieve and, if it passes, the examine find the query independent."""
+        sieve = self._sieve if self._sieve is not None and self._sieve.open else self._open(q)
+        raw = self._evidence.of(q, self._sample)
+        unit, level = self._evidence.unit(q, self._m), self._evidence.level(self._tweak)
+        passed = sieve.above((raw - level) / unit)
+        self._session.emit(
+            "sieve",
+            "passed" if passed else "dependent",
+            query=q,
+            threshold=level,
+            internal={
+                "exact": raw,
+                "noisy value": level + unit * sieve.noisy_value,
+                "noisy threshold": level + unit * sieve.noisy_threshold,
+            },
+        )
+        return passed and self._examine(q)
+
+    def _examine(self, q: Query) -> bool:
+        assert self._graph is not None
+        self._graph.tests[q.order] += 1
+        self.answers += 1
+        raw, event = self._evidence.of(q), self._examine_event(q)
+        noisy = laplace(
+            self._session,
+            raw,
+            sensitivity=event.sensitivity,
+            scale=event.scale,
+            label="examine",
+            order=q.order,
+        )
+        level = self._evidence.level()
+        found = noisy > level
+        self._session.emit(
+            "examine",
+            "independent" if found else "dependent",
+            query=q,
+            value=noisy,
+            threshold=level,
+            internal={"exact": raw},
+        )
+        return found
+
+
+def claimed_total(answers: int, epsilon: float, delta: float) -> Guarantee:
+    """The paper's total after k answers: advanced composition of 2k steps of epsilon/2.
+
+    2 [sqrt(2 k ln(2/delta)) epsilon/2 + k (epsilon/2)(e^(epsilon/2) - 1)], sieves and examines
+    each with half of delta.
+    """
+    half = epsilon / 2
+    if answers == 0:
+        return Guarantee(0.0, 0.0)
+    if half > 500:
+        return Guarantee(math.inf, delta)
+    root = math.sqrt(2 * answers * math.log(2 / delta)) * half
+    return Guarantee(2 * (root + answers * half * math.expm1(half)), delta)
+
+
+def ledger(data: Dataset, params: PrivPCParameters) -> Ledger:
+    """Strict: the cap, under the composition that gives a round more. Published: no cap."""
+    if not params.strict:
+        return Ledger(delta=params.delta)
+    return Ledger(params.total, method=shares(params.total, 2 * rounds(data))[0])
+
+
+def run(data: Dataset, params: PrivPCParameters, session: Session) -> Outcome:
+    """Published: ``epsilon`` a round. Strict: the total, shared equally among the rounds."""
+    epsilon = params.epsilon
+    if params.strict:
+        epsilon = 2 * shares(params.total, 2 * rounds(data))[1]
+    rule = PrivPC(data, params, session, epsilon)
+    outcome = learn(data, params, session, rule)
+    claimed = None
+    if not params.strict:
+        claimed = claimed_total(rule.answers, params.epsilon, params.delta)
+    extras = {"epsilon a round": epsilon, "rows in the sieve": rule._m}
+    return replace(outcome, claimed=claimed, extras=extras)
+
+
+ALGORITHM = Algorithm(
+    key="priv_pc",
+    title="Priv-PC",
+    family="constraint-based",
+    params=PrivPCParameters,
+    run=run,
+    private=True,
+    reference="Wang, Pang, Song, NeurIPS 2020",
+    summary="Sieves queries on a subsample with the sparse vector technique, then examines the few "
+    "that pass with most of the budget.",
+    ledger=ledger,
+)

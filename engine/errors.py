@@ -1,0 +1,19 @@
+"""Errors a person can act on, and the spelling hint they share."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class InputError(ValueError):
+    """Bad input of a person; the message is one sentence that says what to do."""
+
+
+class DataError(InputError):
+    """A data file that cannot be used as it is."""
+
+
+def did_you_mean(word: str, options: Iterable[str]) -> str:
+    """Return " Did you mean 'x'?" for the nearest option, or nothing."""
+    by_folded = {option.casefold(): option for option in options}
+    near = get_close_matches(word.casefold(), by_folded, n=1)
+    return f" Did you mean '{by_folded[near[0]]}'?" if near else ""

@@ -1,0 +1,153 @@
+"""Declarative parameters.
+
+One frozen dataclass per algorithm is at once its validation, its documentation, its form on the
+page and its command-line flags. A field is declared with :func:`param`; a class that inherits from
+:class:`Parameters` checks every field when it is built and raises :class:`ParameterError` with one
+sentence that says what to do.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+from engine.errors import InputError, did_you_mean
+
+
+class ParameterError(InputError):
+    """A parameter has an unknown name or a value outside its declared bounds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """Everything that is declared about one parameter.
+
+    ``kind`` is "float", "int", "bool" or "choice". Bounds are inclusive unless ``open_low``.
+    ``words`` are named values that a number may take instead ("best", "auto"); None stands for the
+    first of them. ``when`` maps another parameter's name to the values for which this one has any
+    effect: the form hides it otherwise.
+    """
+
+    name: str
+    kind: str
+    default: Any
+    title: str
+    help: str
+    low: float | None = None
+    high: float | None = None
+    open_low: bool = False
+    choices: tuple[str, ...] = ()
+    log: bool = False
+    words: tuple[str, ...] = ()
+    when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+    def check(self, value: Any) -> Any:
+        """Return ``value`` in the declared type; raise ParameterError where it does not fit."""
+        if self.words and (value is None or value in self.words):
+            return value or self.words[0]
+        if self.kind == "choice":
+            return self._check_choice(value)
+        if self.kind == "bool":
+            if not isinstance(value, bool):
+                raise ParameterError(f"{self.name} must be true or false, not {value!r}.")
+            return value
+        return self._check_number(value)
+
+    def _check_choice(self, value: Any) -> str:
+        if value not in self.choices:
+            raise ParameterError(
+                f"{self.name} must be one of {', '.join(self.choices)}; {value!r} is not."
+            )
+        return str(value)
+
+    def _check_number(self, value: Any) -> float | int:
+        wanted = numbers.Integral if self.kind == "int" else numbers.Real
+        if isinstance(value, bool) or not isinstance(value, wanted) or math.isnan(value):
+            raise ParameterError(f"{self.name} must be {self.noun()}, not {value!r}.")
+        below = self.low is not None and (
+            value <= self.low if self.open_low else value < self.low
+        )
+        if below or (self.high is not None and value > self.high):
+            raise ParameterError(f"{self.name} must be {self.bounds()}; {value} is not.")
+        return int(value) if self.kind == "int" else float(value)
+
+    def bounds(self) -> str:
+        """The admitted range in words, e.g. "above 0 and at most 1000"."""
+        parts = []
+        if self.low is not None:
+            parts.append(f"{'above' if self.open_low else 'at least'} {self.low:g}")
+        if self.high is not None:
+            parts.append(f"at most {self.high:g}")
+        return " and ".join(parts) or "any number"
+
+    def parse(self, text: str) -> Any:
+        """The value a command-line flag's text stands for."""
+        if text in self.words:
+            return text
+        if self.kind == "bool":
+            if text.lower() not in {"true", "false", "yes", "no", "1", "0"}:
+                raise ParameterError(f"{self.name} must be true or false, not {text!r}.")
+            return text.lower() in {"true", "yes", "1"}
+        if self.kind == "choice":
+            return text
+        try:
+            return int(text) if self.kind == "int" else float(text)
+        except ValueError:
+            raise ParameterError(f"{self.name} must be {self.noun()}, not {text!r}.") from None
+
+    def noun(self) -> str:
+        """What a value must be, in words, e.g. 'a whole number or "best"'."""
+        words = "".join(f' or "{word}"' for word in self.words)
+        return ("a whole number" if self.kind == "int" else "a number") + words
+
+
+def param(default: Any, **declared: Any) -> Any:
+    """Declare one field of a :class:`Parameters` class; the keywords are those of :class:`Spec`."""
+    return field(default=default, metadata={"declared": declared})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """Base of every parameter class: validated at construction, hashable, serialisable."""
+
+    def __post_init__(self) -> None:
+        for spec in self.specs():
+            object.__setattr__(self, spec.name, spec.check(getattr(self, spec.name)))
+        self.check_together()
+
+    def check_together(self) -> None:
+        """Override for conditions that join several parameters."""
+
+    @classmethod
+    def specs(cls) -> tuple[Spec, ...]:
+        """The declarations, in the order in which a form should show them."""
+        return tuple(
+            Spec(name=f.name, default=f.default, **f.metadata["declared"]) for f in fields(cls)
+        )
+
+    @classmethod
+    def build(cls, values: Mapping[str, Any]) -> Self:
+        """Construct from a mapping; unknown names raise ParameterError and name a near match."""
+        known = [f.name for f in fields(cls)]
+        for name in values:
+            if name not in known:
+                raise ParameterError(
+                    f"There is no parameter {name!r} here; there are {', '.join(known)}."
+                    f"{did_you_mean(name, known)}"
+                )
+        return cls(**values)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Name to value, in declared order."""
+        return dataclasses.asdict(self)
+
+
+def relevant(specs: tuple[Spec, ...], values: Mapping[str, Any]) -> tuple[Spec, ...]:
+    """The declarations that have an effect under ``values`` (see ``Spec.when``)."""
+    return tuple(
+        s for s in specs if all(values.get(other) in admitted for other, admitted in s.when.items())
+    )

@@ -1,0 +1,1 @@
+"""Differential privacy: events, accounting, the ledger, and the mechanisms that draw noise."""

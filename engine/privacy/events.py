@@ -1,0 +1,177 @@
+"""What a mechanism charges: data that states the full mathematics of one noisy release.
+
+Each event knows two costs, both with respect to replace-one neighbours and with the sensitivity
+that can be *defended* (not the one a paper claims):
+
+- ``epsilon``: its pure differential privacy cost (``inf`` where it has none),
+- ``rho``: its zero-concentrated cost (Bun and Steinke 2016); a pure step of epsilon costs
+  epsilon^2 / 2, and at most epsilon whatever it is.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Event(Protocol):
+    """One charge. ``delta`` is what the event itself adds to the failure probability."""
+
+    @property
+    def epsilon(self) -> float: ...
+    @property
+    def rho(self) -> float: ...
+    @property
+    def delta(self) -> float: ...
+    def describe(self) -> str: ...
+
+
+class _Pure(ABC):
+    """Common to events with a pure epsilon."""
+
+    @property
+    @abstractmethod
+    def epsilon(self) -> float: ...
+
+    @property
+    def rho(self) -> float:
+        # A pure step's Renyi divergence of any order is at most its epsilon, so rho <= epsilon too.
+        return min(self.epsilon**2 / 2, self.epsilon)
+
+    @property
+    def delta(self) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class LaplaceEvent(_Pure):
+    """A value of the given defended sensitivity released with Laplace noise of the given scale."""
+
+    sensitivity: float
+    scale: float
+
+    @property
+    def epsilon(self) -> float:
+        return _ratio(self.sensitivity, self.scale)
+
+    def describe(self) -> str:
+        return f"Laplace, sensitivity {self.sensitivity:.4g}, scale {self.scale:.4g}"
+
+
+@dataclass(frozen=True)
+class AboveThresholdEvent(_Pure):
+    """One run of the sparse vector technique up to its first positive answer (Lyu et al. 2017).
+
+    Threshold noise Laplace(threshold_scale), query noise Laplace(query_scale), every query of the
+    same defended sensitivity: epsilon = sensitivity / threshold_scale + 2 sensitivity / query_scale,
+    however many negative answers it gives.
+    """
+
+    sensitivity: float
+    threshold_scale: float
+    query_scale: float
+
+    @property
+    def epsilon(self) -> float:
+        return _ratio(self.sensitivity, self.threshold_scale) + _ratio(
+            2 * self.sensitivity, self.query_scale
+        )
+
+    def describe(self) -> str:
+        return (
+            f"Above-threshold, sensitivity {self.sensitivity:.4g}, threshold scale "
+            f"{self.threshold_scale:.4g}, query scale {self.query_scale:.4g}"
+        )
+
+
+@dataclass(frozen=True)
+class ExponentialEvent(_Pure):
+    """The exponential mechanism with weights exp(scale_epsilon * utility / (2 sensitivity)).
+
+    ``stated_epsilon`` is the epsilon the mechanism was run with for a utility of sensitivity
+    ``stated_sensitivity``; ``sensitivity`` is the utility's defended one.
+    """
+
+    sensitivity: float
+    stated_sensitivity: float
+    stated_epsilon: float
+
+    @property
+    def epsilon(self) -> float:
+        return self.stated_epsilon * _ratio(self.sensitivity, self.stated_sensitivity)
+
+    @property
+    def rho(self) -> float:
+        # Bounded range (Durfee-Rogers 2019; Cesar-Rogers 2021): epsilon^2 / 8 for an
+        # exponential mechanism of parameter epsilon.
+        return min(self.epsilon**2 / 8, self.epsilon)
+
+    def describe(self) -> str:
+        return f"Exponential mechanism, sensitivity {self.sensitivity:.4g}, ε {self.epsilon:.4g}"
+
+
+@dataclass(frozen=True)
+class GaussianEvent:
+    """A value (or vector) of the given defended l2 sensitivity with Gaussian noise of std sigma."""
+
+    sensitivity: float
+    sigma: float
+
+    @property
+    def epsilon(self) -> float:
+        return 0.0 if self.sensitivity == 0 else math.inf
+
+    @property
+    def rho(self) -> float:
+        return _ratio(self.sensitivity, self.sigma) ** 2 / 2
+
+    @property
+    def delta(self) -> float:
+        return 0.0
+
+    def describe(self) -> str:
+        return f"Gaussian, ℓ2 sensitivity {self.sensitivity:.4g}, σ {self.sigma:.4g}"
+
+
+@dataclass(frozen=True)
+class SubsampledEvent(_Pure):
+    """A pure event run on m of n rows drawn without replacement.
+
+    Balle, Barthe and Gaboardi 2018, Theorem 9: replace-one neighbours,
+    epsilon = ln(1 + rate (e^inner - 1)).
+    """
+
+    inner: Event
+    rate: float
+
+    @property
+    def epsilon(self) -> float:
+        inner = self.inner.epsilon
+        if inner > 500:  # e^inner overflows; the rate is then a mere shift
+            return inner + math.log(self.rate)
+        return math.log1p(self.rate * math.expm1(inner))
+
+    def describe(self) -> str:
+        return f"{self.inner.describe()}, on a {self.rate:.3g} sample"
+
+
+@dataclass(frozen=True)
+class UndefendedEvent:
+    """A release of the data that carries no noise at all: nothing can be defended for it."""
+
+    reason: str
+
+    epsilon: float = math.inf
+    rho: float = math.inf
+    delta: float = 0.0
+
+    def describe(self) -> str:
+        return f"No guarantee: {self.reason}"
+
+
+def _ratio(sensitivity: float, scale: float) -> float:
+    if sensitivity == 0:
+        return 0.0
+    return math.inf if scale == 0 else sensitivity / scale

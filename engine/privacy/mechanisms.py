@@ -1,0 +1,113 @@
+"""The one place that draws privacy noise. Every mechanism charges the ledger before it draws.
+
+``sensitivity`` is always the one that can be defended; it enters the charge. The noise scale is
+given apart from it, because the papers calibrate theirs to bounds that do not always hold.
+Scales are Laplace scales b or Gaussian standard deviations, in the units of the value released.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from engine.privacy.events import (
+    AboveThresholdEvent,
+    Event,
+    ExponentialEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    SubsampledEvent,
+)
+from engine.session import Session
+
+
+def laplace(
+    session: Session,
+    value: float,
+    *,
+    sensitivity: float,
+    scale: float,
+    label: str = "Laplace",
+    order: int | None = None,
+) -> float:
+    """Release ``value`` with Laplace(scale) noise (Dwork et al. 2006)."""
+    session.ledger.charge(LaplaceEvent(sensitivity, scale), label=label, order=order)
+    return float(value) + float(session.rng.laplace(0.0, scale))
+
+
+def gaussian(
+    session: Session,
+    values: ArrayLike,
+    *,
+    sensitivity: float,
+    sigma: float,
+    label: str = "Gaussian",
+    order: int | None = None,
+) -> NDArray[np.float64]:
+    """Release an array with N(0, sigma^2) noise on each entry; ``sensitivity`` is its l2 one."""
+    session.ledger.charge(GaussianEvent(sensitivity, sigma), label=label, order=order)
+    exact = np.asarray(values, dtype=float)
+    return exact + session.rng.normal(0.0, sigma, exact.shape)
+
+
+def exponential(
+    session: Session,
+    utilities: ArrayLike,
+    *,
+    epsilon: float,
+    sensitivity: float = 1.0,
+    defended_sensitivity: float | None = None,
+    label: str = "Exponential mechanism",
+    order: int | None = None,
+) -> int:
+    """Index drawn with probability proportional to exp(epsilon u / (2 sensitivity)).
+
+    McSherry and Talwar 2007, drawn by the Gumbel-max trick, so that no weight overflows.
+    ``defended_sensitivity`` is charged where it differs from the one the caller calibrates to.
+    """
+    defended = sensitivity if defended_sensitivity is None else defended_sensitivity
+    session.ledger.charge(
+        ExponentialEvent(defended, sensitivity, epsilon), label=label, order=order
+    )
+    u = np.asarray(utilities, dtype=float)
+    return int(np.argmax(epsilon * u / (2 * sensitivity) + session.rng.gumbel(size=u.shape)))
+
+
+class AboveThreshold:
+    """One run of the sparse vector technique, over after its first positive answer.
+
+    The whole run is charged when it opens, because negative answers are free and the last run may
+    never get a positive one. ``rate`` < 1 says that the queries are evaluated on a fresh sample of
+    that share of the rows, drawn without replacement.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        threshold: float,
+        sensitivity: float,
+        threshold_scale: float,
+        query_scale: float,
+        rate: float = 1.0,
+        label: str = "Above-threshold",
+        order: int | None = None,
+    ):
+        event: Event = AboveThresholdEvent(sensitivity, threshold_scale, query_scale)
+        if rate < 1:
+            event = SubsampledEvent(event, rate)
+        session.ledger.charge(event, label=label, order=order)
+        self._session, self._query_scale = session, query_scale
+        self.noisy_threshold = threshold + float(session.rng.laplace(0.0, threshold_scale))
+        self.noisy_value = math.nan  # of the last query; internal, never part of the release
+        self.open = True
+
+    def above(self, value: float) -> bool:
+        """Whether the noisy value reaches the noisy threshold; a positive answer ends the run."""
+        if not self.open:
+            raise RuntimeError("This run of above-threshold has already given its positive answer.")
+        self.noisy_value = value + float(self._session.rng.laplace(0.0, self._query_scale))
+        self.open = self.noisy_value < self.noisy_threshold
+        return not self.open

@@ -1,0 +1,25 @@
+"""Every algorithm, one line each."""
+
+from __future__ import annotations
+
+from engine.algorithms import pc, priv_pc
+from engine.algorithms.common import Algorithm
+from engine.errors import InputError, did_you_mean
+
+ALGORITHMS: dict[str, Algorithm] = {
+    a.key: a
+    for a in (
+        pc.ALGORITHM,
+        priv_pc.ALGORITHM,
+    )
+}
+
+
+def algorithm(key: str) -> Algorithm:
+    """The registered algorithm; an unknown key raises InputError and names a near match."""
+    if key not in ALGORITHMS:
+        raise InputError(
+            f"There is no algorithm {key!r}; there are {', '.join(ALGORITHMS)}."
+            f"{did_you_mean(key, ALGORITHMS)}"
+        )
+    return ALGORITHMS[key]

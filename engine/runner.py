@@ -1,0 +1,148 @@
+"""Run one algorithm on one dataset: ``run()`` -> :class:`RunResult`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from engine.algorithms.common import Outcome
+from engine.data import Dataset
+from engine.errors import InputError
+from engine.graphs import Adjacency, digraph_of, pairs_of
+from engine.metrics import Metrics, compare, truth_cpdag
+from engine.params import Parameters
+from engine.privacy.ledger import Guarantee, Ledger
+from engine.registry import algorithm
+from engine.session import Session, Step
+
+
+@dataclass(frozen=True, eq=False)
+class RunResult:
+    """What one run found, what it cost, and how it got there.
+
+    ``spent`` is what the ledger can defend: the cap in strict mode, the composition of the whole
+    transcript in published mode, inf without noise. ``claimed`` is the paper's own total of the
+    same run, or None. ``separating_sets`` maps a pair of names to the sets that separated it.
+    ``seconds`` is the run's wall time, ``status`` "complete", "budget_exhausted" or "cancelled".
+    """
+
+    algorithm: str
+    params: Parameters
+    seed: int
+    dataset: str
+    fingerprint: str
+    names: tuple[str, ...]
+    matrix: Adjacency
+    metrics: Metrics | None
+    ci_tests_by_order: tuple[int, ...]
+    claimed: Guarantee | None
+    ledger: Ledger
+    steps: tuple[Step, ...]
+    seconds: float
+    status: str
+    separating_sets: Mapping[frozenset[str], tuple[frozenset[str], ...]]
+    extras: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def skeleton(self) -> set[frozenset[str]]:
+        """Adjacent pairs, without direction."""
+        return pairs_of(self.matrix, self.names)
+
+    @cached_property
+    def cpdag(self) -> nx.DiGraph:
+        """The learned CPDAG; an undirected edge is both directions."""
+        return digraph_of(self.matrix, self.names)
+
+    @property
+    def ci_tests(self) -> int:
+        """Number of conditional independence tests, of all orders."""
+        return sum(self.ci_tests_by_order)
+
+    @property
+    def spent(self) -> Guarantee:
+        """The (epsilon, delta) that can be defended for this run."""
+        return self.ledger.defended
+
+
+def check_seed(seed: Any) -> int:
+    """The seed as an int; raises InputError unless it is a whole number of at least 0."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise InputError(f"seed must be a whole number of at least 0; {seed!r} is not.")
+    return int(seed)
+
+
+def run(
+    key: str,
+    data: Dataset,
+    *,
+    seed: int = 0,
+    trace: bool = True,
+    on_step: Callable[[Step], None] | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    **values: Any,
+) -> RunResult:
+    """Run algorithm ``key`` on ``data`` with the parameters given by name.
+
+    ``seed`` fixes every draw; ``trace=False`` keeps no steps; ``on_step`` sees each step as it
+    happens; ``cancelled`` is polled and ends the run with what it has. Raises InputError (or its
+    ParameterError) in one sentence for anything that does not fit.
+    """
+    chosen = algorithm(key)
+    params = chosen.params.build(values)
+    session = Session(
+        rng=np.random.default_rng(check_seed(seed)),
+        ledger=chosen.ledger(data, params) if chosen.ledger else Ledger(),
+        names=data.names,
+        reveal=data.public,
+        trace=trace,
+        on_step=on_step,
+        cancelled=cancelled,
+    )
+    start = time.perf_counter()
+    outcome = chosen.run(data, params, session)
+    seconds = time.perf_counter() - start
+    return _result(key, data, params, int(seed), session, outcome, seconds)
+
+
+def _result(
+    key: str,
+    data: Dataset,
+    params: Parameters,
+    seed: int,
+    session: Session,
+    outcome: Outcome,
+    seconds: float,
+) -> RunResult:
+    metrics = None
+    if data.truth is not None:
+        metrics = compare(outcome.cpdag, truth_cpdag(data.truth, data.names))
+    named = {
+        frozenset(data.names[i] for i in pair): tuple(
+            frozenset(data.names[i] for i in one) for one in sets
+        )
+        for pair, sets in outcome.separating.items()
+    }
+    return RunResult(
+        algorithm=key,
+        params=params,
+        seed=seed,
+        dataset=data.name,
+        fingerprint=data.fingerprint,
+        names=data.names,
+        matrix=outcome.cpdag,
+        metrics=metrics,
+        ci_tests_by_order=outcome.tests_by_order,
+        claimed=outcome.claimed,
+        ledger=session.ledger,
+        steps=tuple(session.steps),
+        seconds=seconds,
+        status=outcome.status,
+        separating_sets=named,
+        extras=outcome.extras,
+    )

@@ -1,0 +1,104 @@
+"""What one run carries along: its random numbers, its ledger, its trace, its stop button."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from engine.privacy.ledger import Charge, Ledger
+
+
+class Cancelled(Exception):
+    """The user stopped the run; what was decided until then is kept."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One decision of a run, and why it was taken.
+
+    ``value`` is what was released (None for a sparse-vector answer, whose noisy value is never
+    released), ``threshold`` the public threshold it was compared with. ``decision`` is
+    "independent", "dependent" or a word of the algorithm's own. ``charges`` are the lines of the
+    ledger added since the step before; over a run they add up to the whole ledger. ``internal``
+    holds raw and unreleased values, for benchmark data whose truth is public only; None otherwise.
+    """
+
+    index: int
+    kind: str
+    order: int | None
+    x: str | None
+    y: str | None
+    given: tuple[str, ...]
+    value: float | None
+    threshold: float | None
+    decision: str
+    charges: tuple[Charge, ...]
+    spent: float
+    internal: Mapping[str, Any] | None = None
+
+
+@dataclass
+class Session:
+    """Randomness, ledger, trace and cancellation of one run.
+
+    ``names`` are the columns' names; ``reveal`` lets raw values into the trace; ``trace=False``
+    keeps no steps (studies). ``on_step`` sees each step as it happens.
+    """
+
+    rng: np.random.Generator
+    ledger: Ledger
+    names: tuple[str, ...] = ()
+    reveal: bool = False
+    trace: bool = True
+    on_step: Callable[[Step], None] | None = None
+    cancelled: Callable[[], bool] = lambda: False
+    steps: list[Step] = field(default_factory=list)
+    _seen: int = 0
+
+    def check(self) -> None:
+        """Raise Cancelled if the user has asked for a stop."""
+        if self.cancelled():
+            raise Cancelled
+
+    def emit(
+        self,
+        kind: str,
+        decision: str,
+        *,
+        query: tuple[int, int, tuple[int, ...]] | None = None,
+        order: int | None = None,
+        value: float | None = None,
+        threshold: float | None = None,
+        internal: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Append a step to the trace; charges since the last step ride on it."""
+        if not self.trace:
+            return
+        x, y, given = query if query is not None else (None, None, ())
+        charges = tuple(self.ledger[self._seen :])
+        self._seen = len(self.ledger)
+        step = Step(
+            index=len(self.steps),
+            kind=kind,
+            order=len(given) if query is not None and order is None else order,
+            x=None if x is None else self.names[x],
+            y=None if y is None else self.names[y],
+            given=tuple(self.names[g] for g in given),
+            value=value,
+            threshold=threshold,
+            decision=decision,
+            charges=charges,
+            spent=self.ledger.used_epsilon,
+            internal=dict(internal) if self.reveal and internal is not None else None,
+        )
+        self.steps.append(step)
+        if self.on_step is not None:
+            self.on_step(step)
+
+    def close(self) -> None:
+        """Put charges that no step carries yet on a last one, so that the trace adds up."""
+        if self.trace and self._seen < len(self.ledger):
+            self.emit("close", "unanswered")

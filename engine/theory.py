@@ -1,0 +1,119 @@
+"""The papers' bounds and closed forms, as functions of public quantities.
+
+Priv-PC (2020): Theorem 2 and the sub-sampling optimum of section 3.2. CURATE (2024): Lemma 2.
+Kusner et al. (2016): Theorem 2.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+from scipy.optimize import brentq
+
+from engine.errors import InputError
+
+MIN_RATE = 1 / 20  # Priv-PC section 3.2 clips the optimum to (n/20, n)
+
+
+def sieve_epsilon(epsilon: float, n: int, m: int) -> float:
+    """Priv-PC's epsilon' = ln(1 + (n/m)(e^(epsilon/2) - 1)), for a sieve on m of n rows.
+
+    Amplification by sub-sampling brings it back to epsilon/2. Algorithm 1, line 3.
+    """
+    _check_sizes(epsilon, n, m)
+    half = epsilon / 2
+    if half > 500:  # e^half overflows; ln(1 + r(e^h - 1)) -> h + ln r
+        return half + math.log(n / m)
+    return math.log1p(n / m * math.expm1(half))
+
+
+def best_rate(epsilon: float) -> float:
+    """The sampling rate m/n that minimises the sieve's noise level, clipped to [1/20, 1].
+
+    The noise is proportional to sqrt(n/m) / epsilon'(epsilon, n/m); with u = (e^(epsilon/2)-1) n/m
+    its minimum lies where 2u = (1+u) ln(1+u), whatever epsilon.
+    """
+    if epsilon / 2 > 500:
+        return 1.0
+    return float(np.clip(math.expm1(epsilon / 2) / _best_u(), MIN_RATE, 1.0))
+
+
+@cache
+def _best_u() -> float:
+    return float(brentq(lambda u: 2 * u - (1 + u) * math.log1p(u), 1.0, 10.0, xtol=1e-13))
+
+
+def best_subsample(epsilon: float, n: int) -> int:
+    """Priv-PC's best m: the number of rows at :func:`best_rate`, between n/20 and n."""
+    _check_sizes(epsilon, n, 1)
+    return max(1, round(best_rate(epsilon) * n))
+
+
+def sieve_errors(
+    gap: float, tweak: float, epsilon: float, n: int, m: int, sensitivity: float
+) -> tuple[float, float]:
+    """Theorem 2's bounds (type I, type II) of one sieve-and-examine answer, clipped to [0, 1].
+
+    ``gap`` is alpha, the distance of the score from the threshold, ``tweak`` t, ``sensitivity`` of
+    the score on the data it is computed on. Type I: a score of at least T + alpha is sifted out.
+    Type II: a score of at most T - alpha passes; the theorem needs alpha >= t, and 1 is returned
+    below that.
+    """
+    inner = sieve_epsilon(epsilon, n, m)
+
+    def tail(x: float) -> float:
+        return min(1.0, math.exp(-x) - math.exp(-2 * x) / 4) if x >= 0 else 1.0
+
+    type_one = tail(inner * (gap + tweak) / (6 * sensitivity))
+    if gap < tweak:
+        return type_one, 1.0
+    first = math.exp(-(12 * epsilon * gap + inner * (gap - tweak)) / (6 * sensitivity))
+    second = math.exp(-(6 * epsilon * gap + inner * (gap - tweak)) / (3 * sensitivity))
+    return type_one, max(0.0, first - second / 4)
+
+
+def affordable_iterations(total: float, initial: float, increment: str) -> float:
+    """Lemma 2: how many iterations a total epsilon affords that starts at ``initial``.
+
+    ``increment``: "additive" epsilon_0 (1 + i/I), "exponential" epsilon_0 e^(i/I) (the paper's
+    conservative form), "multiplicative" epsilon_0^(1 + i/I) (eq. 19 drops a "1 +" for
+    epsilon_0 > 1; it is restored here). Returns the real number; take its floor.
+    """
+    if not (total > 0 and initial > 0):
+        raise InputError("Both the total and the initial epsilon must be above 0.")
+    if increment == "additive":
+        return (total + initial / 2) / (1.5 * initial)
+    if increment == "exponential":
+        return total / (math.e * initial)
+    if increment != "multiplicative":
+        raise InputError(
+            f"increment must be additive, exponential or multiplicative; {increment!r} is not."
+        )
+    if initial == 1:
+        return total  # the limit of both branches: every iteration costs 1
+    ratio = initial * abs(initial - 1) / total
+    if initial > 1:
+        return math.log(initial) / math.log1p(ratio)
+    return math.log(initial) / math.log1p(-ratio) if ratio < 1 else 0.0
+
+
+def direction_probability(gap: float, scale: float) -> float:
+    """Kusner et al. Theorem 2: probability that the right direction wins.
+
+    1 - (gap + 2 scale) / (4 scale) e^(-gap / scale) for two scores that lie ``gap`` apart, each
+    with Laplace noise of the given scale.
+    """
+    if not scale > 0:
+        raise InputError("The noise scale must be above 0.")
+    if gap < 0:
+        return 1 - direction_probability(-gap, scale)
+    return 1 - (gap + 2 * scale) / (4 * scale) * math.exp(-gap / scale)
+
+
+def _check_sizes(epsilon: float, n: int, m: int) -> None:
+    if not epsilon > 0:
+        raise InputError(f"epsilon must be above 0; {epsilon} is not.")
+    if not 1 <= m <= n:
+        raise InputError(f"The subsample size m must lie between 1 and n = {n}; {m} does not.")
