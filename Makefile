@@ -32,7 +32,7 @@ $(STAMP): requirements.txt requirements-dev.txt
 	@touch $@
 
 app: setup
-	$(PY) -m streamlit run app.py --server.address localhost --server.port $(PORT)
+	$(PY) scripts/serve.py --server.address localhost --server.port $(PORT)
 
 test: setup chromium-hint
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile $(ARGS)

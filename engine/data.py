@@ -396,8 +396,8 @@ def _checked_rows(reader: Any, width: int, label: str) -> Iterator[list[str]]:
             yield row
         elif not _blank(row):
             raise DataError(
-                f"Line {reader.line_num} of {label} has {len(row)} cells but the header has "
-                f"{width}; make every line the same length."
+                f"The header of {label} has {width} cells but line {reader.line_num} has "
+                f"{len(row)}; make every line the same length."
             )
         if n > MAX_ROWS:
             raise DataError(f"{label} has more than {MAX_ROWS:,} rows; give fewer.")

@@ -137,7 +137,7 @@ def test_samples_follow_the_tables(name: str) -> None:
     """Every node with its parents, wherever its ancestors are few enough to sum exactly.
 
     A cell fails beyond 6 standard errors and 9 counts: for a right sampler less than
-    1e-5 over all the cells of all networks, and the seed is fixed.
+    3e-5 over the 13,827 cells of all networks, and the seed is fixed.
     """
     network = load_network(name)
     codes = load_dataset(name, n=N, seed=3).codes
@@ -172,22 +172,27 @@ def test_the_check_has_power() -> None:
 
 
 def test_impossible_states_never_occur() -> None:
-    rows = [[0.0, 0.3, 0.0, 0.7, 0.0], [1 / 3, 1 / 3, 0.3333, 0.0, 0.0]]
+    rounding = [0.1] * 10 + [0.0]  # its running sum stops short of 1
+    rows = [[0.0, 0.3, 0.0, 0.7, *[0.0] * 7], rounding]
     network = Network(
         name="x",
         names=("child", "parent"),
-        states=(tuple("abcde"), ("0", "1")),
+        states=(tuple("abcdefghijk"), ("0", "1")),
         parents=(("parent",), ()),
         tables=(normalised(rows), normalised([[0.5, 0.5]])),
         source="",
         licence="",
     )
 
+    assert np.cumsum(network.tables[0], axis=1)[1, -2] < 1
+
     class Extremes:
         """Uniforms at both ends of [0, 1)."""
 
         def random(self, n: int) -> np.ndarray:
-            return np.resize([0.0, 0.0, np.nextafter(1, 0), np.nextafter(1, 0), 0.3], n)
+            ends = [0.0, np.nextafter(1, 0)]
+            self.calls = getattr(self, "calls", 0) + 1
+            return np.resize(np.repeat(ends, self.calls), n)
 
     codes = network.sample(1000, Extremes())  # type: ignore[arg-type]
     for child, parent in {tuple(row) for row in codes.tolist()}:

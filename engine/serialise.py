@@ -1,0 +1,117 @@
+"""Results as plain JSON: the same fields under the same names, infinity as the string "inf"."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engine.graphs import unordered
+from engine.params import Parameters, Spec
+from engine.privacy.ledger import Charge
+
+if TYPE_CHECKING:
+    from engine.algorithms.common import Algorithm
+    from engine.runner import RunResult
+
+
+def plain(value: Any) -> Any:
+    """Anything a result holds as JSON types; non-finite numbers become "inf", "-inf", "nan"."""
+    if isinstance(value, Charge):
+        return charge_dict(value)
+    if isinstance(value, Parameters):
+        return plain(value.as_dict())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {_key(k): plain(v) for k, v in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain(v) for v in value), key=str)
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _key(key: Any) -> str:
+    return " - ".join(map(str, sorted(key))) if isinstance(key, (frozenset, tuple)) else str(key)
+
+
+def charge_dict(charge: Charge) -> dict[str, Any]:
+    """One line of the ledger: what was done, and its costs."""
+    return {
+        "label": charge.label,
+        "order": charge.order,
+        "event": charge.event.describe(),
+        "epsilon": plain(charge.epsilon),
+        "rho": plain(charge.rho),
+        "delta": plain(charge.event.delta),
+    }
+
+
+def result_dict(result: RunResult) -> dict[str, Any]:
+    """A run's fields, JSON-ready. Pairs are sorted by name."""
+    return {
+        "algorithm": result.algorithm,
+        "dataset": result.dataset,
+        "fingerprint": result.fingerprint,
+        "names": list(result.names),
+        "params": plain(result.params),
+        "seed": result.seed,
+        "status": result.status,
+        "seconds": result.seconds,
+        "skeleton": [list(p) for p in unordered(result.skeleton)],
+        "cpdag": sorted([a, b] for a, b in result.cpdag.edges),
+        "separating_sets": [
+            {"pair": sorted(pair), "sets": plain([sorted(s) for s in sets])}
+            for pair, sets in sorted(result.separating_sets.items(), key=lambda i: sorted(i[0]))
+        ],
+        "metrics": plain(result.metrics),
+        "ci_tests": result.ci_tests,
+        "ci_tests_by_order": list(result.ci_tests_by_order),
+        "spent": plain(result.spent),
+        "claimed": plain(result.claimed),
+        "ledger": plain(list(result.ledger)),
+        "steps": plain(result.steps),
+        "extras": plain(result.extras),
+    }
+
+
+def spec_dict(spec: Spec) -> dict[str, Any]:
+    """One declared parameter."""
+    return plain(
+        {
+            "name": spec.name,
+            "kind": spec.kind,
+            "default": spec.default,
+            "title": spec.title,
+            "help": spec.help,
+            "low": spec.low,
+            "high": spec.high,
+            "open_low": spec.open_low,
+            "choices": list(spec.choices),
+            "words": list(spec.words),
+            "when": {k: list(v) for k, v in spec.when.items()},
+        }
+    )
+
+
+def algorithm_dict(algorithm: Algorithm) -> dict[str, Any]:
+    """One registered algorithm with its parameters, defaults and bounds."""
+    return {
+        "key": algorithm.key,
+        "title": algorithm.title,
+        "family": algorithm.family,
+        "private": algorithm.private,
+        "reference": algorithm.reference,
+        "summary": algorithm.summary,
+        "parameters": [spec_dict(s) for s in algorithm.params.specs()],
+    }
