@@ -121,7 +121,7 @@ def _warm(argv: Sequence[str]) -> None:
         names = {s.name: s for s in chosen.params.specs()}
         tests = names["statistic"].choices if "statistic" in names else (None,)
         for test in tests:
-            values = {} if test is None else {"statistic": test}
+            values: dict[str, Any] = {} if test is None else {"statistic": test}
             try:
                 run(key, small, trace=False, **values)
             except InputError:

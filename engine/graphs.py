@@ -97,14 +97,14 @@ def digraph_of(matrix: Adjacency, names: Sequence[str]) -> nx.DiGraph:
     """A DiGraph on ``names``; an undirected edge is both directions."""
     graph = nx.DiGraph()
     graph.add_nodes_from(names)
-    graph.add_edges_from((names[i], names[j]) for i, j in zip(*np.nonzero(matrix), strict=True))
+    graph.add_edges_from((names[i], names[j]) for i, j in np.argwhere(matrix).tolist())
     return graph
 
 
 def pairs_of(matrix: Adjacency, names: Sequence[str]) -> set[frozenset[str]]:
     """The skeleton of a matrix as unordered pairs of names."""
-    i, j = np.nonzero(np.triu(matrix | matrix.T, 1))
-    return {frozenset((names[a], names[b])) for a, b in zip(i, j, strict=True)}
+    pairs = np.argwhere(np.triu(matrix | matrix.T, 1)).tolist()
+    return {frozenset((names[i], names[j])) for i, j in pairs}
 
 
 def complete(d: int) -> Adjacency:

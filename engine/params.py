@@ -66,7 +66,8 @@ class Spec:
 
     def _check_number(self, value: Any) -> float | int:
         wanted = numbers.Integral if self.kind == "int" else numbers.Real
-        if isinstance(value, bool) or not isinstance(value, wanted) or math.isnan(value):
+        number = isinstance(value, wanted) and not isinstance(value, bool)
+        if not number or math.isnan(value):
             raise ParameterError(f"{self.name} must be {self.noun()}, not {value!r}.")
         below = self.low is not None and (
             value <= self.low if self.open_low else value < self.low

@@ -87,7 +87,7 @@ def result_dict(result: RunResult) -> dict[str, Any]:
 
 def spec_dict(spec: Spec) -> dict[str, Any]:
     """One declared parameter."""
-    return plain(
+    declared: dict[str, Any] = plain(
         {
             "name": spec.name,
             "kind": spec.kind,
@@ -102,6 +102,7 @@ def spec_dict(spec: Spec) -> dict[str, Any]:
             "when": {k: list(v) for k, v in spec.when.items()},
         }
     )
+    return declared
 
 
 def algorithm_dict(algorithm: Algorithm) -> dict[str, Any]:

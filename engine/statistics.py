@@ -148,7 +148,7 @@ def _likelihood_sums(table, pearson):  # type: ignore[no-untyped-def]
                 n += count
         if n == 0:
             continue
-        dof += (np.count_nonzero(row_sum) - 1) * (np.count_nonzero(column_sum) - 1)
+        dof += int((np.count_nonzero(row_sum) - 1) * (np.count_nonzero(column_sum) - 1))
         for i in range(rows):
             for j in range(columns):
                 expected = row_sum[i] * column_sum[j] / n

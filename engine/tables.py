@@ -11,6 +11,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -31,26 +32,26 @@ _LANE_CELLS = 1 << 14
 
 
 @njit(cache=True, nogil=True)
-def _count_cells(columns, which, strides, weights, cells):  # type: ignore[no-untyped-def]
+def _count_cells(columns, which, strides, index, weights, cells):  # type: ignore[no-untyped-def]
     """Counts of every cell; the cell's index is built column by column (vectorised).
 
-    ``columns`` (d, k) contiguous rows; ``which`` the columns of the query; ``weights`` (k,) int32,
-    or empty where every row counts once.
+    ``columns`` (d, k) contiguous rows; ``which`` the columns of the query; ``strides`` and the
+    scratch ``index`` (_BLOCK,) of the narrowest type that holds a cell's number; ``weights`` (k,)
+    int32, or empty where every row counts once.
     """
     k = columns.shape[1]
     lanes = _LANES if cells <= _LANE_CELLS else 1
     sums = np.zeros((lanes, cells), np.int32)
     a, b, c, d = sums[0], sums[1 % lanes], sums[2 % lanes], sums[3 % lanes]
-    index = np.empty(_BLOCK, np.int32)
     weighted = weights.size > 0
     for start in range(0, k, _BLOCK):
         size = min(_BLOCK, k - start)
         for r in range(size):
             index[r] = 0
         for i in range(which.size):
-            column, stride = columns[which[i]][start : start + size], np.int32(strides[i])
+            column, stride = columns[which[i]][start : start + size], strides[i]
             for r in range(size):
-                index[r] += np.int32(column[r]) * stride
+                index[r] += column[r] * stride
         whole = size - size % _LANES
         if weighted:
             w = weights[start : start + size]
@@ -72,11 +73,12 @@ def _count_cells(columns, which, strides, weights, cells):  # type: ignore[no-un
     return sums.sum(axis=0)
 
 
-def _strides(sizes: Sequence[int]) -> NDArray[np.int64]:
-    strides = np.ones(len(sizes), np.int64)
-    for i in range(len(sizes) - 2, -1, -1):
-        strides[i] = strides[i + 1] * sizes[i + 1]
-    return strides
+@lru_cache(maxsize=4096)
+def _layout(sizes: tuple[int, ...]) -> tuple[int, NDArray[np.unsignedinteger]]:
+    """Number of cells, and strides in the narrowest type that holds a cell's number."""
+    cells = math.prod(sizes)
+    strides = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+    return cells, np.array(strides, np.uint16 if cells <= 1 << 16 else np.uint32)
 
 
 def mixed_radix_keys(
@@ -121,10 +123,10 @@ class Rows:
         return self._count(columns, sizes).reshape(shape)
 
     def _count(self, columns: Sequence[int], sizes: Sequence[int]) -> NDArray[np.int64]:
-        which = np.array(columns, np.int64)
-        return _count_cells(
-            self.codes.T, which, _strides(sizes), self.weights, math.prod(sizes)
-        ).astype(np.int64)
+        cells, strides = _layout(tuple(sizes))
+        which, index = np.array(columns, np.int64), np.empty(_BLOCK, strides.dtype)
+        counts = _count_cells(self.codes.T, which, strides, index, self.weights, cells)
+        return np.asarray(counts, dtype=np.int64)
 
     def _sparse_table(
         self, columns: tuple[int, ...], shape: tuple[int, int, int]
@@ -215,7 +217,8 @@ class Store:
             return self.rows
         folded = self.rows
         if len(folded.weights) * 8 <= m:
-            drawn = rng.multivariate_hypergeometric(folded.weights.astype(np.int64), m, method="marginals")
+            weights = folded.weights.astype(np.int64)
+            drawn = rng.multivariate_hypergeometric(weights, m, method="marginals")
             held = np.flatnonzero(drawn)
             codes = np.asfortranarray(folded.codes[held])
             return Rows(codes, drawn[held].astype(np.int32), folded.cardinalities, m)

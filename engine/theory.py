@@ -84,7 +84,8 @@ def affordable_iterations(total: float, initial: float, increment: str) -> float
     if not (total > 0 and initial > 0):
         raise InputError("Both the total and the initial epsilon must be above 0.")
     if increment == "additive":
-        return (total + initial / 2) / (1.5 * initial)
+        # (total + initial/2) / (1.5 initial), written so that total/initial = 10 gives 7 exactly
+        return (2 * (total / initial) + 1) / 3
     if increment == "exponential":
         return total / (math.e * initial)
     if increment != "multiplicative":

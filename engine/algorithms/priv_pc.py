@@ -18,7 +18,7 @@ from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import BudgetExhausted, Guarantee, Ledger, shares
 from engine.privacy.mechanisms import AboveThreshold, laplace
 from engine.session import Session
-from engine.skeleton import Query, TestByTest, Graph
+from engine.skeleton import Graph, Query, TestByTest
 from engine.tables import Rows
 from engine.theory import best_subsample, sieve_epsilon
 
@@ -67,12 +67,17 @@ class PrivPCParameters(PrivateParameters):
         return n if self.subsample == "off" else min(int(self.subsample), n)
 
 
+# Rounds a budget is planned for, per pair of variables: each pair can be deleted once, and about
+# half as many examines turn out to be in vain. The plan may not depend on the data.
+ROUNDS_PER_PAIR = 1.5
+
+
 def rounds(data: Dataset) -> int:
     """How many sieve-and-examine rounds a strict budget is shared among: public facts only.
 
-    Every pair can be deleted once, and the last sieve goes unanswered.
+    One more than planned answers, because the last sieve goes unanswered.
     """
-    return data.d * (data.d - 1) // 2 + 1
+    return math.ceil(ROUNDS_PER_PAIR * data.d * (data.d - 1) / 2) + 1
 
 
 class PrivPC(TestByTest):

@@ -6,9 +6,12 @@ All functions take replace-one (or any one fixed) neighbouring relation and natu
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 
@@ -54,6 +57,9 @@ def gaussian_delta(epsilon: float, sigma: float) -> float:
 def compose(epsilons: Sequence[float], delta: float, method: str = "zcdp") -> float:
     """Total epsilon of pure-DP steps at the given delta.
 
+    All methods but "pld" hold for any pure step; "pld" is for steps that release a number with
+    Laplace noise, and not for above-threshold or exponential ones (:func:`compose_any_pure`).
+
     Parameters: ``epsilons`` pure costs of the steps, in order; ``delta`` in (0, 1), of the total;
     ``method`` one of ``METHODS``:
 
@@ -62,8 +68,8 @@ def compose(epsilons: Sequence[float], delta: float, method: str = "zcdp") -> fl
     - "curate": CURATE (2024) eq. for equal steps, t e^2 + e sqrt(2 t ln(1/delta)), here with the
       steps' own squares; steps fixed in advance.
     - "zcdp": Bun and Steinke 2016 with rho = e^2 / 2 a step.
-    - "pld": numerical composition of the worst pure mechanism (randomised response) for each
-      step, by ``dp-accounting``; steps fixed in advance.
+    - "pld": numerical composition of Laplace mechanisms by ``dp-accounting``, a tight upper
+      bound; steps fixed in advance.
 
     Raises InputError on a negative epsilon, a delta outside (0, 1) or an unknown method.
     """
@@ -80,43 +86,67 @@ def compose(epsilons: Sequence[float], delta: float, method: str = "zcdp") -> fl
     if method == "basic":
         return float(np.sum(steps))
     if method == "advanced":
-        linear = float(np.sum(steps * np.expm1(steps)))
+        with np.errstate(over="ignore"):  # inf is the right answer
+            linear = float(np.sum(steps * np.expm1(steps)))
         return math.sqrt(2 * math.log(1 / delta) * squares) + linear
     if method == "curate":
         return squares + math.sqrt(2 * math.log(1 / delta) * squares)
     if method == "zcdp":
         return rho_to_epsilon(squares / 2, delta)
-    return _pld_total(steps, delta)
+    return _pld_total(steps, delta, _laplace_losses)
 
 
 def compose_laplace(epsilon: float, count: int, delta: float) -> float:
     """Total epsilon of ``count`` Laplace mechanisms of ``epsilon`` each, by PLD."""
+    return compose([epsilon] * count, delta, "pld")
+
+
+def compose_any_pure(epsilons: Sequence[float], delta: float) -> float:
+    """Total epsilon by PLD of pure steps fixed in advance, whatever the mechanisms.
+
+    Composes the worst pure mechanism, randomised response (Kairouz, Oh, Viswanath 2015), so it is
+    a little above ``compose(..., "pld")``: 4.7746 against 4.6927 for 100 steps of 0.1 at 1e-6.
+    """
+    compose(epsilons, delta, "basic")  # checks both
+    return _pld_total(np.asarray(list(epsilons), dtype=float), delta, _worst_losses)
+
+
+def _interval(smallest: float, largest: float) -> float:
+    """Discretisation of the privacy loss: fine beside the steps, coarse enough to fit in memory.
+
+    Too coarse only loosens the bound: losses are rounded up.
+    """
+    return max(min(1e-3, smallest / 100), largest / 1e4)
+
+
+def _laplace_losses(epsilon: float, interval: float) -> Any:
     from dp_accounting.pld import privacy_loss_distribution as pld
 
-    one = pld.from_laplace_mechanism(1 / epsilon, value_discretization_interval=_interval(epsilon))
-    return float(one.self_compose(count).get_epsilon_for_delta(delta))
+    return pld.from_laplace_mechanism(1 / epsilon, value_discretization_interval=interval)
 
 
-def _interval(epsilon: float) -> float:
-    """Discretisation of the privacy loss: fine beside the step, coarse enough to be quick."""
-    return float(min(1e-3, epsilon / 100))
-
-
-def _pld_total(steps: np.ndarray, delta: float) -> float:
+def _worst_losses(epsilon: float, interval: float) -> Any:
     from dp_accounting.pld import common
     from dp_accounting.pld import privacy_loss_distribution as pld
 
+    step = common.DifferentialPrivacyParameters(epsilon, 0.0)
+    return pld.from_privacy_parameters(step, value_discretization_interval=interval)
+
+
+def _pld_total(
+    steps: NDArray[np.float64], delta: float, losses: Callable[[float, float], Any]
+) -> float:
+    """Compose ``losses(epsilon, interval)`` of every step above 0."""
     values, counts = np.unique(steps[steps > 0], return_counts=True)
     if values.size == 0:
         return 0.0
-    interval = _interval(float(values.min()))
-    total = None
-    for value, count in zip(values, counts, strict=True):
-        one = pld.from_privacy_parameters(
-            common.DifferentialPrivacyParameters(float(value), 0.0),
-            value_discretization_interval=interval,
-        )
-        many = one.self_compose(int(count))
-        total = many if total is None else total.compose(many)
-    assert total is not None
-    return float(total.get_epsilon_for_delta(delta))
+    if values[-1] > 500:  # e^epsilon overflows; composition gains nothing over the sum
+        return float(np.sum(steps))
+    interval = _interval(float(values[0]), float(values[-1]))
+    parts = [
+        losses(float(value), interval).self_compose(int(count))
+        for value, count in zip(values, counts, strict=True)
+    ]
+    total = reduce(lambda a, b: a.compose(b), parts)
+    # Discretisation rounds losses up; the sum of the epsilons holds in any case.
+    return min(float(total.get_epsilon_for_delta(delta)), float(np.sum(steps)))

@@ -65,8 +65,8 @@ class AboveThresholdEvent(_Pure):
     """One run of the sparse vector technique up to its first positive answer (Lyu et al. 2017).
 
     Threshold noise Laplace(threshold_scale), query noise Laplace(query_scale), every query of the
-    same defended sensitivity: epsilon = sensitivity / threshold_scale + 2 sensitivity / query_scale,
-    however many negative answers it gives.
+    same defended sensitivity s: epsilon = s / threshold_scale + 2 s / query_scale, however many
+    negative answers it gives.
     """
 
     sensitivity: float

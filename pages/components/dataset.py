@@ -1,0 +1,159 @@
+"""Choosing a dataset: a bundled network, or a person's own CSV file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from engine import Dataset, InputError, read_csv
+from engine.data import MAX_COLUMNS, MAX_LEVELS, MAX_ROWS
+from engine.networks import NETWORKS
+from pages.components import text
+from pages.components.state import (
+    MAX_ROWS as MAX_SAMPLE,
+)
+from pages.components.state import (
+    MIN_ROWS,
+    OWN,
+    bound,
+    draft,
+    keep_own,
+    network_sizes,
+    own_data,
+)
+
+LIMITS = (
+    f"CSV in UTF-8 with a header line; at most {MAX_COLUMNS:,} columns, {MAX_ROWS:,} rows and "
+    f"{MAX_LEVELS} levels a column; no missing values. The file stays in this session's memory."
+)
+
+
+def network_label(name: str) -> str:
+    """A dataset's name with its size."""
+    if name == OWN:
+        return "Your own data (CSV)"
+    nodes, edges = network_sizes()[name]
+    return f"{name.capitalize()} · {nodes} nodes, {edges} edges"
+
+
+def picker(*, key: str) -> None:
+    """The fields that choose a dataset, bound to the draft."""
+    form = draft()
+    bound(
+        st.selectbox, "Dataset", form, "network", key=f"{key}-network",
+        options=[*NETWORKS, OWN], format_func=network_label,
+    )
+    if form["network"] == OWN:
+        upload(key=key)
+        return
+    left, right = st.columns([3, 2], gap="small")
+    with left:
+        bound(
+            st.number_input, "Rows n", form, "n", key=f"{key}-n", step=1000,
+            help=f"Rows drawn from the network, {MIN_ROWS:,} to {MAX_SAMPLE:,}.",
+        )
+    with right:
+        bound(
+            st.number_input, "Data seed", form, "sample", key=f"{key}-sample", step=1, min_value=0,
+            help="Fixes which rows are drawn from the network. The noise has its own seed.",
+        )
+
+
+def upload(*, key: str) -> None:
+    """Upload a table and, if known, its true edges; keeps the dataset in session state."""
+    current = own_data()
+    if current is not None:
+        size = f"{current.n:,} rows, {current.d} columns"
+        st.markdown(f"**{text.plain(current.name)}** · {size}")
+    title = "Replace the file" if current is not None else "CSV file"
+    file = st.file_uploader(title, type=["csv", "txt", "tsv"], key=f"{key}-file", help=LIMITS)
+    truth = st.file_uploader(
+        "True edges (optional)", type=["csv", "txt"], key=f"{key}-truth",
+        help="One edge a line: from,to or from -> to. Without it there are no scores.",
+    )
+    options = _reading_options(key)
+    if file is None:
+        return
+    seen = (file.file_id, truth.file_id if truth is not None else None, repr(options))
+    if st.session_state.get("own_seen") != seen:
+        st.session_state["own_seen"] = seen
+        st.session_state["own_problem"] = _read(file, truth, options)
+        if st.session_state["own_problem"] is None:
+            st.rerun()
+    if problem := st.session_state.get("own_problem"):
+        st.error(text.plain(problem), icon=":material/error:")
+
+
+def _read(file: Any, truth: Any, options: dict[str, Any]) -> str | None:
+    """Keep the data that the files hold; returns what is wrong with them, in one sentence."""
+    file.seek(0)
+    try:
+        rules = {
+            "levels": _rules(options.pop("levels"), str),
+            "edges": _rules(options.pop("edges"), _finite),
+        }
+        if truth is not None:
+            truth.seek(0)
+        keep_own(read_csv(file, truth=truth, **rules, **options))
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def _reading_options(key: str) -> dict[str, Any]:
+    store = st.session_state.setdefault(
+        "own_options",
+        {"max_levels": 10, "bins": 5, "binning": "quantile", "edges": "", "levels": ""},
+    )
+    with st.expander("How columns become levels", key=f"{key}-reading"):
+        bound(
+            st.number_input, "Keep numbers with at most … values", store, "max_levels",
+            key=f"{key}-max-levels", step=1, min_value=2, max_value=MAX_LEVELS,
+            help="A numeric column with more distinct values is cut into bins.",
+        )
+        bound(
+            st.number_input, "Bins", store, "bins", key=f"{key}-bins", step=1, min_value=2,
+            max_value=MAX_LEVELS,
+        )
+        bound(
+            st.radio, "Cut at", store, "binning", key=f"{key}-binning", horizontal=True,
+            options=["quantile", "width"],
+            format_func={"quantile": "Quantiles", "width": "Equal widths"}.get,
+        )
+        bound(
+            st.text_area, "Public cut points", store, "edges", key=f"{key}-edges", height=70,
+            placeholder="age: 30, 50, 70",
+            help="One column a line. Cut points read from the data are not private; these are.",
+        )
+        bound(
+            st.text_area, "Public levels, in order", store, "levels", key=f"{key}-levels",
+            height=70, placeholder="smoker: no, yes",
+            help="One column a line. Rank tests use this order.",
+        )
+    return dict(store)
+
+
+def _rules(typed: str, convert: Callable[[str], Any]) -> dict[str, list[Any]]:
+    """Parse lines of ``column: value, value``; raises InputError in one sentence."""
+    rules = {}
+    for line in filter(str.strip, typed.splitlines()):
+        name, colon, values = line.rpartition(":")
+        cells = [cell.strip() for cell in values.split(",")]
+        if not colon or not name.strip() or not all(cells):
+            raise InputError(f"Write {line.strip()!r} as a column, a colon and values with commas.")
+        rules[name.strip()] = [convert(cell) for cell in cells]
+    return rules
+
+
+def _finite(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise InputError(f"The cut point {cell!r} is not a number; correct it.") from None
+
+
+def describe(data: Dataset) -> str:
+    """The dataset in a few words, as HTML-free text."""
+    return f"{data.name}, {data.n:,} rows, {text.count(data.d, 'column')}"

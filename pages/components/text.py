@@ -1,0 +1,115 @@
+"""Numbers and sentences as the pages show them."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from engine.algorithms.common import Algorithm
+from engine.runner import RunResult
+
+# What an algorithm's paper calls ε, where that is not a total.
+PUBLISHED_UNIT = {"priv_pc": "round (one sieve and one examine)"}
+
+LABELS = {
+    "kendall": "Kendall's τ",
+    "spearman": "Spearman's ρ",
+    "g2": "G²",
+    "chi2": "χ²",
+    "oracle": "Oracle (true graph)",
+    "strict": "Strict",
+    "published": "Published",
+    "p": "p-value",
+    "z": "|z|",
+    "auto": "Auto",
+    "best": "Best",
+    "off": "Off",
+}
+
+RESEARCH_TOOL = (
+    "Neighbours differ in one replaced row; n, columns and levels count as public. A research "
+    "tool: its noise is not hardened against floating-point attacks."
+)
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with three significant digits, thousands grouped, ∞ for infinity."""
+    if value is None:
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value and (abs(value) < 1e-3 or abs(value) >= 1e7):
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+        return f"{mantissa}e{int(exponent)}"
+    if abs(value) >= 10 ** (digits - 1):
+        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
+    return f"{value:.{digits}g}"
+
+
+def count(value: int, noun: str) -> str:
+    """A count with its noun in the right number, e.g. "1 edge", "2 edges"."""
+    return f"{value:,} {noun}{'' if value == 1 else 's'}"
+
+
+def label(value: Any) -> str:
+    """The field's name for a declared choice."""
+    return LABELS.get(str(value), str(value))
+
+
+def safe(text: str) -> str:
+    """A person's text as HTML that means the text itself."""
+    return html.escape(text, quote=True)
+
+
+def plain(text: str) -> str:
+    """A person's text inside Markdown, without its marks having an effect."""
+    return "".join(f"\\{c}" if c in r"\`*_{}[]()<>#+-.!|$~:" else c for c in text)
+
+
+def mode(algorithm: Algorithm, values: Mapping[str, Any]) -> str:
+    """ "none" | "strict" | "published": what kind of guarantee these settings carry."""
+    return str(values.get("guarantee", "strict")) if algorithm.private else "none"
+
+
+def epsilon_meaning(algorithm: Algorithm, values: Mapping[str, Any], n: int | None) -> str:
+    """One sentence on what the chosen ε means, and one more where δ is too large."""
+    kind, epsilon = mode(algorithm, values), values.get("epsilon")
+    if kind == "none":
+        return "No privacy: the data are read without noise, so nothing is promised to anyone."
+    if not isinstance(epsilon, int | float) or not epsilon > 0:
+        return "ε must be a number above 0."
+    if kind == "published":
+        unit = PUBLISHED_UNIT.get(algorithm.key)
+        what = f"per {unit}, not in total" if unit else "in its own way"
+        text = f"Published: the paper counts ε = {number(epsilon)} {what}; totals stand below."
+    else:
+        text = _strict_meaning(float(epsilon), float(values.get("delta", 0.0)))
+    delta = values.get("delta", 0.0)
+    if n and isinstance(delta, int | float) and delta * n >= 1:
+        text += f" δ is not below 1/n = {number(1 / n)}: it allows exposing whole rows."
+    return text
+
+
+def _strict_meaning(epsilon: float, delta: float) -> str:
+    factor = "astronomically many" if epsilon > 30 else f"a factor {number(math.exp(epsilon), 2)}"
+    if epsilon > 30:
+        return "Strict total: e^ε is astronomically large, so this is no protection in practice."
+    text = f"Strict total: an attacker's odds about any one person change by at most {factor}"
+    text += f" (e^ε), outside probability δ = {number(delta)}."
+    return text + (" That is weak protection." if epsilon > 5 else "")
+
+
+def guarantee_label(result: RunResult) -> tuple[str, str]:
+    """(ε as a short text, what guarantee it carries) for a finished run."""
+    epsilon = getattr(result.params, "epsilon", None)
+    if epsilon is None:
+        return "none", "no privacy: noise-free run"
+    if result.ledger.cap is not None:
+        spent = result.ledger.cap
+        delta = 0.0 if result.ledger.method == "basic" else spent.delta
+        return number(spent.epsilon), f"strict total, δ = {number(delta)}"
+    unit = PUBLISHED_UNIT.get(result.algorithm, "").split(" (")[0]
+    return number(epsilon), f"published, per {unit}: not a total" if unit else "published"

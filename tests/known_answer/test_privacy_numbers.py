@@ -1,0 +1,239 @@
+"""Every number of the privacy notes (PRIVACY.md), computed by the engine and asserted."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import engine
+from engine import theory
+from engine.errors import InputError
+from engine.privacy import accounting
+from engine.privacy.accounting import analytic_gaussian_sigma, compose, compose_any_pure
+from engine.statistics import kendall_z, rank_score, rank_sensitivity, score, spearman_z
+
+DELTA = 1e-6
+
+COMPOSITION = {  # (epsilon of a step, steps): basic, advanced, curate, zcdp, pld
+    (0.01, 100): (1, 0.5357, 0.5357, 0.5307, 0.3913),
+    (0.1, 100): (10, 6.3082, 6.2565, 5.7565, 4.6927),
+    (1.0, 10): (10, 33.8054, 26.6226, 21.6226, 9.9990),
+    (1.0, 100): (100, 224.3934, 152.5652, 102.5652, 71.5460),
+}
+METHODS = ("basic", "advanced", "curate", "zcdp", "pld")
+
+
+@pytest.mark.parametrize(("step", "count"), COMPOSITION)
+@pytest.mark.parametrize("method", METHODS)
+def test_composition(step: float, count: int, method: str) -> None:
+    known = COMPOSITION[step, count][METHODS.index(method)]
+    assert compose([step] * count, DELTA, method) == pytest.approx(known, abs=5.1e-5)
+
+
+def test_pld_is_for_laplace_steps_and_the_worst_pure_step_costs_more() -> None:
+    """Randomised response is the worst pure step; its total is not the table's."""
+    for (step, count), row in COMPOSITION.items():
+        worst = compose_any_pure([step] * count, DELTA)
+        assert row[-1] < worst <= row[0]
+    assert compose_any_pure([0.1] * 100, DELTA) == pytest.approx(4.7746, abs=1e-4)
+    assert compose_any_pure([1.0] * 100, DELTA) == pytest.approx(83.5307, abs=1e-4)
+
+
+def test_worst_pure_step_against_the_exact_composition() -> None:
+    """Kairouz, Oh and Viswanath 2015, Theorem 3.3: k-fold randomised response in closed form."""
+    step, count = 0.1, 100
+    weights = [math.comb(count, i) * math.exp(step * i) for i in range(count + 1)]
+    total = (1 + math.exp(step)) ** count
+
+    def delta(epsilon: float) -> float:
+        # outcome i "lies for the other dataset": losses step * (2 i - count)
+        return sum(
+            max(0.0, w - math.exp(epsilon) * math.comb(count, i) * math.exp(step * (count - i)))
+            for i, w in enumerate(weights)
+        ) / total
+
+    found = compose_any_pure([step] * count, DELTA)
+    assert delta(found) <= DELTA < delta(found - 2e-3)
+
+
+def test_zcdp_budget() -> None:
+    assert accounting.rho_budget(1, 1e-6) == pytest.approx(0.01746890, abs=5.1e-9)
+    assert accounting.rho_budget(10, 1e-6) == pytest.approx(1.3530147, abs=5.1e-8)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "sigma"),
+    [(1, 1e-5, 3.730632), (0.1, 1e-6, 36.304690), (5, 1e-3, 0.689842)],
+)
+def test_analytic_gaussian(epsilon: float, delta: float, sigma: float) -> None:
+    assert analytic_gaussian_sigma(epsilon, delta) == pytest.approx(sigma, abs=5.1e-7)
+    assert analytic_gaussian_sigma(epsilon, delta, 7.0) == pytest.approx(7 * sigma, abs=4e-6)
+
+
+def test_sieve_epsilon() -> None:
+    assert theory.sieve_epsilon(1, 1000, 1000) == pytest.approx(0.5, abs=1e-12)
+    assert theory.sieve_epsilon(1, 1000, 100) == pytest.approx(2.0131966, abs=5.1e-8)
+    # amplification takes it back to epsilon / 2
+    inner = theory.sieve_epsilon(3.0, 1000, 17)
+    assert math.log1p(0.017 * math.expm1(inner)) == pytest.approx(1.5, rel=1e-12)
+
+
+@pytest.mark.parametrize(("epsilon", "rate"), [(0.5, 0.0724268), (1, 0.1654246), (2, 0.4381635)])
+def test_best_rate(epsilon: float, rate: float) -> None:
+    assert theory.best_rate(epsilon) == pytest.approx(rate, abs=5.1e-8)
+    assert theory.best_subsample(epsilon, 10_000_000) == round(theory.best_rate(epsilon) * 1e7)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 0.5, 1.0, 2.0, 3.0])
+def test_best_rate_minimises_the_noise_over_a_grid(epsilon: float) -> None:
+    """Priv-PC section 3.2: the noise level sqrt(n/m) / epsilon' on every m of a fine grid."""
+    n = 20_000
+    levels = [
+        math.sqrt(n / m) / theory.sieve_epsilon(epsilon, n, m) for m in range(n // 20, n + 1, 10)
+    ]
+    best = n // 20 + 10 * int(np.argmin(levels))
+    assert theory.best_subsample(epsilon, n) == pytest.approx(best, abs=10)
+
+
+def test_best_rate_is_clipped() -> None:
+    assert theory.best_rate(0.01) == 1 / 20
+    assert theory.best_rate(50) == theory.best_rate(5000) == 1
+    assert theory.best_subsample(1000, 3) == 3
+
+
+KENDALL_EXAMPLE = np.array([[[30, 10], [5, 25]], [[12, 8], [9, 11]]])
+
+
+def test_kendall_example() -> None:
+    (a, b), (c, d) = KENDALL_EXAMPLE[0]
+    assert (a * d - b * c, 12 * 11 - 8 * 9) == (700, 60)
+    numerator = 9 * 700 / 145 + 9 * 60 / 85
+    assert numerator == pytest.approx(49.801217, abs=5.1e-7)
+    weights = sum(9 * n * (n - 1) / (2 * (2 * n + 5)) for n in (70, 40))
+    assert weights == pytest.approx(232.484787, abs=5.1e-7)
+    published, strict = kendall_z(KENDALL_EXAMPLE, "published"), kendall_z(KENDALL_EXAMPLE)
+    assert published == pytest.approx(3.266199, abs=5.1e-7)
+    assert published == pytest.approx(numerator / math.sqrt(weights), rel=1e-14)
+    assert strict == pytest.approx(3.215995, abs=5.1e-7)
+    assert rank_score(KENDALL_EXAMPLE, "kendall", "published").p == pytest.approx(
+        5.4500745e-4, abs=5.1e-12
+    )
+    assert rank_score(KENDALL_EXAMPLE, "kendall", "strict").p == pytest.approx(
+        6.4996545e-4, abs=5.1e-12
+    )
+
+
+def test_p_is_one_sided_of_the_absolute_z() -> None:
+    flipped = KENDALL_EXAMPLE[:, ::-1]
+    assert kendall_z(flipped) == pytest.approx(-kendall_z(KENDALL_EXAMPLE), rel=1e-14)
+    assert score(flipped, "kendall").p == pytest.approx(norm.sf(3.266199), rel=1e-5)
+    assert score(np.array([[5, 5], [5, 5]]), "kendall").p == 0.5
+
+
+def test_sensitivity_constants() -> None:
+    """Section 1's table and section 2; on n rows, c / sqrt(n)."""
+    for levels, c in {2: 6, 3: 7.5, 4: 8}.items():
+        got = rank_sensitivity("kendall", 10_000, levels, 7, conditional=True)
+        assert got == pytest.approx(c / 100, rel=1e-12)
+        a_l = 9 * (3 * levels - 4) / (4 * (levels - 1))
+        assert c == pytest.approx(2 * a_l / 1.5, rel=1e-12)
+    assert rank_sensitivity("kendall", 100, 10**6, 10**6, conditional=True) < 0.9
+    assert rank_sensitivity("kendall", 100, 2, 2, conditional=False) == pytest.approx(0.3)
+    assert rank_sensitivity("kendall", 100, 2, 3, conditional=False) == pytest.approx(0.6)
+    assert rank_sensitivity("spearman", 100, 9, 9, conditional=False) == pytest.approx(0.6)
+    assert rank_sensitivity("spearman", 100, 99, 99, conditional=True) == pytest.approx(
+        1.0, rel=1e-3
+    )
+
+
+LEMMA_2 = {  # (E, epsilon_0): floors for additive, exponential, multiplicative
+    (1, 0.1): (7, 3, 24),
+    (10, 0.01): (667, 367, 4649),
+    (100, 2): (33, 18, 35),
+}
+
+
+@pytest.mark.parametrize(("total", "initial"), LEMMA_2)
+def test_lemma_2(total: float, initial: float) -> None:
+    increments = ("additive", "exponential", "multiplicative")
+    found = [math.floor(theory.affordable_iterations(total, initial, i)) for i in increments]
+    assert tuple(found) == LEMMA_2[total, initial]
+
+
+@pytest.mark.parametrize(("total", "initial"), [*LEMMA_2, (3, 0.5), (50, 1.7)])
+def test_lemma_2_iterations_are_affordable(total: float, initial: float) -> None:
+    """The schedules, summed term by term over the floor, stay within the total."""
+    schedules = {
+        "additive": lambda i, count: initial * (1 + i / count),
+        "exponential": lambda i, count: initial * math.exp(i / count),
+        "multiplicative": lambda i, count: initial ** (1 + i / count),
+    }
+    for name, schedule in schedules.items():
+        count = theory.affordable_iterations(total, initial, name)
+        spent = sum(schedule(i, count) for i in range(math.floor(count)))
+        assert spent <= total * (1 + 1e-12), name
+        if name != "exponential":  # the conservative one
+            assert spent > total - 3 * max(initial, initial**2), name
+
+
+def test_direction_probability() -> None:
+    """Kusner et al., Theorem 2; Theorem 4.2 reads e^(-gap/scale), so the same function."""
+    for (gap, scale), known in {
+        (0, 1): 0.5,
+        (1, 1): 0.7240904,
+        (2, 1): 0.8646647,
+    }.items():
+        assert theory.direction_probability(gap, scale) == pytest.approx(known, abs=5.1e-8)
+
+
+def test_direction_probability_is_what_two_laplace_draws_do() -> None:
+    """400,000 draws: a wrong formula beyond 5 standard errors (6e-7 of right ones)."""
+    draws = np.random.default_rng(1).laplace(0, 1.5, (400_000, 2))
+    for gap in (0.0, 0.7, 3.0, -1.0):
+        share = float(np.mean(draws[:, 0] - draws[:, 1] < gap))
+        assert theory.direction_probability(gap, 1.5) == pytest.approx(share, abs=5 * 0.5 / 632)
+
+
+def test_bad_arguments_are_one_sentence() -> None:
+    for call in (
+        lambda: compose([0.1], 0.0),
+        lambda: compose([-0.1], 1e-6),
+        lambda: compose([0.1], 1e-6, "moments"),
+        lambda: theory.sieve_epsilon(0, 10, 5),
+        lambda: theory.sieve_epsilon(1, 10, 11),
+        lambda: theory.affordable_iterations(1, 1, "geometric"),
+        lambda: theory.direction_probability(1, 0),
+        lambda: kendall_z(KENDALL_EXAMPLE, "strictest"),
+        lambda: spearman_z(np.zeros(3)),
+    ):
+        with pytest.raises(InputError) as caught:
+            call()
+        assert str(caught.value).endswith(".")
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_huge_steps_give_no_warning(method: str) -> None:
+    """e^1000 overflows; the suite turns the engine's numerical warnings into errors."""
+    total = compose([1000.0] * 5, DELTA, method)
+    assert total >= 5000 or method == "pld"
+    assert compose([], DELTA, method) == 0
+    assert compose([0.0, 0.0], DELTA, method) == 0
+
+
+def test_api_names() -> None:
+    """What notebooks and scripts depend on (DESIGN.md)."""
+    for name in ("load_dataset", "read_csv", "run", "ALGORITHMS"):
+        assert hasattr(engine, name)
+    for name in (
+        "sieve_epsilon",
+        "best_subsample",
+        "sieve_errors",
+        "affordable_iterations",
+        "direction_probability",
+    ):
+        assert callable(getattr(theory, name))
+    assert accounting.METHODS == METHODS
