@@ -13,6 +13,7 @@ import io
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -109,7 +110,8 @@ def every_algorithm() -> None:
             start = time.perf_counter()
             run(key, copy, trace=False)
             cold = time.perf_counter() - start
-            cells.append(f"{cold:9.3f} /{best_of(lambda d=copy: run(key, d, trace=False), 3):7.3f}")
+            warm = best_of(partial(run, key, copy, trace=False), 3)
+            cells.append(f"{cold:9.3f} /{warm:7.3f}")
         print(f"  {key:16}" + "".join(f"{c:>18}" for c in cells))
 
 

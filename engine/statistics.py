@@ -255,14 +255,14 @@ def rank_sensitivity(
 ) -> float:
     """Replace-one sensitivity of the strict |z| on n rows: c / sqrt(n).
 
-    Kendall: unconditional c = 6, or 3 if both variables are binary; conditional
-    c = 3 (3L - 4) / (L - 1) with L the smaller number of levels. Spearman: 6 and 10.
-    PRIVACY.md sections 1 and 2; proofs in docs/privacy.md.
+    Unconditional c = 6, or 3 if both variables are binary. Conditional, with L the smaller number
+    of levels: Kendall c = 3 (3L - 4) / (L - 1); Spearman 10, or 6 if L = 2. Each holds for every
+    n and is approached as n grows; proofs in docs/privacy.md.
     """
-    if statistic == "spearman":
-        c = 10.0 if conditional else 6.0
-    elif not conditional:
+    if not conditional:
         c = 3.0 if levels_x == levels_y == 2 else 6.0
+    elif statistic == "spearman":
+        c = 6.0 if min(levels_x, levels_y) == 2 else 10.0
     else:
         levels = max(2, min(levels_x, levels_y))
         c = 3.0 * (3 * levels - 4) / (levels - 1)

@@ -39,6 +39,15 @@ def rho_to_epsilon(rho: float, delta: float) -> float:
     return math.inf if delta <= 0 else rho + 2 * math.sqrt(rho * math.log(1 / delta))
 
 
+def renyi_to_epsilon(cost: float, order: float, delta: float) -> float:
+    """The epsilon at delta of a Renyi cost at one order above 1.
+
+    Canonne, Kamath and Steinke 2020, Proposition 12:
+    cost + ln(1 - 1/order) - (ln delta + ln order) / (order - 1).
+    """
+    return cost + math.log1p(-1 / order) - (math.log(delta) + math.log(order)) / (order - 1)
+
+
 def analytic_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
     """Smallest sigma for which Gaussian noise is (epsilon, delta)-DP (Balle and Wang 2018)."""
 

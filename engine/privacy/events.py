@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 
@@ -158,6 +159,46 @@ class SubsampledEvent(_Pure):
 
 
 @dataclass(frozen=True)
+class SubsampledGaussianEvent(GaussianEvent):
+    """A Gaussian release computed on a fresh sample of m = rate n rows, without replacement.
+
+    ``rho`` is that of the release without the sampling: a Renyi divergence of mixtures is at most
+    the worst one mixed. The gain of sampling depends on the Renyi order: :func:`renyi`.
+    """
+
+    rate: float
+
+    def describe(self) -> str:
+        return f"{super().describe()}, on a {self.rate:.3g} sample"
+
+
+@dataclass(frozen=True)
+class SmoothEvent:
+    """A value released with Laplace noise calibrated to its smooth sensitivity.
+
+    Nissim, Raskhodnikova and Smith 2007: with noise 2 S / epsilon for a bound S that is
+    beta-smooth, beta = epsilon / (2 ln(2 / slack)), the release is (epsilon, delta)-DP with
+    delta = slack (1 + e^(epsilon/2)) / 2.
+    """
+
+    epsilon: float
+    slack: float
+
+    @property
+    def rho(self) -> float:
+        # (epsilon, delta)-DP is delta-approximate (epsilon^2 / 2)-zCDP.
+        return min(self.epsilon**2 / 2, self.epsilon)
+
+    @property
+    def delta(self) -> float:
+        half = self.epsilon / 2
+        return 1.0 if half > 500 else min(1.0, self.slack * (1 + math.exp(half)) / 2)
+
+    def describe(self) -> str:
+        return f"Laplace on smooth sensitivity, ε {self.epsilon:.4g}, δ {self.delta:.2g}"
+
+
+@dataclass(frozen=True)
 class UndefendedEvent:
     """A release of the data that carries no noise at all: nothing can be defended for it."""
 
@@ -169,6 +210,35 @@ class UndefendedEvent:
 
     def describe(self) -> str:
         return f"No guarantee: {self.reason}"
+
+
+def renyi(event: Event, order: float) -> float:
+    """The event's Renyi cost at an order above 1 (delta apart): what an "rdp" ledger adds up."""
+    if isinstance(event, SubsampledGaussianEvent) and 0 < event.rate < 1:
+        multiplier = 1 / _ratio(event.sensitivity, event.sigma) if event.sensitivity else math.inf
+        return min(event.rho * order, subsampled_gaussian_renyi(event.rate, multiplier, order))
+    return min(event.rho * order, event.epsilon)
+
+
+@lru_cache(maxsize=4096)
+def subsampled_gaussian_renyi(rate: float, multiplier: float, order: float) -> float:
+    """Renyi cost of a Gaussian on a sample without replacement, for replace-one neighbours.
+
+    Wang, Balle and Kasiviswanathan 2019, Theorem 27, by dp-accounting; ``multiplier`` is sigma
+    over the sensitivity on the sample.
+    """
+    from dp_accounting import dp_event, privacy_accountant
+    from dp_accounting.rdp import RdpAccountant
+
+    if math.isinf(multiplier):
+        return 0.0
+    one = RdpAccountant([order], privacy_accountant.NeighboringRelation.REPLACE_ONE)
+    rows = 10**9  # the accountant takes sizes and uses their ratio alone
+    gaussian = dp_event.GaussianDpEvent(multiplier)
+    one.compose(
+        dp_event.SampledWithoutReplacementDpEvent(rows, max(1, math.ceil(rate * rows)), gaussian)
+    )
+    return float(one.rdp[0])
 
 
 def _ratio(sensitivity: float, scale: float) -> float:

@@ -2,9 +2,10 @@
 
 A charge is checked whole *before* any noise is drawn; one that does not fit raises
 :class:`BudgetExhausted` and leaves the ledger as it was. The filter's rule, "basic" (sum of pure
-epsilons) or "zcdp" (sum of rhos), is fixed when the ledger is made, from public facts alone, which
-is what makes it valid for adaptively chosen mechanisms and data-dependent stopping (Rogers et al.
-2016; Feldman and Zrnic 2021; Whitehouse et al. 2023).
+epsilons), "zcdp" (sum of rhos) or "rdp" (sum of Renyi costs at one order), is fixed when the
+ledger is made, from public facts alone, which is what makes it valid for adaptively chosen
+mechanisms and data-dependent stopping (Rogers et al. 2016; Feldman and Zrnic 2021; Whitehouse et
+al. 2023).
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from engine.privacy.accounting import rho_budget, rho_to_epsilon
-from engine.privacy.events import Event
+from engine.privacy.accounting import renyi_to_epsilon, rho_budget, rho_to_epsilon
+from engine.privacy.events import Event, renyi
 
 
 class BudgetExhausted(Exception):
@@ -55,34 +56,49 @@ class Charge:
 class Ledger(Sequence[Charge]):
     """Append-only record of charges under an optional hard cap.
 
-    ``cap=None`` records without refusing (the papers' own accounting). ``method`` is "basic" or
-    "zcdp"; with a cap, delta > 0 is needed for "zcdp".
+    ``cap=None`` records without refusing (the papers' own accounting). ``method`` is "basic",
+    "zcdp" or, with a Renyi ``order`` above 1, "rdp"; with a cap, the last two need delta > 0.
+
+    ``rate`` < 1 says that the whole run sees one sample of that share of the rows, drawn without
+    replacement: the run on the sample may then cost ln(1 + (e^epsilon - 1) / rate) and delta /
+    rate, and the cap holds for all rows (Balle, Barthe and Gaboardi 2018, Theorem 9).
     """
 
     # Rounding of a sum of many equal shares must not cost the last share.
     _SLACK = 1e-9
 
     def __init__(
-        self, cap: Guarantee | None = None, *, method: str = "basic", delta: float | None = None
+        self,
+        cap: Guarantee | None = None,
+        *,
+        method: str = "basic",
+        delta: float | None = None,
+        order: float | None = None,
+        rate: float = 1.0,
     ):
-        self.cap, self.method = cap, method
+        if method not in {"basic", "zcdp", "rdp"} or (method == "rdp") != (order is not None):
+            raise ValueError('method must be "basic", "zcdp", or "rdp" with a Renyi order.')
+        self.cap, self.method, self.order, self.rate = cap, method, order, rate
         self.delta = cap.delta if cap is not None else (delta or 0.0)
         self._charges: list[Charge] = []
-        self._epsilon = self._rho = self._delta = 0.0
+        self._epsilon = self._rho = self._delta = self._renyi = 0.0
 
     @property
     def limit(self) -> float:
-        """The cap in the method's own unit: epsilon for "basic", rho for "zcdp"."""
+        """The cap in the method's own unit: epsilon for "basic", rho for "zcdp", a Renyi cost."""
         if self.cap is None:
             return math.inf
+        inner = unsampled(self.cap, self.rate)
         if self.method == "basic":
-            return self.cap.epsilon
-        return rho_budget(self.cap.epsilon, self.cap.delta)
+            return inner.epsilon
+        if self.order is not None:
+            return inner.epsilon - renyi_to_epsilon(0.0, self.order, inner.delta)
+        return rho_budget(inner.epsilon, inner.delta)
 
     @property
     def used(self) -> float:
         """The running total in the method's own unit: an odometer reading, not a guarantee."""
-        return self._epsilon if self.method == "basic" else self._rho
+        return {"basic": self._epsilon, "zcdp": self._rho, "rdp": self._renyi}[self.method]
 
     @property
     def left(self) -> float:
@@ -92,24 +108,39 @@ class Ledger(Sequence[Charge]):
     @property
     def used_epsilon(self) -> float:
         """The running total as an epsilon (at this ledger's delta)."""
-        if self.cap is not None:
-            return (
-                self._epsilon if self.method == "basic" else rho_to_epsilon(self._rho, self.delta)
-            )
-        return min(self._epsilon, rho_to_epsilon(self._rho, self.delta))
+        if self.cap is None:
+            return min(self._epsilon, rho_to_epsilon(self._rho, self.delta))
+        inner = self.delta / self.rate
+        if self.order is not None:
+            spent = renyi_to_epsilon(self._renyi, self.order, inner) if self._charges else 0.0
+        else:
+            spent = self._epsilon if self.method == "basic" else rho_to_epsilon(self._rho, inner)
+        return sampled_epsilon(spent, self.rate)
 
     def cost(self, event: Event) -> float:
         """What the event costs in the method's own unit."""
+        if self.order is not None:
+            return renyi(event, self.order)
         return event.epsilon if self.method == "basic" else event.rho
 
     def affords(self, *events: Event) -> bool:
         """Whether all the events together still fit under the cap."""
         if self.cap is None:
             return True
-        # A NaN compares false: an event whose cost cannot be told is refused.
-        return self.used + sum(map(self.cost, events)) <= self.limit * (1 + self._SLACK) and (
-            self._delta + sum(e.delta for e in events) <= self.cap.delta
+        # A NaN compares false: an event whose cost cannot be told is refused, as is an infinite or
+        # a negative one.
+        costs = [self.cost(e) for e in events]
+        if not all(0 <= c < math.inf and e.delta >= 0 for c, e in zip(costs, events, strict=True)):
+            return False
+        return self.used + sum(costs) <= self.limit * (1 + self._SLACK) and (
+            self._delta + sum(e.delta for e in events) <= self._delta_left
         )
+
+    @property
+    def _delta_left(self) -> float:
+        """What delta the events themselves may add: none where the method needs the cap's."""
+        assert self.cap is not None
+        return self.cap.delta if self.method == "basic" else 0.0
 
     def charge(self, event: Event, *, label: str = "", order: int | None = None) -> None:
         """Record the event, or raise BudgetExhausted and record nothing."""
@@ -121,6 +152,8 @@ class Ledger(Sequence[Charge]):
         self._epsilon += event.epsilon
         self._rho += event.rho
         self._delta += event.delta
+        if self.order is not None:
+            self._renyi += renyi(event, self.order)
 
     @property
     def defended(self) -> Guarantee:
@@ -133,7 +166,8 @@ class Ledger(Sequence[Charge]):
         if not self._charges:
             return Guarantee(0.0, 0.0)
         if self.cap is not None:
-            return Guarantee(self.cap.epsilon, 0.0 if self.method == "basic" else self.cap.delta)
+            free = self.method == "basic" and self._delta == 0
+            return Guarantee(self.cap.epsilon, 0.0 if free else self.cap.delta)
         by_rho = rho_to_epsilon(self._rho, self.delta)
         if self._epsilon <= by_rho:
             return Guarantee(self._epsilon, self._delta)
@@ -159,6 +193,26 @@ class Ledger(Sequence[Charge]):
 
     def __iter__(self) -> Iterator[Charge]:
         return iter(self._charges)
+
+
+def unsampled(total: Guarantee, rate: float) -> Guarantee:
+    """What may be spent on a sample of share ``rate`` so that the total holds for all rows."""
+    if rate >= 1:
+        return total
+    if total.epsilon > 500:  # e^epsilon overflows; the rate is then a mere shift
+        return Guarantee(total.epsilon - math.log(rate), total.delta / rate)
+    # A delta of 1 or more would be no statement; just below it is the most that can be used.
+    delta = min(total.delta / rate, 0.5)
+    return Guarantee(math.log1p(math.expm1(total.epsilon) / rate), delta)
+
+
+def sampled_epsilon(epsilon: float, rate: float) -> float:
+    """The epsilon on all rows of a run that costs ``epsilon`` on a sample of share ``rate``."""
+    if rate >= 1:
+        return epsilon
+    if epsilon > 500:
+        return max(0.0, epsilon + math.log(rate))
+    return math.log1p(rate * math.expm1(epsilon))
 
 
 def shares(total: Guarantee, count: int) -> tuple[str, float]:

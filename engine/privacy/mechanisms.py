@@ -8,6 +8,7 @@ Scales are Laplace scales b or Gaussian standard deviations, in the units of the
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +19,11 @@ from engine.privacy.events import (
     ExponentialEvent,
     GaussianEvent,
     LaplaceEvent,
+    SmoothEvent,
     SubsampledEvent,
+    SubsampledGaussianEvent,
 )
+from engine.privacy.ledger import BudgetExhausted
 from engine.session import Session
 
 
@@ -37,17 +41,49 @@ def laplace(
     return float(value) + float(session.rng.laplace(0.0, scale))
 
 
+def smooth_beta(epsilon: float, slack: float) -> float:
+    """The smoothness that :func:`smooth_laplace` needs: epsilon / (2 ln(2 / slack))."""
+    return epsilon / (2 * math.log(2 / slack))
+
+
+def smooth_laplace(
+    session: Session,
+    value: float,
+    *,
+    smooth_sensitivity: float,
+    epsilon: float,
+    slack: float,
+    label: str = "Smooth Laplace",
+    order: int | None = None,
+) -> float:
+    """Release ``value`` with noise 2 S / epsilon, S its :func:`smooth_beta`-smooth sensitivity.
+
+    Nissim, Raskhodnikova, Smith 2007, Lemma 2.9: Laplace noise is admissible with alpha =
+    epsilon / 2 and beta = epsilon / (2 ln(2 / slack)); see :class:`SmoothEvent` for the delta.
+    """
+    session.ledger.charge(SmoothEvent(epsilon, slack), label=label, order=order)
+    return float(value) + float(session.rng.laplace(0.0, 2 * smooth_sensitivity / epsilon))
+
+
 def gaussian(
     session: Session,
     values: ArrayLike,
     *,
     sensitivity: float,
     sigma: float,
+    rate: float = 1.0,
     label: str = "Gaussian",
     order: int | None = None,
 ) -> NDArray[np.float64]:
-    """Release an array with N(0, sigma^2) noise on each entry; ``sensitivity`` is its l2 one."""
-    session.ledger.charge(GaussianEvent(sensitivity, sigma), label=label, order=order)
+    """Release an array with N(0, sigma^2) noise on each entry; ``sensitivity`` is its l2 one.
+
+    ``rate`` < 1 says that the array is computed on a fresh sample of that share of the rows,
+    drawn without replacement; ``sensitivity`` is then the one on the sample.
+    """
+    event = GaussianEvent(sensitivity, sigma)
+    if rate < 1:
+        event = SubsampledGaussianEvent(sensitivity, sigma, rate)
+    session.ledger.charge(event, label=label, order=order)
     exact = np.asarray(values, dtype=float)
     return exact + session.rng.normal(0.0, sigma, exact.shape)
 
@@ -80,7 +116,8 @@ class AboveThreshold:
 
     The whole run is charged when it opens, because negative answers are free and the last run may
     never get a positive one. ``rate`` < 1 says that the queries are evaluated on a fresh sample of
-    that share of the rows, drawn without replacement.
+    that share of the rows, drawn without replacement. ``reserve`` are events that the run's
+    positive answer will lead to: without room for them too it does not open.
     """
 
     def __init__(
@@ -92,12 +129,15 @@ class AboveThreshold:
         threshold_scale: float,
         query_scale: float,
         rate: float = 1.0,
+        reserve: Sequence[Event] = (),
         label: str = "Above-threshold",
         order: int | None = None,
     ):
         event: Event = AboveThresholdEvent(sensitivity, threshold_scale, query_scale)
         if rate < 1:
             event = SubsampledEvent(event, rate)
+        if not session.ledger.affords(event, *reserve):
+            raise BudgetExhausted("No budget is left for a round and what its answer leads to.")
         session.ledger.charge(event, label=label, order=order)
         self._session, self._query_scale = session, query_scale
         self.noisy_threshold = threshold + float(session.rng.laplace(0.0, threshold_scale))

@@ -1,0 +1,101 @@
+"""Truth and learned graph on one layout."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import networkx as nx
+import streamlit as st
+
+from engine import Dataset, RunResult
+from engine.metrics import EdgeClass, classify, truth_cpdag
+from pages.components.graph import (
+    Link,
+    as_digraph,
+    describe,
+    legend,
+    links_of,
+    render_graph,
+)
+from pages.components.layout import Point, frame_height, place
+from pages.components.state import theme
+
+SIDE_BY_SIDE, OVERLAY = "Side by side", "Overlay"
+_FOUND = (EdgeClass.CORRECT, EdgeClass.WRONG_DIRECTION, EdgeClass.EXTRA)
+_TRUE = (EdgeClass.CORRECT, EdgeClass.WRONG_DIRECTION, EdgeClass.MISSED)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def positions(
+    names: tuple[str, ...], edges: tuple[tuple[str, str], ...], width: float, height: float
+) -> dict[str, Point]:
+    """Where the nodes go; the same graph always lies the same way."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from(names)
+    graph.add_edges_from(edges)
+    return place(graph, width, height)
+
+
+def layout_of(data: Dataset, result: RunResult | None, *, wide: bool) -> dict[str, Point]:
+    """One layout for truth and result: the truth's, so that it stays while settings change.
+
+    Every node is in both graphs, so the truth's layout holds the union's edges too; without a
+    truth it is the learned graph's.
+    """
+    graph = data.truth
+    if graph is None:
+        assert result is not None
+        graph = as_digraph(data.names, result.matrix)
+    scale = max(1.0, (data.d / 20) ** 0.6)
+    size = ((1100 if wide else 500) * scale, (frame_height(data.d) - 30) * scale)
+    return positions(data.names, tuple(sorted(graph.edges)), *size)
+
+
+def comparison(data: Dataset, result: RunResult, view: str) -> None:
+    """Draw truth and result (side by side or overlaid), or the result alone without a truth."""
+    if data.truth is None:
+        st.markdown("**Learned graph**")
+        _draw("Learned graph", data, links_of(result.matrix, data.names), result, wide=True)
+        return
+    true = truth_cpdag(data.truth, data.names)
+    kinds = classify(result.matrix, true)
+    counts = Counter(kinds.values())
+    st.html(legend({kind: counts[kind] for kind in EdgeClass}, theme()))
+    found = links_of(result.matrix, data.names, kinds, _FOUND)
+    if view == OVERLAY:
+        missed = links_of(true, data.names, kinds, [EdgeClass.MISSED])
+        st.markdown("**Truth and learned graph overlaid**")
+        _draw("Truth and learned graph overlaid", data, [*found, *missed], result, wide=True)
+        return
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown(
+            "**Truth**", help="The true graph's equivalence class (CPDAG): all that observational "
+            "data can tell. An edge without an arrow can point either way.",
+        )
+        marked = [_plain_unless_missed(k) for k in links_of(true, data.names, kinds, _TRUE)]
+        _draw("True graph", data, marked, result, wide=False)
+    with right:
+        st.markdown("**Learned**")
+        _draw("Learned graph", data, found, result, wide=False)
+
+
+def _plain_unless_missed(link: Link) -> Link:
+    return link if link.kind is EdgeClass.MISSED else Link(link.a, link.b, link.arrow)
+
+
+def _draw(
+    what: str, data: Dataset, links: list[Link], result: RunResult | None, *, wide: bool
+) -> None:
+    height = frame_height(data.d)
+    page = render_graph(
+        data.names, links, layout_of(data, result, wide=wide), height=height, theme=theme()
+    )
+    st.iframe(page, height=height, alt=describe(what, data.names, links))
+
+
+def true_graph(data: Dataset) -> None:
+    """Draw the true DAG with all its arrows."""
+    assert data.truth is not None
+    links = [Link(a, b, True) for a, b in sorted(data.truth.edges)]
+    _draw("True graph", data, links, None, wide=True)

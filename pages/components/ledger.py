@@ -1,0 +1,121 @@
+"""What a run cost: what is claimed, what can be defended, and every charge."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from engine.runner import RunResult
+from pages.components import charts, text
+from pages.components.text import number
+
+UNITS = {"basic": "ε", "zcdp": "ρ"}
+
+
+def privacy_view(result: RunResult) -> None:
+    """Three numbers and one sentence: the guarantee of a strict run, or claimed and defended."""
+    if result.ledger.cap is not None:
+        tiles, sentence = _strict(result)
+    elif result.claimed is not None:
+        tiles, sentence = _published(result)
+    else:
+        tiles, sentence = _undefended(result)
+    for column, (title, value, help_text) in zip(st.columns(3), tiles, strict=True):
+        column.metric(title, value, help=help_text)
+    st.caption(sentence)
+
+
+def _strict(result: RunResult) -> tuple[list[tuple[str, str, str]], str]:
+    ledger, spent = result.ledger, result.spent
+    unit = UNITS[ledger.method]
+    share = ledger.used / ledger.limit if ledger.limit else 0.0
+    tiles = [
+        ("Guaranteed total ε", number(spent.epsilon), f"With δ = {number(spent.delta)}. A cap."),
+        (
+            f"Budget used ({unit})",
+            f"{number(ledger.used)} · {share:.0%}",
+            f"Of {number(ledger.limit)} {unit}. A meter reading, not a smaller guarantee.",
+        ),
+        (f"Budget left ({unit})", number(ledger.left), "What the filter would still admit."),
+    ]
+    counted = (
+        "ε adds up"
+        if ledger.method == "basic"
+        else "charges add up in ρ (zCDP), which admits more of them than adding ε"
+    )
+    sentence = (
+        f"Strict: the whole run is (ε = {number(spent.epsilon)}, δ = {number(spent.delta)})-"
+        f"differentially private, whatever share was used; {counted}. {text.RESEARCH_TOOL}"
+    )
+    return tiles, sentence
+
+
+def _published(result: RunResult) -> tuple[list[tuple[str, str, str]], str]:
+    claimed, spent = result.claimed, result.spent
+    assert claimed is not None
+    defended = number(spent.epsilon)
+    tiles = [
+        (
+            "Paper's total ε",
+            number(claimed.epsilon),
+            f"As the paper composes it, with δ = {number(claimed.delta)}.",
+        ),
+        (
+            "Defended total ε",
+            defended,
+            f"This run's charges at sensitivities that hold, with δ = {number(spent.delta)}.",
+        ),
+        ("Charges", f"{len(result.ledger):,}", "Lines of the ledger."),
+    ]
+    able = (
+        f"what can be defended for this very run is {defended}"
+        if math.isfinite(spent.epsilon)
+        else "nothing can be defended for this run"
+    )
+    sentence = (
+        f"Published: the paper states {number(claimed.epsilon)}; {able}, because the sensitivity "
+        "it assumes does not bound every dataset. Neither number is a guarantee fixed in advance; "
+        "for one, choose Strict."
+    )
+    return tiles, sentence
+
+
+def _undefended(result: RunResult) -> tuple[list[tuple[str, str, str]], str]:
+    tiles = [
+        ("Guaranteed total ε", "none", "No finite ε holds."),
+        ("Defended total ε", number(result.spent.epsilon), "What can be defended."),
+        ("Charges", f"{len(result.ledger):,}", "Lines of the ledger."),
+    ]
+    return tiles, "No privacy: the result may reveal anyone's row. Use it as the baseline only."
+
+
+def budget_chart(result: RunResult, *, key: str) -> None:
+    """Bars of what each order was charged: the share of the cap, or the defended ε."""
+    spent = result.ledger.by_order()
+    if not spent or not all(map(math.isfinite, spent.values())):
+        st.caption("Nothing to show: no order was charged to a budget.")
+        return
+    limit, unit = result.ledger.limit, UNITS[result.ledger.method]
+    capped = math.isfinite(limit)
+    values = [v / limit * 100 if capped else v for v in spent.values()]
+    words = [f"{v:.0f} %" if capped else number(v) for v in values]
+    title = f"Share of the cap in {unit} (%)" if capped else f"Defended {unit}"
+    figure = charts.bars(
+        list(spent), values, x_title="Order", y_title=title, words=words,
+        top=min(118.0, max(values) * 1.3) if capped else None,
+    )
+    charts.show(figure, key=key, alt="Budget charged at each order of the search")
+
+
+def ledger_table(result: RunResult) -> pd.DataFrame:
+    """Every charge in order, with the running total in the ledger's own unit."""
+    total, rows = 0.0, []
+    for k, charge in enumerate(result.ledger, 1):
+        total += result.ledger.cost(charge.event)
+        rows.append((k, charge.order, charge.label, charge.epsilon, charge.rho, total,
+                     charge.event.describe()))
+    unit = UNITS[result.ledger.method]
+    columns = ["#", "Order", "Mechanism", "ε", "ρ", f"Total {unit}", "Details"]
+    return pd.DataFrame(rows, columns=columns).astype({"Order": "Int64"})

@@ -1,0 +1,144 @@
+"""Why an edge went or stayed: the steps of a run about one pair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from engine import Dataset, RunResult
+from engine.metrics import EdgeClass, classify, truth_cpdag
+from engine.session import Step
+from pages.components import text
+from pages.components.text import number, plain
+
+SIMULATION_ONLY = " (simulation only, never released)"
+Pair = tuple[str, str]
+
+
+def edge_classes(data: Dataset, result: RunResult) -> dict[Pair, EdgeClass]:
+    """Class of every pair adjacent in truth or result, by names; empty without a truth."""
+    if data.truth is None:
+        return {}
+    kinds = classify(result.matrix, truth_cpdag(data.truth, data.names))
+    return {(data.names[i], data.names[j]): kind for (i, j), kind in kinds.items()}
+
+
+def steps_table(steps: list[Step] | tuple[Step, ...]) -> pd.DataFrame:
+    """Steps as rows; raw values only where the engine let them into the trace, and marked."""
+    rows = [
+        {
+            "Step": step.index + 1,
+            "Pair": f"{step.x} – {step.y}" if step.x is not None else "",
+            "Order": step.order,
+            "Given": ", ".join(step.given) or "∅",
+            "Phase": step.kind,
+            "Noisy value": step.value,
+            "Threshold": step.threshold,
+            "Decision": step.decision,
+            "ε so far": step.spent,
+            **{f"{k.capitalize()}{SIMULATION_ONLY}": v for k, v in (step.internal or {}).items()},
+        }
+        for step in steps
+    ]
+    return pd.DataFrame(rows)
+
+
+@st.fragment
+def why_view(data: Dataset, result: RunResult, *, key: str) -> None:
+    """Choose a pair; see in one sentence and a table why its edge went or stayed."""
+    kinds = edge_classes(data, result)
+    pairs = _pairs(data, kinds)
+    choice = st.selectbox(
+        "Edge", pairs, key=f"{key}-pair", format_func=lambda p: _title(p, result, kinds),
+        help="Pairs of the true and of the learned graph come first.",
+    )
+    steps = [s for s in result.steps if s.x is not None and {s.x, s.y} == set(choice)]
+    st.markdown(_reason(choice, steps, result))
+    if steps:
+        table = steps_table(steps).drop(columns="Pair")
+        st.dataframe(
+            table, width="stretch", height=min(320, 38 + 35 * len(table)), hide_index=True,
+            column_config=_columns(table), alt="Steps about the chosen pair",
+        )
+        _notes(steps, result)
+
+
+def _pairs(data: Dataset, kinds: Mapping[Pair, EdgeClass]) -> list[Pair]:
+    """All pairs: missed and extra edges first, then the other edges, then the rest."""
+    rank = [EdgeClass.MISSED, EdgeClass.EXTRA, EdgeClass.WRONG_DIRECTION, EdgeClass.CORRECT]
+    every = [(a, b) for i, a in enumerate(data.names) for b in data.names[i + 1 :]]
+    return sorted(every, key=lambda p: rank.index(kinds[p]) if p in kinds else len(rank))
+
+
+def _title(pair: Pair, result: RunResult, kinds: Mapping[Pair, EdgeClass]) -> str:
+    state = "kept" if frozenset(pair) in result.skeleton else "removed"
+    kind = f", {kinds[pair].value}" if pair in kinds else ""
+    return f"{pair[0]} – {pair[1]} ({state}{kind})"
+
+
+def _reason(pair: Pair, steps: list[Step], result: RunResult) -> str:
+    name = f"**{plain(pair[0])} – {plain(pair[1])}**"
+    last = steps[-1] if steps else None
+    if frozenset(pair) not in result.skeleton and last is not None:
+        given = f"given {plain(', '.join(last.given))}" if last.given else "given nothing"
+        text_ = f"{name} went at order {last.order}, {given}: "
+        if last.value is None:
+            return text_ + f"the {last.kind} found the two independent."
+        relation = "above" if last.threshold is None or last.value > last.threshold else "below"
+        noisy = "noisy " if result.algorithm != "pc" else ""
+        return text_ + (
+            f"the {noisy}value {number(last.value)} in the {last.kind} is {relation} the "
+            f"threshold {number(last.threshold)}, so the two count as independent."
+        )
+    tested = f"none of its {text.count(len(steps), 'step')} found the two independent"
+    if result.status == "complete":
+        return f"{name} stayed: {tested}."
+    return f"{name} stayed: {tested} before the run ended early."
+
+
+def _notes(steps: list[Step], result: RunResult) -> None:
+    notes = ["An edge goes when the value exceeds the threshold."]
+    if any(step.value is None for step in steps):
+        notes.append("A sieve releases its answer only, no value.")
+    if any(step.internal for step in steps):
+        notes.append("Columns marked 'simulation only' hold raw values, shown on public data only.")
+    if result.ledger.cap is not None:
+        notes.append("'ε so far' is a meter reading; the guarantee is the total.")
+    st.caption(" ".join(notes))
+
+
+def _columns(table: pd.DataFrame) -> dict[str, object]:
+    exact = {
+        name: st.column_config.NumberColumn(
+            name.replace(SIMULATION_ONLY, " ⚠"), format="%.4g", help="Simulation only, never released."
+        )
+        for name in table.columns
+        if name.endswith(SIMULATION_ONLY)
+    }
+    numbers = ("Noisy value", "Threshold", "ε so far")
+    return {n: st.column_config.NumberColumn(n, format="%.4g") for n in numbers} | exact
+
+
+def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
+    """Every edge of truth or result with its class: the graphs as text."""
+    kinds = edge_classes(data, result)
+    true = truth_cpdag(data.truth, data.names) if data.truth is not None else None
+    index = {name: i for i, name in enumerate(data.names)}
+    pairs = list(kinds) or [tuple(sorted(p, key=index.__getitem__)) for p in result.skeleton]
+    rows = []
+    for a, b in sorted(pairs, key=lambda p: (index[p[0]], index[p[1]])):
+        row = {"Learned": _mark(a, b, result.matrix, index)}
+        if true is not None:
+            row |= {"Truth": _mark(a, b, true, index), "Class": kinds[a, b].value}
+        rows.append({"Pair": f"{a} – {b}", **row})
+    columns = ["Pair", "Learned"] + (["Truth", "Class"] if true is not None else [])
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _mark(a: str, b: str, matrix, index: Mapping[str, int]) -> str:
+    forth, back = matrix[index[a], index[b]], matrix[index[b], index[a]]
+    if forth and back:
+        return f"{a} — {b}"
+    return f"{a} → {b}" if forth else f"{b} → {a}" if back else "no edge"
