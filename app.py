@@ -1,16 +1,32 @@
 """The dashboard: page set-up and navigation. Start it with ``make app``."""
 
+from pathlib import Path
+
 import streamlit as st
+
+from pages.components.shell import enter
+from pages.components.style import page_style
+
+PAGES = Path(__file__).parent / "pages"
+# A file of our own: a named icon would be fetched from the internet.
+ICON = PAGES / "components" / "icon.svg"
 
 
 def main() -> None:
     """Set the page up and run the page that is open."""
     st.set_page_config(
-        page_title="DP Causal Explorer", page_icon=":material/account_tree:", layout="wide"
+        page_title="DP Causal Explorer",
+        page_icon=str(ICON),
+        layout="wide",
+        initial_sidebar_state=340,
     )
+    page_style()
+    enter()
     pages = [
-        st.Page("pages/run.py", title="Run", default=True),
-        st.Page("pages/data.py", title="Data"),
+        # The default page is served at /, whatever its name; the hidden one answers to /run.
+        st.Page(PAGES / "run.py", title="Run", default=True, url_path="home"),
+        st.Page(PAGES / "data.py", title="Data"),
+        st.Page(PAGES / "run.py", title="Run", url_path="run", visibility="hidden"),
     ]
     st.navigation(pages, position="top").run()
 

@@ -1,4 +1,4 @@
-"""Command line: ``python -m engine run | algorithms | warm``.
+"""Command line: ``python -m engine run | sweep | reproduce | algorithms | warm``.
 
 Every algorithm's flags come from its parameter declaration. Bad input ends with exit status 2 and
 one line on standard error.
@@ -128,10 +128,24 @@ def _warm(argv: Sequence[str]) -> None:
                 continue  # a combination the algorithm refuses needs no kernel
 
 
-COMMANDS: dict[str, Callable[[Sequence[str]], None]] = {
+def _sweep(argv: Sequence[str]) -> int:
+    from engine.studies.cli import sweep_command
+
+    return sweep_command(argv)
+
+
+def _reproduce(argv: Sequence[str]) -> int:
+    from engine.studies.cli import reproduce_command
+
+    return reproduce_command(argv)
+
+
+COMMANDS: dict[str, Callable[[Sequence[str]], int | None]] = {
     "run": _run,
     "algorithms": _algorithms,
     "warm": _warm,
+    "sweep": _sweep,
+    "reproduce": _reproduce,
 }
 
 
@@ -140,7 +154,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         if not argv or argv[0] not in COMMANDS:
             raise InputError(f"Say what to do: python -m engine {' | '.join(COMMANDS)}.")
-        COMMANDS[argv[0]](argv[1:])
+        return COMMANDS[argv[0]](argv[1:]) or 0
     except InputError as error:
         print(" ".join(str(error).split()), file=sys.stderr)
         return 2

@@ -44,8 +44,15 @@ class Blocks:
     rows: Rows
     count: int
 
+    @property
+    def n(self) -> int:
+        """How many rows were dealt."""
+        return self.rows.n
+
     @classmethod
-    def deal(cls, store: Store, count: int, rng: np.random.Generator, m: int | None = None) -> Blocks:
+    def deal(
+        cls, store: Store, count: int, rng: np.random.Generator, m: int | None = None
+    ) -> Blocks:
         """Deal m of the dataset's rows (default: all) at random into ``count`` equal blocks.
 
         The draw depends on n alone, so that a replaced record stays in its block.
@@ -62,7 +69,9 @@ class Blocks:
         cardinalities = (*folded.cardinalities, count)
         return cls(Rows(codes, weights.astype(np.int64), cardinalities, picked.size), count)
 
-    def p_values(self, x: int, y: int, given: tuple[int, ...], statistic: str) -> NDArray[np.float64]:
+    def p_values(
+        self, x: int, y: int, given: tuple[int, ...], statistic: str
+    ) -> NDArray[np.float64]:
         """Each block's G2 or chi2 p-value, shape (count,); 0 where a block can test nothing."""
         table, block = self._tables(x, y, given)
         value, dof = _block_sums(table, block, self.count, statistic == "chi2")

@@ -50,6 +50,9 @@ class Dataset:
             read-only.
     names   d distinct column names.
     levels  per column, its labels in code order, which is the ordinal order.
+    values  (n, d) floats of numeric data, read-only, whose binning the codes are; else None.
+    bounds  per column of numeric data, the stated (lowest, highest) value, a public fact: methods
+            that read the values clip them to it.
     truth   acyclic graph over exactly the column names (kept as a frozen copy).
     public  true for benchmark data, whose raw statistics may be shown in traces.
     notes   what was done to the data on reading, one sentence each.
@@ -64,10 +67,13 @@ class Dataset:
     truth: nx.DiGraph | None = None
     public: bool = False
     notes: tuple[str, ...] = ()
+    values: np.ndarray | None = None
+    bounds: tuple[tuple[float, float], ...] | None = None
 
     def __post_init__(self) -> None:
         _check_schema(self.names, self.levels)
         _check_codes(self.codes, self.cardinalities)
+        _check_values(self.values, self.bounds, self.codes.shape)
         if self.truth is not None:
             object.__setattr__(self, "truth", _frozen_truth(self.truth, self.names))
 
@@ -75,6 +81,8 @@ class Dataset:
         """Restore from a pickle, which forgets that the codes are read-only."""
         self.__dict__.update(state)
         self.codes.flags.writeable = False
+        if self.values is not None:
+            self.values.flags.writeable = False
 
     @property
     def n(self) -> int:
@@ -93,12 +101,16 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the content: codes, names, levels and true edges (not the name)."""
+        """SHA-256 of the content: codes, names, levels, values, true edges (not the name)."""
         edges = None if self.truth is None else sorted(map(list, self.truth.edges))
         header = [list(self.codes.shape), self.names, self.levels, edges]
         digest = hashlib.sha256(json.dumps(header).encode())
         for column in self.codes.T:
             digest.update(column.astype("<u4").tobytes())
+        if self.values is not None:
+            digest.update(json.dumps(self.bounds).encode())
+            for column in self.values.T:
+                digest.update(column.astype("<f8").tobytes())
         return digest.hexdigest()
 
     @classmethod
@@ -137,6 +149,49 @@ class Dataset:
             notes=tuple(notes),
         )
 
+    @classmethod
+    def from_values(
+        cls,
+        values: np.ndarray | Sequence[Sequence[float]],
+        bounds: Sequence[tuple[float, float]],
+        names: Sequence[str] | None = None,
+        *,
+        bins: int = 5,
+        name: str = "data",
+        truth: nx.DiGraph | None = None,
+        public: bool = False,
+        notes: Sequence[str] = (),
+    ) -> "Dataset":
+        """Build numeric data (copied) from any (n, d) array and stated bounds of its columns.
+
+        The codes are ``bins`` levels of equal width between the bounds; values outside belong to
+        the outermost ones.
+        """
+        array = np.array(values, dtype=float, order="F")
+        if array.ndim != 2 or array.size == 0:
+            raise InputError("Values must be a table of numbers, not empty.")
+        stated = tuple((float(low), float(high)) for low, high in bounds)
+        array.flags.writeable = False
+        _check_values(array, stated, array.shape)
+        if isinstance(bins, bool) or not 2 <= bins <= MAX_LEVELS:
+            raise InputError(f"bins must be from 2 to {MAX_LEVELS}.")
+        cuts = [np.linspace(low, high, bins + 1)[1:-1] for low, high in stated]
+        codes = np.empty(array.shape, code_type([bins]), order="F")
+        for j, inner in enumerate(cuts):
+            codes[:, j] = np.searchsorted(inner, array[:, j], side="right")
+        codes.flags.writeable = False
+        return cls(
+            name=name,
+            codes=codes,
+            names=tuple(names) if names is not None else tuple(f"X{j}" for j in range(len(cuts))),
+            levels=tuple(_interval_labels(inner) for inner in cuts),
+            truth=truth,
+            public=public,
+            notes=tuple(notes),
+            values=array,
+            bounds=stated,
+        )
+
     def to_frame(self) -> "pd.DataFrame":
         """Return the labels as a pandas DataFrame of ordered categorical columns."""
         import pandas as pd  # here, so that importing the engine does not load pandas
@@ -171,6 +226,22 @@ def _check_codes(codes: np.ndarray, cardinalities: tuple[int, ...]) -> None:
     right_type = codes.dtype == code_type(cardinalities)
     if not right_type or not codes.flags.f_contiguous or codes.flags.writeable:
         raise InputError("Codes must be packed as documented; use Dataset.from_codes instead.")
+
+
+def _check_values(
+    values: np.ndarray | None,
+    bounds: tuple[tuple[float, float], ...] | None,
+    shape: tuple[int, ...],
+) -> None:
+    if values is None and bounds is None:
+        return
+    if values is None or bounds is None or values.shape != shape or len(bounds) != shape[1]:
+        raise InputError("Numeric data need a value for every cell and bounds for every column.")
+    if values.dtype != np.float64 or values.flags.writeable or not np.isfinite(values).all():
+        raise InputError("Values must be finite, packed numbers; use Dataset.from_values instead.")
+    for low, high in bounds:
+        if not -_HUGE < low < high < _HUGE:
+            raise InputError("Every column needs two finite bounds, the lower one first.")
 
 
 def _check_range(codes: np.ndarray, cardinalities: Sequence[int]) -> None:

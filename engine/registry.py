@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.algorithms import pc, priv_pc
+from engine.algorithms import curate_pc, em_pc, gauss_pc, marginal_pc, pc, priv_pc, svt_pc
 from engine.algorithms.common import Algorithm
 from engine.errors import InputError, did_you_mean
 
@@ -11,6 +11,11 @@ ALGORITHMS: dict[str, Algorithm] = {
     for a in (
         pc.ALGORITHM,
         priv_pc.ALGORITHM,
+        svt_pc.ALGORITHM,
+        em_pc.ALGORITHM,
+        gauss_pc.ALGORITHM,
+        curate_pc.ALGORITHM,
+        marginal_pc.ALGORITHM,
     )
 }
 

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import RLock
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -29,6 +30,7 @@ STORE_BYTES = 256 << 20  # what one dataset's store may hold
 _BLOCK = 4096
 _LANES = 4  # neighbouring rows often hit one cell; separate sums keep them from waiting in line
 _LANE_CELLS = 1 << 14
+_KEPT_CELLS = 1 << 10  # joint counts of more cells are cheap beside the room they would take
 
 
 @njit(cache=True, nogil=True)
@@ -162,19 +164,23 @@ class Bounded(OrderedDict[Hashable, object]):
     def __init__(self, limit: int, size: Callable[[object], int]):
         super().__init__()
         self._limit, self._size, self.bytes = limit, size, 0
+        self._lock = RLock()  # runs in several threads may share a dataset
 
     def lookup(self, key: Hashable, make: Callable[[], T]) -> T:
         """The kept value, or the one that ``make`` computes, kept from now on."""
-        found = self.get(key, _MISSING)
-        if found is not _MISSING:
-            self.move_to_end(key)
-            return found  # type: ignore[return-value]
-        value = make()
-        self[key] = value
-        self.bytes += self._size(value)
-        while self.bytes > self._limit and len(self) > 1:
-            _, dropped = self.popitem(last=False)
-            self.bytes -= self._size(dropped)
+        with self._lock:
+            found = self.get(key, _MISSING)
+            if found is not _MISSING:
+                self.move_to_end(key)
+                return found  # type: ignore[return-value]
+        value = make()  # outside the lock: two threads may both compute it, neither waits
+        with self._lock:
+            if key not in self:
+                self.bytes += self._size(value)
+            self[key] = value
+            while self.bytes > self._limit and len(self) > 1:
+                _, dropped = self.popitem(last=False)
+                self.bytes -= self._size(dropped)
         return value
 
 
@@ -202,40 +208,216 @@ class Store:
         """The query's table on all rows, counted at most once while it is kept."""
         return self.keep(("table", x, y, given), lambda: self.rows.table(x, y, given))
 
+    def index_of_rows(self) -> NDArray[np.int64]:
+        """Each original row's index among the folded ones, shape (n,)."""
+        return self._row_index
+
     @property
     def bytes(self) -> int:
         """Bytes held by kept tables and scores."""
         return self._kept.bytes
 
-    def subsample(self, m: int, rng: np.random.Generator) -> Rows:
-        """m of the n rows, without replacement.
+    def joint(self, columns: tuple[int, ...]) -> NDArray[np.int64]:
+        """Counts of all rows over the columns, one axis each; kept like a table where small."""
+        cells = math.prod(self.rows.cardinalities[c] for c in columns)
+        if cells > _KEPT_CELLS:
+            return self.rows.counts(columns)
+        return self.keep(("joint", columns), lambda: self.rows.counts(columns))
 
-        On folded rows this is one multivariate hypergeometric draw; where folding saves little it
-        is quicker to draw the rows themselves. Both have the same distribution.
+    def subsample(self, m: int, rng: np.random.Generator) -> Rows | Subsample:
+        """m of the n rows, drawn without replacement; all of them for m >= n."""
+        return self.rows if m >= self.n else Subsample(self, m, rng)
+
+    def pick(
+        self, columns: tuple[int, ...], drawn: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """A uniform choice of rows with the given counts; each as its index among folded rows.
+
+        ``drawn`` has one axis for each of ``columns``; without any, it is the number of rows.
         """
-        if m >= self.n:
-            return self.rows
-        folded = self.rows
-        if len(folded.weights) * 8 <= m:
-            weights = folded.weights.astype(np.int64)
-            drawn = rng.multivariate_hypergeometric(weights, m, method="marginals")
-            held = np.flatnonzero(drawn)
-            codes = np.asfortranarray(folded.codes[held])
-            return Rows(codes, drawn[held].astype(np.int32), folded.cardinalities, m)
-        picked = self._row_index[rng.choice(self.n, m, replace=False, shuffle=False)]
-        codes = _gather(folded.codes, picked)
-        return Rows(codes, np.empty(0, np.int32), folded.cardinalities, m)
+        if not columns:
+            chosen = rng.choice(self.n, int(drawn), replace=False, shuffle=False)
+            return np.asarray(self._row_index[chosen])
+        strides = _layout(tuple(self.rows.cardinalities[c] for c in columns))[1]
+        cell = np.zeros(len(self.rows.codes), np.int32)
+        for column, stride in zip(columns, strides, strict=True):
+            cell += self.rows.codes[:, column] * np.int32(stride)
+        left, wanted = self.rows.counts(columns).ravel(), drawn.ravel().copy()
+        uniform = rng.random(self.n)
+        picked = _pick(uniform, self._row_index, cell, wanted, left, int(drawn.sum()))
+        return np.asarray(picked)
+
+
+class Subsample:
+    """m rows without replacement, of which no more is drawn than the tables asked for need.
+
+    Given a sample's counts over some columns, its counts over more columns are independent
+    hypergeometric draws, cell by cell. So each table splits what earlier ones have drawn; from
+    ``CELLS`` cells on the rows themselves are drawn, given those counts. The tables are
+    distributed as if m rows had been drawn at once, and agree with each other.
+    """
+
+    CELLS = 1 << 14
+
+    def __init__(self, store: Store, m: int, rng: np.random.Generator):
+        self.n, self._store, self._rng = m, store, rng
+        self._columns: tuple[int, ...] = ()
+        self._drawn = np.array(m, np.int64)  # one axis for each of the columns
+        self._rows: _PickedRows | None = None
+
+    def table(self, x: int, y: int, given: Sequence[int] = ()) -> NDArray[np.int64]:
+        """Counts of shape (strata, levels of x, levels of y); see :meth:`Rows.table`."""
+        columns = (*given, x, y)
+        if self._rows is None:
+            self._extend(tuple(c for c in columns if c not in self._columns))
+        if self._rows is not None:
+            return self._rows.table(x, y, given)
+        counts = self._marginal(columns)
+        return counts.reshape(-1, *counts.shape[-2:])
+
+    def _marginal(self, columns: tuple[int, ...]) -> NDArray[np.int64]:
+        if columns == self._columns:
+            return self._drawn
+        axes = [self._columns.index(c) for c in columns]
+        others = tuple(i for i in range(len(self._columns)) if i not in axes)
+        kept = sorted(axes)
+        summed: NDArray[np.int64] = self._drawn.sum(axis=others)
+        return summed.transpose([kept.index(a) for a in axes])
+
+    def _extend(self, new: tuple[int, ...]) -> None:
+        """Draw the sample's counts over the new columns too, given those over the old."""
+        if not new:
+            return
+        levels = math.prod(self._store.rows.cardinalities[c] for c in new)
+        if self._drawn.size * levels > self.CELLS:
+            picked = self._store.pick(self._columns, self._drawn, self._rng)
+            self._rows = _PickedRows(self._store.rows, picked)
+            return
+        columns = self._columns + new
+        full = self._store.joint(columns)
+        parts = full.reshape(self._drawn.size, levels)
+        self._drawn = _split(parts, self._drawn.ravel(), self._rng).reshape(full.shape)
+        self._columns = columns
+
+
+class _PickedRows:
+    """Chosen rows, each a folded row's index; a column is gathered when first asked for."""
+
+    def __init__(self, folded: Rows, picked: NDArray[np.int64]):
+        self._folded, self._picked = folded, picked
+        codes = np.empty((folded.codes.shape[1], picked.size), folded.codes.dtype).T
+        self._rows = Rows(codes, np.empty(0, np.int32), folded.cardinalities, picked.size)
+        self._gathered: set[int] = set()
+
+    def table(self, x: int, y: int, given: Sequence[int] = ()) -> NDArray[np.int64]:
+        for column in {x, y, *given} - self._gathered:
+            np.take(self._folded.codes[:, column], self._picked, out=self._rows.codes[:, column])
+            self._gathered.add(column)
+        return self._rows.table(x, y, given)
 
 
 @njit(cache=True, nogil=True)
-def _gather(codes, picked):  # type: ignore[no-untyped-def]
-    """codes[picked] with columns kept contiguous."""
-    out = np.empty((codes.shape[1], picked.size), codes.dtype)
-    for c in range(codes.shape[1]):
-        column = codes[:, c]
-        for r in range(picked.size):
-            out[c, r] = column[picked[r]]
-    return out.T
+def _split(parts, drawn, rng):  # type: ignore[no-untyped-def]
+    """Draw ``drawn[i]`` of the items of row i without replacement, for every row.
+
+    ``parts`` (rows, kinds) says how many items of each kind there are; returns how many of each
+    were drawn, in the same shape. The kinds are drawn one after the other, each given those before.
+    """
+    out = np.zeros(parts.shape, np.int64)
+    for i in range(parts.shape[0]):
+        left = drawn[i]
+        rest = parts[i].sum()
+        for kind in range(parts.shape[1]):
+            if left == 0:
+                break
+            rest -= parts[i, kind]
+            out[i, kind] = _hypergeometric(rng, parts[i, kind], rest, left)
+            left -= out[i, kind]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _hypergeometric(rng, good, bad, sample):  # type: ignore[no-untyped-def]
+    """How many of ``sample`` items drawn without replacement are good.
+
+    numpy draws the same way (urn for small samples, else Stadlober's 1989 ratio of uniforms HRUA),
+    but its calls cost more than most draws here.
+    """
+    total = good + bad
+    if good == 0 or bad == 0 or sample == total:
+        return sample if bad == 0 else good if sample == total else 0
+    few, many = min(good, bad), max(good, bad)
+    size = min(sample, total - sample)
+    found = _urn(rng, few, total, size) if size < 10 else _ratio_of_uniforms(rng, few, many, size)
+    if good > bad:
+        found = size - found
+    return found if size == sample else good - found
+
+
+@njit(cache=True, nogil=True)
+def _urn(rng, good, total, size):  # type: ignore[no-untyped-def]
+    """Item by item."""
+    left = good
+    for i in range(size):
+        if rng.random() * (total - i) < left:
+            left -= 1
+    return good - left
+
+
+@njit(cache=True, nogil=True)
+def _ratio_of_uniforms(rng, few, many, size):  # type: ignore[no-untyped-def]
+    """HRUA with its squeezes; ``few`` <= ``many``, ``size`` at most half of both together."""
+    total = few + many
+    p = few / total
+    mean = size * p
+    variance = (total - size) * size * p * (1 - p) / (total - 1)
+    width = math.sqrt(variance + 0.5)
+    scale = 1.7155277699214135 * width + 0.8989161620588988  # 2 sqrt(2/e), 3 - 2 sqrt(3/e)
+    mode = int((size + 1) * (few + 1) / (total + 2))
+    top = _log_ways(mode, few, many, size)
+    end = min(min(size, few) + 1, math.floor(mean + 0.5 + 16 * width))
+    while True:
+        u, v = rng.random(), rng.random()
+        if u == 0.0:
+            continue
+        x = mean + 0.5 + scale * (v - 0.5) / u
+        if x < 0.0 or x >= end:
+            continue
+        k = int(x)
+        t = top - _log_ways(k, few, many, size)
+        if u * (4.0 - u) - 3.0 <= t:
+            return k
+        if u * (u - t) < 1.0 and 2.0 * math.log(u) <= t:
+            return k
+
+
+@njit(cache=True, nogil=True)
+def _log_ways(k, few, many, size):  # type: ignore[no-untyped-def]
+    """Minus the log of the probability of k, up to a constant."""
+    return (
+        math.lgamma(k + 1.0)
+        + math.lgamma(few - k + 1.0)
+        + math.lgamma(size - k + 1.0)
+        + math.lgamma(many - size + k + 1.0)
+    )
+
+
+@njit(cache=True, nogil=True)
+def _pick(uniform, row_index, cell, wanted, left, m):  # type: ignore[no-untyped-def]
+    """Selection sampling (Knuth 3.4.2 S) within every cell: folded rows' indices, m of them.
+
+    Row r is taken with probability wanted / left of its cell; both count down in place.
+    """
+    out = np.empty(m, np.int64)
+    taken = 0
+    for r in range(row_index.size):
+        c = cell[row_index[r]]
+        if uniform[r] * left[c] < wanted[c]:
+            out[taken] = row_index[r]
+            taken += 1
+            wanted[c] -= 1
+        left[c] -= 1
+    return out
 
 
 _stores: WeakKeyDictionary[Dataset, Store] = WeakKeyDictionary()

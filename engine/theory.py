@@ -74,6 +74,29 @@ def sieve_errors(
     return type_one, max(0.0, first - second / 4)
 
 
+def lemma1(
+    epsilon: float,
+    threshold: float,
+    sensitivity: float,
+    *,
+    beta1: float = 0.2,
+    beta2: float = 0.2,
+    c1: float = 1.0,
+    c2: float = 1.0,
+) -> tuple[float, float]:
+    """CURATE's Lemma 1: bounds (type I, type II) on one noisy test's error.
+
+    c/2 + e^(-T beta epsilon / Delta) / 2 with beta1, c1 for a lost deletion (type I) and beta2, c2
+    for a wrong one (type II). ``sensitivity`` is Delta of the perturbed score, which carries n
+    (0.5129 / sqrt(n) for Kendall's p-value, eq. 16); c is the chance that the noisy score lies
+    between the margins, which the lemma leaves open: its safe value is 1.
+    """
+    if not (epsilon >= 0 and threshold >= 0 and sensitivity > 0):
+        raise InputError("Lemma 1 needs epsilon and T of at least 0 and a sensitivity above 0.")
+    rate = threshold * epsilon / sensitivity
+    return (c1 + math.exp(-beta1 * rate)) / 2, (c2 + math.exp(-beta2 * rate)) / 2
+
+
 def affordable_iterations(total: float, initial: float, increment: str) -> float:
     """Lemma 2: how many iterations a total epsilon affords that starts at ``initial``.
 

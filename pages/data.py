@@ -12,6 +12,7 @@ from engine import Dataset, InputError
 from engine.networks import load_network
 from pages.components import charts, dataset, export, state, text
 from pages.components.compare import true_graph
+from pages.components.shell import draw
 from pages.components.strip import show_strip
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_data"
@@ -36,12 +37,9 @@ def main() -> None:
     with left:
         columns_view(data)
     with right:
-        st.markdown("**Rows**")
-        rows = data.to_frame().head(PREVIEW_ROWS)
-        st.dataframe(rows, width="stretch", height=360, hide_index=True, alt="First rows")
-        st.caption(f"The first {min(PREVIEW_ROWS, data.n):,} of {data.n:,} rows.")
-    marginal(data)
+        marginal(data)
     graph_view(data)
+    rows_view(data)
     downloads(data)
     sample_files()
 
@@ -49,12 +47,13 @@ def main() -> None:
 def facts(data: Dataset) -> None:
     """Size, and what was done to the data on reading."""
     edges = data.truth.number_of_edges() if data.truth is not None else None
+    few, many = min(data.cardinalities), max(data.cardinalities)
     tiles = [
         ("Rows", f"{data.n:,}"),
         ("Columns", f"{data.d}"),
-        ("Levels", f"{min(data.cardinalities)}–{max(data.cardinalities)}"),
+        ("Levels a column", f"{few}" if few == many else f"{few}–{many}"),
         ("True edges", "unknown" if edges is None else f"{edges}"),
-        ("Distinct pairs to test", f"{data.d * (data.d - 1) // 2:,}"),
+        ("Pairs of variables", f"{data.d * (data.d - 1) // 2:,}"),
     ]
     for column, (title, value) in zip(st.columns(5), tiles, strict=True):
         column.metric(title, value)
@@ -62,7 +61,7 @@ def facts(data: Dataset) -> None:
         st.caption(text.plain(note))
     if not data.public:
         st.caption("Everything on this page shows your data as they are, without noise.")
-    elif state.drafted_source().name:
+    else:
         network = load_network(state.drafted_source().name)
         st.caption(text.plain(f"Source: {network.source} Licence: {network.licence}"))
 
@@ -77,8 +76,17 @@ def columns_view(data: Dataset) -> None:
             "Levels in order": [", ".join(levels) for levels in data.levels],
         }
     )
-    st.dataframe(table, width="stretch", height=360, hide_index=True, alt="Columns and levels")
+    height = min(340, 38 + 35 * data.d)
+    st.dataframe(table, width="stretch", height=height, hide_index=True, alt="Columns and levels")
     st.caption("Rank tests (Kendall, Spearman) use this order of levels.")
+
+
+def rows_view(data: Dataset) -> None:
+    """The first rows, as they are."""
+    st.markdown("**Rows**")
+    rows = data.to_frame().head(PREVIEW_ROWS)
+    st.dataframe(rows, width="stretch", height=300, hide_index=True, alt="First rows")
+    st.caption(f"The first {len(rows):,} of {data.n:,} rows.")
 
 
 def marginal(data: Dataset) -> None:
@@ -89,8 +97,12 @@ def marginal(data: Dataset) -> None:
     counts = np.bincount(data.codes[:, j], minlength=data.cardinalities[j])
     shares = counts / data.n * 100
     figure = charts.bars(
-        data.levels[j], shares, x_title=name, y_title="Share of rows (%)",
-        words=[f"{s:.1f} %" for s in shares], height=280,
+        data.levels[j],
+        shares,
+        x_title=name,
+        y_title="Share of rows (%)",
+        words=[f"{s:.1f} %" for s in shares],
+        height=260,
     )
     charts.show(figure, key="data-marginal", alt=f"Distribution of {name}")
 
@@ -108,13 +120,17 @@ def downloads(data: Dataset) -> None:
     """The dataset and its true edges as CSV."""
     with st.container(horizontal=True):
         export.download(
-            "Data (CSV)", lambda: export.as_csv(data.to_frame()), f"{data.name}.csv",
+            "Data (CSV)",
+            lambda: export.as_csv(data.to_frame()),
+            f"{data.name}.csv",
             key="get-data",
         )
         if (truth := data.truth) is not None:
             edges = pd.DataFrame(sorted(truth.edges), columns=["from", "to"])
             export.download(
-                "True edges (CSV)", lambda: export.as_csv(edges), f"{data.name}_edges.csv",
+                "True edges (CSV)",
+                lambda: export.as_csv(edges),
+                f"{data.name}_edges.csv",
                 key="get-truth",
             )
 
@@ -126,9 +142,14 @@ def sample_files() -> None:
     with st.container(horizontal=True):
         for path in sorted(SAMPLES.glob("*.csv")):
             st.download_button(
-                path.name, path.read_bytes(), path.name, "text/csv", key=f"sample-{path.stem}",
-                on_click="ignore", icon=":material/download:",
+                path.name,
+                path.read_bytes(),
+                path.name,
+                "text/csv",
+                key=f"sample-{path.stem}",
+                on_click="ignore",
+                icon=":material/download:",
             )
 
 
-main()
+draw(main)

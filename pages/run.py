@@ -7,7 +7,8 @@ import streamlit as st
 from engine import RunResult
 from engine.registry import ALGORITHMS, algorithm
 from pages.components import charts, dataset, export, form, ledger, state, text, trace
-from pages.components.compare import OVERLAY, SIDE_BY_SIDE, comparison
+from pages.components.compare import comparison
+from pages.components.shell import draw
 from pages.components.state import Shown
 from pages.components.strip import show_strip
 
@@ -40,18 +41,36 @@ def settings_form() -> bool:
     dataset.picker(key="run")
     chosen = algorithm(
         state.bound(
-            st.selectbox, "Algorithm", draft, "algorithm", key="run-algorithm",
-            options=list(ALGORITHMS), format_func=lambda k: ALGORITHMS[k].title,
+            st.selectbox,
+            "Algorithm",
+            draft,
+            "algorithm",
+            key="run-algorithm",
+            options=list(ALGORITHMS),
+            format_func=lambda k: ALGORITHMS[k].title,
             help="\n\n".join(f"**{a.title}**: {a.summary}" for a in ALGORITHMS.values()),
         )
     )
-    with st.container(horizontal=True, gap="small", key="presets"):
+    state.adapt()
+    with st.container(horizontal=True, gap="xsmall", key="presets"):
         for name in form.PRESETS:
-            st.button(name, key=f"preset-{name}", on_click=apply_preset, args=(name,))
-    form.parameter_form(chosen, draft["params"], key="run", n=_rows())
+            st.button(
+                name,
+                key=f"preset-{name}",
+                on_click=apply_preset,
+                args=(name,),
+                disabled=chosen.private and not form.has_preset(chosen, name),
+            )
+    form.parameter_form(chosen, draft["params"], key="param", n=_rows())
     if not state.drafted_source().own:
         state.bound(
-            st.number_input, "Noise seed", draft, "seed", key="run-seed", step=1, min_value=0,
+            st.number_input,
+            "Noise seed",
+            draft,
+            "seed",
+            key="run-seed",
+            step=1,
+            min_value=0,
             help="Fixes every draw of noise, so that a run can be repeated.",
         )
     with st.container(key="run-bar"):
@@ -63,7 +82,8 @@ def apply_preset(name: str) -> None:
     draft = state.draft()
     if not algorithm(draft["algorithm"]).private:
         draft["algorithm"] = "priv_pc"
-    draft["params"].update(form.preset(algorithm(draft["algorithm"]), name))
+    state.adapt()
+    draft["params"] = form.preset(algorithm(draft["algorithm"]), name)
 
 
 def _rows() -> int | None:
@@ -79,7 +99,6 @@ def _rows() -> int | None:
 
 def notice(run: Shown, old: bool) -> None:
     """One box of fixed height: what was refused, what is stale, or what was found."""
-    st.html("<style>.st-key-notice{min-height:4.6rem}</style>")
     with st.container(key="notice"):
         if problem := state.refusal():
             st.error(text.plain(problem), icon=":material/error:")
@@ -104,8 +123,9 @@ def _summary(run: Shown) -> str:
     if result.status == "cancelled":
         return "The run was stopped; what was decided until then is shown."
     if scores is None:
-        return f"Complete: {text.count(len(result.skeleton), 'edge')} found. No truth to compare with."
-    found, true = scores.correct + scores.wrong_direction, 0
+        edges = text.count(len(result.skeleton), "edge")
+        return f"Complete: {edges} found. There is no truth to compare with."
+    found = scores.correct + scores.wrong_direction
     true = found + scores.missed
     return (
         f"Complete: {found} of {text.count(true, 'true edge')} found, "
@@ -116,15 +136,8 @@ def _summary(run: Shown) -> str:
 def outcome(run: Shown) -> None:
     """Graphs, scores, cost, and the reasons."""
     data, result = run.data, run.result
-    view = SIDE_BY_SIDE
-    if data.truth is not None:
-        view = st.segmented_control(
-            "View", [SIDE_BY_SIDE, OVERLAY], default=SIDE_BY_SIDE, required=True, key="run-view",
-            label_visibility="collapsed",
-        )
-    comparison(data, result, view or SIDE_BY_SIDE)
+    comparison(data, result, key="run")
     scores_row(result)
-    st.divider()
     ledger.privacy_view(result)
     if not data.public:
         own_data_costs(run)
@@ -173,7 +186,10 @@ def tests_chart(result: RunResult) -> None:
     st.markdown("**CI tests by order**")
     counts = result.ci_tests_by_order
     figure = charts.bars(
-        range(len(counts)), counts, x_title="Order", y_title="CI tests",
+        range(len(counts)),
+        counts,
+        x_title="Order",
+        y_title="CI tests",
         words=[f"{c:,}" for c in counts],
     )
     charts.show(figure, key="run-tests", alt="Conditional independence tests at each order")
@@ -189,18 +205,27 @@ def details(run: Shown) -> None:
         trace.why_view(data, result, key="run")
     with edges:
         st.dataframe(
-            trace.edges_table(data, result), width="stretch", height=320, hide_index=True,
+            trace.edges_table(data, result),
+            width="stretch",
+            height=320,
+            hide_index=True,
             alt="Edges of the true and the learned graph",
         )
     with charges:
         table = ledger.ledger_table(result)
         shape = {
             c: st.column_config.NumberColumn(c, format="%.4g")
-            for c in table.columns if c in ("ε", "ρ") or c.startswith("Total")
+            for c in table.columns
+            if c in ("ε", "ρ") or c.startswith("Total")
         }
         st.dataframe(
-            table, width="stretch", height=320, hide_index=True, column_config=shape,
+            table,
+            width="stretch",
+            height=320,
+            hide_index=True,
+            column_config=shape,
             alt="Every charge of the run",
+            placeholder="–",
         )
     with files:
         downloads(run)
@@ -213,19 +238,27 @@ def downloads(run: Shown) -> None:
     query = run.settings.to_query()
     with st.container(horizontal=True):
         export.download(
-            "Run (JSON)", lambda: export.as_json(export.run_record(data, result, query)),
-            f"{name}.json", key="get-json",
+            "Run (JSON)",
+            lambda: export.as_json(export.run_record(data, result, query)),
+            f"{name}.json",
+            key="get-json",
         )
         export.download(
-            "Trace (CSV)", lambda: csv(trace.steps_table(result.steps)), f"{name}_trace.csv",
+            "Trace (CSV)",
+            lambda: csv(trace.steps_table(result.steps)),
+            f"{name}_trace.csv",
             key="get-trace",
         )
         export.download(
-            "Edges (CSV)", lambda: csv(trace.edges_table(data, result)), f"{name}_edges.csv",
+            "Edges (CSV)",
+            lambda: csv(trace.edges_table(data, result)),
+            f"{name}_edges.csv",
             key="get-edges",
         )
         export.download(
-            "Ledger (CSV)", lambda: csv(ledger.ledger_table(result)), f"{name}_ledger.csv",
+            "Ledger (CSV)",
+            lambda: csv(ledger.ledger_table(result)),
+            f"{name}_ledger.csv",
             key="get-ledger",
         )
     if data.public:
@@ -237,4 +270,4 @@ def downloads(run: Shown) -> None:
         st.caption("The address of this page holds the settings, never your data or the seed.")
 
 
-main()
+draw(main)

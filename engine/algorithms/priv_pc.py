@@ -7,24 +7,22 @@ from dataclasses import dataclass, replace
 
 from engine.algorithms.common import (
     Algorithm,
-    Evidence,
+    NoisyTestParameters,
     Outcome,
-    PrivateParameters,
+    Rounds,
+    evidence_of,
     learn,
 )
 from engine.data import Dataset
 from engine.params import param
-from engine.privacy.events import LaplaceEvent
-from engine.privacy.ledger import BudgetExhausted, Guarantee, Ledger, shares
-from engine.privacy.mechanisms import AboveThreshold, laplace
+from engine.privacy.ledger import Guarantee, Ledger, shares
 from engine.session import Session
 from engine.skeleton import Graph, Query, TestByTest
-from engine.tables import Rows
 from engine.theory import best_subsample, sieve_epsilon
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivPCParameters(PrivateParameters):
+class PrivPCParameters(NoisyTestParameters):
     """Parameters of Priv-PC."""
 
     tweak: float = param(
@@ -46,19 +44,6 @@ class PrivPCParameters(PrivateParameters):
         help="Rows in the sieve's sample. 'best' minimises the sieve's noise (Priv-PC section "
         "3.2); 'off', or n and more, uses all rows.",
     )
-    score: str = param(
-        "auto",
-        kind="choice",
-        choices=("auto", "p", "z"),
-        title="Perturbed score",
-        help="Noise on the p-value, as published, or on |z|, which has a stronger signal. 'auto' "
-        "is p in published mode and z in strict mode.",
-    )
-
-    @property
-    def scale(self) -> str:
-        """The perturbed score with "auto" resolved."""
-        return {"auto": "z" if self.strict else "p"}.get(self.score, self.score)
 
     def rows_in_sieve(self, epsilon_round: float, n: int) -> int:
         """m as a number."""
@@ -91,15 +76,19 @@ class PrivPC(TestByTest):
         epsilon_round: float,
     ):
         super().__init__()
-        self._evidence = Evidence(data, params, params.scale)
         self._session, self._tweak, self._epsilon = session, params.tweak, epsilon_round
-        self._store = self._evidence.scores.store
-        self._m = params.rows_in_sieve(epsilon_round, data.n)
-        self._rate = self._m / data.n
-        # In units of the sensitivity, the threshold gets Lap(2/eps') and a query Lap(4/eps').
-        self._inner = sieve_epsilon(epsilon_round, data.n, self._m)
-        self._sieve: AboveThreshold | None = None
-        self._sample: Rows | None = None
+        self._evidence = evidence_of(data, params, params.scale, session.rng)
+        self.m = params.rows_in_sieve(epsilon_round, data.n)
+        self._sieve = Rounds(
+            self._evidence,
+            session,
+            epsilon=sieve_epsilon(epsilon_round, data.n, self.m),
+            m=self.m,
+            n=data.n,
+            label="sieve",
+            positive="passed",
+            reserve=lambda q: (self._evidence.event(q, epsilon_round / 2),),
+        )
         self._graph: Graph | None = None
         self.answers = 0
 
@@ -107,63 +96,15 @@ class PrivPC(TestByTest):
         """Remember the graph, to count the second test of an examined query."""
         self._graph = graph
 
-    def _open(self, q: Query) -> AboveThreshold:
-        """A new round: reserve sieve and examine, draw the sample and the noisy threshold."""
-        ledger = self._session.ledger
-        excess = self._evidence.excess(q, self._m)
-        sieve_scale, examine = 2 / self._inner, self._examine_event(q)
-        room = (ledger.left - ledger.cost(examine)) if ledger.cap is not None else math.inf
-        if room < 0:
-            raise BudgetExhausted("No budget is left to examine what the next sieve would pass.")
-        self._sieve = AboveThreshold(
-            self._session,
-            threshold=0.0,
-            sensitivity=excess,
-            threshold_scale=sieve_scale,
-            query_scale=2 * sieve_scale,
-            rate=self._rate,
-            label="sieve",
-            order=q.order,
-        )
-        self._sample = self._store.subsample(self._m, self._session.rng)
-        return self._sieve
-
-    def _examine_event(self, q: Query) -> LaplaceEvent:
-        unit = self._evidence.unit(q)
-        return LaplaceEvent(self._evidence.excess(q) * unit, 2 * unit / self._epsilon)
-
     def independent(self, q: Query) -> bool:
         """Both the sieve and, if it passes, the examine find the query independent."""
-        sieve = self._sieve if self._sieve is not None and self._sieve.open else self._open(q)
-        raw = self._evidence.of(q, self._sample)
-        unit, level = self._evidence.unit(q, self._m), self._evidence.level(self._tweak)
-        passed = sieve.above((raw - level) / unit)
-        self._session.emit(
-            "sieve",
-            "passed" if passed else "dependent",
-            query=q,
-            threshold=level,
-            internal={
-                "exact": raw,
-                "noisy value": level + unit * sieve.noisy_value,
-                "noisy threshold": level + unit * sieve.noisy_threshold,
-            },
-        )
-        return passed and self._examine(q)
+        return self._sieve.above(q, self._tweak) and self._examine(q)
 
     def _examine(self, q: Query) -> bool:
         assert self._graph is not None
         self._graph.tests[q.order] += 1
         self.answers += 1
-        raw, event = self._evidence.of(q), self._examine_event(q)
-        noisy = laplace(
-            self._session,
-            raw,
-            sensitivity=event.sensitivity,
-            scale=event.scale,
-            label="examine",
-            order=q.order,
-        )
+        noisy, raw = self._evidence.release(self._session, q, self._epsilon / 2, label="examine")
         level = self._evidence.level()
         found = noisy > level
         self._session.emit(
@@ -209,7 +150,7 @@ def run(data: Dataset, params: PrivPCParameters, session: Session) -> Outcome:
     claimed = None
     if not params.strict:
         claimed = claimed_total(rule.answers, params.epsilon, params.delta)
-    extras = {"epsilon a round": epsilon, "rows in the sieve": rule._m}
+    extras = {"epsilon a round": epsilon, "rows in the sieve": rule.m}
     return replace(outcome, claimed=claimed, extras=extras)
 
 

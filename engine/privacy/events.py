@@ -14,9 +14,10 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
+@runtime_checkable
 class Event(Protocol):
     """One charge. ``delta`` is what the event itself adds to the failure probability."""
 
@@ -134,6 +135,39 @@ class GaussianEvent:
 
     def describe(self) -> str:
         return f"Gaussian, ℓ2 sensitivity {self.sensitivity:.4g}, σ {self.sigma:.4g}"
+
+
+@dataclass(frozen=True)
+class AnalyticGaussianEvent:
+    """One Gaussian release stated as (epsilon, delta), exactly (Balle and Wang 2018, Theorem 8).
+
+    ``stated_epsilon`` is the epsilon at which delta is read off the mechanism's privacy curve. For
+    basic composition, where epsilons and deltas add up; tighter than zCDP for a single release.
+    """
+
+    sensitivity: float
+    sigma: float
+    stated_epsilon: float
+
+    @property
+    def epsilon(self) -> float:
+        return 0.0 if self.sensitivity == 0 else self.stated_epsilon
+
+    @property
+    def rho(self) -> float:
+        return _ratio(self.sensitivity, self.sigma) ** 2 / 2
+
+    @property
+    def delta(self) -> float:
+        if self.sensitivity == 0:
+            return 0.0
+        return gaussian_delta(self.stated_epsilon, self.sigma / self.sensitivity)
+
+    def describe(self) -> str:
+        return (
+            f"Gaussian, ℓ2 sensitivity {self.sensitivity:.4g}, σ {self.sigma:.4g}: "
+            f"({self.stated_epsilon:.4g}, {self.delta:.3g})"
+        )
 
 
 @dataclass(frozen=True)

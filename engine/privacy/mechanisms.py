@@ -13,8 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from engine.privacy.accounting import analytic_gaussian_sigma
 from engine.privacy.events import (
     AboveThresholdEvent,
+    AnalyticGaussianEvent,
     Event,
     ExponentialEvent,
     GaussianEvent,
@@ -86,6 +88,28 @@ def gaussian(
     session.ledger.charge(event, label=label, order=order)
     exact = np.asarray(values, dtype=float)
     return exact + session.rng.normal(0.0, sigma, exact.shape)
+
+
+def analytic_gaussian(
+    session: Session,
+    values: ArrayLike,
+    *,
+    sensitivity: float,
+    epsilon: float,
+    delta: float,
+    label: str = "Gaussian",
+    order: int | None = None,
+) -> tuple[NDArray[np.float64], float]:
+    """Release an array with the least Gaussian noise that is (epsilon, delta)-DP; and its sigma.
+
+    Balle and Wang 2018. ``sensitivity`` is the array's l2 one; the charge states (epsilon, delta).
+    """
+    # A hair more noise, so that rounding cannot put the charge above the delta asked for.
+    sigma = analytic_gaussian_sigma(epsilon, delta, sensitivity) * (1 + 1e-9)
+    event = AnalyticGaussianEvent(sensitivity, sigma, epsilon)
+    session.ledger.charge(event, label=label, order=order)
+    exact = np.asarray(values, dtype=float)
+    return exact + session.rng.normal(0.0, sigma, exact.shape), sigma
 
 
 def exponential(

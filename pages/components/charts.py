@@ -8,23 +8,40 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
+from pages.components.state import theme
+
+INK = {"light": "#0072b2", "dark": "#56b4e9"}
 CONFIG: Mapping[str, Any] = {"displayModeBar": False, "responsive": True}
 
 
 def bars(
-    x: Sequence[Any], y: Sequence[float], *, x_title: str, y_title: str, words: Sequence[str],
-    height: int = 240, top: float | None = None,
+    x: Sequence[Any],
+    y: Sequence[float],
+    *,
+    x_title: str,
+    y_title: str,
+    words: Sequence[str],
+    height: int = 240,
+    top: float | None = None,
 ) -> go.Figure:
     """Vertical bars with their values written on them; ``top`` fixes the axis' upper end."""
     figure = go.Figure(
         go.Bar(
-            x=[str(v) for v in x], y=list(y), text=list(words), textposition="outside",
-            cliponaxis=False, hoverinfo="skip", width=0.55 if len(x) > 2 else 0.3,
+            x=[str(v) for v in x],
+            y=list(y),
+            text=list(words),
+            textposition="outside",
+            cliponaxis=False,
+            hoverinfo="skip",
+            marker_color=INK[theme()],
+            width=0.55 if len(x) > 2 else 0.3,
         )
     )
     highest = top if top is not None else 1.15 * max([*y, 1e-300])
     figure.update_layout(
-        height=height, margin={"l": 8, "r": 8, "t": 22, "b": 8}, showlegend=False,
+        height=height,
+        margin={"l": 8, "r": 8, "t": 22, "b": 8},
+        showlegend=False,
         xaxis={"title": x_title, "type": "category"},
         yaxis={"title": y_title, "range": [0, highest], "rangemode": "tozero"},
     )

@@ -17,10 +17,12 @@ from pages.components.graph import (
     links_of,
     render_graph,
 )
-from pages.components.layout import Point, frame_height, place
+from pages.components.layout import Point, frame_height, frame_scale, place
 from pages.components.state import theme
 
 SIDE_BY_SIDE, OVERLAY = "Side by side", "Overlay"
+LARGE = 40  # from here on graphs start overlaid
+NARROW, WIDE = 460.0, 900.0  # pixels of a frame in half and in the whole width of a small screen
 _FOUND = (EdgeClass.CORRECT, EdgeClass.WRONG_DIRECTION, EdgeClass.EXTRA)
 _TRUE = (EdgeClass.CORRECT, EdgeClass.WRONG_DIRECTION, EdgeClass.MISSED)
 
@@ -40,27 +42,35 @@ def layout_of(data: Dataset, result: RunResult | None, *, wide: bool) -> dict[st
     """One layout for truth and result: the truth's, so that it stays while settings change.
 
     Every node is in both graphs, so the truth's layout holds the union's edges too; without a
-    truth it is the learned graph's.
+    truth it is the learned graph's. A ``wide`` frame shows the same layout stretched.
     """
     graph = data.truth
     if graph is None:
         assert result is not None
         graph = as_digraph(data.names, result.matrix)
-    scale = max(1.0, (data.d / 20) ** 0.6)
-    size = ((1100 if wide else 500) * scale, (frame_height(data.d) - 30) * scale)
-    return positions(data.names, tuple(sorted(graph.edges)), *size)
+    made_wide = data.truth is None or data.d > LARGE
+    scale = frame_scale(data.d, wide=made_wide)
+    size = ((WIDE if made_wide else NARROW) * scale, (frame_height(data.d) - 20) * scale)
+    at = positions(data.names, tuple(sorted(graph.edges)), *size)
+    if not wide or made_wide:
+        return at
+    return {name: (x * WIDE / NARROW, y) for name, (x, y) in at.items()}
 
 
-def comparison(data: Dataset, result: RunResult, view: str) -> None:
+def comparison(data: Dataset, result: RunResult, *, key: str) -> None:
     """Draw truth and result (side by side or overlaid), or the result alone without a truth."""
     if data.truth is None:
         st.markdown("**Learned graph**")
         _draw("Learned graph", data, links_of(result.matrix, data.names), result, wide=True)
         return
+    left, right = st.columns([1, 3], vertical_alignment="center")
+    with left:
+        view = view_switch(data, key=key)
     true = truth_cpdag(data.truth, data.names)
     kinds = classify(result.matrix, true)
     counts = Counter(kinds.values())
-    st.html(legend({kind: counts[kind] for kind in EdgeClass}, theme()))
+    with right:
+        st.html(legend({kind: counts[kind] for kind in EdgeClass}, theme()))
     found = links_of(result.matrix, data.names, kinds, _FOUND)
     if view == OVERLAY:
         missed = links_of(true, data.names, kinds, [EdgeClass.MISSED])
@@ -70,7 +80,8 @@ def comparison(data: Dataset, result: RunResult, view: str) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(
-            "**Truth**", help="The true graph's equivalence class (CPDAG): all that observational "
+            "**Truth**",
+            help="The true graph's equivalence class (CPDAG): all that observational "
             "data can tell. An edge without an arrow can point either way.",
         )
         marked = [_plain_unless_missed(k) for k in links_of(true, data.names, kinds, _TRUE)]
@@ -78,6 +89,20 @@ def comparison(data: Dataset, result: RunResult, view: str) -> None:
     with right:
         st.markdown("**Learned**")
         _draw("Learned graph", data, found, result, wide=False)
+
+
+def view_switch(data: Dataset, *, key: str) -> str:
+    """Side by side or overlaid; large graphs start overlaid, on the whole width."""
+    start = OVERLAY if data.d > LARGE else SIDE_BY_SIDE
+    chosen = st.segmented_control(
+        "View",
+        [SIDE_BY_SIDE, OVERLAY],
+        default=start,
+        required=True,
+        key=f"{key}-view-{start}",
+        label_visibility="collapsed",
+    )
+    return str(chosen or start)
 
 
 def _plain_unless_missed(link: Link) -> Link:

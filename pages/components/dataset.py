@@ -42,8 +42,13 @@ def picker(*, key: str) -> None:
     """The fields that choose a dataset, bound to the draft."""
     form = draft()
     bound(
-        st.selectbox, "Dataset", form, "network", key=f"{key}-network",
-        options=[*NETWORKS, OWN], format_func=network_label,
+        st.selectbox,
+        "Dataset",
+        form,
+        "network",
+        key=f"{key}-network",
+        options=[*NETWORKS, OWN],
+        format_func=network_label,
     )
     if form["network"] == OWN:
         upload(key=key)
@@ -51,12 +56,23 @@ def picker(*, key: str) -> None:
     left, right = st.columns([3, 2], gap="small")
     with left:
         bound(
-            st.number_input, "Rows n", form, "n", key=f"{key}-n", step=1000,
+            st.number_input,
+            "Rows n",
+            form,
+            "n",
+            key=f"{key}-n",
+            step=1000,
             help=f"Rows drawn from the network, {MIN_ROWS:,} to {MAX_SAMPLE:,}.",
         )
     with right:
         bound(
-            st.number_input, "Data seed", form, "sample", key=f"{key}-sample", step=1, min_value=0,
+            st.number_input,
+            "Data seed",
+            form,
+            "sample",
+            key=f"{key}-sample",
+            step=1,
+            min_value=0,
             help="Fixes which rows are drawn from the network. The noise has its own seed.",
         )
 
@@ -70,7 +86,9 @@ def upload(*, key: str) -> None:
     title = "Replace the file" if current is not None else "CSV file"
     file = st.file_uploader(title, type=["csv", "txt", "tsv"], key=f"{key}-file", help=LIMITS)
     truth = st.file_uploader(
-        "True edges (optional)", type=["csv", "txt"], key=f"{key}-truth",
+        "True edges (optional)",
+        type=["csv", "txt"],
+        key=f"{key}-truth",
         help="One edge a line: from,to or from -> to. Without it there are no scores.",
     )
     options = _reading_options(key)
@@ -109,27 +127,54 @@ def _reading_options(key: str) -> dict[str, Any]:
     )
     with st.expander("How columns become levels", key=f"{key}-reading"):
         bound(
-            st.number_input, "Keep numbers with at most … values", store, "max_levels",
-            key=f"{key}-max-levels", step=1, min_value=2, max_value=MAX_LEVELS,
+            st.number_input,
+            "Keep numbers with at most … values",
+            store,
+            "max_levels",
+            key=f"{key}-max-levels",
+            step=1,
+            min_value=2,
+            max_value=MAX_LEVELS,
             help="A numeric column with more distinct values is cut into bins.",
         )
         bound(
-            st.number_input, "Bins", store, "bins", key=f"{key}-bins", step=1, min_value=2,
+            st.number_input,
+            "Bins",
+            store,
+            "bins",
+            key=f"{key}-bins",
+            step=1,
+            min_value=2,
             max_value=MAX_LEVELS,
         )
         bound(
-            st.radio, "Cut at", store, "binning", key=f"{key}-binning", horizontal=True,
+            st.radio,
+            "Cut at",
+            store,
+            "binning",
+            key=f"{key}-binning",
+            horizontal=True,
             options=["quantile", "width"],
             format_func={"quantile": "Quantiles", "width": "Equal widths"}.get,
         )
         bound(
-            st.text_area, "Public cut points", store, "edges", key=f"{key}-edges", height=70,
+            st.text_area,
+            "Public cut points",
+            store,
+            "edges",
+            key=f"{key}-edges",
+            height=70,
             placeholder="age: 30, 50, 70",
             help="One column a line. Cut points read from the data are not private; these are.",
         )
         bound(
-            st.text_area, "Public levels, in order", store, "levels", key=f"{key}-levels",
-            height=70, placeholder="smoker: no, yes",
+            st.text_area,
+            "Public levels, in order",
+            store,
+            "levels",
+            key=f"{key}-levels",
+            height=70,
+            placeholder="smoker: no, yes",
             help="One column a line. Rank tests use this order.",
         )
     return dict(store)

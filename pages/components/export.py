@@ -1,9 +1,8 @@
-"""Downloads: a run as JSON, its trace, edges and ledger as CSV."""
+"""Downloads: a run as JSON, its tables as CSV."""
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,60 +10,20 @@ import pandas as pd
 import streamlit as st
 
 from engine import Dataset, RunResult, __version__
-from engine.graphs import unordered
+from engine.serialise import result_dict
 
 
 def run_record(data: Dataset, result: RunResult, settings: dict[str, str]) -> dict[str, Any]:
-    """The run as plain values under the engine's names; without the seed of own data."""
-    metrics = None if result.metrics is None else vars(result.metrics)
-    arcs = sorted(result.cpdag.edges)
-    return {
-        "version": __version__,
-        "dataset": {"name": data.name, "n": data.n, "fingerprint": data.fingerprint},
-        "settings": settings,
-        "algorithm": result.algorithm,
-        "params": result.params.as_dict(),
-        "seed": result.seed if data.public else None,
-        "status": result.status,
-        "skeleton": [list(pair) for pair in unordered(result.skeleton)],
-        "cpdag": [list(arc) for arc in arcs],
-        "metrics": metrics,
-        "ci_tests": result.ci_tests,
-        "ci_tests_by_order": list(result.ci_tests_by_order),
-        "spent": vars(result.spent),
-        "claimed": None if result.claimed is None else vars(result.claimed),
-        "ledger": [
-            {"label": c.label, "order": c.order, "epsilon": c.epsilon, "rho": c.rho,
-             "event": c.event.describe()}
-            for c in result.ledger
-        ],
-        "steps": [_step(step) for step in result.steps],
-        "seconds": result.seconds,
-    }
-
-
-def _step(step: Any) -> dict[str, Any]:
-    record = {k: v for k, v in vars(step).items() if k not in ("charges", "internal")}
-    if step.internal is not None:
-        record["simulation_only"] = dict(step.internal)
+    """The run under the engine's names, with what made it; without the seed of own data."""
+    record = result_dict(result) | {"version": __version__, "n": data.n, "settings": settings}
+    if not data.public:
+        record["seed"] = None  # whoever knows the seed can take the noise away
     return record
 
 
 def as_json(record: Any) -> str:
-    """JSON in which infinity is the string "inf"."""
-    return json.dumps(_plain(record), ensure_ascii=False, indent=1)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-    return value
+    """The record as JSON text."""
+    return json.dumps(record, ensure_ascii=False, indent=1)
 
 
 def as_csv(table: pd.DataFrame) -> str:

@@ -11,7 +11,7 @@ import streamlit as st
 from engine.algorithms.common import Algorithm
 from engine.params import ParameterError, Spec, relevant
 from pages.components import text
-from pages.components.state import bound, filled
+from pages.components.state import bound, filled, fits
 
 PRIVACY = ("guarantee", "epsilon", "delta")
 ENDS = {"epsilon": ("strong privacy", "little privacy"), "delta": ("rarely fails", "may fail")}
@@ -22,6 +22,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "Paper setting": {"guarantee": "published", "epsilon": 1.0, "delta": 1e-3},
     "Loose": {"guarantee": "strict", "epsilon": 10.0},
 }
+
+
+def has_preset(algorithm: Algorithm, name: str) -> bool:
+    """Whether the algorithm admits what the preset sets."""
+    specs = {s.name: s for s in algorithm.params.specs()}
+    return all(k in specs and fits(specs[k], v) for k, v in PRESETS[name].items())
 
 
 def preset(algorithm: Algorithm, name: str) -> dict[str, Any]:
@@ -59,8 +65,14 @@ def parameter(spec: Spec, values: MutableMapping[str, Any], *, key: str) -> None
     elif spec.kind == "choice":
         few = len(spec.choices) <= 3
         bound(
-            st.radio if few else st.selectbox, spec.title, values, spec.name, key=key,
-            options=spec.choices, format_func=text.label, help=spec.help,
+            st.radio if few else st.selectbox,
+            spec.title,
+            values,
+            spec.name,
+            key=key,
+            options=spec.choices,
+            format_func=text.label,
+            help=spec.help,
             **({"horizontal": True} if few else {}),
         )
     elif spec.kind == "bool":
@@ -80,8 +92,15 @@ def _entry(
     shape = "%d" if whole else "%g"
     help_text = f"{spec.help} It must be {spec.bounds()}."
     bound(
-        st.number_input, title, values, spec.name, key=key, step=step, format=shape,
-        help=help_text, **options,
+        st.number_input,
+        title,
+        values,
+        spec.name,
+        key=key,
+        step=step,
+        format=shape,
+        help=help_text,
+        **options,
     )
 
 
@@ -94,7 +113,7 @@ def _logarithmic(spec: Spec, values: MutableMapping[str, Any], key: str) -> None
     """A slider over 1, 2, 5 of each decade, beside the exact number."""
     slider = f"{key}-slider"
     value = values[spec.name]
-    grid = sorted({*_grid(spec), value if _fits(spec, value) else spec.default})
+    grid = sorted({*_grid(spec), value if fits(spec, value) else spec.default})
     st.session_state[slider] = value if value in grid else spec.default
 
     def keep() -> None:
@@ -103,7 +122,11 @@ def _logarithmic(spec: Spec, values: MutableMapping[str, Any], key: str) -> None
     left, right = st.columns([2.1, 1], vertical_alignment="bottom", gap="small")
     with left:
         st.select_slider(
-            spec.title, grid, key=slider, on_change=keep, help=spec.help,
+            spec.title,
+            grid,
+            key=slider,
+            on_change=keep,
+            help=spec.help,
             format_func=lambda v: f"{v:.10g}",
         )
         low, high = ENDS.get(spec.name, ("low", "high"))
@@ -119,15 +142,7 @@ def _grid(spec: Spec) -> list[float]:
     middle = round(math.log10(spec.default))
     powers = range(middle - _DECADES, middle + _DECADES + 1)
     points = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
-    return [p for p in points[:-2] if _fits(spec, p)]
-
-
-def _fits(spec: Spec, value: Any) -> bool:
-    try:
-        spec.check(value)
-    except ParameterError:
-        return False
-    return True
+    return [p for p in points[:-2] if fits(spec, p)]
 
 
 def _worded(spec: Spec, values: MutableMapping[str, Any], key: str) -> None:
@@ -144,6 +159,11 @@ def _worded(spec: Spec, values: MutableMapping[str, Any], key: str) -> None:
             values[spec.name] = typed  # kept as typed; a run says what is wrong with it
 
     st.selectbox(
-        spec.title, options, key=key, on_change=keep, accept_new_options=True,
-        format_func=text.label, help=f"{spec.help} Type a number to set it exactly.",
+        spec.title,
+        options,
+        key=key,
+        on_change=keep,
+        accept_new_options=True,
+        format_func=text.label,
+        help=f"{spec.help} Type a number to set it exactly.",
     )

@@ -115,21 +115,26 @@ def render_graph(
     index = {name: str(k) for k, name in enumerate(names)}
     for name in names:
         x, y = positions[name]
-        net.add_node(index[name], label=name, x=round(x, 1), y=round(y, 1), **_NODE)
+        net.add_node(
+            index[name],
+            label=name,
+            x=round(x, 1),
+            y=round(y, 1),
+            shape="box",
+            physics=False,
+            color={"background": look.node, "border": look.border, "highlight": look.node},
+        )
     for link in links:
         net.add_edge(index[link.a], index[link.b], **_edge(link, positions, theme))
     net.set_options(json.dumps(_options(look)))
     return _self_contained(net.generate_html(), look, height, inline)
 
 
-_NODE: dict[str, Any] = {"shape": "box", "physics": False}
-
-
 def _edge(link: Link, positions: Mapping[str, Point], theme: str) -> dict[str, Any]:
     stroke = STROKES[link.kind]
-    arrows: dict[str, Any] = {"to": {"enabled": link.arrow, "scaleFactor": 0.8}}
+    arrows: dict[str, Any] = {"to": {"enabled": link.arrow, "scaleFactor": 0.65}}
     if stroke.mark:
-        arrows["middle"] = {"enabled": True, "type": stroke.mark, "scaleFactor": 0.9}
+        arrows["middle"] = {"enabled": True, "type": stroke.mark, "scaleFactor": 0.6}
     return {
         "arrows": arrows,
         "color": color(link.kind, theme),
@@ -161,12 +166,7 @@ def _options(look: Theme) -> dict[str, Any]:
         "physics": {"enabled": False},
         "interaction": {"zoomView": False, "hover": False, "selectConnectedEdges": False},
         "nodes": {
-            "color": {
-                "background": look.node,
-                "border": look.border,
-                "highlight": {"background": look.node, "border": look.font},
-            },
-            "font": {"size": 14, "color": look.font, "face": "Source Sans, sans-serif"},
+            "font": {"size": 14, "color": look.font, "face": "sans-serif"},
             "borderWidth": 1,
             "margin": {"top": 6, "bottom": 6, "left": 8, "right": 8},
         },
@@ -180,7 +180,15 @@ _LOADED = re.compile(
 )
 # The whole graph in view, whatever the frame's width; the wheel zooms only after a click.
 _VIEW = """<script>
-function show() { network.fit({maxZoomLevel: 1.6}); }
+function show() {
+  const boxes = Object.keys(allNodes).map((id) => network.getBoundingBox(id));
+  const left = Math.min(...boxes.map((b) => b.left)), top = Math.min(...boxes.map((b) => b.top));
+  const right = Math.max(...boxes.map((b) => b.right));
+  const bottom = Math.max(...boxes.map((b) => b.bottom));
+  const scale = Math.min((innerWidth - 12) / (right - left), (innerHeight - 12) / (bottom - top));
+  network.moveTo({position: {x: (left + right) / 2, y: (top + bottom) / 2},
+                  scale: Math.min(scale, 1.5)});
+}
 show(); window.addEventListener("resize", show);
 network.on("click", () => network.setOptions({interaction: {zoomView: true}}));
 document.addEventListener("mouseleave", () => {

@@ -6,46 +6,57 @@ Units are pixels of the frame at zoom 1, origin at its centre, y downwards.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
 from itertools import combinations
 
 import networkx as nx
+import numpy as np
 
 Point = tuple[float, float]
 NODE_HEIGHT = 30.0
 GAP = 14.0
+_LAYERED = 20  # larger graphs have too many edges that pass a layer
 _SWEEPS = 24
 _PUSHES = 400
 
 
 def box_width(label: str) -> float:
-    """Width of a node's box, from the length of its label."""
-    return 7.6 * len(label) + 20
+    """Width of a node's box around its label, in a sans-serif of 14 pixels."""
+    return 18 + sum(9.6 if c.isupper() else 4.5 if c in "iljt.,|1 " else 7.8 for c in label)
 
 
 def place(graph: nx.DiGraph, width: float, height: float) -> dict[str, Point]:
     """Positions of all nodes in a frame of the given size.
 
-    Layers, causes above effects, if the graph is acyclic and its layers fit side by side;
+    Layers, causes above effects, for a small, sparse acyclic graph whose layers fit the frame;
     otherwise a spread in which distance follows path length and no two boxes overlap.
     """
-    if nx.is_directed_acyclic_graph(graph):
-        layers = _ordered_layers(graph)
+    sparse = graph.number_of_edges() <= 1.3 * len(graph)
+    if len(graph) <= _LAYERED and sparse and nx.is_directed_acyclic_graph(graph):
+        wires, layers = _ordered_layers(graph)
         if all(_row_width(row) <= width for row in layers) and len(layers) * 50 <= height:
-            return _straighten(graph, layers, width, height)
+            return _straighten(wires, layers, width, height)
     return _spread(graph, width, height)
 
 
 def frame_height(nodes: int) -> int:
     """Height of the frame in pixels, by the number of nodes."""
-    return int(min(760, max(400, 300 + 9 * nodes)))
+    return int(min(800, max(400, 300 + 10 * nodes)))
+
+
+def frame_scale(nodes: int, *, wide: bool) -> float:
+    """How many units a pixel of the frame stands for: large graphs are drawn smaller."""
+    return max(1.0, math.sqrt(nodes / (50 if wide else 28)))
 
 
 # Layers ---------------------------------------------------------------------------------
 
 
-def _ordered_layers(graph: nx.DiGraph) -> list[list[Hashable]]:
-    """Layers from the top, ordered to cross few edges; a tuple stands for a passing edge."""
+def _ordered_layers(graph: nx.DiGraph) -> tuple[nx.DiGraph, list[list[Hashable]]]:
+    """Layers from the top, ordered to cross few edges, and the edges between next layers.
+
+    A tuple in a layer stands for an edge that passes through it.
+    """
     level: dict[Hashable, int] = {}
     for k, row in enumerate(nx.topological_generations(graph)):
         level.update(dict.fromkeys(row, k))
@@ -62,7 +73,7 @@ def _ordered_layers(graph: nx.DiGraph) -> list[list[Hashable]]:
     layers: list[list[Hashable]] = [[] for _ in range(max(level.values(), default=0) + 1)]
     for node in _by_component(wires):
         layers[level[node]].append(node)
-    return _fewest_crossings(wires, layers)
+    return wires, _fewest_crossings(wires, layers)
 
 
 def _by_component(graph: nx.DiGraph) -> list[Hashable]:
@@ -101,7 +112,7 @@ def _crossings(wires: nx.DiGraph, layers: list[list[Hashable]]) -> int:
 
 
 def _width(node: Hashable) -> float:
-    return box_width(node) if isinstance(node, str) else 6.0
+    return box_width(node) if isinstance(node, str) else 24.0
 
 
 def _row_width(row: list[Hashable]) -> float:
@@ -109,25 +120,23 @@ def _row_width(row: list[Hashable]) -> float:
 
 
 def _straighten(
-    graph: nx.DiGraph, layers: list[list[Hashable]], width: float, height: float
+    wires: nx.DiGraph, layers: list[list[Hashable]], width: float, height: float
 ) -> dict[str, Point]:
     """Give every layer a height, and its nodes places near their neighbours' mean."""
     step = min(height / max(1, len(layers)), 130.0)
     x: dict[Hashable, float] = {}
     for row in layers:
-        x.update(_packed(row, [0.0] * len(row), width))
+        share = width / len(row)
+        x.update({node: (k + 0.5) * share - width / 2 for k, node in enumerate(row)})
     for _ in range(12):
         for row in (*layers, *reversed(layers)):
-            wanted = [
-                _mean([x[m] for m in nx.all_neighbors(graph, n)], x[n])
-                if isinstance(n, str)
-                else x[n]
-                for n in row
-            ]
+            wanted = [_mean([x[m] for m in nx.all_neighbors(wires, n)], x[n]) for n in row]
             x.update(_packed(row, wanted, width))
-    top = -step * (len(layers) - 1) / 2
+    low, high = min(x.values()), max(x.values())
+    stretch = min(3.0, max(1.0, 0.72 * width / (high - low))) if high > low else 1.0
+    middle, top = (low + high) / 2, -step * (len(layers) - 1) / 2
     return {
-        node: (x[node], top + k * step)
+        node: ((x[node] - middle) * stretch, top + k * step)
         for k, row in enumerate(layers)
         for node in row
         if isinstance(node, str)
@@ -159,18 +168,29 @@ def _spread(graph: nx.DiGraph, width: float, height: float) -> dict[str, Point]:
     loose.add_edges_from((min(parts[0]), min(part)) for part in parts[1:])
     raw = nx.kamada_kawai_layout(loose)
     names = list(graph)
-    xs, ys = zip(*(raw[name] for name in names), strict=True)
+    xs, ys = _long_side_down(np.array([raw[name] for name in names]), wide=width > height)
     at = [
-        [_rescale(x, xs, width - 90), _rescale(y, ys, height - NODE_HEIGHT)]
-        for x, y in zip(xs, ys, strict=True)
+        [x * (width - 110), y * (height - NODE_HEIGHT)]
+        for x, y in zip(_evened(xs), _evened(ys), strict=True)
     ]
     _push_apart(at, [box_width(name) + GAP for name in names], width, height)
     return {name: (x, y) for name, (x, y) in zip(names, at, strict=True)}
 
 
-def _rescale(value: float, values: Iterable[float], size: float) -> float:
+def _long_side_down(points: np.ndarray, *, wide: bool) -> tuple[list[float], list[float]]:
+    """Turn the points so that their main axis follows the frame's longer side."""
+    centred = points - points.mean(axis=0)
+    main, other = (centred @ np.linalg.svd(centred, full_matrices=False)[2].T).T
+    return (list(main), list(other)) if wide else (list(other), list(main))
+
+
+def _evened(values: Sequence[float]) -> list[float]:
+    """Values brought to [-1/2, 1/2], half way to equal distances, so that the frame is filled."""
     low, high = min(values), max(values)
-    return ((value - low) / (high - low) - 0.5) * size if high > low else 0.0
+    order = sorted(range(len(values)), key=values.__getitem__)
+    rank = {i: k / max(1, len(values) - 1) for k, i in enumerate(order)}
+    span = (high - low) or 1.0
+    return [((v - low) / span + rank[i]) / 2 - 0.5 for i, v in enumerate(values)]
 
 
 def _push_apart(at: list[list[float]], widths: list[float], width: float, height: float) -> None:
@@ -185,9 +205,13 @@ def _push_apart(at: list[list[float]], widths: list[float], width: float, height
             if over_x <= 0.5 or over_y <= 0.5:
                 continue
             moved = True
-            axis, shift = (0, math.copysign(over_x, dx)) if over_x < over_y else (
-                1,
-                math.copysign(over_y, dy),
+            axis, shift = (
+                (0, math.copysign(over_x, dx))
+                if over_x < over_y
+                else (
+                    1,
+                    math.copysign(over_y, dy),
+                )
             )
             at[i][axis] -= shift / 2
             at[j][axis] += shift / 2

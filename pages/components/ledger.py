@@ -11,7 +11,12 @@ from engine.runner import RunResult
 from pages.components import charts, text
 from pages.components.text import number
 
-UNITS = {"basic": "ε", "zcdp": "ρ"}
+UNITS = {"basic": "ε", "zcdp": "ρ", "rdp": "Rényi ε"}
+_COUNTED = {
+    "basic": "charges add up in ε",
+    "zcdp": "charges add up in ρ (zCDP), which admits more of them than adding ε",
+    "rdp": "charges add up as Rényi divergence of one order",
+}
 
 
 def privacy_view(result: RunResult) -> None:
@@ -30,7 +35,8 @@ def privacy_view(result: RunResult) -> None:
 def _strict(result: RunResult) -> tuple[list[tuple[str, str, str]], str]:
     ledger, spent = result.ledger, result.spent
     unit = UNITS[ledger.method]
-    share = ledger.used / ledger.limit if ledger.limit else 0.0
+    share = ledger.used / ledger.limit
+    left = ledger.left if ledger.left > 1e-9 * ledger.limit else 0.0  # rounding is not a budget
     tiles = [
         ("Guaranteed total ε", number(spent.epsilon), f"With δ = {number(spent.delta)}. A cap."),
         (
@@ -38,16 +44,12 @@ def _strict(result: RunResult) -> tuple[list[tuple[str, str, str]], str]:
             f"{number(ledger.used)} · {share:.0%}",
             f"Of {number(ledger.limit)} {unit}. A meter reading, not a smaller guarantee.",
         ),
-        (f"Budget left ({unit})", number(ledger.left), "What the filter would still admit."),
+        (f"Budget left ({unit})", number(left), "What the filter would still admit."),
     ]
-    counted = (
-        "ε adds up"
-        if ledger.method == "basic"
-        else "charges add up in ρ (zCDP), which admits more of them than adding ε"
-    )
     sentence = (
         f"Strict: the whole run is (ε = {number(spent.epsilon)}, δ = {number(spent.delta)})-"
-        f"differentially private, whatever share was used; {counted}. {text.RESEARCH_TOOL}"
+        f"differentially private, whatever share was used; {_COUNTED[ledger.method]}. "
+        f"{text.RESEARCH_TOOL}"
     )
     return tiles, sentence
 
@@ -103,7 +105,11 @@ def budget_chart(result: RunResult, *, key: str) -> None:
     words = [f"{v:.0f} %" if capped else number(v) for v in values]
     title = f"Share of the cap in {unit} (%)" if capped else f"Defended {unit}"
     figure = charts.bars(
-        list(spent), values, x_title="Order", y_title=title, words=words,
+        list(spent),
+        values,
+        x_title="Order",
+        y_title=title,
+        words=words,
         top=min(118.0, max(values) * 1.3) if capped else None,
     )
     charts.show(figure, key=key, alt="Budget charged at each order of the search")
@@ -114,8 +120,17 @@ def ledger_table(result: RunResult) -> pd.DataFrame:
     total, rows = 0.0, []
     for k, charge in enumerate(result.ledger, 1):
         total += result.ledger.cost(charge.event)
-        rows.append((k, charge.order, charge.label, charge.epsilon, charge.rho, total,
-                     charge.event.describe()))
+        rows.append(
+            (
+                k,
+                charge.order,
+                charge.label,
+                charge.epsilon,
+                charge.rho,
+                total,
+                charge.event.describe(),
+            )
+        )
     unit = UNITS[result.ledger.method]
     columns = ["#", "Order", "Mechanism", "ε", "ρ", f"Total {unit}", "Details"]
     return pd.DataFrame(rows, columns=columns).astype({"Order": "Int64"})

@@ -15,12 +15,12 @@ import streamlit as st
 
 from engine import Dataset, InputError, RunResult, load_dataset, run
 from engine.networks import NETWORKS, load_network
-from engine.params import ParameterError, relevant
+from engine.params import ParameterError, Spec, relevant
 from engine.registry import algorithm
 
 OWN = "own"
 MIN_ROWS, MAX_ROWS = 100, 1_000_000
-_SEED_BITS = 2**53 - 1
+_SEEDS = 2**63
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,19 @@ def _whole(query: Mapping[str, str], name: str, otherwise: int) -> int:
     return int(value)
 
 
+def fits(spec: Spec, value: Any) -> bool:
+    """Whether the declaration admits the value."""
+    try:
+        spec.check(value)
+    except ParameterError:
+        return False
+    return True
+
+
 def filled(key: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """A value for every parameter of the algorithm that has an effect, in declared order."""
     specs = algorithm(key).params.specs()
     full = {s.name: values.get(s.name, s.default) for s in specs}
-    full |= {s.name: s.default for s in specs if s.kind == "choice" and full[s.name] not in s.choices}
     return {s.name: full[s.name] for s in relevant(specs, full)}
 
 
@@ -110,11 +118,25 @@ def redraft(settings: Settings) -> None:
     """Fill the form with given settings."""
     form = st.session_state.setdefault("draft", {"params": {}})
     form |= {"network": settings.source.name, "algorithm": settings.algorithm}
+    form["params_of"] = settings.algorithm
     if not settings.source.own:
         form |= {"n": settings.source.n, "sample": settings.source.seed}
     if settings.seed is not None:
         form["seed"] = settings.seed
-    form["params"].update(filled(settings.algorithm, settings.params))
+    form["params"] = filled(settings.algorithm, settings.params)
+
+
+def adapt() -> None:
+    """After a change of algorithm: what a person had changed stays if it fits, the rest is new."""
+    form = draft()
+    old, new = form["params_of"], form["algorithm"]
+    if old == new:
+        return
+    before = {s.name: s.default for s in algorithm(old).params.specs()}
+    changed = {k: v for k, v in form["params"].items() if v != before.get(k)}
+    specs = {s.name: s for s in algorithm(new).params.specs()}
+    kept = {k: v for k, v in changed.items() if k in specs and fits(specs[k], v)}
+    form |= {"params_of": new, "params": filled(new, kept)}
 
 
 def drafted_source() -> Source:
@@ -128,14 +150,20 @@ def drafted_source() -> Source:
 
 def drafted() -> Settings:
     """The settings the form shows now, checked or not."""
+    adapt()
     form, source = draft(), drafted_source()
     params = filled(form["algorithm"], form["params"])
     return Settings(source, form["algorithm"], params, None if source.own else form["seed"])
 
 
 def bound(
-    widget: Callable[..., Any], label: str, store: MutableMapping[str, Any], name: str, *,
-    key: str, **options: Any,
+    widget: Callable[..., Any],
+    label: str,
+    store: MutableMapping[str, Any],
+    name: str,
+    *,
+    key: str,
+    **options: Any,
 ) -> Any:
     """Show a widget whose value is ``store[name]``, whatever page or rerun it is shown on."""
 
@@ -216,7 +244,8 @@ def compute(settings: Settings) -> Shown:
     """
     data = data_for(settings.source)
     if settings.seed is None:
-        result = run(settings.algorithm, data, seed=secrets.randbelow(_SEED_BITS), **settings.params)
+        secret = secrets.randbelow(_SEEDS)
+        result = run(settings.algorithm, data, seed=secret, **settings.params)
         _own_costs(data).append((result.spent.epsilon, result.spent.delta))
     else:
         chosen = tuple(settings.params.items())
@@ -280,5 +309,3 @@ def write_link(settings: Settings) -> None:
 def theme() -> str:
     """ "light" or "dark", as the browser shows the app."""
     return "dark" if st.context.theme.type == "dark" else "light"
-
-

@@ -15,16 +15,24 @@ OWN_DATA = "Your own data: every rerun spends ε, and F1 against a truth is not 
 
 def show_strip(title: str, data: Dataset, result: RunResult | None = None) -> None:
     """The page's heading with what is on screen; without a result, the dataset alone."""
-    cells = [("Dataset", data.name if not data.public else data.name.capitalize(),
-              f"n = {data.n:,}, {data.d} variables")]
+    cells = [
+        (
+            "Dataset",
+            data.name if not data.public else data.name.capitalize(),
+            f"n = {data.n:,}, {data.d} variables",
+        )
+    ]
     if result is not None:
         chosen = algorithm(result.algorithm)
         epsilon, kind = text.guarantee_label(result)
         cells += [
-            ("Algorithm", chosen.title, chosen.reference),
+            ("Algorithm", chosen.title, chosen.family),
             ("ε", epsilon, kind),
-            ("Noise seed", f"{result.seed}" if data.public else "secret",
-             "fixes every draw" if data.public else "new for each run"),
+            (
+                "Noise seed",
+                f"{result.seed}" if data.public else "secret",
+                "fixes every draw" if data.public else "new for each run",
+            ),
         ]
     st.html(_html(title, cells, SIMULATION if data.public else OWN_DATA, own=not data.public))
 
@@ -39,8 +47,8 @@ def _html(title: str, cells: list[tuple[str, str, str]], badge: str, own: bool) 
     edge = "#b34700" if own else "#00785a"
     mark = "●" if own else "○"
     return (
-        '<div style="display:flex;flex-wrap:wrap;gap:.6rem 2.2rem;align-items:center">'
-        f'<h1 style="font-size:1.7rem;margin:0;padding:0">{safe(title)}</h1>{body}'
-        f'<div style="margin-left:auto;max-width:24rem;border:2px solid {edge};border-radius:1rem;'
-        f'padding:.15rem .8rem;font-size:.85rem">{mark} {safe(badge)}</div></div>'
+        '<div style="display:flex;flex-wrap:wrap;gap:.6rem 2rem;align-items:center">'
+        f'<div><h1 style="font-size:1.7rem;margin:0;padding:0">{safe(title)}</h1>'
+        f'<div style="max-width:17rem;border:2px solid {edge};border-radius:.8rem;line-height:1.25;'
+        f'padding:.1rem .6rem;font-size:.8rem">{mark} {safe(badge)}</div></div>{body}</div>'
     )

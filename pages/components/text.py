@@ -10,8 +10,14 @@ from typing import Any
 from engine.algorithms.common import Algorithm
 from engine.runner import RunResult
 
-# What an algorithm's paper calls ε, where that is not a total.
-PUBLISHED_UNIT = {"priv_pc": "round (one sieve and one examine)"}
+# What an algorithm's paper counts by ε; None where ε is the paper's total.
+PUBLISHED_UNIT: Mapping[str, str | None] = {
+    "priv_pc": "round (one sieve and one examine)",
+    "svt_pc": "round (up to one edge removed)",
+    "em_pc": "round (one node at one order)",
+    "gauss_pc": "test",
+    "curate_pc": None,
+}
 
 LABELS = {
     "kendall": "Kendall's τ",
@@ -45,7 +51,7 @@ def number(value: float | None, digits: int = 3) -> str:
         mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
         return f"{mantissa}e{int(exponent)}"
     if abs(value) >= 10 ** (digits - 1):
-        return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"
+        return f"{value:,.0f}"
     return f"{value:.{digits}g}"
 
 
@@ -66,7 +72,8 @@ def safe(text: str) -> str:
 
 def plain(text: str) -> str:
     """A person's text inside Markdown, without its marks having an effect."""
-    return "".join(f"\\{c}" if c in r"\`*_{}[]()<>#+-.!|$~:" else c for c in text)
+    escaped = "".join(f"\\{c}" if c in "\\`*_[]<>$~:" else c for c in text.replace("\n", " "))
+    return f"\\{escaped}" if escaped[:1] in ("#", "-", "+") else escaped
 
 
 def mode(algorithm: Algorithm, values: Mapping[str, Any]) -> str:
@@ -82,9 +89,9 @@ def epsilon_meaning(algorithm: Algorithm, values: Mapping[str, Any], n: int | No
     if not isinstance(epsilon, int | float) or not epsilon > 0:
         return "ε must be a number above 0."
     if kind == "published":
-        unit = PUBLISHED_UNIT.get(algorithm.key)
-        what = f"per {unit}, not in total" if unit else "in its own way"
-        text = f"Published: the paper counts ε = {number(epsilon)} {what}; totals stand below."
+        unit = PUBLISHED_UNIT.get(algorithm.key, "step")
+        what = f"is spent per {unit}, not in total" if unit else "is the paper's total"
+        text = f"Published: ε = {number(epsilon)} {what}; the result shows what can be defended."
     else:
         text = _strict_meaning(float(epsilon), float(values.get("delta", 0.0)))
     delta = values.get("delta", 0.0)
@@ -94,11 +101,10 @@ def epsilon_meaning(algorithm: Algorithm, values: Mapping[str, Any], n: int | No
 
 
 def _strict_meaning(epsilon: float, delta: float) -> str:
-    factor = "astronomically many" if epsilon > 30 else f"a factor {number(math.exp(epsilon), 2)}"
     if epsilon > 30:
         return "Strict total: e^ε is astronomically large, so this is no protection in practice."
-    text = f"Strict total: an attacker's odds about any one person change by at most {factor}"
-    text += f" (e^ε), outside probability δ = {number(delta)}."
+    text = "Strict total: an attacker's odds about any one person change by at most a factor"
+    text += f" {number(math.exp(epsilon), 2)} (e^ε), outside probability δ = {number(delta)}."
     return text + (" That is weak protection." if epsilon > 5 else "")
 
 
@@ -111,5 +117,7 @@ def guarantee_label(result: RunResult) -> tuple[str, str]:
         spent = result.ledger.cap
         delta = 0.0 if result.ledger.method == "basic" else spent.delta
         return number(spent.epsilon), f"strict total, δ = {number(delta)}"
-    unit = PUBLISHED_UNIT.get(result.algorithm, "").split(" (")[0]
-    return number(epsilon), f"published, per {unit}: not a total" if unit else "published"
+    unit = PUBLISHED_UNIT.get(result.algorithm, "step")
+    if unit is None:
+        return number(epsilon), "published: the paper's total"
+    return number(epsilon), f"published, per {unit.split(' (')[0]}: not a total"

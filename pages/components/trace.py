@@ -38,11 +38,21 @@ def steps_table(steps: list[Step] | tuple[Step, ...]) -> pd.DataFrame:
             "Threshold": step.threshold,
             "Decision": step.decision,
             "ε so far": step.spent,
-            **{f"{k.capitalize()}{SIMULATION_ONLY}": v for k, v in (step.internal or {}).items()},
+            **{f"{k.capitalize()}{SIMULATION_ONLY}": _cell(v) for k, v in _internal(step)},
         }
         for step in steps
     ]
     return pd.DataFrame(rows)
+
+
+def _internal(step: Step) -> list[tuple[str, object]]:
+    return list((step.internal or {}).items())
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, list | tuple):
+        return ", ".join(number(v) if isinstance(v, float) else str(v) for v in value)
+    return value
 
 
 @st.fragment
@@ -51,7 +61,10 @@ def why_view(data: Dataset, result: RunResult, *, key: str) -> None:
     kinds = edge_classes(data, result)
     pairs = _pairs(data, kinds)
     choice = st.selectbox(
-        "Edge", pairs, key=f"{key}-pair", format_func=lambda p: _title(p, result, kinds),
+        "Edge",
+        pairs,
+        key=f"{key}-pair",
+        format_func=lambda p: _title(p, result, kinds),
         help="Pairs of the true and of the learned graph come first.",
     )
     steps = [s for s in result.steps if s.x is not None and {s.x, s.y} == set(choice)]
@@ -59,8 +72,13 @@ def why_view(data: Dataset, result: RunResult, *, key: str) -> None:
     if steps:
         table = steps_table(steps).drop(columns="Pair")
         st.dataframe(
-            table, width="stretch", height=min(320, 38 + 35 * len(table)), hide_index=True,
-            column_config=_columns(table), alt="Steps about the chosen pair",
+            table,
+            width="stretch",
+            height=min(320, 38 + 35 * len(table)),
+            hide_index=True,
+            column_config=_columns(table),
+            alt="Steps about the chosen pair",
+            placeholder="–",
         )
         _notes(steps, result)
 
@@ -85,13 +103,15 @@ def _reason(pair: Pair, steps: list[Step], result: RunResult) -> str:
         given = f"given {plain(', '.join(last.given))}" if last.given else "given nothing"
         text_ = f"{name} went at order {last.order}, {given}: "
         if last.value is None:
-            return text_ + f"the {last.kind} found the two independent."
-        relation = "above" if last.threshold is None or last.value > last.threshold else "below"
+            return text_ + f"the step “{plain(last.kind)}” decided so."
+        relation = "above" if last.threshold is None or last.value > last.threshold else "not above"
         noisy = "noisy " if result.algorithm != "pc" else ""
         return text_ + (
-            f"the {noisy}value {number(last.value)} in the {last.kind} is {relation} the "
+            f"the {noisy}value {number(last.value)} of the {plain(last.kind)} is {relation} the "
             f"threshold {number(last.threshold)}, so the two count as independent."
         )
+    if last is None:
+        return f"{name} stayed: no step of the run is about it."
     tested = f"none of its {text.count(len(steps), 'step')} found the two independent"
     if result.status == "complete":
         return f"{name} stayed: {tested}."
@@ -101,7 +121,7 @@ def _reason(pair: Pair, steps: list[Step], result: RunResult) -> str:
 def _notes(steps: list[Step], result: RunResult) -> None:
     notes = ["An edge goes when the value exceeds the threshold."]
     if any(step.value is None for step in steps):
-        notes.append("A sieve releases its answer only, no value.")
+        notes.append("Where no noisy value stands, only the answer was released.")
     if any(step.internal for step in steps):
         notes.append("Columns marked 'simulation only' hold raw values, shown on public data only.")
     if result.ledger.cap is not None:
@@ -112,10 +132,12 @@ def _notes(steps: list[Step], result: RunResult) -> None:
 def _columns(table: pd.DataFrame) -> dict[str, object]:
     exact = {
         name: st.column_config.NumberColumn(
-            name.replace(SIMULATION_ONLY, " ⚠"), format="%.4g", help="Simulation only, never released."
+            name.replace(SIMULATION_ONLY, " ⚠"),
+            format="%.4g",
+            help="Simulation only, never released.",
         )
         for name in table.columns
-        if name.endswith(SIMULATION_ONLY)
+        if name.endswith(SIMULATION_ONLY) and pd.api.types.is_numeric_dtype(table[name])
     }
     numbers = ("Noisy value", "Threshold", "ε so far")
     return {n: st.column_config.NumberColumn(n, format="%.4g") for n in numbers} | exact

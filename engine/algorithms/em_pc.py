@@ -1,0 +1,299 @@
+"""EM-PC: PC by the exponential mechanism (Xu, Yuan and Wu 2017).
+
+Node by node the mechanism first draws how many of the node's edges to delete, then which. Published
+and strict runs share that plan. They differ in the utility: the published one counts, by a greedy
+search, the records that would flip a G2 test; the strict one is the distance of a rank score from
+its threshold in units of its sensitivity, which one record moves by at most 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.algorithms.common import (
+    Algorithm,
+    Evidence,
+    Outcome,
+    PrivateParameters,
+    Scores,
+    advanced_total,
+    learn,
+)
+from engine.data import Dataset
+from engine.distance import records_to_flip
+from engine.params import ParameterError, param
+from engine.privacy.accounting import rho_budget
+from engine.privacy.events import UndefendedEvent
+from engine.privacy.ledger import Ledger
+from engine.privacy.mechanisms import exponential
+from engine.session import Session
+from engine.skeleton import Graph, Query
+from engine.statistics import DEFAULT_THRESHOLD
+
+Utilities = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EMPCParameters(PrivateParameters):
+    """Parameters of EM-PC."""
+
+    statistic: str = param(
+        "auto",
+        kind="choice",
+        choices=("auto", "g2", "kendall", "spearman", "oracle"),
+        title="Independence test",
+        help="'auto' is G² in published mode, as in the paper, and Kendall's τ in strict mode: the "
+        "number of records that flip a G² test is searched for greedily, and nothing bounds how "
+        "much one record changes what the search finds.",
+    )
+    rounds: int | str = param(
+        "auto",
+        kind="int",
+        words=("auto",),
+        low=1,
+        high=1e6,
+        title="Planned rounds",
+        help="How many rounds, one a node and order, the strict budget is shared among; the run "
+        "ends with the last. 'auto' is three for each variable.",
+        when={"guarantee": ("strict",)},
+    )
+
+    def check_together(self) -> None:
+        """G2 has no defended utility."""
+        if self.strict and self.statistic == "g2":
+            raise ParameterError(
+                "em_pc has no strict form for g2: choose kendall or spearman, or published."
+            )
+
+    @property
+    def test(self) -> str:
+        """The statistic with "auto" resolved."""
+        if self.statistic == "auto":
+            return "kendall" if self.strict else "g2"
+        return self.statistic
+
+    @property
+    def level(self) -> float:
+        """The threshold as a number."""
+        if isinstance(self.threshold, str):
+            return DEFAULT_THRESHOLD[self.test]
+        return self.threshold
+
+
+class GreedyUtility:
+    """Records to change until G2 flips; deterministic, so computed once for a dataset and kept."""
+
+    def __init__(self, data: Dataset, params: EMPCParameters):
+        self._scores = Scores(data, "g2", "published")
+        self._alpha, self._n = params.level, data.n
+        # What follows from the range: between -n - 1 and n.
+        self.defended = 2.0 * data.n + 1
+
+    def of(self, x: int, y: int, sets: list[tuple[int, ...]]) -> list[float]:
+        """-inf for every set but the one with the largest p-value, which gets the distance."""
+        queries = [Query(min(x, y), max(x, y), given) for given in sets]
+        scores = [self._scores.full(q) for q in queries]
+        # Underflown p-values tie; among them the smallest G2 per degree of freedom is the nearest.
+        best = max(
+            range(len(sets)),
+            key=lambda i: (
+                (scores[i].p, -scores[i].statistic / (scores[i].dof or 1))
+                if scores[i].testable
+                else (-1.0, 0.0)
+            ),
+        )
+        out = [-math.inf] * len(sets)
+        out[best] = float(self._distance(queries[best]))
+        return out
+
+    def _distance(self, q: Query) -> int:
+        store = self._scores.store
+        return store.keep(
+            ("records to flip", self._alpha, q),
+            lambda: records_to_flip(store.table(q.x, q.y, q.given), self._alpha, self._n),
+        )
+
+
+class GapUtility:
+    """(c_T - |z|) / Delta: in units of what one replaced record can change."""
+
+    def __init__(self, data: Dataset, params: EMPCParameters):
+        self._evidence = Evidence(data, replace(params, statistic=params.test), "z")
+        self.defended = self._evidence.excess(Query(0, min(1, data.d - 1), ()))
+
+    def of(self, x: int, y: int, sets: list[tuple[int, ...]]) -> list[float]:
+        """One utility for each set."""
+        queries = [Query(min(x, y), max(x, y), given) for given in sets]
+        level = self._evidence.level()
+        return [(self._evidence.of(q) - level) / self._evidence.unit(q) for q in queries]
+
+
+def count_utilities(sorted_utilities: Utilities) -> Utilities:
+    """u(b) of deleting b = 0..m edges, from the edges' utilities s in falling order.
+
+    min(s_b, -s_(b+1)), with s_0 = inf and s_(m+1) = -inf: how far the data are from, or inside,
+    having exactly b independent edges. One record moves each s by at most its sensitivity, and so
+    their sorted values and this minimum. The paper's three cases are this, less 1 at the right b.
+    """
+    s = np.concatenate([[math.inf], sorted_utilities, [-math.inf]])
+    u: Utilities = np.minimum(s[:-1], -s[1:])
+    return u
+
+
+class EMPC:
+    """Rule of the search that decides node by node."""
+
+    def __init__(
+        self, data: Dataset, params: EMPCParameters, session: Session, epsilon_round: float
+    ):
+        self._session, self._epsilon, self._strict = session, epsilon_round, params.strict
+        self._names = data.names
+        self._utility: GreedyUtility | GapUtility
+        self._utility = (GreedyUtility if params.test == "g2" else GapUtility)(data, params)
+        self._greedy = params.test == "g2"
+        self._undefended = params.test == "oracle"
+        self.rounds = 0
+
+    def begin_order(self, order: int, graph: Graph) -> None:
+        """Nothing to prepare."""
+
+    def separate(self, x: int, order: int, graph: Graph) -> Iterator[Query]:
+        """Draw how many of x's edges go, then which, each with a set that separates it."""
+        if len(graph.adjacent(x)) < order + 1:
+            return
+        self.rounds += 1
+        options = self._options(x, order, graph)
+        for _ in range(count := self._how_many(x, order, options)):
+            chosen = self._which(order, options, self._epsilon / (2 * count))
+            y, given = chosen
+            del options[y]
+            query = Query(min(x, y), max(x, y), given)
+            self._session.emit("delete", "independent", query=query)
+            yield query
+
+    def _options(
+        self, x: int, order: int, graph: Graph
+    ) -> dict[int, tuple[list[tuple[int, ...]], list[float]]]:
+        """For each neighbour its conditioning sets and their utilities."""
+        options = {}
+        for y in graph.adjacent(x):
+            sets = list(combinations(graph.candidates(x, y), order))
+            if sets:
+                graph.tests[order] += len(sets)
+                options[y] = (sets, self._utility.of(x, y, sets))
+        return options
+
+    def _how_many(
+        self, x: int, order: int, options: dict[int, tuple[list[tuple[int, ...]], list[float]]]
+    ) -> int:
+        s = np.sort([max(utilities) for _, utilities in options.values()])[::-1]
+        u = count_utilities(s)
+        if self._greedy:
+            u[int(np.count_nonzero(s > 0))] -= 1
+        count = self._draw(u, self._epsilon / 2, "how many", order)
+        self._session.emit(
+            "how many",
+            f"delete {count} of {s.size} at {self._names[x]}",
+            order=order,
+            value=float(count),
+            internal={"utilities": u.tolist()},
+        )
+        return count
+
+    def _which(
+        self,
+        order: int,
+        options: dict[int, tuple[list[tuple[int, ...]], list[float]]],
+        epsilon: float,
+    ) -> tuple[int, tuple[int, ...]]:
+        """One edge and its separating set.
+
+        Strict: drawn together from all pairs of them, at no extra cost. Published: the set is the
+        one with the largest p-value, without noise, and so without any guarantee once there is a
+        choice.
+        """
+        if self._greedy or not self._strict:
+            options = {y: _best_only(*option) for y, option in options.items()}
+            if order > 0 and not self._undefended:
+                self._undefended = True
+                event = UndefendedEvent("separating sets are chosen without noise")
+                self._session.ledger.charge(event, label="separating sets", order=order)
+        flat = [(y, given) for y, (sets, _) in options.items() for given in sets]
+        u = np.array([value for _, utilities in options.values() for value in utilities])
+        return flat[self._draw(u, epsilon, "which", order)]
+
+    def _draw(self, utilities: Utilities, epsilon: float, label: str, order: int) -> int:
+        return exponential(
+            self._session,
+            utilities,
+            epsilon=epsilon,
+            defended_sensitivity=self._utility.defended,
+            label=label,
+            order=order,
+        )
+
+
+def _best_only(
+    sets: list[tuple[int, ...]], utilities: list[float]
+) -> tuple[list[tuple[int, ...]], list[float]]:
+    best = max(range(len(utilities)), key=utilities.__getitem__)
+    return [sets[best]], [utilities[best]]
+
+
+def planned_rounds(data: Dataset, params: EMPCParameters) -> int:
+    """How many node rounds a strict budget is shared among: public facts only."""
+    if isinstance(params.rounds, str):
+        return data.d * min(3, params.order_limit(data) + 1)
+    return params.rounds
+
+
+def share(data: Dataset, params: EMPCParameters) -> tuple[str, float]:
+    """The ledger's method and a round's epsilon, the larger of two, fixed in advance.
+
+    A round costs epsilon, or under zCDP (epsilon/2)^2/8 for the count and b (epsilon/(2b))^2/8 for
+    the b >= 1 deletions: at most epsilon^2 / 16.
+    """
+    rounds = planned_rounds(data, params)
+    basic = params.epsilon / rounds
+    zcdp = 4 * math.sqrt(rho_budget(params.epsilon, params.delta) / rounds)
+    return ("zcdp", zcdp) if zcdp > basic else ("basic", basic)
+
+
+def ledger(data: Dataset, params: EMPCParameters) -> Ledger:
+    """Strict: the cap. Published: no cap."""
+    if not params.strict:
+        return Ledger(delta=params.delta)
+    return Ledger(params.total, method=share(data, params)[0])
+
+
+def run(data: Dataset, params: EMPCParameters, session: Session) -> Outcome:
+    """Published: ``epsilon`` a round. Strict: the total, shared equally among the rounds."""
+    epsilon = share(data, params)[1] if params.strict else params.epsilon
+    rule = EMPC(data, params, session, epsilon)
+    outcome = learn(data, params, session, rule)
+    claimed: Any = None
+    if not params.strict:
+        claimed = advanced_total(rule.rounds, params.epsilon, params.delta)
+    extras = {"epsilon a round": epsilon, "rounds": rule.rounds}
+    return replace(outcome, claimed=claimed, extras=extras)
+
+
+ALGORITHM = Algorithm(
+    key="em_pc",
+    title="EM-PC",
+    family="constraint-based",
+    params=EMPCParameters,
+    run=run,
+    private=True,
+    reference="Xu, Yuan, Wu, IEEE PAC 2017",
+    summary="For each node draws how many edges to delete, then which, with the exponential "
+    "mechanism.",
+    ledger=ledger,
+)

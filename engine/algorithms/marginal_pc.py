@@ -1,0 +1,252 @@
+"""Marginal PC: spend the whole budget on a few noisy marginals, then test for free.
+
+Three Gaussian releases under one zCDP filter, each chosen from what the ones before released:
+
+1. all one-way and two-way contrasts, from which any conditional independence can be tested up to
+   products of the conditioning variables;
+2. once more the pairs that the first release leaves joined;
+3. the triples that could still explain an edge away through such a product.
+
+The PC search, its orientation and the edges' confidence are post-processing. The proof and the
+measurements are in docs/marginal_pc.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from engine.algorithms.common import STRICT, Algorithm, Outcome, PrivateParameters, learn
+from engine.data import Dataset
+from engine.graphs import complete
+from engine.marginals.citest import NoisyTests
+from engine.marginals.moments import (
+    Moments,
+    Pair,
+    Triple,
+    refine_pairs,
+    release_pairs,
+    release_triples,
+)
+from engine.params import param
+from engine.privacy.ledger import Ledger
+from engine.session import Cancelled, Session
+from engine.skeleton import Graph, Query, TestByTest, search
+from engine.tables import Store, store_of
+
+# Shares of rho of the three releases, and what decides (docs/marginal_pc.md, "Defaults").
+SHARES = (0.5, 0.3, 0.2)
+ORDER = 3
+PRIOR_ODDS = math.exp(3.0)
+BONUS, GAIN = 0.0, 0.1
+SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
+ROUNDS = 1
+SCREEN_ORDER = 1
+SEPARATORS = 4  # candidate separators an edge may buy triples for
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarginalPCParameters(PrivateParameters):
+    """Parameters of Marginal PC."""
+
+    statistic: str = param(
+        "g2",
+        kind="choice",
+        choices=("g2", "chi2", "kendall", "spearman"),
+        title="Independence test",
+        help="All tests are free once the marginals are released. G² and χ² (one and the same "
+        "here) look at every contrast of the levels; Kendall and Spearman (likewise) at the trend "
+        "between midranks alone.",
+    )
+    threshold: float | str = param(
+        "auto",
+        kind="float",
+        words=("auto",),
+        low=0.0,
+        high=1.0,
+        title="Threshold T",
+        help="An edge goes when the posterior probability of independence exceeds T; 'auto' is ½.",
+    )
+    max_order: int | str = param(
+        "auto",
+        kind="int",
+        words=("auto",),
+        low=0,
+        high=10,
+        title="Largest order",
+        help="The largest conditioning set; 'auto' is 3.",
+    )
+    stable: bool = param(
+        True,
+        kind="bool",
+        title="PC-stable",
+        help="Draw conditioning sets from the adjacencies at the start of each order, so that the "
+        "result does not depend on the order of the columns. The tests cost nothing.",
+    )
+    guarantee: str = param(
+        STRICT,
+        kind="choice",
+        choices=(STRICT,),
+        title="Guarantee",
+        help="Always strict: a total (ε, δ) that is never exceeded, for replace-one neighbours.",
+    )
+
+    @property
+    def level(self) -> float:
+        """The threshold as a number."""
+        return 0.5 if isinstance(self.threshold, str) else self.threshold
+
+    @property
+    def ordinal(self) -> bool:
+        """Whether the test looks at the trend alone."""
+        return self.statistic in ("kendall", "spearman")
+
+    def order_limit(self, data: Dataset) -> int:
+        """The largest order as a number."""
+        wanted = ORDER if isinstance(self.max_order, str) else self.max_order
+        return min(wanted, max(0, data.d - 2))
+
+
+class Posterior(TestByTest):
+    """An edge goes when independence is more probable than the threshold.
+
+    P(independent) = 1 / (1 + factor / odds), with the Bayes factor of the noisy test and prior odds
+    of independence: 1 under a conditioning set, ``odds`` without one, where most pairs are not
+    adjacent. A test that can see nothing has a factor near 1 and removes nothing.
+    """
+
+    def __init__(
+        self,
+        tests: NoisyTests,
+        threshold: float = 0.5,
+        session: Session | None = None,
+    ):
+        super().__init__()
+        self._tests, self._session, self._threshold = tests, session, threshold
+        self.lowest: dict[Pair, float] = {}  # least probability of dependence of each pair
+
+    def independent(self, q: Query) -> bool:
+        """Whether P(independent) > threshold."""
+        evidence = self._tests.test(*q).bayes + (min(BONUS, GAIN * self._tests.test(q.x, q.y).bayes) if q.given else -math.log(PRIOR_ODDS))
+        p = 1 / (1 + math.exp(min(evidence, 700.0)))
+        pair = (q.x, q.y)
+        self.lowest[pair] = min(self.lowest.get(pair, 1.0), 1 - p)
+        decision = p > self._threshold
+        if self._session is not None:
+            word = "independent" if decision else "dependent"
+            self._session.emit("test", word, query=q, value=p, threshold=self._threshold)
+        return decision
+
+
+class Screen(TestByTest):
+    """Keeps a pair that may yet turn out adjacent when it is measured better."""
+
+    def __init__(self, tests: NoisyTests):
+        super().__init__()
+        self._tests = tests
+
+    def independent(self, q: Query) -> bool:
+        """Nothing to see without a set, or a set that clearly explains what is there."""
+        verdict = self._tests.test(*q)
+        if q.given:
+            return verdict.bayes < math.log(SCREEN_FACTOR)
+        return verdict.p > SCREEN_P and verdict.bayes < 0
+
+
+def _joined(rule: TestByTest, moments: Moments, order: int, session: Session) -> Graph:
+    """The skeleton the rule finds on what has been released so far."""
+    graph = Graph(moments.d, stable=True)
+    search(graph, rule, order, check=session.check)
+    return graph
+
+
+def _edges(graph: Graph) -> list[Pair]:
+    return [(x, y) for x in range(graph.d) for y in graph.adjacent(x) if x < y]
+
+
+def _separators(graph: Graph, x: int, y: int, largest: int) -> Iterator[tuple[int, ...]]:
+    """Neighbour sets of two and more that might separate the pair."""
+    found = set()
+    for side, other in ((x, y), (y, x)):
+        near = [z for z in graph.adjacent(side) if z != other]
+        for order in range(2, largest + 1):
+            found.update(combinations(near, order))
+    yield from sorted(found)
+
+
+def wanted_triples(tests: NoisyTests, graph: Graph, largest: int) -> list[Triple]:
+    """The triples that could show that an edge is only a product of the conditioning variables.
+
+    For each edge the few sets that come nearest to explaining it when their products may carry
+    some dependence; of each, what the test with products needs.
+    """
+    wanted: set[tuple[int, ...]] = set()
+    for x, y in _edges(graph):
+        scored = [(tests.test(x, y, s).leak_bayes, s) for s in _separators(graph, x, y, largest)]
+        for bayes, s in sorted(scored)[:SEPARATORS]:
+            if bayes > 0:
+                break
+            for pair in combinations(s, 2):
+                wanted |= {tuple(sorted((x, *pair))), tuple(sorted((y, *pair)))}
+            wanted.update(combinations(s, 3))
+    return [(t[0], t[1], t[2]) for t in sorted(wanted)]
+
+
+def release(store: Store, params: MarginalPCParameters, order: int, session: Session) -> Moments:
+    """The three releases; together they spend the ledger's whole rho."""
+    rho = session.ledger.limit
+    first, again, products = (share * rho for share in SHARES)
+    moments = release_pairs(session, store, first)
+    for _ in range(ROUNDS):
+        screen = Screen(NoisyTests(moments, ordinal=params.ordinal))
+        graph = _joined(screen, moments, min(order, SCREEN_ORDER), session)
+        refine_pairs(session, store, moments, _edges(graph), again / ROUNDS)
+    tests = NoisyTests(moments, ordinal=params.ordinal)
+    graph = _joined(Posterior(tests, params.level), moments, order, session)
+    triples = wanted_triples(tests, graph, order)
+    if triples:
+        release_triples(session, store, moments, triples, products)
+    else:
+        refine_pairs(session, store, moments, _edges(graph), products)
+    return moments
+
+
+def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcome:
+    """Release, then search on what was released."""
+    try:
+        moments = release(store_of(data), params, params.order_limit(data), session)
+    except Cancelled:
+        session.close()
+        return Outcome(cpdag=complete(data.d), status="cancelled")
+    rule = Posterior(
+        NoisyTests(moments, ordinal=params.ordinal), params.level, session=session
+    )
+    outcome = learn(data, params, session, rule)
+    pairs = combinations(range(data.d), 2)
+    linked = outcome.cpdag | outcome.cpdag.T
+    extras = {
+        "edge confidence": {p: rule.lowest.get(p, 1.0) for p in pairs if linked[p]},
+        "released tables": moments.released(),
+    }
+    return replace(outcome, extras=extras)
+
+
+def ledger(data: Dataset, params: MarginalPCParameters) -> Ledger:
+    """A hard cap under zCDP, whose filter allows each release to be chosen from those before."""
+    return Ledger(params.total, method="zcdp")
+
+
+ALGORITHM = Algorithm(
+    key="marginal_pc",
+    title="Marginal PC",
+    family="constraint-based",
+    params=MarginalPCParameters,
+    run=run,
+    private=True,
+    reference="This project, docs/marginal_pc.md",
+    summary="Releases a few noisy marginals once, chosen step by step, and runs every test on them "
+    "for free.",
+    ledger=ledger,
+)

@@ -1,0 +1,95 @@
+"""SVT-PC: the sparse vector technique applied to PC directly (Priv-PC appendix B, section 4)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from engine.algorithms.common import (
+    Algorithm,
+    NoisyTestParameters,
+    Outcome,
+    Rounds,
+    advanced_total,
+    evidence_of,
+    learn,
+)
+from engine.data import Dataset
+from engine.privacy.ledger import Ledger, shares
+from engine.session import Session
+from engine.skeleton import Query, TestByTest
+
+
+@dataclass(frozen=True, kw_only=True)
+class SVTPCParameters(NoisyTestParameters):
+    """Parameters of SVT-PC."""
+
+
+# Rounds a strict budget is planned for, per pair of variables: each pair can be deleted once.
+ROUNDS_PER_PAIR = 1.0
+
+
+def rounds(data: Dataset) -> int:
+    """How many rounds a strict budget is shared among: public facts only.
+
+    Every answer deletes an edge, and the last round goes unanswered, so they cannot run out.
+    """
+    return math.ceil(ROUNDS_PER_PAIR * data.d * (data.d - 1) / 2) + 1
+
+
+class SVTPC(TestByTest):
+    """Delete an edge when its noisy evidence reaches the noisy threshold; then a fresh one."""
+
+    def __init__(
+        self, data: Dataset, params: SVTPCParameters, session: Session, epsilon_round: float
+    ):
+        super().__init__()
+        self._rounds = Rounds(
+            evidence_of(data, params, params.scale, session.rng),
+            session,
+            epsilon=epsilon_round,
+            m=data.n,
+            n=data.n,
+            label="sparse vector",
+        )
+        self.answers = 0
+
+    def independent(self, q: Query) -> bool:
+        """Above the threshold."""
+        found = self._rounds.above(q)
+        self.answers += found
+        return found
+
+
+def ledger(data: Dataset, params: SVTPCParameters) -> Ledger:
+    """Strict: the cap, under the composition that gives a round more. Published: no cap."""
+    if not params.strict:
+        return Ledger(delta=params.delta)
+    return Ledger(params.total, method=shares(params.total, rounds(data))[0])
+
+
+def run(data: Dataset, params: SVTPCParameters, session: Session) -> Outcome:
+    """Published: ``epsilon`` a round. Strict: the total, shared equally among the rounds."""
+    epsilon = params.epsilon
+    if params.strict:
+        epsilon = shares(params.total, rounds(data))[1]
+    rule = SVTPC(data, params, session, epsilon)
+    outcome = learn(data, params, session, rule)
+    claimed = None
+    if not params.strict:
+        claimed = advanced_total(rule.answers, params.epsilon, params.delta)
+    return replace(outcome, claimed=claimed, extras={"epsilon a round": epsilon})
+
+
+ALGORITHM = Algorithm(
+    key="svt_pc",
+    title="SVT-PC",
+    family="constraint-based",
+    params=SVTPCParameters,
+    run=run,
+    private=True,
+    reference="Wang, Pang, Song, NeurIPS 2020, section 4 and appendix B",
+    summary="Compares every query with one noisy threshold and pays only for the deletions, with "
+    "a fresh threshold after each.",
+    ledger=ledger,
+)

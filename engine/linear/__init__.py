@@ -1,0 +1,1 @@
+"""Linear structural equation models: encodings, Gram matrices, acyclicity, optimisers."""

@@ -1,0 +1,1 @@
+"""Noisy low-order marginals, released once: contrasts, their noise, and tests on them."""

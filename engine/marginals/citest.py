@@ -1,0 +1,306 @@
+"""A conditional independence test on noisy contrast tensors whose null knows the noise.
+
+Regress the contrasts u of x and y on features phi of the conditioning set S, and look at what is
+left in common:
+
+    R = E[u_x u_y^T] - E[u_x phi^T] E[phi phi^T]^-1 E[phi u_y^T].
+
+The features are a constant, the contrasts of each s in S, and the products u_s u_t of those pairs
+of S whose triples with both x and y have been released. With x independent of y given S, R has
+mean zero as soon as *one* of E[u_x | S], E[u_y | S] is a combination of the features.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.special import gammaincc
+
+from engine.marginals.contrasts import Array, helmert
+from engine.marginals.moments import Moments
+
+Block = tuple[int, ...]
+
+EFFECT = 0.03
+RIDGE = 20.0
+
+
+class Verdict(NamedTuple):
+    """One test: p-value, statistic on its approximate chi-square scale, and degrees of freedom.
+
+    ``leak_p`` is the p-value that allows for products of S that have not been released.
+    """
+
+    p: float
+    statistic: float
+    dof: float
+    bayes: float
+    leak_p: float
+    leak_bayes: float
+
+
+@njit(cache=True, nogil=True)
+def _residual(mxy, vx, vy, fx, fy, gram, ridge):  # type: ignore[no-untyped-def]
+    """R, both residual covariances, both coefficients, explained covariances, tr(C^-2).
+
+    The first feature is the constant; the others are centred. Their covariance's eigenvalues w are
+    inverted as w / (w^2 + ridge): directions that are mostly noise predict nothing.
+    """
+    f, a, b = fx.shape[0], fx.shape[1], fy.shape[1]
+    bx, by = np.zeros((f, a)), np.zeros((f, b))
+    mx, my = fx[0], fy[0]
+    ex, ey = np.zeros((a, a)), np.zeros((b, b))
+    r = mxy - np.outer(mx, my)
+    second = 0.0
+    if f > 1:
+        g = gram[0, 1:].copy()
+        w, u = np.linalg.eigh(gram[1:, 1:] - np.outer(g, g))
+        w = np.maximum(w, 0.0) / (np.maximum(w, 0.0) ** 2 + ridge + 1e-12)
+        inverse = (u * w) @ u.T
+        second = np.sum(w**2)
+        cx, cy = fx[1:] - np.outer(g, mx), fy[1:] - np.outer(g, my)
+        kx, ky = inverse @ cx, inverse @ cy
+        ex, ey = cx.T @ kx, cy.T @ ky
+        r -= cx.T @ ky
+        bx[1:], by[1:] = kx, ky
+        bx[0], by[0] = mx - g @ kx, my - g @ ky
+    else:
+        bx[0], by[0] = mx, my
+    return r, vx - np.outer(mx, mx) - ex, vy - np.outer(my, my) - ey, bx, by, ex, ey, second
+
+
+@njit(cache=True, nogil=True)
+def _add_kron(out, scale, p, q):  # type: ignore[no-untyped-def]
+    """out += scale * kron(p, q)."""
+    a, b = p.shape[0], q.shape[0]
+    for i in range(a):
+        for k in range(a):
+            for j in range(b):
+                for m in range(b):
+                    out[i * b + j, k * b + m] += scale * p[i, k] * q[j, m]
+
+
+@njit(cache=True, nogil=True)
+def _noise(bx, by, ends, direct, noise_x, noise_y, cross):  # type: ignore[no-untyped-def]
+    """Covariance of R from the noise of every released tensor that enters it, to first order.
+
+    R's noise is sum over features A, B of b_xA' N_AB b_yB with x's and y's own contrasts as
+    features of coefficient -1; the N are independent, of variance ``noise_x[A]`` for the tensor of
+    A and x, ``cross[A, B]`` for that of A and B.
+    """
+    a, b, count = bx.shape[1], by.shape[1], len(ends)
+    ix, iy = np.eye(a), np.eye(b)
+    gx, gy = np.zeros((count, a, a)), np.zeros((count, b, b))
+    start = 0
+    for k in range(count):
+        px, py = bx[start : ends[k]], by[start : ends[k]]
+        gx[k], gy[k] = px.T @ px, py.T @ py
+        start = ends[k]
+    sx, sy = direct * ix, np.zeros((b, b))
+    out = np.zeros((a * b, a * b))
+    for k in range(count):
+        sx += noise_y[k] * gx[k]
+        sy += noise_x[k] * gy[k]
+        row = np.zeros((b, b))
+        for m in range(count):
+            row += cross[k, m] * gy[m]
+        _add_kron(out, 1.0, gx[k], row)
+    _add_kron(out, 1.0, sx, iy)
+    _add_kron(out, 1.0, ix, sy)
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _positive(v):  # type: ignore[no-untyped-def]
+    w, u = np.linalg.eigh((v + v.T) / 2)
+    return (u * np.maximum(w, 1e-7)) @ u.T
+
+
+@njit(cache=True, nogil=True)
+def _score(r, covariance, spread, effect):  # type: ignore[no-untyped-def]
+    """Score statistic of mean 0 against random effects of covariance ``effect * spread``.
+
+    With C the null covariance and K the spread, Q = r' C^-1 K C^-1 r and its null traces give
+    Satterthwaite's chi-square (Q t1/t2, t1^2/t2); the third is the log Bayes factor of
+    N(0, C + effect K) against N(0, C); the fourth the number of standard errors of ...
+    """
+    lower = np.linalg.cholesky(covariance)
+    half = np.linalg.solve(lower, spread)
+    half = np.linalg.solve(lower, half.T.copy())
+    w, u = np.linalg.eigh((half + half.T) / 2)
+    w = np.maximum(w, 0.0)
+    z2 = (u.T @ np.linalg.solve(lower, r)) ** 2
+    t1, t2 = np.sum(w), np.sum(w**2)
+    gain = effect * w
+    bayes = 0.5 * np.sum(z2 * gain / (1 + gain) - np.log1p(gain))
+    return np.sum(w * z2) * t1 / t2, t1 * t1 / t2, bayes
+
+
+@njit(cache=True, nogil=True)
+def _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, n, leak, prior):  # type: ignore[no-untyped-def]
+    """(statistic, dof, log Bayes factor) without and with the allowance for a leak."""
+    direct, noise_x, noise_y, cross, typical = noise
+    effect, ridge = prior
+    r, vx, vy, bx, by, ex, ey, second = _residual(mxy, vx, vy, fx, fy, gram, ridge * typical)
+    covariance = _noise(bx, by, ends, direct + typical**2 * second, noise_x, noise_y, cross)
+    spread = np.zeros_like(covariance)
+    _add_kron(spread, 1.0, _positive(vx), _positive(vy))
+    covariance += spread / n
+    project = np.kron(scores[0], scores[1])
+    flat = project @ np.ascontiguousarray(r).reshape(-1)
+    spread = project @ spread @ project.T
+    plain = _score(flat, project @ covariance @ project.T, spread, effect)
+    if leak == 0:
+        return plain, plain
+    _add_kron(covariance, leak**2, ex, ey)
+    return plain, _score(flat, project @ covariance @ project.T, spread, effect)
+
+
+@njit(cache=True, nogil=True)
+def _additive(one, two, offsets, noise_one, noise_two, scores, x, y, given, n, leak, prior):  # type: ignore[no-untyped-def]
+    """The test with the contrasts of each s in S as features."""
+    k = len(given)
+    size = 1
+    for s in given:
+        size += offsets[s + 1] - offsets[s]
+    x0, x1, y0, y1 = offsets[x], offsets[x + 1], offsets[y], offsets[y + 1]
+    fx, fy = np.empty((size, x1 - x0)), np.empty((size, y1 - y0))
+    gram = np.empty((size, size))
+    ends = np.ones(k + 1, np.int64)
+    fx[0], fy[0], gram[0, 0] = one[x0:x1], one[y0:y1], 1.0
+    noise_x, noise_y = np.empty(k + 1), np.empty(k + 1)
+    cross = np.zeros((k + 1, k + 1))
+    noise_x[0] = noise_y[0] = noise_one
+    typical = 0.0
+    start = 1
+    for i in range(k):
+        s = given[i]
+        p0, p1 = offsets[s], offsets[s + 1]
+        end = start + p1 - p0
+        fx[start:end], fy[start:end] = two[p0:p1, x0:x1], two[p0:p1, y0:y1]
+        gram[0, start:end] = one[p0:p1]
+        gram[start:end, 0] = one[p0:p1]
+        inner = 1
+        for j in range(k):
+            t = given[j]
+            q0, q1 = offsets[t], offsets[t + 1]
+            gram[start:end, inner : inner + q1 - q0] = two[p0:p1, q0:q1]
+            inner += q1 - q0
+            if i != j:
+                cross[i + 1, j + 1] = noise_two[s, t]
+        noise_x[i + 1], noise_y[i + 1] = noise_two[x, s], noise_two[y, s]
+        cross[0, i + 1] = cross[i + 1, 0] = noise_one
+        typical += (noise_two[x, s] + noise_two[y, s]) / (2 * k)
+        ends[i + 1] = start = end
+    noise = (noise_two[x, y], noise_x, noise_y, cross, typical)
+    mxy = np.ascontiguousarray(two[x0:x1, y0:y1])
+    vx, vy = np.ascontiguousarray(two[x0:x1, x0:x1]), np.ascontiguousarray(two[y0:y1, y0:y1])
+    return _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, n, leak, prior)
+
+
+class NoisyTests:
+    """Conditional independence tests on released moments, each computed once."""
+
+    def __init__(self, moments: Moments, leak: float = 0.1, ordinal: bool = False):
+        self._m, self._leak, self._prior = moments, leak, (EFFECT, RIDGE)
+        self._scores = [_midranks(moments, i) if ordinal else np.eye(len(moments.at[i])) for i in range(moments.d)]
+        self._offsets = np.concatenate([[0], np.cumsum([r - 1 for r in moments.cardinalities])])
+        self._known: dict[tuple[int, int, Block], Verdict] = {}
+
+    def test(self, x: int, y: int, given: Block = ()) -> Verdict:
+        """Is x independent of y given the set?"""
+        key = (x, y, given)
+        if key not in self._known:
+            self._known[key] = self._compute(x, y, given)
+        return self._known[key]
+
+    def _scores_of(self, x: int, y: int) -> tuple[Array, Array]:
+        return self._scores[x], self._scores[y]
+
+    def _compute(self, x: int, y: int, given: Block) -> Verdict:
+        m = self._m
+        wanted = list(combinations(given, 2))
+        products = [(s, t) for s, t in wanted if m.has(x, s, t) and m.has(y, s, t)]
+        leak = self._leak * math.sqrt(1 - len(products) / len(wanted)) if wanted else 0.0
+        if products:
+            plain, allowed = self._with_products(x, y, given, products, leak)
+        else:
+            plain, allowed = _additive(
+                m.one, m.two, self._offsets, m.noise_one, m.noise_two, self._scores_of(x, y),
+                x, y, np.array(given, dtype=np.int64), m.n, leak, self._prior,
+            )  # fmt: skip
+        p = gammaincc(plain[1] / 2, plain[0] / 2)
+        leak_p = gammaincc(allowed[1] / 2, allowed[0] / 2)
+        return Verdict(float(p), plain[0], plain[1], plain[2], float(leak_p), allowed[2])
+
+    def _with_products(self, x, y, given, products, leak):  # type: ignore[no-untyped-def]
+        m = self._m
+        blocks: list[Block] = [(), *((s,) for s in given), *products]
+        fx, fy = self._cross(x, blocks), self._cross(y, blocks)
+        noise_x = np.array([m.variance(x, *b) for b in blocks])
+        noise_y = np.array([m.variance(y, *b) for b in blocks])
+        cross = np.array([[self._product_noise(b, c) for c in blocks] for b in blocks])
+        singles = slice(1, 1 + len(given))
+        typical = float(np.mean(noise_x[singles] + noise_y[singles])) / 2
+        noise = (m.variance(x, y), noise_x, noise_y, cross, typical)
+        ends = np.cumsum([len(f) for f in fx])
+        return _test(
+            np.ascontiguousarray(m.block(x, y)), m.block(x, x), m.block(y, y),
+            np.concatenate(fx), np.concatenate(fy), self._gram(given, blocks),
+            ends, noise, self._scores_of(x, y), m.n, leak, self._prior,
+        )  # fmt: skip
+
+    def _cross(self, x: int, blocks: list[Block]) -> list[Array]:
+        """E[phi u_x^T] of each block of features."""
+        m, size = self._m, len(self._m.at[x])
+        parts = [m.one[m.at[x]], *(m.tensor_of(*b, x) for b in blocks[1:])]
+        return [p.reshape(-1, size) for p in parts]
+
+    def _product_noise(self, b: Block, c: Block) -> float:
+        """Noise variance of E[u_b u_c]: of the largest tensor it contains, if that is known."""
+        m, both = self._m, tuple(sorted({*b, *c}))
+        if b == c:
+            return 0.0
+        if len(both) < 3:
+            return m.variance(*both)
+        if len(both) == 3 and m.has(*both):
+            return m.variance(*both)
+        return float(np.mean([m.variance(*pair) for pair in combinations(both, 2)]))
+
+    def _gram(self, given: Block, blocks: list[Block]) -> Array:
+        """E[phi phi^T] from the joint distribution of S that the released tensors give."""
+        m = self._m
+        cards = [m.cardinalities[s] for s in given]
+        grid = np.indices(cards).reshape(len(given), -1)
+        h = {s: helmert(r)[g] for s, r, g in zip(given, cards, grid, strict=True)}
+        p = np.ones(grid.shape[1])
+        known = [b for k in (1, 2) for b in combinations(given, k)]
+        known += [b for b in combinations(given, 3) if m.has(*b)]
+        for b in known:
+            scale = math.prod(m.cardinalities[s] for s in b)
+            p += scale * _products(h, b) @ m.tensor_of(*b).ravel()
+        p = np.maximum(p, 0)
+        phi = np.concatenate([_products(h, b) for b in blocks], axis=1)
+        gram: Array = phi.T @ ((p / p.sum())[:, None] * phi)
+        return gram
+
+
+def _products(h: dict[int, Array], block: Block) -> NDArray[np.float64]:
+    """Products of the block's contrasts in every cell, (cells, features)."""
+    cells = len(next(iter(h.values())))
+    out = np.ones((cells, 1))
+    for s in block:
+        out = (out[:, :, None] * h[s][:, None, :]).reshape(cells, -1)
+    return out
+
+
+def _midranks(moments: Moments, i: int) -> Array:
+    """The midranks of the variable's levels as a combination of its contrasts, (1, levels - 1)."""
+    p = moments.margin(i)
+    ridit = np.cumsum(p) - p / 2
+    return np.ascontiguousarray((helmert(len(p)).T @ ridit)[None])

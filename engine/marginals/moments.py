@@ -1,0 +1,240 @@
+"""What has been released: noisy contrast tensors with the variance of their noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+
+from engine.marginals.contrasts import (
+    Array,
+    all_pairs_change,
+    gram,
+    helmert,
+    some_pairs_change,
+    tables_change,
+    tensor,
+)
+from engine.privacy.mechanisms import gaussian
+from engine.session import Session
+from engine.tables import Store
+
+Key = tuple[int, ...]
+Pair = tuple[int, int]
+Triple = tuple[int, int, int]
+
+
+@dataclass
+class Moments:
+    """Noisy contrast tensors divided by n.
+
+    ``one`` (D,), ``two`` (D, D) symmetric hold the contrasts of all variables side by side, the
+    D = sum of (levels - 1) columns of variable i at ``at[i]``. ``two``'s diagonal blocks follow
+    from ``one``. ``three`` maps an ordered triple to its tensor. ``noise_one`` is the variance of
+    an entry of ``one``, ``noise_two`` (d, d) of an entry of a pair's block, ``noise_three`` of a
+    triple's.
+    """
+
+    n: int
+    cardinalities: tuple[int, ...]
+    one: Array
+    two: Array
+    noise_one: float
+    noise_two: Array
+    three: dict[Triple, Array] = field(default_factory=dict)
+    noise_three: dict[Triple, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        ends = np.cumsum([r - 1 for r in self.cardinalities])
+        self.at = [np.arange(e - r + 1, e) for e, r in zip(ends, self.cardinalities, strict=True)]
+        self._settle_margins()
+
+    @property
+    def d(self) -> int:
+        """Number of variables."""
+        return len(self.cardinalities)
+
+    def _settle_margins(self) -> None:
+        """Make the margins distributions, and the diagonal blocks what follows from them."""
+        floor = math.sqrt(self.noise_one) / 2 + 1e-9
+        for r, at in zip(self.cardinalities, self.at, strict=True):
+            p = np.maximum(1 / r + helmert(r) @ self.one[at], floor)
+            p /= p.sum()
+            self.one[at] = helmert(r).T @ p
+            self.two[np.ix_(at, at)] = helmert(r).T @ (p[:, None] * helmert(r))
+
+    def margin(self, i: int) -> Array:
+        """The variable's distribution over its levels."""
+        r = self.cardinalities[i]
+        return 1 / r + helmert(r) @ self.one[self.at[i]]
+
+    def block(self, i: int, j: int) -> Array:
+        """The pair's tensor, axes (i, j)."""
+        return self.two[np.ix_(self.at[i], self.at[j])]
+
+    def triple(self, i: int, j: int, k: int) -> Array:
+        """A released triple's tensor with its axes in the given order."""
+        key = _key(i, j, k)
+        return self.three[key].transpose([key.index(v) for v in (i, j, k)])
+
+    def tensor_of(self, *variables: int) -> Array:
+        """The tensor of one, two or three variables, axes in the given order."""
+        if len(variables) == 1:
+            out: Array = self.one[self.at[variables[0]]]
+            return out
+        return self.block(*variables) if len(variables) == 2 else self.triple(*variables)
+
+    def has(self, i: int, j: int, k: int) -> bool:
+        """Whether the triple has been released."""
+        return _key(i, j, k) in self.three
+
+    def released(self) -> list[Key]:
+        """The column sets whose tensors have been released, smallest first."""
+        singles: list[Key] = [(i,) for i in range(self.d)]
+        return singles + list(combinations(range(self.d), 2)) + sorted(self.three)
+
+    def variance(self, *variables: int) -> float:
+        """Noise variance of an entry of the variables' tensor."""
+        if len(variables) == 1:
+            return self.noise_one
+        if len(variables) == 2:
+            return float(self.noise_two[variables])
+        return self.noise_three[_key(*variables)]
+
+    def add_margins(self, value: Array, variance: float) -> None:
+        """Average a new release of the one-way tensors with what is known."""
+        weight = _weight(self.noise_one, variance)
+        self.one = (1 - weight) * self.one + weight * value
+        self.noise_one = _combined(self.noise_one, variance)
+        self._settle_margins()
+
+    def add_pair(self, i: int, j: int, value: Array, variance: float) -> None:
+        """Average a new release of a pair with what is known, by inverse variance."""
+        weight = _weight(self.noise_two[i, j], variance)
+        value = (1 - weight) * self.block(i, j) + weight * value
+        self.two[np.ix_(self.at[i], self.at[j])] = value
+        self.two[np.ix_(self.at[j], self.at[i])] = value.T
+        self.noise_two[i, j] = self.noise_two[j, i] = _combined(self.noise_two[i, j], variance)
+
+    def add_triple(self, key: Triple, value: Array, variance: float) -> None:
+        """Average a new release of a triple with what is known, by inverse variance."""
+        if key in self.three:
+            old = self.noise_three[key]
+            weight = _weight(old, variance)
+            value = (1 - weight) * self.three[key] + weight * value
+            variance = _combined(old, variance)
+        self.three[key], self.noise_three[key] = value, variance
+
+
+def _weight(old: float, new: float) -> float:
+    return 1.0 if old + new == 0 else old / (old + new)
+
+
+def _combined(old: float, new: float) -> float:
+    return 0.0 if old + new == 0 else old * new / (old + new)
+
+
+def _key(i: int, j: int, k: int) -> Triple:
+    a, b, c = sorted((i, j, k))
+    return a, b, c
+
+
+def _sigma(change: float, rho: float) -> float:
+    """Gaussian noise that spends rho on a release of this squared l2 sensitivity."""
+    return math.sqrt(change / (2 * rho))
+
+
+def one_way_weight(cardinalities: Sequence[int]) -> float:
+    """Weight w of the one-way tensors beside the pairs', on the squared scale.
+
+    A pair's covariance T_xy - T_x T_y^T has noise of variance about (1 + 1/(2w)) sigma^2 for
+    skewed margins, and sigma^2 grows as a + b w: the product is smallest at w = sqrt(a / (2b)).
+    """
+    pairs = all_pairs_change(cardinalities, 0.0)
+    return math.sqrt(pairs / (2 * (all_pairs_change(cardinalities, 1.0) - pairs)))
+
+
+def release_pairs(session: Session, store: Store, rho: float) -> Moments:
+    """All one-way and two-way tensors, in one Gaussian release that spends ``rho``."""
+    cards = store.rows.cardinalities
+    one, two = store.keep(("contrast gram",), lambda: gram(store.rows))
+    weight = one_way_weight(cards)
+    change = all_pairs_change(cards, weight)
+    sigma = _sigma(change, rho)
+    block = np.repeat(np.arange(len(cards)), [r - 1 for r in cards])
+    upper = np.nonzero(np.triu(block[:, None] < block[None, :]))
+    exact = np.concatenate([math.sqrt(weight) * one, two[upper]])
+    noisy = gaussian(
+        session, exact, sensitivity=math.sqrt(change), sigma=sigma, label="all pairs", order=0
+    )
+    full = np.zeros_like(two)
+    full[upper] = noisy[len(one) :]
+    return Moments(
+        n=store.n,
+        cardinalities=cards,
+        one=noisy[: len(one)] / math.sqrt(weight) / store.n,
+        two=(full + full.T) / store.n,
+        noise_one=(sigma / store.n) ** 2 / weight,
+        noise_two=np.full((len(cards), len(cards)), (sigma / store.n) ** 2),
+    )
+
+
+def refine_pairs(
+    session: Session, store: Store, moments: Moments, pairs: Sequence[Pair], rho: float
+) -> None:
+    """Release the named pairs' and all one-way tensors again and average them in; spends ``rho``.
+
+    The one-way tensors come along because a covariance T_xy - T_x T_y^T is only as good as they are.
+    """
+    cards, size = store.rows.cardinalities, len(moments.one)
+    change, single = some_pairs_change(pairs, cards), 2.0 * len(cards)
+    weight = max(math.sqrt(change / (2 * single)), 0.1)
+    tables = [_exact(store, pair) for pair in pairs]
+    one, _ = store.keep(("contrast gram",), lambda: gram(store.rows))
+    total = change + weight * single
+    sigma = _sigma(total, rho)
+    noisy = gaussian(
+        session,
+        np.concatenate([math.sqrt(weight) * one, *(t.ravel() for t in tables)]),
+        sensitivity=math.sqrt(total),
+        sigma=sigma,
+        label="pairs again",
+        order=0,
+    )
+    variance = (sigma / store.n) ** 2
+    moments.add_margins(noisy[:size] / math.sqrt(weight) / store.n, variance / weight)
+    for (i, j), value in zip(pairs, _split(noisy[size:] / store.n, tables), strict=True):
+        moments.add_pair(i, j, value, variance)
+
+
+def _exact(store: Store, variables: Sequence[int]) -> Array:
+    """The variables' tensor without noise, computed at most once while it is kept."""
+    return store.keep(("tensor", *variables), lambda: tensor(store.rows, variables))
+
+
+def _split(values: Array, like: Sequence[Array]) -> list[Array]:
+    """The flat values in the shapes of ``like``."""
+    parts = np.split(values, np.cumsum([t.size for t in like])[:-1])
+    return [p.reshape(t.shape) for p, t in zip(parts, like, strict=True)] if like else []
+
+
+def release_triples(
+    session: Session, store: Store, moments: Moments, triples: Sequence[Triple], rho: float
+) -> None:
+    """Release the named triples' tensors; spends ``rho``."""
+    tables = [_exact(store, triple) for triple in triples]
+    change = tables_change(triples, store.rows.cardinalities)
+    sigma = _sigma(change, rho)
+    noisy = gaussian(
+        session,
+        np.concatenate([t.ravel() for t in tables]),
+        sensitivity=math.sqrt(change),
+        sigma=sigma,
+        label="triples",
+        order=1,
+    )
+    for key, value in zip(triples, _split(noisy / store.n, tables), strict=True):
+        moments.add_triple(key, value, (sigma / store.n) ** 2)

@@ -1,0 +1,277 @@
+"""The cells of a study: one run each, told apart by what determines its result."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from engine.data import Dataset
+from engine.errors import InputError, did_you_mean
+from engine.networks import load_dataset
+from engine.params import Parameters
+from engine.registry import algorithm
+from engine.runner import RunResult, check_seed, run
+from engine.serialise import plain
+
+Pairs = tuple[tuple[str, str], ...]
+Datasets = Dataset | str | Iterable[Dataset | str]
+Names = str | Iterable[str]
+Seeds = int | Iterable[int]
+
+_ENGINE = Path(__file__).resolve().parent.parent
+
+
+@cache
+def engine_version() -> str:
+    """The release and a digest of the source that computes a cell: "0.1.0+1f3a9c2e".
+
+    Any edit to the engine (studies and the command line apart) makes a new version, so a store
+    never mixes results of different code.
+    """
+    from engine import __version__
+
+    digest = hashlib.sha256()
+    for path in sorted(_ENGINE.rglob("*.py")):
+        relative = path.relative_to(_ENGINE)
+        if relative.parts[0] not in {"studies", "__main__.py"}:
+            digest.update(str(relative).encode() + b"\0" + path.read_bytes())
+    return f"{__version__}+{digest.hexdigest()[:8]}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: what determines its result, and nothing else but the dataset's name.
+
+    ``params`` is canonical JSON of every declared parameter, defaults included. ``seed`` is the
+    ``seed`` of :func:`engine.run`: a cell can be run again on its own, and its draws depend neither
+    on the order of the study nor on where it runs. Cells with one seed share their random numbers
+    (common random numbers): compare algorithms over several seeds.
+    """
+
+    fingerprint: str
+    dataset: str
+    algorithm: str
+    params: str
+    seed: int
+    version: str
+
+    @property
+    def key(self) -> tuple[str, str, str, int, str]:
+        """What a store finds it by."""
+        return self.fingerprint, self.algorithm, self.params, self.seed, self.version
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The parameters by name."""
+        return dict(json.loads(self.params))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellResult:
+    """What a study keeps of a run: everything but the trace and the ledger.
+
+    The metrics are None without a truth; ``claimed_*`` is None where the paper makes no claim.
+    ``cpdag`` holds name pairs, an undirected edge in both directions. ``seconds`` is the one field
+    that differs from run to run.
+    """
+
+    fingerprint: str
+    dataset: str
+    algorithm: str
+    params: str
+    seed: int
+    version: str
+    status: str
+    seconds: float
+    skeleton_f1: float | None
+    directed_f1: float | None
+    precision: float | None
+    recall: float | None
+    shd: int | None
+    ci_tests: int
+    ci_tests_by_order: tuple[int, ...]
+    claimed_epsilon: float | None
+    claimed_delta: float | None
+    spent_epsilon: float
+    spent_delta: float
+    cpdag: Pairs
+
+    @property
+    def cell(self) -> Cell:
+        """The cell this is the result of."""
+        return Cell(**{f.name: getattr(self, f.name) for f in dataclasses.fields(Cell)})
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The parameters by name."""
+        return self.cell.values
+
+    @cached_property
+    def skeleton(self) -> Pairs:
+        """Adjacent pairs, each sorted, in sorted order."""
+        return tuple(sorted({(min(a, b), max(a, b)) for a, b in self.cpdag}))
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, with the field names of a single run's JSON."""
+        scores = ("skeleton_f1", "directed_f1", "precision", "recall", "shd")
+        known = self.skeleton_f1 is not None
+        claimed = self.claimed_epsilon is not None
+        return {
+            **dataclasses.asdict(self.cell),
+            "params": self.values,
+            "status": self.status,
+            "seconds": self.seconds,
+            "metrics": {name: getattr(self, name) for name in scores} if known else None,
+            "ci_tests": self.ci_tests,
+            "ci_tests_by_order": list(self.ci_tests_by_order),
+            "claimed": {
+                "epsilon": plain(self.claimed_epsilon),
+                "delta": self.claimed_delta,
+            }
+            if claimed
+            else None,
+            "spent": {"epsilon": plain(self.spent_epsilon), "delta": self.spent_delta},
+            "skeleton": [list(p) for p in self.skeleton],
+            "cpdag": [list(p) for p in self.cpdag],
+        }
+
+    def fixed(self) -> bytes:
+        """Canonical bytes of everything but ``seconds``: equal wherever the cell was run."""
+        content = self.as_dict()
+        del content["seconds"]
+        return json.dumps(content, sort_keys=True).encode()
+
+
+def run_cell(
+    data: Dataset, cell: Cell, cancelled: Callable[[], bool] = lambda: False
+) -> CellResult:
+    """Run one cell. Raises InputError, with the cell named, where the run refuses its input."""
+    try:
+        result = run(
+            cell.algorithm, data, seed=cell.seed, trace=False, cancelled=cancelled, **cell.values
+        )
+    except InputError as error:
+        raise InputError(f"{cell.algorithm} on {cell.dataset}: {error}") from error
+    return summarise(cell, result)
+
+
+def summarise(cell: Cell, result: RunResult) -> CellResult:
+    """What a study keeps of the run."""
+    m, claimed = result.metrics, result.claimed
+    return CellResult(
+        **dataclasses.asdict(cell),
+        status=result.status,
+        seconds=result.seconds,
+        skeleton_f1=m.skeleton_f1 if m else None,
+        directed_f1=m.directed_f1 if m else None,
+        precision=m.precision if m else None,
+        recall=m.recall if m else None,
+        shd=m.shd if m else None,
+        ci_tests=result.ci_tests,
+        ci_tests_by_order=tuple(result.ci_tests_by_order),
+        claimed_epsilon=claimed.epsilon if claimed else None,
+        claimed_delta=claimed.delta if claimed else None,
+        spent_epsilon=result.spent.epsilon,
+        spent_delta=result.spent.delta,
+        cpdag=tuple(sorted((a, b) for a, b in result.cpdag.edges)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Every cell of a study, dataset by dataset, and the datasets by fingerprint.
+
+    Within a dataset the seeds are outermost, so that whole curves appear from the first seed on.
+    """
+
+    datasets: Mapping[str, Dataset]
+    cells: tuple[Cell, ...]
+
+
+def plan(
+    datasets: Datasets,
+    algorithms: Names,
+    parameters: Mapping[str, Any] | None = None,
+    seeds: Seeds = 5,
+) -> Plan:
+    """All cells of datasets x algorithms x parameters x seeds, checked, each once.
+
+    ``datasets`` are Dataset objects or names of bundled networks. ``parameters`` maps a name to a
+    value or to several; an algorithm that does not declare one leaves it out, so that it
+    gets fewer cells. ``seeds``: how many (0, 1, ...), or which. Raises InputError or ParameterError
+    in one sentence for anything that does not fit, before anything runs.
+    """
+    chosen = _each(algorithms)
+    if not chosen:
+        raise InputError("Give at least one algorithm.")
+    by_print = {data.fingerprint: data for data in _datasets(datasets)}
+    grids = {key: list(_combinations(key, chosen, parameters or {})) for key in chosen}
+    numbers = _seeds(seeds)
+    version = engine_version()
+    cells = (
+        Cell(fingerprint, data.name, key, params, seed, version)
+        for fingerprint, data in by_print.items()
+        for seed in numbers
+        for key in grids
+        for params in grids[key]
+    )
+    return Plan(by_print, tuple(dict.fromkeys(cells)))
+
+
+def canonical(params: Parameters) -> str:
+    """All parameters as JSON with sorted names."""
+    return json.dumps(plain(params), sort_keys=True)
+
+
+def _each(names: Names) -> list[str]:
+    return [names] if isinstance(names, str) else list(dict.fromkeys(names))
+
+
+def _datasets(given: Datasets) -> Iterator[Dataset]:
+    several = [given] if isinstance(given, (Dataset, str)) else list(given)
+    if not several:
+        raise InputError("Give at least one dataset.")
+    for one in several:
+        yield load_dataset(one) if isinstance(one, str) else one
+
+
+def _seeds(seeds: Seeds) -> list[int]:
+    if isinstance(seeds, Iterable):
+        numbers = [check_seed(seed) for seed in seeds]
+    else:
+        numbers = list(range(check_seed(seeds)))
+    if not numbers:
+        raise InputError("Give at least one seed.")
+    return list(dict.fromkeys(numbers))
+
+
+def _combinations(key: str, chosen: Sequence[str], grid: Mapping[str, Any]) -> Iterator[str]:
+    """Canonical parameters of one algorithm over the grid; refuses a name that none declares."""
+    declared = {k: {s.name for s in algorithm(k).params.specs()} for k in chosen}
+    everyone = sorted(set().union(*declared.values()))
+    for name in grid:
+        if name not in everyone:
+            raise InputError(
+                f"None of {', '.join(chosen)} has a parameter {name!r}."
+                f"{did_you_mean(str(name), everyone)}"
+            )
+    mine = {name: _values(name, grid[name]) for name in grid if name in declared[key]}
+    build = algorithm(key).params.build
+    for values in product(*mine.values()):
+        yield canonical(build(dict(zip(mine, values, strict=True))))
+
+
+def _values(name: str, given: Any) -> list[Any]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        return [given]
+    values = list(given)
+    if not values:
+        raise InputError(f"Give at least one value of {name}.")
+    return values

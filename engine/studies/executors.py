@@ -1,0 +1,283 @@
+"""Where cells run: this process, worker processes (joblib's loky), or a Dask cluster.
+
+Workers keep the datasets they have met, and with them every table and score counted so far. A slot
+therefore stays with one dataset as long as it has cells, and small cells travel in batches of less
+than 50 ms.
+"""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from typing import Any, Protocol
+
+from engine.data import Dataset
+from engine.errors import InputError
+from engine.studies.cells import Cell, CellResult, engine_version, run_cell
+
+Batch = list[CellResult]
+Cancelled = Callable[[], bool]
+
+BATCH_SECONDS = 0.04
+GRACE_SECONDS = 2.0  # what running cells get to finish once a study is cancelled
+_MOST = 64  # cells in a batch
+_POLL = 0.05
+_AHEAD = 2  # batches a slot is given, so that it never waits for the next
+
+
+def serial(
+    datasets: Mapping[str, Dataset], cells: Sequence[Cell], cancelled: Cancelled
+) -> Iterator[Batch]:
+    """Run cells one after the other here; a cell that is cancelled midway is dropped."""
+    for cell in cells:
+        if cancelled():
+            return
+        result = run_cell(datasets[cell.fingerprint], cell, cancelled)
+        if result.status == "cancelled":
+            return
+        yield [result]
+
+
+class Pool(Protocol):
+    """Slots that each work through batches in the order in which they were submitted."""
+
+    slots: int
+
+    def submit(self, slot: int, data: Dataset, cells: Sequence[Cell]) -> Future[Batch]:
+        """Run cells of one dataset."""
+        ...
+
+    def close(self, *, kill: bool) -> None:
+        """End the workers, or let go of them."""
+        ...
+
+
+def parallel(
+    pool: Pool, datasets: Mapping[str, Dataset], cells: Sequence[Cell], cancelled: Cancelled
+) -> Iterator[Batch]:
+    """Run cells on a pool; batches come in the order in which they finish."""
+    queue = _Queue(cells, {k: d.d for k, d in datasets.items()}, pool.slots)
+    running: dict[Future[Batch], int] = {}
+    deadline: float | None = None
+    finished = False
+    try:
+        while True:
+            if deadline is None and cancelled():
+                deadline = monotonic() + GRACE_SECONDS
+            if deadline is None:
+                _fill(pool, queue, running, datasets)
+            if not running or (deadline is not None and monotonic() > deadline):
+                break
+            done, _ = wait(running, _POLL, FIRST_COMPLETED)
+            for future in done:
+                slot = running.pop(future)
+                batch = _result(future)
+                queue.learn(slot, batch)
+                yield batch
+        finished = not running
+    finally:
+        pool.close(kill=not finished)
+
+
+def _fill(
+    pool: Pool,
+    queue: _Queue,
+    running: dict[Future[Batch], int],
+    datasets: Mapping[str, Dataset],
+) -> None:
+    for slot in range(pool.slots):
+        held = list(running.values()).count(slot)
+        while held < _AHEAD and (cells := queue.take(slot)):
+            data = datasets[cells[0].fingerprint]
+            running[pool.submit(slot, data, cells)] = slot
+            held += 1
+
+
+def _result(future: Future[Batch]) -> Batch:
+    """The batch, checked; whatever went wrong with its worker as an InputError."""
+    try:
+        batch = future.result()
+    except InputError:
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+        raise InputError(f"A worker failed ({reason}); what was finished is kept.") from error
+    return batch
+
+
+class _Queue:
+    """Hands out batches: a dataset stays with a slot, the costly ones start first.
+
+    A slot that runs out helps with another slot's dataset if what is left of it takes longer than
+    counting it anew.
+    """
+
+    def __init__(self, cells: Sequence[Cell], widths: Mapping[str, int], slots: int):
+        self._left: dict[str, deque[Cell]] = {}
+        for cell in cells:
+            self._left.setdefault(cell.fingerprint, deque()).append(cell)
+        # Cost grows about with the square of the number of variables.
+        self._rank = {f: widths[f] ** 2 * len(q) for f, q in self._left.items()}
+        self._at: list[str | None] = [None] * slots
+        self._first: dict[tuple[str, str], float] = {}  # dataset, algorithm -> first run's seconds
+        self._pace: dict[tuple[str, str], float] = {}  # a running mean of the later ones
+
+    def take(self, slot: int) -> list[Cell]:
+        """The next batch of a slot; empty when nothing is left worth helping with."""
+        here = self._at[slot]
+        if here is None or not self._left[here]:
+            here = self._at[slot] = self._choose()
+        if here is None:
+            return []
+        waiting, seconds = self._left[here], 0.0
+        batch: list[Cell] = []
+        while waiting and len(batch) < _MOST:
+            pace = self._pace.get((here, waiting[0].algorithm), BATCH_SECONDS)
+            if batch and seconds + pace > BATCH_SECONDS:
+                break
+            batch.append(waiting.popleft())
+            seconds += pace
+        return batch
+
+    def _choose(self) -> str | None:
+        waiting = [f for f, queue in self._left.items() if queue]
+        free = [f for f in waiting if f not in self._at]
+        if free:
+            return max(free, key=self._rank.__getitem__)
+        worth = {f: self._seconds_left(f) - self._counting(f) for f in waiting}
+        best = max(worth, key=worth.__getitem__, default=None)
+        return best if best is not None and worth[best] > 0 else None
+
+    def _seconds_left(self, fingerprint: str) -> float:
+        return sum(self._pace.get((fingerprint, c.algorithm), 0.0) for c in self._left[fingerprint])
+
+    def _counting(self, fingerprint: str) -> float:
+        """What the first runs took: what a second worker would have to count again."""
+        return sum(s for (f, _), s in self._first.items() if f == fingerprint)
+
+    def learn(self, slot: int, batch: Batch) -> None:
+        """Take note of how long cells took."""
+        for result in batch:
+            key = result.fingerprint, result.algorithm
+            if key not in self._first:
+                self._first[key] = result.seconds
+                continue
+            before = self._pace.get(key, result.seconds)
+            self._pace[key] = 0.8 * before + 0.2 * result.seconds
+
+
+# Worker processes -------------------------------------------------------------------
+
+_met: dict[str, Dataset] = {}  # in a worker: path of a pickled dataset -> the dataset
+_MET_MOST = 2  # each may hold hundreds of megabytes of tables
+
+
+class ProcessPool:
+    """One joblib (loky) executor a slot, so that each has a queue and a memory of its own."""
+
+    def __init__(self, workers: int):
+        if workers < 1:
+            raise InputError(f"workers must be at least 1; {workers} is not.")
+        from joblib.externals.loky import ProcessPoolExecutor
+
+        self.slots = workers
+        self._folder = tempfile.TemporaryDirectory(prefix="study-")
+        self._paths: dict[str, str] = {}
+        # One thread each: the results must not depend on how many cores there are.
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+        self._executors = [
+            ProcessPoolExecutor(max_workers=1, initializer=_begin, env=threads)
+            for _ in range(workers)
+        ]
+
+    def submit(self, slot: int, data: Dataset, cells: Sequence[Cell]) -> Future[Batch]:
+        """The dataset travels once, as a file."""
+        path = self._paths.get(data.fingerprint)
+        if path is None:
+            path = str(Path(self._folder.name) / data.fingerprint)
+            Path(path).write_bytes(pickle.dumps(data))
+            self._paths[data.fingerprint] = path
+        future: Future[Batch] = self._executors[slot].submit(_run_here, path, list(cells))
+        return future
+
+    def close(self, *, kill: bool) -> None:
+        """End the processes; with ``kill`` in the middle of a cell."""
+        for executor in self._executors:
+            executor.shutdown(wait=False, kill_workers=kill)
+        self._folder.cleanup()
+
+
+def _begin() -> None:
+    """Ctrl-C reaches the whole process group; only the parent reacts to it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _run_here(path: str, cells: list[Cell]) -> Batch:
+    if path not in _met:
+        while len(_met) >= _MET_MOST:
+            del _met[next(iter(_met))]
+        _met[path] = pickle.loads(Path(path).read_bytes())
+    return _run_batch(_met[path], cells)
+
+
+def _run_batch(data: Dataset, cells: list[Cell]) -> Batch:
+    if cells[0].version != engine_version():
+        raise InputError(
+            f"A worker runs engine {engine_version()}, the study {cells[0].version}; "
+            "give both the same code."
+        )
+    return [run_cell(data, cell) for cell in cells]
+
+
+# A Dask cluster ----------------------------------------------------------------------
+
+_one_at_a_time = Lock()
+
+
+class DaskPool:
+    """One slot for each worker of a running cluster; its workers need this package."""
+
+    def __init__(self, address: str, *, timeout: float = 10.0):
+        try:
+            from distributed import Client
+        except ImportError:
+            raise InputError("A cluster needs the package distributed; pip install it.") from None
+        try:
+            self._client = Client(address, timeout=timeout, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            raise InputError(f"No Dask scheduler answers at {address}.") from error
+        workers = sorted(self._client.scheduler_info(n_workers=-1)["workers"])
+        if not workers:
+            self._client.close()
+            raise InputError(f"The Dask cluster at {address} has no workers; start some.")
+        self.slots = len(workers)
+        self._executors = [self._client.get_executor(workers=[w], pure=False) for w in workers]
+        self._sent: dict[str, Any] = {}
+
+    def submit(self, slot: int, data: Dataset, cells: Sequence[Cell]) -> Future[Batch]:
+        """The dataset is sent to every worker once."""
+        if data.fingerprint not in self._sent:
+            self._sent[data.fingerprint] = self._client.scatter(data, broadcast=True, hash=False)
+        sent = self._sent[data.fingerprint]
+        future: Future[Batch] = self._executors[slot].submit(_run_on_cluster, sent, list(cells))
+        return future
+
+    def close(self, *, kill: bool) -> None:
+        """Leave the cluster running; with ``kill`` what has not begun is called off."""
+        for executor in self._executors:
+            executor.shutdown(wait=False, cancel_futures=kill)
+        self._sent.clear()
+        self._client.close()
+
+
+def _run_on_cluster(data: Dataset, cells: list[Cell]) -> Batch:
+    # A worker with several threads shares the dataset's tables among them.
+    with _one_at_a_time:
+        return _run_batch(data, cells)

@@ -1,0 +1,238 @@
+"""Results of cells in one SQLite file, shared by studies and safe against sudden ends.
+
+Every cell is committed as it comes, in write-ahead mode: a killed process loses at most the cell it
+was in, and several processes may write to one file. A file that is not a store of this program, or
+a damaged one, is refused with one sentence and left as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import fields
+from pathlib import Path
+from threading import RLock
+from typing import Any, Self
+
+from engine.errors import InputError
+from engine.studies.cells import Cell, CellResult
+
+APPLICATION_ID = int.from_bytes(b"DPCX", "big")
+SCHEMA_VERSION = 1
+BUSY_SECONDS = 30.0
+
+_MAGIC = b"SQLite format 3\0"
+_APPLICATION_AT = 68  # where SQLite's file header holds the application id
+_COLUMNS = tuple(f.name for f in fields(CellResult))
+_LISTS = {"ci_tests_by_order", "cpdag"}  # kept as JSON text
+_KEY = ("fingerprint", "algorithm", "params", "seed", "version")
+_TYPES = {"seed": "INTEGER", "shd": "INTEGER", "ci_tests": "INTEGER"} | dict.fromkeys(
+    (
+        *("seconds", "skeleton_f1", "directed_f1", "precision", "recall"),
+        *("claimed_epsilon", "claimed_delta", "spent_epsilon", "spent_delta"),
+    ),
+    "REAL",
+)
+_DECLARED = ", ".join(f"{c} {_TYPES.get(c, 'TEXT')}" for c in _COLUMNS)
+_SCHEMA = (
+    f"CREATE TABLE cells ({_DECLARED}, PRIMARY KEY ({', '.join(_KEY)})) WITHOUT ROWID",
+    "CREATE TABLE studies (name TEXT PRIMARY KEY, spec TEXT NOT NULL)",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)
+_WHERE = " AND ".join(f"{c} = ?" for c in _KEY)
+# The first writer of a cell wins: the others computed the same.
+_INSERT = (
+    f"INSERT OR IGNORE INTO cells ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})"
+)
+
+
+class ResultStore:
+    """One file of results. Use it as a context manager, or call :meth:`close`.
+
+    Raises InputError, in one sentence, for a path that cannot be used, a foreign file, a damaged
+    one, and one written by a newer version of this program.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]):
+        self.path = Path(path)
+        self._lock = RLock()
+        _refuse_foreign(self.path)
+        with self._explained():
+            self._connection = _connect(self.path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the connection; what was put is on disk already."""
+        self._connection.close()
+
+    def put(self, results: Iterable[CellResult]) -> None:
+        """Keep results, all in one transaction."""
+        rows = [tuple(_to_sql(r, c) for c in _COLUMNS) for r in results]
+        with self._explained(), self._connection:
+            self._connection.executemany(_INSERT, rows)
+
+    def get(self, cell: Cell) -> CellResult | None:
+        """The kept result of a cell, under the name that the cell gives its dataset."""
+        found = next(self._select(f"WHERE {_WHERE}", cell.key), None)
+        if found is None or found.dataset == cell.dataset:
+            return found
+        return CellResult(**{**_as_fields(found), "dataset": cell.dataset})
+
+    def has(self, cell: Cell) -> bool:
+        """Whether the cell's result is kept."""
+        with self._explained():
+            sql = f"SELECT 1 FROM cells WHERE {_WHERE}"
+            return self._connection.execute(sql, cell.key).fetchone() is not None
+
+    def results(self, version: str | None = None) -> Iterator[CellResult]:
+        """Every kept result in a fixed order, or those of one engine version."""
+        order = f"ORDER BY {', '.join(('dataset', *_KEY))}"
+        if version is None:
+            return self._select(order, ())
+        return self._select(f"WHERE version = ? {order}", (version,))
+
+    def mean_seconds(self, fingerprint: str, algorithm: str) -> float | None:
+        """How long the kept runs of an algorithm on a dataset took, on average."""
+        with self._explained():
+            sql = "SELECT avg(seconds) FROM cells WHERE fingerprint = ? AND algorithm = ?"
+            value = self._connection.execute(sql, (fingerprint, algorithm)).fetchone()[0]
+        return None if value is None else float(value)
+
+    def __len__(self) -> int:
+        with self._explained():
+            return int(self._connection.execute("SELECT count(*) FROM cells").fetchone()[0])
+
+    def save_study(self, name: str, spec: Mapping[str, Any]) -> None:
+        """Remember under a name what a study asked for, any JSON; replaces one of that name."""
+        with self._explained(), self._connection:
+            sql = "INSERT OR REPLACE INTO studies (name, spec) VALUES (?, ?)"
+            self._connection.execute(sql, (name, json.dumps(spec, sort_keys=True)))
+
+    def studies(self) -> dict[str, dict[str, Any]]:
+        """The remembered studies by name."""
+        with self._explained():
+            rows = self._connection.execute("SELECT name, spec FROM studies ORDER BY name")
+            return {name: json.loads(spec) for name, spec in rows}
+
+    def _select(self, clause: str, values: tuple[Any, ...]) -> Iterator[CellResult]:
+        sql = f"SELECT {', '.join(_COLUMNS)} FROM cells {clause}"
+        with self._explained():
+            cursor = self._connection.execute(sql, values)
+        while True:
+            with self._explained():
+                rows = cursor.fetchmany(256)
+            if not rows:
+                return
+            yield from map(_from_sql, rows)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """One thread at a time; SQLite's errors in one sentence."""
+        with self._lock:
+            try:
+                yield
+            except sqlite3.Error as error:
+                raise InputError(_sentence(self.path, error)) from error
+
+
+def opened(store: ResultStore | str | os.PathLike[str] | None) -> ResultStore | None:
+    """The store itself, or the one at a path."""
+    return store if store is None or isinstance(store, ResultStore) else ResultStore(store)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    try:
+        _create(connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+        # In write-ahead mode this survives a killed process; a power cut may lose the last cells.
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except BaseException:
+        connection.close()
+        raise
+    connection.isolation_level = "DEFERRED"
+    return connection
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    """Make the tables in an empty file; of two processes at once, the second finds them made."""
+    if connection.execute("PRAGMA user_version").fetchone()[0]:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    if not connection.execute("PRAGMA user_version").fetchone()[0]:
+        for statement in _SCHEMA:
+            connection.execute(statement)
+    connection.execute("COMMIT")
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Look at an existing file without ever writing to it."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(100)
+    except FileNotFoundError:
+        if not path.parent.is_dir():
+            raise InputError(f"There is no folder {path.parent} to keep {path.name} in.") from None
+        return
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+    if not header:
+        return  # made by another process an instant ago, or by tempfile
+    ours = APPLICATION_ID.to_bytes(4, "big")
+    if not header.startswith(_MAGIC) or header[_APPLICATION_AT : _APPLICATION_AT + 4] != ours:
+        raise InputError(f"{path} is not a file of study results; give another name.")
+    _check_whole(path)
+
+
+def _check_whole(path: Path) -> None:
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as reader:
+            reader.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+            version = reader.execute("PRAGMA user_version").fetchone()[0]
+            if version > SCHEMA_VERSION:
+                raise InputError(f"{path} was written by a newer version; update this program.")
+            verdict = reader.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if verdict != "ok":
+                raise sqlite3.DatabaseError(verdict)
+            reader.execute(f"SELECT {', '.join(_COLUMNS)} FROM cells LIMIT 1").fetchone()
+            reader.execute("SELECT name, spec FROM studies LIMIT 1").fetchone()
+    except sqlite3.Error as error:
+        raise InputError(_sentence(path, error)) from error
+
+
+def _sentence(path: Path, error: sqlite3.Error) -> str:
+    text = str(error)
+    if "locked" in text:
+        return f"{path} has been locked by another program for {BUSY_SECONDS:.0f} s; try again."
+    if "readonly" in text or "unable to open" in text:
+        return f"{path} cannot be written to; give another name."
+    if "full" in text or "disk I/O" in text:
+        return f"{path} could not be written: {text}."
+    return f"{path} is damaged and was left as it is; give another name."
+
+
+def _to_sql(result: CellResult, column: str) -> Any:
+    value = getattr(result, column)
+    return json.dumps(value) if column in _LISTS else value
+
+
+def _from_sql(row: tuple[Any, ...]) -> CellResult:
+    values = dict(zip(_COLUMNS, row, strict=True))
+    values["ci_tests_by_order"] = tuple(json.loads(values["ci_tests_by_order"]))
+    values["cpdag"] = tuple((a, b) for a, b in json.loads(values["cpdag"]))
+    return CellResult(**values)
+
+
+def _as_fields(result: CellResult) -> dict[str, Any]:
+    return {c: getattr(result, c) for c in _COLUMNS}

@@ -1,0 +1,216 @@
+"""``sweep()``: a study as an iterator of results; ``estimate()``: what it would take."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic
+from typing import Any
+
+from engine.errors import InputError
+from engine.studies.cells import (
+    Cell,
+    CellResult,
+    Datasets,
+    Names,
+    Plan,
+    Seeds,
+    plan,
+    run_cell,
+)
+from engine.studies.executors import Batch, DaskPool, ProcessPool, parallel, serial
+from engine.studies.store import ResultStore, opened
+
+StoreLike = ResultStore | str | os.PathLike[str] | None
+
+EXECUTORS = ("serial", "processes")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a study is: cells done of how many, those found in the store, seconds so far.
+
+    ``left`` estimates the seconds to come, None before the first run.
+    """
+
+    done: int
+    total: int
+    reused: int
+    seconds: float
+    left: float | None
+
+
+def sweep(
+    datasets: Datasets,
+    algorithms: Names,
+    parameters: Mapping[str, Any] | None = None,
+    seeds: Seeds = 5,
+    *,
+    store: StoreLike = None,
+    executor: str = "serial",
+    workers: int = 2,
+    cancelled: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Iterator[CellResult]:
+    """Run every cell of datasets x algorithms x parameters x seeds; an iterator of results.
+
+    What is asked for is checked at once (see :func:`engine.studies.plan`); cells run as the
+    iterator is consumed. Results already in ``store`` (a path or a ResultStore) come first and are
+    not run again; new ones are in it before they are yielded.
+
+    ``executor`` is "serial", "processes" (``workers`` of them) or the address of a Dask scheduler,
+    such as "tcp://host:8786". Each gives the same results, in an order of its own. ``cancelled`` is
+    polled; what is finished by then is yielded and kept. ``on_progress`` is called after each
+    result. The datasets' tables and scores are counted once a process.
+    """
+    study = plan(datasets, algorithms, parameters, seeds)
+    if executor not in EXECUTORS and "://" not in executor:
+        raise InputError(
+            f"executor must be {', '.join(EXECUTORS)} or a scheduler's address such as "
+            f"tcp://host:8786; {executor!r} is not."
+        )
+    kept = opened(store)
+    make = {"serial": lambda: None, "processes": lambda: ProcessPool(workers)}.get(
+        executor, lambda: DaskPool(executor)
+    )
+    return _Study(study, kept, kept is not store, make, cancelled, on_progress).results()
+
+
+class _Study:
+    """One run through a plan."""
+
+    def __init__(
+        self,
+        study: Plan,
+        store: ResultStore | None,
+        owns_store: bool,
+        make_pool: Callable[[], Any],
+        cancelled: Callable[[], bool],
+        on_progress: Callable[[Progress], None] | None,
+    ):
+        self._plan, self._store, self._owns_store = study, store, owns_store
+        self._make_pool, self._cancelled, self._on_progress = make_pool, cancelled, on_progress
+        self._done = self._reused = 0
+        self._start = self._began = monotonic()
+
+    def results(self) -> Iterator[CellResult]:
+        """Kept results first, then new ones."""
+        self._start = monotonic()
+        try:
+            missing: list[Cell] = []
+            for cell in self._plan.cells:
+                found = self._store.get(cell) if self._store is not None else None
+                if found is None:
+                    missing.append(cell)
+                else:
+                    self._reused += 1
+                    yield self._report(found)
+            self._began = monotonic()
+            for batch in self._run(missing):
+                if self._store is not None:
+                    self._store.put(batch)
+                for result in batch:
+                    yield self._report(result)
+        finally:
+            if self._owns_store and self._store is not None:
+                self._store.close()
+
+    def _run(self, cells: Sequence[Cell]) -> Iterator[Batch]:
+        if not cells or self._cancelled():
+            return iter(())
+        pool = self._make_pool()
+        if pool is None:
+            return serial(self._plan.datasets, cells, self._cancelled)
+        return parallel(pool, self._plan.datasets, cells, self._cancelled)
+
+    def _report(self, result: CellResult) -> CellResult:
+        self._done += 1
+        if self._on_progress is not None:
+            total, now = len(self._plan.cells), monotonic()
+            fresh = self._done - self._reused
+            left = (now - self._began) / fresh * (total - self._done) if fresh else None
+            self._on_progress(Progress(self._done, total, self._reused, now - self._start, left))
+        return result
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a study would take: its cells, those already kept, and seconds for the others.
+
+    ``at_least`` says that some run outlasted its probe, so that ``seconds`` is a lower bound.
+    """
+
+    cells: int
+    kept: int
+    seconds: float
+    at_least: bool
+
+    @property
+    def runs(self) -> int:
+        """How many runs are left to do."""
+        return self.cells - self.kept
+
+
+def estimate(
+    datasets: Datasets,
+    algorithms: Names,
+    parameters: Mapping[str, Any] | None = None,
+    seeds: Seeds = 5,
+    *,
+    store: StoreLike = None,
+    workers: int = 1,
+    patience: float = 2.0,
+) -> Estimate:
+    """Seconds a study would take on ``workers`` cores, from a probe of at most ``patience`` s.
+
+    For each dataset and algorithm a few cells spread over the grid are run, or their times are
+    taken from the store. A cell that exceeds its share of the patience is stopped.
+    """
+    study = plan(datasets, algorithms, parameters, seeds)
+    kept = opened(store)
+    try:
+        missing = [c for c in study.cells if kept is None or not kept.has(c)]
+        groups: dict[tuple[str, str], list[Cell]] = {}
+        for cell in missing:
+            groups.setdefault((cell.fingerprint, cell.algorithm), []).append(cell)
+        total, at_least = 0.0, False
+        for key, cells in groups.items():
+            known = kept.mean_seconds(*key) if kept is not None else None
+            if known is not None:
+                total += known * len(cells)
+                continue
+            seconds, cut = _probe(study, cells, patience / len(groups))
+            total, at_least = total + seconds, at_least or cut
+    finally:
+        if kept is not None and kept is not store:
+            kept.close()
+    return Estimate(len(study.cells), len(study.cells) - len(missing), total / workers, at_least)
+
+
+def _probe(study: Plan, cells: list[Cell], patience: float) -> tuple[float, bool]:
+    """(seconds for all the cells, whether that is a lower bound)."""
+    end = monotonic() + patience
+    spread = dict.fromkeys(cells[i * (len(cells) - 1) // 3] for i in (1, 0, 3, 2))
+    times: list[float] = []
+    for cell in spread:
+        # The first run may spend half of the time on counting.
+        late = partial(_after, end if times else end - patience / 2)
+        result = run_cell(study.datasets[cell.fingerprint], cell, late)
+        times.append(result.seconds)
+        if result.status == "cancelled" and len(times) == 2:
+            return _total(times, len(cells)), True
+        if monotonic() > end:
+            break
+    return _total(times, len(cells)), False
+
+
+def _after(end: float) -> bool:
+    return monotonic() > end
+
+
+def _total(times: list[float], count: int) -> float:
+    """The first run counts the tables; the others tell how long a run takes once counted."""
+    later = times[1:] or times
+    return times[0] + sum(later) / len(later) * (count - 1)

@@ -1,0 +1,59 @@
+"""The Data page in a real browser: upload a file, look at it, run on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
+RESTING = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+
+
+def choose_own(page: Page) -> None:
+    box = page.locator(".st-key-data-network input")
+    box.click()
+    box.fill("Your own")
+    box.press("Enter")
+    page.get_by_text("Upload a CSV file first").wait_for()
+
+
+def test_journey(page: Page, screenshots: Path) -> None:
+    page.goto("/data")
+    page.get_by_text("forward-sampled").wait_for()
+    page.wait_for_selector(".js-plotly-plot")
+    page.wait_for_selector(RESTING)
+    page.screenshot(path=screenshots / "data.png", full_page=True)
+
+    choose_own(page)
+    files = page.locator('input[type="file"]')
+    files.nth(0).set_input_files(SAMPLES / "asia_2000.csv")
+    page.get_by_text("2,000 rows, 8 columns").wait_for()
+    files.nth(1).set_input_files(SAMPLES / "asia_edges.csv")
+    page.wait_for_selector("iframe")
+    page.wait_for_selector(RESTING)
+    page.screenshot(path=screenshots / "data_own.png", full_page=True)
+
+    page.get_by_role("link", name="Run").click()
+    page.get_by_text("Settings changed – press Run.").wait_for()
+    page.get_by_role("button", name="Run", exact=True).click()
+    page.get_by_text("every rerun spends ε").wait_for()
+    page.get_by_text("1 run on these data").wait_for()
+    assert page.locator("iframe").count() == 2
+    page.screenshot(path=screenshots / "run_own.png", full_page=True)
+    assert "seed" not in page.url
+    assert page.blocked == []  # type: ignore[attr-defined]
+
+
+def test_bad_upload_is_one_sentence(page: Page, screenshots: Path) -> None:
+    page.goto("/data")
+    page.get_by_text("forward-sampled").wait_for()
+    choose_own(page)
+    bad = {"name": "bad.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n,3\n"}
+    page.locator('input[type="file"]').nth(0).set_input_files(bad)
+    page.get_by_text("Missing values in column").wait_for()
+    page.wait_for_selector(RESTING)
+    assert page.locator('[data-testid="stException"]').count() == 0
+    page.screenshot(path=screenshots / "data_error.png")

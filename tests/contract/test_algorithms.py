@@ -1,0 +1,443 @@
+"""One suite that every registered algorithm must pass; a new registry line is tested at once."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import random
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from engine import ALGORITHMS, Dataset, InputError, load_dataset, run
+from engine.algorithms.common import Algorithm
+from engine.metrics import Metrics
+from engine.params import Parameters, Spec
+from engine.privacy.ledger import Charge, Guarantee, Ledger
+from engine.runner import RunResult
+from engine.session import Step
+from tests.privacy.readd import total_of
+
+KEYS = list(ALGORITHMS)
+PRIVATE = [key for key, a in ALGORITHMS.items() if a.private]
+GUARANTEES = ("strict", "published")
+STATUSES = {"complete", "budget_exhausted", "cancelled"}
+
+# The non-private algorithm that a private one becomes without noise, or why there is none.
+PARENT = {"priv_pc": "pc", "svt_pc": "pc", "gauss_pc": "pc", "curate_pc": "pc"}
+NO_PARENT = {
+    "em_pc": "decides node by node and deletes by count; its limit is not PC",
+    "marginal_pc": "tests noisy tables with a statistic of its own; its limit has its own tests",
+}
+
+
+def names_of(algorithm: Algorithm) -> set[str]:
+    return {spec.name for spec in algorithm.params.specs()}
+
+
+def has(key: str, *names: str) -> bool:
+    return set(names) <= names_of(ALGORITHMS[key])
+
+
+def guarantees(key: str) -> tuple[str, ...]:
+    spec = {s.name: s for s in ALGORITHMS[key].params.specs()}.get("guarantee")
+    return () if spec is None else tuple(g for g in GUARANTEES if g in spec.choices)
+
+
+CASES = [(key, g) for key in PRIVATE for g in guarantees(key)]
+STRICT = [key for key in PRIVATE if "strict" in guarantees(key)]
+
+
+def seen(result: RunResult) -> tuple[Any, ...]:
+    """Everything of a run but the clock, comparable even with NaNs in it."""
+    return (
+        result.matrix.tolist(),
+        sorted(map(sorted, result.skeleton)),
+        result.ci_tests_by_order,
+        repr(list(result.ledger)),
+        repr(result.steps),
+        repr(sorted((sorted(k), list(map(sorted, v))) for k, v in result.separating_sets.items())),
+        result.status,
+        repr(result.claimed),
+        repr(result.spent),
+    )
+
+
+@pytest.fixture(scope="module")
+def asia() -> Dataset:
+    return load_dataset("asia", n=2000, seed=3)
+
+
+# Registry and declarations --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_registry_line(key: str) -> None:
+    a = ALGORITHMS[key]
+    assert a.key == key
+    assert a.title
+    assert a.reference
+    assert a.summary.endswith(".")
+    assert a.family
+    assert not a.private or a.ledger is not None
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_declarations_are_the_real_parameters(key: str) -> None:
+    """The declared fields are the dataclass's, in order, with the defaults it really uses."""
+    cls = ALGORITHMS[key].params
+    assert issubclass(cls, Parameters)
+    built = cls()
+    assert built == cls.build({})
+    fields = {f.name: f for f in dataclasses.fields(cls)}
+    assert list(fields) == [spec.name for spec in cls.specs()]
+    for spec in cls.specs():
+        assert fields[spec.name].default == spec.default
+        value = getattr(built, spec.name)
+        assert spec.check(value) == value == spec.check(spec.default)
+        assert spec.title
+        assert spec.help.endswith(".")
+        assert spec.kind in {"float", "int", "bool", "choice"}
+        for other, admitted in spec.when.items():
+            declared = {s.name: s for s in cls.specs()}[other]
+            assert all(declared.check(v) == v for v in admitted)
+    assert cls.build(built.as_dict()) == built
+    assert hash(built) == hash(cls())
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(built, next(iter(fields)), 1)
+
+
+def outside(spec: Spec) -> list[Any]:
+    """Values that the declaration excludes."""
+    if spec.kind == "bool":
+        return [1, "yes", None]
+    if spec.kind == "choice":
+        return ["no such choice", 3, None]
+    values: list[Any] = [math.nan, "many", True, [1]]
+    if spec.low is not None:
+        values += [spec.low - 1, spec.low] if spec.open_low else [spec.low - 1]
+    if spec.high is not None:
+        values += [spec.high * 2 + 1, math.inf]
+    if spec.kind == "int":
+        values.append(2.5)
+    return values if spec.words else [*values, None]
+
+
+ALL_SPECS = [(key, spec) for key in KEYS for spec in ALGORITHMS[key].params.specs()]
+
+
+@pytest.mark.parametrize(("key", "spec"), ALL_SPECS, ids=[f"{k}-{s.name}" for k, s in ALL_SPECS])
+def test_bounds_are_enforced_with_one_sentence(key: str, spec: Spec) -> None:
+    cls = ALGORITHMS[key].params
+    for bad in outside(spec):
+        with pytest.raises(InputError) as caught:
+            cls.build({spec.name: bad})
+        message = str(caught.value)
+        assert spec.name in message
+        assert "\n" not in message
+        assert message.endswith(".")
+    for word in spec.words:
+        assert spec.check(word) == word
+    for choice in spec.choices:
+        assert spec.check(choice) == choice
+    if spec.kind in {"float", "int"} and spec.high is not None and spec.low is not None:
+        assert spec.check(int(spec.high) if spec.kind == "int" else spec.high) == spec.high
+        if not spec.open_low:
+            low = int(spec.low) if spec.kind == "int" else spec.low
+            assert spec.check(low) == low
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_unknown_parameters_are_refused(key: str, asia: Dataset) -> None:
+    with pytest.raises(InputError, match="no parameter 'epsilom'") as caught:
+        run(key, asia, epsilom=1.0)
+    assert str(caught.value).endswith(".") or str(caught.value).endswith("?")
+
+
+# A run ----------------------------------------------------------------------------------
+
+
+def check_result(result: RunResult, data: Dataset, key: str) -> None:
+    """Types and consistency of every field of the public API."""
+    assert isinstance(result, RunResult)
+    assert result.algorithm == key
+    assert result.names == data.names
+    assert result.fingerprint == data.fingerprint
+    assert result.matrix.shape == (data.d, data.d)
+    assert result.matrix.dtype == bool
+    assert not result.matrix.diagonal().any()
+    assert isinstance(result.skeleton, set)
+    assert all(isinstance(p, frozenset) and len(p) == 2 for p in result.skeleton)
+    assert isinstance(result.cpdag, nx.DiGraph)
+    assert set(result.cpdag.nodes) == set(data.names)
+    assert {frozenset(e) for e in result.cpdag.edges} == result.skeleton
+    assert (result.metrics is None) == (data.truth is None)
+    if result.metrics is not None:
+        assert isinstance(result.metrics, Metrics)
+        for name in ("skeleton_f1", "directed_f1", "precision", "recall"):
+            assert 0 <= getattr(result.metrics, name) <= 1
+        assert isinstance(result.metrics.shd, int)
+    assert isinstance(result.ci_tests, int)
+    assert isinstance(result.ci_tests_by_order, tuple)
+    assert sum(result.ci_tests_by_order) == result.ci_tests
+    assert isinstance(result.spent, Guarantee)
+    assert result.spent.epsilon >= 0
+    assert 0 <= result.spent.delta <= 1
+    assert result.claimed is None or isinstance(result.claimed, Guarantee)
+    assert isinstance(result.ledger, Ledger)
+    assert all(isinstance(c, Charge) for c in result.ledger)
+    assert isinstance(result.steps, tuple)
+    assert all(isinstance(s, Step) for s in result.steps)
+    assert [s.index for s in result.steps] == list(range(len(result.steps)))
+    assert isinstance(result.seconds, float)
+    assert result.status in STATUSES
+    for pair, sets in result.separating_sets.items():
+        assert pair not in result.skeleton
+        assert all(given <= set(data.names) - pair for given in sets)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_defaults_run(key: str, asia: Dataset) -> None:
+    """Every field of the API, global randomness untouched, the same run again without a trace."""
+    numpy_before, python_before = np.random.get_state(), random.getstate()  # noqa: NPY002
+    result = run(key, asia, seed=1)
+    numpy_after = np.random.get_state()  # noqa: NPY002
+    assert all(np.array_equal(a, b) for a, b in zip(numpy_before, numpy_after, strict=True))
+    assert random.getstate() == python_before
+    check_result(result, asia, key)
+    assert len(result.ledger) > 0
+    silent = run(key, asia, seed=1, trace=False)
+    assert silent.steps == ()
+    assert seen(silent)[:4] == seen(result)[:4]
+    assert seen(silent)[5:] == seen(result)[5:]
+    assert result.spent.epsilon == math.inf or ALGORITHMS[key].private
+
+
+@pytest.mark.parametrize(("key", "guarantee"), CASES)
+def test_seed_decides_everything(key: str, guarantee: str, asia: Dataset) -> None:
+    first, again, other = (
+        run(key, asia, seed=seed, epsilon=0.5, guarantee=guarantee) for seed in (5, 5, 6)
+    )
+    assert seen(first) == seen(again)
+    assert repr(first.steps) != repr(other.steps)
+
+
+@pytest.mark.parametrize("key", [k for k in KEYS if k not in PRIVATE])
+def test_without_privacy_the_seed_is_idle(key: str, asia: Dataset) -> None:
+    assert seen(run(key, asia, seed=1)) == seen(run(key, asia, seed=2))
+    assert run(key, asia).spent.epsilon == math.inf
+
+
+@pytest.mark.parametrize(("key", "guarantee"), CASES)
+def test_the_trace_carries_the_whole_ledger(key: str, guarantee: str, asia: Dataset) -> None:
+    heard: list[Step] = []
+    result = run(key, asia, seed=2, epsilon=1.0, guarantee=guarantee, on_step=heard.append)
+    assert [c for step in result.steps for c in step.charges] == list(result.ledger)
+    assert tuple(heard) == result.steps
+    assert all(c.event.describe() for c in result.ledger)
+    spent = [step.spent for step in result.steps]
+    assert spent == sorted(spent)
+    if guarantee == "strict":
+        assert result.claimed is None
+        assert result.spent.epsilon == 1.0
+        assert result.spent.delta <= result.params.as_dict()["delta"]
+        assert spent[-1] <= 1.0 + 1e-6
+    else:
+        assert result.claimed is not None
+        assert result.ledger.cap is None
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_raw_values_ride_along_for_public_data_only(key: str, asia: Dataset) -> None:
+    private = dataclasses.replace(asia, public=False)
+    assert all(step.internal is None for step in run(key, private, seed=2).steps)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_run_can_be_stopped(key: str, asia: Dataset) -> None:
+    result = run(key, asia, cancelled=lambda: True)
+    assert result.status == "cancelled"
+    check_result(result, asia, key)
+
+
+# Budgets --------------------------------------------------------------------------------
+
+NETWORKS = ("earthquake", "cancer", "asia")
+SIZES = (50, 2000)
+BUDGETS = (0.01, 0.3, 3.0, 100.0)
+SEEDS = 10
+
+
+@pytest.mark.parametrize("key", STRICT)
+def test_strict_budget_is_never_exceeded(key: str) -> None:
+    """240 runs each: networks, sizes, budgets, deltas, seeds. Added up apart from the ledger.
+
+    Every graph is valid, whether the run completed or the budget ended it.
+    """
+    for name in NETWORKS:
+        for n in SIZES:
+            data = load_dataset(name, n=n, seed=n)
+            for epsilon in BUDGETS:
+                for seed in range(SEEDS):
+                    delta = (1e-6, 1e-2)[seed % 2]
+                    result = run(
+                        key, data, epsilon=epsilon, delta=delta, seed=seed, trace=seed == 0
+                    )
+                    assert result.ledger.cap == Guarantee(epsilon, delta)
+                    total = total_of(result.ledger)
+                    assert total.epsilon <= epsilon * (1 + 1e-6)
+                    assert total.delta <= delta
+                    assert result.spent.epsilon in (0.0, epsilon)
+                    check_result(result, data, key)
+
+
+@pytest.mark.parametrize("key", [k for k in STRICT if has(k, "statistic")])
+@pytest.mark.parametrize("statistic", ["kendall", "spearman", "g2", "chi2"])
+def test_strict_budget_with_every_statistic(key: str, statistic: str) -> None:
+    spec = {s.name: s for s in ALGORITHMS[key].params.specs()}["statistic"]
+    data = load_dataset("survey", n=3000, seed=1)
+    if statistic not in spec.choices:
+        return
+    for seed in range(3):
+        for stable in (False, True) if has(key, "stable") else (None,):
+            options = {} if stable is None else {"stable": stable}
+            try:
+                result = run(key, data, epsilon=2.0, statistic=statistic, seed=seed, **options)
+            except InputError as refusal:  # a test that the algorithm cannot run says so
+                assert str(refusal).endswith(".")
+                assert statistic in str(refusal)
+                continue
+            assert total_of(result.ledger).epsilon <= 2.0 * (1 + 1e-6)
+            check_result(result, data, key)
+
+
+@pytest.mark.parametrize("key", [k for k in STRICT if has(k, "subsample")])
+@pytest.mark.parametrize("m", [1, 37, 500, 2000])
+def test_strict_budget_on_subsamples(key: str, m: int, asia: Dataset) -> None:
+    for seed in range(3):
+        result = run(key, asia, epsilon=0.7, subsample=m, seed=seed)
+        total = total_of(result.ledger)
+        assert total.epsilon <= 0.7 * (1 + 1e-6)
+        assert total.delta <= 1e-6
+        check_result(result, asia, key)
+
+
+def test_the_budget_does_run_out() -> None:
+    """Otherwise the runs above would never see a refusal."""
+    data = load_dataset("asia", n=50, seed=1)
+    ended = {key: 0 for key in STRICT}
+    for key in STRICT:
+        for seed in range(20):
+            ended[key] += run(key, data, epsilon=0.01, seed=seed).status == "budget_exhausted"
+    assert ended["priv_pc"] > 0
+
+
+@pytest.mark.parametrize("key", [k for k in STRICT if k in PARENT])
+def test_every_answer_is_charged(key: str, asia: Dataset) -> None:
+    """No released value without its own charge, and none for a query asked before."""
+    result = run(key, asia, seed=4, epsilon=5.0)
+    released = [s for s in result.steps if s.value is not None and s.x is not None]
+    questions = [(s.x, s.y, s.given) for s in released]
+    assert len(set(questions)) == len(questions)
+    assert all(len(s.charges) >= 1 for s in released)
+
+
+# Without noise --------------------------------------------------------------------------
+
+
+def test_every_private_search_has_a_parent_or_a_reason() -> None:
+    """An algorithm added later must be told which non-private one it becomes without noise."""
+    search = {k for k in PRIVATE if ALGORITHMS[k].family == "constraint-based"}
+    assert search <= set(PARENT) | set(NO_PARENT)
+
+
+HUGE = 1e7
+
+
+@pytest.mark.parametrize("stable", [False, True])
+@pytest.mark.parametrize("statistic", ["kendall", "spearman"])
+@pytest.mark.parametrize(("key", "guarantee"), [(k, g) for k, g in CASES if k in PARENT])
+def test_huge_budget_recovers_the_parent(
+    key: str, guarantee: str, statistic: str, stable: bool
+) -> None:
+    """Skeleton, separating sets and directions, on three networks."""
+    # no coin in CURATE's band, which is no noise
+    options = {"beta1": 0.0, "beta2": 0.0} if has(key, "beta1") else {}
+    if has(key, "tests"):  # its plan is a guess, and the run ends with the last planned test
+        options["tests"] = 5000
+    for name, n in (("cancer", 5000), ("asia", 3000), ("survey", 2000)):
+        data = load_dataset(name, n=n, seed=2)
+        private = run(
+            key,
+            data,
+            epsilon=HUGE,
+            guarantee=guarantee,
+            statistic=statistic,
+            stable=stable,
+            seed=1,
+            trace=False,
+            **options,
+        )
+        parent = run(
+            PARENT[key], data, variant=guarantee, statistic=statistic, stable=stable,
+            threshold=private.params.level, trace=False,
+        )  # fmt: skip
+        assert private.status == "complete"
+        assert private.skeleton == parent.skeleton
+        assert private.separating_sets == parent.separating_sets
+        assert (private.matrix == parent.matrix).all()
+
+
+@pytest.mark.parametrize("key", list(PARENT))
+def test_a_small_budget_does_not(key: str) -> None:
+    """So that the test above can fail."""
+    data = load_dataset("asia", n=3000, seed=2)
+    parent = run("pc", data, variant="strict", threshold=ALGORITHMS[key].params().level)
+    noisy = [run(key, data, epsilon=0.1, seed=s, trace=False) for s in range(5)]
+    assert any(r.skeleton != parent.skeleton for r in noisy)
+
+
+# Odd data -------------------------------------------------------------------------------
+
+
+def odd_data() -> dict[str, Dataset]:
+    rng = np.random.default_rng(0)
+    levels3 = [["a", "b", "c"]] * 3
+    return {
+        "two columns": Dataset.from_codes(rng.integers(0, 2, (200, 2))),
+        "two rows": Dataset.from_codes([[0, 0, 1], [1, 1, 0]]),
+        "three rows": Dataset.from_codes(rng.integers(0, 3, (3, 4)), levels=[["a", "b", "c"]] * 4),
+        "a level never occurs": Dataset.from_codes(rng.integers(0, 2, (300, 3)), levels=levels3),
+        "a constant column": Dataset.from_codes(
+            np.column_stack([rng.integers(0, 2, (300, 2)), np.zeros(300, int)]), levels=levels3
+        ),
+        "all rows alike": Dataset.from_codes(np.zeros((100, 3), int), levels=levels3),
+        "many levels": Dataset.from_codes(
+            rng.integers(0, 60, (300, 3)), levels=[[str(k) for k in range(60)]] * 3
+        ),
+    }
+
+
+@pytest.mark.parametrize("what", list(odd_data()))
+@pytest.mark.parametrize(
+    ("key", "guarantee"), [*CASES, *((k, None) for k in KEYS if k not in PRIVATE)]
+)
+def test_odd_data(key: str, guarantee: str | None, what: str) -> None:
+    data = odd_data()[what]
+    options = {} if guarantee is None else {"guarantee": guarantee, "epsilon": 1.0}
+    result = run(key, data, seed=3, **options)
+    check_result(result, data, key)
+    assert result.metrics is None
+    if guarantee == "strict":
+        assert total_of(result.ledger).epsilon <= 1 + 1e-6
+
+
+@pytest.mark.parametrize("statistic", ["kendall", "spearman", "g2", "chi2"])
+@pytest.mark.parametrize("what", list(odd_data()))
+def test_odd_data_with_every_statistic(what: str, statistic: str) -> None:
+    result = run("pc", odd_data()[what], statistic=statistic)
+    check_result(result, odd_data()[what], "pc")
+    if what == "all rows alike" and statistic in ("g2", "chi2"):
+        assert len(result.skeleton) == 3  # nothing can be tested, every edge stays

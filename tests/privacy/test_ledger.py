@@ -1,0 +1,312 @@
+"""Events, ledger and accounting: properties that hold for every sequence of charges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.privacy.accounting import (
+    compose,
+    compose_any_pure,
+    gaussian_delta,
+    rho_budget,
+    rho_to_epsilon,
+)
+from engine.privacy.events import (
+    AboveThresholdEvent,
+    Event,
+    ExponentialEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    SmoothEvent,
+    SubsampledEvent,
+    UndefendedEvent,
+)
+from engine.privacy.ledger import BudgetExhausted, Guarantee, Ledger, shares
+from tests.privacy.readd import epsilon_of, rho_of
+
+scales = st.floats(0.01, 100)
+pure_events = st.one_of(
+    st.builds(LaplaceEvent, scales, scales),
+    st.builds(AboveThresholdEvent, scales, scales, scales),
+    st.builds(ExponentialEvent, scales, scales, scales),
+    st.builds(SubsampledEvent, st.builds(LaplaceEvent, scales, scales), st.floats(0.01, 1)),
+)
+events = st.one_of(pure_events, st.builds(GaussianEvent, scales, scales))
+epsilons = st.lists(st.floats(0, 3), max_size=12)
+deltas = st.sampled_from([1e-12, 1e-6, 1e-3])
+
+
+# Events -------------------------------------------------------------------------------
+
+
+@given(events)
+def test_costs_agree_with_an_independent_reading_of_the_fields(event: Event) -> None:
+    assert event.epsilon == pytest.approx(epsilon_of(event), rel=1e-12)
+    assert event.rho == pytest.approx(rho_of(event), rel=1e-12)
+    assert event.describe()
+
+
+@given(pure_events)
+def test_a_pure_event_costs_at_most_what_every_pure_event_does(event: Event) -> None:
+    assert event.delta == 0
+    assert event.rho <= event.epsilon**2 / 2 * (1 + 1e-12)
+    assert event.rho <= event.epsilon
+
+
+@given(scales, st.floats(0.1, 10), st.floats(1.01, 20))
+def test_more_noise_costs_less(sensitivity: float, scale: float, factor: float) -> None:
+    for make in (LaplaceEvent, GaussianEvent):
+        assert make(sensitivity, scale * factor).rho <= make(sensitivity, scale).rho
+        assert make(sensitivity * factor, scale).rho >= make(sensitivity, scale).rho
+
+
+@given(scales, scales, st.floats(0.001, 1), st.floats(0.001, 1))
+def test_a_smaller_sample_costs_less(s: float, b: float, one: float, other: float) -> None:
+    inner = LaplaceEvent(s, b)
+    low, high = sorted((one, other))
+    assert SubsampledEvent(inner, low).epsilon <= SubsampledEvent(inner, high).epsilon * (1 + 1e-9)
+    assert SubsampledEvent(inner, 1.0).epsilon == pytest.approx(inner.epsilon, rel=1e-9)
+    # below the first-order bound of small steps, above rate * epsilon
+    assert SubsampledEvent(inner, low).epsilon >= low * inner.epsilon * (1 - 1e-9)
+
+
+def test_huge_steps_stay_finite_and_no_noise_is_infinite() -> None:
+    inner = LaplaceEvent(1.0, 1e-6)
+    assert SubsampledEvent(inner, 0.5).epsilon == pytest.approx(1e6 - math.log(2), rel=1e-12)
+    assert LaplaceEvent(1.0, 0.0).epsilon == math.inf
+    assert LaplaceEvent(0.0, 0.0).epsilon == 0
+    assert GaussianEvent(1.0, 0.0).rho == math.inf
+    assert UndefendedEvent("raw data").epsilon == UndefendedEvent("raw data").rho == math.inf
+
+
+def test_gaussian_rho_is_its_renyi_divergence() -> None:
+    """D_a(N(0, s^2) || N(1, s^2)) = a / (2 s^2), integrated on a grid."""
+    sigma, order = 1.3, 3.0
+    x = np.linspace(-30, 30, 200_001)
+    log_p, log_q = -(x**2) / (2 * sigma**2), -((x - 1) ** 2) / (2 * sigma**2)
+    mass = np.sum(np.exp(order * log_p - (order - 1) * log_q)) / np.sum(np.exp(log_p))
+    found = math.log(mass) / (order - 1)
+    assert GaussianEvent(1.0, sigma).rho * order == pytest.approx(found, rel=1e-6)
+
+
+def test_exponential_rho_covers_its_renyi_divergence() -> None:
+    """Neighbours' utilities anywhere within +-1: rho = epsilon^2 / 8 holds, and almost equals."""
+    rng = np.random.default_rng(3)
+    event = ExponentialEvent(1.0, 1.0, 0.8)
+    worst = 0.0
+    for _ in range(3000):
+        u = rng.uniform(-3, 3, 4)
+        v = u + rng.choice([-1.0, 1.0], 4)
+        p, q = (np.exp(0.8 * w / 2) / np.sum(np.exp(0.8 * w / 2)) for w in (u, v))
+        order = rng.uniform(1.01, 6)
+        divergence = math.log(np.sum(p**order * q ** (1 - order))) / (order - 1)
+        assert divergence <= event.rho * order * (1 + 1e-9)
+        worst = max(worst, divergence / (event.rho * order))
+    assert worst > 0.9
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+def test_smooth_event_delta(epsilon: float) -> None:
+    event = SmoothEvent(epsilon, 1e-6)
+    assert event.delta == pytest.approx(1e-6 * (1 + math.exp(epsilon / 2)) / 2)
+    assert SmoothEvent(2000.0, 1e-6).delta == 1
+
+
+# Accounting ---------------------------------------------------------------------------
+
+
+@given(epsilons, deltas, st.sampled_from(["basic", "advanced", "curate", "zcdp"]), st.randoms())
+def test_composition_ignores_order(
+    steps: list[float], delta: float, method: str, random: object
+) -> None:
+    shuffled = list(steps)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert compose(steps, delta, method) == pytest.approx(
+        compose(shuffled, delta, method), rel=1e-12
+    )
+
+
+@given(epsilons, st.floats(0, 3), deltas, st.sampled_from(["basic", "advanced", "curate", "zcdp"]))
+def test_composition_is_monotone(
+    steps: list[float], more: float, delta: float, method: str
+) -> None:
+    total = compose(steps, delta, method)
+    assert compose([*steps, more], delta, method) >= total * (1 - 1e-12)
+    assert compose([e * 1.1 for e in steps], delta, method) >= total * (1 - 1e-12)
+    if method != "basic":
+        assert compose(steps, delta / 10, method) >= total * (1 - 1e-12)
+
+
+@given(epsilons, deltas)
+def test_zcdp_is_never_above_curates_form(steps: list[float], delta: float) -> None:
+    """rho + 2 sqrt(rho L) with rho = sum/2 against sum + sqrt(2 L sum)."""
+    assert compose(steps, delta, "zcdp") <= compose(steps, delta, "curate") * (1 + 1e-12)
+
+
+@settings(max_examples=15)
+@given(
+    st.lists(st.sampled_from([0.05, 0.1, 0.5, 1.0]), min_size=1, max_size=20), deltas, st.randoms()
+)
+def test_pld_is_the_tightest(steps: list[float], delta: float, random: object) -> None:
+    laplace, worst = compose(steps, delta, "pld"), compose_any_pure(steps, delta)
+    shuffled = list(steps)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert compose(shuffled, delta, "pld") == pytest.approx(laplace, rel=1e-9)
+    slack = 1e-3 * len(steps)  # discretisation
+    assert laplace <= worst + slack
+    for method in ("basic", "advanced", "zcdp"):
+        assert worst <= compose(steps, delta, method) + slack
+
+
+@given(st.floats(1e-6, 1e4), deltas)
+def test_rho_budget_is_the_inverse(epsilon: float, delta: float) -> None:
+    rho = rho_budget(epsilon, delta)
+    assert rho_to_epsilon(rho, delta) == pytest.approx(epsilon, rel=1e-9)
+
+
+@given(st.floats(0.05, 3), deltas)
+def test_zcdp_conversion_covers_the_exact_gaussian(rho: float, delta: float) -> None:
+    epsilon = rho_to_epsilon(rho, delta)
+    assert gaussian_delta(epsilon, 1 / math.sqrt(2 * rho)) <= delta
+
+
+# Ledger -------------------------------------------------------------------------------
+
+
+@given(st.lists(events, max_size=30), st.floats(0.01, 50), st.sampled_from(["basic", "zcdp"]))
+def test_whatever_is_charged_the_cap_holds(charges: list[Event], cap: float, method: str) -> None:
+    ledger = Ledger(Guarantee(cap, 1e-6), method=method)
+    kept: list[Event] = []
+    for event in charges:
+        before = (len(ledger), ledger.used)
+        try:
+            ledger.charge(event)
+            kept.append(event)
+        except BudgetExhausted:
+            assert (len(ledger), ledger.used) == before
+    assert [c.event for c in ledger] == kept
+    if method == "basic":
+        assert math.fsum(map(epsilon_of, kept)) <= cap * (1 + 1e-8)
+    else:
+        assert rho_to_epsilon(math.fsum(map(rho_of, kept)), 1e-6) <= cap * (1 + 1e-8)
+    assert ledger.used_epsilon <= cap * (1 + 1e-8)
+    assert ledger.defended.epsilon in (0, cap)
+
+
+@given(st.lists(events, min_size=1, max_size=20))
+def test_without_a_cap_everything_is_recorded(charges: list[Event]) -> None:
+    ledger = Ledger(delta=1e-6)
+    for order, event in enumerate(charges):
+        ledger.charge(event, label="x", order=order)
+    assert len(ledger) == len(charges)
+    by_basic = math.fsum(map(epsilon_of, charges))
+    by_rho = rho_to_epsilon(math.fsum(map(rho_of, charges)), 1e-6)
+    assert ledger.defended.epsilon == pytest.approx(min(by_basic, by_rho), rel=1e-9)
+    assert set(ledger.by_order()) == set(range(len(charges)))
+
+
+@dataclass(frozen=True)
+class Odd:
+    """An event that lies about, or cannot tell, what it costs."""
+
+    epsilon: float
+    rho: float
+    delta: float = 0.0
+
+    def describe(self) -> str:
+        return "odd"
+
+
+@pytest.mark.parametrize("method", ["basic", "zcdp"])
+@pytest.mark.parametrize(
+    "event",
+    [
+        Odd(math.nan, math.nan),
+        Odd(math.inf, math.inf),
+        Odd(-1.0, -1.0),
+        Odd(0.1, 0.001, 1e-3),
+        Odd(0.1, 0.001, -1e-3),
+        UndefendedEvent("no noise"),
+    ],
+)
+def test_odd_events_are_refused_under_a_cap(event: Event, method: str) -> None:
+    ledger = Ledger(Guarantee(10.0, 1e-6), method=method)
+    with pytest.raises(BudgetExhausted):
+        ledger.charge(event)
+    assert len(ledger) == 0
+
+
+def test_gaussian_has_no_place_under_basic_composition() -> None:
+    with pytest.raises(BudgetExhausted):
+        Ledger(Guarantee(100.0, 1e-6)).charge(GaussianEvent(1.0, 1.0))
+
+
+@pytest.mark.parametrize("count", [1, 7, 10, 49, 1000])
+@pytest.mark.parametrize("total", [Guarantee(1.0, 1e-6), Guarantee(0.1, 0.0), Guarantee(30, 1e-9)])
+def test_equal_shares_fit_exactly(total: Guarantee, count: int) -> None:
+    """Rounding neither costs the last share nor lets one more in."""
+    method, each = shares(total, count)
+    ledger = Ledger(total, method=method)
+    for _ in range(count):
+        ledger.charge(LaplaceEvent(each, 1.0))
+    with pytest.raises(BudgetExhausted):
+        ledger.charge(LaplaceEvent(each * 1e-3, 1.0))
+
+
+def test_shares_take_the_better_method() -> None:
+    assert shares(Guarantee(1.0, 1e-6), 5)[0] == "basic"
+    assert shares(Guarantee(1.0, 1e-6), 500)[0] == "zcdp"
+    assert shares(Guarantee(1.0, 0.0), 500) == ("basic", 1 / 500)
+
+
+Strategy = Callable[[Ledger, np.random.Generator, float], Event]
+
+ADVERSARIES: dict[str, Strategy] = {
+    # each sees the ledger and the last noisy answer, and picks its next event
+    "half of what is left": lambda led, rng, last: LaplaceEvent(max(led.left, 1e-12) / 2, 1.0),
+    "all that is left, twice": lambda led, rng, last: LaplaceEvent(max(led.left, 1e-3), 1.0),
+    "many tiny": lambda led, rng, last: LaplaceEvent(1e-3, 1.0),
+    "more after a large answer": lambda led, rng, last: LaplaceEvent(0.01 + abs(last), 1.0),
+    "random mixtures": lambda led, rng, last: [
+        LaplaceEvent(rng.exponential(0.2), 1.0),
+        AboveThresholdEvent(rng.exponential(0.1), 1.0, 2.0),
+        GaussianEvent(rng.exponential(0.1), 1.0),
+        SubsampledEvent(LaplaceEvent(rng.exponential(1.0), 1.0), 0.1),
+        UndefendedEvent("why not"),
+    ][rng.integers(5)],
+    "tiny, then as large as rounding lets in": lambda led, rng, last: LaplaceEvent(
+        led.left * (1 + 1e-8) if led.left < 0.5 * led.limit else 0.3 * led.limit, 1.0
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ADVERSARIES)
+@pytest.mark.parametrize("method", ["basic", "zcdp"])
+def test_adaptive_adversaries_cannot_overspend(name: str, method: str) -> None:
+    """Two hundred seeds each; the total is added up from the events' own fields."""
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        cap = Guarantee(float(rng.choice([0.1, 1.0, 10.0])), 1e-6)
+        ledger, last, kept = Ledger(cap, method=method), 0.0, 0
+        for _ in range(60):
+            event = ADVERSARIES[name](ledger, rng, last)
+            try:
+                ledger.charge(event)
+                kept += 1
+                last = float(rng.laplace())
+            except BudgetExhausted:
+                last = 0.0
+        events_kept = [c.event for c in ledger]
+        if method == "basic":
+            total = math.fsum(map(epsilon_of, events_kept))
+        else:
+            total = rho_to_epsilon(math.fsum(map(rho_of, events_kept)), cap.delta)
+        assert total <= cap.epsilon * (1 + 2e-9)
+        assert kept == len(ledger) > 0

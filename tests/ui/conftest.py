@@ -1,0 +1,32 @@
+"""The app under Streamlit's own test harness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+APP = Path(__file__).resolve().parents[2] / "app.py"
+
+
+@pytest.fixture
+def open_app() -> Callable[..., AppTest]:
+    """Open the app in a new session, at an address with the given query parameters."""
+
+    def open_(**query: str) -> AppTest:
+        app = AppTest.from_file(str(APP), default_timeout=20)
+        for name, value in query.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception
+        return app
+
+    return open_
+
+
+@pytest.fixture
+def app(open_app: Callable[..., AppTest]) -> AppTest:
+    """The app as it opens."""
+    return open_app()

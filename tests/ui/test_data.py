@@ -1,0 +1,153 @@
+"""The Data page and uploads without a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
+BAD_FILES = {
+    "empty": b"",
+    "one column": b"a\n1\n2\n",
+    "one row": b"a,b\n1,2\n",
+    "missing": b"a,b\n1,2\n,3\n1,1\n",
+    "constant": b"a,b\n1,2\n1,3\n1,2\n",
+    "encoding": "a,b\nä,1\nö,2\n".encode("latin-1"),
+    "ragged": b"a,b\n1,2\n1\n",
+    "binary": b"\x00\x01\x02",
+}
+
+
+@pytest.fixture
+def data_page(app: AppTest) -> AppTest:
+    """The app on its Data page."""
+    app.switch_page("pages/data.py").run()
+    assert not app.exception
+    return app
+
+
+def metrics(app: AppTest) -> dict[str, str]:
+    return {m.label: m.value for m in app.metric}
+
+
+def upload(app: AppTest, content: bytes, truth: bytes | None = None, page: str = "data") -> None:
+    app.selectbox(key=f"{page}-network").set_value("own").run()
+    app.file_uploader(key=f"{page}-file").set_value(("mine.csv", content, "text/csv")).run()
+    if truth is not None:
+        app.file_uploader(key=f"{page}-truth").set_value(("e.csv", truth, "text/csv")).run()
+    assert not app.exception
+
+
+def test_shows_the_bundled_network(data_page: AppTest) -> None:
+    shown = metrics(data_page)
+    assert shown["Rows"] == "100,000"
+    assert shown["Columns"] == "8"
+    assert shown["True edges"] == "8"
+    assert len(data_page.get("iframe")) == 1
+    assert len(data_page.get("plotly_chart")) == 1
+    assert any("forward-sampled" in c.value for c in data_page.caption)
+
+
+def test_choosing_another_network_and_size(data_page: AppTest) -> None:
+    data_page.selectbox(key="data-network").set_value("sachs").run()
+    data_page.number_input(key="data-n").set_value(1234).run()
+    assert not data_page.exception
+    assert metrics(data_page)["Rows"] == "1,234"
+    assert metrics(data_page)["Columns"] == "11"
+
+
+def test_own_data_without_truth(data_page: AppTest) -> None:
+    upload(data_page, (SAMPLES / "sachs_5000.csv").read_bytes())
+    assert metrics(data_page)["Rows"] == "5,000"
+    assert metrics(data_page)["True edges"] == "unknown"
+    assert not data_page.get("iframe")
+    assert any("without noise" in c.value for c in data_page.caption)
+
+
+def test_own_data_with_truth_run_and_are_scored(data_page: AppTest) -> None:
+    edges = (SAMPLES / "asia_edges.csv").read_bytes()
+    upload(data_page, (SAMPLES / "asia_2000.csv").read_bytes(), edges)
+    assert metrics(data_page)["True edges"] == "8"
+    data_page.switch_page("pages/run.py").run()
+    assert data_page.warning[0].value.startswith("Settings changed")
+    data_page.button(key="run").click().run()
+    assert not data_page.exception
+    assert "Skeleton F1" in metrics(data_page)
+    html = " ".join(h.value for h in data_page.get("html"))
+    assert "every rerun spends ε" in html
+    assert "F1 against a truth is not private" in html
+
+
+def test_own_data_without_truth_run_without_scores(app: AppTest) -> None:
+    upload(app, (SAMPLES / "survey_1000.csv").read_bytes(), page="run")
+    app.button(key="run").click().run()
+    assert not app.exception
+    assert "Skeleton F1" not in metrics(app)
+    assert "CI tests" in metrics(app)
+    assert len(app.get("iframe")) == 1
+    assert not any("simulation only" in c for c in app.dataframe[0].value.columns)
+
+
+def test_runs_on_own_data_add_up_with_secret_seeds(app: AppTest) -> None:
+    upload(app, (SAMPLES / "survey_1000.csv").read_bytes(), page="run")
+    seeds = set()
+    for _ in range(2):
+        app.button(key="run").click().run()
+        seeds.add(app.session_state["shown"].result.seed)
+    assert len(seeds) == 2
+    assert any("2 runs on these data, together ε = 2" in c.value for c in app.caption)
+    link = str(dict(app.query_params))
+    assert not any(str(seed) in link for seed in seeds)
+    assert "own" in link
+    html = " ".join(h.value for h in app.get("html"))
+    assert not any(str(seed) in html for seed in seeds)
+
+
+@pytest.mark.parametrize("content", BAD_FILES.values(), ids=BAD_FILES.keys())
+def test_a_bad_file_gives_one_sentence(data_page: AppTest, content: bytes) -> None:
+    upload(data_page, content)
+    assert len(data_page.error) == 1
+    sentence = data_page.error[0].value
+    assert sentence.endswith(".")
+    assert "Traceback" not in sentence
+    assert "\n" not in sentence
+
+
+@pytest.mark.parametrize("truth", [b"asia,nowhere\n", b"asia,tub\ntub,asia\n", b"?\n"])
+def test_a_bad_edge_list_gives_one_sentence(data_page: AppTest, truth: bytes) -> None:
+    upload(data_page, (SAMPLES / "asia_2000.csv").read_bytes(), truth)
+    assert len(data_page.error) == 1
+
+
+def test_binning_is_said_and_can_be_changed(data_page: AppTest) -> None:
+    rows = "".join(f"{k},{k % 3}\n" for k in range(60))
+    upload(data_page, f"x,y\n{rows}".encode())
+    assert any("cut into 5 levels" in c.value for c in data_page.caption)
+    data_page.number_input(key="data-bins").set_value(4).run()
+    assert any("cut into 4 levels" in c.value for c in data_page.caption)
+    data_page.text_area(key="data-edges").set_value("x: 10, 20").run()
+    assert any("cut into 3 levels at declared" in c.value for c in data_page.caption)
+    data_page.text_area(key="data-edges").set_value("x 10").run()
+    assert not data_page.exception
+    assert len(data_page.error) == 1
+
+
+def test_run_without_a_file_says_so(app: AppTest) -> None:
+    app.selectbox(key="run-network").set_value("own").run()
+    app.button(key="run").click().run()
+    assert not app.exception
+    assert "Upload a CSV file first" in app.error[0].value
+
+
+def test_names_of_columns_cannot_break_the_page(app: AppTest) -> None:
+    nasty = '</script><img src=x onerror=alert(1)>,"**b** `c` $x$"\n'
+    rows = "".join(f"{k % 2},{(k // 3) % 2}\n" for k in range(300))
+    upload(app, (nasty + rows).encode(), page="run")
+    app.button(key="run").click().run()
+    assert not app.exception
+    page = app.get("iframe")[0].proto.srcdoc
+    assert "<img" not in page
+    assert page.count("</script>") == page.count("<script")
+    assert "<img" not in " ".join(h.value for h in app.get("html"))

@@ -1,0 +1,237 @@
+"""The Run page without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine import ALGORITHMS, load_dataset, run
+from engine.params import relevant
+
+ASIA = load_dataset("asia", n=100_000, seed=0)
+
+
+def metrics(app: AppTest) -> dict[str, str]:
+    return {m.label: m.value for m in app.metric}
+
+
+def messages(app: AppTest) -> list[str]:
+    return [box.value for kind in (app.error, app.warning, app.info) for box in kind]
+
+
+def parameters_shown(app: AppTest) -> set[str]:
+    widgets = [*app.radio, *app.selectbox, *app.number_input, *app.toggle]
+    keys = {str(w.key) for w in widgets}
+    return {k.removeprefix("param-") for k in keys if k.startswith("param-")}
+
+
+def press_run(app: AppTest) -> AppTest:
+    app.button(key="run").click().run()
+    assert not app.exception
+    return app
+
+
+def test_opens_on_a_finished_run(app: AppTest) -> None:
+    result = run("priv_pc", ASIA, seed=0)
+    shown = metrics(app)
+    assert shown["Skeleton F1"] == f"{result.metrics.skeleton_f1:.2f}"
+    assert shown["SHD"] == str(result.metrics.shd)
+    assert shown["CI tests"] == str(result.ci_tests)
+    assert len(app.get("iframe")) == 2
+    assert messages(app)[0].startswith("Complete")
+
+
+def test_graphs_hold_every_node_and_no_external_address(app: AppTest) -> None:
+    for frame in app.get("iframe"):
+        page = frame.proto.srcdoc
+        assert all(f'"label": "{name}"' in page for name in ASIA.names)
+        assert "//" not in page.replace("// ", "")
+        assert "app/static/vis/vis-network.min.js" in page
+        assert len(page) < 20_000
+
+
+@pytest.mark.parametrize("key", list(ALGORITHMS))
+def test_form_shows_only_the_parameters_of_the_algorithm(app: AppTest, key: str) -> None:
+    app.selectbox(key="run-algorithm").set_value(key).run()
+    assert not app.exception
+    specs = ALGORITHMS[key].params.specs()
+    wanted = relevant(specs, {s.name: s.default for s in specs})
+    assert parameters_shown(app) == {s.name for s in wanted}
+
+
+@pytest.mark.parametrize("key", list(ALGORITHMS))
+@pytest.mark.parametrize("guarantee", ["strict", "published"])
+def test_every_algorithm_runs_from_the_form(app: AppTest, key: str, guarantee: str) -> None:
+    app.selectbox(key="run-network").set_value("cancer").run()
+    app.number_input(key="run-n").set_value(2000).run()
+    app.selectbox(key="run-algorithm").set_value(key).run()
+    choice = [r for r in app.radio if r.key == "param-guarantee"]
+    if choice and guarantee in {o.lower() for o in choice[0].options}:
+        choice[0].set_value(guarantee).run()
+    press_run(app)
+    assert not app.error
+    assert ALGORITHMS[key].title in app_html(app)
+    assert "Settings changed" not in " ".join(messages(app))
+
+
+def app_html(app: AppTest) -> str:
+    return " ".join(h.value for h in app.get("html"))
+
+
+def test_presets_fill_the_fields_and_leave_the_result(app: AppTest) -> None:
+    before = metrics(app)
+    app.button(key="preset-Paper setting").click().run()
+    assert app.radio(key="param-guarantee").value == "published"
+    assert app.number_input(key="param-epsilon").value == 1.0
+    assert app.number_input(key="param-delta").value == 1e-3
+    app.button(key="preset-Strong privacy").click().run()
+    assert app.radio(key="param-guarantee").value == "strict"
+    assert app.number_input(key="param-epsilon").value == 0.1
+    assert app.number_input(key="param-delta").value == 1e-6
+    assert metrics(app) == before
+
+
+def test_slider_and_exact_entry_are_one_value(app: AppTest) -> None:
+    app.number_input(key="param-epsilon").set_value(0.37).run()
+    assert app.select_slider(key="param-epsilon-slider").value == 0.37
+    app.select_slider(key="param-epsilon-slider").set_value(5.0).run()
+    assert app.number_input(key="param-epsilon").value == 5.0
+    assert any("148" in c.value and "e^ε" in c.value for c in app.caption)  # e^5 = 148.4
+
+
+def test_changed_settings_are_called_stale_until_run(app: AppTest) -> None:
+    dimmed = "opacity:0.4"
+    assert dimmed not in app_html(app)
+    app.number_input(key="run-seed").set_value(5).run()
+    assert messages(app) == ["Settings changed – press Run."]
+    assert dimmed in app_html(app)
+    press_run(app)
+    assert "Settings changed – press Run." not in messages(app)
+    assert dimmed not in app_html(app)
+    result = run("priv_pc", ASIA, seed=5)
+    assert metrics(app)["CI tests"] == str(result.ci_tests)
+
+
+def test_strict_shows_guarantee_used_and_left(app: AppTest) -> None:
+    shown = metrics(app)
+    ledger = run("priv_pc", ASIA, seed=0).ledger
+    assert shown["Guaranteed total ε"] == "1"
+    assert shown["Budget used (ρ)"] == f"{ledger.used:.3g} · {ledger.used / ledger.limit:.0%}"
+    assert "Paper's total ε" not in shown
+
+
+def test_published_shows_the_papers_total_beside_the_defended_one(app: AppTest) -> None:
+    app.button(key="preset-Paper setting").click().run()
+    press_run(app)
+    result = run("priv_pc", ASIA, seed=0, guarantee="published", epsilon=1.0, delta=1e-3)
+    shown = metrics(app)
+    assert shown["Paper's total ε"] == f"{result.claimed.epsilon:.3g}"
+    assert shown["Defended total ε"] == f"{result.spent.epsilon:,.0f}"
+    assert "Guaranteed total ε" not in shown
+    sentence = f"the paper states {result.claimed.epsilon:.3g}; what can be defended"
+    assert any(sentence in c.value for c in app.caption)
+    assert "not a total" in app_html(app)
+
+
+def test_no_privacy_is_said(app: AppTest) -> None:
+    app.selectbox(key="run-algorithm").set_value("pc").run()
+    press_run(app)
+    assert metrics(app)["Guaranteed total ε"] == "none"
+    assert metrics(app)["Defended total ε"] == "∞"
+
+
+def test_an_exhausted_budget_is_explained(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(data="child", n="5000", epsilon="0.1")
+    assert "The budget ran out at order" in app.warning[0].value
+
+
+@pytest.mark.parametrize("epsilon", [-1.0, 0.0, 1e9])
+def test_bad_parameters_give_one_sentence_and_lose_nothing(app: AppTest, epsilon: float) -> None:
+    before = metrics(app)
+    app.number_input(key="param-epsilon").set_value(epsilon).run()
+    press_run(app)
+    assert len(app.error) == 1
+    assert "epsilon must be above 0" in app.error[0].value
+    assert app.number_input(key="param-epsilon").value == epsilon
+    assert metrics(app) == before
+    app.number_input(key="param-epsilon").set_value(1.0).run()
+    assert not app.error
+
+
+def test_too_few_rows_are_refused_in_words(app: AppTest) -> None:
+    app.number_input(key="run-n").set_value(3).run()
+    press_run(app)
+    assert len(app.error) == 1
+    assert "Rows n must be from" in app.error[0].value
+
+
+def test_why_view_answers_for_removed_and_kept_edges(app: AppTest) -> None:
+    result = run("priv_pc", ASIA, seed=0)
+    removed = next(p for p in result.separating_sets if p not in result.skeleton)
+    kept = next(iter(result.skeleton))
+    for pair, word in ((removed, "went at order"), (kept, "stayed")):
+        names = tuple(sorted(pair, key=ASIA.names.index))
+        app.selectbox(key="run-pair").set_value(names).run()
+        reason = next(m.value for m in app.markdown if word in m.value)
+        assert all(name in reason for name in names)
+        table = app.dataframe[0].value
+        about = [s for s in result.steps if s.x and {s.x, s.y} == pair]
+        assert list(table["Step"]) == [s.index + 1 for s in about]
+        assert any("simulation only" in column for column in table.columns)
+
+
+def test_link_round_trip(app: AppTest, open_app: Callable[..., AppTest]) -> None:
+    app.selectbox(key="run-network").set_value("sachs").run()
+    app.number_input(key="run-n").set_value(5000).run()
+    app.number_input(key="run-seed").set_value(7).run()
+    app.button(key="preset-Loose").click().run()
+    press_run(app)
+    link = {k: v[0] if isinstance(v, list) else v for k, v in dict(app.query_params).items()}
+    again = open_app(**link)
+    assert "Sachs" in app_html(again)
+    same = ("Skeleton F1", "SHD", "CI tests", "Budget left (ρ)")
+    assert [metrics(again)[k] for k in same] == [metrics(app)[k] for k in same]
+    assert again.number_input(key="run-seed").value == 7
+    assert again.number_input(key="param-epsilon").value == 10.0
+    assert not again.warning or "Settings changed" not in again.warning[0].value
+
+
+def test_the_default_needs_no_link(app: AppTest) -> None:
+    assert not dict(app.query_params)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"data": "atlantis"}, "no network"),
+        ({"epsilon": "-3"}, "epsilon must be above 0"),
+        ({"algorithm": "magic"}, "no algorithm"),
+        ({"seed": "x"}, "seed in the link must be a whole number"),
+        ({"n": "999999999"}, "Rows n must be from"),
+        ({"data": "own"}, "upload the file"),
+    ],
+)
+def test_a_broken_link_gives_one_sentence_and_the_default(
+    open_app: Callable[..., AppTest], query: dict[str, str], words: str
+) -> None:
+    app = open_app(**query)
+    assert len(app.error) == 1
+    assert words in app.error[0].value
+    assert "Asia" in app_html(app)
+
+
+def test_changes_follow_to_the_next_algorithm_where_they_fit(app: AppTest) -> None:
+    app.number_input(key="param-epsilon").set_value(3.0).run()
+    app.selectbox(key="run-algorithm").set_value("pc").run()
+    assert "epsilon" not in parameters_shown(app)
+    app.selectbox(key="run-algorithm").set_value("priv_pc").run()
+    assert app.selectbox(key="param-subsample").value == "best"
+
+
+def test_overlay_is_one_graph(app: AppTest) -> None:
+    switch = app.segmented_control[0]
+    switch.set_value("Overlay").run()
+    assert not app.exception
+    assert len(app.get("iframe")) == 1
