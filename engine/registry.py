@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from engine.algorithms import curate_pc, em_pc, gauss_pc, marginal_pc, pc, priv_pc, svt_pc
+from engine.algorithms import (
+    curate_notears,
+    curate_pc,
+    em_pc,
+    gauss_pc,
+    gram_notears,
+    marginal_pc,
+    noleaks,
+    notears,
+    pc,
+    priv_pc,
+    svt_pc,
+)
 from engine.algorithms.common import Algorithm
 from engine.errors import InputError, did_you_mean
 
@@ -16,6 +28,10 @@ ALGORITHMS: dict[str, Algorithm] = {
         gauss_pc.ALGORITHM,
         curate_pc.ALGORITHM,
         marginal_pc.ALGORITHM,
+        notears.ALGORITHM,
+        noleaks.ALGORITHM,
+        curate_notears.ALGORITHM,
+        gram_notears.ALGORITHM,
     )
 }
 

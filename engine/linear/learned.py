@@ -37,6 +37,45 @@ def learned(weights: Matrix, threshold: float, widening: float | Matrix = 0.0) -
     return Learned(weights, dag, threshold * factor)
 
 
+def learned_by_correlation(
+    weights: Matrix, covariance: Matrix, threshold: float, widening: float | Matrix = 0.0
+) -> Learned:
+    """Keep the edges whose partial correlation, given the child's other parents, is large enough.
+
+    The largest weights make a DAG, which is refitted by least squares on the covariance; the edge
+    with the smallest partial correlation over its threshold goes, and so on until all reach it.
+    ``widening`` is added to the threshold. A rule on the weights and the covariance alone: where
+    these were released, it is post-processing.
+    """
+    dag, _ = prune(weights, TINY)
+    limits = np.broadcast_to(threshold + np.asarray(widening), dag.shape)
+    ratios = np.full(dag.shape, np.inf)
+    for child in range(len(dag)):
+        _refit(ratios, dag, child, covariance, limits)
+    while ratios.min(initial=np.inf) < 1.0:
+        parent, child = np.unravel_index(int(ratios.argmin()), ratios.shape)
+        dag[parent, child] = False
+        _refit(ratios, dag, int(child), covariance, limits)
+    return Learned(weights, dag, threshold)
+
+
+TINY = 1e-2  # weights below it are L-BFGS' remains of an edge
+
+
+def _refit(
+    ratios: Matrix, dag: Adjacency, child: int, covariance: Matrix, limits: Matrix
+) -> None:
+    """Partial correlations of the child's edges over their limits, into its column of ratios."""
+    parents = np.flatnonzero(dag[:, child])
+    ratios[:, child] = np.inf
+    if parents.size:
+        some = [*parents, child]
+        precision = np.linalg.pinv(covariance[np.ix_(some, some)], hermitian=True)
+        own = np.sqrt(np.maximum(np.diag(precision), np.finfo(float).tiny))
+        partial = np.abs(precision[:-1, -1]) / (own[:-1] * own[-1])
+        ratios[parents, child] = partial / np.maximum(limits[parents, child], 1e-300)
+
+
 def oracle_f1(weights: Matrix, data: Dataset) -> tuple[float, float] | None:
     """Best skeleton F1 over all thresholds, and that threshold; it looks at the truth.
 

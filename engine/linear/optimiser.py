@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import Bounds, minimize
 
 from engine.linear.acyclicity import Matrix, acyclicity
+from engine.session import Cancelled, Session
 
 H_TOLERANCE = 1e-8
 MAX_PENALTY = 1e16
@@ -40,6 +41,7 @@ class Solution:
     weights: Matrix
     history: list[Iteration] = field(default_factory=list)
     converged: bool = False
+    status: str = "complete"
 
     @property
     def objective(self) -> tuple[float, ...]:
@@ -97,19 +99,18 @@ def solve(
     *,
     check: Callable[[], None] = lambda: None,
     on_iteration: Callable[[Iteration], None] = lambda _: None,
-    start: Matrix | None = None,
+    into: Solution | None = None,
     max_penalty: float = MAX_PENALTY,
 ) -> Solution:
     """Minimise over acyclic W; ``covariance`` (d, d) symmetric and positive semi-definite.
 
     ``l1`` is the penalty's weight, one number or one for each edge. ``check`` may raise to stop;
-    ``on_iteration`` sees each inner solve.
+    ``on_iteration`` sees each inner solve. ``into`` is filled as the solver goes, so that a caller
+    that is stopped keeps what was found.
     """
     d = len(covariance)
     parts = np.zeros(2 * d * d)
-    if start is not None:
-        parts = np.concatenate([np.maximum(start, 0).ravel(), np.maximum(-start, 0).ravel()])
-    solution = Solution(fold_parts(parts, d))
+    solution = Solution(fold_parts(parts, d)) if into is None else into
     bounds, h, penalty, multiplier = doubled_bounds(d), np.inf, 1.0, 0.0
 
     def inner(at: Matrix, penalty: float, multiplier: float) -> tuple[float, Matrix]:
@@ -144,4 +145,24 @@ def solve(
         if h <= H_TOLERANCE or penalty >= max_penalty:
             solution.converged = h <= H_TOLERANCE
             break
+    return solution
+
+
+def solve_with_trace(
+    covariance: Matrix, l1: float | Matrix, session: Session
+) -> Solution:
+    """:func:`solve` with a step in the trace for each inner solve, and a stop that keeps the rest.
+
+    Only for covariances that may be shown: released ones, or runs that promise nothing.
+    """
+    d = len(covariance)
+    solution = Solution(np.zeros((d, d)))
+
+    def show(step: Iteration) -> None:
+        session.emit("solve", f"h = {step.h:.2e}", value=step.objective)
+
+    try:
+        solve(covariance, l1, check=session.check, on_iteration=show, into=solution)
+    except Cancelled:
+        solution.status = "cancelled"
     return solution

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from engine.data import Dataset
+from engine.linear.acyclicity import Matrix
 from engine.linear.encodings import ENCODINGS
+from engine.linear.learned import Learned, learned, learned_by_correlation
 from engine.params import Parameters, param
 
 # Discrete columns in [-1, 1]; tuned on Asia, Sachs and simulated models. Numeric columns in their
 # own units: NOTEARS' defaults.
 DISCRETE_PENALTY, NUMERIC_PENALTY = 0.01, 0.1
 DISCRETE_THRESHOLD, NUMERIC_THRESHOLD = 0.15, 0.3
+# Where a covariance is at hand: the penalty in units of correlation, and the threshold of partial
+# correlations.
+SCALED_PENALTY, PARTIAL_THRESHOLD = 0.03, 0.08
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,3 +73,42 @@ class LinearParameters(Parameters):
         if not isinstance(self.threshold, str):
             return self.threshold
         return NUMERIC_THRESHOLD if published or data.bounds is not None else DISCRETE_THRESHOLD
+
+
+@dataclass(frozen=True, kw_only=True)
+class CovarianceParameters(LinearParameters):
+    """Adds what only methods that have a covariance can do: refit and test edges on it."""
+
+    rule: str = param(
+        "auto",
+        kind="choice",
+        choices=("auto", "weight", "partial"),
+        title="Edge rule",
+        help="Weight: keep edges with |W| above the threshold. Partial: refit, and keep edges "
+        "whose partial correlation given the other parents is above it (0.08 if 'auto'), with λ "
+        "in units of correlation (0.03 if 'auto'). 'auto' is partial for discrete columns.",
+    )
+
+    def by_correlation(self, data: Dataset) -> bool:
+        """Whether edges are kept by their partial correlations."""
+        return self.rule == "partial" or (self.rule == "auto" and data.bounds is None)
+
+    def penalties(self, data: Dataset, covariance: Matrix) -> float | Matrix:
+        """The penalty: one number, or one an edge in proportion to both standard deviations."""
+        if not self.by_correlation(data):
+            return self.l1(data)
+        spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+        each = SCALED_PENALTY if isinstance(self.penalty, str) else self.penalty
+        return each * np.outer(spread, spread)
+
+    def prune(
+        self, weights: Matrix, covariance: Matrix, data: Dataset, noise: float | Matrix = 0.0
+    ) -> Learned:
+        """The graph by the edge rule, its threshold raised by a covariance entry's known noise."""
+        spread = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
+        if not self.by_correlation(data):
+            # A weight is a covariance over the parent's variance.
+            return learned(weights, self.cut(data), noise / spread[:, None] ** 2)
+        cut = PARTIAL_THRESHOLD if isinstance(self.threshold, str) else self.threshold
+        widening = noise / np.outer(spread, spread)
+        return learned_by_correlation(weights, covariance, cut, widening)

@@ -26,21 +26,23 @@ from engine.marginals.moments import Moments
 
 Block = tuple[int, ...]
 
-EFFECT = 0.03
-RIDGE = 20.0
+EFFECT = 0.03  # prior variance of a partial correlation under dependence: about 0.17 squared
+RIDGE = 20.0  # features with an eigenvalue below sqrt(20) = 4.5 noise deviations are shrunk away
+LEAK = 0.1  # allowance for products of S, as a share of what S explains additively
+FLOOR = 1e-5  # a variance below it is none
 
 
 class Verdict(NamedTuple):
     """One test: p-value, statistic on its approximate chi-square scale, and degrees of freedom.
 
-    ``leak_p`` is the p-value that allows for products of S that have not been released.
+    ``bayes`` is the log Bayes factor of dependence; ``leak_bayes`` the one that allows for
+    dependence through products of S that have not been released.
     """
 
     p: float
     statistic: float
     dof: float
     bayes: float
-    leak_p: float
     leak_bayes: float
 
 
@@ -116,18 +118,23 @@ def _noise(bx, by, ends, direct, noise_x, noise_y, cross):  # type: ignore[no-un
 
 
 @njit(cache=True, nogil=True)
-def _positive(v):  # type: ignore[no-untyped-def]
+def _positive(v, floor):  # type: ignore[no-untyped-def]
+    """(v with its eigenvalues held above the floor, v with those below it set to zero).
+
+    A residual variance of nothing leaves nothing to test: it must not look like evidence.
+    """
     w, u = np.linalg.eigh((v + v.T) / 2)
-    return (u * np.maximum(w, 1e-7)) @ u.T
+    return (u * np.maximum(w, floor)) @ u.T, (u * np.where(w > floor, w, 0.0)) @ u.T
 
 
 @njit(cache=True, nogil=True)
 def _score(r, covariance, spread, effect):  # type: ignore[no-untyped-def]
     """Score statistic of mean 0 against random effects of covariance ``effect * spread``.
 
-    With C the null covariance and K the spread, Q = r' C^-1 K C^-1 r and its null traces give
-    Satterthwaite's chi-square (Q t1/t2, t1^2/t2); the third is the log Bayes factor of
-    N(0, C + effect K) against N(0, C); the fourth the number of standard errors of ...
+    With C the null covariance, K the spread and t_k the trace of (C^-1 K)^k, the statistic
+    Q = r' C^-1 K C^-1 r is compared by Satterthwaite's rule: Q t1/t2 with chi-square of t1^2/t2
+    degrees of freedom. The third value is the log Bayes factor of N(0, C + effect K) against
+    N(0, C).
     """
     lower = np.linalg.cholesky(covariance)
     half = np.linalg.solve(lower, spread)
@@ -136,6 +143,8 @@ def _score(r, covariance, spread, effect):  # type: ignore[no-untyped-def]
     w = np.maximum(w, 0.0)
     z2 = (u.T @ np.linalg.solve(lower, r)) ** 2
     t1, t2 = np.sum(w), np.sum(w**2)
+    if t1 <= 0.0:
+        return 0.0, 0.0, 0.0
     gain = effect * w
     bayes = 0.5 * np.sum(z2 * gain / (1 + gain) - np.log1p(gain))
     return np.sum(w * z2) * t1 / t2, t1 * t1 / t2, bayes
@@ -148,9 +157,10 @@ def _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, n, leak, prior):  # ty
     effect, ridge = prior
     r, vx, vy, bx, by, ex, ey, second = _residual(mxy, vx, vy, fx, fy, gram, ridge * typical)
     covariance = _noise(bx, by, ends, direct + typical**2 * second, noise_x, noise_y, cross)
+    (vx, kx), (vy, ky) = _positive(vx, FLOOR), _positive(vy, FLOOR)
+    _add_kron(covariance, 1.0 / n, vx, vy)
     spread = np.zeros_like(covariance)
-    _add_kron(spread, 1.0, _positive(vx), _positive(vy))
-    covariance += spread / n
+    _add_kron(spread, 1.0, kx, ky)
     project = np.kron(scores[0], scores[1])
     flat = project @ np.ascontiguousarray(r).reshape(-1)
     spread = project @ spread @ project.T
@@ -206,9 +216,10 @@ def _additive(one, two, offsets, noise_one, noise_two, scores, x, y, given, n, l
 class NoisyTests:
     """Conditional independence tests on released moments, each computed once."""
 
-    def __init__(self, moments: Moments, leak: float = 0.1, ordinal: bool = False):
-        self._m, self._leak, self._prior = moments, leak, (EFFECT, RIDGE)
-        self._scores = [_midranks(moments, i) if ordinal else np.eye(len(moments.at[i])) for i in range(moments.d)]
+    def __init__(self, moments: Moments, *, ordinal: bool = False):
+        self._m, self._prior = moments, (EFFECT, RIDGE)
+        scores = _midranks if ordinal else _identity
+        self._scores = [scores(moments, i) for i in range(moments.d)]
         self._offsets = np.concatenate([[0], np.cumsum([r - 1 for r in moments.cardinalities])])
         self._known: dict[tuple[int, int, Block], Verdict] = {}
 
@@ -224,9 +235,11 @@ class NoisyTests:
 
     def _compute(self, x: int, y: int, given: Block) -> Verdict:
         m = self._m
+        if min(m.cardinalities[x], m.cardinalities[y]) < 2:
+            return Verdict(1.0, 0.0, 0.0, -math.inf, -math.inf)  # a constant depends on nothing
         wanted = list(combinations(given, 2))
         products = [(s, t) for s, t in wanted if m.has(x, s, t) and m.has(y, s, t)]
-        leak = self._leak * math.sqrt(1 - len(products) / len(wanted)) if wanted else 0.0
+        leak = LEAK * math.sqrt(1 - len(products) / len(wanted)) if wanted else 0.0
         if products:
             plain, allowed = self._with_products(x, y, given, products, leak)
         else:
@@ -234,24 +247,25 @@ class NoisyTests:
                 m.one, m.two, self._offsets, m.noise_one, m.noise_two, self._scores_of(x, y),
                 x, y, np.array(given, dtype=np.int64), m.n, leak, self._prior,
             )  # fmt: skip
-        p = gammaincc(plain[1] / 2, plain[0] / 2)
-        leak_p = gammaincc(allowed[1] / 2, allowed[0] / 2)
-        return Verdict(float(p), plain[0], plain[1], plain[2], float(leak_p), allowed[2])
+        statistic, dof, bayes = plain
+        p = float(gammaincc(dof / 2, statistic / 2)) if dof > 0 else 1.0
+        return Verdict(p, statistic, dof, bayes, allowed[2])
 
     def _with_products(self, x, y, given, products, leak):  # type: ignore[no-untyped-def]
-        m = self._m
+        """The test with the contrasts of S and the named products as features."""
+        m, solid = self._m, np.ascontiguousarray
         blocks: list[Block] = [(), *((s,) for s in given), *products]
         fx, fy = self._cross(x, blocks), self._cross(y, blocks)
         noise_x = np.array([m.variance(x, *b) for b in blocks])
         noise_y = np.array([m.variance(y, *b) for b in blocks])
         cross = np.array([[self._product_noise(b, c) for c in blocks] for b in blocks])
         singles = slice(1, 1 + len(given))
-        typical = float(np.mean(noise_x[singles] + noise_y[singles])) / 2
+        typical = np.mean(noise_x[singles] + noise_y[singles]) / 2
         noise = (m.variance(x, y), noise_x, noise_y, cross, typical)
         ends = np.cumsum([len(f) for f in fx])
         return _test(
-            np.ascontiguousarray(m.block(x, y)), m.block(x, x), m.block(y, y),
-            np.concatenate(fx), np.concatenate(fy), self._gram(given, blocks),
+            solid(m.block(x, y)), solid(m.block(x, x)), solid(m.block(y, y)),
+            solid(np.concatenate(fx)), solid(np.concatenate(fy)), solid(self._gram(given, blocks)),
             ends, noise, self._scores_of(x, y), m.n, leak, self._prior,
         )  # fmt: skip
 
@@ -286,7 +300,7 @@ class NoisyTests:
             p += scale * _products(h, b) @ m.tensor_of(*b).ravel()
         p = np.maximum(p, 0)
         phi = np.concatenate([_products(h, b) for b in blocks], axis=1)
-        gram: Array = phi.T @ ((p / p.sum())[:, None] * phi)
+        gram: Array = phi.T @ ((p / max(p.sum(), 1e-12))[:, None] * phi)
         return gram
 
 
@@ -297,6 +311,11 @@ def _products(h: dict[int, Array], block: Block) -> NDArray[np.float64]:
     for s in block:
         out = (out[:, :, None] * h[s][:, None, :]).reshape(cells, -1)
     return out
+
+
+def _identity(moments: Moments, i: int) -> Array:
+    """All contrasts of the variable as they are."""
+    return np.eye(len(moments.at[i]))
 
 
 def _midranks(moments: Moments, i: int) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -25,6 +25,8 @@ from engine.tables import Store
 Key = tuple[int, ...]
 Pair = tuple[int, int]
 Triple = tuple[int, int, int]
+
+LEAST_WEIGHT = 0.1  # of the one-way tensors, where there are next to no pairs
 
 
 @dataclass
@@ -73,7 +75,8 @@ class Moments:
 
     def block(self, i: int, j: int) -> Array:
         """The pair's tensor, axes (i, j)."""
-        return self.two[np.ix_(self.at[i], self.at[j])]
+        out: Array = self.two[np.ix_(self.at[i], self.at[j])]
+        return out
 
     def triple(self, i: int, j: int, k: int) -> Array:
         """A released triple's tensor with its axes in the given order."""
@@ -154,7 +157,8 @@ def one_way_weight(cardinalities: Sequence[int]) -> float:
     skewed margins, and sigma^2 grows as a + b w: the product is smallest at w = sqrt(a / (2b)).
     """
     pairs = all_pairs_change(cardinalities, 0.0)
-    return math.sqrt(pairs / (2 * (all_pairs_change(cardinalities, 1.0) - pairs)))
+    single = all_pairs_change(cardinalities, 1.0) - pairs
+    return max(math.sqrt(pairs / (2 * single)), LEAST_WEIGHT)
 
 
 def release_pairs(session: Session, store: Store, rho: float) -> Moments:
@@ -187,11 +191,11 @@ def refine_pairs(
 ) -> None:
     """Release the named pairs' and all one-way tensors again and average them in; spends ``rho``.
 
-    The one-way tensors come along because a covariance T_xy - T_x T_y^T is only as good as they are.
+    The one-way tensors come along because T_xy - T_x T_y^T is only as good as they are.
     """
     cards, size = store.rows.cardinalities, len(moments.one)
     change, single = some_pairs_change(pairs, cards), 2.0 * len(cards)
-    weight = max(math.sqrt(change / (2 * single)), 0.1)
+    weight = max(math.sqrt(change / (2 * single)), LEAST_WEIGHT)
     tables = [_exact(store, pair) for pair in pairs]
     one, _ = store.keep(("contrast gram",), lambda: gram(store.rows))
     total = change + weight * single

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, runtime_checkable
 
+from engine.privacy.accounting import gaussian_delta
+
 
 @runtime_checkable
 class Event(Protocol):

@@ -7,6 +7,7 @@ than 50 ms.
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import tempfile
@@ -14,8 +15,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
-from threading import Lock
-from time import monotonic
+from threading import Lock, Thread
+from time import monotonic, sleep
 from typing import Any, Protocol
 
 from engine.data import Dataset
@@ -29,6 +30,7 @@ BATCH_SECONDS = 0.04
 GRACE_SECONDS = 2.0  # what running cells get to finish once a study is cancelled
 _MOST = 64  # cells in a batch
 _POLL = 0.05
+_WATCH = 0.5
 _AHEAD = 2  # batches a slot is given, so that it never waits for the next
 
 
@@ -43,6 +45,10 @@ def serial(
         if result.status == "cancelled":
             return
         yield [result]
+
+
+class WorkerError(InputError):
+    """A worker process ended, or could not be used."""
 
 
 class Pool(Protocol):
@@ -77,9 +83,14 @@ def parallel(
                 break
             done, _ = wait(running, _POLL, FIRST_COMPLETED)
             for future in done:
-                slot = running.pop(future)
-                batch = _result(future)
-                queue.learn(slot, batch)
+                running.pop(future)
+                try:
+                    batch = _result(future)
+                except WorkerError:
+                    if cancelled():  # Ctrl-C may have ended a worker that was just starting
+                        return
+                    raise
+                queue.learn(batch)
                 yield batch
         finished = not running
     finally:
@@ -108,7 +119,7 @@ def _result(future: Future[Batch]) -> Batch:
         raise
     except Exception as error:
         reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-        raise InputError(f"A worker failed ({reason}); what was finished is kept.") from error
+        raise WorkerError(f"A worker failed ({reason}); what was finished is kept.") from error
     return batch
 
 
@@ -162,7 +173,7 @@ class _Queue:
         """What the first runs took: what a second worker would have to count again."""
         return sum(s for (f, _), s in self._first.items() if f == fingerprint)
 
-    def learn(self, slot: int, batch: Batch) -> None:
+    def learn(self, batch: Batch) -> None:
         """Take note of how long cells took."""
         for result in batch:
             key = result.fingerprint, result.algorithm
@@ -193,7 +204,9 @@ class ProcessPool:
         # One thread each: the results must not depend on how many cores there are.
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         self._executors = [
-            ProcessPoolExecutor(max_workers=1, initializer=_begin, env=threads)
+            ProcessPoolExecutor(
+                max_workers=1, initializer=_begin, initargs=(os.getpid(),), env=threads
+            )
             for _ in range(workers)
         ]
 
@@ -214,9 +227,17 @@ class ProcessPool:
         self._folder.cleanup()
 
 
-def _begin() -> None:
-    """Ctrl-C reaches the whole process group; only the parent reacts to it."""
+def _begin(parent: int) -> None:
+    """Leave Ctrl-C, which reaches the whole process group, to the parent; end when it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    """A killed parent leaves its children to another process, which they notice here."""
+    while os.getppid() == parent:
+        sleep(_WATCH)
+    os._exit(1)
 
 
 def _run_here(path: str, cells: list[Cell]) -> Batch:
@@ -270,11 +291,10 @@ class DaskPool:
         return future
 
     def close(self, *, kill: bool) -> None:
-        """Leave the cluster running; with ``kill`` what has not begun is called off."""
+        """Leave the cluster running."""
         for executor in self._executors:
-            executor.shutdown(wait=False, cancel_futures=kill)
-        self._sent.clear()
-        self._client.close()
+            executor.shutdown(wait=False)
+        self._client.close()  # calls off what has not begun, and forgets the datasets
 
 
 def _run_on_cluster(data: Dataset, cells: list[Cell]) -> Batch:

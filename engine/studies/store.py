@@ -196,19 +196,27 @@ def _refuse_foreign(path: Path) -> None:
 
 
 def _check_whole(path: Path) -> None:
+    """Read a file through and leave no trace, not even the empty side files of SQLite."""
+    side = Path(f"{path}-wal")
+    busy = side.exists()  # someone has it open, or was killed while they had
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as reader:
-            reader.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
-            version = reader.execute("PRAGMA user_version").fetchone()[0]
-            if version > SCHEMA_VERSION:
-                raise InputError(f"{path} was written by a newer version; update this program.")
-            verdict = reader.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if verdict != "ok":
-                raise sqlite3.DatabaseError(verdict)
-            reader.execute(f"SELECT {', '.join(_COLUMNS)} FROM cells LIMIT 1").fetchone()
-            reader.execute("SELECT name, spec FROM studies LIMIT 1").fetchone()
+        _read_through(path, "mode=ro" if busy else "immutable=1")
     except sqlite3.Error as error:
-        raise InputError(_sentence(path, error)) from error
+        if busy or not side.exists():
+            raise InputError(_sentence(path, error)) from error
+        _check_whole(path)  # another process opened it this instant
+
+
+def _read_through(path: Path, how: str) -> None:
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True)) as reader:
+        reader.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+        if reader.execute("PRAGMA user_version").fetchone()[0] > SCHEMA_VERSION:
+            raise InputError(f"{path} was written by a newer version; update this program.")
+        verdict = reader.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if verdict != "ok":
+            raise sqlite3.DatabaseError(verdict)
+        reader.execute(f"SELECT {', '.join(_COLUMNS)} FROM cells LIMIT 1").fetchone()
+        reader.execute("SELECT name, spec FROM studies LIMIT 1").fetchone()
 
 
 def _sentence(path: Path, error: sqlite3.Error) -> str:

@@ -157,7 +157,7 @@ def _bend(link: Link, positions: Mapping[str, Point]) -> dict[str, Any] | bool:
         half = (abs(by - ay) * box_width(name) + abs(bx - ax) * NODE_HEIGHT) / (2 * length)
         if abs(across) < half + 2:
             bow = min(0.45, max(0.15, 1.6 * half / length))
-            return {"type": "curvedCW" if across <= 0 else "curvedCCW", "roundness": bow}
+            return {"type": "curvedCW" if across >= 0 else "curvedCCW", "roundness": bow}
     return False
 
 

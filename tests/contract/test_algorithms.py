@@ -324,14 +324,15 @@ def test_strict_budget_on_subsamples(key: str, m: int, asia: Dataset) -> None:
         check_result(result, asia, key)
 
 
-def test_the_budget_does_run_out() -> None:
-    """Otherwise the runs above would never see a refusal."""
-    data = load_dataset("asia", n=50, seed=1)
-    ended = {key: 0 for key in STRICT}
-    for key in STRICT:
-        for seed in range(20):
-            ended[key] += run(key, data, epsilon=0.01, seed=seed).status == "budget_exhausted"
-    assert ended["priv_pc"] > 0
+def test_the_budget_does_run_out(asia: Dataset) -> None:
+    """Otherwise the runs above would never see a refusal; what was decided by then is kept."""
+    runs = [run("priv_pc", asia, epsilon=1.0, seed=seed) for seed in range(20)]
+    ended = [r for r in runs if r.status == "budget_exhausted"]
+    assert ended
+    for result in ended:
+        check_result(result, asia, "priv_pc")
+        assert result.ledger.left < result.ledger.limit
+        assert [c for step in result.steps for c in step.charges] == list(result.ledger)
 
 
 @pytest.mark.parametrize("key", [k for k in STRICT if k in PARENT])
@@ -415,7 +416,7 @@ def odd_data() -> dict[str, Dataset]:
         ),
         "all rows alike": Dataset.from_codes(np.zeros((100, 3), int), levels=levels3),
         "many levels": Dataset.from_codes(
-            rng.integers(0, 60, (300, 3)), levels=[[str(k) for k in range(60)]] * 3
+            rng.integers(0, 12, (300, 3)), levels=[[str(k) for k in range(12)]] * 3
         ),
     }
 
@@ -439,5 +440,5 @@ def test_odd_data(key: str, guarantee: str | None, what: str) -> None:
 def test_odd_data_with_every_statistic(what: str, statistic: str) -> None:
     result = run("pc", odd_data()[what], statistic=statistic)
     check_result(result, odd_data()[what], "pc")
-    if what == "all rows alike" and statistic in ("g2", "chi2"):
-        assert len(result.skeleton) == 3  # nothing can be tested, every edge stays
+    if what == "all rows alike":
+        assert not result.skeleton  # a constant column is independent of everything

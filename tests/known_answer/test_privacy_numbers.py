@@ -50,10 +50,13 @@ def test_worst_pure_step_against_the_exact_composition() -> None:
 
     def delta(epsilon: float) -> float:
         # outcome i "lies for the other dataset": losses step * (2 i - count)
-        return sum(
-            max(0.0, w - math.exp(epsilon) * math.comb(count, i) * math.exp(step * (count - i)))
-            for i, w in enumerate(weights)
-        ) / total
+        return (
+            sum(
+                max(0.0, w - math.exp(epsilon) * math.comb(count, i) * math.exp(step * (count - i)))
+                for i, w in enumerate(weights)
+            )
+            / total
+        )
 
     found = compose_any_pure([step] * count, DELTA)
     assert delta(found) <= DELTA < delta(found - 2e-3)

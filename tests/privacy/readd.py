@@ -26,8 +26,10 @@ def epsilon_of(event: e.Event) -> float:
             cost = epsilon_of(inner)
             if cost > 100:  # e^-100 is below rounding
                 return cost + math.log(rate)
-            return math.log(1 + rate * (math.exp(cost) - 1)) if cost > 1e-4 else (
-                math.log1p(rate * math.expm1(cost))
+            return (
+                math.log(1 + rate * (math.exp(cost) - 1))
+                if cost > 1e-4
+                else (math.log1p(rate * math.expm1(cost)))
             )
         case e.GaussianEvent():
             return math.inf if event.sensitivity else 0.0

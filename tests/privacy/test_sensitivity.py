@@ -81,9 +81,7 @@ SMALL = [
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize(("shape", "n"), SMALL)
-def test_all_neighbours_of_all_small_tables(
-    test: str, shape: tuple[int, int, int], n: int
-) -> None:
+def test_all_neighbours_of_all_small_tables(test: str, shape: tuple[int, int, int], n: int) -> None:
     limit = bound(test, shape, n)
     z, p = largest_changes(test, shape, n)
     assert z <= limit + ROUNDING

@@ -16,7 +16,7 @@ def open_app() -> Callable[..., AppTest]:
     """Open the app in a new session, at an address with the given query parameters."""
 
     def open_(**query: str) -> AppTest:
-        app = AppTest.from_file(str(APP), default_timeout=20)
+        app = AppTest.from_file(str(APP), default_timeout=60)
         for name, value in query.items():
             app.query_params[name] = value
         app.run()

@@ -13,7 +13,7 @@ APP = Path(__file__).resolve().parents[2] / "app.py"
 @pytest.mark.parametrize("page", ["data", "run"])
 def test_a_page_opened_first_is_drawn_inside_the_app(page: str) -> None:
     # Before any st.navigation call Streamlit would start the page's file alone.
-    app = AppTest.from_file(str(APP), default_timeout=20)
+    app = AppTest.from_file(str(APP), default_timeout=60)
     app.switch_page(f"pages/{page}.py").run()
     assert not app.exception
     assert app.session_state["inside_app"]

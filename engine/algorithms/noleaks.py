@@ -1,0 +1,192 @@
+"""NOLEAKS: NOTEARS with noisy gradients (Ma et al. 2022), as published and with bounds that hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+
+from engine.algorithms.common import Algorithm, Outcome, PrivateBudget
+from engine.data import Dataset
+from engine.linear.acyclicity import Matrix, acyclicity
+from engine.linear.descent import (
+    PublishedData,
+    PublishedGradient,
+    StrictPlan,
+    Trace,
+    claimed_sensitivity,
+    published_data,
+    strict_descent,
+    strict_records,
+    unit_of,
+)
+from engine.linear.learned import learned, report
+from engine.linear.optimiser import doubled_bounds, fold_parts, least_squares, penalised
+from engine.linear.parameters import LinearParameters
+from engine.linear.records import norm_limit
+from engine.params import param
+from engine.privacy.accounting import analytic_gaussian_sigma
+from engine.privacy.ledger import BudgetExhausted, Guarantee, Ledger
+from engine.session import Cancelled, Session
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoleaksParameters(PrivateBudget, LinearParameters):
+    """Parameters of NOLEAKS. In published mode epsilon and delta are those of one gradient."""
+
+    clip: float | str = param(
+        "auto",
+        kind="float",
+        words=("auto",),
+        low=0.0,
+        open_low=True,
+        high=1e3,
+        title="Clip s",
+        help="Published: every entry of the mean gradient is clipped to ±s. Strict: every row's "
+        "own gradient is shrunk to the norm s√(d(d−1)), the same noise. 'auto' is 2, and 0.5 in "
+        "strict mode, where columns lie in [−1, 1].",
+    )
+    gradients: int = param(
+        200,
+        kind="int",
+        low=1,
+        high=5_000,
+        title="Gradients",
+        help="How many noisy gradients a strict run shares its total among.",
+        when={"guarantee": ("strict",)},
+    )
+    public_rows: int = param(
+        1_000,
+        kind="int",
+        low=1,
+        high=10_000_000,
+        title="Public rows",
+        help="The first rows of the data, on which the published line search computes the "
+        "objective. Nothing protects them.",
+        when={"guarantee": ("published",)},
+    )
+
+    @property
+    def bound(self) -> float:
+        """The clip as a number."""
+        if isinstance(self.clip, str):
+            return STRICT_CLIP if self.strict else PUBLISHED_CLIP
+        return self.clip
+
+
+PUBLISHED_CLIP, STRICT_CLIP = 2.0, 0.5
+ENCODING_SHARE = 0.05  # of a strict total, for the column means or one-way tables
+MAX_DUAL_STEPS, MAX_PENALTY, H_TOLERANCE = 100, 1e16, 1e-8
+
+
+def published(
+    data: Dataset, params: NoleaksParameters, session: Session, trace: Trace
+) -> PublishedData:
+    """The paper's loop: L-BFGS-B on noisy gradients, its line search on public rows.
+
+    The h(W) and the loss it looks at between gradients come from released weights and public rows.
+    """
+    d = data.d
+    read = published_data(data, params.scores(True), params.public_rows, session)
+    sigma = analytic_gaussian_sigma(
+        params.epsilon, params.delta, claimed_sensitivity(params.bound, d, data.n)
+    )
+    noisy = PublishedGradient(session, read.covariance, params.bound, trace)
+    l1, bounds = params.l1(data, True), doubled_bounds(d)
+    penalty, multiplier, h, parts = 1.0, 0.0, np.inf, np.zeros(2 * d * d)
+
+    def value(at: Matrix) -> float:
+        return penalised(
+            at, lambda w: least_squares(w, read.public), l1, penalty, multiplier, d
+        )[0]
+
+    def slope(at: Matrix) -> Matrix:
+        return penalised(
+            at,
+            lambda w: (0.0, noisy(w, params.epsilon, sigma)),
+            l1,
+            penalty,
+            multiplier,
+            d,
+        )[1]
+
+    for _ in range(MAX_DUAL_STEPS):
+        while True:
+            found = minimize(value, parts, method="L-BFGS-B", jac=slope, bounds=bounds)
+            w = fold_parts(found.x, d)
+            new = acyclicity(w)[0]
+            trace.objective.append(least_squares(w, read.public)[0] + l1 * float(found.x.sum()))
+            trace.h.append(new)
+            if new <= 0.25 * h or penalty >= MAX_PENALTY:
+                break
+            penalty *= 10.0
+        parts, h, trace.weights = found.x, new, w
+        multiplier += penalty * h
+        if h <= H_TOLERANCE or penalty >= MAX_PENALTY:
+            break
+    return read
+
+
+def plan(params: NoleaksParameters) -> StrictPlan:
+    """A strict total, shared equally among the gradients."""
+    equal = (1 / params.gradients,) * params.gradients
+    return StrictPlan(params.total, ENCODING_SHARE, equal)
+
+
+def strict(data: Dataset, params: NoleaksParameters, session: Session, trace: Trace) -> None:
+    """Clipped rows, public plan, capped total."""
+    shared = plan(params)
+    rows = strict_records(data, params.scores(), shared, session)
+    radius = norm_limit(params.bound, data.d)
+    sigmas = shared.sigmas(2 * radius / data.n)
+    each = params.epsilon / params.gradients
+    l1 = params.l1(data) / unit_of(data) ** 2
+    strict_descent(rows, radius, sigmas, [each] * len(sigmas), l1, session, trace)
+
+
+def ledger(data: Dataset, params: NoleaksParameters) -> Ledger:
+    """Strict: the cap in zCDP. Published: no cap."""
+    if not params.strict:
+        return Ledger(delta=params.delta)
+    return Ledger(params.total, method="zcdp")
+
+
+def run(data: Dataset, params: NoleaksParameters, session: Session) -> Outcome:
+    """Published: ``epsilon`` and ``delta`` a gradient, the total is their sum. Strict: the cap."""
+    trace = Trace(np.zeros((data.d, data.d)))
+    try:
+        (strict if params.strict else published)(data, params, session, trace)
+    except BudgetExhausted:
+        trace.status = "budget_exhausted"
+    except Cancelled:
+        trace.status = "cancelled"
+    result = learned(trace.weights, params.cut(data, not params.strict))
+    claimed = None
+    if not params.strict:
+        count = len(trace.epsilon)
+        claimed = Guarantee(count * params.epsilon, count * params.delta)
+    extras = report(
+        result,
+        data,
+        objective=tuple(trace.objective),
+        h=tuple(trace.h),
+        epsilon=tuple(trace.epsilon),
+        more={"gradients": len(trace.epsilon)},
+    )
+    session.close()
+    return Outcome(cpdag=result.cpdag, status=trace.status, claimed=claimed, extras=extras)
+
+
+ALGORITHM = Algorithm(
+    key="noleaks",
+    title="NOLEAKS",
+    family="score-based",
+    params=NoleaksParameters,
+    run=run,
+    private=True,
+    reference="Ma et al. 2022",
+    summary="NOTEARS on gradients that are clipped and released with Gaussian noise, each of them "
+    "paid for.",
+    ledger=ledger,
+)

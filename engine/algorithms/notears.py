@@ -1,0 +1,45 @@
+"""NOTEARS without privacy (Zheng, Aragam, Ravikumar, Xing, NeurIPS 2018), from X'X alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.algorithms.common import Algorithm, Outcome
+from engine.data import Dataset
+from engine.linear.encodings import encoding_of, level_counts
+from engine.linear.gram import covariance, second_moments
+from engine.linear.learned import report
+from engine.linear.optimiser import Solution, solve_with_trace
+from engine.linear.parameters import CovarianceParameters
+from engine.privacy.events import UndefendedEvent
+from engine.session import Session
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotearsParameters(CovarianceParameters):
+    """Parameters of non-private NOTEARS."""
+
+
+def run(data: Dataset, params: NotearsParameters, session: Session) -> Outcome:
+    """Least squares over acyclic weights; the data are read once, and nothing can be defended."""
+    session.ledger.charge(UndefendedEvent("NOTEARS reads the data without noise"), label="NOTEARS")
+    frequencies = [c / data.n for c in level_counts(data)]
+    encoding = encoding_of(data, params.scores(), frequencies)
+    moments = covariance(second_moments(data, encoding), encoding)
+    solution: Solution = solve_with_trace(moments, params.penalties(data, moments), session)
+    result = params.prune(solution.weights, moments, data)
+    extras = report(result, data, objective=solution.objective, h=solution.h)
+    session.close()
+    return Outcome(cpdag=result.cpdag, status=solution.status, extras=extras)
+
+
+ALGORITHM = Algorithm(
+    key="notears",
+    title="NOTEARS (no privacy)",
+    family="score-based",
+    params=NotearsParameters,
+    run=run,
+    private=False,
+    reference="Zheng, Aragam, Ravikumar, Xing, NeurIPS 2018",
+    summary="Fits a linear model with an l1 penalty and a smooth measure of cycles, without noise.",
+)

@@ -1,0 +1,67 @@
+"""How an epsilon is spread over gradients: equal, or CURATE's increments (2024, section III-B)."""
+
+from __future__ import annotations
+
+import math
+
+from engine.errors import InputError
+from engine.theory import affordable_iterations
+
+INCREMENTS = ("multiplicative", "additive", "exponential", "rising")
+RISE = 10.0  # "rising": the last gradient's epsilon over the first one's, nearly
+MAX_ITERATIONS = 5_000
+
+
+def iterations(total: float, initial: float, increment: str) -> int:
+    """How many gradients a total affords that starts at ``initial``: Lemma 2, its floor.
+
+    For "rising" I solves: the sum of initial RISE^(k/I) over k < I is the total. Raises InputError where not one gradient is affordable.
+    """
+    if increment == "rising":
+        real = math.log(RISE) / math.log1p(initial * (RISE - 1) / total)
+    else:
+        real = affordable_iterations(total, initial, increment)
+    count = min(MAX_ITERATIONS, math.floor(real * (1 + 1e-9)))
+    if count < 1:
+        raise InputError(
+            f"A total epsilon of {total:g} does not afford one iteration that starts at "
+            f"{initial:g}; lower the initial epsilon."
+        )
+    return count
+
+
+AUTO_GRADIENTS = 200
+
+
+def initial_for(total: float, increment: str, count: int = AUTO_GRADIENTS) -> float:
+    """The initial epsilon for which a total affords ``count`` gradients (within rounding).
+
+    Depends on public numbers alone. A larger one affords fewer, so it is found by bisection.
+    """
+    low, high = 0.0, total
+    for _ in range(200):
+        middle = (low + high) / 2
+        if sum(schedule(middle, count, increment)) <= total:
+            low = middle
+        else:
+            high = middle
+    if increment == "exponential":  # Lemma 2 is conservative here: I = E / (e epsilon_0)
+        low = total / (math.e * count)
+    return low
+
+
+def schedule(initial: float, count: int, increment: str) -> tuple[float, ...]:
+    """epsilon_k for k = 0, ..., count - 1.
+
+    The text and Lemma 2 have k / I where Algorithm 2 has k / (I - 1), which would exceed the total;
+    k / I it is. For initial < 1 the published multiplicative increment falls from epsilon_0 towards
+    epsilon_0^2; "rising", ours, goes from epsilon_0 to RISE times as much, whatever epsilon_0.
+    """
+    shares = [k / count for k in range(count)]
+    if increment == "additive":
+        return tuple(initial * (1 + s) for s in shares)
+    if increment == "exponential":
+        return tuple(initial * math.exp(s) for s in shares)
+    if increment == "rising":
+        return tuple(initial * RISE**s for s in shares)
+    return tuple(initial ** (1 + s) for s in shares)

@@ -1,0 +1,130 @@
+"""Toy rules that try to overspend through the real loop, mechanisms and ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from engine.privacy.events import UndefendedEvent
+from engine.privacy.ledger import BudgetExhausted, Guarantee, Ledger
+from engine.privacy.mechanisms import AboveThreshold, exponential, gaussian, laplace
+from engine.session import Session
+from engine.skeleton import Graph, Query, TestByTest, search
+from tests.privacy.readd import total_of
+
+Move = Callable[[Session, Query, float], float]
+
+
+def greedy(s: Session, q: Query, last: float) -> float:
+    """All that is left, each time."""
+    return laplace(s, 0.0, sensitivity=max(s.ledger.left, 1e-3), scale=1.0)
+
+
+def gambler(s: Session, q: Query, last: float) -> float:
+    """Doubles its stake after a large answer: what it spends depends on the data."""
+    return laplace(s, 0.0, sensitivity=0.02 * 2 ** min(10, abs(last)), scale=1.0)
+
+
+def mixer(s: Session, q: Query, last: float) -> float:
+    """Every mechanism in turn, on subsamples too."""
+    kind = s.rng.integers(4)
+    if kind == 0:
+        run = AboveThreshold(
+            s, threshold=0, sensitivity=0.1, threshold_scale=1, query_scale=2, rate=0.3
+        )
+        return float(run.above(last))
+    if kind == 1:
+        return float(exponential(s, [0.0, 1.0, 2.0], epsilon=0.1))
+    if kind == 2:
+        return float(gaussian(s, [0.0], sensitivity=0.05, sigma=1.0)[0])
+    return laplace(s, 0.0, sensitivity=0.05, scale=1.0)
+
+
+def stubborn(s: Session, q: Query, last: float) -> float:
+    """Catches the refusal and asks again, smaller, down to nothing."""
+    size = 0.5
+    while size > 1e-9:
+        try:
+            return laplace(s, 0.0, sensitivity=size, scale=1.0)
+        except BudgetExhausted:
+            size /= 2
+    raise BudgetExhausted("nothing is left")
+
+
+def cheat(s: Session, q: Query, last: float) -> float:
+    """Asks for no noise at all, or a charge that cannot be told."""
+    for sensitivity, scale in ((1.0, 0.0), (np.nan, 1.0), (-1.0, 1.0), (np.inf, 1.0)):
+        try:
+            laplace(s, 0.0, sensitivity=sensitivity, scale=scale)
+        except BudgetExhausted:
+            continue
+        raise AssertionError("a release without a cost was let through")
+    with pytest.raises(BudgetExhausted):
+        s.ledger.charge(UndefendedEvent("raw"))
+    return laplace(s, 0.0, sensitivity=0.3, scale=1.0)
+
+
+class Adversary(TestByTest):
+    """Decides by its move's answer and never stops of itself."""
+
+    def __init__(self, session: Session, move: Move):
+        super().__init__()
+        self._session, self._move, self._last = session, move, 0.0
+
+    def independent(self, q: Query) -> bool:
+        self._last = self._move(self._session, q, self._last)
+        return self._last > 3
+
+
+def methods() -> list[tuple[str, dict[str, float]]]:
+    return [
+        ("basic", {}),
+        ("zcdp", {}),
+        ("rdp", {"order": 8.0}),
+        ("basic", {"rate": 0.2}),
+        ("zcdp", {"rate": 0.2}),
+        ("rdp", {"order": 8.0, "rate": 0.2}),
+    ]
+
+
+@pytest.mark.parametrize("move", [greedy, gambler, mixer, stubborn, cheat])
+@pytest.mark.parametrize(("method", "options"), methods())
+def test_no_rule_overspends(move: Move, method: str, options: dict[str, float]) -> None:
+    """Sixty seeds and three budgets each, whatever is refused on the way."""
+    largest, refused = 0.0, 0
+    for seed in range(60):
+        cap = Guarantee((0.5, 2.0, 8.0)[seed % 3], 1e-6)
+        session = Session(
+            rng=np.random.default_rng(seed),
+            ledger=Ledger(cap, method=method, **options),  # type: ignore[arg-type]
+            names=tuple("abcdefgh"),
+        )
+        graph, rule = Graph(8), Adversary(session, move)
+        for _ in range(3):  # it may even try again after a refusal
+            try:
+                search(graph, rule, 5)
+            except BudgetExhausted:
+                refused += 1
+        total = total_of(session.ledger)
+        assert total.epsilon <= cap.epsilon * (1 + 1e-6)
+        assert total.delta <= cap.delta
+        largest = max(largest, total.epsilon / cap.epsilon)
+    assert largest > 0.8  # the attempts are real
+    # These two ask for ever less outside basic composition, and may never be refused.
+    assert refused > 0 or move in (greedy, stubborn)
+
+
+def test_the_sum_apart_from_the_ledger_would_notice() -> None:
+    """A ledger whose check is broken fails the comparison above."""
+
+    class Broken(Ledger):
+        def affords(self, *events: object) -> bool:
+            return True
+
+    ledger = Broken(Guarantee(1.0, 1e-6))
+    session = Session(rng=np.random.default_rng(0), ledger=ledger)
+    for _ in range(3):
+        laplace(session, 0.0, sensitivity=0.5, scale=1.0)
+    assert total_of(ledger).epsilon == pytest.approx(1.5)

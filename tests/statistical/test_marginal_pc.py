@@ -1,0 +1,170 @@
+"""Marginal PC under noise: its null is calibrated, and an audit finds no more than was charged.
+
+Every bound is stated with the probability that a correct implementation fails it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import beta, binom
+
+from engine import Dataset
+from engine.marginals import moments as released
+from engine.marginals.citest import NoisyTests
+from engine.privacy.accounting import rho_budget
+from engine.privacy.ledger import Guarantee, Ledger
+from engine.privacy.mechanisms import gaussian
+from engine.session import Session
+from engine.tables import Store, store_of
+
+DELTA = 1e-6
+
+
+def dataset(codes: np.ndarray, levels: tuple[int, ...]) -> Dataset:
+    fixed = np.asfortranarray(codes.astype(np.uint8))
+    fixed.flags.writeable = False
+    names = tuple(f"v{i}" for i in range(len(levels)))
+    return Dataset(
+        name="made",
+        codes=fixed,
+        names=names,
+        levels=tuple(tuple(map(str, range(r))) for r in levels),
+    )
+
+
+def session(epsilon: float, seed: int) -> Session:
+    return Session(
+        rng=np.random.default_rng(seed),
+        ledger=Ledger(Guarantee(epsilon, DELTA), method="zcdp"),
+        trace=False,
+    )
+
+
+def fork(n: int, rng: np.random.Generator) -> Dataset:
+    """x <- z -> y with three, three and two levels: x independent of y given z."""
+    z = rng.choice(3, n, p=[0.5, 0.3, 0.2])
+    x = (rng.random(n)[:, None] > np.cumsum([[0.7, 0.2], [0.2, 0.5], [0.3, 0.1]], 1)[z]).sum(1)
+    y = (rng.random(n) < np.array([0.2, 0.6, 0.8])[z]).astype(int)
+    return dataset(np.column_stack([x, y, z]), (3, 2, 3))
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 3.0])
+def test_type_one_rate_under_noise(epsilon):
+    """At alpha = .05 the rate of 600 runs lies in [.02, .08].
+
+    A test of true size .05 fails this with probability below 1e-3; the band leaves room for the
+    first-order covariance and Satterthwaite's approximation.
+    """
+    rng = np.random.default_rng(3)
+    runs, rejected = 600, 0
+    for i in range(runs):
+        store = store_of(fork(10_000, rng))
+        moments = released.release_pairs(session(epsilon, i), store, rho_budget(epsilon, DELTA))
+        rejected += NoisyTests(moments).test(0, 1, (2,)).p < 0.05
+    assert binom.sf(round(0.08 * runs), runs, 0.05) < 1e-3
+    assert 0.02 <= rejected / runs <= 0.08
+
+
+def test_noise_costs_power_but_not_calibration_of_the_margin():
+    """The same fork is seen as dependent without its common cause."""
+    moments = released.release_pairs(
+        session(1.0, 0), store_of(fork(20_000, np.random.default_rng(0))), rho_budget(1.0, DELTA)
+    )
+    tests = NoisyTests(moments)
+    assert tests.test(0, 1).bayes > 5
+    assert tests.test(0, 1, (2,)).bayes < 0
+
+
+# Audit: adversarial neighbours --------------------------------------------------------------
+
+LEVELS = (2,) * 8
+N, RUNS = 40, 12_000
+
+
+def neighbours() -> tuple[Store, Store]:
+    """Records that differ in as many variables as moves the first release furthest."""
+    codes = np.zeros((N, len(LEVELS)), int)
+    changed = codes.copy()
+    changed[0, :5] = 1
+    return store_of(dataset(codes, LEVELS)), store_of(dataset(changed, LEVELS))
+
+
+def transcript(store: Store, owner: Session, monkeypatch, gaussian) -> np.ndarray:
+    """What ``release_pairs`` sends through the given Gaussian mechanism."""
+    seen = []
+
+    def record(*arguments, **options):
+        seen.append(gaussian(*arguments, **options))
+        return seen[-1].copy()
+
+    monkeypatch.setattr(released, "gaussian", record)
+    released.release_pairs(owner, store, owner.ledger.limit)
+    return seen[0]
+
+
+def epsilon_found(a: np.ndarray, b: np.ndarray) -> float:
+    """Lower 99.9 % confidence bound on epsilon at DELTA from the events {score > t}.
+
+    (epsilon, delta) gives P_b <= e^epsilon P_a + delta for every event; Clopper-Pearson bounds on
+    both probabilities, Bonferroni over 40 events and two probabilities each.
+    """
+    level, best = 1e-3 / 80, 0.0
+    for t in np.quantile(np.concatenate([a, b]), np.linspace(0.002, 0.998, 20)):
+        for low, high in ((a > t, b > t), (b <= t, a <= t)):
+            upper = beta.ppf(1 - level, low.sum() + 1, RUNS - low.sum())
+            lower = beta.ppf(level, high.sum(), RUNS - high.sum() + 1) if high.any() else 0.0
+            if lower > DELTA:
+                best = max(best, math.log((lower - DELTA) / upper))
+    return best
+
+
+def audit(epsilon: float, monkeypatch, mechanism) -> float:
+    """The bound from RUNS releases on either neighbour, projected on their difference."""
+
+    def exact(session, values, **options):
+        return np.asarray(values, dtype=float)
+
+    first, second = neighbours()
+    plain = [transcript(s, session(epsilon, 0), monkeypatch, exact) for s in (first, second)]
+    direction = plain[1] - plain[0]
+    scores = []
+    for k, store in enumerate((first, second)):
+        owner = session(epsilon, 50 + k)
+        runs = []
+        for _ in range(RUNS):
+            owner.ledger = Ledger(Guarantee(epsilon, DELTA), method="zcdp")
+            runs.append(transcript(store, owner, monkeypatch, mechanism) @ direction)
+        scores.append(np.array(runs))
+    return epsilon_found(*scores)
+
+
+def under_noised(session, values, *, sensitivity, **options):
+    """Noise for one table (sensitivity 1) where one record moves all of them."""
+    exact = np.asarray(values, dtype=float)
+    noisy = gaussian(session, exact, sensitivity=sensitivity, **options)
+    return exact + (noisy - exact) / sensitivity
+
+
+def test_the_neighbours_are_the_worst_case(monkeypatch):
+    """The audit looks where the bound is attained."""
+    bounds = []
+
+    def exact(session, values, *, sensitivity, **options):
+        bounds.append(sensitivity)
+        return np.asarray(values, dtype=float)
+
+    a, b = (transcript(s, session(1.0, 0), monkeypatch, exact) for s in neighbours())
+    assert np.linalg.norm(a - b) == pytest.approx(bounds[0])
+
+
+def test_audit_never_finds_more_than_was_charged(monkeypatch):
+    """Fails with probability below 1e-3 for a correct mechanism."""
+    assert audit(1.0, monkeypatch, gaussian) <= 1.0
+
+
+def test_audit_catches_too_little_noise(monkeypatch):
+    """Fails to catch it with probability below 1e-3: the true bound there is above 1.3."""
+    assert audit(1.0, monkeypatch, under_noised) > 1.0

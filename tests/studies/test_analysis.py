@@ -1,0 +1,124 @@
+"""Tables, bands, stability and the smallest sufficient epsilon."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+
+import pandas as pd
+import pytest
+
+from engine import load_dataset, sweep
+from engine.studies import CellResult
+from engine.studies.analysis import (
+    bands,
+    edge_stability,
+    frame,
+    smallest_epsilon,
+    summary,
+    to_csv,
+    to_json,
+    varied,
+)
+from engine.studies.svg import Panel, Series, chart
+
+GRID = {"epsilon": [0.1, 1.0, 10.0], "delta": 1e-3, "guarantee": "published"}
+
+
+@pytest.fixture(scope="module")
+def results() -> list[CellResult]:
+    return list(sweep(load_dataset("asia", n=3000), ["priv_pc", "pc"], GRID, 5))
+
+
+def test_the_table_has_one_row_a_run(results: list[CellResult]) -> None:
+    table = frame(results)
+    assert len(table) == 20
+    assert varied(table) == ["epsilon"]
+    row = table[(table["algorithm"] == "priv_pc") & (table["epsilon"] == 1.0)].iloc[0]
+    same = next(
+        r for r in results if r.algorithm == "priv_pc" and r.values["epsilon"] == 1 and r.seed == 0
+    )
+    assert row["skeleton_f1"] == same.skeleton_f1
+    assert row["edges"] == len(same.skeleton)
+    assert row["claimed_epsilon"] == same.claimed_epsilon
+
+
+def test_csv_and_json_can_be_read_back(results: list[CellResult]) -> None:
+    table = pd.read_csv(io.StringIO(to_csv(results)))
+    assert len(table) == 20
+    assert math.isinf(table[table["algorithm"] == "pc"]["spent_epsilon"].iloc[0])
+    objects = json.loads(to_json(results))
+    assert objects[0]["metrics"]["skeleton_f1"] == results[0].skeleton_f1
+    assert any(o["spent"]["epsilon"] == "inf" for o in objects)
+
+
+def test_bands_are_quantiles_over_the_seeds(results: list[CellResult]) -> None:
+    table = frame(results)
+    points = bands(table, "skeleton_f1")
+    assert list(points[points["algorithm"] == "priv_pc"]["x"]) == [0.1, 1.0, 10.0]
+    part = table[(table["algorithm"] == "priv_pc") & (table["epsilon"] == 1.0)]["skeleton_f1"]
+    point = points[(points["algorithm"] == "priv_pc") & (points["epsilon"] == 1.0)].iloc[0]
+    assert point["median"] == part.median()
+    assert point["low"] == pytest.approx(part.quantile(0.1))
+    assert point["count"] == 5
+    claimed = bands(table, x="claimed_epsilon")
+    assert claimed[claimed["algorithm"] == "priv_pc"]["x"].is_monotonic_increasing
+    assert len(summary(table)) == 1 + 4
+
+
+def test_edge_stability_is_a_share_of_the_seeds(results: list[CellResult]) -> None:
+    truth = load_dataset("asia", n=100).truth
+    shares = edge_stability(results, truth)
+    assert shares["share"].between(0, 1).all()
+    assert shares["true"].sum() == 8 * 4  # eight true edges at three epsilons, and for pc
+    one = shares[(shares["algorithm"] == "pc") & (shares["share"] > 0)]
+    found = next(r for r in results if r.algorithm == "pc").skeleton
+    assert set(one["edge"]) == {f"{a} - {b}" for a, b in found}
+    assert (one["share"] == 1).all()
+
+
+def _study(medians: dict[float, float]) -> pd.DataFrame:
+    rows = [
+        {"dataset": "d", "algorithm": "a", "epsilon": e, "seed": s, "skeleton_f1": f}
+        for e, f in medians.items()
+        for s in range(3)
+    ]
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("medians", "target", "epsilon"),
+    [
+        ({0.1: 0.2, 1.0: 0.6, 10.0: 1.0}, 0.8, 10**0.5),
+        ({0.1: 0.2, 1.0: 0.6, 10.0: 1.0}, 0.6, 1.0),
+        ({0.1: 0.9, 1.0: 0.9, 10.0: 1.0}, 0.8, 0.1),
+        # What falls below the target again has not met it.
+        ({0.1: 0.2, 1.0: 0.9, 10.0: 0.5, 100.0: 0.9}, 0.7, 10**1.5),
+        ({0.1: 0.2, 1.0: 0.6, 10.0: 0.7}, 0.8, math.nan),
+        ({0.1: 0.9, 1.0: 0.9, 10.0: 0.7}, 0.8, math.nan),
+    ],
+)
+def test_smallest_epsilon(medians: dict[float, float], target: float, epsilon: float) -> None:
+    answer = smallest_epsilon(_study(medians), target).iloc[0]
+    assert answer["epsilon"] == pytest.approx(epsilon, nan_ok=True)
+    assert answer["reached"] == (not math.isnan(epsilon))
+    assert answer["note"].endswith((".", "before."))
+
+
+def test_a_chart_is_one_self_contained_document() -> None:
+    from xml.etree import ElementTree
+
+    line = Series("a & b", [0.1, 1, 10], [0.2, 0.5, 1], "#000", low=[0.1] * 3, high=[1] * 3)
+    dots = Series("dots", [0, 1], [3, 400], "#111", marks=True)
+    text = chart(
+        [
+            Panel("<one>", [line], "ε", "F1", y_range=(0, 1)),
+            Panel("two", [dots], y_log=True, names=("x", "y")),
+        ],
+        "title",
+    )
+    root = ElementTree.fromstring(text)
+    assert root.tag.endswith("svg")
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert len(root.findall(".//{*}polyline")) == 1

@@ -1,0 +1,162 @@
+"""The store: round trip, sharing, and files that are not ours."""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine import InputError, load_dataset, sweep
+from engine.studies import CellResult, ResultStore, plan
+
+GRID = {"epsilon": [0.5, 5.0], "delta": 1e-3, "guarantee": "published"}
+
+
+@pytest.fixture(scope="module")
+def results() -> list[CellResult]:
+    return list(sweep(load_dataset("cancer", n=2000), ["priv_pc", "pc"], GRID, 3))
+
+
+def test_round_trip_is_exact(tmp_path: Path, results: list[CellResult]) -> None:
+    with ResultStore(tmp_path / "s.db") as store:
+        store.put(results)
+        assert [store.get(r.cell) for r in results] == results
+        assert sorted(r.fixed() for r in store.results()) == sorted(r.fixed() for r in results)
+    infinite = next(r for r in results if r.algorithm == "pc")
+    assert infinite.spent_epsilon == math.inf
+    assert infinite.claimed_epsilon is None
+
+
+def test_a_cell_is_kept_once_and_the_first_stays(tmp_path: Path, results: list[CellResult]) -> None:
+    with ResultStore(tmp_path / "s.db") as store:
+        store.put(results[:1])
+        store.put([replace(results[0], seconds=99.0)])
+        assert len(store) == 1
+        kept = store.get(results[0].cell)
+        assert kept is not None
+        assert kept.seconds == results[0].seconds
+
+
+def test_another_version_of_the_engine_is_another_cell(
+    tmp_path: Path, results: list[CellResult]
+) -> None:
+    with ResultStore(tmp_path / "s.db") as store:
+        store.put([replace(results[0], version="0.0.1+old")])
+        assert store.get(results[0].cell) is None
+        assert len(list(store.results(version="0.0.1+old"))) == 1
+
+
+def test_a_study_is_remembered_by_name(tmp_path: Path) -> None:
+    with ResultStore(tmp_path / "s.db") as store:
+        store.save_study("mine", {"datasets": ["asia"], "seeds": 5})
+    with ResultStore(tmp_path / "s.db") as store:
+        assert store.studies() == {"mine": {"datasets": ["asia"], "seeds": 5}}
+
+
+def _text(path: Path) -> None:
+    path.write_text("to,from\na,b\n")
+
+
+def _foreign(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE cells (fingerprint TEXT)")
+    connection.close()
+
+
+def _torn(path: Path) -> None:
+    _whole(path)
+    path.write_bytes(path.read_bytes()[:-5000])
+
+
+def _garbled(path: Path) -> None:
+    _whole(path)
+    content = bytearray(path.read_bytes())
+    content[4096:8192] = b"\x5a" * 4096
+    path.write_bytes(bytes(content))
+
+
+def _newer(path: Path) -> None:
+    _whole(path)
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = DELETE")
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+
+
+def _whole(path: Path) -> None:
+    with ResultStore(path) as store:
+        cell = plan("cancer", "pc", seeds=1).cells[0]
+        for k in range(40):
+            store.put([_result(replace(cell, seed=k))])
+
+
+def _result(cell: object) -> CellResult:
+    fields = {name: getattr(cell, name) for name in ("fingerprint", "dataset", "algorithm")}
+    more = {name: getattr(cell, name) for name in ("params", "seed", "version")}
+    empty = dict.fromkeys(("skeleton_f1", "directed_f1", "precision", "recall", "shd"))
+    claims = dict.fromkeys(("claimed_epsilon", "claimed_delta"))
+    return CellResult(
+        **fields,
+        **more,
+        **empty,
+        **claims,
+        status="complete",
+        seconds=0.1,
+        ci_tests=3,
+        ci_tests_by_order=(3,),
+        spent_epsilon=math.inf,
+        spent_delta=0.0,
+        cpdag=(("a", "b"),) * 30,
+    )
+
+
+@pytest.mark.parametrize("make", [_text, _foreign, _torn, _garbled, _newer])
+def test_a_file_that_cannot_be_used_is_named_and_left_as_it_was(make, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "file.db"
+    make(path)
+    before = path.read_bytes()
+    with pytest.raises(InputError) as caught:
+        ResultStore(path)
+    message = str(caught.value)
+    assert str(path) in message
+    assert "\n" not in message
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["file.db"]
+
+
+def test_places_that_cannot_hold_a_store(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "missing" / "s.db"):
+        with pytest.raises(InputError):
+            ResultStore(path)
+
+
+def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    path.touch()
+    with ResultStore(path) as store:
+        assert len(store) == 0
+
+
+def _write(path: Path, first: int, count: int) -> None:
+    cell = plan("cancer", "pc", seeds=1).cells[0]
+    with ResultStore(path) as store:
+        for k in range(first, first + count):
+            store.put([_result(replace(cell, seed=k))])
+
+
+def test_two_processes_writing_one_file_lose_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    context = multiprocessing.get_context("spawn")
+    # They overlap in half of their cells, and both create the file.
+    writers = [context.Process(target=_write, args=(path, k * 100, 200)) for k in range(2)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+        assert writer.exitcode == 0
+    with ResultStore(path) as store:
+        assert sorted(r.seed for r in store.results()) == list(range(300))

@@ -1,0 +1,252 @@
+"""sweep(): the same cells everywhere, resumed after a kill, cancelled, estimated."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine import Dataset, InputError, load_dataset, run, sweep
+from engine.studies import CellResult, Progress, ResultStore, estimate, plan
+
+ROOT = Path(__file__).resolve().parents[2]
+GRID = {"epsilon": [0.5, 5.0], "delta": 1e-3, "guarantee": "published"}
+NAMES = ("asia", "cancer")
+KEYS = ["priv_pc", "pc"]
+
+
+@pytest.fixture(scope="module")
+def datasets() -> list[Dataset]:
+    return [load_dataset(name, n=3000) for name in NAMES]
+
+
+@pytest.fixture(scope="module")
+def expected(datasets: list[Dataset]) -> list[bytes]:
+    return _fixed(sweep(datasets, KEYS, GRID, 3))
+
+
+def _fixed(results: Iterator[CellResult]) -> list[bytes]:
+    return sorted(r.fixed() for r in results)
+
+
+def test_the_grid_is_complete_and_a_parameter_skips_who_lacks_it(
+    datasets: list[Dataset],
+) -> None:
+    cells = plan(datasets, KEYS, GRID, 3).cells
+    assert len(cells) == 2 * (2 + 1) * 3  # pc has no epsilon
+    assert len({c.key for c in cells}) == len(cells)
+    assert [c.fingerprint for c in cells] == sorted(
+        (c.fingerprint for c in cells), key=[d.fingerprint for d in datasets].index
+    )
+
+
+def test_a_cell_is_a_run(datasets: list[Dataset]) -> None:
+    for cell in sweep(datasets[:1], KEYS, GRID, [7]):
+        alone = run(cell.algorithm, datasets[0], seed=cell.seed, **cell.values)
+        assert {frozenset(p) for p in cell.skeleton} == alone.skeleton
+        assert alone.metrics is not None
+        assert cell.skeleton_f1 == alone.metrics.skeleton_f1
+        assert cell.ci_tests_by_order == alone.ci_tests_by_order
+        assert cell.spent_epsilon == alone.spent.epsilon
+
+
+def test_results_do_not_depend_on_the_order_of_the_study(
+    datasets: list[Dataset], expected: list[bytes]
+) -> None:
+    turned = {**GRID, "epsilon": GRID["epsilon"][::-1]}  # type: ignore[index]
+    assert _fixed(sweep(datasets[::-1], KEYS[::-1], turned, [2, 1, 0])) == expected
+
+
+def test_worker_processes_give_the_same_cells(
+    datasets: list[Dataset], expected: list[bytes]
+) -> None:
+    results = sweep(datasets, KEYS, GRID, 3, executor="processes", workers=2)
+    assert _fixed(results) == expected
+
+
+def test_a_dask_cluster_of_two_workers_gives_the_same_cells(
+    datasets: list[Dataset], expected: list[bytes], tmp_path: Path
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=tmp_path
+    ) as cluster:
+        address = cluster.scheduler_address
+        assert _fixed(sweep(datasets, KEYS, GRID, 3, executor=address)) == expected
+
+
+def test_cells_are_shared_through_a_store(datasets: list[Dataset], tmp_path: Path) -> None:
+    path, seen = tmp_path / "s.db", list[Progress]()
+    first = _fixed(sweep(datasets, "priv_pc", GRID, 2, store=path))
+    wider = sweep(datasets, KEYS, GRID, 3, store=path, on_progress=seen.append)
+    assert set(first) <= set(_fixed(wider))
+    assert seen[-1].reused == len(first)
+    assert [p.done for p in seen] == list(range(1, seen[-1].total + 1))
+
+
+def test_cancelling_keeps_what_is_finished(datasets: list[Dataset], tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    for executor in ("serial", "processes"):
+        finished: list[CellResult] = []
+        before = len(finished)
+        results = sweep(
+            datasets,
+            KEYS,
+            GRID,
+            40,
+            store=path,
+            executor=executor,
+            cancelled=lambda done=finished: len(done) >= 5,
+        )
+        for result in results:
+            finished.append(result)
+        assert before < len(finished) < 240
+        assert {r.status for r in finished} == {"complete"}
+        with ResultStore(path) as store:
+            assert all(store.has(r.cell) for r in finished)
+        path.unlink()
+
+
+def test_an_abandoned_iterator_keeps_what_was_taken(
+    datasets: list[Dataset], tmp_path: Path
+) -> None:
+    results = sweep(datasets, KEYS, GRID, 3, store=tmp_path / "s.db")
+    taken = list(islice(results, 4))
+    del results
+    with ResultStore(tmp_path / "s.db") as store:
+        assert [store.get(r.cell) for r in taken] == taken
+
+
+def _sweep_command(path: Path, workers: int) -> list[str]:
+    flags = "--dataset sachs --n 20000 --algorithm priv_pc --guarantee published --seeds 20"
+    epsilons = ",".join(f"{e:.4g}" for e in np.logspace(-1.5, 1, 12))
+    command = [sys.executable, "-m", "engine", "sweep", *flags.split(), "--epsilon", epsilons]
+    return [*command, "--out", str(path), "--workers", str(workers)]
+
+
+def _rows(path: Path) -> int:
+    try:
+        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+        try:
+            return int(connection.execute("SELECT count(*) FROM cells").fetchone()[0])
+        finally:
+            connection.close()
+    except sqlite3.Error:
+        return 0
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_study_killed_half_way_resumes_to_the_same_rows(workers: int, tmp_path: Path) -> None:
+    killed, whole = tmp_path / "killed.db", tmp_path / "whole.db"
+    process = subprocess.Popen(
+        _sweep_command(killed, workers), cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True
+    )
+    give_up = time.monotonic() + 60
+    while _rows(killed) < 60 and process.poll() is None and time.monotonic() < give_up:
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert 60 <= _rows(killed) < 240
+    _wait_for_group(process.pid)
+    for path in (killed, whole):
+        subprocess.run(
+            _sweep_command(path, 1), cwd=ROOT, check=True, stdout=subprocess.DEVNULL, timeout=120
+        )
+    with ResultStore(killed) as one, ResultStore(whole) as other:
+        assert len(one) == 240
+        assert _fixed(one.results()) == _fixed(other.results())
+
+
+def _wait_for_group(number: int) -> None:
+    """No worker outlives a killed parent for long."""
+    give_up = time.monotonic() + 20
+    while time.monotonic() < give_up:
+        try:
+            os.killpg(number, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    os.killpg(number, signal.SIGKILL)
+    pytest.fail("worker processes outlived their killed parent by 20 s")
+
+
+def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    process = subprocess.Popen(
+        _sweep_command(path, 2),
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    give_up = time.monotonic() + 60
+    while _rows(path) < 20 and process.poll() is None and time.monotonic() < give_up:
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert err == f"Stopped; what was finished is kept in {path}.\n"
+    assert out.startswith("dataset")
+    assert 20 <= _rows(path) < 240
+
+
+def test_an_estimate_is_near_what_a_study_takes(tmp_path: Path) -> None:
+    data = load_dataset("sachs", n=20_000)
+    guess = estimate(data, "priv_pc", GRID, 30)
+    assert (guess.cells, guess.kept, guess.runs) == (60, 0, 60)
+    start = time.perf_counter()
+    list(sweep(data, "priv_pc", GRID, 30, store=tmp_path / "s.db"))
+    took = time.perf_counter() - start
+    assert took / 5 < guess.seconds < took * 5
+    again = estimate(data, "priv_pc", GRID, 40, store=tmp_path / "s.db")
+    assert (again.kept, again.runs) == (60, 20)
+    assert 0 < again.seconds < took
+
+
+def test_an_estimate_does_not_outlast_its_patience_by_much() -> None:
+    start = time.perf_counter()
+    guess = estimate(load_dataset("alarm", n=20_000), "priv_pc", GRID, 30, patience=0.2)
+    assert time.perf_counter() - start < 3
+    assert guess.seconds > 0.2
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"datasets": "asai"},
+        {"datasets": []},
+        {"algorithms": "priv_cp"},
+        {"algorithms": []},
+        {"parameters": {"epsilom": [1.0]}},
+        {"parameters": {"epsilon": [1.0, -1.0]}},
+        {"parameters": {"epsilon": []}},
+        {"seeds": 0},
+        {"seeds": [-1]},
+        {"seeds": 2.5},
+        {"executor": "threads"},
+        {"executor": "tcp://127.0.0.1:9"},
+        {"executor": "processes", "workers": 0},
+    ],
+)
+def test_what_does_not_fit_is_one_sentence(arguments: dict[str, object]) -> None:
+    given: dict[str, object] = {"datasets": "cancer", "algorithms": "pc", **arguments}
+    with pytest.raises(InputError) as caught:
+        list(sweep(**given))  # type: ignore[arg-type]
+    assert "\n" not in str(caught.value)
+
+
+def test_a_refusal_inside_a_run_names_the_cell(datasets: list[Dataset]) -> None:
+    no_truth = Dataset.from_codes(datasets[1].codes, name="mine")
+    for executor in ("serial", "processes"):
+        with pytest.raises(InputError, match="pc on mine"):
+            list(sweep(no_truth, "pc", {"statistic": "oracle"}, 1, executor=executor))

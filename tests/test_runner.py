@@ -1,0 +1,126 @@
+"""run(): what goes in, what comes out, and how it stops."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from engine import Dataset, InputError, load_dataset, run
+from engine.privacy.ledger import Guarantee
+
+
+@pytest.fixture(scope="module")
+def cancer() -> Dataset:
+    return load_dataset("cancer", n=3000, seed=1)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "0", None, True])
+def test_bad_seed(seed: object, cancer: Dataset) -> None:
+    with pytest.raises(InputError, match="seed must be a whole number of at least 0"):
+        run("pc", cancer, seed=seed)  # type: ignore[arg-type]
+
+
+def test_numpy_seed(cancer: Dataset) -> None:
+    a = run("priv_pc", cancer, seed=np.int64(3))
+    assert a.seed == 3
+    assert repr(a.steps) == repr(run("priv_pc", cancer, seed=3).steps)
+
+
+def test_unknown_algorithm(cancer: Dataset) -> None:
+    with pytest.raises(InputError, match=r"no algorithm 'prv_pc'.*Did you mean 'priv_pc'"):
+        run("prv_pc", cancer)
+
+
+def test_strict_is_the_default_and_spends_the_cap(cancer: Dataset) -> None:
+    result = run("priv_pc", cancer, epsilon=2.0, delta=1e-7)
+    assert result.params.as_dict()["guarantee"] == "strict"
+    assert result.spent.epsilon == 2.0
+    assert result.spent.delta in (0.0, 1e-7)
+    assert result.ledger.cap == Guarantee(2.0, 1e-7)
+    assert result.ledger.used_epsilon <= 2.0 * (1 + 1e-9)
+
+
+def test_published_reports_both_totals(cancer: Dataset) -> None:
+    result = run("priv_pc", cancer, guarantee="published", epsilon=1.0, delta=1e-3)
+    assert result.claimed is not None
+    assert result.claimed.delta == 1e-3
+    # p moves by up to 1/2 and not by the paper's 0.04, so far more than was claimed
+    assert result.spent.epsilon > 5 * result.claimed.epsilon > 0
+
+
+def test_oracle_reads_no_data(cancer: Dataset) -> None:
+    assert run("pc", cancer, statistic="oracle").spent == Guarantee(0.0, 0.0)
+    with pytest.raises(InputError, match="needs the true graph"):
+        run("pc", Dataset.from_codes([[0, 1], [1, 0]]), statistic="oracle")
+
+
+def test_a_stop_keeps_what_was_decided(cancer: Dataset) -> None:
+    polls = []
+
+    def stop() -> bool:
+        polls.append(1)
+        return len(polls) > 3
+
+    result = run("pc", cancer, cancelled=stop)
+    assert result.status == "cancelled"
+    full = run("pc", cancer)
+    assert 0 < result.ci_tests < full.ci_tests
+    assert full.skeleton <= result.skeleton
+    assert len(result.steps) == result.ci_tests
+
+
+def test_metrics_need_truth_and_take_it_by_name(cancer: Dataset) -> None:
+    bare = Dataset.from_codes(cancer.codes, cancer.names, cancer.levels)
+    assert run("pc", bare).metrics is None
+    order = np.array([3, 0, 4, 1, 2])
+    moved = Dataset.from_codes(
+        cancer.codes[:, order],
+        [cancer.names[j] for j in order],
+        [cancer.levels[j] for j in order],
+        truth=nx.DiGraph(cancer.truth),
+    )
+    assert run("pc", moved, stable=True).metrics == run("pc", cancer, stable=True).metrics
+
+
+def test_fingerprint_and_names_come_along(cancer: Dataset) -> None:
+    result = run("pc", cancer)
+    assert (result.fingerprint, result.names) == (cancer.fingerprint, cancer.names)
+    assert result.dataset == "cancer"
+    assert result.seconds >= 0
+
+
+def test_steps_say_why_an_edge_went(cancer: Dataset) -> None:
+    """Every missing pair has its last step "independent", with p above the threshold."""
+    result = run("pc", cancer)
+    gone = {p: s for p, s in result.separating_sets.items() if p not in result.skeleton}
+    assert gone
+    for pair, sets in gone.items():
+        step = [s for s in result.steps if {s.x, s.y} == set(pair)][-1]
+        assert step.decision == "independent"
+        assert step.value is not None
+        assert step.threshold is not None
+        assert step.value > step.threshold
+        assert frozenset(step.given) in sets
+        assert step.order == len(step.given)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "threshold"), [("kendall", 0.1), ("spearman", 0.1), ("g2", 0.01), ("chi2", 0.01)]
+)
+def test_auto_threshold(statistic: str, threshold: float, cancer: Dataset) -> None:
+    result = run("pc", cancer, statistic=statistic)
+    assert {s.threshold for s in result.steps} == {threshold}
+    assert {s.threshold for s in run("pc", cancer, statistic=statistic, threshold=0.2).steps} == {
+        0.2
+    }
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "expected"), [(100_000, 8, 6), (1000, 8, 4), (40, 8, 0), (100_000, 2, 0)]
+)
+def test_auto_order(n: int, d: int, expected: int) -> None:
+    """clip(floor(log2 n) - 5, 0, d - 2)."""
+    data = Dataset.from_codes(np.arange(n * d).reshape(n, d) % 2)
+    params = run("pc", Dataset.from_codes([[0, 1], [1, 0]])).params
+    assert params.order_limit(data) == expected  # type: ignore[attr-defined]
