@@ -17,11 +17,10 @@ def main() -> None:
     """The page, top to bottom."""
     state.shown()
     with st.sidebar:
-        pressed = settings_form()
+        if settings_form():
+            with st.spinner("Running …", show_time=True):
+                state.freeze(state.drafted())
     now = state.drafted()
-    if pressed:
-        state.freeze(now)
-        now = state.drafted()
     run = state.shown()
     state.write_link(run.settings)
     show_strip("Run", run.data, run.result)
@@ -111,9 +110,11 @@ def notice(run: Shown, old: bool) -> None:
 
 
 def _exhausted(result: RunResult) -> str:
-    order = max(result.ledger.by_order(), default=0)
+    at = f"{ledger.step_word(result)} {max(result.ledger.by_order(), default=0)}"
+    if not result.ci_tests_by_order:
+        return f"The budget ran out at {at}; the weights reached there are shown. Raise ε to go on."
     return (
-        f"The budget ran out at order {order}, so the edges not yet tested stayed. Raise ε, lower "
+        f"The budget ran out at {at}, so the edges not yet tested stayed. Raise ε, lower "
         "the largest order or use a smaller network to finish."
     )
 
@@ -145,7 +146,7 @@ def outcome(run: Shown) -> None:
     with left:
         tests_chart(result)
     with right:
-        st.markdown("**Budget by order**")
+        st.markdown(f"**Budget by {ledger.step_word(result)}**")
         ledger.budget_chart(result, key="run-budget")
     details(run)
 
@@ -185,6 +186,9 @@ def tests_chart(result: RunResult) -> None:
     """Bars of conditional independence tests per order."""
     st.markdown("**CI tests by order**")
     counts = result.ci_tests_by_order
+    if not counts:
+        st.caption("This algorithm follows a score; it makes no independence tests.")
+        return
     figure = charts.bars(
         range(len(counts)),
         counts,

@@ -27,7 +27,7 @@ def test_the_greedy_distance_is_not_1_sensitive():
 
 
 def exact_distance(table, alpha):
-    """Breadth-first over all single replacements of a small 2 x 2 table; same degrees of freedom."""
+    """Breadth-first over all single replacements of a 2 x 2 table that keep its freedom."""
     now = likelihood_score(np.array(table)[None], "g2").p > alpha
     frontier, seen = {tuple(np.ravel(table))}, set()
     for distance in range(30):
@@ -139,7 +139,7 @@ def test_more_budget_helps():
 
 
 def test_its_limit_with_the_oracle_is_the_true_skeleton():
-    """Without noise and without errors EM-PC finds the truth too; with errors it differs from PC."""
+    """Without noise and errors EM-PC finds the truth too; with errors it differs from PC."""
     data = load_dataset("asia", n=1_000, seed=0)
     for guarantee in ("published", "strict"):
         result = run("em_pc", data, statistic="oracle", epsilon=1e5, guarantee=guarantee)

@@ -130,7 +130,7 @@ def fit(released: Release, data: Dataset, params: GramParameters, session: Sessi
     """NOTEARS with a penalty and a threshold raised by the known noise; post-processing."""
     known = params.caution * released.noise
     penalty = params.penalties(data, released.covariance) + known
-    solution = solve_with_trace(released.covariance, penalty, session)
+    solution = solve_with_trace(released.covariance, penalty, session, params.tolerance)
     return solution, params.prune(solution.weights, released.covariance, data, known)
 
 

@@ -39,7 +39,8 @@ from engine.tables import Store, store_of
 # Shares of rho of the three releases, and what decides (docs/marginal_pc.md, "Defaults").
 SHARES = (0.5, 0.3, 0.2)
 ORDER = 3
-PRIOR_ODDS = math.exp(3.0)
+EDGES_PER_NODE = 1.2  # expected, for the prior odds of adjacency
+LEAST_ODDS = 1.0
 SLACK = 0.1  # in favour of the edge: a test that can see nothing removes nothing
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
 ROUNDS = 1
@@ -109,6 +110,12 @@ class MarginalPCParameters(PrivateParameters):
         return min(wanted, max(0, data.d - 2))
 
 
+def prior_odds(d: int) -> float:
+    """Prior odds of non-adjacency, (pairs - edges) / edges, with a few edges a node; at least 1."""
+    pairs, edges = d * (d - 1) / 2, EDGES_PER_NODE * d
+    return max(LEAST_ODDS, pairs / edges - 1)
+
+
 class Posterior(TestByTest):
     """An edge goes when independence is more probable than the threshold.
 
@@ -125,11 +132,12 @@ class Posterior(TestByTest):
     ):
         super().__init__()
         self._tests, self._session, self._threshold = tests, session, threshold
+        self._odds = math.log(prior_odds(tests.d))
         self.lowest: dict[Pair, float] = {}  # least probability of dependence of each pair
 
     def independent(self, q: Query) -> bool:
         """Whether P(independent) > threshold."""
-        evidence = self._tests.test(*q).bayes + (SLACK if q.given else -math.log(PRIOR_ODDS))
+        evidence = self._tests.test(*q).bayes + (SLACK if q.given else -self._odds)
         p = 1 / (1 + math.exp(min(max(evidence, -700.0), 700.0)))
         pair = (q.x, q.y)
         self.lowest[pair] = min(self.lowest.get(pair, 1.0), 1 - p)

@@ -26,7 +26,9 @@ def run(data: Dataset, params: NotearsParameters, session: Session) -> Outcome:
     frequencies = [c / data.n for c in level_counts(data)]
     encoding = encoding_of(data, params.scores(), frequencies)
     moments = covariance(second_moments(data, encoding), encoding)
-    solution: Solution = solve_with_trace(moments, params.penalties(data, moments), session)
+    solution: Solution = solve_with_trace(
+        moments, params.penalties(data, moments), session, params.tolerance
+    )
     result = params.prune(solution.weights, moments, data)
     extras = report(result, data, objective=solution.objective, h=solution.h)
     session.close()

@@ -10,6 +10,7 @@ from engine.data import Dataset
 from engine.linear.acyclicity import Matrix
 from engine.linear.encodings import ENCODINGS
 from engine.linear.learned import Learned, learned, learned_by_correlation
+from engine.linear.optimiser import H_TOLERANCE
 from engine.params import Parameters, param
 
 # Discrete columns in [-1, 1]; tuned on Asia, Sachs and simulated models. Numeric columns in their
@@ -87,6 +88,17 @@ class CovarianceParameters(LinearParameters):
         help="Weight: keep edges with |W| above the threshold. Partial: refit, and keep edges "
         "whose partial correlation given the other parents is above it (0.08 if 'auto'), with λ "
         "in units of correlation (0.03 if 'auto'). 'auto' is partial for discrete columns.",
+    )
+
+    tolerance: float = param(
+        H_TOLERANCE,
+        kind="float",
+        low=1e-12,
+        high=1.0,
+        log=True,
+        title="Tolerance of h(W)",
+        help="The solver stops when its measure of cycles is this small; cycles that are left are "
+        "pruned. NOTEARS' own 1e-8 takes several times as long.",
     )
 
     def by_correlation(self, data: Dataset) -> bool:

@@ -26,7 +26,7 @@ from engine.marginals.moments import Moments
 
 Block = tuple[int, ...]
 
-EFFECT = 0.03  # prior variance of a partial correlation under dependence: about 0.17 squared
+EFFECTS = (0.02, 0.2)  # prior variances of a partial correlation under dependence, equally likely
 RIDGE = 20.0  # features with an eigenvalue below sqrt(20) = 4.5 noise deviations are shrunk away
 LEAK = 0.1  # allowance for products of S, as a share of what S explains additively
 FLOOR = 1e-5  # a variance below it is none
@@ -128,13 +128,13 @@ def _positive(v, floor):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _score(r, covariance, spread, effect):  # type: ignore[no-untyped-def]
+def _score(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
     """Score statistic of mean 0 against random effects of covariance ``effect * spread``.
 
     With C the null covariance, K the spread and t_k the trace of (C^-1 K)^k, the statistic
     Q = r' C^-1 K C^-1 r is compared by Satterthwaite's rule: Q t1/t2 with chi-square of t1^2/t2
-    degrees of freedom. The third value is the log Bayes factor of N(0, C + effect K) against
-    N(0, C).
+    degrees of freedom. The third value is the log Bayes factor of N(0, C + effect K), its
+    effects equally likely, against N(0, C).
     """
     lower = np.linalg.cholesky(covariance)
     half = np.linalg.solve(lower, spread)
@@ -145,8 +145,12 @@ def _score(r, covariance, spread, effect):  # type: ignore[no-untyped-def]
     t1, t2 = np.sum(w), np.sum(w**2)
     if t1 <= 0.0:
         return 0.0, 0.0, 0.0
-    gain = effect * w
-    bayes = 0.5 * np.sum(z2 * gain / (1 + gain) - np.log1p(gain))
+    logs = np.empty(len(effects))
+    for i in range(len(effects)):
+        gain = effects[i] * w
+        logs[i] = 0.5 * np.sum(z2 * gain / (1 + gain) - np.log1p(gain))
+    top = logs.max()
+    bayes = top + math.log(np.mean(np.exp(logs - top)))
     return np.sum(w * z2) * t1 / t2, t1 * t1 / t2, bayes
 
 
@@ -154,7 +158,7 @@ def _score(r, covariance, spread, effect):  # type: ignore[no-untyped-def]
 def _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, n, leak, prior):  # type: ignore[no-untyped-def]
     """(statistic, dof, log Bayes factor) without and with the allowance for a leak."""
     direct, noise_x, noise_y, cross, typical = noise
-    effect, ridge = prior
+    effects, ridge = prior
     r, vx, vy, bx, by, ex, ey, second = _residual(mxy, vx, vy, fx, fy, gram, ridge * typical)
     covariance = _noise(bx, by, ends, direct + typical**2 * second, noise_x, noise_y, cross)
     (vx, kx), (vy, ky) = _positive(vx, FLOOR), _positive(vy, FLOOR)
@@ -164,11 +168,11 @@ def _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, n, leak, prior):  # ty
     project = np.kron(scores[0], scores[1])
     flat = project @ np.ascontiguousarray(r).reshape(-1)
     spread = project @ spread @ project.T
-    plain = _score(flat, project @ covariance @ project.T, spread, effect)
+    plain = _score(flat, project @ covariance @ project.T, spread, effects)
     if leak == 0:
         return plain, plain
     _add_kron(covariance, leak**2, ex, ey)
-    return plain, _score(flat, project @ covariance @ project.T, spread, effect)
+    return plain, _score(flat, project @ covariance @ project.T, spread, effects)
 
 
 @njit(cache=True, nogil=True)
@@ -217,7 +221,8 @@ class NoisyTests:
     """Conditional independence tests on released moments, each computed once."""
 
     def __init__(self, moments: Moments, *, ordinal: bool = False):
-        self._m, self._prior = moments, (EFFECT, RIDGE)
+        self.d = moments.d
+        self._m, self._prior = moments, (np.array(EFFECTS), RIDGE)
         scores = _midranks if ordinal else _identity
         self._scores = [scores(moments, i) for i in range(moments.d)]
         self._offsets = np.concatenate([[0], np.cumsum([r - 1 for r in moments.cardinalities])])

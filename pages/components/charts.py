@@ -11,6 +11,7 @@ import streamlit as st
 from pages.components.state import theme
 
 INK = {"light": "#0072b2", "dark": "#56b4e9"}
+MOST_WORDS = 16  # more bars than these have no room for their values
 CONFIG: Mapping[str, Any] = {"displayModeBar": False, "responsive": True}
 
 
@@ -29,7 +30,7 @@ def bars(
         go.Bar(
             x=[str(v) for v in x],
             y=list(y),
-            text=list(words),
+            text=list(words) if len(words) <= MOST_WORDS else None,
             textposition="outside",
             cliponaxis=False,
             hoverinfo="skip",

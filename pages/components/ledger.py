@@ -93,11 +93,16 @@ def _undefended(result: RunResult) -> tuple[list[tuple[str, str, str]], str]:
     return tiles, "No privacy: the result may reveal anyone's row. Use it as the baseline only."
 
 
+def step_word(result: RunResult) -> str:
+    """What a run's charges are numbered by: a search has orders, a descent iterations."""
+    return "order" if result.ci_tests_by_order else "iteration"
+
+
 def budget_chart(result: RunResult, *, key: str) -> None:
     """Bars of what each order was charged: the share of the cap, or the defended ε."""
     spent = result.ledger.by_order()
     if not spent or not all(map(math.isfinite, spent.values())):
-        st.caption("Nothing to show: no order was charged to a budget.")
+        st.caption(f"Nothing to show: no finite budget was charged to any {step_word(result)}.")
         return
     limit, unit = result.ledger.limit, UNITS[result.ledger.method]
     capped = math.isfinite(limit)
@@ -107,12 +112,12 @@ def budget_chart(result: RunResult, *, key: str) -> None:
     figure = charts.bars(
         list(spent),
         values,
-        x_title="Order",
+        x_title=step_word(result).capitalize(),
         y_title=title,
         words=words,
         top=min(118.0, max(values) * 1.3) if capped else None,
     )
-    charts.show(figure, key=key, alt="Budget charged at each order of the search")
+    charts.show(figure, key=key, alt=f"Budget charged at each {step_word(result)}")
 
 
 def ledger_table(result: RunResult) -> pd.DataFrame:

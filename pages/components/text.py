@@ -16,7 +16,9 @@ PUBLISHED_UNIT: Mapping[str, str | None] = {
     "svt_pc": "round (up to one edge removed)",
     "em_pc": "round (one node at one order)",
     "gauss_pc": "test",
+    "noleaks": "gradient",
     "curate_pc": None,
+    "curate_notears": None,
 }
 
 LABELS = {

@@ -111,7 +111,8 @@ def _reason(pair: Pair, steps: list[Step], result: RunResult) -> str:
             f"threshold {number(last.threshold)}, so the two count as independent."
         )
     if last is None:
-        return f"{name} stayed: no step of the run is about it."
+        state = "was kept" if frozenset(pair) in result.skeleton else "is not in the result"
+        return f"{name} {state}; no step of the run is about this pair alone."
     tested = f"none of its {text.count(len(steps), 'step')} found the two independent"
     if result.status == "complete":
         return f"{name} stayed: {tested}."

@@ -2,8 +2,9 @@
 
 Means over ten samples (seeds 0-9) as first measured: Kendall 1, 1, 1 (Earthquake, Cancer, Survey),
 .933 Asia, .902 Sachs, .943 Child, .890 Alarm; G2 1.000 Sachs, 1.000 Child, .977 Alarm. The large
-networks run on fewer samples here. Priv-PC published at epsilon = 1 a round loses Cancer's
-Pollution - Cancer in some runs: its p is .03-.08 without noise, and T is .10.
+networks run on fewer samples here. Priv-PC published at epsilon = 1 a round has .995, .944, .995
+(Earthquake, Cancer, Survey; ten samples, twenty draws each) where PC has 1: Cancer's edge from
+Pollution has p = .03-.08 without noise, and T is .10.
 """
 
 from __future__ import annotations
@@ -53,23 +54,24 @@ def test_untestable_strata_matter_on_asia() -> None:
     assert f1("asia", 3, variant="strict") == pytest.approx(np.full(3, 0.7692), abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["earthquake", "survey"])
-def test_priv_pc_published_is_as_good_as_pc(name: str) -> None:
-    private = f1(name, 10, key="priv_pc", guarantee="published", epsilon=1.0, delta=1e-3)
-    assert private.mean() == f1(name, 10).mean() == 1
+@pytest.mark.parametrize(
+    ("name", "mean", "error"),
+    [("earthquake", 0.995, 0.0019), ("survey", 0.995, 0.0014), ("cancer", 0.944, 0.0051)],
+)
+def test_priv_pc_published(name: str, mean: float, error: float) -> None:
+    """Ten samples, ten draws each, against a first measurement with twenty.
 
-
-def test_priv_pc_published_on_cancer_is_not_quite() -> None:
-    """Ten samples, twenty draws each: .939; PC itself has 1."""
-    means = []
+    PC itself has 1 on all three. ``error`` is that measurement's standard error; the band is five
+    of this mean's (error sqrt 2): 6e-7 of a right algorithm falls outside.
+    """
+    found = []
     for sample in range(10):
-        data = load_dataset("cancer", n=N, seed=sample)
-        for seed in range(20):
+        data = load_dataset(name, n=N, seed=sample)
+        for seed in range(10):
             result = run(
-                "priv_pc", data, guarantee="published", epsilon=1.0, delta=1e-3, seed=seed,
+                "priv_pc", data, guarantee="published", epsilon=1.0, delta=1e-3, seed=100 + seed,
                 trace=False,
             )  # fmt: skip
             assert result.metrics is not None
-            means.append(result.metrics.skeleton_f1)
-    # standard error .006: within 4 of what was measured first
-    assert 0.915 < np.mean(means) < 0.965
+            found.append(result.metrics.skeleton_f1)
+    assert abs(np.mean(found) - mean) < 5 * 1.5 * error

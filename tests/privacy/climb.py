@@ -4,6 +4,8 @@ A candidate is a table of counts and one replaced record (its cell before and af
 some records between two cells or pick another replacement; what is no worse is kept.
 """
 
+# ruff: noqa: NPY002 - inside compiled code np.random is numba's own generator, not numpy's
+
 from __future__ import annotations
 
 import math
@@ -56,7 +58,7 @@ def change(table, source, target, test, strict, scale):  # type: ignore[no-untyp
 @njit(cache=True)
 def climb(table, test, strict, scale, proposals, seed):  # type: ignore[no-untyped-def]
     """Improve ``table`` in place; the largest change found and the record's two cells."""
-    np.random.seed(seed)  # numba's own generator, not numpy's global one
+    np.random.seed(seed)
     flat = table.reshape(-1)
     cells, n = flat.size, flat.sum()
     source, target, best = 0, 1, 0.0

@@ -8,6 +8,7 @@ from functools import cache
 from dp_accounting.dp_event import GaussianDpEvent, SampledWithoutReplacementDpEvent
 from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp import RdpAccountant, compute_epsilon
+from scipy.stats import norm
 
 from engine.privacy import events as e
 from engine.privacy.ledger import Guarantee, Ledger
@@ -35,6 +36,8 @@ def epsilon_of(event: e.Event) -> float:
             return math.inf if event.sensitivity else 0.0
         case e.SmoothEvent():
             return event.epsilon
+        case e.AnalyticGaussianEvent():
+            return event.stated_epsilon if event.sensitivity else 0.0
         case e.UndefendedEvent():
             return math.inf
     raise AssertionError(f"the suite does not know {type(event).__name__}: teach it its cost")
@@ -43,7 +46,7 @@ def epsilon_of(event: e.Event) -> float:
 def rho_of(event: e.Event) -> float:
     """Zero-concentrated cost."""
     match event:
-        case e.GaussianEvent():
+        case e.GaussianEvent() | e.AnalyticGaussianEvent():
             return event.sensitivity**2 / (2 * event.sigma**2)
         case e.ExponentialEvent():
             # of bounded range epsilon
@@ -56,8 +59,15 @@ def rho_of(event: e.Event) -> float:
 
 def delta_of(event: e.Event) -> float:
     """What the event adds to the failure probability by itself."""
-    if isinstance(event, e.SmoothEvent):
-        return min(1.0, event.slack * (1 + math.exp(min(event.epsilon, 1400) / 2)) / 2)
+    match event:
+        case e.SmoothEvent():
+            return min(1.0, event.slack * (1 + math.exp(min(event.epsilon, 1400) / 2)) / 2)
+        case e.AnalyticGaussianEvent(sensitivity, sigma, epsilon) if sensitivity:
+            # Balle and Wang 2018, Theorem 8
+            a, b = sensitivity / (2 * sigma), epsilon * sigma / sensitivity
+            return float(norm.sf(b - a) - math.exp(epsilon + norm.logsf(a + b)))
+        case e.SubsampledEvent(inner, rate):
+            return rate * delta_of(inner)
     return 0.0
 
 

@@ -235,3 +235,11 @@ def test_overlay_is_one_graph(app: AppTest) -> None:
     switch.set_value("Overlay").run()
     assert not app.exception
     assert len(app.get("iframe")) == 1
+
+
+def test_a_score_based_run_claims_no_reason_for_one_edge(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(data="cancer", n="2000", algorithm="notears")
+    pair = app.selectbox(key="run-pair").value
+    kept = frozenset(pair) in app.session_state["shown"].result.skeleton
+    reason = next(m.value for m in app.markdown if "no step of the run" in m.value)
+    assert ("was kept" in reason) == kept
