@@ -123,8 +123,17 @@ def test_bad_bounds(bounds: tuple[tuple[float, float], ...]) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["sem:", "sem:er:10:20", "sem:xx:10:20:gaussian", "sem:er:10:20:cauchy", "sem:er:1:1:gaussian",
-     "sem:er:10:99:gaussian", "sem:er:10:0:gaussian", "sem:er:-5:2:gaussian", "sem:er:900:9:gumbel"],
+    [
+        "sem:",
+        "sem:er:10:20",
+        "sem:xx:10:20:gaussian",
+        "sem:er:10:20:cauchy",
+        "sem:er:1:1:gaussian",
+        "sem:er:10:99:gaussian",
+        "sem:er:10:0:gaussian",
+        "sem:er:-5:2:gaussian",
+        "sem:er:900:9:gumbel",
+    ],
 )
 def test_bad_names(name: str) -> None:
     with pytest.raises(InputError):

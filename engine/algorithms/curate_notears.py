@@ -1,4 +1,4 @@
-"""CURATE's score-based form: NOLEAKS with an epsilon that changes over the gradients (2024, Alg. 2).
+"""CURATE's score-based form (2024, Algorithm 2): NOLEAKS with an epsilon that changes on its way.
 
 Lemma 2 says how many gradients a total affords under each increment. As published, and with bounds
 that hold.
@@ -57,8 +57,8 @@ class CurateNotearsParameters(PrivateBudget, LinearParameters):
         high=1e7,
         log=True,
         title="Initial budget ε₀",
-        help="ε of the first gradient; Lemma 2 says how many the total then affords. 'auto' affords "
-        "200. Strict: only the gradients' number and their ratios are taken from it.",
+        help="ε of the first gradient; Lemma 2 says how many the total then affords. 'auto' "
+        "affords 200. Strict: only the gradients' number and their ratios are taken from it.",
     )
     clip: float | str = param(
         "auto",

@@ -124,9 +124,9 @@ def _projected(noisy: Matrix, noise: Matrix) -> Matrix:
     return semidefinite(noisy / whole, 1.0) * whole
 
 
-def fit(released: Release, data: Dataset, params: GramParameters, session: Session) -> tuple[
-    Solution, Learned
-]:
+def fit(
+    released: Release, data: Dataset, params: GramParameters, session: Session
+) -> tuple[Solution, Learned]:
     """NOTEARS with a penalty and a threshold raised by the known noise; post-processing."""
     known = params.caution * released.noise
     penalty = params.penalties(data, released.covariance) + known

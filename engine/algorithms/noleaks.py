@@ -1,4 +1,4 @@
-"""NOLEAKS: NOTEARS with noisy gradients (Ma et al. 2022), as published and with bounds that hold."""
+"""NOLEAKS (Ma et al. 2022): NOTEARS with noisy gradients, as published and with bounds that hold."""
 
 from __future__ import annotations
 
@@ -97,9 +97,7 @@ def published(
     penalty, multiplier, h, parts = 1.0, 0.0, np.inf, np.zeros(2 * d * d)
 
     def value(at: Matrix) -> float:
-        return penalised(
-            at, lambda w: least_squares(w, read.public), l1, penalty, multiplier, d
-        )[0]
+        return penalised(at, lambda w: least_squares(w, read.public), l1, penalty, multiplier, d)[0]
 
     def slope(at: Matrix) -> Matrix:
         return penalised(

@@ -15,7 +15,8 @@ MAX_ITERATIONS = 5_000
 def iterations(total: float, initial: float, increment: str) -> int:
     """How many gradients a total affords that starts at ``initial``: Lemma 2, its floor.
 
-    For "rising" I solves: the sum of initial RISE^(k/I) over k < I is the total. Raises InputError where not one gradient is affordable.
+    For "rising" I solves: the sum of initial RISE^(k/I) over k < I is the total. Raises InputError
+    where not one gradient is affordable.
     """
     if increment == "rising":
         real = math.log(RISE) / math.log1p(initial * (RISE - 1) / total)

@@ -183,7 +183,9 @@ def strict_records(data: Dataset, kind: str, plan: StrictPlan, session: Session)
             label="column means",
         )
     else:
-        encoding, means = noisy_scores(data, kind, plan.encoding_sigma(math.sqrt(2 * d) / n), session)
+        encoding, means = noisy_scores(
+            data, kind, plan.encoding_sigma(math.sqrt(2 * d) / n), session
+        )
         rows = records(data, encoding)
     session.emit("release", "released")
     return rows.centred(np.clip(means, -1.0, 1.0), encoding.half / encoding.half.max())

@@ -62,9 +62,7 @@ def learned_by_correlation(
 TINY = 1e-2  # weights below it are L-BFGS' remains of an edge
 
 
-def _refit(
-    ratios: Matrix, dag: Adjacency, child: int, covariance: Matrix, limits: Matrix
-) -> None:
+def _refit(ratios: Matrix, dag: Adjacency, child: int, covariance: Matrix, limits: Matrix) -> None:
     """Partial correlations of the child's edges over their limits, into its column of ratios."""
     parents = np.flatnonzero(dag[:, child])
     ratios[:, child] = np.inf
@@ -112,5 +110,7 @@ def report(
     }
     found = oracle_f1(result.weights, data)
     if found is not None:
-        out["oracle threshold f1 (uses the truth)"], out["oracle threshold (uses the truth)"] = found
+        out["oracle threshold f1 (uses the truth)"], out["oracle threshold (uses the truth)"] = (
+            found
+        )
     return out

@@ -116,9 +116,7 @@ def solve(
 
     def inner(at: Matrix, penalty: float, multiplier: float) -> tuple[float, Matrix]:
         check()
-        return penalised(
-            at, lambda w: least_squares(w, covariance), l1, penalty, multiplier, d
-        )
+        return penalised(at, lambda w: least_squares(w, covariance), l1, penalty, multiplier, d)
 
     for _ in range(MAX_DUAL_STEPS):
         while True:

@@ -23,9 +23,7 @@ LEVELS = 5
 _STREAM = int.from_bytes(b"sem", "big")  # as in engine.networks: not the stream of a run's noise
 
 
-def random_dag(
-    nodes: int, edges: int, graph: str, rng: np.random.Generator
-) -> NDArray[np.bool_]:
+def random_dag(nodes: int, edges: int, graph: str, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Adjacency [i, j] = i -> j of a random DAG with exactly ``edges`` edges for "er".
 
     "sf": each node, in random order, sends round(edges / nodes) edges to earlier ones chosen in

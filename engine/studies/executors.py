@@ -265,7 +265,7 @@ _one_at_a_time = Lock()
 class DaskPool:
     """One slot for each worker of a running cluster; its workers need this package."""
 
-    def __init__(self, address: str, *, timeout: float = 10.0):
+    def __init__(self, address: str, *, timeout: float = 5.0):
         try:
             from distributed import Client
         except ImportError:

@@ -26,6 +26,8 @@ from engine.studies.store import ResultStore
 from engine.studies.svg import COLOURS, DASHES, Panel, Series, chart
 from engine.studies.sweep import Progress, sweep
 
+# What the ε axes show. The paper's runs from 1 to 100; totals of the largest ε a round reach 1e16.
+TOTAL_RANGE = {"claimed_epsilon": (0.1, 1e3), "spent_epsilon": (1.0, 1e6)}
 PER_ROUND = ("em_pc", "svt_pc", "priv_pc")  # published epsilon is that of one round
 COLOUR = dict(
     zip((*PER_ROUND, "curate_pc", "curate_notears", "noleaks", "pc"), COLOURS, strict=True)
@@ -188,7 +190,8 @@ def curves_chart(means: pd.DataFrame, networks: Sequence[str], x: str, title: st
                 points = (list(part[x].astype(float)), list(part[y]))
                 colour = COLOUR.get(key, COLOURS[-1])
                 series.append(Series(label, *points, colour, dash, low, high))
-        panels.append(Panel(network, series, "total ε", "F1", y_range=(0.0, 1.05)))
+        ends = TOTAL_RANGE[x]
+        panels.append(Panel(network, series, "total ε", "F1", x_range=ends, y_range=(0.0, 1.05)))
     return chart(panels, title)
 
 

@@ -39,6 +39,7 @@ class Panel:
     y_label: str = ""
     x_log: bool = True
     y_log: bool = False
+    x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
     names: Sequence[str] = field(default=())
 
@@ -80,9 +81,9 @@ def _legend(series: Sequence[Series], width: int) -> tuple[str, int]:
 def _panel(panel: Panel) -> str:
     right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
     lines = [s for s in panel.series if any(map(math.isfinite, s.x))]
-    x_ends = _ends([v for s in lines for v in s.x], panel.x_log)
+    x_ends = panel.x_range or _ends([v for s in lines for v in s.x], panel.x_log)
     values = [v for s in lines for v in (*s.y, *s.low, *s.high)]
-    y_ends = panel.y_range or _ends(values, panel.y_log)
+    y_ends = panel.y_range or _padded(_ends(values, panel.y_log), panel.y_log)
     if panel.names:
         x_ends = (-0.5, len(panel.names) - 0.5)
     at_x = _scale(x_ends, (_LEFT, right), panel.x_log and not panel.names)
@@ -105,6 +106,15 @@ def _ends(values: Sequence[float], log: bool) -> tuple[float, float]:
     if low == high:
         return (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
     return low, high
+
+
+def _padded(ends: tuple[float, float], log: bool) -> tuple[float, float]:
+    """A little room, so that no mark sits on the frame."""
+    low, high = ends
+    if log:
+        room = (high / low) ** 0.06
+        return low / room, high * room
+    return low - 0.06 * (high - low), high + 0.06 * (high - low)
 
 
 def _scale(

@@ -1,0 +1,135 @@
+"""Whole runs: the noise they really draw, and an audit of what they really reveal."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from engine import ALGORITHMS, Dataset, RunResult, load_dataset, run
+from engine.privacy.events import GaussianEvent, LaplaceEvent
+from engine.theory import best_subsample, sieve_epsilon
+
+N = 100_000
+
+
+def scale_error(noise: list[float], scale: float, *, gaussian: bool = False) -> float:
+    """How many standard errors the noise's scale estimate lies from ``scale``.
+
+    Laplace: mean |x| estimates b with error b / sqrt(n). Gaussian: the root mean square estimates
+    sigma with error sigma / sqrt(2n). Five errors: 6e-7 of right scales fail; 300 draws put a
+    scale 30 % off at five errors or beyond.
+    """
+    x = np.array(noise)
+    assert len(x) >= 300
+    if gaussian:
+        return abs(math.sqrt(np.mean(x**2)) / scale - 1) * math.sqrt(2 * len(x))
+    return abs(np.mean(np.abs(x)) / scale - 1) * math.sqrt(len(x))
+
+
+def check(noise: list[float], scale: float, *, gaussian: bool = False) -> None:
+    assert scale_error(noise, scale, gaussian=gaussian) < 5
+    for factor in (0.7, 1.3):
+        wrong = [factor * v for v in noise]
+        assert scale_error(wrong, scale, gaussian=gaussian) > 5
+
+
+def traces(key: str, count: int, **options: object) -> list[RunResult]:
+    data = load_dataset("earthquake", n=N, seed=0)
+    return [run(key, data, seed=seed, **options) for seed in range(count)]
+
+
+def test_priv_pc_published_noise() -> None:
+    """Threshold 2S/(sqrt(q) e'), queries twice that, examine 2S/e, with S = Phi(6/sqrt n) - 1/2."""
+    epsilon = 1.0
+    s = norm.cdf(6 / math.sqrt(N)) - 0.5
+    m = best_subsample(epsilon, N)
+    inner = sieve_epsilon(epsilon, N, m) * math.sqrt(m / N)
+    examine, query, threshold = [], [], {}
+    for k, result in enumerate(traces("priv_pc", 80, guarantee="published", epsilon=epsilon)):
+        for step in result.steps:
+            assert step.internal is not None
+            if step.kind == "examine":
+                assert step.value is not None
+                examine.append(step.value - step.internal["exact"])
+            elif step.kind == "sieve":
+                query.append(step.internal["noisy value"] - step.internal["exact"])
+                noisy = step.internal["noisy threshold"]
+                threshold[k, round(noisy, 12)] = noisy - (0.10 - 0.02)
+    check(examine, 2 * s / epsilon)
+    check(query, 4 * s / inner)
+    check(list(threshold.values()), 2 * s / inner)
+
+
+def test_svt_pc_published_noise() -> None:
+    """Threshold Lap(2S/e), queries Lap(4S/e)."""
+    s, query, threshold = norm.cdf(6 / math.sqrt(N)) - 0.5, [], {}
+    for k, result in enumerate(traces("svt_pc", 80, guarantee="published", epsilon=1.0)):
+        for step in result.steps:
+            assert step.internal is not None
+            query.append(step.internal["noisy value"] - step.internal["exact"])
+            noisy = step.internal["noisy threshold"]
+            threshold[k, round(noisy, 12)] = noisy - 0.10
+    check(query, 4 * s)
+    check(list(threshold.values()), 2 * s)
+
+
+@pytest.mark.parametrize("key", ["curate_pc", "gauss_pc"])
+@pytest.mark.parametrize("guarantee", ["strict", "published"])
+def test_each_released_value_has_the_noise_its_charge_states(key: str, guarantee: str) -> None:
+    """In units of the scale that the step's own charge states."""
+    units: list[float] = []
+    for result in traces(key, 30, guarantee=guarantee, epsilon=3.0):
+        for step in result.steps:
+            if step.kind != "test":
+                continue
+            assert step.value is not None
+            assert step.internal is not None
+            event = step.charges[-1].event
+            assert isinstance(event, LaplaceEvent | GaussianEvent)
+            scale = event.scale if isinstance(event, LaplaceEvent) else event.sigma
+            units.append((step.value - step.internal["exact"]) / scale)
+    check(units, 1.0, gaussian=key == "gauss_pc")
+
+
+# An audit -----------------------------------------------------------------------------
+
+# Thirty binary records; one of them decides between z = 0 and z = .53.
+ONE = Dataset.from_codes([[0, 0]] * 29 + [[1, 0]], levels=[["0", "1"]] * 2)
+OTHER = Dataset.from_codes([[0, 0]] * 29 + [[1, 1]], levels=[["0", "1"]] * 2)
+BETWEEN = 0.40  # the threshold on p, half-way between the two
+
+
+def apart(key: str, epsilon: float, audited: float, runs: int = 600) -> float:
+    """By how many standard errors a run's output refutes (audited epsilon, 0)-privacy; or less."""
+    shares = []
+    for data in (ONE, OTHER):
+        kept = [
+            bool(run(key, data, epsilon=epsilon, threshold=BETWEEN, seed=s, trace=False).skeleton)
+            for s in range(runs)
+        ]
+        shares.append(np.mean(kept))
+    worst = -math.inf
+    for p, q in (shares, shares[::-1], [1 - v for v in shares], [1 - v for v in shares[::-1]]):
+        bound = math.exp(audited)
+        error = math.sqrt((p * (1 - p) + bound**2 * q * (1 - q)) / runs + 1 / runs**2)
+        worst = max(worst, (p - bound * q) / error)
+    return worst
+
+
+AUDITED = ["priv_pc", "svt_pc", "em_pc", "gauss_pc", "curate_pc"]
+
+
+@pytest.mark.parametrize("key", AUDITED)
+def test_strict_runs_on_neighbours_look_alike(key: str) -> None:
+    """Whether the only edge stays, at epsilon = 0.5; 5 errors (3e-7 one-sided)."""
+    assert ALGORITHMS[key].private
+    assert apart(key, 0.5, 0.5) < 5
+
+
+@pytest.mark.parametrize("key", AUDITED)
+def test_the_audit_has_power(key: str) -> None:
+    """The same runs with far less noise refute epsilon = 0.5."""
+    assert apart(key, 60.0, 0.5, runs=200) > 5
