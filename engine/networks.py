@@ -132,8 +132,9 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
     """Forward-sample n rows of a bundled network; the truth is known, so the data is public.
 
     A name such as "sem:er:10:20:gaussian" simulates a linear model instead: graph er or sf, nodes,
-    edges, and gaussian, exponential or gumbel noise (engine.linear.sem). The same name, n and seed give the same rows. Raises InputError for an unknown name,
-    n outside 2 to 10,000,000, or a seed that is not a whole number of 0 or more.
+    edges, and gaussian, exponential or gumbel noise (engine.linear.sem). The same name, n and seed
+    give the same rows. Raises InputError for an unknown name, n outside 2 to 10,000,000, or a seed
+    that is not a whole number of 0 or more.
     """
     simulated = parse_name(name) if str(name).startswith("sem:") else None
     network = None if simulated else load_network(name)

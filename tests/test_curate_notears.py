@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -39,14 +40,14 @@ def test_schedule_keeps_the_total_and_uses_it(total: float, initial: float, incr
 def test_which_schedules_rise() -> None:
     def rises(initial: float, increment: str) -> bool:
         steps = schedule(initial, 20, increment)
-        return all(b > a for a, b in zip(steps, steps[1:], strict=False))
+        return all(b > a for a, b in pairwise(steps))
 
     for increment in ("additive", "exponential", "rising"):
         assert rises(0.1, increment)
         assert rises(2.0, increment)
     assert rises(2.0, "multiplicative")
     published = schedule(0.1, 20, "multiplicative")
-    assert all(b < a for a, b in zip(published, published[1:], strict=False))
+    assert all(b < a for a, b in pairwise(published))
     assert published[10] == pytest.approx(0.1**1.5)
 
 

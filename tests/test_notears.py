@@ -106,8 +106,8 @@ def test_partial_correlation_rule_drops_what_other_parents_explain() -> None:
     assert found.dag.tolist() == [[False, True, False], [False, False, True], [False] * 3]
 
 
-# Zheng et al. 2018, section 5 (ER2, Gaussian, n = 1000) shows its SHD as plots, below half the number
-# of nodes: bounds with room for few seeds.
+# Zheng et al. 2018, section 5 (ER2, Gaussian, n = 1000), shows its SHD as plots only: these bounds
+# are half the number of nodes, with room for few seeds.
 @pytest.mark.parametrize(
     ("nodes", "seeds", "f1", "shd"), [(10, range(5), 0.85, 5), (20, range(2), 0.85, 9)]
 )

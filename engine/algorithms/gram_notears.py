@@ -121,7 +121,8 @@ def _projected(noisy: Matrix, noise: Matrix) -> Matrix:
     """
     unit = np.sqrt(np.diag(noise))
     whole = np.outer(unit, unit)
-    return semidefinite(noisy / whole, 1.0) * whole
+    mended: Matrix = semidefinite(noisy / whole, 1.0) * whole
+    return mended
 
 
 def fit(

@@ -1,4 +1,4 @@
-"""NOLEAKS (Ma et al. 2022): NOTEARS with noisy gradients, as published and with bounds that hold."""
+"""NOLEAKS (Ma et al. 2022): NOTEARS with noisy gradients, as published and as it would hold."""
 
 from __future__ import annotations
 

@@ -49,7 +49,8 @@ def _second_moments(data: Dataset, encoding: Encoding, radius: float) -> Matrix:
         total[0, 1:] += rows.sum(axis=0)
     total[1:, 0] = total[0, 1:]
     total[0, 0] = data.n
-    return total / data.n
+    moments: Matrix = total / data.n
+    return moments
 
 
 def shrink(rows: Matrix, radius: float) -> Matrix:
@@ -106,7 +107,8 @@ class Packing:
         weights = self._weights
         upper = np.diag(np.concatenate([[1.0], self.fixed.astype(float)]))
         upper[weights != 0] = released / weights[weights != 0]
-        return upper + np.triu(upper, 1).T
+        whole: Matrix = upper + np.triu(upper, 1).T
+        return whole
 
     def entry_noise(self, sigma: float) -> float:
         """Standard deviation of an off-diagonal entry of x x' when each packed one has sigma."""
@@ -119,12 +121,13 @@ def best_constant(d: int) -> float:
     Its error has variance (c^2 + R^2)^2 (1 + (m_i^2 + m_j^2) / c^2); with R^2 = d and means m up
     to 1, c^2 = sqrt(d / 2) is within a few per cent of the best.
     """
-    return (d / 2) ** 0.25
+    return math.sqrt(math.sqrt(d / 2))
 
 
 def semidefinite(matrix: Matrix, floor: float) -> Matrix:
-    """The nearest symmetric matrix with eigenvalues of at least ``floor``; itself if it has them."""
+    """The nearest symmetric matrix with no eigenvalue below ``floor``; itself if it has none."""
     values, vectors = np.linalg.eigh(matrix)
     if values[0] >= floor:
         return matrix
-    return (vectors * np.maximum(values, floor)) @ vectors.T
+    mended: Matrix = (vectors * np.maximum(values, floor)) @ vectors.T
+    return mended

@@ -53,9 +53,9 @@ def learned_by_correlation(
     for child in range(len(dag)):
         _refit(ratios, dag, child, covariance, limits)
     while ratios.min(initial=np.inf) < 1.0:
-        parent, child = np.unravel_index(int(ratios.argmin()), ratios.shape)
-        dag[parent, child] = False
-        _refit(ratios, dag, int(child), covariance, limits)
+        parent, node = divmod(int(ratios.argmin()), len(dag))
+        dag[parent, node] = False
+        _refit(ratios, dag, node, covariance, limits)
     return Learned(weights, dag, threshold)
 
 
@@ -110,7 +110,6 @@ def report(
     }
     found = oracle_f1(result.weights, data)
     if found is not None:
-        out["oracle threshold f1 (uses the truth)"], out["oracle threshold (uses the truth)"] = (
-            found
-        )
+        out["oracle threshold f1 (uses the truth)"] = found[0]
+        out["oracle threshold (uses the truth)"] = found[1]
     return out

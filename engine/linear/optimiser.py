@@ -70,7 +70,7 @@ def doubled_bounds(d: int) -> Bounds:
     """Bounds of the doubled vector: 0 on the diagonal, at least 0 elsewhere."""
     upper = np.full((d, d), np.inf)
     np.fill_diagonal(upper, 0.0)
-    return Bounds(0.0, np.concatenate([upper.ravel(), upper.ravel()]))  # type: ignore[arg-type]
+    return Bounds(0.0, np.concatenate([upper.ravel(), upper.ravel()]))
 
 
 def penalised(
