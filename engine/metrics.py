@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 import networkx as nx
 import numpy as np
@@ -88,6 +89,9 @@ def compare(learned: Adjacency, truth: Adjacency) -> Metrics:
     )
 
 
+@lru_cache(maxsize=64)
 def truth_cpdag(truth: nx.DiGraph, names: tuple[str, ...]) -> Adjacency:
     """The CPDAG matrix of the true DAG, columns in the order of ``names``."""
-    return cpdag_of_dag(matrix_of(truth, names))
+    matrix = cpdag_of_dag(matrix_of(truth, names))
+    matrix.flags.writeable = False  # kept for every later run on the same data
+    return matrix

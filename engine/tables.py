@@ -30,7 +30,7 @@ STORE_BYTES = 256 << 20  # what one dataset's store may hold
 _BLOCK = 4096
 _LANES = 4  # neighbouring rows often hit one cell; separate sums keep them from waiting in line
 _LANE_CELLS = 1 << 14
-_KEPT_CELLS = 1 << 10  # joint counts of more cells are cheap beside the room they would take
+_KEPT_BYTES = 1 << 12  # a larger growth is cheap to make again beside the room it would take
 
 
 @njit(cache=True, nogil=True)
@@ -217,12 +217,14 @@ class Store:
         """Bytes held by kept tables and scores."""
         return self._kept.bytes
 
-    def joint(self, columns: tuple[int, ...]) -> NDArray[np.int64]:
-        """Counts of all rows over the columns, one axis each; kept like a table where small."""
-        cells = math.prod(self.rows.cardinalities[c] for c in columns)
-        if cells > _KEPT_CELLS:
-            return self.rows.counts(columns)
-        return self.keep(("joint", columns), lambda: self.rows.counts(columns))
+    def growth(self, known: tuple[int, ...], wanted: tuple[int, ...]) -> _Growth:
+        """How to go from counts over the known columns to a table of the wanted ones; kept."""
+        key = ("growth", known, wanted)
+        found = self._kept.get(key)
+        if isinstance(found, _Growth):
+            return found
+        made = _Growth.make(self.rows, known, wanted)
+        return self.keep(key, lambda: made) if made.nbytes <= _KEPT_BYTES else made
 
     def subsample(self, m: int, rng: np.random.Generator) -> Rows | Subsample:
         """m of the n rows, drawn without replacement; all of them for m >= n."""
@@ -233,16 +235,16 @@ class Store:
     ) -> NDArray[np.int64]:
         """A uniform choice of rows with the given counts; each as its index among folded rows.
 
-        ``drawn`` has one axis for each of ``columns``; without any, it is the number of rows.
+        ``drawn`` (cells of the columns, flat) without any columns is the number of rows alone.
         """
         if not columns:
-            chosen = rng.choice(self.n, int(drawn), replace=False, shuffle=False)
+            chosen = rng.choice(self.n, int(drawn[0]), replace=False, shuffle=False)
             return np.asarray(self._row_index[chosen])
         strides = _layout(tuple(self.rows.cardinalities[c] for c in columns))[1]
         cell = np.zeros(len(self.rows.codes), np.int32)
         for column, stride in zip(columns, strides, strict=True):
             cell += self.rows.codes[:, column] * np.int32(stride)
-        left, wanted = self.rows.counts(columns).ravel(), drawn.ravel().copy()
+        left, wanted = self.rows.counts(columns).ravel(), drawn.copy()
         uniform = rng.random(self.n)
         picked = _pick(uniform, self._row_index, cell, wanted, left, int(drawn.sum()))
         return np.asarray(picked)
@@ -262,42 +264,85 @@ class Subsample:
     def __init__(self, store: Store, m: int, rng: np.random.Generator):
         self.n, self._store, self._rng = m, store, rng
         self._columns: tuple[int, ...] = ()
-        self._drawn = np.array(m, np.int64)  # one axis for each of the columns
+        self._drawn = np.array([m], np.int64)  # counts over the columns, flat
         self._rows: _PickedRows | None = None
 
     def table(self, x: int, y: int, given: Sequence[int] = ()) -> NDArray[np.int64]:
         """Counts of shape (strata, levels of x, levels of y); see :meth:`Rows.table`."""
-        columns = (*given, x, y)
         if self._rows is None:
-            self._extend(tuple(c for c in columns if c not in self._columns))
-        if self._rows is not None:
-            return self._rows.table(x, y, given)
-        counts = self._marginal(columns)
-        return counts.reshape(-1, *counts.shape[-2:])
-
-    def _marginal(self, columns: tuple[int, ...]) -> NDArray[np.int64]:
-        if columns == self._columns:
-            return self._drawn
-        axes = [self._columns.index(c) for c in columns]
-        others = tuple(i for i in range(len(self._columns)) if i not in axes)
-        kept = sorted(axes)
-        summed: NDArray[np.int64] = self._drawn.sum(axis=others)
-        return summed.transpose([kept.index(a) for a in axes])
-
-    def _extend(self, new: tuple[int, ...]) -> None:
-        """Draw the sample's counts over the new columns too, given those over the old."""
-        if not new:
-            return
-        levels = math.prod(self._store.rows.cardinalities[c] for c in new)
-        if self._drawn.size * levels > self.CELLS:
+            wanted = (*given, x, y)
+            if self._cells(wanted) <= self.CELLS:
+                return self._grow(self._store.growth(self._columns, wanted))
             picked = self._store.pick(self._columns, self._drawn, self._rng)
             self._rows = _PickedRows(self._store.rows, picked)
-            return
-        columns = self._columns + new
-        full = self._store.joint(columns)
-        parts = full.reshape(self._drawn.size, levels)
-        self._drawn = _split(parts, self._drawn.ravel(), self._rng).reshape(full.shape)
-        self._columns = columns
+        return self._rows.table(x, y, given)
+
+    def _cells(self, wanted: tuple[int, ...]) -> int:
+        """How many cells the counts would have over the wanted columns too."""
+        cells, levels = self._drawn.size, self._store.rows.cardinalities
+        for column in wanted:
+            if column not in self._columns:
+                cells *= levels[column]
+        return cells
+
+    def _grow(self, growth: _Growth) -> NDArray[np.int64]:
+        """Draw what is missing; the table as a margin of what is drawn by now."""
+        if growth.parts is not None:
+            self._drawn = _split(growth.parts, self._drawn, self._rng).ravel()
+            self._columns = growth.columns
+        if growth.target is None:
+            return self._drawn.reshape(growth.shape)
+        return np.asarray(_margin(self._drawn, growth.target, growth.shape))
+
+
+@dataclass(frozen=True, eq=False)
+class _Growth:
+    """From a sample's counts over known columns to its table of others.
+
+    ``columns`` are known afterwards; ``parts`` (known cells, cells of the new columns) counts all
+    rows, None if nothing is new; ``target`` is each cell's place in the table of the given shape,
+    None where the places are the same.
+    """
+
+    columns: tuple[int, ...]
+    parts: NDArray[np.int64] | None
+    target: NDArray[np.int32] | None
+    shape: tuple[int, int, int]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(0 if a is None else a.nbytes for a in (self.parts, self.target))
+
+    @staticmethod
+    def make(rows: Rows, known: tuple[int, ...], wanted: tuple[int, ...]) -> _Growth:
+        """Count the rows over both, and number the cells."""
+        new = tuple(c for c in wanted if c not in known)
+        columns, levels = known + new, rows.cardinalities
+        sizes = [levels[c] for c in columns]
+        parts = None
+        if new:
+            parts = rows.counts(columns).reshape(math.prod(levels[c] for c in known), -1)
+        *given, x, y = wanted
+        shape = math.prod(levels[c] for c in given), levels[x], levels[y]
+        if columns == wanted:
+            return _Growth(columns, parts, None, shape)
+        target = np.zeros(sizes, np.int32)
+        strides = _layout(tuple(levels[c] for c in wanted))[1]
+        for column, stride in zip(wanted, strides, strict=True):
+            axis = columns.index(column)
+            place = np.arange(levels[column], dtype=np.int32) * np.int32(stride)
+            target += place.reshape([-1 if i == axis else 1 for i in range(len(sizes))])
+        return _Growth(columns, parts, target.ravel(), shape)
+
+
+@njit(cache=True, nogil=True)
+def _margin(counts, target, shape):  # type: ignore[no-untyped-def]
+    """Counts summed by their place in a table of the given shape."""
+    out = np.zeros(shape[0] * shape[1] * shape[2], np.int64)
+    for i in range(counts.size):
+        out[target[i]] += counts[i]
+    return out.reshape(shape)
 
 
 class _PickedRows:

@@ -1,6 +1,6 @@
 """Marginal PC: spend the whole budget on a few noisy marginals, then test for free.
 
-Three Gaussian releases under one zCDP filter, each chosen from what the ones before released:
+Three Gaussian releases under one Gaussian-DP filter, each chosen from what the ones before released:
 
 1. all one-way and two-way contrasts, from which any conditional independence can be tested up to
    products of the conditioning variables;
@@ -240,8 +240,8 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
 
 
 def ledger(data: Dataset, params: MarginalPCParameters) -> Ledger:
-    """A hard cap under zCDP, whose filter allows each release to be chosen from those before."""
-    return Ledger(params.total, method="zcdp")
+    """A hard cap under Gaussian DP: its filter lets each release be chosen from those before."""
+    return Ledger(params.total, method="gdp")
 
 
 ALGORITHM = Algorithm(

@@ -28,7 +28,7 @@ def second_moments(data: Dataset, encoding: Encoding, radius: float = math.inf) 
 
     Rows longer than ``radius`` are shrunk to it.
     """
-    key = (radius, _signature(encoding))
+    key = (math.inf if holds_box(radius, data.d) else radius, _signature(encoding))
     made = _kept.setdefault(data, {})
     if key not in made:
         made[key] = _second_moments(data, encoding, radius)
@@ -53,12 +53,18 @@ def _second_moments(data: Dataset, encoding: Encoding, radius: float) -> Matrix:
     return moments
 
 
+def holds_box(radius: float, d: int) -> bool:
+    """Whether the ball holds [-1, 1]^d; a radius of sqrt(d) does, whatever rounding says."""
+    return radius * radius >= d * (1 - 1e-12)
+
+
 def shrink(rows: Matrix, radius: float) -> Matrix:
     """Rows longer than the radius, shortened to it."""
-    if radius * radius >= rows.shape[1]:  # the box lies inside the ball
+    if holds_box(radius, rows.shape[1]):
         return rows
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return rows * np.minimum(1.0, radius / np.maximum(lengths, radius))[:, None]
+    shorter: Matrix = rows * np.minimum(1.0, radius / np.maximum(lengths, radius))[:, None]
+    return shorter
 
 
 def covariance(moments: Matrix, encoding: Encoding) -> Matrix:

@@ -57,6 +57,21 @@ def analytic_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1
     return sensitivity * math.exp(brentq(excess, -20.0, 40.0, xtol=1e-14, rtol=1e-15))
 
 
+def mu_budget(epsilon: float, delta: float) -> float:
+    """Largest mu whose Gaussian DP (Dong, Roth and Su 2022) implies (epsilon, delta)-DP."""
+    return math.inf if math.isinf(epsilon) else 1 / analytic_gaussian_sigma(epsilon, delta)
+
+
+def mu_to_epsilon(mu: float, delta: float) -> float:
+    """The epsilon at ``delta`` of mu-Gaussian DP: the exact curve of Balle and Wang 2018."""
+    if mu == 0 or math.isinf(mu):
+        return mu
+    if gaussian_delta(0.0, 1 / mu) <= delta:
+        return 0.0
+    highest = mu**2 / 2 + mu * math.sqrt(2 * math.log(1 / delta))  # zCDP's, an upper bound
+    return float(brentq(lambda e: gaussian_delta(e, 1 / mu) - delta, 0.0, highest, xtol=1e-12))
+
+
 def gaussian_delta(epsilon: float, sigma: float) -> float:
     """Exact delta at ``epsilon`` of Gaussian noise ``sigma`` on a value of sensitivity 1."""
     a, b = 1 / (2 * sigma), epsilon * sigma

@@ -2,10 +2,10 @@
 
 A charge is checked whole *before* any noise is drawn; one that does not fit raises
 :class:`BudgetExhausted` and leaves the ledger as it was. The filter's rule, "basic" (sum of pure
-epsilons), "zcdp" (sum of rhos) or "rdp" (sum of Renyi costs at one order), is fixed when the
-ledger is made, from public facts alone, which is what makes it valid for adaptively chosen
-mechanisms and data-dependent stopping (Rogers et al. 2016; Feldman and Zrnic 2021; Whitehouse et
-al. 2023).
+epsilons), "zcdp" (sum of rhos), "rdp" (sum of Renyi costs at one order) or "gdp" (sum of squared
+mu of Gaussian mechanisms), is fixed when the ledger is made, from public facts alone, which is what
+makes it valid for adaptively chosen mechanisms and data-dependent stopping (Rogers et al. 2016;
+Feldman and Zrnic 2021; Whitehouse et al. 2023; for "gdp", Smith and Thakurta 2022).
 """
 
 from __future__ import annotations
@@ -15,8 +15,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from engine.privacy.accounting import renyi_to_epsilon, rho_budget, rho_to_epsilon
-from engine.privacy.events import Event, renyi
+from engine.privacy.accounting import (
+    mu_budget,
+    mu_to_epsilon,
+    renyi_to_epsilon,
+    rho_budget,
+    rho_to_epsilon,
+)
+from engine.privacy.events import Event, GaussianEvent, renyi
+
+
+METHODS = ("basic", "zcdp", "gdp", "rdp")
 
 
 class BudgetExhausted(Exception):
@@ -57,7 +66,9 @@ class Ledger(Sequence[Charge]):
     """Append-only record of charges under an optional hard cap.
 
     ``cap=None`` records without refusing (the papers' own accounting). ``method`` is "basic",
-    "zcdp" or, with a Renyi ``order`` above 1, "rdp"; with a cap, the last two need delta > 0.
+    "zcdp", "gdp" or, with a Renyi ``order`` above 1, "rdp"; with a cap, the last three need
+    delta > 0. "gdp" takes Gaussian releases alone and converts their total exactly, where zCDP's
+    conversion is loose; its unit is mu^2 / 2 = sensitivity^2 / (2 sigma^2), zCDP's rho.
 
     ``rate`` < 1 says that the whole run sees one sample of that share of the rows, drawn without
     replacement: the run on the sample may then cost ln(1 + (e^epsilon - 1) / rate) and delta /
@@ -76,8 +87,8 @@ class Ledger(Sequence[Charge]):
         order: float | None = None,
         rate: float = 1.0,
     ):
-        if method not in {"basic", "zcdp", "rdp"} or (method == "rdp") != (order is not None):
-            raise ValueError('method must be "basic", "zcdp", or "rdp" with a Renyi order.')
+        if method not in METHODS or (method == "rdp") != (order is not None):
+            raise ValueError('method must be "basic", "zcdp", "gdp", or "rdp" with a Renyi order.')
         self.cap, self.method, self.order, self.rate = cap, method, order, rate
         self.delta = cap.delta if cap is not None else (delta or 0.0)
         self._charges: list[Charge] = []
@@ -93,12 +104,14 @@ class Ledger(Sequence[Charge]):
             return inner.epsilon
         if self.order is not None:
             return inner.epsilon - renyi_to_epsilon(0.0, self.order, inner.delta)
+        if self.method == "gdp":
+            return mu_budget(inner.epsilon, inner.delta) ** 2 / 2
         return rho_budget(inner.epsilon, inner.delta)
 
     @property
     def used(self) -> float:
         """The running total in the method's own unit: an odometer reading, not a guarantee."""
-        return {"basic": self._epsilon, "zcdp": self._rho, "rdp": self._renyi}[self.method]
+        return {"basic": self._epsilon, "rdp": self._renyi}.get(self.method, self._rho)
 
     @property
     def left(self) -> float:
@@ -113,6 +126,8 @@ class Ledger(Sequence[Charge]):
         inner = self.delta / self.rate
         if self.order is not None:
             spent = renyi_to_epsilon(self._renyi, self.order, inner) if self._charges else 0.0
+        elif self.method == "gdp":
+            spent = mu_to_epsilon(math.sqrt(2 * self._rho), inner)
         else:
             spent = self._epsilon if self.method == "basic" else rho_to_epsilon(self._rho, inner)
         return sampled_epsilon(spent, self.rate)
@@ -121,6 +136,8 @@ class Ledger(Sequence[Charge]):
         """What the event costs in the method's own unit."""
         if self.order is not None:
             return renyi(event, self.order)
+        if self.method == "gdp" and not isinstance(event, GaussianEvent):
+            return math.inf
         return event.epsilon if self.method == "basic" else event.rho
 
     def affords(self, *events: Event) -> bool:

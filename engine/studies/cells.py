@@ -12,6 +12,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from engine.data import Dataset
 from engine.errors import InputError, did_you_mean
 from engine.networks import load_dataset
@@ -164,7 +166,7 @@ def run_cell(
 
 def summarise(cell: Cell, result: RunResult) -> CellResult:
     """What a study keeps of the run."""
-    m, claimed = result.metrics, result.claimed
+    m, claimed, names = result.metrics, result.claimed, result.names
     return CellResult(
         **dataclasses.asdict(cell),
         status=result.status,
@@ -180,7 +182,7 @@ def summarise(cell: Cell, result: RunResult) -> CellResult:
         claimed_delta=claimed.delta if claimed else None,
         spent_epsilon=result.spent.epsilon,
         spent_delta=result.spent.delta,
-        cpdag=tuple(sorted((a, b) for a, b in result.cpdag.edges)),
+        cpdag=tuple(sorted((names[i], names[j]) for i, j in np.argwhere(result.matrix))),
     )
 
 

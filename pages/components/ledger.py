@@ -11,10 +11,11 @@ from engine.runner import RunResult
 from pages.components import charts, text
 from pages.components.text import number
 
-UNITS = {"basic": "ε", "zcdp": "ρ", "rdp": "Rényi ε"}
+UNITS = {"basic": "ε", "zcdp": "ρ", "gdp": "μ²/2", "rdp": "Rényi ε"}
 _COUNTED = {
     "basic": "charges add up in ε",
     "zcdp": "charges add up in ρ (zCDP), which admits more of them than adding ε",
+    "gdp": "Gaussian releases add up in μ² (Gaussian DP), whose total is converted exactly",
     "rdp": "charges add up as Rényi divergence of one order",
 }
 
