@@ -30,6 +30,7 @@ EFFECTS = (0.02, 0.2)  # prior variances of a partial correlation under dependen
 RIDGE = 20.0  # features with an eigenvalue below sqrt(20) = 4.5 noise deviations are shrunk away
 LEAK = 0.1  # allowance for products of S, as a share of what S explains additively
 FLOOR = 1e-5  # a variance below it is none
+CLEAR = 3.0  # nor is one within this many deviations of its own noise
 
 
 class Verdict(NamedTuple):
@@ -118,6 +119,26 @@ def _noise(bx, by, ends, direct, noise_x, noise_y, cross):  # type: ignore[no-un
 
 
 @njit(cache=True, nogil=True)
+def _variance_noise(b, ends, noise, cross):  # type: ignore[no-untyped-def]
+    """Standard deviation of the noise in a residual variance, of its worst contrast.
+
+    V = E[u u^T] - b^T E[phi phi^T] b moves by 2 b_A N_A for the tensor of A with u, and by
+    b_A N_AB b_B for that of A and B.
+    """
+    squares = np.zeros((len(ends), b.shape[1]))
+    start = 0
+    for k in range(len(ends)):
+        squares[k] = np.sum(b[start : ends[k]] ** 2, axis=0)
+        start = ends[k]
+    total = np.zeros(b.shape[1])
+    for k in range(len(ends)):
+        total += 4 * noise[k] * squares[k]
+        for m in range(len(ends)):
+            total += cross[k, m] * squares[k] * squares[m]
+    return np.sqrt(total.max())
+
+
+@njit(cache=True, nogil=True)
 def _positive(v, floor):  # type: ignore[no-untyped-def]
     """(v with its eigenvalues held above the floor, v with those below it set to zero).
 
@@ -161,7 +182,8 @@ def _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, n, leak, prior):  # ty
     effects, ridge = prior
     r, vx, vy, bx, by, ex, ey, second = _residual(mxy, vx, vy, fx, fy, gram, ridge * typical)
     covariance = _noise(bx, by, ends, direct + typical**2 * second, noise_x, noise_y, cross)
-    (vx, kx), (vy, ky) = _positive(vx, FLOOR), _positive(vy, FLOOR)
+    vx, kx = _positive(vx, FLOOR + CLEAR * _variance_noise(bx, ends, noise_x, cross))
+    vy, ky = _positive(vy, FLOOR + CLEAR * _variance_noise(by, ends, noise_y, cross))
     _add_kron(covariance, 1.0 / n, vx, vy)
     spread = np.zeros_like(covariance)
     _add_kron(spread, 1.0, kx, ky)

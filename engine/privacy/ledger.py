@@ -136,7 +136,7 @@ class Ledger(Sequence[Charge]):
         """What the event costs in the method's own unit."""
         if self.order is not None:
             return renyi(event, self.order)
-        if self.method == "gdp" and not isinstance(event, GaussianEvent):
+        if self.method == "gdp" and type(event) is not GaussianEvent:
             return math.inf
         return event.epsilon if self.method == "basic" else event.rho
 

@@ -8,6 +8,7 @@ from functools import cache
 from dp_accounting.dp_event import GaussianDpEvent, SampledWithoutReplacementDpEvent
 from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp import RdpAccountant, compute_epsilon
+from scipy.optimize import brentq
 from scipy.stats import norm
 
 from engine.privacy import events as e
@@ -84,6 +85,10 @@ def total_of(ledger: Ledger) -> Guarantee:
     elif ledger.method == "zcdp":
         rho = math.fsum(map(rho_of, events))
         epsilon, delta = rho + 2 * math.sqrt(rho * math.log(1 / inner_delta)), ledger.cap.delta
+    elif ledger.method == "gdp":
+        assert all(type(event) is e.GaussianEvent for event in events)
+        mu = math.sqrt(math.fsum((v.sensitivity / v.sigma) ** 2 for v in events))  # type: ignore[union-attr]
+        epsilon, delta = _gaussian_epsilon(mu, inner_delta), ledger.cap.delta
     else:
         assert ledger.order is not None
         cost = math.fsum(_renyi_of(event, ledger.order) for event in events)
@@ -93,6 +98,16 @@ def total_of(ledger: Ledger) -> Guarantee:
         shrunk = math.log1p(ledger.rate * math.expm1(min(epsilon, 300)))
         epsilon = shrunk if epsilon <= 300 else epsilon + math.log(ledger.rate)
     return Guarantee(epsilon, delta)
+
+
+def _gaussian_epsilon(mu: float, delta: float) -> float:
+    """Where the curve of Gaussian DP (Dong, Roth and Su 2022, Corollary 2.13) meets delta."""
+
+    def above(epsilon: float) -> float:
+        tail = norm.sf(epsilon / mu - mu / 2)
+        return float(tail - math.exp(epsilon + norm.logsf(epsilon / mu + mu / 2)) - delta)
+
+    return float(brentq(above, 0.0, mu**2 + 10 * mu + 1)) if above(0.0) > 0 else 0.0
 
 
 def _renyi_of(event: e.Event, order: float) -> float:

@@ -15,6 +15,8 @@ from engine.privacy.accounting import (
     compose,
     compose_any_pure,
     gaussian_delta,
+    mu_budget,
+    mu_to_epsilon,
     rho_budget,
     rho_to_epsilon,
 )
@@ -29,7 +31,7 @@ from engine.privacy.events import (
     UndefendedEvent,
 )
 from engine.privacy.ledger import BudgetExhausted, Guarantee, Ledger, shares
-from tests.privacy.readd import epsilon_of, rho_of
+from tests.privacy.readd import epsilon_of, rho_of, total_of
 
 scales = st.floats(0.01, 100)
 pure_events = st.one_of(
@@ -310,3 +312,56 @@ def test_adaptive_adversaries_cannot_overspend(name: str, method: str) -> None:
             total = rho_to_epsilon(math.fsum(map(rho_of, events_kept)), cap.delta)
         assert total <= cap.epsilon * (1 + 2e-9)
         assert kept == len(ledger) > 0
+
+
+# Gaussian DP --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "sigma"),
+    [(1, 1e-5, 3.730632), (0.1, 1e-6, 36.304690), (5, 1e-3, 0.689842)],
+)
+def test_gdp_affords_the_analytic_gaussian_and_no_more(
+    epsilon: float, delta: float, sigma: float
+) -> None:
+    """PRIVACY.md's sigmas spend the whole budget; split in three parts too, and not one more."""
+    ledger = Ledger(Guarantee(epsilon, delta), method="gdp")
+    for share in (0.5, 0.3, 0.2):
+        ledger.charge(GaussianEvent(1.0, 1.000001 * sigma / math.sqrt(share)))
+    assert total_of(ledger).epsilon == pytest.approx(epsilon, rel=1e-4)
+    assert ledger.used_epsilon == pytest.approx(epsilon, rel=1e-4)
+    with pytest.raises(BudgetExhausted):
+        ledger.charge(GaussianEvent(1.0, 100 * sigma))
+
+
+def test_gdp_takes_gaussian_releases_alone() -> None:
+    ledger = Ledger(Guarantee(100.0, 1e-6), method="gdp")
+    for event in (LaplaceEvent(1e-9, 1.0), SubsampledEvent(LaplaceEvent(1e-9, 1.0), 0.1)):
+        with pytest.raises(BudgetExhausted):
+            ledger.charge(event)
+    assert len(ledger) == 0
+
+
+def test_adaptive_gaussian_adversaries_cannot_overspend_gdp() -> None:
+    """Each next sigma follows from the last answer; the total is computed apart from the engine."""
+    largest = 0.0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        cap = Guarantee(float(rng.choice([0.1, 1.0, 10.0])), 1e-6)
+        ledger, last = Ledger(cap, method="gdp"), 1.0
+        for _ in range(60):
+            try:
+                ledger.charge(GaussianEvent(abs(last) * math.sqrt(2 * ledger.limit) / 4, 1.0))
+                last = float(rng.normal())
+            except BudgetExhausted:
+                last = float(rng.normal()) / 10
+        total = total_of(ledger).epsilon
+        assert total <= cap.epsilon * (1 + 1e-6)
+        largest = max(largest, total / cap.epsilon)
+    assert largest > 0.95  # the attempts are real
+
+
+@given(st.floats(0.001, 20), deltas)
+def test_gdp_never_admits_less_than_zcdp(epsilon: float, delta: float) -> None:
+    assert mu_budget(epsilon, delta) ** 2 / 2 >= rho_budget(epsilon, delta)
+    assert mu_to_epsilon(mu_budget(epsilon, delta), delta) == pytest.approx(epsilon, rel=1e-6)
