@@ -11,7 +11,7 @@ from pathlib import Path
 
 from engine import load_dataset, run
 from engine.marginals.contrasts import all_pairs_change
-from engine.privacy.accounting import rho_budget
+from engine.privacy.accounting import mu_budget
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "marginal_pc.svg"
 DELTA = 1e-6
@@ -27,7 +27,7 @@ def floor(d: int, n: int, epsilon: float) -> float:
     One release of all pairs of d binary variables with the whole budget: the contrast is n times
     half the correlation, with noise sigma and sampling deviation sqrt(n) / 2.
     """
-    variance = all_pairs_change((2,) * d, 0.0) / (2 * rho_budget(epsilon, DELTA))
+    variance = all_pairs_change((2,) * d, 0.0) / mu_budget(epsilon, DELTA) ** 2
     return min(1.0, 3 * math.sqrt(4 * variance / n**2 + 1 / n))
 
 

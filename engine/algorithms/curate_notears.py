@@ -69,7 +69,7 @@ class CurateNotearsParameters(PrivateBudget, LinearParameters):
         high=1e3,
         title="Clip s",
         help="Published: every entry of the mean gradient is clipped to ±s. Strict: every row's "
-        "own gradient is shrunk to the norm s√(d(d−1)), the same noise. 'auto' is 2, and 0.5 in "
+        "own gradient is shrunk to the norm s√(d(d−1)), the same noise. 'auto' is 2, and 1 in "
         "strict mode, where columns lie in [−1, 1].",
     )
     public_rows: int = param(
@@ -102,7 +102,7 @@ class CurateNotearsParameters(PrivateBudget, LinearParameters):
         return self.clip
 
 
-PUBLISHED_CLIP, STRICT_CLIP = 2.0, 0.5
+PUBLISHED_CLIP, STRICT_CLIP = 2.0, 1.0
 ENCODING_SHARE = 0.05  # of a strict total, for the column means or one-way tables
 
 

@@ -1,6 +1,6 @@
 """Marginal PC: spend the whole budget on a few noisy marginals, then test for free.
 
-Three Gaussian releases under one Gaussian-DP filter, each chosen from what the ones before released:
+Three Gaussian releases under one Gaussian DP filter, each chosen from what those before released:
 
 1. all one-way and two-way contrasts, from which any conditional independence can be tested up to
    products of the conditioning variables;

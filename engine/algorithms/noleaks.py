@@ -44,11 +44,11 @@ class NoleaksParameters(PrivateBudget, LinearParameters):
         high=1e3,
         title="Clip s",
         help="Published: every entry of the mean gradient is clipped to ±s. Strict: every row's "
-        "own gradient is shrunk to the norm s√(d(d−1)), the same noise. 'auto' is 2, and 0.5 in "
+        "own gradient is shrunk to the norm s√(d(d−1)), the same noise. 'auto' is 2, and 1 in "
         "strict mode, where columns lie in [−1, 1].",
     )
     gradients: int = param(
-        200,
+        400,
         kind="int",
         low=1,
         high=5_000,
@@ -75,7 +75,7 @@ class NoleaksParameters(PrivateBudget, LinearParameters):
         return self.clip
 
 
-PUBLISHED_CLIP, STRICT_CLIP = 2.0, 0.5
+PUBLISHED_CLIP, STRICT_CLIP = 2.0, 1.0
 ENCODING_SHARE = 0.05  # of a strict total, for the column means or one-way tables
 MAX_DUAL_STEPS, MAX_PENALTY, H_TOLERANCE = 100, 1e16, 1e-8
 

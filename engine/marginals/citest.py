@@ -26,7 +26,7 @@ from engine.marginals.moments import Moments
 
 Block = tuple[int, ...]
 
-EFFECTS = (0.02, 0.2)  # prior variances of a partial correlation under dependence, equally likely
+EFFECTS = (0.002, 0.02, 0.2)  # prior variances of a partial correlation, equally likely
 RIDGE = 20.0  # features with an eigenvalue below sqrt(20) = 4.5 noise deviations are shrunk away
 LEAK = 0.1  # allowance for products of S, as a share of what S explains additively
 FLOOR = 1e-5  # a variance below it is none

@@ -24,7 +24,6 @@ from engine.privacy.accounting import (
 )
 from engine.privacy.events import Event, GaussianEvent, renyi
 
-
 METHODS = ("basic", "zcdp", "gdp", "rdp")
 
 

@@ -169,7 +169,8 @@ def at_total(curve: pd.DataFrame, total: float, y: str, x: str = "claimed_epsilo
     """A curve's value at a total, linear in log epsilon; NaN outside what was measured."""
     points = curve[[x, y]].dropna().sort_values(x)
     points = points[np.isfinite(points[x]) & (points[x] > 0)]
-    if points.empty or not points[x].iloc[0] <= total <= points[x].iloc[-1]:
+    near = 1.001  # CURATE spends its total up to rounding
+    if points.empty or not points[x].iloc[0] / near <= total <= points[x].iloc[-1] * near:
         return NAN
     return float(np.interp(math.log(total), np.log(points[x]), points[y]))
 

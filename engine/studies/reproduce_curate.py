@@ -195,10 +195,12 @@ def _at_totals(means: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (network, key), curve in means.groupby(["dataset", "algorithm"], sort=False):
         row: dict[str, Any] = {"network": network, "algorithm": ALGORITHMS[str(key)].title}
+        # CURATE is told its total, and may leave a part of it unspent.
+        x = "epsilon" if str(key).startswith("curate") else "claimed_epsilon"
         for total in (0.1, 5.0, 10.0):
             for y, words in (("f1_truth", "truth"), ("f1_truth_std", "±"), ("f1_pc", "PC")):
                 name = f"ε {total:g} ±" if words == "±" else f"ε {total:g} vs {words}"
-                row[name] = at_total(curve, total, y)
-            row[f"ε {total:g} defended"] = at_total(curve, total, "spent_epsilon")
+                row[name] = at_total(curve, total, y, x)
+            row[f"ε {total:g} defended"] = at_total(curve, total, "spent_epsilon", x)
         rows.append(row)
     return pd.DataFrame(rows)

@@ -48,7 +48,7 @@ def chart(panels: Sequence[Panel], title: str, columns: int = 4) -> str:
     """An SVG document of the panels in rows, with one legend for all of them."""
     columns = max(1, min(columns, len(panels)))
     rows = math.ceil(len(panels) / columns)
-    legend = {s.label: s for p in panels for s in p.series}
+    legend = {s.label: s for p in panels for s in p.series if _drawable(s)}
     keys, height = _legend(list(legend.values()), columns * _WIDTH)
     top = _TITLE + height
     parts = [
@@ -78,9 +78,13 @@ def _legend(series: Sequence[Series], width: int) -> tuple[str, int]:
     return "".join(parts), y - 8 + _LEGEND
 
 
+def _drawable(s: Series) -> bool:
+    return any(map(math.isfinite, s.x))
+
+
 def _panel(panel: Panel) -> str:
     right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
-    lines = [s for s in panel.series if any(map(math.isfinite, s.x))]
+    lines = [s for s in panel.series if _drawable(s)]
     x_ends = panel.x_range or _ends([v for s in lines for v in s.x], panel.x_log)
     values = [v for s in lines for v in (*s.y, *s.low, *s.high)]
     y_ends = panel.y_range or _padded(_ends(values, panel.y_log), panel.y_log)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,11 +19,11 @@ INKS = {
     "light": ("#0072b2", "#b34700", "#00785a", "#a8467f", "#8a6a00", "#3a86b7", "#4d5666"),
     "dark": ("#56b4e9", "#e69f00", "#22b58a", "#dd8fbb", "#f0e442", "#e8743b", "#a9b4c6"),
 }
+PLAIN = 100  # styles from here on are grey: no privacy, or a mere reference
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 MARKERS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "triangle-down", "star")
-_SHADES = {"light": ("#ffffff", "#0072b2"), "dark": ("#1a2230", "#7cc6f2")}
+_SHADES = {"light": ("#ffffff", "#0072b2"), "dark": ("#1a2230", "#2f8fc6")}
 _FONT = {"light": "#1a2230", "dark": "#e9edf4"}
-NOTABLE = 8  # a table of more rows scrolls
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,15 +52,16 @@ class Axis:
 
 def style_of(key: str) -> int:
     """An algorithm's place in the palette, the same on every page."""
-    order = [k for k, a in ALGORITHMS.items() if a.private]
-    order += [k for k in ALGORITHMS if k not in order]
-    return order.index(key) if key in order else 0
+    private = [k for k, a in ALGORITHMS.items() if a.private]
+    if key in private:
+        return private.index(key)
+    return PLAIN + list(ALGORITHMS).index(key) if key in ALGORITHMS else PLAIN
 
 
 def ink(style: int) -> str:
     """The style's colour in the theme that is shown."""
-    palette = INKS[theme()]
-    return palette[style % len(palette)]
+    *palette, grey = INKS[theme()]
+    return grey if style >= PLAIN else palette[style % len(palette)]
 
 
 def see_through(colour: str, share: float) -> str:
@@ -132,7 +133,8 @@ def _line(line: Line) -> go.Scatter:
 
 
 def _band(line: Line) -> go.Scatter:
-    assert line.low is not None and line.high is not None
+    assert line.low is not None
+    assert line.high is not None
     return go.Scatter(
         x=[*line.x, *reversed(line.x)],
         y=[*line.high, *reversed(line.low)],

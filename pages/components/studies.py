@@ -31,7 +31,7 @@ from engine.studies import (
     plan,
     sweep,
 )
-from pages.components.state import OWN, Source, bundled, data_for, fits
+from pages.components.state import Source, bundled, data_for, fits
 
 FOLDER = "studies"  # in the directory the app was started in
 MOST_CELLS = 50_000
@@ -191,6 +191,7 @@ class Job:
     error: str = ""
     note: str = ""
     costs: list[tuple[float, float]] | None = None  # what own data have cost in this session
+    own_print: str = ""  # whose cells add to it
     _seeds: tuple[int, ...] = ()
     _memory: ResultStore | None = None
     _cancel: threading.Event = field(default_factory=threading.Event)
@@ -221,7 +222,8 @@ class Job:
             self._seeds = tuple(secrets.randbelow(2**62) for _ in range(self.wanted.seeds))
             self._memory = ResultStore(":memory:")
         seeds = self._seeds or self.wanted.seeds
-        self.total = len(plan(datasets, self.wanted.algorithms, self.wanted.parameters(), seeds).cells)
+        study = plan(datasets, self.wanted.algorithms, self.wanted.parameters(), seeds)
+        self.total = len(study.cells)
         if self.path is not None:
             keep_spec(self.path, self.name, self.wanted)
         self._cancel.clear()
@@ -261,7 +263,7 @@ class Job:
     def _charge(self, result: CellResult) -> None:
         """Add a run on own data to what they have cost, once."""
         fresh = self.progress is not None and self.progress.done > self.progress.reused
-        if self.costs is not None and fresh:
+        if self.costs is not None and fresh and result.fingerprint == self.own_print:
             self.costs.append((result.spent_epsilon, result.spent_delta))
 
 
@@ -343,7 +345,7 @@ def launch(job: Job, *, seconds: float = 0.0) -> None:
     if job.wanted.own:
         own = next(d for d, s in zip(datasets, job.wanted.sources, strict=True) if s.own)
         costs = st.session_state.setdefault("own_costs", {})
-        job.costs = costs.setdefault(own.fingerprint, [])
+        job.costs, job.own_print = costs.setdefault(own.fingerprint, []), own.fingerprint
     job.start(datasets, executor="processes" if seconds > _PROCESS_SECONDS else "serial")
     if job.path is not None:
         jobs()[str(job.path)] = job
@@ -386,8 +388,3 @@ def example() -> Job:
     """A small finished study, so that the page is never empty."""
     results = list(_example_results())
     return Job("Example", EXAMPLE, None, len(results), results, "finished")
-
-
-def own_among(sources: Iterable[str]) -> bool:
-    """Whether the names hold the person's own data."""
-    return OWN in set(sources)

@@ -1,0 +1,155 @@
+"""The Sweep page without a browser."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+from engine.studies import ResultStore
+from pages.components import studies
+from pages.components.studies import Wanted
+
+SMALL = {"sweep-n": 2000, "sweep-seeds": 2, "sweep-count": 3}
+
+
+@pytest.fixture
+def sweep_page(
+    open_app: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[AppTest]:
+    """The page in a folder of its own, on a small study."""
+    monkeypatch.chdir(tmp_path)
+    app = open_app(data="cancer", n="2000")
+    app.switch_page("pages/sweep.py").run()
+    assert not app.exception
+    yield app
+    studies.jobs().clear()
+    st.cache_resource.clear()
+
+
+def small(app: AppTest, name: str) -> AppTest:
+    app.multiselect(key="sweep-datasets").set_value(["cancer"]).run()
+    app.multiselect(key="sweep-algorithms").set_value(["priv_pc", "pc"]).run()
+    for key, value in SMALL.items():
+        app.number_input(key=key).set_value(value).run()
+    app.text_input(key="sweep-name").set_value(name).run()
+    assert not app.exception
+    return app
+
+
+def finished(app: AppTest) -> AppTest:
+    job = app.session_state["sweep_job"]
+    give_up = time.monotonic() + 30
+    while job.running and time.monotonic() < give_up:
+        time.sleep(0.05)
+    app.run()
+    assert not app.exception
+    assert not job.running
+    return app
+
+
+def words(app: AppTest) -> str:
+    kinds = (app.markdown, app.caption, app.info, app.warning, app.error)
+    return " ".join(e.value for kind in kinds for e in kind)
+
+
+def test_it_opens_on_a_finished_example(sweep_page: AppTest) -> None:
+    assert "110 of 110 runs" in words(sweep_page)
+    assert len(sweep_page.get("plotly_chart")) == 2
+    assert "Target F1" in [s.label for s in sweep_page.slider]
+    assert any("runs, about" in c.value for c in sweep_page.caption)
+
+
+def test_a_study_is_run_kept_and_opened_again(sweep_page: AppTest) -> None:
+    app = small(sweep_page, "mine")
+    app.button(key="sweep-start").click().run()
+    finished(app)
+    assert "8 of 8 runs · finished" in words(app)
+    assert (Path("studies") / "mine.db").exists()
+    spec = app.get("plotly_chart")[0].proto.spec
+    assert "You are here: Priv-PC on Run" in spec
+    assert "PC (no privacy)" in spec
+
+    app.session_state["sweep_job"] = studies.example()
+    app.selectbox(key="sweep-chosen").set_value("mine").run()
+    app.button(key="sweep-open").click().run()
+    assert "8 of 8 runs · finished" in words(app)
+    assert app.multiselect(key="sweep-datasets").value == ["cancer"]
+
+
+def test_cancel_keeps_what_is_finished_and_resume_goes_on(
+    sweep_page: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = small(sweep_page, "halved")
+    slow = studies.sweep
+
+    def two_only(*args: object, **options: object) -> Iterator[object]:
+        for k, result in enumerate(slow(*args, **options)):
+            if k == 2:
+                return
+            yield result
+
+    monkeypatch.setattr(studies, "sweep", two_only)
+    app.button(key="sweep-start").click().run()
+    finished(app)
+    assert "2 of 8 runs · cancelled" in words(app)
+    monkeypatch.setattr(studies, "sweep", slow)
+    app.button(key="sweep-resume").click().run()
+    finished(app)
+    assert "8 of 8 runs · finished" in words(app)
+    with ResultStore("studies/halved.db") as store:
+        assert len(store) == 8
+
+
+@pytest.mark.parametrize("content", [b"not a database", b"SQLite format 3\0" + b"\1" * 200])
+def test_a_foreign_or_damaged_file_is_one_sentence(sweep_page: AppTest, content: bytes) -> None:
+    Path("studies").mkdir()
+    (Path("studies") / "odd.db").write_bytes(content)
+    sweep_page.run()
+    sweep_page.selectbox(key="sweep-chosen").set_value("odd").run()
+    sweep_page.button(key="sweep-open").click().run()
+    assert not sweep_page.exception
+    assert len(sweep_page.error) == 1
+    assert "not a file of study results" in sweep_page.error[0].value
+    assert (Path("studies") / "odd.db").read_bytes() == content
+    assert "110 of 110 runs" in words(sweep_page)
+
+
+def test_bad_settings_are_one_sentence_and_stop_start(sweep_page: AppTest) -> None:
+    sweep_page.number_input(key="sweep-from").set_value(-1.0).run()
+    assert "must start above 0" in words(sweep_page)
+    assert "sweep-start" not in [b.key for b in sweep_page.button]
+    sweep_page.number_input(key="sweep-from").set_value(0.1).run()
+    sweep_page.text_input(key="sweep-name").set_value("../up").run()
+    sweep_page.button(key="sweep-start").click().run()
+    assert "A study's name has" in sweep_page.error[0].value
+    assert not Path("studies").exists()
+
+
+def test_axes_and_target_are_honest(sweep_page: AppTest) -> None:
+    sweep_page.slider(key="sweep-target").set_value(1.0).run()
+    table = next(d.value for d in sweep_page.dataframe if "Smallest ε" in d.value)
+    assert set(table["Smallest ε"]) == {"not reached", "–"}
+    against = next(s for s in sweep_page.segmented_control if s.key == "sweep-x")
+    against.set_value("paper's total").run()
+    assert "No run claims a total" in words(sweep_page)
+    shown = next(s for s in sweep_page.segmented_control if s.key == "sweep-y")
+    shown.set_value("CI tests").run()
+    assert not sweep_page.exception
+
+
+def test_an_override_reaches_the_study(sweep_page: AppTest) -> None:
+    sweep_page.multiselect(key="sweep-changed").set_value(["tweak"]).run()
+    sweep_page.number_input(key="sweep-param-tweak").set_value(0.05).run()
+    assert not sweep_page.exception
+    assert sweep_page.session_state["sweep_draft"]["params"]["tweak"] == 0.05
+
+
+def test_epsilon_grids() -> None:
+    assert studies.epsilon_range(0.1, 10, 3) == (0.1, 1.0, 10.0)
+    assert studies.epsilon_list("1, .5;1") == (0.5, 1.0)
+    assert Wanted.from_json(studies.EXAMPLE.as_json()) == studies.EXAMPLE
