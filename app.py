@@ -25,7 +25,9 @@ def main() -> None:
     pages = [
         # The default page is served at /, whatever its name; the hidden one answers to /run.
         st.Page(PAGES / "run.py", title="Run", default=True, url_path="home"),
+        st.Page(PAGES / "compare.py", title="Compare"),
         st.Page(PAGES / "sweep.py", title="Sweep"),
+        st.Page(PAGES / "sieve.py", title="Sieve"),
         st.Page(PAGES / "data.py", title="Data"),
         st.Page(PAGES / "run.py", title="Run", url_path="run", visibility="hidden"),
     ]

@@ -61,7 +61,7 @@ def facts(data: Dataset) -> None:
         st.caption(text.plain(note))
     if not data.public:
         st.caption("Everything on this page shows your data as they are, without noise.")
-    else:
+    elif not state.is_simulated(data.name):
         network = load_network(state.drafted_source().name)
         st.caption(text.plain(f"Source: {network.source} Licence: {network.licence}"))
 
@@ -122,7 +122,7 @@ def downloads(data: Dataset) -> None:
         export.download(
             "Data (CSV)",
             lambda: export.as_csv(data.to_frame()),
-            f"{data.name}.csv",
+            f"{text.file_stem(data)}.csv",
             key="get-data",
         )
         if (truth := data.truth) is not None:
@@ -130,7 +130,7 @@ def downloads(data: Dataset) -> None:
             export.download(
                 "True edges (CSV)",
                 lambda: export.as_csv(edges),
-                f"{data.name}_edges.csv",
+                f"{text.file_stem(data)}_edges.csv",
                 key="get-truth",
             )
 

@@ -280,7 +280,9 @@ def saved_studies() -> None:
             st.caption(f"None yet. A started study is kept in the folder {studies.FOLDER}.")
             return
         chosen = st.selectbox("Study", names, key="sweep-chosen")
-        st.button("Open", key="sweep-open", on_click=open_study, args=(chosen,), width="stretch")
+        st.button(
+            "Open study", key="sweep-open", on_click=open_study, args=(chosen,), width="stretch"
+        )
 
 
 def open_study(name: str) -> None:

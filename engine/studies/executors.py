@@ -14,6 +14,7 @@ import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic, sleep
@@ -217,7 +218,8 @@ class ProcessPool:
             path = str(Path(self._folder.name) / data.fingerprint)
             Path(path).write_bytes(pickle.dumps(data))
             self._paths[data.fingerprint] = path
-        future: Future[Batch] = self._executors[slot].submit(_run_here, path, list(cells))
+        with _without_interrupts():  # a first batch starts the worker
+            future: Future[Batch] = self._executors[slot].submit(_run_here, path, list(cells))
         return future
 
     def close(self, *, kill: bool) -> None:
@@ -227,8 +229,21 @@ class ProcessPool:
         self._folder.cleanup()
 
 
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Processes started in here never hear Ctrl-C, which reaches the parent's whole group."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin(parent: int) -> None:
-    """Leave Ctrl-C, which reaches the whole process group, to the parent; end when it ends."""
+    """In a new worker: leave Ctrl-C to the parent, and end when it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_watch, args=(parent,), daemon=True).start()
 

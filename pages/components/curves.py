@@ -85,7 +85,7 @@ def curves(
         if line.low is not None and line.high is not None:
             figure.add_trace(_band(line))
     for line in lines:
-        figure.add_trace(_line(line))
+        figure.add_trace(trace(line))
     if here is not None:
         figure.add_trace(_star(*here))
     axes: dict[str, Any] = {"xaxis": _axis(x), "yaxis": _axis(y)}
@@ -116,7 +116,8 @@ def _decades(axis: Axis) -> float:
     return float(np.log10(axis.ends[1] / axis.ends[0]))
 
 
-def _line(line: Line) -> go.Scatter:
+def trace(line: Line) -> go.Scatter:
+    """The line as Plotly draws it."""
     colour = ink(line.style)
     return go.Scatter(
         x=list(line.x),

@@ -9,6 +9,7 @@ import streamlit as st
 
 from engine import Dataset, InputError, read_csv
 from engine.data import MAX_COLUMNS, MAX_LEVELS, MAX_ROWS
+from engine.linear.sem import GRAPHS, MAX_NODES, NOISES
 from engine.networks import NETWORKS
 from pages.components import text
 from pages.components.state import (
@@ -17,6 +18,7 @@ from pages.components.state import (
 from pages.components.state import (
     MIN_ROWS,
     OWN,
+    SEM,
     bound,
     draft,
     keep_own,
@@ -34,6 +36,8 @@ def network_label(name: str) -> str:
     """A dataset's name with its size."""
     if name == OWN:
         return "Your own data (CSV)"
+    if name == SEM:
+        return "Simulated linear model (SEM)"
     nodes, edges = network_sizes()[name]
     return f"{name.capitalize()} · {nodes} nodes, {edges} edges"
 
@@ -47,12 +51,14 @@ def picker(*, key: str) -> None:
         form,
         "network",
         key=f"{key}-network",
-        options=[*NETWORKS, OWN],
+        options=[*NETWORKS, SEM, OWN],
         format_func=network_label,
     )
     if form["network"] == OWN:
         upload(key=key)
         return
+    if form["network"] == SEM:
+        simulated(key=key)
     left, right = st.columns([3, 2], gap="small")
     with left:
         bound(
@@ -62,7 +68,7 @@ def picker(*, key: str) -> None:
             "n",
             key=f"{key}-n",
             step=1000,
-            help=f"Rows drawn from the network, {MIN_ROWS:,} to {MAX_SAMPLE:,}.",
+            help=f"Rows drawn from the network or model, {MIN_ROWS:,} to {MAX_SAMPLE:,}.",
         )
     with right:
         bound(
@@ -73,8 +79,47 @@ def picker(*, key: str) -> None:
             key=f"{key}-sample",
             step=1,
             min_value=0,
-            help="Fixes which rows are drawn from the network. The noise has its own seed.",
+            help="Fixes which rows are drawn (of a simulated model its graph and weights too). "
+            "The noise has its own seed.",
         )
+
+
+def simulated(*, key: str) -> None:
+    """The fields of a simulated linear model."""
+    form = draft()
+    kind, noise = st.columns(2, gap="small")
+    with kind:
+        bound(
+            st.selectbox,
+            "Graph",
+            form,
+            "sem_graph",
+            key=f"{key}-sem-graph",
+            options=GRAPHS,
+            format_func=text.label,
+            help="Erdős–Rényi: every edge is equally likely. Scale-free: a few nodes have many.",
+        )
+    with noise:
+        bound(
+            st.selectbox,
+            "Noise of the model",
+            form,
+            "sem_noise",
+            key=f"{key}-sem-noise",
+            options=NOISES,
+            format_func=text.label,
+            help="Of each variable's own term, with variance 1; weights are ±0.5 to ±2.",
+        )
+    nodes, edges = st.columns(2, gap="small")
+    for column, title, name, words in (
+        (nodes, "Nodes", "sem_nodes", f"From 2 to {MAX_NODES}."),
+        (edges, "Edges", "sem_edges", "Scale-free: rounded to a whole number for each node."),
+    ):
+        with column:
+            bound(
+                st.number_input, title, form, name, key=f"{key}-{name}", step=1, min_value=1,
+                help=words,
+            )
 
 
 def upload(*, key: str) -> None:

@@ -7,25 +7,35 @@ apart from any widget, so that they survive a change of page. Uploads never leav
 from __future__ import annotations
 
 import secrets
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
 
-from engine import Dataset, InputError, RunResult, load_dataset, run
+from engine import Dataset, InputError, RunResult, load_dataset
+from engine.linear.sem import parse_name
 from engine.networks import NETWORKS, load_network
 from engine.params import ParameterError, Spec, relevant
 from engine.registry import algorithm
+from pages.components import worker
+from pages.components.worker import Job
 
-OWN = "own"
+OWN, SEM = "own", "sem"
 MIN_ROWS, MAX_ROWS = 100, 1_000_000
+MAX_SEM_CELLS = 20_000_000  # numeric values of a simulated model, 8 bytes each
+SEM_FIELDS = ("sem_graph", "sem_nodes", "sem_edges", "sem_noise")
+SEM_START = "sem:er:10:20:gaussian"
 _SEEDS = 2**63
 
 
 @dataclass(frozen=True)
 class Source:
-    """Which dataset: a bundled network with n rows and a sampling seed, or the person's own."""
+    """Which dataset: a bundled network or a simulated model ("sem:er:10:20:gaussian") with n rows
+    and a sampling seed, or the person's own.
+    """
 
     name: str = "asia"
     n: int = 100_000
@@ -66,7 +76,10 @@ class Settings:
                 "This link was made with a person's own data, which a link never carries: "
                 "upload the file, then press Run."
             )
-        load_network(name)
+        if is_simulated(name):
+            parse_name(name)
+        else:
+            load_network(name)
         key = query.get("algorithm", "priv_pc")
         specs = {s.name: s for s in algorithm(key).params.specs()}
         values = {k: specs[k].parse(v) for k, v in query.items() if k in specs}
@@ -74,6 +87,11 @@ class Settings:
         source = Source(name, _whole(query, "n", 100_000), _whole(query, "sample", 0))
         _check_rows(source)
         return cls(source, key, filled(key, values), _whole(query, "seed", 0))
+
+
+def is_simulated(name: str) -> bool:
+    """Whether the name is that of a simulated linear model."""
+    return name.startswith("sem:")
 
 
 def _as_text(value: Any) -> str:
@@ -109,15 +127,19 @@ def filled(key: str, values: Mapping[str, Any]) -> dict[str, Any]:
 def draft() -> MutableMapping[str, Any]:
     """What the form shows now; a mutable mapping that lives in session state."""
     if "draft" not in st.session_state:
-        st.session_state["draft"] = {"params": {}}
         redraft(Settings())
     return st.session_state["draft"]
 
 
 def redraft(settings: Settings) -> None:
     """Fill the form with given settings."""
-    form = st.session_state.setdefault("draft", {"params": {}})
+    simulated = is_simulated(settings.source.name)
+    fields = dict(zip(SEM_FIELDS, parse_name(SEM_START), strict=True))
+    form = st.session_state.setdefault("draft", {"params": {}, **fields})
     form |= {"network": settings.source.name, "algorithm": settings.algorithm}
+    if simulated:
+        form |= {"network": SEM}
+        form |= dict(zip(SEM_FIELDS, parse_name(settings.source.name), strict=True))
     form["params_of"] = settings.algorithm
     if not settings.source.own:
         form |= {"n": settings.source.n, "sample": settings.source.seed}
@@ -145,7 +167,10 @@ def drafted_source() -> Source:
     if form["network"] == OWN:
         data = own_data()
         return Source(OWN, 0, 0, data.fingerprint if data is not None else "")
-    return Source(form["network"], form["n"], form["sample"])
+    name = form["network"]
+    if name == SEM:
+        name = ":".join([SEM, *(f"{form[field]}" for field in SEM_FIELDS)])
+    return Source(name, form["n"], form["sample"])
 
 
 def drafted() -> Settings:
@@ -179,7 +204,7 @@ def bound(
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def bundled(name: str, n: int, seed: int) -> Dataset:
-    """A sample of a bundled network, shared by all sessions."""
+    """A sample of a bundled network or simulated model, shared by all sessions."""
     return load_dataset(name, n=n, seed=seed)
 
 
@@ -216,6 +241,10 @@ def data_for(source: Source) -> Dataset:
 def _check_rows(source: Source) -> None:
     if not isinstance(source.n, int) or not MIN_ROWS <= source.n <= MAX_ROWS:
         raise InputError(f"Rows n must be from {MIN_ROWS:,} to {MAX_ROWS:,} here.")
+    if is_simulated(source.name) and source.n * parse_name(source.name)[1] > MAX_SEM_CELLS:
+        raise InputError(
+            f"Rows times nodes of a simulated model may be at most {MAX_SEM_CELLS:,} here."
+        )
 
 
 # Runs -----------------------------------------------------------------------------------
@@ -230,27 +259,66 @@ class Shown:
     result: RunResult
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _public_run(
-    fingerprint: str, key: str, params: tuple[tuple[str, Any], ...], seed: int, _data: Dataset
-) -> RunResult:
-    return run(key, _data, seed=seed, **dict(params))
+_MOST_KEPT = 32
+_KEPT = threading.Lock()
 
 
-def compute(settings: Settings) -> Shown:
-    """Run, or look the same run up; raises InputError in one sentence.
+@st.cache_resource(show_spinner=False)
+def _finished() -> OrderedDict[Any, RunResult]:
+    """Finished runs on public data, shared by all sessions; the oldest go first."""
+    return OrderedDict()
+
+
+def _keep(store: OrderedDict[Any, RunResult], key: Any, result: RunResult) -> None:
+    if result.status == "cancelled":
+        return
+    with _KEPT:
+        store[key] = result
+        while len(store) > _MOST_KEPT:
+            store.popitem(last=False)
+
+
+def begun(settings: Settings) -> Shown | Job:
+    """The same run if it is known, else a job that has started; raises InputError in one sentence.
 
     A run on own data draws a new secret seed and is added to what these data have cost.
     """
     data = data_for(settings.source)
     if settings.seed is None:
-        secret = secrets.randbelow(_SEEDS)
-        result = run(settings.algorithm, data, seed=secret, **settings.params)
-        _own_costs(data).append((result.spent.epsilon, result.spent.delta))
+        costs, seed = _own_costs(data), secrets.randbelow(_SEEDS)
+
+        def keep(result: RunResult) -> None:
+            costs.append((result.spent.epsilon, result.spent.delta))
     else:
+        store, seed = _finished(), settings.seed
         chosen = tuple(settings.params.items())
-        result = _public_run(data.fingerprint, settings.algorithm, chosen, settings.seed, data)
-    return Shown(settings, data, result)
+        key = (data.fingerprint, data.name, settings.algorithm, chosen, seed)
+        if (known := store.get(key)) is not None:
+            return Shown(settings, data, known)
+
+        def keep(result: RunResult) -> None:
+            _keep(store, key, result)
+
+    job = Job(settings, settings.algorithm, data, seed, settings.params, keep)
+    job.start()
+    return job
+
+
+def _ended(job: Job) -> Shown:
+    """What came of a job that has ended; raises InputError in one sentence."""
+    if job.result is None:
+        raise InputError(job.error)
+    return Shown(job.settings, job.data, job.result)
+
+
+def compute(settings: Settings) -> Shown:
+    """Run to the end, or look the same run up; raises InputError in one sentence."""
+    found = begun(settings)
+    if isinstance(found, Shown):
+        return found
+    while not found.wait(0.5):
+        pass
+    return _ended(found)
 
 
 def _own_costs(data: Dataset) -> list[tuple[float, float]]:
@@ -264,26 +332,78 @@ def own_costs(data: Dataset) -> tuple[int, float, float]:
 
 
 def freeze(settings: Settings) -> None:
-    """Run the settings and show the result; on bad input keep what was there, with the reason."""
-    st.session_state["refused"] = None
+    """Run the settings and show the result; on bad input keep what was there, with the reason.
+
+    A run that takes longer than a moment goes on as :func:`job`, in the place of one before.
+    """
+    before = job()
+    if before is not None and before.settings == settings:
+        return
+    if before is not None:
+        before.cancel()
+    st.session_state["refused"] = st.session_state["stopped"] = st.session_state["job"] = None
     try:
-        st.session_state["shown"] = compute(settings)
+        found = begun(settings)
     except InputError as error:
         st.session_state["refused"] = (settings, str(error))
+        return
+    if isinstance(found, Shown):
+        st.session_state["shown"] = found
+        return
+    st.session_state["job"] = found
+    found.wait(worker.PATIENCE)
+    settle()
+
+
+def job() -> Job | None:
+    """The run that is still going on in this session, if any."""
+    settle()
+    return st.session_state.get("job")
+
+
+def settle() -> None:
+    """Show what came of a job that has ended meanwhile."""
+    done: Job | None = st.session_state.get("job")
+    if done is None or done.running:
+        return
+    st.session_state["job"] = None
+    try:
+        found = _ended(done)
+    except InputError as error:
+        st.session_state["refused"] = (done.settings, str(error))
+        return
+    if found.result.status == "cancelled" and not worker.decided(found.result):
+        st.session_state["stopped"] = done.settings
+        return
+    st.session_state["shown"] = found
+
+
+def stopped(now: Settings) -> bool:
+    """Whether these settings' run was stopped before it had anything to show."""
+    return st.session_state.get("stopped") == now
 
 
 def shown() -> Shown:
-    """The run on screen; at a session's start the one that the link names, or the default."""
+    """The run on screen; at a session's start the one that the link names, or the default.
+
+    While the link's run goes on, and where it fails, the default is there.
+    """
+    settle()
     if "shown" not in st.session_state:
-        wanted, problem = Settings(params=filled("priv_pc", {})), None
+        default = Settings(params=filled("priv_pc", {}))
+        wanted, problem = default, None
         try:
             if st.query_params:
                 wanted = Settings.from_query(st.query_params.to_dict())
+                data_for(wanted.source)
         except InputError as error:
-            problem = str(error)
+            wanted, problem = default, str(error)
         redraft(wanted)
-        st.session_state["shown"] = compute(wanted)
-        st.session_state["refused"] = (drafted(), problem) if problem else None
+        freeze(wanted)
+        if "shown" not in st.session_state:
+            st.session_state["shown"] = compute(default)
+        if problem:
+            st.session_state["refused"] = (drafted(), problem)
     return st.session_state["shown"]
 
 

@@ -18,7 +18,7 @@ def show_strip(title: str, data: Dataset, result: RunResult | None = None) -> No
     cells = [
         (
             "Dataset",
-            data.name if not data.public else data.name.capitalize(),
+            text.dataset_title(data),
             f"n = {data.n:,}, {data.d} variables",
         )
     ]

@@ -7,7 +7,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from engine import Dataset
 from engine.algorithms.common import Algorithm
+from engine.errors import InputError
+from engine.linear.sem import parse_name
 from engine.runner import RunResult
 
 # What an algorithm's paper counts by ε; None where ε is the paper's total.
@@ -34,6 +37,11 @@ LABELS = {
     "auto": "Auto",
     "best": "Best",
     "off": "Off",
+    "er": "Erdős–Rényi",
+    "sf": "Scale-free",
+    "gaussian": "Gaussian",
+    "exponential": "Exponential",
+    "gumbel": "Gumbel",
 }
 
 RESEARCH_TOOL = (
@@ -65,6 +73,22 @@ def count(value: int, noun: str) -> str:
 def label(value: Any) -> str:
     """The field's name for a declared choice."""
     return LABELS.get(str(value), str(value))
+
+
+def dataset_title(data: Dataset) -> str:
+    """The dataset's name as a heading shows it."""
+    if not data.public:
+        return data.name
+    try:
+        graph, _, _, noise = parse_name(data.name)
+    except InputError:
+        return data.name.capitalize()
+    return f"SEM, {label(graph)}, {label(noise)}"
+
+
+def file_stem(data: Dataset) -> str:
+    """The dataset's name as part of a file name."""
+    return data.name.replace(":", "_")
 
 
 def safe(text: str) -> str:

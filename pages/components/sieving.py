@@ -1,0 +1,163 @@
+"""What the Sieve page computes: exact scores of many queries, and simulated errors of the sieve.
+
+Nothing here is a release: scores are exact, and the noise is drawn to show what noise does.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from engine import Dataset
+from engine.algorithms.common import Evidence, Scores
+from engine.algorithms.priv_pc import PrivPCParameters
+from engine.skeleton import Query
+from engine.theory import sieve_epsilon
+
+MOST_QUERIES = 4_000  # scores that are shown
+MOST_SIMULATED = 400  # queries that are answered again and again
+DRAWS = 40_000
+REPEATS = 60  # answers a query gets on one sample
+TWEAKS = np.linspace(0.0, 0.06, 13)
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Sieve:
+    """A sieve: the score it reads, its threshold on the p scale, its tweak, ε of a round, m."""
+
+    statistic: str
+    guarantee: str
+    scale: str
+    threshold: float
+    tweak: float
+    epsilon: float
+    m: int
+
+    def evidence(self, data: Dataset) -> Evidence:
+        """The engine's view of a query under these settings."""
+        params = PrivPCParameters(
+            statistic=self.statistic,
+            guarantee=self.guarantee,
+            score=self.scale,
+            threshold=self.threshold,
+        )
+        return Evidence(data, params, self.scale)
+
+    def unit(self, data: Dataset, m: int | None = None) -> float:
+        """The sensitivity that the noise of an order-0 query is calibrated to, on m rows."""
+        levels = sorted(range(data.d), key=lambda c: -data.cardinalities[c])
+        x, y = sorted(levels[:2])
+        return self.evidence(data).unit(Query(x, y, ()), m)
+
+
+def queries(d: int) -> list[Query]:
+    """All queries of order 0 and 1, or a fixed random choice of those of order 1."""
+    pairs = list(combinations(range(d), 2))
+    ones = [Query(x, y, (z,)) for x, y in pairs for z in range(d) if z not in (x, y)]
+    room = max(0, MOST_QUERIES - len(pairs))
+    if len(ones) > room:
+        chosen = np.random.default_rng(0).choice(len(ones), room, replace=False)
+        ones = [ones[i] for i in sorted(chosen)]
+    return [Query(x, y, ()) for x, y in pairs] + ones
+
+
+def query_count(d: int) -> int:
+    """How many queries of order 0 and 1 there are."""
+    return math.comb(d, 2) * (d - 1)
+
+
+@st.cache_data(max_entries=16, show_spinner="Scoring …", scope="session")
+def exact_scores(
+    fingerprint: str, statistic: str, guarantee: str, scale: str, _data: Dataset
+) -> tuple[Array, Array]:
+    """(p or |z| of every query, whether the true graph separates it: 1, 0, or NaN if unknown)."""
+    scores = Scores(_data, statistic, guarantee)
+    every = queries(_data.d)
+    found = [scores.full(q) for q in every]
+    if scale == "p":
+        values = [s.p if s.testable else 0.0 for s in found]
+    else:
+        values = [abs(s.statistic) if s.testable else math.nan for s in found]
+    truth = np.full(len(every), np.nan)
+    if _data.truth is not None:
+        oracle = Scores(_data, "oracle", "published")
+        truth = np.array([float(oracle.full(q).p > 0.25) for q in every])
+    return np.array(values), truth
+
+
+def spread(epsilon: float, n: int, m: int, unit: float) -> tuple[float, float]:
+    """(scale of a query's noise, scale of the threshold's) of a sieve on m of n rows."""
+    inner = sieve_epsilon(epsilon, n, m)
+    return 4 * unit / inner, 2 * unit / inner
+
+
+def noise_density(x: Array, a: float, b: float) -> Array:
+    """Density of the sum of two Laplace variables of scales a > b, at x."""
+    far = np.abs(x)
+    return (a * np.exp(-far / a) - b * np.exp(-far / b)) / (2 * (a * a - b * b))
+
+
+def deviation(a: float, b: float) -> float:
+    """The standard deviation of that sum."""
+    return math.sqrt(2 * (a * a + b * b))
+
+
+@st.cache_data(max_entries=1, show_spinner=False)
+def _draws() -> tuple[Array, Array, Array]:
+    rng = np.random.default_rng(20)
+    return tuple(rng.laplace(size=DRAWS) for _ in range(3))  # type: ignore[return-value]
+
+
+def observed(
+    gap: float, tweak: float, epsilon: float, n: int, m: int, units: tuple[float, float]
+) -> tuple[float, float]:
+    """Simulated (type I, type II) for a score ``gap`` above and below the threshold.
+
+    ``units`` are the sensitivities on m rows (sieve) and on all rows (examine). Type I: the sieve
+    sifts the query out. Type II: it passes the sieve and the examine.
+    """
+    query, level, last = _draws()
+    a, b = spread(epsilon, n, m, units[0])
+    noise = a * query - b * level
+    lost = float(np.mean(gap + tweak + noise < 0))
+    passed = (tweak - gap + noise >= 0) & (-gap + last * 2 * units[1] / epsilon > 0)
+    return lost, float(np.mean(passed))
+
+
+@st.cache_data(max_entries=64, show_spinner="Simulating …")
+def on_data(
+    fingerprint: str, sieve: Sieve, gap: float, m: int, tweaks: tuple[float, ...], _data: Dataset
+) -> list[tuple[float, float]]:
+    """(type I, type II) of the dataset's own queries at each tweak, with real sub-samples.
+
+    Queries whose exact score lies at least ``gap`` from the threshold count; NaN without any.
+    """
+    rng, evidence = np.random.default_rng(7), sieve.evidence(_data)
+    every = queries(_data.d)
+    if len(every) > MOST_SIMULATED:
+        every = [every[i] for i in sorted(rng.choice(len(every), MOST_SIMULATED, replace=False))]
+    exact = np.array([evidence.of(q) for q in every])
+    sample = evidence.sample(m, rng) if m < _data.n else None
+    small = np.array([evidence.of(q, sample) for q in every])
+    units = np.array([evidence.unit(q, m) for q in every])
+    wholes = np.array([evidence.unit(q) for q in every])
+    inner = sieve_epsilon(sieve.epsilon, _data.n, m)
+    shape = REPEATS, len(every)
+    noise = (rng.laplace(size=shape) * 4 + rng.laplace(size=shape) * 2) / inner * units
+    last = rng.laplace(size=shape) * 2 / sieve.epsilon * wholes
+    level = evidence.level()
+    out = []
+    for tweak in tweaks:
+        sieved = small + noise >= evidence.level(tweak)
+        passed = sieved & (exact + last > level)
+        high, low = exact >= level + gap, exact <= level - gap
+        one = float(np.mean(~sieved[:, high])) if high.any() else math.nan
+        two = float(np.mean(passed[:, low])) if low.any() else math.nan
+        out.append((one, two))
+    return out

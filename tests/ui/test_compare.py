@@ -1,0 +1,83 @@
+"""The Compare page without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+
+@pytest.fixture
+def compare_page(open_app: Callable[..., AppTest]) -> AppTest:
+    app = open_app(data="cancer", n="2000")
+    app.switch_page("pages/compare.py").run()
+    assert not app.exception
+    return app
+
+
+def table(app: AppTest, column: str):  # type: ignore[no-untyped-def]
+    return next(d.value for d in app.dataframe if column in d.value)
+
+
+def test_it_opens_on_two_runs(compare_page: AppTest) -> None:
+    assert len(compare_page.get("iframe")) == 2
+    names = list(table(compare_page, "Setting").columns)
+    assert names == ["Setting", "A · Priv-PC, ε = 1", "B · PC (no privacy)"]
+    differ = set(table(compare_page, "Setting")["Setting"])
+    assert "Algorithm" in differ
+    assert "Rows n" not in differ
+
+
+def test_same_layout_in_every_graph(compare_page: AppTest) -> None:
+    places = []
+    for frame in compare_page.get("iframe"):
+        nodes = frame.proto.srcdoc.split("new vis.DataSet(", 2)[1].split("]", 1)[0]
+        places.append(nodes)
+    assert places[0] == places[1]
+
+
+def test_adding_stops_at_four_and_unpin_makes_room(compare_page: AppTest) -> None:
+    app = compare_page
+    for seed in (5, 6):
+        app.number_input(key="compare-seed").set_value(seed).run()
+        app.button(key="compare-add").click().run()
+        assert not app.exception
+    assert len(app.get("iframe")) == 4
+    assert app.button(key="compare-add").disabled
+    app.button(key="compare-unpin-0").click().run()
+    assert len(app.get("iframe")) == 3
+    assert not app.button(key="compare-add").disabled
+    assert not app.button(key="compare-pin").disabled
+    app.button(key="compare-pin").click().run()
+    assert len(app.get("iframe")) == 4
+
+
+def test_edges_that_differ_only(compare_page: AppTest) -> None:
+    found = [d.value for d in compare_page.dataframe if "Pair" in d.value]
+    for rows in found:
+        a, b = rows.columns[-2:]
+        assert (rows[a] != rows[b]).all()
+        assert "Truth" in rows.columns
+
+
+def test_a_run_that_is_refused_is_one_sentence(compare_page: AppTest) -> None:
+    compare_page.number_input(key="compare-param-epsilon").set_value(-1.0).run()
+    compare_page.button(key="compare-add").click().run()
+    assert len(compare_page.error) == 1
+    assert "epsilon must be above 0" in compare_page.error[0].value
+    assert len(compare_page.get("iframe")) == 2
+
+
+def test_another_algorithm_in_the_form(compare_page: AppTest) -> None:
+    compare_page.selectbox(key="compare-algorithm").set_value("notears").run()
+    assert not compare_page.exception
+    compare_page.button(key="compare-add").click().run()
+    assert not compare_page.exception
+    assert len(compare_page.get("iframe")) == 3
+
+
+def test_nothing_pinned_says_so(compare_page: AppTest) -> None:
+    compare_page.button(key="compare-unpin-0").click().run()
+    compare_page.button(key="compare-unpin-0").click().run()
+    assert "Nothing is pinned" in compare_page.info[0].value

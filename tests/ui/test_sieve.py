@@ -1,0 +1,71 @@
+"""The Sieve page without a browser."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine import load_dataset
+from engine.theory import best_subsample
+from pages.components import sieving
+
+
+@pytest.fixture
+def sieve_page(open_app: Callable[..., AppTest]) -> AppTest:
+    app = open_app(data="cancer", n="2000")
+    app.switch_page("pages/sieve.py").run()
+    assert not app.exception
+    return app
+
+
+def test_it_opens_with_charts_and_tables(sieve_page: AppTest) -> None:
+    assert len(sieve_page.get("plotly_chart")) == 4
+    spec = sieve_page.get("plotly_chart")[0].proto.spec
+    assert "T \\u2212 t = 0.08" in spec or "T − t = 0.08" in spec
+    last = sieve_page.get("plotly_chart")[3].proto.spec
+    assert f"Best m: {best_subsample(1.0, 2000):,}" in last
+    scores = next(d.value for d in sieve_page.dataframe if "Score" in d.value)
+    assert scores.iloc[:, 1:].to_numpy().sum() == sieving.query_count(5)
+
+
+@pytest.mark.parametrize("scale", ["p", "z"])
+@pytest.mark.parametrize("guarantee", ["published", "strict"])
+def test_every_score_and_sensitivity(sieve_page: AppTest, scale: str, guarantee: str) -> None:
+    sieve_page.radio(key="sieve-scale").set_value(scale).run()
+    sieve_page.radio(key="sieve-guarantee").set_value(guarantee).run()
+    sieve_page.toggle(key="sieve-best").set_value(False).run()
+    sieve_page.slider(key="sieve-share").set_value(1.0).run()
+    sieve_page.slider(key="sieve-tweak").set_value(0.0).run()
+    assert not sieve_page.exception
+    assert len(sieve_page.get("plotly_chart")) == 4
+
+
+def test_noise_density_is_a_density() -> None:
+    x = np.linspace(-60, 60, 400_001)
+    y = sieving.noise_density(x, 2.0, 1.0)
+    step = x[1] - x[0]
+    assert math.isclose(y.sum() * step, 1, rel_tol=1e-6)
+    assert math.isclose(math.sqrt((x * x * y).sum() * step), sieving.deviation(2, 1), rel_tol=1e-6)
+
+
+def test_observed_rates_meet_the_closed_form() -> None:
+    n, m, epsilon, unit = 100_000, 20_000, 1.0, 0.004
+    lost, _ = sieving.observed(0.03, 0.02, epsilon, n, m, (unit, unit))
+    a, b = sieving.spread(epsilon, n, m, unit)
+    x = 0.05
+    tail = (a * a * math.exp(-x / a) - b * b * math.exp(-x / b)) / (2 * (a * a - b * b))
+    assert lost == pytest.approx(tail, abs=3 / math.sqrt(sieving.DRAWS))
+
+
+def test_scores_are_split_by_d_separation() -> None:
+    data = load_dataset("cancer", n=5000, seed=0)
+    values, truth = sieving.exact_scores.__wrapped__(
+        data.fingerprint, "kendall", "published", "p", data
+    )
+    assert len(values) == len(truth) == sieving.query_count(5)
+    assert set(truth) == {0.0, 1.0}
+    assert np.median(values[truth == 1]) > np.median(values[truth == 0])
