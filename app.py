@@ -27,6 +27,7 @@ def main() -> None:
         st.Page(PAGES / "run.py", title="Run", default=True, url_path="home"),
         st.Page(PAGES / "compare.py", title="Compare"),
         st.Page(PAGES / "sweep.py", title="Sweep"),
+        st.Page(PAGES / "budget.py", title="Budget"),
         st.Page(PAGES / "sieve.py", title="Sieve"),
         st.Page(PAGES / "data.py", title="Data"),
         st.Page(PAGES / "run.py", title="Run", url_path="run", visibility="hidden"),

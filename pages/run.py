@@ -6,7 +6,18 @@ import streamlit as st
 
 from engine import RunResult
 from engine.registry import ALGORITHMS, algorithm
-from pages.components import charts, dataset, export, form, ledger, state, text, trace
+from pages.components import (
+    charts,
+    dataset,
+    descent,
+    export,
+    form,
+    ledger,
+    progress,
+    state,
+    text,
+    trace,
+)
 from pages.components.compare import comparison
 from pages.components.shell import draw
 from pages.components.state import Shown
@@ -21,11 +32,15 @@ def main() -> None:
             with st.spinner("Running …", show_time=True):
                 state.freeze(state.drafted())
     now = state.drafted()
-    run = state.shown()
-    state.write_link(run.settings)
+    job, run = state.job(), state.shown()
+    state.write_link(job.settings if job is not None else run.settings)
     show_strip("Run", run.data, run.result)
-    old = state.stale(now)
-    notice(run, old)
+    old = state.stale(now) or job is not None
+    with st.container(key="notice"):
+        if job is not None:
+            progress.progress_view()
+        else:
+            notice(run, old)
     st.html(f"<style>.st-key-result{{opacity:{0.4 if old else 1}}}</style>")
     with st.container(key="result"):
         outcome(run)
@@ -98,15 +113,28 @@ def _rows() -> int | None:
 
 def notice(run: Shown, old: bool) -> None:
     """One box of fixed height: what was refused, what is stale, or what was found."""
-    with st.container(key="notice"):
-        if problem := state.refusal():
-            st.error(text.plain(problem), icon=":material/error:")
-        elif old:
-            st.warning("Settings changed – press Run.", icon=":material/update:")
-        elif run.result.status == "budget_exhausted":
-            st.warning(_exhausted(run.result), icon=":material/battery_alert:")
-        else:
-            st.info(_summary(run), icon=":material/check_circle:")
+    if problem := state.refusal():
+        st.error(text.plain(problem), icon=":material/error:")
+    elif state.stopped(state.drafted()):
+        st.warning(
+            "Stopped before anything was decided. Below is the last result; press Run to start "
+            "again.",
+            icon=":material/stop_circle:",
+        )
+    elif old:
+        st.warning("Settings changed – press Run.", icon=":material/update:")
+    elif run.result.status == "cancelled":
+        st.warning(
+            "Stopped: what was decided until then is shown. Edges not yet tested are still in the "
+            "graph."
+            if run.result.ci_tests_by_order
+            else "Stopped: the weights reached until then are shown.",
+            icon=":material/stop_circle:",
+        )
+    elif run.result.status == "budget_exhausted":
+        st.warning(_exhausted(run.result), icon=":material/battery_alert:")
+    else:
+        st.info(_summary(run), icon=":material/check_circle:")
 
 
 def _exhausted(result: RunResult) -> str:
@@ -121,8 +149,6 @@ def _exhausted(result: RunResult) -> str:
 
 def _summary(run: Shown) -> str:
     scores, result = run.result.metrics, run.result
-    if result.status == "cancelled":
-        return "The run was stopped; what was decided until then is shown."
     if scores is None:
         edges = text.count(len(result.skeleton), "edge")
         return f"Complete: {edges} found. There is no truth to compare with."
@@ -142,12 +168,16 @@ def outcome(run: Shown) -> None:
     ledger.privacy_view(result)
     if not data.public:
         own_data_costs(run)
-    left, right = st.columns(2, gap="large")
-    with left:
-        tests_chart(result)
-    with right:
-        st.markdown(f"**Budget by {ledger.step_word(result)}**")
-        ledger.budget_chart(result, key="run-budget")
+    if descent.is_descent(result):
+        descent.descent_view(result, key="run")
+        descent.thresholds(result)
+    else:
+        left, right = st.columns(2, gap="large")
+        with left:
+            tests_chart(result)
+        with right:
+            st.markdown("**Budget by order**")
+            ledger.budget_chart(result, key="run-budget")
     details(run)
 
 
@@ -162,8 +192,11 @@ def scores_row(result: RunResult) -> None:
             ("Recall", f"{scores.recall:.2f}", "Share of true adjacencies that were learned."),
             ("SHD", f"{scores.shd}", "Pairs whose state differs from the true CPDAG."),
         ]
+    steps = ("CI tests", f"{result.ci_tests:,}", "Conditional independence tests, of all orders.")
+    if descent.is_descent(result):
+        steps = ("Iterations", f"{descent.iterations(result):,}", "Steps of the optimisation.")
     tiles += [
-        ("CI tests", f"{result.ci_tests:,}", "Conditional independence tests, of all orders."),
+        steps,
         ("Seconds", text.number(result.seconds, 2), "Wall time of the run."),
     ]
     for column, (title, value, help_text) in zip(st.columns(7), tiles, strict=False):
@@ -187,7 +220,7 @@ def tests_chart(result: RunResult) -> None:
     st.markdown("**CI tests by order**")
     counts = result.ci_tests_by_order
     if not counts:
-        st.caption("This algorithm follows a score; it makes no independence tests.")
+        st.caption("The run ended before its first test.")
         return
     figure = charts.bars(
         range(len(counts)),
@@ -231,6 +264,7 @@ def details(run: Shown) -> None:
             alt="Every charge of the run",
             placeholder="–",
         )
+        ledger.released_view(result)
     with files:
         downloads(run)
 
@@ -238,7 +272,7 @@ def details(run: Shown) -> None:
 def downloads(run: Shown) -> None:
     """The run as files, and its link."""
     data, result, csv = run.data, run.result, export.as_csv
-    name = f"{data.name}_{result.algorithm}"
+    name = f"{text.file_stem(data)}_{result.algorithm}"
     query = run.settings.to_query()
     with st.container(horizontal=True):
         export.download(

@@ -355,8 +355,10 @@ def progress_view(job: Job) -> None:
 
 
 def _left(job: Job) -> str:
-    left = job.progress.left if job.progress is not None else None
-    return "running" if left is None else f"about {max(1, round(left))} s left"
+    p = job.progress
+    if p is None or p.left is None or p.done - p.reused < 20:  # starting up tells nothing yet
+        return "running"
+    return f"about {p.left / 60:.0f} min left" if p.left > 120 else f"about {p.left:.0f} s left"
 
 
 def _state(job: Job) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import overload
 
 from engine.privacy.accounting import (
@@ -93,7 +94,7 @@ class Ledger(Sequence[Charge]):
         self._charges: list[Charge] = []
         self._epsilon = self._rho = self._delta = self._renyi = 0.0
 
-    @property
+    @cached_property
     def limit(self) -> float:
         """The cap in the method's own unit: epsilon for "basic", rho for "zcdp", a Renyi cost."""
         if self.cap is None:

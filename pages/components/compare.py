@@ -19,9 +19,10 @@ from pages.components.graph import (
 )
 from pages.components.layout import Point, frame_height, frame_scale, place
 from pages.components.state import theme
+from pages.components.strength import strengths, weighted
 
 SIDE_BY_SIDE, OVERLAY = "Side by side", "Overlay"
-LARGE = 40  # from here on graphs start overlaid
+LARGE = 30  # from here on graphs start overlaid
 NARROW, WIDE = 460.0, 900.0  # pixels of a frame in half and in the whole width of a small screen
 _FOUND = (EdgeClass.CORRECT, EdgeClass.WRONG_DIRECTION, EdgeClass.EXTRA)
 _TRUE = (EdgeClass.CORRECT, EdgeClass.WRONG_DIRECTION, EdgeClass.MISSED)
@@ -61,7 +62,9 @@ def comparison(data: Dataset, result: RunResult, *, key: str) -> None:
     """Draw truth and result (side by side or overlaid), or the result alone without a truth."""
     if data.truth is None:
         st.markdown("**Learned graph**")
-        _draw("Learned graph", data, links_of(result.matrix, data.names), result, wide=True)
+        links = weighted(links_of(result.matrix, data.names), result)
+        _draw("Learned graph", data, links, result, wide=True)
+        _width_note(result)
         return
     left, right = st.columns([1, 3], vertical_alignment="center")
     with left:
@@ -71,11 +74,12 @@ def comparison(data: Dataset, result: RunResult, *, key: str) -> None:
     counts = Counter(kinds.values())
     with right:
         st.html(legend({kind: counts[kind] for kind in EdgeClass}, theme()))
-    found = links_of(result.matrix, data.names, kinds, _FOUND)
+    found = weighted(links_of(result.matrix, data.names, kinds, _FOUND), result)
     if view == OVERLAY:
         missed = links_of(true, data.names, kinds, [EdgeClass.MISSED])
         st.markdown("**Truth and learned graph overlaid**")
         _draw("Truth and learned graph overlaid", data, [*found, *missed], result, wide=True)
+        _width_note(result)
         return
     left, right = st.columns(2, gap="medium")
     with left:
@@ -89,6 +93,13 @@ def comparison(data: Dataset, result: RunResult, *, key: str) -> None:
     with right:
         st.markdown("**Learned**")
         _draw("Learned graph", data, found, result, wide=False)
+    _width_note(result)
+
+
+def _width_note(result: RunResult) -> None:
+    """What the lines' width means, where it means something."""
+    if (known := strengths(result)) is not None:
+        st.caption(f"{known.sentence} The pointer on a line shows the number.")
 
 
 def view_switch(data: Dataset, *, key: str) -> str:

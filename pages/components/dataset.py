@@ -117,7 +117,13 @@ def simulated(*, key: str) -> None:
     ):
         with column:
             bound(
-                st.number_input, title, form, name, key=f"{key}-{name}", step=1, min_value=1,
+                st.number_input,
+                title,
+                form,
+                name,
+                key=f"{key}-{name}",
+                step=1,
+                min_value=1,
                 help=words,
             )
 

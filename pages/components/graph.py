@@ -26,12 +26,18 @@ SERVED_VIS = "app/static/vis/vis-network.min.js"
 
 @dataclass(frozen=True)
 class Link:
-    """One edge to draw: ``arrow`` a -> b, else undirected; ``kind`` None is a plain edge."""
+    """One edge to draw: ``arrow`` a -> b, else undirected; ``kind`` None is a plain edge.
+
+    ``width`` None is the class's own; ``note``, never a person's text, shows under the pointer.
+    """
 
     a: str
     b: str
     arrow: bool
     kind: EdgeClass | None = None
+    width: float | None = None
+    opacity: float = 1.0
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -135,12 +141,14 @@ def _edge(link: Link, positions: Mapping[str, Point], theme: str) -> dict[str, A
     arrows: dict[str, Any] = {"to": {"enabled": link.arrow, "scaleFactor": 0.65}}
     if stroke.mark:
         arrows["middle"] = {"enabled": True, "type": stroke.mark, "scaleFactor": 0.6}
+    ink: Any = color(link.kind, theme)
     return {
         "arrows": arrows,
-        "color": color(link.kind, theme),
+        "color": ink if link.opacity == 1.0 else {"color": ink, "opacity": link.opacity},
         "dashes": list(stroke.dash) or False,
-        "width": stroke.width,
+        "width": stroke.width if link.width is None else link.width,
         "smooth": _bend(link, positions),
+        **({"title": link.note} if link.note else {}),
     }
 
 
@@ -202,7 +210,10 @@ def _self_contained(page: str, look: Theme, height: int, inline: bool) -> str:
     library = _library() if inline else f'<script src="{SERVED_VIS}"></script>'
     style = (
         f"<style>html,body{{margin:0;height:{height}px;overflow:hidden;"
-        f"background:{look.background}}}#mynetwork{{border:0!important;outline:0}}</style>"
+        f"background:{look.background}}}#mynetwork{{border:0!important;outline:0}}"
+        "div.vis-tooltip{position:absolute;visibility:hidden;padding:4px 8px;border-radius:4px;"
+        f"border:1px solid {look.border};background:{look.node};color:{look.font};"
+        "font:14px sans-serif;white-space:nowrap;pointer-events:none;z-index:5}</style>"
     )
     page = page.replace("<head>", f"<head>{library}{style}", 1)
     # pyvis helpers for its own menus, which this page has not.

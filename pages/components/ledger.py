@@ -101,6 +101,9 @@ def step_word(result: RunResult) -> str:
 
 def budget_chart(result: RunResult, *, key: str) -> None:
     """Bars of what each order was charged: the share of the cap, or the defended ε."""
+    if result.extras.get("planned budget by order"):
+        _plan_chart(result, key=key)
+        return
     spent = result.ledger.by_order()
     if not spent or not all(map(math.isfinite, spent.values())):
         st.caption(f"Nothing to show: no finite budget was charged to any {step_word(result)}.")
@@ -119,6 +122,62 @@ def budget_chart(result: RunResult, *, key: str) -> None:
         top=min(118.0, max(values) * 1.3) if capped else None,
     )
     charts.show(figure, key=key, alt=f"Budget charged at each {step_word(result)}")
+
+
+def plan_table(result: RunResult) -> pd.DataFrame:
+    """CURATE's allocation: each order as planned at the start, at its turn, and as spent."""
+    plans, spent = (result.extras[f"{k} budget by order"] for k in ("planned", "spent"))
+    first = {row["order"]: row["cost"] for row in plans[0]}
+    turn = {plan[0]["order"]: plan[0]["cost"] for plan in plans if plan}
+    paid = {row["order"]: row["cost"] for row in spent}
+    orders = sorted({*first, *turn, *paid})
+    columns = {"Planned at the start": first, "Planned at its turn": turn, "Spent": paid}
+    values = {name: [costs.get(k, 0.0) for k in orders] for name, costs in columns.items()}
+    return pd.DataFrame({"Order": orders, **values})
+
+
+def _plan_chart(result: RunResult, *, key: str) -> None:
+    table, unit = plan_table(result), result.extras.get("budget unit", "ε")
+    figure = charts.grouped(
+        table["Order"].tolist(),
+        {name: table[name].tolist() for name in table.columns[1:]},
+        x_title="Order",
+        y_title=f"Budget ({unit})",
+    )
+    charts.show(figure, key=key, alt="Budget planned and spent at each order")
+    total = table["Spent"].sum()
+    st.caption(
+        f"Spent {number(float(total))} {unit} in all. Before each order the plan is made anew from "
+        "what is left, so the middle bar is what the order was given."
+    )
+
+
+def released_view(result: RunResult) -> None:
+    """The tables that were released, where a run releases tables."""
+    released = result.extras.get("released tables")
+    if not released:
+        return
+    sizes = {len(t): 0 for t in released}
+    for table in released:
+        sizes[len(table)] += 1
+    words = {1: "one-way", 2: "two-way", 3: "three-way"}
+    counts = ", ".join(f"{n:,} {words.get(k, f'{k}-way')}" for k, n in sorted(sizes.items()))
+    st.markdown("**Released tables**")
+    st.caption(f"{counts}; everything else of the run is computed from them at no cost.")
+    st.dataframe(
+        released_table(result),
+        width="stretch",
+        height=280,
+        hide_index=True,
+        alt="Released tables and their variables",
+    )
+
+
+def released_table(result: RunResult) -> pd.DataFrame:
+    """One row a released table, those of most variables first."""
+    tables = sorted(result.extras.get("released tables", ()), key=lambda t: -len(t))
+    rows = [(len(t), ", ".join(result.names[i] for i in t)) for t in tables]
+    return pd.DataFrame(rows, columns=["Variables in it", "Table"])
 
 
 def ledger_table(result: RunResult) -> pd.DataFrame:

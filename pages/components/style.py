@@ -14,9 +14,15 @@ _CSS = """
 div:has(> .st-key-run-bar) {position: sticky; bottom: 0; z-index: 5; background: BACKGROUND}
 .st-key-run-bar {padding: .7rem 0}
 """
+# The theme's primary colour carries white words on buttons; as words on dark it is too dim.
+_DARK = """
+button[data-testid*="segmented_controlActive"], button[data-testid*="pillsActive"] {
+  color: #cfe0ff; border-color: #8db4ff; background: #24406f}
+"""
 
 
 def page_style() -> None:
     """Apply the style to the page that is open."""
     sidebar = st.get_option(f"theme.{theme()}.sidebar.backgroundColor") or "inherit"
-    st.html(f"<style>{_CSS.replace('BACKGROUND', sidebar)}</style>")
+    css = _CSS + (_DARK if theme() == "dark" else "")
+    st.html(f"<style>{css.replace('BACKGROUND', sidebar)}</style>")

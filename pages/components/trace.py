@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import pandas as pd
@@ -11,6 +12,7 @@ from engine import Dataset, RunResult
 from engine.metrics import EdgeClass, classify, truth_cpdag
 from engine.session import Step
 from pages.components import text
+from pages.components.strength import exact, strengths
 from pages.components.text import number, plain
 
 SIMULATION_ONLY = " (simulation only, never released)"
@@ -81,6 +83,45 @@ def why_view(data: Dataset, result: RunResult, *, key: str) -> None:
             placeholder="–",
         )
         _notes(steps, result)
+    node_view(result)
+
+
+def node_view(result: RunResult) -> None:
+    """What was drawn node by node, where an algorithm decides so."""
+    table = nodes_table(result.steps)
+    if table.empty:
+        return
+    st.markdown("**Decisions node by node**")
+    st.caption(
+        "At each node the exponential mechanism first draws how many of its edges go, then which, "
+        "each with the set that separates the two."
+    )
+    st.dataframe(
+        table,
+        width="stretch",
+        height=min(320, 38 + 35 * len(table)),
+        hide_index=True,
+        alt="How many edges of each node were deleted, and which",
+    )
+
+
+_HOW_MANY = re.compile(r"delete (\d+) of (\d+) at (.*)", re.S)
+
+
+def nodes_table(steps: list[Step] | tuple[Step, ...]) -> pd.DataFrame:
+    """One row a node and order: its edges, how many went, which."""
+    rows: list[dict[str, object]] = []
+    for step in steps:
+        drawn = _HOW_MANY.fullmatch(step.decision) if step.kind == "how many" else None
+        if drawn is not None:
+            count, edges, node = drawn.groups()
+            row = {"Step": step.index + 1, "Order": step.order, "Node": node}
+            rows.append(row | {"Edges": int(edges), "Deleted": int(count), "Which": ""})
+        elif step.kind == "delete" and rows and step.x is not None:
+            other = step.y if step.x == rows[-1]["Node"] else step.x
+            given = f" given {', '.join(step.given)}" if step.given else ""
+            rows[-1]["Which"] = "; ".join(filter(None, [str(rows[-1]["Which"]), f"{other}{given}"]))
+    return pd.DataFrame(rows)
 
 
 def _pairs(data: Dataset, kinds: Mapping[Pair, EdgeClass]) -> list[Pair]:
@@ -102,6 +143,11 @@ def _reason(pair: Pair, steps: list[Step], result: RunResult) -> str:
     if frozenset(pair) not in result.skeleton and last is not None:
         given = f"given {plain(', '.join(last.given))}" if last.given else "given nothing"
         text_ = f"{name} went at order {last.order}, {given}: "
+        if last.kind == "delete":
+            return text_ + (
+                f"at step {last.index + 1} the exponential mechanism drew it among the edges to "
+                "delete. Edges that look independent are likelier to be drawn."
+            )
         if last.value is None:
             return text_ + f"the step “{plain(last.kind)}” decided so."
         relation = "above" if last.threshold is None or last.value > last.threshold else "not above"
@@ -112,11 +158,23 @@ def _reason(pair: Pair, steps: list[Step], result: RunResult) -> str:
         )
     if last is None:
         state = "was kept" if frozenset(pair) in result.skeleton else "is not in the result"
-        return f"{name} {state}; no step of the run is about this pair alone."
+        sentence = f"{name} {state}; no step of the run is about this pair alone."
+        return sentence + _strength_words(pair, result)
     tested = f"none of its {text.count(len(steps), 'step')} found the two independent"
     if result.status == "complete":
         return f"{name} stayed: {tested}."
     return f"{name} stayed: {tested} before the run ended early."
+
+
+def _strength_words(pair: Pair, result: RunResult) -> str:
+    """The weights of a score-based run in both directions."""
+    weights = result.extras.get("weights")
+    if weights is None:
+        return ""
+    i, j = (result.names.index(name) for name in pair)
+    there, back = number(float(weights[i, j])), number(float(weights[j, i]))
+    a, b = map(plain, pair)
+    return f" Its weights are {there} for {a} → {b} and {back} for {b} → {a}."
 
 
 def _notes(steps: list[Step], result: RunResult) -> None:
@@ -148,6 +206,7 @@ def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
     """Every edge of truth or result with its class: the graphs as text."""
     kinds = edge_classes(data, result)
     true = truth_cpdag(data.truth, data.names) if data.truth is not None else None
+    known = strengths(result)
     index = {name: i for i, name in enumerate(data.names)}
     pairs = list(kinds) or [tuple(sorted(p, key=index.__getitem__)) for p in result.skeleton]
     rows = []
@@ -155,8 +214,12 @@ def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
         row = {"Learned": _mark(a, b, result.matrix, index)}
         if true is not None:
             row |= {"Truth": _mark(a, b, true, index), "Class": kinds[a, b].value}
+        if known is not None:
+            value = known.values.get(frozenset((a, b)))
+            row[known.column] = None if value is None else exact(known, value)
         rows.append({"Pair": f"{a} – {b}", **row})
     columns = ["Pair", "Learned"] + (["Truth", "Class"] if true is not None else [])
+    columns += [known.column] if known is not None else []
     return pd.DataFrame(rows, columns=columns)
 
 

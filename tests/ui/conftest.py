@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.components import worker
+
 APP = Path(__file__).resolve().parents[2] / "app.py"
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages wait for every run: no browser is here to look again."""
+    monkeypatch.setattr(worker, "PATIENCE", 120.0)
 
 
 @pytest.fixture

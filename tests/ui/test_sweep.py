@@ -14,6 +14,7 @@ from engine.studies import ResultStore
 from pages.components import studies
 from pages.components.studies import Wanted
 
+ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"sweep-n": 2000, "sweep-seeds": 2, "sweep-count": 3}
 
 
@@ -153,3 +154,28 @@ def test_epsilon_grids() -> None:
     assert studies.epsilon_range(0.1, 10, 3) == (0.1, 1.0, 10.0)
     assert studies.epsilon_list("1, .5;1") == (0.5, 1.0)
     assert Wanted.from_json(studies.EXAMPLE.as_json()) == studies.EXAMPLE
+
+
+def test_own_data_are_labelled_and_never_kept(sweep_page: AppTest) -> None:
+    app = sweep_page
+    csv = (ROOT / "sample_data" / "asia_2000.csv").read_bytes()
+    app.switch_page("pages/data.py").run()
+    app.selectbox(key="data-network").set_value("own").run()
+    app.file_uploader(key="data-file").set_value(("mine.csv", csv, "text/csv")).run()
+    app.switch_page("pages/sweep.py").run()
+    app.multiselect(key="sweep-datasets").set_value(["own"]).run()
+    app.multiselect(key="sweep-algorithms").set_value(["priv_pc"]).run()
+    app.number_input(key="sweep-count").set_value(2).run()
+    app.number_input(key="sweep-seeds").set_value(2).run()
+    assert "every run would spend its ε, together ε = 200" in words(app)
+    assert "sweep-name" not in [t.key for t in app.text_input]
+    app.button(key="sweep-start").click().run()
+    finished(app)
+    assert "4 of 4 runs · finished" in words(app)
+    assert "no F1 to aim at" in words(app)
+    assert not list(Path("studies").glob("*"))
+    (costs,) = app.session_state["own_costs"].values()
+    assert sum(epsilon for epsilon, _ in costs) == pytest.approx(200.2)
+    seeds = {r.seed for r in app.session_state["sweep_job"].results}
+    assert len(seeds) == 2
+    assert min(seeds) > 1000
