@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import networkx as nx
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from engine.algorithms.common import Outcome
 from engine.data import Dataset
@@ -70,6 +71,12 @@ class RunResult:
         return self.ledger.defended
 
 
+@cache
+def _blas() -> ThreadpoolController:
+    """The linear algebra libraries of this process, looked up once."""
+    return ThreadpoolController()
+
+
 def check_seed(seed: Any) -> int:
     """The seed as an int; raises InputError unless it is a whole number of at least 0."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
@@ -105,7 +112,9 @@ def run(
         cancelled=cancelled,
     )
     start = time.perf_counter()
-    outcome = chosen.run(data, params, session)
+    # The matrices here are small: threads only wait for each other (NOTEARS on Alarm: 20 times).
+    with _blas().limit(limits=1, user_api="blas"):
+        outcome = chosen.run(data, params, session)
     seconds = time.perf_counter() - start
     return _result(key, data, params, int(seed), session, outcome, seconds)
 

@@ -31,6 +31,7 @@ from pages.components.trace import edge_classes
 
 MOST = 4
 LETTERS = "ABCD"
+MOST_COLUMNS = 80  # a larger dataset is not run without being asked for
 _FOUND = (EdgeClass.CORRECT, EdgeClass.WRONG_DIRECTION, EdgeClass.EXTRA)
 
 
@@ -65,7 +66,7 @@ def pins() -> list[Shown]:
         st.session_state["pins"] = [run]
         plain = Settings(run.settings.source, "pc", state.filled("pc", {}), 0)
         # Own data are never read without noise unless a person asks for it.
-        if run.data.public and run.settings != plain:
+        if run.data.public and run.data.d <= MOST_COLUMNS and run.settings != plain:
             st.session_state["pins"].append(state.compute(plain))
     return st.session_state["pins"]
 

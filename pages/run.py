@@ -176,7 +176,9 @@ def outcome(run: Shown) -> None:
         with left:
             tests_chart(result)
         with right:
-            st.markdown("**Budget by order**")
+            st.markdown(
+                f"**Budget by {'release' if 'released tables' in result.extras else 'order'}**"
+            )
             ledger.budget_chart(result, key="run-budget")
     details(run)
 

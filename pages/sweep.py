@@ -106,15 +106,15 @@ def wanted_now() -> Wanted:
 def settings_form() -> None:
     """Datasets, algorithms, ε grid, seeds; the estimate, and Start."""
     d = draft()
-    own = state.own_data() is not None
     state.bound(
         st.multiselect,
         "Datasets",
         d,
         "datasets",
         key="sweep-datasets",
-        options=[*NETWORKS, state.OWN] if own else list(NETWORKS),
-        format_func=dataset.network_label,
+        options=_sources(d),
+        format_func=_label,
+        help="A simulated model or your own data appear here once chosen on Run or Data.",
     )
     left, right = st.columns([3, 2], gap="small")
     with left:
@@ -133,6 +133,19 @@ def settings_form() -> None:
     grid_form(d)
     other_parameters(d)
     start_bar(d)
+
+
+def _sources(d: MutableMapping[str, Any]) -> list[str]:
+    """Bundled networks, the models the form or the Run page names, and the person's own data."""
+    named = [*d["datasets"], state.drafted_source().name, state.shown().settings.source.name]
+    models = [name for name in dict.fromkeys(named) if state.is_simulated(name)]
+    own = [state.OWN] if state.own_data() is not None else []
+    d["datasets"] = [n for n in d["datasets"] if n != state.OWN or own]
+    return [*NETWORKS, *models, *own]
+
+
+def _label(name: str) -> str:
+    return name if state.is_simulated(name) else dataset.network_label(name)
 
 
 def grid_form(d: MutableMapping[str, Any]) -> None:

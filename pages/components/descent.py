@@ -16,7 +16,7 @@ F1_ORACLE, LEVEL_ORACLE = (
     "oracle threshold (uses the truth)",
 )
 _TINY = 1e-16  # h(W) of an acyclic graph, on a log axis
-_HEIGHT = 280
+_HEIGHT = 300
 
 
 def is_descent(result: RunResult) -> bool:
@@ -51,7 +51,6 @@ def _progress(result: RunResult, key: str) -> None:
     cycles = Line(name="h(W)", x=_count(h), y=[max(float(v), _TINY) for v in h], mode="lines")
     if not len(objective):
         figure = curves([cycles], Axis("Iteration"), scale, height=_HEIGHT)
-        st.caption("The objective is not shown: this run never releases it.")
     else:
         loss = Line(
             name="Objective",
@@ -65,6 +64,8 @@ def _progress(result: RunResult, key: str) -> None:
             [loss, right], Axis("Iteration"), Axis("Objective"), second=scale, height=_HEIGHT
         )
     charts.show(figure, key=f"{key}-descent", alt="Objective and h(W) at each iteration")
+    if not len(objective):
+        st.caption("The objective is not shown: this run never releases it.")
 
 
 def _count(values: Sequence[float]) -> list[int]:
@@ -75,7 +76,7 @@ def _epsilons(result: RunResult, key: str) -> None:
     st.markdown("**ε by iteration**")
     spent = result.extras.get("epsilon by iteration", ())
     if not len(spent):
-        st.caption("No ε: the data are read without noise." if not result.claimed else "None.")
+        st.caption("No ε: the data are read without noise." if result.claimed is None else "None.")
         return
     if len(spent) == 1:
         st.caption(
@@ -85,7 +86,7 @@ def _epsilons(result: RunResult, key: str) -> None:
         return
     title = "ε, planned share" if result.ledger.cap is not None else "ε, as the paper counts"
     ends = (0.0, 1.15 * max(map(float, spent)))
-    line = Line(name="ε", x=_count(spent), y=list(map(float, spent)), mode="lines", style=2)
+    line = Line(name="ε", x=_count(spent), y=list(map(float, spent)), mode="lines", style=0)
     figure = curves([line], Axis("Iteration"), Axis(title, ends=ends), height=_HEIGHT)
     charts.show(figure, key=f"{key}-epsilons", alt="ε at each iteration")
     st.caption(

@@ -104,9 +104,10 @@ def budget_chart(result: RunResult, *, key: str) -> None:
     if result.extras.get("planned budget by order"):
         _plan_chart(result, key=key)
         return
-    spent = result.ledger.by_order()
+    spent = _by_release(result) or result.ledger.by_order()
+    word = "release" if "released tables" in result.extras else step_word(result)
     if not spent or not all(map(math.isfinite, spent.values())):
-        st.caption(f"Nothing to show: no finite budget was charged to any {step_word(result)}.")
+        st.caption(f"Nothing to show: no finite budget was charged to any {word}.")
         return
     limit, unit = result.ledger.limit, UNITS[result.ledger.method]
     capped = math.isfinite(limit)
@@ -116,12 +117,22 @@ def budget_chart(result: RunResult, *, key: str) -> None:
     figure = charts.bars(
         list(spent),
         values,
-        x_title=step_word(result).capitalize(),
+        x_title=word.capitalize(),
         y_title=title,
         words=words,
         top=min(118.0, max(values) * 1.3) if capped else None,
     )
-    charts.show(figure, key=key, alt=f"Budget charged at each {step_word(result)}")
+    charts.show(figure, key=key, alt=f"Budget charged at each {word}")
+
+
+def _by_release(result: RunResult) -> dict[str, float]:
+    """What each kind of release was charged, where a run pays for tables and not for tests."""
+    totals: dict[str, float] = {}
+    if "released tables" in result.extras:
+        for charge in result.ledger:
+            cost = result.ledger.cost(charge.event)
+            totals[charge.label] = totals.get(charge.label, 0.0) + cost
+    return totals
 
 
 def plan_table(result: RunResult) -> pd.DataFrame:
@@ -138,6 +149,8 @@ def plan_table(result: RunResult) -> pd.DataFrame:
 
 def _plan_chart(result: RunResult, *, key: str) -> None:
     table, unit = plan_table(result), result.extras.get("budget unit", "ε")
+    costs = table.iloc[:, 1:].max(axis=1)
+    table = table[costs > 0.005 * costs.max()]  # planned bars too low to be seen
     figure = charts.grouped(
         table["Order"].tolist(),
         {name: table[name].tolist() for name in table.columns[1:]},

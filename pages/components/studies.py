@@ -160,7 +160,7 @@ def path_of(name: str) -> Path:
 
 def new_name(wanted: Wanted) -> str:
     """A name that says what the study is and that no file has yet."""
-    names = [s.name for s in wanted.sources[:2]] + list(wanted.algorithms[:2])
+    names = [s.name.replace(":", "-") for s in wanted.sources[:2]] + list(wanted.algorithms[:2])
     base = " ".join(names) or "study"
     if len(wanted.sources) > 2 or len(wanted.algorithms) > 2:
         base += " and more"

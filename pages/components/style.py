@@ -16,8 +16,10 @@ div:has(> .st-key-run-bar) {position: sticky; bottom: 0; z-index: 5; background:
 """
 # The theme's primary colour carries white words on buttons; as words on dark it is too dim.
 _DARK = """
-button[data-testid*="segmented_controlActive"], button[data-testid*="pillsActive"] {
-  color: #cfe0ff; border-color: #8db4ff; background: #24406f}
+.stApp button[data-variant="segmented_control"][aria-checked="true"] {
+  color: #dbe8ff; border-color: #8db4ff; background: #24406f}
+.stApp [data-testid="stTab"][aria-selected="true"] p, .stApp [data-testid="stSliderThumbValue"] {
+  color: #8db4ff}
 """
 
 

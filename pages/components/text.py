@@ -141,8 +141,7 @@ def guarantee_label(result: RunResult) -> tuple[str, str]:
         return "none", "no privacy: noise-free run"
     if result.ledger.cap is not None:
         spent = result.ledger.cap
-        delta = 0.0 if result.ledger.method == "basic" else spent.delta
-        return number(spent.epsilon), f"strict total, δ = {number(delta)}"
+        return number(spent.epsilon), f"strict total, δ = {number(result.spent.delta)}"
     unit = PUBLISHED_UNIT.get(result.algorithm, "step")
     if unit is None:
         return number(epsilon), "published: the paper's total"

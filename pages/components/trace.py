@@ -10,6 +10,7 @@ import streamlit as st
 
 from engine import Dataset, RunResult
 from engine.metrics import EdgeClass, classify, truth_cpdag
+from engine.registry import algorithm
 from engine.session import Step
 from pages.components import text
 from pages.components.strength import exact, strengths
@@ -72,7 +73,7 @@ def why_view(data: Dataset, result: RunResult, *, key: str) -> None:
     steps = [s for s in result.steps if s.x is not None and {s.x, s.y} == set(choice)]
     st.markdown(_reason(choice, steps, result))
     if steps:
-        table = steps_table(steps).drop(columns="Pair")
+        table = _shortened(steps_table(steps).drop(columns="Pair"), result)
         st.dataframe(
             table,
             width="stretch",
@@ -84,6 +85,15 @@ def why_view(data: Dataset, result: RunResult, *, key: str) -> None:
         )
         _notes(steps, result)
     node_view(result)
+
+
+def _shortened(table: pd.DataFrame, result: RunResult) -> pd.DataFrame:
+    """Without raw values that no step has; a run without noise has no noisy values and no ε."""
+    empty = [c for c in table.columns if c.endswith(SIMULATION_ONLY) and table[c].isna().all()]
+    table = table.drop(columns=empty)
+    if not algorithm(result.algorithm).private:
+        table = table.drop(columns="ε so far").rename(columns={"Noisy value": "Value"})
+    return table
 
 
 def node_view(result: RunResult) -> None:
@@ -101,6 +111,8 @@ def node_view(result: RunResult) -> None:
         width="stretch",
         height=min(320, 38 + 35 * len(table)),
         hide_index=True,
+        column_config={c: st.column_config.Column(c, width="small") for c in table.columns[:-1]}
+        | {"Which": st.column_config.Column("Which", width="large")},
         alt="How many edges of each node were deleted, and which",
     )
 
@@ -151,6 +163,11 @@ def _reason(pair: Pair, steps: list[Step], result: RunResult) -> str:
         if last.value is None:
             return text_ + f"the step “{plain(last.kind)}” decided so."
         relation = "above" if last.threshold is None or last.value > last.threshold else "not above"
+        if "edge confidence" in result.extras:
+            return text_ + (
+                f"the released tables make independence {number(last.value)} probable, {relation} "
+                f"the threshold {number(last.threshold)}."
+            )
         noisy = "noisy " if result.algorithm != "pc" else ""
         return text_ + (
             f"the {noisy}value {number(last.value)} of the {plain(last.kind)} is {relation} the "
@@ -178,12 +195,14 @@ def _strength_words(pair: Pair, result: RunResult) -> str:
 
 
 def _notes(steps: list[Step], result: RunResult) -> None:
-    notes = ["An edge goes when the value exceeds the threshold."]
+    notes = []
+    if any(step.threshold is not None for step in steps):
+        notes.append("An edge goes when the value exceeds the threshold.")
     if any(step.value is None for step in steps):
         notes.append("Where no noisy value stands, only the answer was released.")
     if any(step.internal for step in steps):
         notes.append("Columns marked 'simulation only' hold raw values, shown on public data only.")
-    if result.ledger.cap is not None:
+    if result.ledger.cap is not None and algorithm(result.algorithm).private:
         notes.append("'ε so far' is a meter reading; the guarantee is the total.")
     st.caption(" ".join(notes))
 
@@ -198,7 +217,7 @@ def _columns(table: pd.DataFrame) -> dict[str, object]:
         for name in table.columns
         if name.endswith(SIMULATION_ONLY) and pd.api.types.is_numeric_dtype(table[name])
     }
-    numbers = ("Noisy value", "Threshold", "ε so far")
+    numbers = ("Noisy value", "Value", "Threshold", "ε so far")
     return {n: st.column_config.NumberColumn(n, format="%.4g") for n in numbers} | exact
 
 

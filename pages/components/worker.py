@@ -11,6 +11,7 @@ from typing import Any
 from engine import Dataset, InputError, RunResult, run
 from engine.session import Step
 
+YIELD_EVERY = 20
 PATIENCE = 0.7  # seconds a page waits for a run before it shows progress instead
 
 
@@ -64,6 +65,8 @@ class Job:
 
     def _noted(self, step: Step) -> None:
         self.order, self.steps = step.order, self.steps + 1
+        if self.steps % YIELD_EVERY == 0:
+            time.sleep(0)  # lets the pages draw
 
     def _work(self) -> None:
         try:

@@ -25,13 +25,19 @@ CLICK_TO_GRAPH = """() => new Promise((done) => {
 })"""
 
 
+# Many edges and all orders: it takes far longer than a page waits.
+LONG = "/?data=win95pts&n=100000&algorithm=pc&threshold=0.9"
+
+
 def open_run(page: Page, address: str = "/") -> None:
     page.goto(address)
     wait_drawn(page)
 
 
 def wait_drawn(page: Page) -> None:
-    """Until the script rests and every graph is on screen."""
+    """Until no run goes on, the script rests and every graph is on screen."""
+    page.wait_for_selector(".stMainBlockContainer .st-key-result")
+    page.locator(".st-key-progress").wait_for(state="detached", timeout=90_000)
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
     page.wait_for_selector("iframe")
     page.wait_for_function(
@@ -83,6 +89,21 @@ def test_journey(page: Page, screenshots: Path) -> None:
     wait_drawn(page)
     page.get_by_text("Paper's total ε").wait_for()
     assert page.blocked == []  # type: ignore[attr-defined]
+
+
+def test_a_long_run_is_stopped_and_leaves_the_page_alive(page: Page, screenshots: Path) -> None:
+    open_run(page, "/?n=2000")
+    page.goto(LONG)
+    cancel = page.get_by_role("button", name="Cancel")
+    cancel.wait_for(timeout=60_000)
+    page.get_by_text("Running").first.wait_for()
+    page.screenshot(path=screenshots / "run_progress.png")
+    cancel.click()
+    page.locator(".st-key-progress").wait_for(state="detached", timeout=60_000)
+    page.get_by_text("Stopped").wait_for()
+    page.screenshot(path=screenshots / "run_cancelled.png")
+    change(page, "run-n", "2000")
+    page.get_by_role("button", name="Overlay").or_(page.get_by_text("Overlay")).first.wait_for()
 
 
 def test_bad_input_is_one_sentence(page: Page, screenshots: Path) -> None:

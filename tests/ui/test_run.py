@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import ALGORITHMS, load_dataset, run
 from engine.params import relevant
+from pages.components import ledger, state, trace, worker
+from pages.components.strength import strengths
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
 
@@ -243,3 +248,209 @@ def test_a_score_based_run_claims_no_reason_for_one_edge(open_app: Callable[...,
     kept = frozenset(pair) in app.session_state["shown"].result.skeleton
     reason = next(m.value for m in app.markdown if "no step of the run" in m.value)
     assert ("was kept" in reason) == kept
+
+
+# Long runs ------------------------------------------------------------------------------
+
+
+class Slow:
+    """An engine that runs until it is told to stop or to go on; then it answers as the real one."""
+
+    def __init__(self) -> None:
+        self.go, self.begun = threading.Event(), threading.Event()
+        self.fails = False
+
+    def __call__(self, key: str, data: Any, *, cancelled: Callable[[], bool], **rest: Any) -> Any:
+        self.begun.set()
+        while not self.go.wait(0.01) and not cancelled():
+            pass
+        if self.fails:
+            raise ZeroDivisionError
+        if cancelled():
+            return replace(run(key, data, **rest), status="cancelled")
+        return run(key, data, **rest)
+
+
+@pytest.fixture
+def slow() -> Slow:
+    """A slow engine, not yet in the place of the real one."""
+    return Slow()
+
+
+def start_slow(app: AppTest, slow: Slow, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    monkeypatch.setattr(worker, "PATIENCE", 0.05)
+    monkeypatch.setattr(worker, "run", slow)
+    app.number_input(key="run-seed").set_value(seed).run()
+    press_run(app)
+    assert slow.begun.wait(10)
+
+
+def finish(app: AppTest) -> AppTest:
+    """Look again, as the fragment does twice a second."""
+    job = app.session_state["job"]
+    assert job is None or job.wait(60)
+    app.run()
+    assert not app.exception
+    return app
+
+
+def buttons(app: AppTest) -> set[str]:
+    return {str(b.key) for b in app.button}
+
+
+def test_a_long_run_shows_progress_and_then_its_result(
+    app: AppTest, slow: Slow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = metrics(app)
+    start_slow(app, slow, monkeypatch, 901)
+    assert "cancel-run" in buttons(app)
+    assert metrics(app) == before
+    assert any("Priv-PC on Asia" in m.value for m in app.markdown)
+    slow.go.set()
+    finish(app)
+    assert "cancel-run" not in buttons(app)
+    assert metrics(app)["CI tests"] == str(run("priv_pc", ASIA, seed=901).ci_tests)
+    assert not messages(app)[0].startswith("Stopped")
+    assert app.session_state["shown"].result.status != "cancelled"
+
+
+def test_a_stopped_run_is_shown_and_not_remembered_as_finished(
+    app: AppTest, slow: Slow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_slow(app, slow, monkeypatch, 902)
+    app.button(key="cancel-run").click().run()
+    finish(app)
+    assert messages(app)[0].startswith("Stopped: what was decided")
+    assert app.session_state["shown"].result.status == "cancelled"
+    slow.go.set()
+    finish(press_run(app))
+    assert not messages(app)[0].startswith("Stopped")
+    assert app.session_state["shown"].result.status != "cancelled"
+
+
+def test_a_failure_in_the_thread_is_one_sentence(
+    app: AppTest, slow: Slow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = metrics(app)
+    slow.fails = True
+    start_slow(app, slow, monkeypatch, 903)
+    slow.go.set()
+    finish(app)
+    assert len(app.error) == 1
+    assert "ZeroDivisionError" in app.error[0].value
+    assert metrics(app) == before
+
+
+def test_a_run_stopped_before_it_decided_anything_leaves_the_last_result(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = metrics(app)
+
+    def nothing(key: str, data: Any, **rest: Any) -> Any:
+        return replace(run(key, data, **rest), status="cancelled", ci_tests_by_order=())
+
+    monkeypatch.setattr(worker, "run", nothing)
+    app.number_input(key="run-seed").set_value(904).run()
+    press_run(app)
+    assert messages(app)[0].startswith("Stopped before anything was decided")
+    assert metrics(app) == before
+
+
+def test_own_data_pay_for_a_stopped_run_too() -> None:
+    spent: list[float] = []
+    job = worker.Job(
+        None, "priv_pc", ASIA, 0, {}, keep=lambda result: spent.append(result.spent.epsilon)
+    )
+    job.cancel()
+    job.start()
+    assert job.wait(60)
+    assert job.result is not None
+    assert job.result.status == "cancelled"
+    assert len(spent) == 1
+
+
+# What single algorithms show ------------------------------------------------------------
+
+
+def test_marginal_pc_lists_released_tables_and_confidence(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app(data="cancer", n="5000", algorithm="marginal_pc")
+    result = app.session_state["shown"].result
+    table = ledger.released_table(result)
+    assert len(table) == len(result.extras["released tables"])
+    assert any(frame.value.equals(table) for frame in app.dataframe)
+    edges = trace.edges_table(app.session_state["shown"].data, result)
+    learned = edges[edges["Learned"] != "no edge"]
+    assert len(learned) == len(result.skeleton)
+    assert learned["Confidence"].str.contains("%").all()
+    pages = [f.proto.srcdoc for f in app.get("iframe")]
+    assert "Confidence:" in pages[1]
+    assert "Confidence:" not in pages[0]
+
+
+@pytest.mark.parametrize("key", ["notears", "noleaks", "curate_notears", "gram_notears"])
+def test_score_based_runs_show_weights_curves_and_no_empty_tests(
+    open_app: Callable[..., AppTest], key: str
+) -> None:
+    app = open_app(data="cancer", n="2000", algorithm=key)
+    assert "CI tests" not in metrics(app)
+    assert int(metrics(app)["Iterations"]) > 0
+    titles = [m.value for m in app.markdown]
+    assert any("h(W)" in t and "by iteration" in t for t in titles)
+    assert "**CI tests by order**" not in titles
+    assert "**Uses the truth; not part of a release**" in titles
+    result = app.session_state["shown"].result
+    known = strengths(result)
+    assert known is not None
+    assert set(known.values) == result.skeleton
+    assert len(result.skeleton) == app.get("iframe")[1].proto.srcdoc.count("Weight:")
+
+
+def test_simulated_models_are_offered_and_travel_in_links(
+    app: AppTest, open_app: Callable[..., AppTest]
+) -> None:
+    app.selectbox(key="run-network").set_value(state.SEM).run()
+    app.selectbox(key="run-sem-graph").set_value("sf").run()
+    app.number_input(key="run-sem_nodes").set_value(6).run()
+    app.number_input(key="run-sem_edges").set_value(7).run()
+    app.selectbox(key="run-sem-noise").set_value("gumbel").run()
+    app.number_input(key="run-n").set_value(2000).run()
+    app.selectbox(key="run-algorithm").set_value("notears").run()
+    press_run(app)
+    assert "SEM, Scale-free, Gumbel" in app_html(app)
+    again = open_app(data="sem:sf:6:7:gumbel", n="2000", algorithm="notears")
+    assert metrics(again)["SHD"] == metrics(app)["SHD"]
+    assert again.number_input(key="run-sem_nodes").value == 6
+    again.switch_page("pages/data.py").run()
+    assert not again.exception
+
+
+@pytest.mark.parametrize("name", ["sem:er:10:20:odd", "sem:x:10:20:gaussian", "sem:er:1:0", "sem:"])
+def test_a_link_to_an_impossible_model_is_one_sentence(
+    open_app: Callable[..., AppTest], name: str
+) -> None:
+    app = open_app(data=name, n="2000")
+    assert len(app.error) == 1
+    assert "Asia" in app_html(app)
+
+
+def test_curate_shows_planned_beside_spent(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(data="cancer", n="5000", algorithm="curate_pc")
+    result = app.session_state["shown"].result
+    table = ledger.plan_table(result)
+    assert list(table.columns) == ["Order", "Planned at the start", "Planned at its turn", "Spent"]
+    spent = sum(row["cost"] for row in result.extras["spent budget by order"])
+    assert table["Spent"].sum() == pytest.approx(spent)
+    specs = [chart.proto.spec for chart in app.get("plotly_chart")]
+    assert any("Planned at the start" in spec for spec in specs)
+
+
+def test_em_pc_says_what_each_node_decided(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(data="cancer", n="5000", algorithm="em_pc")
+    steps = app.session_state["shown"].result.steps
+    table = trace.nodes_table(steps)
+    assert len(table) == sum(s.kind == "how many" for s in steps)
+    assert table["Deleted"].sum() == sum(s.kind == "delete" for s in steps)
+    named = table["Which"].str.split("; ").map(lambda names: len([n for n in names if n]))
+    assert (named == table["Deleted"]).all()
