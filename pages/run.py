@@ -170,7 +170,6 @@ def outcome(run: Shown) -> None:
         own_data_costs(run)
     if descent.is_descent(result):
         descent.descent_view(result, key="run")
-        descent.thresholds(result)
     else:
         left, right = st.columns(2, gap="large")
         with left:

@@ -37,12 +37,20 @@ def main() -> None:
     with st.sidebar:
         settings_form()
         saved_studies()
-    show_strip("Sweep", run.data, run.result)
+    job: Job = st.session_state["sweep_job"]
+    data = strip_data(job) or run.data
+    show_strip("Sweep", data, run.result if data.fingerprint == run.data.fingerprint else None)
     if problem := st.session_state.pop("sweep_problem", None):
         st.error(text.plain(problem), icon=":material/error:")
-    job: Job = st.session_state["sweep_job"]
     # A running study looks again every second; what the page shows is the same either way.
     st.fragment(study_view, run_every=EVERY if job.running else None)(job.running)
+
+
+def strip_data(job: Job) -> Dataset | None:
+    """The dataset the strip is about: the study's own data if it has any, else its first."""
+    found = _datasets(job.wanted) if job.wanted is not None else []
+    private = [data for data in found if not data.public]
+    return next(iter([*private, *found]), None)
 
 
 # The form -------------------------------------------------------------------------------
@@ -464,7 +472,7 @@ def _curve_chart(
     place = here(table, x, y)
     if place is not None:
         low, high = min(low, place[0]), max(high, place[0])
-    pad = 1.15 if high > low else 3.0
+    pad = (high / low) ** 0.05 if high > low else 3.0
     figure = curves.curves(
         lines,
         Axis(X_TITLES[x], log=True, ends=(low / pad, high * pad)),
@@ -512,7 +520,9 @@ def _numbers(points: pd.DataFrame, x: str) -> pd.DataFrame:
     out = pd.DataFrame({"Algorithm": [ALGORITHMS[k].title for k in points["algorithm"]]})
     if "epsilon" in points and x != "asked ε":
         out["Asked ε"] = points["epsilon"].to_numpy()
-    out[x[0].upper() + x[1:]] = points["x"].to_numpy()
+    at = points["x"].to_numpy(dtype=float)
+    endless = bool((at == float("inf")).any())
+    out[x[0].upper() + x[1:]] = [text.number(v) for v in at] if endless else at
     for name, column in (("Median", "median"), ("10 %", "low"), ("90 %", "high")):
         out[name] = points[column].to_numpy(dtype=float)
     out["Runs"] = points["count"].to_numpy()
@@ -621,6 +631,7 @@ def downloads(job: Job, results: list[Any], table: pd.DataFrame) -> None:
     name = job.name.replace(" ", "_")
 
     def as_json() -> str:
+        """The runs as a JSON array."""
         records = [r.as_dict() for r in results]
         if own:  # whoever knows the seed can take the noise away
             records = [record | {"seed": None} for record in records]

@@ -30,6 +30,8 @@ EFFECTS = (0.002, 0.02, 0.2)  # prior variances of a partial correlation, equall
 RIDGE = 20.0  # features with an eigenvalue below sqrt(20) = 4.5 noise deviations are shrunk away
 LEAK = 0.1  # allowance for products of S, as a share of what S explains additively
 FLOOR = 1e-5  # a variance below it is none
+POSITIVE = 1e-6  # share of the homoscedastic covariance that keeps the null's invertible
+MOST_CELLS = 128  # of S for which variances are taken cell by cell
 CLEAR = 3.0  # nor is one within this many deviations of its own noise
 
 
@@ -86,6 +88,30 @@ def _add_kron(out, scale, p, q):  # type: ignore[no-untyped-def]
             for j in range(b):
                 for m in range(b):
                     out[i * b + j, k * b + m] += scale * p[i, k] * q[j, m]
+
+
+@njit(cache=True, nogil=True)
+def _conditional_variance(h, mean):  # type: ignore[no-untyped-def]
+    """Covariance of a variable's contrasts h whose mean is m: its levels have p = 1/r + h m."""
+    p = np.maximum(1.0 / h.shape[0] + h @ mean, 0.0)
+    p /= p.sum()
+    centre = h.T @ p
+    return (h.T * p) @ h - np.outer(centre, centre)
+
+
+@njit(cache=True, nogil=True)
+def _sampling(phi, p, bx, by, hx, hy):  # type: ignore[no-untyped-def]
+    """n times R's sampling covariance under independence: E[Var(u_x | S) kron Var(u_y | S)].
+
+    Both variances are large in the same rare strata where x and y are rare, so the product of their
+    means would be far too small.
+    """
+    out = np.zeros((bx.shape[1] * by.shape[1], bx.shape[1] * by.shape[1]))
+    for c in range(len(p)):
+        vx = _conditional_variance(hx, phi[c] @ bx)
+        vy = _conditional_variance(hy, phi[c] @ by)
+        _add_kron(out, p[c], vx, vy)
+    return out
 
 
 @njit(cache=True, nogil=True)
@@ -176,7 +202,7 @@ def _score(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, n, leak, prior):  # type: ignore[no-untyped-def]
+def _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, cells, n, leak, prior):  # type: ignore[no-untyped-def]
     """(statistic, dof, log Bayes factor) without and with the allowance for a leak."""
     direct, noise_x, noise_y, cross, typical = noise
     effects, ridge = prior
@@ -184,7 +210,12 @@ def _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, n, leak, prior):  # ty
     covariance = _noise(bx, by, ends, direct + typical**2 * second, noise_x, noise_y, cross)
     vx, kx = _positive(vx, FLOOR + CLEAR * _variance_noise(bx, ends, noise_x, cross))
     vy, ky = _positive(vy, FLOOR + CLEAR * _variance_noise(by, ends, noise_y, cross))
-    _add_kron(covariance, 1.0 / n, vx, vy)
+    phi, p, hx, hy = cells
+    if len(p) > 0:
+        covariance += _sampling(phi, p, bx, by, hx, hy) / n
+        _add_kron(covariance, POSITIVE / n, vx, vy)
+    else:
+        _add_kron(covariance, 1.0 / n, vx, vy)
     spread = np.zeros_like(covariance)
     _add_kron(spread, 1.0, kx, ky)
     project = np.kron(scores[0], scores[1])
@@ -198,7 +229,7 @@ def _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, n, leak, prior):  # ty
 
 
 @njit(cache=True, nogil=True)
-def _additive(one, two, offsets, noise_one, noise_two, scores, x, y, given, n, leak, prior):  # type: ignore[no-untyped-def]
+def _additive(one, two, offsets, noise_one, noise_two, scores, cells, x, y, given, n, leak, prior):  # type: ignore[no-untyped-def]
     """The test with the contrasts of each s in S as features."""
     k = len(given)
     size = 1
@@ -236,7 +267,7 @@ def _additive(one, two, offsets, noise_one, noise_two, scores, x, y, given, n, l
     noise = (noise_two[x, y], noise_x, noise_y, cross, typical)
     mxy = np.ascontiguousarray(two[x0:x1, y0:y1])
     vx, vy = np.ascontiguousarray(two[x0:x1, x0:x1]), np.ascontiguousarray(two[y0:y1, y0:y1])
-    return _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, n, leak, prior)
+    return _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, cells, n, leak, prior)
 
 
 class NoisyTests:
@@ -248,6 +279,8 @@ class NoisyTests:
         scores = _midranks if ordinal else _identity
         self._scores = [scores(moments, i) for i in range(moments.d)]
         self._offsets = np.concatenate([[0], np.cumsum([r - 1 for r in moments.cardinalities])])
+        self._contrasts = [np.ascontiguousarray(helmert(r)) for r in moments.cardinalities]
+        self._designs: dict[tuple[Block, int], tuple[Array, Array]] = {}
         self._known: dict[tuple[int, int, Block], Verdict] = {}
 
     def test(self, x: int, y: int, given: Block = ()) -> Verdict:
@@ -270,9 +303,10 @@ class NoisyTests:
         if products:
             plain, allowed = self._with_products(x, y, given, products, leak)
         else:
+            cells = self._cells(x, y, given, [(), *((s,) for s in given)])
             plain, allowed = _additive(
                 m.one, m.two, self._offsets, m.noise_one, m.noise_two, self._scores_of(x, y),
-                x, y, np.array(given, dtype=np.int64), m.n, leak, self._prior,
+                cells, x, y, np.array(given, dtype=np.int64), m.n, leak, self._prior,
             )  # fmt: skip
         statistic, dof, bayes = plain
         p = float(gammaincc(dof / 2, statistic / 2)) if dof > 0 else 1.0
@@ -293,7 +327,8 @@ class NoisyTests:
         return _test(
             solid(m.block(x, y)), solid(m.block(x, x)), solid(m.block(y, y)),
             solid(np.concatenate(fx)), solid(np.concatenate(fy)), solid(self._gram(given, blocks)),
-            ends, noise, self._scores_of(x, y), m.n, leak, self._prior,
+            ends, noise, self._scores_of(x, y), self._cells(x, y, given, blocks), m.n, leak,
+            self._prior,
         )  # fmt: skip
 
     def _cross(self, x: int, blocks: list[Block]) -> list[Array]:
@@ -313,21 +348,42 @@ class NoisyTests:
             return m.variance(*both)
         return float(np.mean([m.variance(*pair) for pair in combinations(both, 2)]))
 
+    def _cells(
+        self, x: int, y: int, given: Block, blocks: list[Block]
+    ) -> tuple[Array, Array, Array, Array]:
+        """Features and probability of every cell of S, and both variables' contrasts."""
+        m = self._m
+        hx, hy = self._contrasts[x], self._contrasts[y]
+        if math.prod(m.cardinalities[s] for s in given) > MOST_CELLS:
+            return np.empty((0, 1)), np.empty(0), hx, hy
+        return *self._design(given, blocks), hx, hy
+
+    def _design(self, given: Block, blocks: list[Block]) -> tuple[Array, Array]:
+        """(features, probabilities) of the cells of S under what the released tensors give."""
+        key = (given, len(blocks))
+        if len(blocks) > len(given) + 1 or key not in self._designs:
+            m = self._m
+            cards = [m.cardinalities[s] for s in given]
+            grid = np.indices(cards).reshape(len(given), math.prod(cards))
+            h = {s: helmert(r)[g] for s, r, g in zip(given, cards, grid, strict=True)}
+            p = np.ones(math.prod(cards))
+            known = [b for k in (1, 2) for b in combinations(given, k)]
+            known += [b for b in combinations(given, 3) if m.has(*b)]
+            for b in known:
+                scale = math.prod(m.cardinalities[s] for s in b)
+                p += scale * _products(h, b) @ m.tensor_of(*b).ravel()
+            p = np.maximum(p, 0)
+            parts = [_products(h, b) if b else np.ones((len(p), 1)) for b in blocks]
+            design = np.concatenate(parts, axis=1), p / max(p.sum(), 1e-12)
+            if len(blocks) > len(given) + 1:
+                return design
+            self._designs[key] = design
+        return self._designs[key]
+
     def _gram(self, given: Block, blocks: list[Block]) -> Array:
         """E[phi phi^T] from the joint distribution of S that the released tensors give."""
-        m = self._m
-        cards = [m.cardinalities[s] for s in given]
-        grid = np.indices(cards).reshape(len(given), -1)
-        h = {s: helmert(r)[g] for s, r, g in zip(given, cards, grid, strict=True)}
-        p = np.ones(grid.shape[1])
-        known = [b for k in (1, 2) for b in combinations(given, k)]
-        known += [b for b in combinations(given, 3) if m.has(*b)]
-        for b in known:
-            scale = math.prod(m.cardinalities[s] for s in b)
-            p += scale * _products(h, b) @ m.tensor_of(*b).ravel()
-        p = np.maximum(p, 0)
-        phi = np.concatenate([_products(h, b) for b in blocks], axis=1)
-        gram: Array = phi.T @ ((p / max(p.sum(), 1e-12))[:, None] * phi)
+        phi, p = self._design(given, blocks)
+        gram: Array = phi.T @ (p[:, None] * phi)
         return gram
 
 

@@ -30,12 +30,17 @@ def iterations(result: RunResult) -> int:
 
 
 def descent_view(result: RunResult, *, key: str) -> None:
-    """Objective and h(W) beside ε by iteration."""
+    """Objective and h(W) beside ε by iteration, and the thresholds where there is room."""
+    room = len(result.extras.get("epsilon by iteration", ())) <= 1
     left, right = st.columns(2, gap="large")
     with left:
         _progress(result, key)
     with right:
         _epsilons(result, key)
+        if room:
+            thresholds(result)
+    if not room:
+        thresholds(result)
 
 
 def _progress(result: RunResult, key: str) -> None:

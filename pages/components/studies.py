@@ -198,6 +198,7 @@ class Job:
 
     @property
     def running(self) -> bool:
+        """Whether a worker is on it."""
         return self.state == "running"
 
     @property

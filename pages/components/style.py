@@ -18,7 +18,7 @@ div:has(> .st-key-run-bar) {position: sticky; bottom: 0; z-index: 5; background:
 _DARK = """
 .stApp button[data-variant="segmented_control"][aria-checked="true"] {
   color: #dbe8ff; border-color: #8db4ff; background: #24406f}
-.stApp [data-testid="stTab"][aria-selected="true"] p, .stApp [data-testid="stSliderThumbValue"] {
+.stApp [data-testid="stTab"][aria-selected="true"] p, .stApp [data-testid="stSliderThumbValue"] * {
   color: #8db4ff}
 """
 

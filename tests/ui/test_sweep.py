@@ -173,6 +173,7 @@ def test_own_data_are_labelled_and_never_kept(sweep_page: AppTest) -> None:
     finished(app)
     assert "4 of 4 runs · finished" in words(app)
     assert "no F1 to aim at" in words(app)
+    assert "every rerun spends ε" in " ".join(h.value for h in app.get("html"))
     assert not list(Path("studies").glob("*"))
     (costs,) = app.session_state["own_costs"].values()
     assert sum(epsilon for epsilon, _ in costs) == pytest.approx(200.2)
