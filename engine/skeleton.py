@@ -43,6 +43,8 @@ class Graph:
         self._frozen = self._live
         self.separating: dict[frozenset[int], list[frozenset[int]]] = {}
         self.tests: Counter[int] = Counter()
+        # Called before every query; raises to stop the search (see :func:`search`).
+        self.check: Callable[[], None] = lambda: None
 
     def begin_order(self) -> None:
         """Fix the adjacencies that conditioning sets are drawn from, if stable."""
@@ -120,6 +122,7 @@ class TestByTest:
         """Ask about x's edges, smallest conditioning candidates first."""
         for y in graph.adjacent(x):
             for query in self._queries(x, y, order, graph):
+                graph.check()
                 self._asked.add(query)
                 graph.tests[order] += 1
                 if self.independent(query):
@@ -146,8 +149,9 @@ def search(
 ) -> None:
     """Run the PC loop on ``graph`` in place, orders 0 to ``max_order``.
 
-    ``check`` is called before each node and may raise to stop the search.
+    ``check`` is called before each node and each query and may raise to stop the search.
     """
+    graph.check = check
     for order in range(max_order + 1):
         if not any(len(graph.adjacent(x)) > order for x in range(graph.d)):
             return
