@@ -151,7 +151,7 @@ def test_a_rule_may_decide_by_node() -> None:
     assert graph.edge_count() == 0
 
 
-def test_check_runs_before_each_node_and_may_stop() -> None:
+def test_check_runs_before_each_node_and_query_and_may_stop() -> None:
     class Stop(Exception):
         pass
 
@@ -165,5 +165,5 @@ def test_check_runs_before_each_node_and_may_stop() -> None:
     graph, rule = Graph(5), Recorder(0, 1.0)
     with pytest.raises(Stop):
         search(graph, rule, 2, check=check)
-    assert graph.edge_count() == 3  # nodes 0 and 1 are done: 4 + 3 of 10 edges went
-    assert graph.matrix().sum() == 6
+    assert graph.edge_count() == 9  # stopped before the second query of node 0: one of 10 went
+    assert graph.matrix().sum() == 18
