@@ -53,6 +53,7 @@ $(BENCH_STAMP): $(STAMP) requirements-bench.txt
 
 bench: $(BENCH_STAMP)
 	$(PY) -m benchmarks.speed $(ARGS)
+	$(PY) -m benchmarks.figure1
 
 bench-utility: setup
 	$(PY) -m benchmarks.utility $(ARGS)

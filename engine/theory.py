@@ -59,7 +59,9 @@ def sieve_errors(
     ``gap`` is alpha, the distance of the score from the threshold, ``tweak`` t, ``sensitivity`` of
     the score on the data it is computed on. Type I: a score of at least T + alpha is sifted out.
     Type II: a score of at most T - alpha passes; the theorem needs alpha >= t, and 1 is returned
-    below that.
+    below that. The paper's exponent 12 epsilon alpha / (6 Delta) is kept as printed; Algorithm 1's
+    examine noise Lap(2 Delta / epsilon) supports only 3 epsilon alpha / (6 Delta), so the type II
+    bound can lie below what simulation shows (the Sieve page says so where it does).
     """
     inner = sieve_epsilon(epsilon, n, m)
 
