@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from engine import Dataset, load_dataset, run
+from engine import Dataset, InputError, load_dataset, run
 from engine.marginals import moments as released
 from engine.marginals.contrasts import (
     all_pairs_change,
@@ -217,3 +217,14 @@ def test_noise_is_charged_before_it_is_drawn():
     with pytest.raises(Exception, match="left"):
         released.release_pairs(session, store, 1.0)
     assert session.rng.bit_generator.state == before
+
+
+def test_too_many_levels_is_one_sentence() -> None:
+    """Two columns of 60 levels would need a matrix of 3,481 rows for one test."""
+    rng = np.random.default_rng(0)
+    codes = np.column_stack([rng.integers(0, r, 300) for r in (60, 60, 2)])
+    levels = tuple(tuple(map(str, range(r))) for r in (60, 60, 2))
+    with pytest.raises(InputError, match="at most 24"):
+        run("marginal_pc", Dataset.from_codes(codes, levels=levels))
+    wide = Dataset.from_codes(codes[:, [0, 2]], levels=(levels[0], levels[2]))
+    assert run("marginal_pc", wide).status == "complete"

@@ -20,6 +20,7 @@ from itertools import combinations
 
 from engine.algorithms.common import STRICT, Algorithm, Outcome, PrivateParameters, learn
 from engine.data import Dataset
+from engine.errors import InputError
 from engine.graphs import complete
 from engine.marginals.citest import NoisyTests
 from engine.marginals.moments import (
@@ -45,6 +46,7 @@ SLACK = 0.1  # in favour of the edge: a test that can see nothing removes nothin
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
 ROUNDS = 1
 SCREEN_ORDER = 1
+MOST_CONTRASTS = 529  # of a pair: two columns of 24 levels
 SEPARATORS = 4  # candidate separators an edge may buy triples for
 
 
@@ -221,8 +223,22 @@ def release(store: Store, params: MarginalPCParameters, order: int, session: Ses
     return moments
 
 
+def check_levels(data: Dataset) -> None:
+    """Refuse a schema whose tests would need matrices of thousands of contrasts.
+
+    A test of columns of a and b levels inverts a matrix of (a - 1)(b - 1) rows.
+    """
+    largest = sorted(data.cardinalities)[-2:]
+    if math.prod(r - 1 for r in largest) > MOST_CONTRASTS:
+        raise InputError(
+            f"Marginal PC tests every contrast of two columns' levels, and two columns have "
+            f"{largest[0]} and {largest[1]}: bin them to at most {1 + math.isqrt(MOST_CONTRASTS)}."
+        )
+
+
 def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcome:
-    """Release, then search on what was released."""
+    """Release, then search on what was released; InputError where columns have too many levels."""
+    check_levels(data)
     try:
         moments = release(store_of(data), params, params.order_limit(data), session)
     except Cancelled:
