@@ -18,6 +18,7 @@ DELTA = 1e-6
 SIZES = (5_000, 20_000, 100_000)
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 COLOURS = ("#9ecae1", "#4292c6", "#084594")
+DASHES = ('stroke-dasharray="2 3"', 'stroke-dasharray="7 4"', "")
 WIDTH, HEIGHT, LEFT, TOP = 260, 200, 50, 40
 
 
@@ -63,10 +64,11 @@ def panel(x0: int, title: str, curves: list[list[float]], low: float) -> list[st
         x, _ = at(epsilon, 1.0)
         label = f'<text x="{x:.0f}" y="{TOP + HEIGHT + 16}" text-anchor="middle">{epsilon:g}</text>'
         out.append(label)
-    for colour, values in zip(COLOURS, curves, strict=True):
+    for colour, dash, values in zip(COLOURS, DASHES, curves, strict=True):
         pairs = zip(EPSILONS, values, strict=True)
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(e, v) for e, v in pairs))
-        out.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        line = f'fill="none" stroke="{colour}" stroke-width="2" {dash}'
+        out.append(f'<polyline points="{points}" {line}/>')
     return out
 
 
@@ -86,7 +88,8 @@ def main() -> None:
     body += panel(x0, "Smallest visible correlation, d = 37", floors, 0.001)
     for k, n in enumerate(SIZES):
         x, y = LEFT + 110 * k, TOP + HEIGHT + 42
-        body.append(f'<path d="M{x} {y - 4}h20" stroke="{COLOURS[k]}" stroke-width="2"/>')
+        line = f'stroke="{COLOURS[k]}" stroke-width="2" {DASHES[k]}'
+        body.append(f'<path d="M{x} {y - 4}h20" {line}/>')
         body.append(f'<text x="{x + 26}" y="{y}">n = {n:,}</text>')
     body.append(f'<text x="{LEFT + 350}" y="{TOP + HEIGHT + 42}">horizontal: total ε</text>')
     size = f'width="{x0 + WIDTH + 20}" height="{TOP + HEIGHT + 60}"'
