@@ -18,26 +18,24 @@ from engine.linear.descent import (
     PublishedGradient,
     StrictPlan,
     Trace,
+    attempt,
     claimed_sensitivity,
     proportional,
     published_data,
     quasi_newton,
-    strict_descent,
-    strict_records,
-    unit_of,
+    strict_run,
 )
 from engine.linear.learned import learned, report
 from engine.linear.optimiser import least_squares
-from engine.linear.parameters import LinearParameters
-from engine.linear.records import norm_limit
+from engine.linear.parameters import GradientParameters, LinearParameters
 from engine.params import param
 from engine.privacy.accounting import analytic_gaussian_sigma
-from engine.privacy.ledger import BudgetExhausted, Guarantee, Ledger
-from engine.session import Cancelled, Session
+from engine.privacy.ledger import Guarantee, Ledger
+from engine.session import Session
 
 
 @dataclass(frozen=True, kw_only=True)
-class CurateNotearsParameters(PrivateBudget, LinearParameters):
+class CurateNotearsParameters(GradientParameters, PrivateBudget, LinearParameters):
     """Parameters of score-based CURATE. ``epsilon`` is the total in both modes."""
 
     increment: str = param(
@@ -60,28 +58,6 @@ class CurateNotearsParameters(PrivateBudget, LinearParameters):
         help="ε of the first gradient; Lemma 2 says how many the total then affords. 'auto' "
         "affords 200. Strict: only the gradients' number and their ratios are taken from it.",
     )
-    clip: float | str = param(
-        "auto",
-        kind="float",
-        words=("auto",),
-        low=0.0,
-        open_low=True,
-        high=1e3,
-        title="Clip s",
-        help="Published: every entry of the mean gradient is clipped to ±s. Strict: every row's "
-        "own gradient is shrunk to the norm s√(d(d−1)), the same noise. 'auto' is 2, and 1 in "
-        "strict mode, where columns lie in [−1, 1].",
-    )
-    public_rows: int = param(
-        1_000,
-        kind="int",
-        low=1,
-        high=10_000_000,
-        title="Public rows",
-        help="The first rows of the data, on which the published line search computes the "
-        "objective. Nothing protects them.",
-        when={"guarantee": ("published",)},
-    )
 
     def check_together(self) -> None:
         """Refuse a total that does not afford one gradient."""
@@ -94,15 +70,7 @@ class CurateNotearsParameters(PrivateBudget, LinearParameters):
             first = initial_for(self.epsilon, self.increment)
         return schedule(first, iterations(self.epsilon, first, self.increment), self.increment)
 
-    @property
-    def bound(self) -> float:
-        """The clip as a number."""
-        if isinstance(self.clip, str):
-            return STRICT_CLIP if self.strict else PUBLISHED_CLIP
-        return self.clip
 
-
-PUBLISHED_CLIP, STRICT_CLIP = 2.0, 1.0
 ENCODING_SHARE = 0.05  # of a strict total, for the column means or one-way tables
 
 
@@ -112,8 +80,8 @@ def published(
     """Algorithm 2: one noisy gradient of epsilon_k a step, the line search on public rows."""
     epsilons, n, l1 = params.epsilons(), data.n, params.l1(data, True)
     read = published_data(data, params.scores(True), params.public_rows, session)
-    stated = claimed_sensitivity(params.bound, data.d, n)
-    noisy = PublishedGradient(session, read.covariance, params.bound, trace)
+    stated = claimed_sensitivity(params.clip_at(strict=False), data.d, n)
+    noisy = PublishedGradient(session, read.covariance, params.clip_at(strict=False), trace)
 
     def gradient(w: Matrix, k: int) -> Matrix:
         sigma = analytic_gaussian_sigma(epsilons[k], params.delta, stated)
@@ -133,13 +101,9 @@ def plan(params: CurateNotearsParameters) -> StrictPlan:
 
 
 def strict(data: Dataset, params: CurateNotearsParameters, session: Session, trace: Trace) -> None:
-    """Clipped rows, public plan, capped total."""
-    shared, epsilons = plan(params), params.epsilons()
-    rows = strict_records(data, params.scores(), shared, session)
-    radius = norm_limit(params.bound, data.d)
-    sigmas = shared.sigmas(2 * radius / data.n)
-    l1 = params.l1(data) / unit_of(data) ** 2
-    strict_descent(rows, radius, sigmas, epsilons, l1, session, trace)
+    """Every gradient gets its share."""
+    clip = params.clip_at(strict=True)
+    strict_run(data, params, clip, plan(params), params.epsilons(), session, trace)
 
 
 def ledger(data: Dataset, params: CurateNotearsParameters) -> Ledger:
@@ -152,12 +116,8 @@ def ledger(data: Dataset, params: CurateNotearsParameters) -> Ledger:
 def run(data: Dataset, params: CurateNotearsParameters, session: Session) -> Outcome:
     """Published: ``epsilon`` is the total by the paper's sum, ``delta`` a gradient. Strict: cap."""
     trace = Trace(np.zeros((data.d, data.d)))
-    try:
-        (strict if params.strict else published)(data, params, session, trace)
-    except BudgetExhausted:
-        trace.status = "budget_exhausted"
-    except Cancelled:
-        trace.status = "cancelled"
+    work = strict if params.strict else published
+    attempt(lambda: work(data, params, session, trace), trace)
     result = learned(trace.weights, params.cut(data, not params.strict))
     claimed = None
     if not params.strict:

@@ -11,42 +11,27 @@ from engine.algorithms.common import Algorithm, Outcome, PrivateBudget
 from engine.data import Dataset
 from engine.linear.acyclicity import Matrix, acyclicity
 from engine.linear.descent import (
-    PublishedData,
     PublishedGradient,
     StrictPlan,
     Trace,
+    attempt,
     claimed_sensitivity,
     published_data,
-    strict_descent,
-    strict_records,
-    unit_of,
+    strict_run,
 )
 from engine.linear.learned import learned, report
 from engine.linear.optimiser import doubled_bounds, fold_parts, least_squares, penalised
-from engine.linear.parameters import LinearParameters
-from engine.linear.records import norm_limit
+from engine.linear.parameters import GradientParameters, LinearParameters
 from engine.params import param
 from engine.privacy.accounting import analytic_gaussian_sigma
-from engine.privacy.ledger import BudgetExhausted, Guarantee, Ledger
-from engine.session import Cancelled, Session
+from engine.privacy.ledger import Guarantee, Ledger
+from engine.session import Session
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoleaksParameters(PrivateBudget, LinearParameters):
+class NoleaksParameters(GradientParameters, PrivateBudget, LinearParameters):
     """Parameters of NOLEAKS. In published mode epsilon and delta are those of one gradient."""
 
-    clip: float | str = param(
-        "auto",
-        kind="float",
-        words=("auto",),
-        low=0.0,
-        open_low=True,
-        high=1e3,
-        title="Clip s",
-        help="Published: every entry of the mean gradient is clipped to ±s. Strict: every row's "
-        "own gradient is shrunk to the norm s√(d(d−1)), the same noise. 'auto' is 2, and 1 in "
-        "strict mode, where columns lie in [−1, 1].",
-    )
     gradients: int = param(
         400,
         kind="int",
@@ -56,33 +41,15 @@ class NoleaksParameters(PrivateBudget, LinearParameters):
         help="How many noisy gradients a strict run shares its total among.",
         when={"guarantee": ("strict",)},
     )
-    public_rows: int = param(
-        1_000,
-        kind="int",
-        low=1,
-        high=10_000_000,
-        title="Public rows",
-        help="The first rows of the data, on which the published line search computes the "
-        "objective. Nothing protects them.",
-        when={"guarantee": ("published",)},
-    )
-
-    @property
-    def bound(self) -> float:
-        """The clip as a number."""
-        if isinstance(self.clip, str):
-            return STRICT_CLIP if self.strict else PUBLISHED_CLIP
-        return self.clip
 
 
-PUBLISHED_CLIP, STRICT_CLIP = 2.0, 1.0
 ENCODING_SHARE = 0.05  # of a strict total, for the column means or one-way tables
 MAX_DUAL_STEPS, MAX_PENALTY, H_TOLERANCE = 100, 1e16, 1e-8
 
 
 def published(
     data: Dataset, params: NoleaksParameters, session: Session, trace: Trace
-) -> PublishedData:
+) -> None:
     """The paper's loop: L-BFGS-B on noisy gradients, its line search on public rows.
 
     The h(W) and the loss it looks at between gradients come from released weights and public rows.
@@ -90,9 +57,9 @@ def published(
     d = data.d
     read = published_data(data, params.scores(True), params.public_rows, session)
     sigma = analytic_gaussian_sigma(
-        params.epsilon, params.delta, claimed_sensitivity(params.bound, d, data.n)
+        params.epsilon, params.delta, claimed_sensitivity(params.clip_at(strict=False), d, data.n)
     )
-    noisy = PublishedGradient(session, read.covariance, params.bound, trace)
+    noisy = PublishedGradient(session, read.covariance, params.clip_at(strict=False), trace)
     l1, bounds = params.l1(data, True), doubled_bounds(d)
     penalty, multiplier, h, parts = 1.0, 0.0, np.inf, np.zeros(2 * d * d)
 
@@ -123,7 +90,6 @@ def published(
         multiplier += penalty * h
         if h <= H_TOLERANCE or penalty >= MAX_PENALTY:
             break
-    return read
 
 
 def plan(params: NoleaksParameters) -> StrictPlan:
@@ -133,14 +99,10 @@ def plan(params: NoleaksParameters) -> StrictPlan:
 
 
 def strict(data: Dataset, params: NoleaksParameters, session: Session, trace: Trace) -> None:
-    """Clipped rows, public plan, capped total."""
-    shared = plan(params)
-    rows = strict_records(data, params.scores(), shared, session)
-    radius = norm_limit(params.bound, data.d)
-    sigmas = shared.sigmas(2 * radius / data.n)
-    each = params.epsilon / params.gradients
-    l1 = params.l1(data) / unit_of(data) ** 2
-    strict_descent(rows, radius, sigmas, [each] * len(sigmas), l1, session, trace)
+    """Every gradient gets the same."""
+    clip, each = params.clip_at(strict=True), params.epsilon / params.gradients
+    epsilons = [each] * params.gradients
+    strict_run(data, params, clip, plan(params), epsilons, session, trace)
 
 
 def ledger(data: Dataset, params: NoleaksParameters) -> Ledger:
@@ -153,12 +115,8 @@ def ledger(data: Dataset, params: NoleaksParameters) -> Ledger:
 def run(data: Dataset, params: NoleaksParameters, session: Session) -> Outcome:
     """Published: ``epsilon`` and ``delta`` a gradient, the total is their sum. Strict: the cap."""
     trace = Trace(np.zeros((data.d, data.d)))
-    try:
-        (strict if params.strict else published)(data, params, session, trace)
-    except BudgetExhausted:
-        trace.status = "budget_exhausted"
-    except Cancelled:
-        trace.status = "cancelled"
+    work = strict if params.strict else published
+    attempt(lambda: work(data, params, session, trace), trace)
     result = learned(trace.weights, params.cut(data, not params.strict))
     claimed = None
     if not params.strict:

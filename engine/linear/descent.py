@@ -19,12 +19,13 @@ from engine.data import Dataset
 from engine.linear.acyclicity import Matrix, acyclicity
 from engine.linear.encodings import Encoding, encoding_of, level_counts
 from engine.linear.optimiser import least_squares
+from engine.linear.parameters import LinearParameters
 from engine.linear.records import Records, norm_limit, records
 from engine.privacy.accounting import rho_budget
 from engine.privacy.events import UndefendedEvent
-from engine.privacy.ledger import Guarantee
+from engine.privacy.ledger import BudgetExhausted, Guarantee
 from engine.privacy.mechanisms import gaussian
-from engine.session import Session
+from engine.session import Cancelled, Session
 
 PUBLISHED_SCALE = 10.0  # columns in [-1, 1] times 10: the published midpoints times 20, centred
 
@@ -224,6 +225,33 @@ def scores_from(
 def unit_of(data: Dataset) -> float:
     """The common unit of :func:`strict_records` in the columns' own units."""
     return float(encoding_of(data).half.max())
+
+
+def attempt(work: Callable[[], None], trace: Trace) -> None:
+    """Do the work; if the budget or the user ends it, the trace says so and keeps what it has."""
+    try:
+        work()
+    except BudgetExhausted:
+        trace.status = "budget_exhausted"
+    except Cancelled:
+        trace.status = "cancelled"
+
+
+def strict_run(
+    data: Dataset,
+    params: LinearParameters,
+    clip: float,
+    plan: StrictPlan,
+    epsilons: Sequence[float],
+    session: Session,
+    trace: Trace,
+) -> None:
+    """Clipped rows, public plan, capped total; ``epsilons`` are what the trace reports a step."""
+    rows = strict_records(data, params.scores(), plan, session)
+    radius = norm_limit(clip, data.d)
+    sigmas = plan.sigmas(2 * radius / data.n)
+    l1 = params.l1(data) / unit_of(data) ** 2
+    strict_descent(rows, radius, sigmas, epsilons, l1, session, trace)
 
 
 DUAL_STEPS = 12  # rounds of the augmented Lagrangian that a strict run plans for

@@ -76,6 +76,43 @@ class LinearParameters(Parameters):
         return NUMERIC_THRESHOLD if published or data.bounds is not None else DISCRETE_THRESHOLD
 
 
+PUBLISHED_CLIP, STRICT_CLIP = 2.0, 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class GradientParameters(Parameters):
+    """What methods that release a noisy gradient an iteration add to the others' parameters."""
+
+    clip: float | str = param(
+        "auto",
+        kind="float",
+        words=("auto",),
+        low=0.0,
+        open_low=True,
+        high=1e3,
+        title="Clip s",
+        help="Published: every entry of the mean gradient is clipped to ±s. Strict: every row's "
+        "own gradient is shrunk to the norm s√(d(d−1)), the same noise. 'auto' is 2, and 1 in "
+        "strict mode, where columns lie in [−1, 1].",
+    )
+    public_rows: int = param(
+        1_000,
+        kind="int",
+        low=1,
+        high=10_000_000,
+        title="Public rows",
+        help="The first rows of the data, on which the published line search computes the "
+        "objective. Nothing protects them.",
+        when={"guarantee": ("published",)},
+    )
+
+    def clip_at(self, strict: bool) -> float:
+        """The clip as a number."""
+        if isinstance(self.clip, str):
+            return STRICT_CLIP if strict else PUBLISHED_CLIP
+        return self.clip
+
+
 @dataclass(frozen=True, kw_only=True)
 class CovarianceParameters(LinearParameters):
     """Adds what only methods that have a covariance can do: refit and test edges on it."""
