@@ -25,6 +25,7 @@ from engine.marginals.contrasts import Array, helmert
 from engine.marginals.moments import Moments
 
 Block = tuple[int, ...]
+Design = tuple[Array, Array]  # features (cells, f) and probability (cells,) of the cells of S
 
 EFFECTS = (0.002, 0.02, 0.2)  # prior variances of a partial correlation, equally likely
 RIDGE = 20.0  # features with an eigenvalue below sqrt(20) = 4.5 noise deviations are shrunk away
@@ -280,7 +281,7 @@ class NoisyTests:
         self._scores = [scores(moments, i) for i in range(moments.d)]
         self._offsets = np.concatenate([[0], np.cumsum([r - 1 for r in moments.cardinalities])])
         self._contrasts = [np.ascontiguousarray(helmert(r)) for r in moments.cardinalities]
-        self._designs: dict[tuple[Block, int], tuple[Array, Array]] = {}
+        self._designs: dict[Block, Design] = {}
         self._known: dict[tuple[int, int, Block], Verdict] = {}
 
     def test(self, x: int, y: int, given: Block = ()) -> Verdict:
@@ -303,7 +304,7 @@ class NoisyTests:
         if products:
             plain, allowed = self._with_products(x, y, given, products, leak)
         else:
-            cells = self._cells(x, y, given, [(), *((s,) for s in given)])
+            cells = self._cells(x, y, self._additive_design(given))
             plain, allowed = _additive(
                 m.one, m.two, self._offsets, m.noise_one, m.noise_two, self._scores_of(x, y),
                 cells, x, y, np.array(given, dtype=np.int64), m.n, leak, self._prior,
@@ -324,10 +325,12 @@ class NoisyTests:
         typical = np.mean(noise_x[singles] + noise_y[singles]) / 2
         noise = (m.variance(x, y), noise_x, noise_y, cross, typical)
         ends = np.cumsum([len(f) for f in fx])
+        phi, p = design = self._design(given, blocks)
+        gram = phi.T @ (p[:, None] * phi)
         return _test(
             solid(m.block(x, y)), solid(m.block(x, x)), solid(m.block(y, y)),
-            solid(np.concatenate(fx)), solid(np.concatenate(fy)), solid(self._gram(given, blocks)),
-            ends, noise, self._scores_of(x, y), self._cells(x, y, given, blocks), m.n, leak,
+            solid(np.concatenate(fx)), solid(np.concatenate(fy)), solid(gram),
+            ends, noise, self._scores_of(x, y), self._cells(x, y, design), m.n, leak,
             self._prior,
         )  # fmt: skip
 
@@ -348,43 +351,37 @@ class NoisyTests:
             return m.variance(*both)
         return float(np.mean([m.variance(*pair) for pair in combinations(both, 2)]))
 
-    def _cells(
-        self, x: int, y: int, given: Block, blocks: list[Block]
-    ) -> tuple[Array, Array, Array, Array]:
+    def _cells(self, x: int, y: int, design: Design) -> tuple[Array, Array, Array, Array]:
         """Features and probability of every cell of S, and both variables' contrasts."""
-        m = self._m
-        hx, hy = self._contrasts[x], self._contrasts[y]
-        if math.prod(m.cardinalities[s] for s in given) > MOST_CELLS:
-            return np.empty((0, 1)), np.empty(0), hx, hy
-        return *self._design(given, blocks), hx, hy
+        phi, p = design if len(design[1]) <= MOST_CELLS else _TOO_MANY
+        return phi, p, self._contrasts[x], self._contrasts[y]
 
-    def _design(self, given: Block, blocks: list[Block]) -> tuple[Array, Array]:
+    def _additive_design(self, given: Block) -> Design:
+        """The design with the contrasts of each s alone, kept: many pairs share a set."""
+        if math.prod(self._m.cardinalities[s] for s in given) > MOST_CELLS:
+            return _TOO_MANY
+        if given not in self._designs:
+            self._designs[given] = self._design(given, [(), *((s,) for s in given)])
+        return self._designs[given]
+
+    def _design(self, given: Block, blocks: list[Block]) -> Design:
         """(features, probabilities) of the cells of S under what the released tensors give."""
-        key = (given, len(blocks))
-        if len(blocks) > len(given) + 1 or key not in self._designs:
-            m = self._m
-            cards = [m.cardinalities[s] for s in given]
-            grid = np.indices(cards).reshape(len(given), math.prod(cards))
-            h = {s: helmert(r)[g] for s, r, g in zip(given, cards, grid, strict=True)}
-            p = np.ones(math.prod(cards))
-            known = [b for k in (1, 2) for b in combinations(given, k)]
-            known += [b for b in combinations(given, 3) if m.has(*b)]
-            for b in known:
-                scale = math.prod(m.cardinalities[s] for s in b)
-                p += scale * _products(h, b) @ m.tensor_of(*b).ravel()
-            p = np.maximum(p, 0)
-            parts = [_products(h, b) if b else np.ones((len(p), 1)) for b in blocks]
-            design = np.concatenate(parts, axis=1), p / max(p.sum(), 1e-12)
-            if len(blocks) > len(given) + 1:
-                return design
-            self._designs[key] = design
-        return self._designs[key]
+        m = self._m
+        cards = [m.cardinalities[s] for s in given]
+        grid = np.indices(cards).reshape(len(given), math.prod(cards))
+        h = {s: helmert(r)[g] for s, r, g in zip(given, cards, grid, strict=True)}
+        p = np.ones(math.prod(cards))
+        known = [b for k in (1, 2) for b in combinations(given, k)]
+        known += [b for b in combinations(given, 3) if m.has(*b)]
+        for b in known:
+            scale = math.prod(m.cardinalities[s] for s in b)
+            p += scale * _products(h, b) @ m.tensor_of(*b).ravel()
+        p = np.maximum(p, 0)
+        parts = [_products(h, b) if b else np.ones((len(p), 1)) for b in blocks]
+        return np.concatenate(parts, axis=1), p / max(p.sum(), 1e-12)
 
-    def _gram(self, given: Block, blocks: list[Block]) -> Array:
-        """E[phi phi^T] from the joint distribution of S that the released tensors give."""
-        phi, p = self._design(given, blocks)
-        gram: Array = phi.T @ (p[:, None] * phi)
-        return gram
+
+_TOO_MANY: Design = (np.empty((0, 1)), np.empty(0))
 
 
 def _products(h: dict[int, Array], block: Block) -> NDArray[np.float64]:
