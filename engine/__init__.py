@@ -1,8 +1,9 @@
 """Differentially private causal graph discovery: datasets, algorithms, guarantees, studies."""
 
-from engine.data import Dataset, read_csv
+from engine.data.dataset import Dataset
+from engine.data.networks import load_dataset
+from engine.data.reading import read_csv
 from engine.errors import InputError
-from engine.networks import load_dataset
 from engine.registry import ALGORITHMS
 from engine.runner import RunResult, run
 from engine.studies.sweep import sweep

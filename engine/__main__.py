@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from engine import ALGORITHMS, InputError, RunResult, load_dataset, read_csv, run
-from engine.data import Dataset
-from engine.networks import NETWORKS
+from engine.data.dataset import Dataset
+from engine.data.networks import NETWORKS
 from engine.params import Spec
 from engine.registry import algorithm
 from engine.serialise import algorithm_dict, result_dict

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.graphs import unordered
+from engine.graphs.cpdag import unordered
 from engine.params import Parameters, Spec
 from engine.privacy.ledger import Charge
 
 if TYPE_CHECKING:
-    from engine.algorithms.common import Algorithm
+    from engine.algorithm import Algorithm
     from engine.runner import RunResult
 
 

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from engine.privacy.ledger import Charge, Ledger
+from engine.randomness import Randomness
 
 
 class Cancelled(Exception):
@@ -42,13 +41,13 @@ class Step:
 
 @dataclass
 class Session:
-    """Randomness, ledger, trace and cancellation of one run.
+    """The ledger, the doors to chance, the trace and the stop button of one run.
 
     ``names`` are the columns' names; ``reveal`` lets raw values into the trace; ``trace=False``
     keeps no steps (studies). ``on_step`` sees each step as it happens.
     """
 
-    rng: np.random.Generator
+    randomness: Randomness
     ledger: Ledger
     names: tuple[str, ...] = ()
     reveal: bool = False

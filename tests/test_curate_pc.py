@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from engine import load_dataset, run
-from engine.algorithms.curate_pc import Objective, Price, most_tests, plan
-from engine.skeleton import Graph, Query
+from engine.constraint.allocation import Objective, Price, most_tests, plan
+from engine.constraint.skeleton import Graph, Query
 from engine.theory import lemma1
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from engine import InputError, load_dataset, run
 from engine.algorithms.em_pc import count_utilities
-from engine.distance import records_to_flip
 from engine.privacy.events import ExponentialEvent, UndefendedEvent
-from engine.statistics import likelihood_score
+from engine.statistics.distance import records_to_flip
+from engine.statistics.likelihood import likelihood_score
 
 
 def flips(table, alpha, limit=1000):

@@ -8,9 +8,9 @@ import pytest
 
 from engine import InputError, load_dataset, run
 from engine.algorithms.gauss_pc import Plan, claimed_total, plan
-from engine.privacy.accounting import rho_budget
+from engine.privacy.accounting import Guarantee, rho_budget
 from engine.privacy.events import GaussianEvent, SubsampledGaussianEvent, renyi
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.privacy.ledger import Ledger
 
 
 @pytest.mark.parametrize("guarantee", ["published", "strict"])

@@ -14,19 +14,20 @@ from scipy.stats import norm
 from engine import Dataset, load_dataset, run
 from engine.algorithms import gram_notears
 from engine.algorithms.gram_notears import GramParameters
-from engine.linear.encodings import encoding_of
-from engine.linear.gram import Packing, best_constant, covariance, second_moments, semidefinite
 from engine.params import ParameterError
 from engine.privacy.accounting import analytic_gaussian_sigma, gaussian_delta
 from engine.privacy.events import AnalyticGaussianEvent
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.privacy.mechanisms import analytic_gaussian
+from engine.randomness import Randomness
+from engine.score.encodings import encoding_of
+from engine.score.gram import Packing, best_constant, covariance, second_moments, semidefinite
 from engine.session import Session
 
 
 def session_of(params: GramParameters, data: Dataset, seed: int = 0) -> Session:
     rng = np.random.default_rng(seed)
-    return Session(rng, gram_notears.ledger(data, params), names=data.names)
+    return Session(Randomness(rng), gram_notears.ledger(data, params), names=data.names)
 
 
 def packed(rows: np.ndarray, packing: Packing) -> np.ndarray:
@@ -133,11 +134,11 @@ def test_event_states_the_exact_privacy_curve() -> None:
 
 def test_nothing_is_drawn_when_the_cap_refuses() -> None:
     data = load_dataset("asia", n=100)
-    session = Session(np.random.default_rng(0), Ledger(GramParameters(epsilon=0.5).total))
+    session = Session(Randomness(0), Ledger(GramParameters(epsilon=0.5).total))
     with pytest.raises(BudgetExhausted):
         analytic_gaussian(session, [0.0], sensitivity=1, epsilon=1.0, delta=1e-6)
     assert len(session.ledger) == 0
-    assert session.rng.random() == np.random.default_rng(0).random()
+    assert session.randomness._generator.random() == np.random.default_rng(0).random()
     assert data.n == 100
 
 

@@ -19,10 +19,12 @@ from engine.marginals.contrasts import (
     tables_change,
     tensor,
 )
+from engine.privacy.accounting import Guarantee
 from engine.privacy.events import GaussianEvent
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.privacy.ledger import Ledger
+from engine.randomness import Randomness
 from engine.session import Session
-from engine.tables import store_of
+from engine.tables.store import store_of
 
 LEVELS = [(2, 2, 2), (2, 3, 4), (3, 3, 2, 2), (2, 2, 2, 2, 2)]
 
@@ -210,13 +212,13 @@ def test_published_is_refused():
 
 def test_noise_is_charged_before_it_is_drawn():
     session = Session(
-        rng=np.random.default_rng(0), ledger=Ledger(Guarantee(1e-3, 1e-6), method="zcdp")
+        randomness=Randomness(0), ledger=Ledger(Guarantee(1e-3, 1e-6), method="zcdp")
     )
-    before = session.rng.bit_generator.state
+    before = session.randomness._generator.bit_generator.state
     store = store_of(random_data((2, 2, 2), 100))
     with pytest.raises(Exception, match="left"):
         released.release_pairs(session, store, 1.0)
-    assert session.rng.bit_generator.state == before
+    assert session.randomness._generator.bit_generator.state == before
 
 
 def test_too_many_levels_is_one_sentence() -> None:

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import networks
+from engine.data import networks
+from engine.data.networks import NETWORKS, Network, load_dataset, load_network, normalised
 from engine.errors import InputError
-from engine.networks import NETWORKS, Network, load_dataset, load_network, normalised
 from scripts.convert_networks import parse_bif, render
 
 # nodes, arcs, most levels, and free parameters as the bnlearn repository states them
@@ -237,7 +237,7 @@ def test_dataset_is_public_with_the_true_graph(name: str) -> None:
 
 def test_unknown_network_lists_the_known_ones() -> None:
     with pytest.raises(
-        InputError, match=r"choose one of earthquake, cancer.*mean 'alarm'"
+        InputError, match=r"choose one of alarm, asia, cancer.*mean 'alarm'"
     ) as caught:
         load_network("Alarmm")
     assert "win95pts" in str(caught.value)

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from engine import Dataset, load_dataset, run
 from engine.algorithms import noleaks
 from engine.algorithms.noleaks import NoleaksParameters
-from engine.linear.descent import (
+from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma, rho_budget
+from engine.privacy.ledger import Ledger
+from engine.randomness import Randomness
+from engine.score.descent import (
     PublishedGradient,
     StrictPlan,
     Trace,
@@ -21,11 +24,9 @@ from engine.linear.descent import (
     proportional,
     strict_records,
 )
-from engine.linear.encodings import encoding_of
-from engine.linear.optimiser import least_squares
-from engine.linear.records import Records, norm_limit, records
-from engine.privacy.accounting import analytic_gaussian_sigma, rho_budget
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.score.encodings import encoding_of
+from engine.score.optimiser import least_squares
+from engine.score.records import Records, norm_limit, records
 from engine.session import Session
 
 
@@ -160,7 +161,7 @@ def test_strict_noise_scale() -> None:
     assert rho[1] / rho[0] == pytest.approx(4)
 
     data = load_dataset("asia", n=1_000)
-    session = Session(np.random.default_rng(0), Ledger(), names=data.names)
+    session = Session(Randomness(0), Ledger(), names=data.names)
     moments, trace = np.eye(8), Trace(np.zeros((8, 8)))
     noisy = PublishedGradient(session, moments, 2.0, trace)
     drawn = [noisy(np.zeros((8, 8)), 0.1, 0.7) for _ in range(300)]
@@ -217,7 +218,7 @@ def test_stop_keeps_what_was_found() -> None:
 def test_numeric_data_keep_relative_variances() -> None:
     data = load_dataset("sem:er:4:4:gaussian", n=2_000)
     params = NoleaksParameters(epsilon=1e6)
-    session = Session(np.random.default_rng(0), noleaks.ledger(data, params), names=data.names)
+    session = Session(Randomness(0), noleaks.ledger(data, params), names=data.names)
     rows = strict_records(data, "ordinal", noleaks.plan(params), session)
     ratio = rows.covariance() / np.cov(data.values.T, bias=True)
     assert ratio.max() / ratio.min() == pytest.approx(1, abs=0.1)

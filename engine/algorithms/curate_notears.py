@@ -10,11 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.algorithms.common import Algorithm, Outcome, PrivateBudget
-from engine.data import Dataset
-from engine.linear.acyclicity import Matrix, acyclicity
-from engine.linear.budgets import INCREMENTS, initial_for, iterations, schedule
-from engine.linear.descent import (
+from engine.algorithm import Algorithm, Outcome
+from engine.data.dataset import Dataset
+from engine.params import param
+from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma
+from engine.privacy.budget import PrivateBudget
+from engine.privacy.ledger import Ledger
+from engine.score.acyclicity import Matrix, acyclicity
+from engine.score.budgets import INCREMENTS, initial_for, iterations, schedule
+from engine.score.descent import (
     PublishedGradient,
     StrictPlan,
     Trace,
@@ -25,12 +29,9 @@ from engine.linear.descent import (
     quasi_newton,
     strict_run,
 )
-from engine.linear.learned import learned, report
-from engine.linear.optimiser import least_squares
-from engine.linear.parameters import GradientParameters, LinearParameters
-from engine.params import param
-from engine.privacy.accounting import analytic_gaussian_sigma
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.score.learned import learned, report
+from engine.score.optimiser import least_squares
+from engine.score.parameters import GradientParameters, LinearParameters
 from engine.session import Session
 
 

@@ -11,27 +11,29 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
-from scipy.special import logsumexp
 
-from engine.algorithms.common import (
-    Algorithm,
-    Evidence,
-    NoisyTestParameters,
-    Outcome,
-    evidence_of,
-    learn,
+from engine.algorithm import Algorithm, Outcome
+from engine.constraint.allocation import (
+    NOTHING,
+    Objective,
+    Price,
+    Vector,
     likely_tests,
+    most_tests,
+    plan,
 )
-from engine.data import Dataset
+from engine.constraint.evidence import Evidence
+from engine.constraint.learn import learn
+from engine.constraint.parameters import NoisyTestParameters
+from engine.constraint.skeleton import Graph, Query, TestByTest
+from engine.constraint.votes import evidence_of
+from engine.data.dataset import Dataset
 from engine.params import param
-from engine.privacy.ledger import BudgetExhausted, Guarantee, Ledger, shares, unsampled
+from engine.privacy.accounting import Guarantee, unsampled
+from engine.privacy.budget import shares
+from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.session import Session
-from engine.skeleton import Graph, Query, TestByTest
-from engine.statistics import RANK
-
-Vector = NDArray[np.float64]
+from engine.statistics.kinds import RANK
 
 
 def _margin(name: str, title: str, effect: str) -> Any:
@@ -101,175 +103,6 @@ class CuratePCParameters(NoisyTestParameters):
         return n if isinstance(self.subsample, str) else min(self.subsample, n)
 
 
-@dataclass(frozen=True)
-class Price:
-    """What t tests of one order cost at ``epsilon`` each, in the unit of the total.
-
-    "curate": t e^2 + e sqrt(2 t ln(1/delta')), the paper's; "zcdp": t e^2 / 2; "basic": t e.
-    """
-
-    method: str
-    delta: float = 0.5
-
-    def coefficients(self, tests: Vector) -> tuple[Vector, Vector]:
-        """(a, b) of the cost a e^2 + b e of each order."""
-        if self.method == "curate":
-            return tests, np.sqrt(2 * math.log(1 / self.delta) * tests)
-        if self.method == "zcdp":
-            return tests / 2, np.zeros_like(tests)
-        return np.zeros_like(tests), tests
-
-    def cost(self, tests: ArrayLike, epsilon: ArrayLike) -> Vector:
-        """The cost of each order."""
-        each = np.asarray(epsilon, dtype=float)
-        a, b = self.coefficients(np.asarray(tests, dtype=float))
-        total: Vector = a * each**2 + b * each
-        return total
-
-
-@dataclass(frozen=True)
-class Objective:
-    """(2) as a function of the orders' budgets: the product of the type I bounds plus the chance
-    of any type II error, by Lemma 1 with e^(-rate epsilon) in the place of e^(-T beta epsilon /
-    Delta). ``rate1`` and ``rate2`` hold one value an order.
-    """
-
-    rate1: Vector
-    rate2: Vector
-    c1: float
-    c2: float
-
-    @property
-    def convex(self) -> bool:
-        """Whether :meth:`log_excess` is known to be convex."""
-        return self.c1 == self.c2 == 1 and bool(np.allclose(self.rate1, self.rate2))
-
-    def value(self, epsilon: Vector) -> float:
-        """The objective itself."""
-        q1 = (self.c1 + np.exp(-self.rate1 * epsilon)) / 2
-        q2 = (self.c2 + np.exp(-self.rate2 * epsilon)) / 2
-        return float(np.prod(q1) + 1 - np.prod(1 - q2))
-
-    def log_excess(self, epsilon: Vector) -> tuple[float, Vector]:
-        """ln(objective - its limit at infinite budgets), and the gradient.
-
-        The difference is a sum of positive terms, so nothing cancels and no budget underflows; for
-        c1 = c2 = 1 and equal rates it is a sum of exponentials of linear functions of the budgets,
-        and its logarithm is convex.
-        """
-        first = _telescope(math.log(max(self.c1, 1e-300) / 2), self.rate1, epsilon, plus=True)
-        second = _telescope(math.log(1 - self.c2 / 2), self.rate2, epsilon, plus=False)
-        total = float(logsumexp(np.concatenate([first[0], second[0]])))
-        return total, -(
-            self.rate1 * np.exp(first[1] - total) + self.rate2 * np.exp(second[1] - total)
-        )
-
-
-def _telescope(
-    log_limit: float, rate: Vector, epsilon: Vector, *, plus: bool
-) -> tuple[Vector, Vector]:
-    """ln of terms that sum to |prod f_j - prod limit|, and ln |d prod f / d(rate_j epsilon_j)|.
-
-    f_j = limit + e^(-rate epsilon) / 2 if plus, else limit - e^(-rate epsilon) / 2.
-    """
-    half = -rate * epsilon - math.log(2)
-    if plus:
-        factor = np.logaddexp(log_limit, half)
-    else:
-        lowest = math.exp(log_limit) - 0.5  # at epsilon = 0; 0 for c = 1
-        factor = np.log(np.maximum(lowest - np.expm1(-rate * epsilon) / 2, 1e-300))
-    k = np.arange(rate.size)
-    before = np.concatenate([[0.0], np.cumsum(factor)[:-1]])
-    after = np.concatenate([np.cumsum(factor[::-1])[::-1][1:], [0.0]])
-    return k * log_limit + half + after, before + half + after
-
-
-def plan(tests: Vector, budget: float, price: Price, objective: Objective) -> Vector:
-    """Budgets of one test of each remaining order that solve (3), shape (orders,).
-
-    Minimises (2) under the total cost and falling budgets. The steps between consecutive budgets
-    are the variables, so that falling is a bound. Sequential quadratic programming, from a second
-    start too where the problem is not convex.
-    """
-    a, b = price.coefficients(tests)
-    if budget <= 0:
-        return np.zeros_like(tests)
-    own = _largest(a, b, budget / tests.size)  # every order the same share of the total
-    equal = _fit(np.ones_like(tests), a, b, budget)
-    starts = [_fit(np.minimum.accumulate(own), a, b, budget)]
-    if not objective.convex:
-        starts.append(equal)
-    found = [_descend(start, a, b, budget, objective) for start in starts]
-    return min((equal, *found), key=lambda e: objective.log_excess(e)[0])
-
-
-def _largest(a: Vector, b: Vector, budget: float) -> Vector:
-    """The e >= 0 with a e^2 + b e = budget, elementwise."""
-    return 2 * budget / (b + np.sqrt(b * b + 4 * a * budget))
-
-
-def _fit(shape: Vector, a: Vector, b: Vector, budget: float) -> Vector:
-    """The multiple of ``shape`` that costs exactly the budget."""
-    quadratic, linear = float(a @ shape**2), float(b @ shape)
-    return shape * float(_largest(np.array(quadratic), np.array(linear), budget))
-
-
-def _descend(
-    start: Vector, a: Vector, b: Vector, budget: float, objective: Objective
-) -> Vector:
-    scale = float(start.max())
-
-    def budgets(steps: Vector) -> Vector:
-        return scale * np.cumsum(steps[::-1])[::-1]
-
-    def goal(steps: Vector) -> tuple[float, Vector]:
-        value, gradient = objective.log_excess(budgets(steps))
-        return value, scale * np.cumsum(gradient)
-
-    def room(steps: Vector) -> float:
-        e = budgets(steps)
-        return 1 - float(a @ e**2 + b @ e) / budget
-
-    def room_gradient(steps: Vector) -> Vector:
-        return -scale * np.cumsum(2 * a * budgets(steps) + b) / budget
-
-    result = minimize(
-        goal,
-        np.append(-np.diff(start), start[-1]) / scale,
-        jac=True,
-        method="SLSQP",
-        bounds=[(0, None)] * start.size,
-        constraints={"type": "ineq", "fun": room, "jac": room_gradient},
-        options={"maxiter": 60, "ftol": 1e-9},
-    )
-    steps = np.maximum(result.x, 0)
-    if not np.all(np.isfinite(steps)) or not np.any(steps > 0):
-        return start
-    return _fit(budgets(steps), a, b, budget)
-
-
-# An order whose tests may cost less than this share of the total is not run: its answers would be
-# noise alone, and whether a numerical plan says 0 or next to it must not matter.
-NOTHING = 1e-6
-
-
-def most_tests(graph: Graph, order: int) -> int:
-    """How many tests of an order the graph still admits: a pair's sets from either side, once.
-
-    Edges only go, so it bounds the tests of every later graph too. The graph is a released result.
-    """
-    total = 0
-    for x in range(graph.d):
-        near_x = set(graph.adjacent(x))
-        for y in near_x:
-            if y > x:
-                near_y = set(graph.adjacent(y)) - {x}
-                sizes = len(near_x) - 1, len(near_y), len(near_x & near_y)
-                total += math.comb(sizes[0], order) + math.comb(sizes[1], order)
-                total -= math.comb(sizes[2], order)
-    return total
-
-
 class CuratePC(TestByTest):
     """Laplace noise on every test, with the order's planned budget."""
 
@@ -278,7 +111,9 @@ class CuratePC(TestByTest):
         self._data, self._params, self._session = data, params, session
         self._evidence = curate_evidence(data, params, session)
         self._m = params.rows_in_sample(data.n)
-        self._sample = self._evidence.sample(self._m, session.rng) if self._m < data.n else None
+        self._sample = (
+            self._evidence.sample(self._m, session.randomness) if self._m < data.n else None
+        )
         self._last = params.order_limit(data)
         self._price = Price("curate", params.delta / (self._last + 1))
         if params.strict:
@@ -372,7 +207,7 @@ class CuratePC(TestByTest):
             low = evidence.level_at(p.level * (1 - p.beta1))
             high = evidence.level_at(p.level * (1 + p.beta2))
         coin = not p.strict and low <= noisy <= high and low < high
-        found = bool(self._session.rng.random() < 0.5) if coin else noisy > level
+        found = self._session.randomness.coin() if coin else noisy > level
         self._session.emit(
             "test",
             ("independent" if found else "dependent") + (" by a coin" if coin else ""),
@@ -398,7 +233,7 @@ def curate_evidence(data: Dataset, params: CuratePCParameters, session: Session)
     """Strict: the proven bounds. Published: eq. 16 for Kendall's p-value."""
     if not params.strict and params.statistic in RANK:
         return CurateEvidence(data, params, params.scale)
-    return evidence_of(data, params, params.scale, session.rng)
+    return evidence_of(data, params, params.scale, session.randomness)
 
 
 def ledger(data: Dataset, params: CuratePCParameters) -> Ledger:

@@ -17,25 +17,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.algorithms.common import (
-    Algorithm,
-    Evidence,
-    Outcome,
-    PrivateParameters,
-    Scores,
-    advanced_total,
-    learn,
-)
-from engine.data import Dataset
-from engine.distance import records_to_flip
+from engine.algorithm import Algorithm, Outcome
+from engine.constraint.evidence import Evidence
+from engine.constraint.learn import learn
+from engine.constraint.parameters import PrivateParameters
+from engine.constraint.scores import Scores
+from engine.constraint.skeleton import Graph, Query
+from engine.data.dataset import Dataset
 from engine.params import ParameterError, param
-from engine.privacy.accounting import rho_budget
+from engine.privacy.accounting import advanced_total, rho_budget
 from engine.privacy.events import UndefendedEvent
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import exponential
 from engine.session import Session
-from engine.skeleton import Graph, Query
-from engine.statistics import DEFAULT_THRESHOLD
+from engine.statistics.distance import records_to_flip
+from engine.statistics.kinds import DEFAULT_THRESHOLD
 
 Utilities = NDArray[np.float64]
 

@@ -14,23 +14,20 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import brentq
 
-from engine.algorithms.common import (
-    Algorithm,
-    NoisyTestParameters,
-    Outcome,
-    evidence_of,
-    learn,
-    likely_tests,
-)
-from engine.data import Dataset
+from engine.algorithm import Algorithm, Outcome
+from engine.constraint.allocation import likely_tests
+from engine.constraint.learn import learn
+from engine.constraint.parameters import NoisyTestParameters
+from engine.constraint.skeleton import Query, TestByTest
+from engine.constraint.votes import evidence_of
+from engine.data.dataset import Dataset
 from engine.params import ParameterError, param
-from engine.privacy.accounting import renyi_to_epsilon
+from engine.privacy.accounting import Guarantee, renyi_to_epsilon
 from engine.privacy.events import SubsampledGaussianEvent, renyi
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import gaussian
 from engine.session import Session
-from engine.skeleton import Query, TestByTest
-from engine.statistics import LIKELIHOOD
+from engine.statistics.kinds import LIKELIHOOD
 from engine.theory import best_subsample
 
 
@@ -125,7 +122,7 @@ class GaussPC(TestByTest):
         self, data: Dataset, params: GaussPCParameters, session: Session, multiplier: float
     ):
         super().__init__()
-        self._evidence = evidence_of(data, params, params.scale, session.rng)
+        self._evidence = evidence_of(data, params, params.scale, session.randomness)
         self._session, self._multiplier = session, multiplier
         self._m, self._n = params.rows_in_sample(data.n), data.n
         self.answers = 0
@@ -133,7 +130,7 @@ class GaussPC(TestByTest):
     def independent(self, q: Query) -> bool:
         """Noisy evidence above the threshold."""
         evidence, sampled = self._evidence, self._m < self._n
-        rows = evidence.sample(self._m, self._session.rng) if sampled else None
+        rows = evidence.sample(self._m, self._session.randomness) if sampled else None
         raw, unit = evidence.of(q, rows), evidence.unit(q, self._m)
         noisy = gaussian(
             self._session,

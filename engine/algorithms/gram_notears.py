@@ -7,18 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.algorithms.common import STRICT, Algorithm, Outcome, PrivateBudget
-from engine.data import Dataset
-from engine.linear.acyclicity import Matrix
-from engine.linear.descent import scores_from
-from engine.linear.encodings import Encoding, encoding_of, level_counts
-from engine.linear.gram import Packing, best_constant, covariance, second_moments, semidefinite
-from engine.linear.learned import Learned, report
-from engine.linear.optimiser import Solution, solve_with_trace
-from engine.linear.parameters import CovarianceParameters
+from engine.algorithm import Algorithm, Outcome
+from engine.data.dataset import Dataset
 from engine.params import param
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.privacy.accounting import Guarantee
+from engine.privacy.budget import STRICT, PrivateBudget
+from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import analytic_gaussian
+from engine.score.acyclicity import Matrix
+from engine.score.descent import scores_from
+from engine.score.encodings import Encoding, encoding_of, level_counts
+from engine.score.gram import Packing, best_constant, covariance, second_moments, semidefinite
+from engine.score.learned import Learned, report
+from engine.score.optimiser import Solution, solve_with_trace
+from engine.score.parameters import CovarianceParameters
 from engine.session import Session
 
 

@@ -18,10 +18,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from engine.algorithms.common import STRICT, Algorithm, Outcome, PrivateParameters, learn
-from engine.data import Dataset
+from engine.algorithm import Algorithm, Outcome
+from engine.constraint.learn import learn
+from engine.constraint.parameters import PrivateParameters
+from engine.constraint.skeleton import Graph, Query, TestByTest, search
+from engine.data.dataset import Dataset
 from engine.errors import InputError
-from engine.graphs import complete
+from engine.graphs.cpdag import complete
 from engine.marginals.citest import NoisyTests
 from engine.marginals.moments import (
     Moments,
@@ -32,10 +35,10 @@ from engine.marginals.moments import (
     release_triples,
 )
 from engine.params import param
+from engine.privacy.budget import STRICT
 from engine.privacy.ledger import Ledger
 from engine.session import Cancelled, Session
-from engine.skeleton import Graph, Query, TestByTest, search
-from engine.tables import Store, store_of
+from engine.tables.store import Store, store_of
 
 # Shares of rho of the three releases, and what decides (docs/marginal_pc.md, "Defaults").
 SHARES = (0.5, 0.3, 0.2)

@@ -7,10 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from engine.algorithms.common import Algorithm, Outcome, PrivateBudget
-from engine.data import Dataset
-from engine.linear.acyclicity import Matrix, acyclicity
-from engine.linear.descent import (
+from engine.algorithm import Algorithm, Outcome
+from engine.data.dataset import Dataset
+from engine.params import param
+from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma
+from engine.privacy.budget import PrivateBudget
+from engine.privacy.ledger import Ledger
+from engine.score.acyclicity import Matrix, acyclicity
+from engine.score.descent import (
     PublishedGradient,
     StrictPlan,
     Trace,
@@ -19,12 +23,9 @@ from engine.linear.descent import (
     published_data,
     strict_run,
 )
-from engine.linear.learned import learned, report
-from engine.linear.optimiser import doubled_bounds, fold_parts, least_squares, penalised
-from engine.linear.parameters import GradientParameters, LinearParameters
-from engine.params import param
-from engine.privacy.accounting import analytic_gaussian_sigma
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.score.learned import learned, report
+from engine.score.optimiser import doubled_bounds, fold_parts, least_squares, penalised
+from engine.score.parameters import GradientParameters, LinearParameters
 from engine.session import Session
 
 

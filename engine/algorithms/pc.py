@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.algorithms.common import Algorithm, Outcome, Scores, SearchParameters, learn
-from engine.data import Dataset
+from engine.algorithm import Algorithm, Outcome
+from engine.constraint.learn import learn
+from engine.constraint.parameters import SearchParameters
+from engine.constraint.scores import Scores
+from engine.constraint.skeleton import Query, TestByTest
+from engine.data.dataset import Dataset
 from engine.params import param
 from engine.privacy.events import UndefendedEvent
 from engine.session import Session
-from engine.skeleton import Query, TestByTest
-from engine.statistics import VARIANTS
+from engine.statistics.kinds import VARIANTS
 
 
 @dataclass(frozen=True, kw_only=True)

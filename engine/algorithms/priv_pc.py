@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from engine.algorithms.common import (
-    Algorithm,
-    NoisyTestParameters,
-    Outcome,
-    Rounds,
-    evidence_of,
-    learn,
-)
-from engine.data import Dataset
+from engine.algorithm import Algorithm, Outcome
+from engine.constraint.learn import learn
+from engine.constraint.parameters import NoisyTestParameters
+from engine.constraint.rounds import Rounds
+from engine.constraint.skeleton import Graph, Query, TestByTest
+from engine.constraint.votes import evidence_of
+from engine.data.dataset import Dataset
 from engine.params import param
-from engine.privacy.ledger import Guarantee, Ledger, shares
+from engine.privacy.accounting import Guarantee
+from engine.privacy.budget import shares
+from engine.privacy.ledger import Ledger
 from engine.session import Session
-from engine.skeleton import Graph, Query, TestByTest
 from engine.theory import best_subsample, sieve_epsilon
 
 
@@ -77,7 +76,7 @@ class PrivPC(TestByTest):
     ):
         super().__init__()
         self._session, self._tweak, self._epsilon = session, params.tweak, epsilon_round
-        self._evidence = evidence_of(data, params, params.scale, session.rng)
+        self._evidence = evidence_of(data, params, params.scale, session.randomness)
         self.m = params.rows_in_sieve(epsilon_round, data.n)
         self._sieve = Rounds(
             self._evidence,

@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from engine.algorithms.common import (
-    Algorithm,
-    NoisyTestParameters,
-    Outcome,
-    Rounds,
-    advanced_total,
-    evidence_of,
-    learn,
-)
-from engine.data import Dataset
-from engine.privacy.ledger import Ledger, shares
+from engine.algorithm import Algorithm, Outcome
+from engine.constraint.learn import learn
+from engine.constraint.parameters import NoisyTestParameters
+from engine.constraint.rounds import Rounds
+from engine.constraint.skeleton import Query, TestByTest
+from engine.constraint.votes import evidence_of
+from engine.data.dataset import Dataset
+from engine.privacy.accounting import advanced_total
+from engine.privacy.budget import shares
+from engine.privacy.ledger import Ledger
 from engine.session import Session
-from engine.skeleton import Query, TestByTest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +43,7 @@ class SVTPC(TestByTest):
     ):
         super().__init__()
         self._rounds = Rounds(
-            evidence_of(data, params, params.scale, session.rng),
+            evidence_of(data, params, params.scale, session.randomness),
             session,
             epsilon=epsilon_round,
             m=data.n,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -18,6 +19,14 @@ from scipy.special import log_ndtr, ndtr
 from engine.errors import InputError
 
 METHODS = ("basic", "advanced", "curate", "zcdp", "pld")
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """An (epsilon, delta) statement; epsilon is ``inf`` where nothing can be defended."""
+
+    epsilon: float
+    delta: float
 
 
 def rho_budget(epsilon: float, delta: float) -> float:
@@ -174,3 +183,33 @@ def _pld_total(
     total = reduce(lambda a, b: a.compose(b), parts)
     # Discretisation rounds losses up; the sum of the epsilons holds in any case.
     return min(float(total.get_epsilon_for_delta(delta)), float(np.sum(steps)))
+
+
+def advanced_total(steps: int, epsilon: float, delta: float) -> Guarantee:
+    """Advanced composition as the papers claim it: sqrt(2 k ln(1/delta)) e + k e (e^e - 1)."""
+    if steps == 0:
+        return Guarantee(0.0, 0.0)
+    if epsilon > 500:  # e^epsilon overflows
+        return Guarantee(math.inf, delta)
+    root = math.sqrt(2 * steps * math.log(1 / delta)) * epsilon
+    return Guarantee(root + steps * epsilon * math.expm1(epsilon), delta)
+
+
+def unsampled(total: Guarantee, rate: float) -> Guarantee:
+    """What may be spent on a sample of share ``rate`` so that the total holds for all rows."""
+    if rate >= 1:
+        return total
+    if total.epsilon > 500:  # e^epsilon overflows; the rate is then a mere shift
+        return Guarantee(total.epsilon - math.log(rate), total.delta / rate)
+    # A delta of 1 or more would be no statement; just below it is the most that can be used.
+    delta = min(total.delta / rate, 0.5)
+    return Guarantee(math.log1p(math.expm1(total.epsilon) / rate), delta)
+
+
+def sampled_epsilon(epsilon: float, rate: float) -> float:
+    """The epsilon on all rows of a run that costs ``epsilon`` on a sample of share ``rate``."""
+    if rate >= 1:
+        return epsilon
+    if epsilon > 500:
+        return max(0.0, epsilon + math.log(rate))
+    return math.log1p(rate * math.expm1(epsilon))

@@ -17,11 +17,14 @@ from functools import cached_property
 from typing import overload
 
 from engine.privacy.accounting import (
+    Guarantee,
     mu_budget,
     mu_to_epsilon,
     renyi_to_epsilon,
     rho_budget,
     rho_to_epsilon,
+    sampled_epsilon,
+    unsampled,
 )
 from engine.privacy.events import Event, GaussianEvent, renyi
 
@@ -30,14 +33,6 @@ METHODS = ("basic", "zcdp", "gdp", "rdp")
 
 class BudgetExhausted(Exception):
     """The next charge would exceed the cap; nothing was drawn for it."""
-
-
-@dataclass(frozen=True)
-class Guarantee:
-    """An (epsilon, delta) statement; epsilon is ``inf`` where nothing can be defended."""
-
-    epsilon: float
-    delta: float
 
 
 @dataclass(frozen=True)
@@ -210,37 +205,3 @@ class Ledger(Sequence[Charge]):
 
     def __iter__(self) -> Iterator[Charge]:
         return iter(self._charges)
-
-
-def unsampled(total: Guarantee, rate: float) -> Guarantee:
-    """What may be spent on a sample of share ``rate`` so that the total holds for all rows."""
-    if rate >= 1:
-        return total
-    if total.epsilon > 500:  # e^epsilon overflows; the rate is then a mere shift
-        return Guarantee(total.epsilon - math.log(rate), total.delta / rate)
-    # A delta of 1 or more would be no statement; just below it is the most that can be used.
-    delta = min(total.delta / rate, 0.5)
-    return Guarantee(math.log1p(math.expm1(total.epsilon) / rate), delta)
-
-
-def sampled_epsilon(epsilon: float, rate: float) -> float:
-    """The epsilon on all rows of a run that costs ``epsilon`` on a sample of share ``rate``."""
-    if rate >= 1:
-        return epsilon
-    if epsilon > 500:
-        return max(0.0, epsilon + math.log(rate))
-    return math.log1p(rate * math.expm1(epsilon))
-
-
-def shares(total: Guarantee, count: int) -> tuple[str, float]:
-    """The better way to give ``count`` pure steps an equal share of a total, fixed in advance.
-
-    Returns the ledger's method and the epsilon of each step: total/count under basic composition,
-    or sqrt(2 rho*/count) under zCDP. Depends on public facts alone.
-    """
-    basic = total.epsilon / count
-    if total.delta <= 0:
-        return "basic", basic
-    rho = rho_budget(total.epsilon, total.delta) / count
-    zcdp = math.sqrt(2 * rho)  # inverse of rho = epsilon^2 / 2
-    return ("zcdp", zcdp) if zcdp > basic else ("basic", basic)

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from engine.data import Dataset
+from engine.data.dataset import Dataset
+from engine.data.networks import load_dataset
 from engine.errors import InputError, did_you_mean
-from engine.networks import load_dataset
 from engine.params import Parameters
 from engine.registry import algorithm
 from engine.runner import RunResult, check_seed, run

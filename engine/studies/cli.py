@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from engine.data import Dataset, read_csv
+from engine.data.dataset import Dataset
+from engine.data.networks import NETWORKS, load_dataset
+from engine.data.reading import read_csv
 from engine.errors import InputError
-from engine.networks import NETWORKS, load_dataset
 from engine.params import Spec
 from engine.registry import ALGORITHMS, algorithm
 from engine.studies.sweep import Progress, sweep

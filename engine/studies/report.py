@@ -14,10 +14,10 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from engine.data import Dataset
-from engine.graphs import matrix_of
-from engine.metrics import Metrics, compare
-from engine.networks import load_dataset
+from engine.data.dataset import Dataset
+from engine.data.networks import load_dataset
+from engine.graphs.cpdag import matrix_of
+from engine.graphs.metrics import Metrics, compare
 from engine.registry import ALGORITHMS
 from engine.runner import RunResult, run
 from engine.studies.analysis import frame

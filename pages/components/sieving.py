@@ -14,9 +14,11 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from engine import Dataset
-from engine.algorithms.common import Evidence, Scores
 from engine.algorithms.priv_pc import PrivPCParameters
-from engine.skeleton import Query
+from engine.constraint.evidence import Evidence
+from engine.constraint.scores import Scores
+from engine.constraint.skeleton import Query
+from engine.randomness import Randomness
 from engine.theory import sieve_epsilon
 
 MOST_QUERIES = 3_000  # scores that are shown
@@ -150,7 +152,7 @@ def on_data(
     if len(every) > MOST_SIMULATED:
         every = [every[i] for i in sorted(rng.choice(len(every), MOST_SIMULATED, replace=False))]
     exact = np.array([evidence.of(q) for q in every])
-    sample = evidence.sample(m, rng) if m < _data.n else None
+    sample = evidence.sample(m, Randomness(rng)) if m < _data.n else None
     small = np.array([evidence.of(q, sample) for q in every])
     units = np.array([evidence.unit(q, m) for q in every])
     wholes = np.array([evidence.unit(q) for q in every])

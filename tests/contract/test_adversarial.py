@@ -7,11 +7,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from engine.constraint.skeleton import Graph, Query, TestByTest, search
+from engine.privacy.accounting import Guarantee
 from engine.privacy.events import UndefendedEvent
-from engine.privacy.ledger import BudgetExhausted, Guarantee, Ledger
+from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.privacy.mechanisms import AboveThreshold, exponential, gaussian, laplace
+from engine.randomness import Randomness
 from engine.session import Session
-from engine.skeleton import Graph, Query, TestByTest, search
 from tests.privacy.readd import total_of
 
 Move = Callable[[Session, Query, float], float]
@@ -29,7 +31,7 @@ def gambler(s: Session, q: Query, last: float) -> float:
 
 def mixer(s: Session, q: Query, last: float) -> float:
     """Every mechanism in turn, on subsamples too."""
-    kind = s.rng.integers(4)
+    kind = s.randomness._generator.integers(4)
     if kind == 0:
         run = AboveThreshold(
             s, threshold=0, sensitivity=0.1, threshold_scale=1, query_scale=2, rate=0.3
@@ -97,7 +99,7 @@ def test_no_rule_overspends(move: Move, method: str, options: dict[str, float]) 
     for seed in range(6 if move is stubborn else 60):
         cap = Guarantee((0.5, 2.0, 8.0)[seed % 3], 1e-6)
         session = Session(
-            rng=np.random.default_rng(seed),
+            randomness=Randomness(seed),
             ledger=Ledger(cap, method=method, **options),  # type: ignore[arg-type]
             names=tuple("abcdefgh"),
         )
@@ -124,7 +126,7 @@ def test_the_sum_apart_from_the_ledger_would_notice() -> None:
             return True
 
     ledger = Broken(Guarantee(1.0, 1e-6))
-    session = Session(rng=np.random.default_rng(0), ledger=ledger)
+    session = Session(randomness=Randomness(0), ledger=ledger)
     for _ in range(3):
         laplace(session, 0.0, sensitivity=0.5, scale=1.0)
     assert total_of(ledger).epsilon == pytest.approx(1.5)

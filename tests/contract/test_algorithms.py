@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from engine import ALGORITHMS, Dataset, InputError, load_dataset, run
-from engine.algorithms.common import Algorithm
-from engine.metrics import Metrics
+from engine.algorithm import Algorithm
+from engine.graphs.metrics import Metrics
 from engine.params import Parameters, Spec
-from engine.privacy.ledger import Charge, Guarantee, Ledger
+from engine.privacy.accounting import Guarantee
+from engine.privacy.ledger import Charge, Ledger
 from engine.runner import RunResult
 from engine.session import Step
 from tests.privacy.readd import total_of

@@ -12,7 +12,8 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from engine.privacy import events as e
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.privacy.accounting import Guarantee
+from engine.privacy.ledger import Ledger
 
 
 def epsilon_of(event: e.Event) -> float:

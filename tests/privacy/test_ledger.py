@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.privacy.accounting import (
+    Guarantee,
     compose,
     compose_any_pure,
     gaussian_delta,
@@ -20,6 +21,7 @@ from engine.privacy.accounting import (
     rho_budget,
     rho_to_epsilon,
 )
+from engine.privacy.budget import shares
 from engine.privacy.events import (
     AboveThresholdEvent,
     Event,
@@ -30,7 +32,7 @@ from engine.privacy.events import (
     SubsampledEvent,
     UndefendedEvent,
 )
-from engine.privacy.ledger import BudgetExhausted, Guarantee, Ledger, shares
+from engine.privacy.ledger import BudgetExhausted, Ledger
 from tests.privacy.readd import epsilon_of, rho_of, total_of
 
 scales = st.floats(0.01, 100)

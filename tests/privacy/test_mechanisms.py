@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, kstest, laplace, norm
 
 from engine.privacy import mechanisms
-from engine.privacy.ledger import BudgetExhausted, Guarantee, Ledger
+from engine.privacy.accounting import Guarantee
+from engine.privacy.ledger import BudgetExhausted, Ledger
+from engine.randomness import Randomness
 from engine.session import Session
 
 DRAWS = 12_000
@@ -41,7 +43,7 @@ class Mutated:
 
 
 def session(factor: float = 1.0, seed: int = 7, ledger: Ledger | None = None) -> Session:
-    return Session(rng=Mutated(seed, factor), ledger=ledger or Ledger())  # type: ignore[arg-type]
+    return Session(randomness=Randomness(Mutated(seed, factor)), ledger=ledger or Ledger())  # type: ignore[arg-type]
 
 
 def fits(draws: NDArray[np.float64], cdf: Callable[..., Any]) -> bool:
@@ -168,7 +170,7 @@ def test_refused_before_any_noise_is_drawn(name: str, method: str) -> None:
     before = rng.bit_generator.state
     ledger = Ledger(Guarantee(1e-6, 1e-12), method=method)
     with pytest.raises(BudgetExhausted):
-        CALLS[name](Session(rng=rng, ledger=ledger))
+        CALLS[name](Session(randomness=Randomness(rng), ledger=ledger))
     assert rng.bit_generator.state == before
     assert len(ledger) == 0
     assert ledger.used == 0
@@ -178,7 +180,7 @@ def test_refused_before_any_noise_is_drawn(name: str, method: str) -> None:
 def test_charged_once_with_noise_drawn(name: str) -> None:
     rng = np.random.default_rng(0)
     before = rng.bit_generator.state
-    s = Session(rng=rng, ledger=Ledger())
+    s = Session(randomness=Randomness(rng), ledger=Ledger())
     CALLS[name](s)
     assert len(s.ledger) == 1
     assert rng.bit_generator.state != before

@@ -14,11 +14,12 @@ from scipy.stats import beta, binom
 from engine import Dataset
 from engine.marginals import moments as released
 from engine.marginals.citest import NoisyTests
-from engine.privacy.accounting import rho_budget
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.privacy.accounting import Guarantee, rho_budget
+from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import gaussian
+from engine.randomness import Randomness
 from engine.session import Session
-from engine.tables import Store, store_of
+from engine.tables.store import Store, store_of
 
 DELTA = 1e-6
 
@@ -37,7 +38,7 @@ def dataset(codes: np.ndarray, levels: tuple[int, ...]) -> Dataset:
 
 def session(epsilon: float, seed: int) -> Session:
     return Session(
-        rng=np.random.default_rng(seed),
+        randomness=Randomness(seed),
         ledger=Ledger(Guarantee(epsilon, DELTA), method="zcdp"),
         trace=False,
     )

@@ -11,8 +11,8 @@ import networkx as nx
 import pytest
 
 from engine import load_dataset, read_csv, run
-from engine.metrics import EdgeClass
-from engine.networks import NETWORKS, load_network
+from engine.data.networks import NETWORKS, load_network
+from engine.graphs.metrics import EdgeClass
 from pages.components import export, text
 from pages.components.graph import STROKES, Link, render_graph
 from pages.components.layout import (
