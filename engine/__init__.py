@@ -7,14 +7,14 @@ from engine.errors import InputError
 from engine.registry import ALGORITHMS
 from engine.runner import RunResult, run
 from engine.studies.sweep import sweep
-
-__version__ = "0.1.0"
+from engine.version import __version__
 
 __all__ = [
     "ALGORITHMS",
     "Dataset",
     "InputError",
     "RunResult",
+    "__version__",
     "load_dataset",
     "read_csv",
     "run",

@@ -1,4 +1,4 @@
-"""Command line: ``python -m engine sweep`` and ``python -m engine reproduce``."""
+"""``python -m engine sweep | reproduce``."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from engine.data.dataset import Dataset
-from engine.data.networks import NETWORKS, load_dataset
-from engine.data.reading import read_csv
+from engine.cli.flags import (
+    Parser,
+    add_dataset_flags,
+    add_parameter_flags,
+    chosen_algorithms,
+    datasets,
+    declared,
+    given,
+    parts,
+)
 from engine.errors import InputError
 from engine.params import Spec
-from engine.registry import ALGORITHMS, algorithm
+from engine.registry import ALGORITHMS
 from engine.studies.sweep import Progress, sweep
 
 INTERRUPTED = 130  # the exit status of a program that Ctrl-C ended
-
-
-class _Parser(argparse.ArgumentParser):
-    """An argument parser whose complaint is one line."""
-
-    def error(self, message: str) -> NoReturn:
-        raise InputError(f"{message[0].upper()}{message[1:]}; see python -m {self.prog} --help.")
 
 
 def _where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
@@ -58,17 +58,13 @@ def _executor(args: argparse.Namespace) -> dict[str, Any]:
 # sweep -------------------------------------------------------------------------------
 
 
-def _sweep_parser(specs: Sequence[Spec]) -> _Parser:
-    parser = _Parser(
+def _sweep_parser(specs: Sequence[Spec]) -> Parser:
+    parser = Parser(
         prog="engine sweep",
         description="Run datasets x algorithms x parameters x seeds; lists with commas.",
         allow_abbrev=False,
     )
-    parser.add_argument("--dataset", help=f"bundled networks: {', '.join(NETWORKS)}")
-    parser.add_argument("--n", type=int, default=100_000, help="rows to sample from a network")
-    parser.add_argument("--data-seed", type=int, default=0, help="seed of the sample")
-    parser.add_argument("--csv", metavar="FILE", help="your own data instead of networks")
-    parser.add_argument("--truth", metavar="FILE", help="its true edges: two columns, from and to")
+    add_dataset_flags(parser, many=True)
     parser.add_argument("--algorithm", default="priv_pc", help=", ".join(ALGORITHMS))
     parser.add_argument("--seeds", type=int, default=5, help="how many seeds, from 0 on")
     parser.add_argument("--out", metavar="FILE", help="keep results here; what is there is reused")
@@ -76,61 +72,25 @@ def _sweep_parser(specs: Sequence[Spec]) -> _Parser:
         "--json", action="store_true", help="print one JSON array, one object a run"
     )
     _where_flags(parser, workers=1)
-    for spec in specs:
-        flags = dict.fromkeys((f"--{spec.name}", f"--{spec.name.replace('_', '-')}"))
-        what = ", ".join(spec.choices) or spec.bounds() + "".join(f' or "{w}"' for w in spec.words)
-        parser.add_argument(
-            *flags,
-            dest=f"param_{spec.name}",
-            metavar=f"{spec.kind.upper()},...",
-            help=f"{spec.help} ({what}; default {spec.default})".replace("%", "%%"),
-        )
+    add_parameter_flags(parser, specs, many=True)
     return parser
-
-
-def _declared(keys: Sequence[str]) -> list[Spec]:
-    """Every parameter of the algorithms, the first declaration of each name."""
-    specs: dict[str, Spec] = {}
-    for key in keys:
-        for spec in algorithm(key).params.specs():
-            specs.setdefault(spec.name, spec)
-    return list(specs.values())
-
-
-def _parts(text: str, flag: str) -> list[str]:
-    parts = [part.strip() for part in text.split(",")]
-    if not all(parts):
-        raise InputError(f"{flag} takes values separated by commas; one of {text!r} is empty.")
-    return parts
-
-
-def _datasets(args: argparse.Namespace) -> list[Dataset]:
-    if (args.csv is None) == (args.dataset is None):
-        raise InputError("Give either --dataset NAME,... or --csv FILE.")
-    if args.csv is not None:
-        return [read_csv(args.csv, truth=args.truth)]
-    if args.truth is not None:
-        raise InputError("--truth belongs to --csv: a bundled network brings its own true graph.")
-    names = _parts(args.dataset, "--dataset")
-    return [load_dataset(name, n=args.n, seed=args.data_seed) for name in names]
 
 
 def sweep_command(argv: Sequence[str]) -> int:
     """Run a study; a table or JSON on standard output, progress on standard error."""
-    first = _Parser(prog="engine sweep", add_help=False, allow_abbrev=False)
-    first.add_argument("--algorithm", default="priv_pc")
-    keys = _parts(first.parse_known_args(argv)[0].algorithm, "--algorithm")
-    specs = _declared(keys)
+    keys = chosen_algorithms("engine sweep", argv)
+    specs = declared(keys)
     args = _sweep_parser(specs).parse_args(argv)
-    grid = {}
-    for spec in specs:
-        text = getattr(args, f"param_{spec.name}")
-        if text is not None:
-            grid[spec.name] = [spec.parse(part) for part in _parts(text, f"--{spec.name}")]
+    texts = given(args, specs)
+    grid = {
+        s.name: [s.parse(part) for part in parts(texts[s.name], f"--{s.name}")]
+        for s in specs
+        if s.name in texts
+    }
     with _interruptible() as cancelled, _progress_line() as progress:
         where = _executor(args)
         results = sweep(
-            _datasets(args),
+            datasets(args),
             keys,
             grid,
             args.seeds,
@@ -168,7 +128,7 @@ def reproduce_command(argv: Sequence[str]) -> int:
     from engine.studies.report import Work
     from engine.studies.reproduce import STUDIES, reproduce
 
-    parser = _Parser(
+    parser = Parser(
         prog="engine reproduce",
         description="Reproduce a table or figure of the papers, with their numbers beside ours.",
         allow_abbrev=False,
