@@ -127,7 +127,7 @@ class Noiseless(TestByTest):
         self.evidence = evidence
 
     def independent(self, q: Query) -> bool:
-        return self.evidence.of(q) > self.evidence.level()
+        return self.evidence.of(q) > self.evidence.cutoff()
 
 
 @pytest.mark.parametrize("key", ["priv_pc", "svt_pc", "curate_pc", "gauss_pc"])

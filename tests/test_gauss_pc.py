@@ -36,7 +36,7 @@ def test_huge_epsilon_recovers_pc(statistic, guarantee):
 def test_plan_spends_the_total_and_no_more(epsilon, rate):
     total, tests = Guarantee(epsilon, 1e-6), 50
     found = plan(total, tests, rate)
-    ledger = Ledger(total, method="rdp", order=found.order)
+    ledger = Ledger(total, method="rdp", renyi_order=found.order)
     event = SubsampledGaussianEvent(1.0, found.multiplier, rate)
     share = renyi(event, found.order) * tests / ledger.limit
     assert 0.99 < share <= 1 + 1e-9

@@ -84,10 +84,10 @@ def methods() -> list[tuple[str, dict[str, float]]]:
     return [
         ("basic", {}),
         ("zcdp", {}),
-        ("rdp", {"order": 8.0}),
+        ("rdp", {"renyi_order": 8.0}),
         ("basic", {"rate": 0.2}),
         ("zcdp", {"rate": 0.2}),
-        ("rdp", {"order": 8.0, "rate": 0.2}),
+        ("rdp", {"renyi_order": 8.0, "rate": 0.2}),
     ]
 
 

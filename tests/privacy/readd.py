@@ -91,9 +91,9 @@ def total_of(ledger: Ledger) -> Guarantee:
         mu = math.sqrt(math.fsum((v.sensitivity / v.sigma) ** 2 for v in events))  # type: ignore[union-attr]
         epsilon, delta = _gaussian_epsilon(mu, inner_delta), ledger.cap.delta
     else:
-        assert ledger.order is not None
-        cost = math.fsum(_renyi_of(event, ledger.order) for event in events)
-        epsilon = float(compute_epsilon([ledger.order], [cost], inner_delta)[0])
+        assert ledger.renyi_order is not None
+        cost = math.fsum(_renyi_of(event, ledger.renyi_order) for event in events)
+        epsilon = float(compute_epsilon([ledger.renyi_order], [cost], inner_delta)[0])
         delta = ledger.cap.delta
     if ledger.rate < 1:  # Balle, Barthe and Gaboardi 2018, Theorem 9
         shrunk = math.log1p(ledger.rate * math.expm1(min(epsilon, 300)))

@@ -378,7 +378,7 @@ def test_marginal_pc_lists_released_tables_and_confidence(
     app = open_app(data="cancer", n="5000", algorithm="marginal_pc")
     result = app.session_state["shown"].result
     table = ledger.released_table(result)
-    assert len(table) == len(result.extras["released tables"])
+    assert len(table) == len(result.diagnostics.released_tables)
     assert any(frame.value.equals(table) for frame in app.dataframe)
     edges = trace.edges_table(app.session_state["shown"].data, result)
     learned = edges[edges["Learned"] != "no edge"]
@@ -440,7 +440,7 @@ def test_curate_shows_planned_beside_spent(open_app: Callable[..., AppTest]) -> 
     result = app.session_state["shown"].result
     table = ledger.plan_table(result)
     assert list(table.columns) == ["Order", "Planned at the start", "Planned at its turn", "Spent"]
-    spent = sum(row["cost"] for row in result.extras["spent budget by order"])
+    spent = sum(row.cost for row in result.diagnostics.allocation.spent)
     assert table["Spent"].sum() == pytest.approx(spent)
     specs = [chart.proto.spec for chart in app.get("plotly_chart")]
     assert any("Planned at the start" in spec for spec in specs)
