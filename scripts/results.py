@@ -1,7 +1,7 @@
 """What every algorithm answers on a fixed grid: ``python -m scripts.results [--write]``.
 
-Without ``--write`` it computes all runs anew and says which differ from the kept file. A change that
-is meant to leave results alone must leave this silent.
+Without ``--write`` it computes all runs anew and says which differ from the kept file. A change
+that is meant to leave results alone must leave this silent.
 """
 
 from __future__ import annotations
