@@ -109,10 +109,18 @@ def test_partial_correlation_rule_drops_what_other_parents_explain() -> None:
 # Zheng et al. 2018, section 5 (ER2, Gaussian, n = 1000), shows its SHD as plots only: these bounds
 # are half the number of nodes, with room for few seeds.
 @pytest.mark.parametrize(
-    ("nodes", "seeds", "f1", "shd"), [(10, range(5), 0.85, 5), (20, range(2), 0.85, 9)]
+    ("nodes", "seeds", "f1", "shd", "options"),
+    [
+        (10, range(5), 0.85, 5, {}),
+        # The last dual steps take two thirds of the time and move no edge: 10 and 50 nodes have
+        # them, here the same bounds must hold without.
+        (20, range(2), 0.85, 9, {"tolerance": 1e-3}),
+    ],
 )
-def test_recovers_erdos_renyi_models(nodes: int, seeds: range, f1: float, shd: float) -> None:
-    scores = [score(f"sem:er:{nodes}:{2 * nodes}:gaussian", seed) for seed in seeds]
+def test_recovers_erdos_renyi_models(
+    nodes: int, seeds: range, f1: float, shd: float, options: dict[str, float]
+) -> None:
+    scores = [score(f"sem:er:{nodes}:{2 * nodes}:gaussian", seed, **options) for seed in seeds]
     assert np.mean([s[0] for s in scores]) >= f1
     assert np.mean([s[1] for s in scores]) <= shd
 
@@ -124,10 +132,10 @@ def test_recovers_50_nodes() -> None:
     assert result.metrics.shd <= 10
 
 
-def score(name: str, seed: int) -> tuple[float, int]:
+def score(name: str, seed: int, **options: float) -> tuple[float, int]:
     """Directed F1 and SHD of the learned DAG itself, as NOTEARS' paper counts them."""
     data = load_dataset(name, n=1_000, seed=seed)
-    result = run("notears", data, trace=False)
+    result = run("notears", data, trace=False, **options)
     truth, found = matrix_of(data.truth, data.names), prune(result.diagnostics.weights, 0.3)[0]
     turned = (found & truth.T).sum()
     shd = ((found | found.T) != (truth | truth.T)).sum() // 2 + turned
