@@ -11,8 +11,8 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from engine.studies import ResultStore
-from pages.components import studies
-from pages.components.studies import Wanted
+from pages.components.state import studies, study_jobs
+from pages.components.state.studies import Wanted
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"sweep-n": 2000, "sweep-seeds": 2, "sweep-count": 3}
@@ -28,7 +28,7 @@ def sweep_page(
     app.switch_page("pages/sweep.py").run()
     assert not app.exception
     yield app
-    studies.jobs().clear()
+    study_jobs.jobs().clear()
     st.cache_resource.clear()
 
 
@@ -75,7 +75,7 @@ def test_a_study_is_run_kept_and_opened_again(sweep_page: AppTest) -> None:
     assert "You are here: Priv-PC on Run" in spec
     assert "PC (no privacy)" in spec
 
-    app.session_state["sweep_job"] = studies.example()
+    app.session_state["sweep_job"] = study_jobs.example()
     app.selectbox(key="sweep-chosen").set_value("mine").run()
     app.button(key="sweep-open").click().run()
     assert "8 of 8 runs · finished" in words(app)
@@ -86,7 +86,7 @@ def test_cancel_keeps_what_is_finished_and_resume_goes_on(
     sweep_page: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = small(sweep_page, "halved")
-    slow = studies.sweep
+    slow = study_jobs.sweep
 
     def two_only(*args: object, **options: object) -> Iterator[object]:
         for k, result in enumerate(slow(*args, **options)):
@@ -94,11 +94,11 @@ def test_cancel_keeps_what_is_finished_and_resume_goes_on(
                 return
             yield result
 
-    monkeypatch.setattr(studies, "sweep", two_only)
+    monkeypatch.setattr(study_jobs, "sweep", two_only)
     app.button(key="sweep-start").click().run()
     finished(app)
     assert "2 of 8 runs · cancelled" in words(app)
-    monkeypatch.setattr(studies, "sweep", slow)
+    monkeypatch.setattr(study_jobs, "sweep", slow)
     app.button(key="sweep-resume").click().run()
     finished(app)
     assert "8 of 8 runs · finished" in words(app)
