@@ -63,10 +63,13 @@ def test_the_loop_knows_nothing_of_privacy() -> None:
 
 
 def test_only_mechanisms_draw_privacy_noise() -> None:
-    """Laplace, normal and Gumbel draws appear in one module; simulated data are no release."""
+    """Laplace, normal and Gumbel draws appear in one module.
+
+    Simulated data are no release, nor is noise that is drawn to show what noise does.
+    """
     noisy = {"laplace", "normal", "gumbel", "standard_normal", "exponential"}
     for path in FILES:
-        if path.name in {"mechanisms.py", "sem.py"}:
+        if path.name in {"mechanisms.py", "sem.py", "sieving.py"}:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Attribute) and node.attr in noisy:

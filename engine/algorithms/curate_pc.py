@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.algorithm import Algorithm, Outcome
+from engine.algorithm import WHOLE_RUN, Algorithm, Outcome
 from engine.constraint.allocation import (
     NOTHING,
     Allocation,
@@ -283,7 +283,7 @@ ALGORITHM = Algorithm(
     summary="Puts Laplace noise on every test and plans the budget of each order anew from what "
     "is left of the total and of the edges.",
     ledger=ledger,
-    epsilon_pays="the whole run",
+    epsilon_pays=WHOLE_RUN,
     parent="pc",
     presets=PRESETS,
 )
