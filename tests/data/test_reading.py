@@ -16,7 +16,7 @@ from engine.data.levels import MAX_LEVELS, natural_key
 from engine.data.reading import read_csv
 from engine.errors import DataError, InputError
 
-SAMPLES = Path(__file__).resolve().parent.parent / "sample_data"
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 GOOD = b"a,b\nyes,1\nno,2\nyes,2\n"
 
 

@@ -12,7 +12,7 @@ from engine import ALGORITHMS, load_dataset, run
 from engine.__main__ import main
 from engine.graphs.cpdag import unordered
 
-SAMPLES = Path(__file__).resolve().parent.parent / "sample_data"
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 
 
 def stdout_json(capsys, *argv):
