@@ -23,10 +23,7 @@ def sweep_page(
 ) -> Iterator[AppTest]:
     """The page in a folder of its own, on a small study."""
     monkeypatch.chdir(tmp_path)
-    app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/sweep.py").run()
-    assert not app.exception
-    yield app
+    yield open_app("sweep", data="cancer", n="2000")
     studies.jobs().clear()  # the example's runs and public samples may stay
 
 
