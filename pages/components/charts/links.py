@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
-from engine.graphs import Adjacency
-from engine.metrics import EdgeClass
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.metrics import EdgeClass
 from pages.components import text
 from pages.components.charts.palette import STROKES, stroke_ink
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.metrics import EdgeClass
+from engine.graphs.metrics import EdgeClass
 from engine.registry import ALGORITHMS
 from pages.components.state.theme import theme
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from engine import RunResult
+from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.score.learned import ScoreDiagnostics
 from pages.components.charts.links import Link
 from pages.components.text import number
 
@@ -28,15 +30,17 @@ class Strengths:
 def strengths(result: RunResult) -> Strengths | None:
     """What the algorithm says of its edges, if it says anything."""
     names = result.names
-    if (found := result.extras.get("edge confidence")) is not None:
-        values = {frozenset((names[i], names[j])): float(p) for (i, j), p in found.items()}
+    found = result.diagnostics
+    if isinstance(found, MarginalDiagnostics):
+        confidence = found.edge_confidence.items()
+        values = {frozenset((names[i], names[j])): float(p) for (i, j), p in confidence}
         words = (
             "Line width and opacity: the confidence in an edge, the least probability of "
             "dependence among its tests given the released noise."
         )
         return Strengths("Confidence", words, values)
-    if (weights := result.extras.get("weights")) is not None:
-        values = {pair: _weight(weights, names, pair) for pair in result.skeleton}
+    if isinstance(found, ScoreDiagnostics):
+        values = {pair: _weight(found.weights, names, pair) for pair in result.skeleton}
         words = "Line width: the edge's weight in the linear model, by size."
         return Strengths("Weight", words, values)
     return None

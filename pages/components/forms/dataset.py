@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.linear.sem import GRAPHS, MAX_NODES, NOISES
-from engine.networks import NETWORKS
+from engine.data.networks import NETWORKS
+from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
 from pages.components import text
 from pages.components.forms.fields import bound, seed
 from pages.components.forms.upload import upload

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, MutableMapping
+from collections.abc import MutableMapping
 from typing import Any
 
 import streamlit as st
 
-from engine.algorithms.common import Algorithm
+from engine.algorithm import Algorithm
 from engine.params import ParameterError, Spec, relevant
 from pages.components import text
 from pages.components.forms.fields import Widget, bound
@@ -18,22 +18,9 @@ PRIVACY = ("guarantee", "epsilon", "delta")
 ENDS = {"epsilon": ("strong privacy", "little privacy"), "delta": ("rarely fails", "may fail")}
 _DECADES = 3  # a log slider reaches so far to both sides of the default
 
-PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "Strong privacy": {"guarantee": "strict", "epsilon": 0.1},
-    "Paper setting": {"guarantee": "published", "epsilon": 1.0, "delta": 1e-3},
-    "Loose": {"guarantee": "strict", "epsilon": 10.0},
-}
-
-
-def has_preset(algorithm: Algorithm, name: str) -> bool:
-    """Whether the algorithm admits what the preset sets."""
-    specs = {s.name: s for s in algorithm.params.specs()}
-    return all(k in specs and fits(specs[k], v) for k, v in PRESETS[name].items())
-
-
 def preset(algorithm: Algorithm, name: str) -> dict[str, Any]:
     """Every parameter of the algorithm: its defaults, with the preset laid over them."""
-    return filled(algorithm.key, PRESETS[name])
+    return filled(algorithm.key, algorithm.presets[name])
 
 
 def parameter_form(

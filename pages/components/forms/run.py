@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from engine.privacy.budget import PRESETS
 from engine.registry import ALGORITHMS, algorithm
 from pages.components.forms import dataset
 from pages.components.forms.fields import algorithm_choice, seed
-from pages.components.forms.parameters import PRESETS, has_preset, parameter_form, preset
+from pages.components.forms.parameters import parameter_form, preset
 from pages.components.state.data import own_data
 from pages.components.state.drafts import adapt, draft, drafted_source
 from pages.components.state.settings import OWN
@@ -27,7 +28,7 @@ def settings_form() -> bool:
                 key=f"preset-{name}",
                 on_click=apply_preset,
                 args=(name,),
-                disabled=chosen.private and not has_preset(chosen, name),
+                disabled=chosen.private and name not in chosen.presets,
             )
     parameter_form(chosen, form["params"], key="param", n=_rows())
     if not drafted_source().own:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine import Dataset
-from engine.sieving import Sieve
+from engine.studies.sieving import Sieve
 from engine.theory import best_subsample
 from pages.components.forms.fields import bound, radio, slide
 from pages.components.state.drafts import Draft, kept

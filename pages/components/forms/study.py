@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine.networks import NETWORKS
+from engine.data.networks import NETWORKS
 from engine.registry import ALGORITHMS
 from pages.components.forms.dataset import network_label
 from pages.components.forms.fields import bound, number, radio, seed, title_of

@@ -8,7 +8,8 @@ from typing import Any
 import streamlit as st
 
 from engine import InputError, read_csv
-from engine.data import MAX_COLUMNS, MAX_LEVELS, MAX_ROWS
+from engine.data.levels import MAX_LEVELS
+from engine.data.reading import MAX_COLUMNS, MAX_ROWS
 from pages.components import text
 from pages.components.forms.fields import bound
 from pages.components.state.data import own_data

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine import Dataset, InputError, load_dataset
-from engine.networks import NETWORKS, load_network
+from engine.data.networks import NETWORKS, load_network
 from pages.components.state.settings import Source, check_rows
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset
-from engine.linear.sem import parse_name
+from engine.data.simulated import parse_name
 from engine.registry import algorithm
 from pages.components.state.data import own_data
 from pages.components.state.settings import OWN, SEM, Settings, Source, filled, fits, is_simulated

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine import InputError
-from engine.linear.sem import parse_name
-from engine.networks import load_network
+from engine.data.networks import load_network
+from engine.data.simulated import parse_name
 from engine.params import ParameterError, Spec, relevant
 from engine.registry import algorithm
 

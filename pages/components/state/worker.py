@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine import Dataset, InputError, RunResult, run
+from engine.score.learned import ScoreDiagnostics
 from engine.session import Step
 
 YIELD_EVERY = 20
@@ -93,5 +94,6 @@ class RunJob:
 
 def decided(result: RunResult) -> bool:
     """Whether a stopped run got far enough for its graph to say anything."""
-    weights = result.extras.get("weights")
-    return result.ci_tests > 0 or (weights is not None and bool((weights != 0).any()))
+    found = result.diagnostics
+    moved = isinstance(found, ScoreDiagnostics) and bool((found.weights != 0).any())
+    return result.ci_tests > 0 or moved

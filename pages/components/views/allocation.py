@@ -10,7 +10,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from engine import Dataset, RunResult
-from engine.algorithms.curate_pc import CuratePCParameters, Price
+from engine.algorithms.curate_pc import CuratePCParameters
+from engine.constraint.allocation import Allocation, Price
+from engine.constraint.diagnostics import SearchDiagnostics
 from engine.theory import uniform_epsilon
 from pages.components.charts import show
 from pages.components.charts.bars import Group, grouped
@@ -24,25 +26,31 @@ _WHAT = {"tests": "tests", "epsilon": "ε a test", "cost": "budget"}
 
 def is_planned(result: RunResult) -> bool:
     """Whether the run planned its budget by order."""
-    return bool(result.extras.get("planned budget by order"))
+    found = _of(result)
+    return found is not None and bool(found.planned)
+
+
+def _of(result: RunResult) -> Allocation | None:
+    found = result.diagnostics
+    return found.allocation if isinstance(found, SearchDiagnostics) else None
 
 
 def unit_of(result: RunResult) -> str:
     """What the budget is counted in."""
-    return str(result.extras.get("budget unit", "ε"))
+    found = _of(result)
+    return "ε" if found is None else found.unit
 
 
 def allocation(result: RunResult) -> pd.DataFrame:
     """One row an order: tests, ε a test and budget in each of the three views; NaN if not run."""
-    plans, spent = (result.extras[f"{k} budget by order"] for k in ("planned", "spent"))
-    views = {
-        START: {row["order"]: row for row in plans[0]},
-        ANEW: {plan[0]["order"]: plan[0] for plan in plans if plan},
-        SPENT: {row["order"]: row for row in spent},
-    }
+    found = _of(result)
+    assert found is not None
+    views = {START: found.at_the_start(), ANEW: found.at_its_turn(), SPENT: found.paid()}
     orders = sorted(set().union(*views.values()))
     columns = {
-        f"{view}: {title}": [rows.get(k, {}).get(what, math.nan) for k in orders]
+        f"{view}: {title}": [
+            float(getattr(rows[k], what)) if k in rows else math.nan for k in orders
+        ]
         for view, rows in views.items()
         for what, title in _WHAT.items()
     }

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import Dataset
-from engine.networks import load_network
+from engine.data.networks import load_network
 from pages.components import export, text
 from pages.components.charts import show
 from pages.components.charts.bars import bars

@@ -7,32 +7,35 @@ from collections.abc import Sequence
 import streamlit as st
 
 from engine import RunResult
+from engine.score.learned import ScoreDiagnostics
 from pages.components.charts import show
 from pages.components.charts.curves import Axis, Line, curves
 from pages.components.text import number
 from pages.components.views import ledger
 
-F1_ORACLE, LEVEL_ORACLE = (
-    "oracle threshold f1 (uses the truth)",
-    "oracle threshold (uses the truth)",
-)
 _TINY = 1e-16  # h(W) of an acyclic graph, on a log axis
 _HEIGHT = 300
 
 
 def is_descent(result: RunResult) -> bool:
     """Whether the run followed a score and made no tests."""
-    return "weights" in result.extras
+    return isinstance(result.diagnostics, ScoreDiagnostics)
 
 
 def iterations(result: RunResult) -> int:
     """How many iterations the run made."""
-    return max(len(result.extras.get(k, ())) for k in ("h by iteration", "epsilon by iteration"))
+    found = _of(result)
+    return max(len(found.h), len(found.epsilon))
+
+
+def _of(result: RunResult) -> ScoreDiagnostics:
+    assert isinstance(result.diagnostics, ScoreDiagnostics)
+    return result.diagnostics
 
 
 def descent_view(result: RunResult, *, key: str) -> None:
     """Objective and h(W) beside ε by iteration, and the thresholds where there is room."""
-    room = len(result.extras.get("epsilon by iteration", ())) <= 1
+    room = len(_of(result).epsilon) <= 1
     left, right = st.columns(2, gap="large")
     with left:
         _progress(result, key)
@@ -45,7 +48,7 @@ def descent_view(result: RunResult, *, key: str) -> None:
 
 
 def _progress(result: RunResult, key: str) -> None:
-    h, objective = (result.extras.get(f"{k} by iteration", ()) for k in ("h", "objective"))
+    h, objective = _of(result).h, _of(result).objective
     st.markdown(
         f"**{'Objective and h(W)' if len(objective) else 'h(W)'} by iteration**",
         help="h(W) measures cycles: it is 0 when the weights have none.",
@@ -80,7 +83,7 @@ def _count(values: Sequence[float]) -> list[int]:
 
 def _epsilons(result: RunResult, key: str) -> None:
     st.markdown("**ε by iteration**")
-    spent = result.extras.get("epsilon by iteration", ())
+    spent = _of(result).epsilon
     if not len(spent):
         st.caption("No ε: the data are read without noise." if result.claimed is None else "None.")
         return
@@ -107,17 +110,16 @@ def _epsilons(result: RunResult, key: str) -> None:
 
 def thresholds(result: RunResult) -> None:
     """The threshold that made the graph; apart from it, what only the truth could tell."""
-    level = result.extras.get("threshold")
-    if level is not None:
-        st.caption(
-            f"Edge threshold: {number(float(level))}. Weaker edges, by weight or by partial "
-            "correlation as the settings say, are not in the graph."
-        )
-    if F1_ORACLE not in result.extras:
+    found = _of(result)
+    st.caption(
+        f"Edge threshold: {number(found.threshold)}. Weaker edges, by weight or by partial "
+        "correlation as the settings say, are not in the graph."
+    )
+    if found.oracle is None:
         return
     with st.container(border=True, key="oracle"):
         st.markdown("**Uses the truth; not part of a release**")
-        f1, at = (float(result.extras[k]) for k in (F1_ORACLE, LEVEL_ORACLE))
+        f1, at = found.oracle.f1, found.oracle.threshold
         st.markdown(
             f"The best threshold on the weights would be {number(at)}, with a skeleton F1 of "
             f"**{f1:.2f}**. Nobody without the true graph could have chosen it."

@@ -8,7 +8,7 @@ import networkx as nx
 import streamlit as st
 
 from engine import Dataset, RunResult
-from engine.metrics import EdgeClass, classify, truth_cpdag
+from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
 from pages.components.charts.graph import render_graph
 from pages.components.charts.layout import Point, frame_height, frame_scale, place
 from pages.components.charts.links import Link, as_digraph, describe, legend, links_of

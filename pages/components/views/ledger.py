@@ -7,6 +7,7 @@ import math
 import pandas as pd
 import streamlit as st
 
+from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.runner import RunResult
 from pages.components import text
 from pages.components.charts import show
@@ -107,8 +108,7 @@ def budget_chart(result: RunResult, *, key: str) -> None:
     if is_planned(result):
         plan_chart(result, key=key)
         return
-    spent = _by_release(result) or result.ledger.by_order()
-    word = "release" if "released tables" in result.extras else step_word(result)
+    spent, word = charged(result)
     if not spent or not all(map(math.isfinite, spent.values())):
         st.caption(f"Nothing to show: no finite budget was charged to any {word}.")
         return
@@ -128,19 +128,23 @@ def budget_chart(result: RunResult, *, key: str) -> None:
     show.figure(figure, key=key, alt=f"Budget charged at each {word}")
 
 
-def _by_release(result: RunResult) -> dict[str, float]:
-    """What each kind of release was charged, where a run pays for tables and not for tests."""
-    totals: dict[str, float] = {}
-    if "released tables" in result.extras:
-        for charge in result.ledger:
-            cost = result.ledger.cost(charge.event)
-            totals[charge.label] = totals.get(charge.label, 0.0) + cost
-    return totals
+def charged(result: RunResult) -> tuple[dict[str, float] | dict[int, float], str]:
+    """What was charged, by what a run of its kind pays for, and the word for that."""
+    ledger = result.ledger
+    if isinstance(result.diagnostics, MarginalDiagnostics):
+        return ledger.by_label(), "release"
+    word = step_word(result)
+    return (ledger.by_order() if word == "order" else ledger.by_iteration()), word
+
+
+def _released(result: RunResult) -> tuple[tuple[int, ...], ...]:
+    found = result.diagnostics
+    return found.released_tables if isinstance(found, MarginalDiagnostics) else ()
 
 
 def released_view(result: RunResult) -> None:
     """The tables that were released, where a run releases tables."""
-    released = result.extras.get("released tables")
+    released = _released(result)
     if not released:
         return
     sizes = {len(t): 0 for t in released}
@@ -161,7 +165,7 @@ def released_view(result: RunResult) -> None:
 
 def released_table(result: RunResult) -> pd.DataFrame:
     """One row a released table, those of most variables first."""
-    tables = sorted(result.extras.get("released tables", ()), key=lambda t: -len(t))
+    tables = sorted(_released(result), key=lambda t: -len(t))
     rows = [(len(t), ", ".join(result.names[i] for i in t)) for t in tables]
     return pd.DataFrame(rows, columns=["Variables in it", "Table"])
 

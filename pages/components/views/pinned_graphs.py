@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import streamlit as st
 
-from engine.metrics import EdgeClass, classify, truth_cpdag
+from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
 from engine.registry import ALGORITHMS
 from pages.components import text
 from pages.components.charts.graph import render_graph

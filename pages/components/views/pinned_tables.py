@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from engine.graphs import Adjacency
-from engine.metrics import truth_cpdag
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.metrics import truth_cpdag
 from engine.registry import ALGORITHMS, algorithm
 from pages.components import export, text
 from pages.components.charts import show

@@ -30,9 +30,7 @@ def outcome(run: Shown) -> None:
         with left:
             tests_chart(result)
         with right:
-            st.markdown(
-                f"**Budget by {'release' if 'released tables' in result.extras else 'order'}**"
-            )
+            st.markdown(f"**Budget by {ledger.charged(result)[1]}**")
             ledger.budget_chart(result, key="run-budget")
     details(run)
 

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import Dataset
-from engine.sieving import DRAWS, ErrorRates, Sieve, error_rates, on_data
+from engine.studies.sieving import DRAWS, ErrorRates, Sieve, error_rates, on_data
 from pages.components.charts import show
 from pages.components.charts.curves import Axis, Line, curves, vertical
 from pages.components.charts.palette import PLAIN

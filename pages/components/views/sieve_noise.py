@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import Dataset
-from engine.sieving import Sieve
+from engine.studies.sieving import Sieve
 from engine.theory import MIN_RATE, best_subsample
 from pages.components.charts import show
 from pages.components.charts.curves import Axis, Line, curves, trace

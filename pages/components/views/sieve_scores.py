@@ -11,8 +11,9 @@ import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
 
-from engine import Dataset, sieving
-from engine.sieving import Array, Sieve
+from engine import Dataset
+from engine.studies import sieving
+from engine.studies.sieving import Array, Sieve
 from pages.components import text
 from pages.components.charts import show
 from pages.components.charts.curves import Axis, Line, curves, vertical

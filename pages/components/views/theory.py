@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import InputError
-from engine.increments import Growth, growths
+from engine.score.increments import Growth, growths
 from engine.theory import kendall_p_bound, lemma1
 from pages.components import text
 from pages.components.charts import show

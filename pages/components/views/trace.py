@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 import pandas as pd
@@ -10,9 +9,11 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from engine import Dataset, RunResult
-from engine.graphs import Adjacency
-from engine.metrics import EdgeClass, classify, truth_cpdag
+from engine.constraint.diagnostics import SearchDiagnostics
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
 from engine.registry import algorithm
+from engine.score.learned import ScoreDiagnostics
 from engine.session import Step
 from pages.components import text
 from pages.components.charts.strength import exact, strengths
@@ -42,6 +43,7 @@ def steps_table(steps: list[Step] | tuple[Step, ...]) -> pd.DataFrame:
             "Noisy value": step.value,
             "Threshold": step.threshold,
             "Decision": step.decision,
+            "Why": step.reason,
             "ε so far": step.spent,
             **{f"{k.capitalize()}{SIMULATION_ONLY}": _cell(v) for k, v in _internal(step)},
         }
@@ -100,7 +102,7 @@ def _shortened(table: pd.DataFrame, result: RunResult) -> pd.DataFrame:
 
 def node_view(result: RunResult) -> None:
     """What was drawn node by node, where an algorithm decides so."""
-    table = nodes_table(result.steps)
+    table = nodes_table(result)
     if table.empty:
         return
     st.markdown("**Decisions node by node**")
@@ -119,23 +121,23 @@ def node_view(result: RunResult) -> None:
     )
 
 
-_HOW_MANY = re.compile(r"delete (\d+) of (\d+) at (.*)", re.S)
-
-
-def nodes_table(steps: list[Step] | tuple[Step, ...]) -> pd.DataFrame:
+def nodes_table(result: RunResult) -> pd.DataFrame:
     """One row a node and order: its edges, how many went, which."""
-    rows: list[dict[str, object]] = []
-    for step in steps:
-        drawn = _HOW_MANY.fullmatch(step.decision) if step.kind == "how many" else None
-        if drawn is not None:
-            count, edges, node = drawn.groups()
-            row = {"Step": step.index + 1, "Order": step.order, "Node": node}
-            rows.append(row | {"Edges": int(edges), "Deleted": int(count), "Which": ""})
-        elif step.kind == "delete" and rows and step.x is not None:
-            other = step.y if step.x == rows[-1]["Node"] else step.x
-            given = f" given {', '.join(step.given)}" if step.given else ""
-            rows[-1]["Which"] = "; ".join(filter(None, [str(rows[-1]["Which"]), f"{other}{given}"]))
-    return pd.DataFrame(rows)
+    found = result.diagnostics
+    rounds = found.node_rounds if isinstance(found, SearchDiagnostics) else ()
+    return pd.DataFrame(
+        {
+            "Order": r.order,
+            "Node": r.node,
+            "Edges": r.edges,
+            "Deleted": len(r.deleted),
+            "Which": "; ".join(
+                f"{other} given {', '.join(given)}" if given else other
+                for other, given in r.deleted
+            ),
+        }
+        for r in rounds
+    )
 
 
 def _pairs(data: Dataset, kinds: Mapping[Pair, EdgeClass]) -> list[Pair]:
@@ -156,25 +158,7 @@ def _reason(pair: Pair, steps: list[Step], result: RunResult) -> str:
     last = steps[-1] if steps else None
     if frozenset(pair) not in result.skeleton and last is not None:
         given = f"given {plain(', '.join(last.given))}" if last.given else "given nothing"
-        text_ = f"{name} went at order {last.order}, {given}: "
-        if last.kind == "delete":
-            return text_ + (
-                f"at step {last.index + 1} the exponential mechanism drew it among the edges to "
-                "delete. Edges that look independent are likelier to be drawn."
-            )
-        if last.value is None:
-            return text_ + f"the step “{plain(last.kind)}” decided so."
-        relation = "above" if last.threshold is None or last.value > last.threshold else "not above"
-        if "edge confidence" in result.extras:
-            return text_ + (
-                f"the released tables make independence {number(last.value)} probable, {relation} "
-                f"the threshold {number(last.threshold)}."
-            )
-        noisy = "noisy " if result.algorithm != "pc" else ""
-        return text_ + (
-            f"the {noisy}value {number(last.value)} of the {plain(last.kind)} is {relation} the "
-            f"threshold {number(last.threshold)}, so the two count as independent."
-        )
+        return f"{name} went at order {last.order}, {given}, because {plain(last.reason)}."
     if last is None:
         state = "was kept" if frozenset(pair) in result.skeleton else "is not in the result"
         sentence = f"{name} {state}; no step of the run is about this pair alone."
@@ -187,9 +171,10 @@ def _reason(pair: Pair, steps: list[Step], result: RunResult) -> str:
 
 def _strength_words(pair: Pair, result: RunResult) -> str:
     """The weights of a score-based run in both directions."""
-    weights = result.extras.get("weights")
-    if weights is None:
+    found = result.diagnostics
+    if not isinstance(found, ScoreDiagnostics):
         return ""
+    weights = found.weights
     i, j = (result.names.index(name) for name in pair)
     there, back = number(float(weights[i, j])), number(float(weights[j, i]))
     a, b = map(plain, pair)
@@ -199,7 +184,7 @@ def _strength_words(pair: Pair, result: RunResult) -> str:
 def _notes(steps: list[Step], result: RunResult) -> None:
     notes = []
     if any(step.threshold is not None for step in steps):
-        notes.append("An edge goes when the value exceeds the threshold.")
+        notes.append("'Why' says what decided each step.")
     if any(step.value is None for step in steps):
         notes.append("Where no noisy value stands, only the answer was released.")
     if any(step.internal for step in steps):

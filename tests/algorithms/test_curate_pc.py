@@ -1,0 +1,167 @@
+"""CURATE: its plan against brute force, its charges and totals, its limit."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import time
+
+import numpy as np
+import pytest
+
+from engine import load_dataset, run
+from engine.constraint.allocation import Objective, Price, allocate, most_tests
+from engine.constraint.skeleton import Graph, Query
+from engine.serialise import plain
+from engine.theory import lemma1
+
+
+def objective(orders, rate=20.0, c=1.0):
+    rates = np.full(orders, rate)
+    return Objective(rates, rates, c, c)
+
+
+@pytest.mark.parametrize("guarantee", ["published", "strict"])
+@pytest.mark.parametrize("statistic", ["kendall", "spearman", "oracle"])
+@pytest.mark.parametrize("name", ["cancer", "asia", "survey"])
+def test_huge_epsilon_recovers_pc(name, statistic, guarantee):
+    """Published: with no margins, between which a coin decides whatever the budget."""
+    data = load_dataset(name, n=20_000, seed=3)
+    parent = run("pc", data, statistic=statistic, variant=guarantee, threshold=0.05)
+    margins = {"beta1": 0.0, "beta2": 0.0} if guarantee == "published" else {}
+    private = run(
+        "curate_pc", data, statistic=statistic, guarantee=guarantee, epsilon=1e7, **margins
+    )
+    assert private.skeleton == parent.skeleton
+    assert private.separating_sets == parent.separating_sets
+
+
+def test_lemma1_is_the_papers_formula():
+    delta = 0.5129 / math.sqrt(100_000)
+    q1, q2 = lemma1(0.1, 0.05, delta, beta1=0.2, beta2=0.3, c1=0.4, c2=1.0)
+    assert q1 == pytest.approx(0.2 + 0.5 * math.exp(-0.05 * 0.2 * 0.1 / delta))
+    assert q2 == pytest.approx(0.5 + 0.5 * math.exp(-0.05 * 0.3 * 0.1 / delta))
+    assert lemma1(0, 0.05, delta) == (1.0, 1.0)
+
+
+def test_lemma1_bounds_the_error_of_a_simulated_test():
+    rng, t, scale, epsilon = np.random.default_rng(0), 0.05, 0.002, 0.3
+    noisy = t + rng.laplace(0, scale / epsilon, 200_000)  # the hardest case: exactly at T
+    kept = (noisy < 0.8 * t) | ((noisy <= 1.2 * t) & (rng.random(noisy.size) < 0.5))
+    assert kept.mean() <= lemma1(epsilon, t, scale)[0]
+
+
+def test_the_objective_is_that_of_lemma1():
+    epsilon, o = np.array([0.3, 0.1, 0.02]), Objective(np.full(3, 5.0), np.full(3, 7.0), 0.6, 0.9)
+    q = [lemma1(e, 1.0, 1.0, beta1=5.0, beta2=7.0, c1=0.6, c2=0.9) for e in epsilon]
+    expected = math.prod(a for a, _ in q) + 1 - math.prod(1 - b for _, b in q)
+    assert o.value(epsilon) == pytest.approx(expected)
+    limit = 0.3**3 + 1 - 0.55**3
+    assert o.log_excess(epsilon)[0] == pytest.approx(math.log(expected - limit))
+
+
+@pytest.mark.parametrize("c", [1.0, 0.5, 0.0])
+def test_the_gradient_is_the_differences(c):
+    o, epsilon = objective(4, 3.0, c), np.array([0.9, 0.4, 0.3, 0.01])
+    gradient = o.log_excess(epsilon)[1]
+    for j in range(4):
+        step = np.eye(4)[j] * 1e-6
+        slope = (o.log_excess(epsilon + step)[0] - o.log_excess(epsilon - step)[0]) / 2e-6
+        assert gradient[j] == pytest.approx(slope, rel=1e-4)
+
+
+@pytest.mark.parametrize("method", ["curate", "zcdp", "basic"])
+@pytest.mark.parametrize("budget", [0.3, 3.0, 30.0, 1e6])
+def test_the_plan_spends_the_budget_and_falls(budget, method):
+    tests, price = np.array([28.0, 168.0, 420.0, 60.0]), Price(method, 1e-6)
+    e = allocate(tests, budget, price, objective(4))
+    assert np.sum(price.cost(tests, e)) == pytest.approx(budget)
+    assert np.all(np.diff(e) <= 1e-9 * e[0])
+    assert np.all(e >= 0)
+
+
+@pytest.mark.parametrize("c", [1.0, 0.6])
+@pytest.mark.parametrize("budget", [0.5, 5.0, 50.0])
+def test_the_plan_is_no_worse_than_a_grid(budget, c):
+    tests, price, o = np.array([10.0, 30.0, 30.0]), Price("curate", 1e-6), objective(3, 20.0, c)
+    best = math.inf
+    for shape in itertools.product(np.linspace(0, 1, 21), repeat=2):
+        e = np.array([1.0, max(shape), min(shape)])
+        a, b = price.coefficients(tests)
+        quadratic, linear = a @ e**2, b @ e
+        scale = 2 * budget / (linear + math.sqrt(linear**2 + 4 * quadratic * budget))
+        best = min(best, o.value(scale * e))
+    assert o.value(allocate(tests, budget, price, o)) <= best + 1e-9
+
+
+def test_a_plan_takes_milliseconds():
+    tests = np.array([190.0 * math.comb(18, k) for k in range(12)])
+    spent = []
+    for budget in (0.1, 1.0, 10.0, 100.0, 1000.0):
+        start = time.perf_counter()
+        allocate(tests, budget, Price("curate", 1e-12), objective(12, 6.0))
+        spent.append(time.perf_counter() - start)
+    assert np.median(spent) < 0.2  # 10 to 25 ms on a free core
+
+
+def test_most_tests_bounds_what_a_graph_admits():
+    graph = Graph(5)
+    assert [most_tests(graph, k) for k in range(4)] == [10, 30, 30, 10]
+    graph.separate(Query(0, 1, ()))
+    graph.separate(Query(0, 2, ()))
+    expected = 0
+    for x, y in itertools.combinations(range(5), 2):
+        if graph.has_edge(x, y):
+            sides = [
+                set(itertools.combinations(graph.candidates(a, b), 2)) for a, b in ((x, y), (y, x))
+            ]
+            expected += len(sides[0] | sides[1])
+    assert most_tests(graph, 2) == expected
+
+
+def test_published_total_is_the_papers():
+    data = load_dataset("cancer", n=100_000, seed=0)
+    result = run("curate_pc", data, epsilon=20.0, delta=4e-6, guarantee="published", seed=1)
+    log = math.log(4 / 4e-6)  # delta' is delta over the four orders
+    total = 0.0
+    for line in result.diagnostics.allocation.spent:
+        t, e = line.tests, line.epsilon
+        total += t * e**2 + e * math.sqrt(2 * t * log)
+    assert result.claimed.epsilon == pytest.approx(total)
+    assert result.claimed.epsilon <= 20.0
+    tests = [line.tests for line in result.diagnostics.allocation.spent]
+    assert tuple(tests) == result.ci_tests_by_order
+
+
+def test_the_plans_are_told_and_plain_data():
+    data = load_dataset("asia", n=20_000, seed=0)
+    for guarantee in ("published", "strict"):
+        result = run("curate_pc", data, epsilon=30.0, guarantee=guarantee)
+        planned = result.diagnostics.allocation.planned
+        spent = result.diagnostics.allocation.spent
+        assert [p[0].order for p in planned] == [line.order for line in spent]
+        assert [p[0].epsilon for p in planned] == [line.epsilon for line in spent]
+        json.dumps(plain(result.diagnostics))
+        if guarantee == "strict":
+            assert sum(line.cost for line in spent) == pytest.approx(result.ledger.used)
+
+
+@pytest.mark.parametrize("options", [{}, {"statistic": "g2"}, {"subsample": 1000}, {"score": "p"}])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 50.0])
+def test_strict_never_exceeds_the_cap(epsilon, options):
+    data = load_dataset("asia", n=5_000, seed=0)
+    for seed in range(15):
+        result = run("curate_pc", data, epsilon=epsilon, seed=seed, trace=False, **options)
+        assert result.ledger.used <= result.ledger.limit * (1 + 1e-9)
+        assert result.ledger.used_epsilon <= epsilon * (1 + 1e-6)
+        assert len(result.ledger) in (result.ci_tests, result.ci_tests - 1)
+        assert result.spent.epsilon == epsilon
+
+
+def test_small_totals_go_to_order_0_alone():
+    """The optimum of (3) when the total is small: the marginal gain per cost is largest there."""
+    data = load_dataset("asia", n=100_000, seed=0)
+    result = run("curate_pc", data, epsilon=1.0, delta=7e-12, guarantee="published")
+    assert result.ci_tests_by_order[0] == 28
+    assert result.diagnostics.allocation.planned[0][1].cost < 1e-3

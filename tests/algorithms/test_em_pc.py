@@ -1,0 +1,164 @@
+"""EM-PC: the greedy distance and its failure, the utilities of a count, the claims."""
+
+from __future__ import annotations
+
+import math
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from engine import InputError, load_dataset, run
+from engine.algorithms.em_pc import count_utilities
+from engine.privacy.events import ExponentialEvent, UndefendedEvent
+from engine.statistics.distance import records_to_flip
+from engine.statistics.likelihood import likelihood_score
+
+
+def flips(table, alpha, limit=1000):
+    return records_to_flip(np.array(table)[None], alpha, limit)
+
+
+def test_the_greedy_distance_is_not_1_sensitive():
+    """PRIVACY.md section 7's neighbours: one record moves the distance by 10."""
+    assert flips([[60, 3], [15, 1]], 0.01) == 12
+    assert flips([[60, 2], [15, 2]], 0.01) == 2
+
+
+def exact_distance(table, alpha):
+    """Breadth-first over all single replacements of a 2 x 2 table that keep its freedom."""
+    now = likelihood_score(np.array(table)[None], "g2").p > alpha
+    frontier, seen = {tuple(np.ravel(table))}, set()
+    for distance in range(30):
+        for cells in frontier:
+            counts = np.reshape(cells, (1, 2, 2))
+            if (likelihood_score(counts, "g2").p > alpha) != now:
+                return distance if now else -distance
+        seen |= frontier
+        frontier = {
+            tuple(moved)
+            for cells in frontier
+            for a in range(4)
+            for b in range(4)
+            if a != b and cells[a] > 0
+            for moved in [[c - (i == a) + (i == b) for i, c in enumerate(cells)]]
+            if min(moved[0] + moved[1], moved[2] + moved[3]) > 0
+            and min(moved[0] + moved[2], moved[1] + moved[3]) > 0
+        } - seen
+    raise AssertionError("further than 30 records")
+
+
+def test_the_greedy_distance_never_undercuts_the_exact_one():
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        table = rng.integers(1, 12, (2, 2))
+        exact, greedy = exact_distance(table, 0.05), flips(table, 0.05)
+        assert np.sign(greedy) == np.sign(exact)
+        assert abs(greedy) >= abs(exact)
+
+
+def test_a_strong_dependence_is_far_and_cheap_to_measure():
+    table = np.array([[[40_000, 10_000], [10_000, 40_000]]])
+    flips_now = records_to_flip(table, 0.01, 100_000)
+    # Straight off the diagonal it takes 30,000; records that change row or column do it sooner.
+    assert -30_000 <= flips_now < -20_000
+
+
+def test_an_untestable_table_keeps_its_edge():
+    assert flips([[5, 0], [7, 0]], 0.01, limit=12) == -12
+
+
+def test_count_utilities_are_the_papers_cases_but_for_the_1():
+    s = np.array([9.0, 4.0, -1.0, -6.0])  # c = 2
+    assert count_utilities(s).tolist() == [-9, -4, 1, -1, -6]
+    assert count_utilities(np.array([-2.0])).tolist() == [2, -2]
+    assert count_utilities(np.array([3.0])).tolist() == [-3, 3]
+
+
+def test_count_utilities_are_1_lipschitz():
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        s = rng.normal(0, 2, 6)
+        moved = s + rng.uniform(-1, 1, 6)
+        a, b = (count_utilities(np.sort(v)[::-1]) for v in (s, moved))
+        assert np.max(np.abs(a - b)) <= 1 + 1e-12
+
+
+def test_claimed_counts_node_rounds():
+    data = load_dataset("asia", n=10_000, seed=0)
+    result = run("em_pc", data, epsilon=0.2, delta=1e-3, guarantee="published")
+    rounds = len(result.diagnostics.node_rounds)
+    assert rounds == sum(s.kind == "how many" for s in result.steps)
+    total = math.sqrt(2 * rounds * math.log(1e3)) * 0.2 + rounds * 0.2 * math.expm1(0.2)
+    assert result.claimed.epsilon == pytest.approx(total)
+
+
+def test_published_defends_nothing_and_says_why():
+    data = load_dataset("asia", n=10_000, seed=0)
+    result = run("em_pc", data, guarantee="published")
+    assert math.isinf(result.spent.epsilon)
+    reasons = [c.event for c in result.ledger if isinstance(c.event, UndefendedEvent)]
+    assert [r.reason for r in reasons] == ["separating sets are chosen without noise"]
+    draws = [c.event for c in result.ledger if isinstance(c.event, ExponentialEvent)]
+    assert {e.sensitivity for e in draws} == {2 * data.n + 1}
+
+
+def test_each_round_splits_its_epsilon():
+    data = load_dataset("asia", n=10_000, seed=0)
+    result = run("em_pc", data, epsilon=0.8, guarantee="published", seed=2)
+    rounds: list[list[ExponentialEvent]] = []
+    for charge in result.ledger:
+        if charge.label == "how many":
+            rounds.append([])
+        if isinstance(charge.event, ExponentialEvent):
+            rounds[-1].append(charge.event)
+    for first, *rest in rounds:
+        assert first.stated_epsilon == pytest.approx(0.4)
+        assert sum(e.stated_epsilon for e in rest) == pytest.approx(0.4 if rest else 0)
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 50.0])
+@pytest.mark.parametrize("statistic", ["kendall", "spearman"])
+def test_strict_never_exceeds_the_cap(statistic, epsilon):
+    data = load_dataset("asia", n=5_000, seed=0)
+    for seed in range(15):
+        result = run("em_pc", data, epsilon=epsilon, statistic=statistic, seed=seed, trace=False)
+        assert result.ledger.used <= result.ledger.limit * (1 + 1e-9)
+        assert all(c.event.sensitivity == 1 for c in result.ledger)
+        assert result.spent.epsilon == epsilon
+
+
+def test_more_budget_helps():
+    data = load_dataset("asia", n=100_000, seed=0)
+    scores = [
+        np.mean([run("em_pc", data, epsilon=e, seed=s).metrics.skeleton_f1 for s in range(5)])
+        for e in (0.01, 1.0, 100.0)
+    ]
+    assert all(low < high for low, high in pairwise(scores))
+
+
+def test_its_limit_with_the_oracle_is_the_true_skeleton():
+    """Without noise and errors EM-PC finds the truth too; with errors it differs from PC."""
+    data = load_dataset("asia", n=1_000, seed=0)
+    for guarantee in ("published", "strict"):
+        result = run("em_pc", data, statistic="oracle", epsilon=1e5, guarantee=guarantee)
+        assert result.metrics.skeleton_f1 == 1
+        assert result.metrics.shd == 0
+
+
+def test_strict_refuses_g2():
+    with pytest.raises(InputError, match="no strict form"):
+        run("em_pc", load_dataset("cancer", n=1_000, seed=0), statistic="g2")
+
+
+@pytest.mark.slow
+def test_child_takes_seconds_and_then_less():
+    data = load_dataset("child", n=100_000, seed=0)
+    spent = []
+    for seed in range(2):
+        start = time.perf_counter()
+        run("em_pc", data, guarantee="published", seed=seed, trace=False)
+        spent.append(time.perf_counter() - start)
+    assert spent[0] < 60
+    assert spent[1] < spent[0] / 2  # distances are kept

@@ -1,0 +1,97 @@
+"""Sub-sampled Gaussian PC: its limit, its plan, its accountant."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import pytest
+
+from engine import InputError, load_dataset, run
+from engine.algorithms.gauss_pc import NoisePlan, claimed_total, plan
+from engine.privacy.accounting import Guarantee, rho_budget
+from engine.privacy.events import GaussianEvent, SubsampledGaussianEvent, renyi
+from engine.privacy.ledger import Ledger
+
+
+@pytest.mark.parametrize("guarantee", ["published", "strict"])
+@pytest.mark.parametrize("statistic", ["kendall", "spearman", "oracle"])
+def test_huge_epsilon_recovers_pc(statistic, guarantee):
+    data = load_dataset("asia", n=20_000, seed=3)
+    parent = run("pc", data, statistic=statistic, variant=guarantee)
+    private = run(
+        "gauss_pc",
+        data,
+        statistic=statistic,
+        guarantee=guarantee,
+        epsilon=1e7,
+        subsample="off",
+        tests=1000,
+    )
+    assert private.skeleton == parent.skeleton
+    assert private.separating_sets == parent.separating_sets
+
+
+TESTS = 50
+
+
+@cache
+def planned(epsilon: float, rate: float) -> NoisePlan:
+    """A plan on a sample takes half a second: each is made once."""
+    return plan(Guarantee(epsilon, 1e-6), TESTS, rate)
+
+
+@pytest.mark.parametrize("rate", [1.0, 0.3, 0.05])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
+def test_plan_spends_the_total_and_no_more(epsilon, rate):
+    total, found = Guarantee(epsilon, 1e-6), planned(epsilon, rate)
+    ledger = Ledger(total, method="rdp", renyi_order=found.renyi_order)
+    event = SubsampledGaussianEvent(1.0, found.multiplier, rate)
+    share = renyi(event, found.renyi_order) * TESTS / ledger.limit
+    assert 0.99 < share <= 1 + 1e-9
+
+
+def test_without_sampling_the_plan_beats_zcdp():
+    total = Guarantee(1.0, 1e-6)
+    by_zcdp = math.sqrt(100 / (2 * rho_budget(1.0, 1e-6)))
+    found = plan(total, 100, 1.0)
+    assert 0.8 * by_zcdp < found.multiplier < by_zcdp
+
+
+def test_sampling_weakens_the_signal_more_than_the_noise():
+    """Why strict mode uses all rows: z shrinks by sqrt(m/n), the noise on z grows by sqrt(n/m)."""
+    full = planned(1.0, 1.0).multiplier
+    for rate in (0.05, 0.3):
+        assert planned(1.0, rate).multiplier / rate > full
+
+
+def test_a_sample_never_costs_more_than_all_rows():
+    for order in (2.0, 5.0, 33.0):
+        for multiplier in (0.3, 1.0, 8.0):
+            whole = renyi(GaussianEvent(1.0, multiplier), order)
+            assert whole == pytest.approx(order / (2 * multiplier**2))
+            part = renyi(SubsampledGaussianEvent(1.0, multiplier, 0.2), order)
+            assert 0 < part <= whole
+
+
+def test_claimed_total_grows_with_tests_and_shrinks_with_the_rate():
+    one = claimed_total(1, 4.0, 1.0, 1e-6).epsilon
+    assert one < claimed_total(30, 4.0, 1.0, 1e-6).epsilon
+    assert claimed_total(30, 4.0, 0.1, 1e-6).epsilon < claimed_total(30, 4.0, 1.0, 1e-6).epsilon
+    assert claimed_total(0, 4.0, 1.0, 1e-6) == Guarantee(0.0, 0.0)
+
+
+def test_strict_ends_with_the_last_planned_test():
+    data = load_dataset("asia", n=5_000, seed=0)
+    for seed in range(10):
+        result = run("gauss_pc", data, tests=30, seed=seed)
+        assert len(result.ledger) <= 30
+        assert result.ledger.used <= result.ledger.limit * (1 + 1e-9)
+        assert result.status == ("budget_exhausted" if len(result.ledger) == 30 else "complete")
+    assert isinstance(plan(Guarantee(1.0, 1e-6), 30, 1.0), NoisePlan)
+
+
+def test_published_refuses_the_median():
+    data = load_dataset("cancer", n=1_000, seed=0)
+    with pytest.raises(InputError, match="strict mode only"):
+        run("gauss_pc", data, statistic="g2", guarantee="published")

@@ -1,0 +1,248 @@
+"""The Gram matrix released once: sensitivity, charge, noise scale, limit and utility."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from engine import Dataset, load_dataset, run
+from engine.algorithms import gram_notears
+from engine.algorithms.gram_notears import GramParameters
+from engine.params import ParameterError
+from engine.privacy.accounting import analytic_gaussian_sigma, gaussian_delta
+from engine.privacy.events import AnalyticGaussianEvent
+from engine.privacy.ledger import BudgetExhausted, Ledger
+from engine.privacy.mechanisms import analytic_gaussian
+from engine.randomness import Randomness
+from engine.score.encodings import encoding_of
+from engine.score.gram import Packing, best_constant, covariance, second_moments, semidefinite
+from engine.session import Session
+
+
+def session_of(params: GramParameters, data: Dataset, seed: int = 0) -> Session:
+    rng = np.random.default_rng(seed)
+    return Session(Randomness(rng), gram_notears.ledger(data, params), names=data.names)
+
+
+def packed(rows: np.ndarray, packing: Packing) -> np.ndarray:
+    with_one = np.hstack([np.ones((len(rows), 1)), rows])
+    return packing.pack(with_one.T @ with_one / len(rows))
+
+
+@given(st.integers(1, 6), st.floats(0.3, 3.0), st.integers(0, 10_000), st.booleans(), st.booleans())
+def test_influence_of_one_row_never_exceeds_the_bound(
+    d: int, constant: float, seed: int, corners: bool, fixed: bool
+) -> None:
+    """Random, and adversarial (corners of the box), replacements of one row."""
+    rng = np.random.default_rng(seed)
+    n = 4
+    rows = rng.uniform(-1, 1, (n, d))
+    other = rows.copy()
+    other[0] = rng.uniform(-1, 1, d)
+    if corners or fixed:
+        rows, other = np.where(rows < 0, -1.0, 1.0), np.where(other < 0, -1.0, 1.0)
+    packing = Packing(d, n, constant, math.sqrt(d), np.full(d, fixed))
+    moved = np.linalg.norm(packed(rows, packing) - packed(other, packing))
+    assert moved <= packing.sensitivity * (1 + 1e-12)
+
+
+def test_bound_is_nearly_attained() -> None:
+    """(c, x) and (c, x') at right angles: a'b = c^2 + x.x' = 0 with c^2 = 2, d = 6."""
+    x, y = np.ones((1, 6)), np.array([[1, 1, -1, -1, -1, -1]], dtype=float)
+    packing = Packing(6, 1, math.sqrt(2), math.sqrt(6), np.zeros(6, dtype=bool))
+    moved = np.linalg.norm(packed(x, packing) - packed(y, packing))
+    assert moved == pytest.approx(packing.sensitivity, rel=1e-12)
+
+
+def test_influence_on_real_data_replaced_by_every_possible_row() -> None:
+    """Replace one record of a small Cancer sample by each of the 32 rows there are."""
+    data = load_dataset("cancer", n=20, seed=1)
+    encoding = encoding_of(data)
+    packing = Packing(5, 20, best_constant(5), math.sqrt(5), encoding.fixed_square)
+    before = packing.pack(second_moments(data, encoding))
+    largest = 0.0
+    for row in itertools.product((0, 1), repeat=5):
+        codes = data.codes.copy()
+        codes[0] = row
+        other = Dataset.from_codes(codes, data.names, data.levels)
+        after = packing.pack(second_moments(other, encoding))
+        largest = max(largest, float(np.linalg.norm(after - before)))
+    assert 0.5 * packing.sensitivity < largest <= packing.sensitivity
+
+
+def test_numeric_rows_far_outside_the_bounds_have_bounded_influence() -> None:
+    data = load_dataset("sem:er:5:6:gaussian", n=30, seed=0)
+    params = GramParameters()
+    radius = params.ball(data)
+    encoding = encoding_of(data)
+    packing = Packing(5, 30, best_constant(5), radius, encoding.fixed_square)
+    before = packing.pack(second_moments(data, encoding, radius))
+    for size in (0.0, 1.0, 1e9):
+        values = data.values.copy()
+        values[0] = size * np.array([1, -1, 1, 1, -1])
+        other = Dataset.from_values(values, data.bounds)
+        after = packing.pack(second_moments(other, encoding, radius))
+        assert np.linalg.norm(after - before) <= packing.sensitivity
+
+
+def test_packing_is_undone() -> None:
+    data = load_dataset("sachs", n=500)
+    encoding = encoding_of(data)
+    moments = second_moments(data, encoding)
+    packing = Packing(11, 500, 1.7, math.sqrt(11), encoding.fixed_square)
+    np.testing.assert_allclose(packing.unpack(packing.pack(moments)), moments, atol=1e-14)
+    binary = load_dataset("asia", n=500)
+    encoding = encoding_of(binary)
+    assert encoding.fixed_square.all()
+    moments = second_moments(binary, encoding)
+    packing = Packing(8, 500, 1.7, math.sqrt(8), encoding.fixed_square)
+    assert packing.pack(moments).size == 8 * 9 // 2  # means and products, no squares
+    np.testing.assert_allclose(packing.unpack(packing.pack(moments)), moments, atol=1e-14)
+
+
+@pytest.mark.parametrize("epsilon", [1e-4, 0.1, 1.0, 5.0, 100.0, 1e4])
+@pytest.mark.parametrize("delta", [1e-12, 1e-6, 1e-2])
+def test_charge_is_the_whole_cap_and_no_more(epsilon: float, delta: float) -> None:
+    data = load_dataset("asia", n=100)
+    params = GramParameters(epsilon=epsilon, delta=delta)
+    session = session_of(params, data)
+    gram_notears.release(data, params, session)
+    (charge,) = session.ledger
+    assert charge.event.epsilon == epsilon
+    assert charge.event.delta == pytest.approx(delta, rel=1e-3)
+    assert charge.event.delta <= delta
+    assert session.ledger.defended == params.total
+    with pytest.raises(BudgetExhausted):
+        session.ledger.charge(AnalyticGaussianEvent(1.0, 1e9, 1e-3 * epsilon))
+
+
+def test_event_states_the_exact_privacy_curve() -> None:
+    """delta(epsilon) of N(0, s^2) against N(1, s^2) by numerical integration."""
+    sigma, epsilon = 1.3, 0.7
+    x = np.linspace(-30, 30, 600_001)
+    p, q = (norm.pdf(x, mean, sigma) for mean in (1, 0))
+    exact = np.trapezoid(np.maximum(p - math.exp(epsilon) * q, 0), x)
+    assert AnalyticGaussianEvent(2.0, 2.6, epsilon).delta == pytest.approx(exact, rel=1e-5)
+    assert gaussian_delta(epsilon, sigma) == pytest.approx(exact, rel=1e-5)
+
+
+def test_nothing_is_drawn_when_the_cap_refuses() -> None:
+    data = load_dataset("asia", n=100)
+    session = Session(Randomness(0), Ledger(GramParameters(epsilon=0.5).total))
+    with pytest.raises(BudgetExhausted):
+        analytic_gaussian(session, [0.0], sensitivity=1, epsilon=1.0, delta=1e-6)
+    assert len(session.ledger) == 0
+    assert session.randomness._generator.random() == np.random.default_rng(0).random()
+    assert data.n == 100
+
+
+def test_noise_scale() -> None:
+    """The released entries' standard deviation is the calibrated one; 10 % off would fail."""
+    data, params = load_dataset("asia", n=1_000), GramParameters(epsilon=1.0)
+    encoding = encoding_of(data)
+    packing = Packing(8, 1_000, best_constant(8), math.sqrt(8), encoding.fixed_square)
+    exact = packing.pack(second_moments(data, encoding))
+    sigma = analytic_gaussian_sigma(1.0, 1e-6, packing.sensitivity)
+    draws = []
+    for seed in range(400):
+        noisy, used = analytic_gaussian(
+            session_of(params, data, seed),
+            exact,
+            sensitivity=packing.sensitivity,
+            epsilon=1.0,
+            delta=1e-6,
+        )
+        assert used == pytest.approx(sigma)
+        draws.append(noisy - exact)
+    assert np.std(draws) == pytest.approx(sigma, rel=0.03)
+    assert abs(np.mean(draws)) < 4 * sigma / math.sqrt(np.size(draws))
+
+
+def test_frequencies_are_paid_for() -> None:
+    data = load_dataset("sachs", n=5_000)
+    for kind in ("ridit", "frequency"):
+        result = run("gram_notears", data, epsilon=1.0, encoding=kind)
+        assert [c.label for c in result.ledger] == ["one-way tables", "Gram matrix"]
+        assert sum(c.event.epsilon for c in result.ledger) == pytest.approx(1.0)
+        assert sum(c.event.delta for c in result.ledger) <= 1e-6
+        assert result.spent.epsilon == 1.0
+        assert result.spent.delta == 1e-6
+    assert [c.label for c in run("gram_notears", data).ledger] == ["Gram matrix"]
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [("asia", {}), ("sachs", {}), ("sem:er:8:10:gaussian", {"radius": 1.0})],
+)
+def test_huge_epsilon_is_notears(name: str, more: dict[str, float]) -> None:
+    """The noise, the caution and the projection vanish together."""
+    data = load_dataset(name, n=20_000)
+    params = GramParameters(epsilon=1e7, **more)
+    released = gram_notears.release(data, params, session_of(params, data))
+    encoding = encoding_of(data)
+    exact = covariance(second_moments(data, encoding), encoding)
+    scale = np.sqrt(np.outer(np.diag(exact), np.diag(exact)))
+    assert np.abs((released.covariance - exact) / scale).max() < 1e-5
+    assert (released.noise / scale).max() < 1e-5
+    parent = run("notears", data, trace=False)
+    limit = gram_notears.Release(exact, np.zeros_like(exact))
+    solution, learned = gram_notears.fit(limit, data, params, session_of(params, data))
+    assert (solution.weights == parent.diagnostics.weights).all()
+    assert (learned.cpdag == parent.matrix).all()
+    # The problem is not convex: rounding can lead the solver elsewhere, but not far.
+    found = run("gram_notears", data, epsilon=1e7, trace=False, **more)
+    assert len(found.skeleton ^ parent.skeleton) <= 2
+
+
+def test_projection_leaves_a_good_matrix_alone_and_mends_a_bad_one() -> None:
+    good = np.array([[2.0, 0.5], [0.5, 1.0]])
+    assert semidefinite(good, 0.1) is good
+    mended = semidefinite(np.array([[1.0, 2.0], [2.0, 1.0]]), 0.25)
+    np.testing.assert_allclose(np.linalg.eigvalsh(mended), [0.25, 3.0])
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 0.05])
+def test_tiny_budgets_give_a_graph_and_not_an_error(epsilon: float) -> None:
+    for name in ("cancer", "sem:er:5:6:gumbel"):
+        result = run("gram_notears", load_dataset(name, n=500), epsilon=epsilon)
+        assert result.status == "complete"
+        assert np.isfinite(result.diagnostics.weights).all()
+
+
+def test_asia_at_one_meets_the_target_and_leads_the_gradient_methods() -> None:
+    data = load_dataset("asia")
+    for epsilon, least in ((0.1, 0.75), (1.0, 0.8)):
+        f1 = {
+            key: np.mean(
+                [
+                    run(key, data, epsilon=epsilon, seed=s, trace=False).metrics.skeleton_f1
+                    for s in range(3)
+                ]
+            )
+            for key in ("gram_notears", "noleaks", "curate_notears")
+        }
+        assert f1["gram_notears"] >= least
+        assert f1["gram_notears"] > max(f1["noleaks"], f1["curate_notears"])
+
+
+def test_strict_only() -> None:
+    with pytest.raises(ParameterError, match="guarantee"):
+        run("gram_notears", load_dataset("asia", n=100), guarantee="published")
+
+
+def test_everything_after_the_release_ignores_the_data() -> None:
+    """Same released matrix, other data: the same graph."""
+    one, other = load_dataset("asia", n=5_000, seed=0), load_dataset("asia", n=5_000, seed=1)
+    params = GramParameters()
+    released = gram_notears.release(one, params, session_of(params, one))
+    graphs = [
+        gram_notears.fit(released, data, params, session_of(params, data))[1].dag
+        for data in (one, other)
+    ]
+    assert (graphs[0] == graphs[1]).all()

@@ -1,0 +1,232 @@
+"""Marginal PC: its sensitivities by brute force, its ledger, its limit without noise."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from engine import Dataset, InputError, load_dataset, run
+from engine.marginals import moments as released
+from engine.marginals.contrasts import (
+    all_pairs_change,
+    gram,
+    helmert,
+    some_pairs_change,
+    table_change,
+    tables_change,
+    tensor,
+)
+from engine.privacy.accounting import Guarantee
+from engine.privacy.events import GaussianEvent
+from engine.privacy.ledger import Ledger
+from engine.randomness import Randomness
+from engine.session import Session
+from engine.tables.store import store_of
+
+LEVELS = [(2, 2, 2), (2, 3, 4), (3, 3, 2, 2), (2, 2, 2, 2, 2)]
+
+
+def dataset(codes: np.ndarray, levels: tuple[int, ...]) -> Dataset:
+    fixed = np.asfortranarray(codes.astype(np.uint8))
+    fixed.flags.writeable = False
+    return Dataset(
+        name="made",
+        codes=fixed,
+        names=tuple(f"v{i}" for i in range(len(levels))),
+        levels=tuple(tuple(map(str, range(r))) for r in levels),
+    )
+
+
+def random_data(levels: tuple[int, ...], n: int, seed: int = 0) -> Dataset:
+    rng = np.random.default_rng(seed)
+    return dataset(np.column_stack([rng.integers(0, r, n) for r in levels]), levels)
+
+
+def contrasts(record: tuple[int, ...], levels: tuple[int, ...], tables) -> list[np.ndarray]:
+    """A single record's contrast tensors."""
+    out = []
+    for table in tables:
+        value = np.ones(1)
+        for i in table:
+            value = np.outer(value, helmert(levels[i])[record[i]]).ravel()
+        out.append(value)
+    return out
+
+
+def largest_change(levels: tuple[int, ...], tables, weights) -> float:
+    """Largest squared l2 change over every pair of records."""
+    records = list(product(*map(range, levels)))
+    flat = np.array(
+        [
+            np.concatenate(
+                [
+                    math.sqrt(w) * c
+                    for w, c in zip(weights, contrasts(r, levels, tables), strict=True)
+                ]
+            )
+            for r in records
+        ]
+    )
+    return float(max(((flat - one) ** 2).sum(axis=1).max() for one in flat))
+
+
+@pytest.mark.parametrize("levels", LEVELS)
+@pytest.mark.parametrize("weight", [0.0, 0.7, 3.0])
+def test_all_pairs_sensitivity_is_exact(levels, weight):
+    tables = [(i,) for i in range(len(levels))] + list(combinations(range(len(levels)), 2))
+    weights = [weight] * len(levels) + [1.0] * (len(tables) - len(levels))
+    exact = largest_change(levels, tables, weights)
+    assert all_pairs_change(levels, weight) == pytest.approx(exact)
+
+
+@pytest.mark.parametrize("levels", LEVELS)
+def test_other_sensitivities_are_bounds(levels):
+    rng = np.random.default_rng(1)
+    pairs = list(combinations(range(len(levels)), 2))
+    for _ in range(5):
+        chosen = [pairs[i] for i in rng.permutation(len(pairs))[: rng.integers(1, len(pairs) + 1)]]
+        exact = largest_change(levels, chosen, [1.0] * len(chosen))
+        bound = some_pairs_change(chosen, levels)
+        assert exact <= bound + 1e-9
+        assert bound <= tables_change(chosen, levels) + 1e-9
+    for size in (2, 3):
+        for table in combinations(range(len(levels)), size):
+            assert table_change([levels[i] for i in table]) == pytest.approx(
+                largest_change(levels, [table], [1.0])
+            )
+
+
+def test_tensors_determine_the_table():
+    """The count table is the sum over subsets of expanded tensors; nothing is released twice."""
+    levels = (2, 3, 4)
+    rows = store_of(random_data(levels, 500)).rows
+    table = np.full(levels, 500 / 24)
+    for size in (1, 2, 3):
+        for subset in combinations(range(3), size):
+            part = tensor(rows, subset)
+            shape = [1, 1, 1]
+            for axis, i in enumerate(subset):
+                part = np.moveaxis(np.tensordot(helmert(levels[i]), part, (1, axis)), 0, axis)
+                shape[i] = levels[i]
+            rest = math.prod(r for i, r in enumerate(levels) if i not in subset)
+            table = table + part.reshape(shape) / rest
+    assert table == pytest.approx(rows.counts((0, 1, 2)))
+    one, two = gram(rows)
+    assert one[:1] == pytest.approx(tensor(rows, (0,)))
+    assert two[1:3, 3:] == pytest.approx(tensor(rows, (1, 2)))
+
+
+def test_no_record_moves_a_release_further_than_was_charged(monkeypatch):
+    """What reaches the Gaussian mechanism, on random neighbours, for all three releases."""
+    levels = (2, 3, 4, 2)
+    seen: list[tuple[np.ndarray, float]] = []
+
+    def record(session, values, *, sensitivity, sigma, label, order):
+        seen.append((np.asarray(values, dtype=float), sensitivity))
+        return np.asarray(values, dtype=float)
+
+    monkeypatch.setattr(released, "gaussian", record)
+    rng = np.random.default_rng(2)
+    base = random_data(levels, 60).codes.copy()
+    for _ in range(30):
+        changed = base.copy()
+        changed[rng.integers(60)] = [rng.integers(r) for r in levels]
+        both = []
+        for codes in (base, changed):
+            seen.clear()
+            store = store_of(dataset(codes, levels))
+            moments = released.release_pairs(None, store, 1.0)
+            released.refine_pairs(None, store, moments, [(0, 1), (1, 3), (2, 3)], 1.0)
+            released.release_triples(None, store, moments, [(0, 1, 2), (1, 2, 3)], 1.0)
+            both.append(list(seen))
+        for (a, bound), (b, same) in zip(*both, strict=True):
+            assert bound == same
+            assert np.linalg.norm(a - b) <= bound + 1e-9
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 30.0])
+@pytest.mark.parametrize("name", ["cancer", "sachs"])
+def test_the_ledger_is_spent_whole_and_never_exceeded(name, epsilon):
+    result = run("marginal_pc", load_dataset(name, n=3000), epsilon=epsilon, seed=4)
+    assert len(result.ledger) == 3
+    assert all(isinstance(c.event, GaussianEvent) for c in result.ledger)
+    assert sum(c.rho for c in result.ledger) == pytest.approx(result.ledger.limit)
+    assert result.ledger.used <= result.ledger.limit * (1 + 1e-9)
+    assert result.spent == Guarantee(epsilon, 1e-6)
+    assert result.status == "complete"
+    charged = [c for s in result.steps for c in s.charges]
+    assert charged == list(result.ledger)
+
+
+@pytest.mark.parametrize("statistic", ["g2", "kendall"])
+def test_without_noise_the_seed_is_idle(statistic):
+    data = load_dataset("sachs", n=20_000, seed=1)
+    first, second = (
+        run("marginal_pc", data, epsilon=1e7, statistic=statistic, seed=seed) for seed in (0, 1)
+    )
+    assert first.skeleton == second.skeleton
+    assert first.separating_sets == second.separating_sets
+
+
+def test_without_noise_it_is_close_to_g2_pc():
+    data = load_dataset("sachs", n=50_000, seed=2)
+    plain = run("pc", data, statistic="g2")
+    ours = run("marginal_pc", data, epsilon=1e7)
+    assert ours.metrics.skeleton_f1 >= plain.metrics.skeleton_f1 - 0.03
+
+
+def test_diagnostics_name_tables_and_edge_confidence():
+    data = load_dataset("sachs", n=20_000, seed=0)
+    result = run("marginal_pc", data, epsilon=1.0, seed=0)
+    tables, confidence = (result.diagnostics.released_tables, result.diagnostics.edge_confidence)
+    assert set(combinations(range(data.d), 2)) <= set(tables)
+    assert len(set(tables)) == len(tables)
+    edges = {frozenset((data.names[i], data.names[j])) for i, j in confidence}
+    assert edges == result.skeleton
+    assert all(0.4 < p <= 1 for p in confidence.values())
+
+
+def test_odd_shapes_run():
+    """A constant column, two columns, one column."""
+    for levels in ((2, 1, 3), (2, 2), (3,), (1, 1)):
+        result = run("marginal_pc", random_data(levels, 200), epsilon=1.0)
+        assert result.status == "complete"
+        assert result.ledger.used <= result.ledger.limit * (1 + 1e-9)
+
+
+def test_a_cancelled_run_says_so():
+    result = run("marginal_pc", load_dataset("cancer", n=500), cancelled=lambda: True)
+    assert result.status == "cancelled"
+    assert len(result.skeleton) == 10
+
+
+def test_published_is_refused():
+    from engine import InputError
+
+    with pytest.raises(InputError, match="guarantee"):
+        run("marginal_pc", load_dataset("cancer", n=500), guarantee="published")
+
+
+def test_noise_is_charged_before_it_is_drawn():
+    session = Session(
+        randomness=Randomness(0), ledger=Ledger(Guarantee(1e-3, 1e-6), method="zcdp")
+    )
+    before = session.randomness._generator.bit_generator.state
+    store = store_of(random_data((2, 2, 2), 100))
+    with pytest.raises(Exception, match="left"):
+        released.release_pairs(session, store, 1.0)
+    assert session.randomness._generator.bit_generator.state == before
+
+
+def test_too_many_levels_is_one_sentence() -> None:
+    """Two columns of 60 levels would need a matrix of 3,481 rows for one test."""
+    rng = np.random.default_rng(0)
+    codes = np.column_stack([rng.integers(0, r, 300) for r in (60, 60, 2)])
+    levels = tuple(tuple(map(str, range(r))) for r in (60, 60, 2))
+    with pytest.raises(InputError, match="at most 24"):
+        run("marginal_pc", Dataset.from_codes(codes, levels=levels))
+    wide = Dataset.from_codes(codes[:, [0, 2]], levels=(levels[0], levels[2]))
+    assert run("marginal_pc", wide).status == "complete"

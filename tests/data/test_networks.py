@@ -1,0 +1,345 @@
+"""Bundled networks against published counts, known numbers and exact probabilities."""
+
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from engine.data import networks
+from engine.data.networks import NETWORKS, Network, load_dataset, load_network, normalised
+from engine.errors import InputError
+from scripts.convert_networks import parse_bif, render
+
+# Nodes, arcs, most levels, and free parameters as the bnlearn repository states them. A network
+# from elsewhere needs no line: everything else here goes through the registry.
+COUNTS = {
+    "earthquake": (5, 4, 2, 10),
+    "cancer": (5, 4, 2, 10),
+    "asia": (8, 8, 2, 18),
+    "survey": (6, 6, 3, 21),
+    "sachs": (11, 17, 3, 178),
+    "child": (20, 25, 6, 230),
+    "alarm": (37, 46, 4, 509),
+    "insurance": (27, 52, 5, 1008),
+    "water": (32, 66, 4, 10083),
+    "hailfinder": (56, 66, 11, 2656),
+    "win95pts": (76, 112, 2, 574),
+}
+N = 100_000
+
+
+def exact(network: Network, nodes: Sequence[str]) -> np.ndarray:
+    """Return the joint of the nodes by summing the product of their ancestors' tables."""
+    dag = network.dag()
+    needed, queue = set(), list(nodes)
+    while queue:
+        node = queue.pop()
+        if node not in needed:
+            needed.add(node)
+            queue.extend(dag.predecessors(node))
+    axis = {name: k for k, name in enumerate(sorted(needed))}
+    operands: list = []
+    for node in needed:
+        j = network.names.index(node)
+        family = [*network.parents[j], node]
+        sizes = [len(network.states[network.names.index(member)]) for member in family]
+        operands += [network.tables[j].reshape(sizes), [axis[member] for member in family]]
+    return np.einsum(*operands, [axis[node] for node in nodes], optimize="greedy")
+
+
+def errors(network: Network, codes: np.ndarray, nodes: Sequence[str]) -> np.ndarray:
+    """Return each cell's (observed - exact) frequency in standard errors; inf if impossible."""
+    table = exact(network, nodes)
+    columns = tuple(codes[:, network.names.index(node)] for node in nodes)
+    cells = np.ravel_multi_index(columns, table.shape)
+    observed = np.bincount(cells, minlength=table.size).reshape(table.shape)
+    spread = np.sqrt(len(codes) * table * (1 - table))
+    gap = np.abs(observed - len(codes) * table)
+    # 9 counts of slack: the normal tail is too thin for cells that expect few counts.
+    return np.maximum(gap - 9 * (table > 0), 0) / np.maximum(spread, 1e-9)
+
+
+def test_every_file_is_a_network_and_every_network_a_file() -> None:
+    assert sorted(NETWORKS) == sorted(path.stem for path in networks._FOLDER.glob("*.json"))
+    assert set(COUNTS) <= set(NETWORKS)
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts(name: str) -> None:
+    network = load_network(name)
+    assert "CC BY-SA" in network.licence
+    assert "bnlearn" in network.source
+    free = sum(table.shape[0] * (table.shape[1] - 1) for table in network.tables)
+    arcs = len(network.dag().edges)
+    assert (len(network.names), arcs, max(map(len, network.states)), free) == COUNTS[name]
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_tables_fit(name: str) -> None:
+    network = load_network(name)
+    for states, parents, table in zip(network.states, network.parents, network.tables, strict=True):
+        sizes = [len(network.states[network.names.index(parent)]) for parent in parents]
+        assert table.shape == (np.prod(sizes, dtype=int), len(states))
+        np.testing.assert_allclose(table.sum(axis=1), 1, rtol=1e-12)
+        assert not table.flags.writeable
+    assert network.licence
+    assert network.source
+
+
+@pytest.mark.parametrize(
+    ("name", "node", "given", "state", "probability"),
+    [
+        ("asia", "dysp", {"bronc": "yes", "either": "no"}, "yes", 0.8),
+        ("asia", "dysp", {"bronc": "no", "either": "yes"}, "yes", 0.7),
+        ("alarm", "CVP", {"LVEDVOLUME": "HIGH"}, "NORMAL", 0.29),
+        ("survey", "E", {"A": "old", "S": "M"}, "high", 0.88),
+        (
+            "child",
+            "HypoxiaInO2",
+            {"CardiacMixing": "Transp.", "LungParench": "Normal"},
+            "Mild",
+            0.02,
+        ),
+        (
+            "insurance",
+            "GoodStudent",
+            {"SocioEcon": "UpperMiddle", "Age": "Adolescent"},
+            "True",
+            0.5,
+        ),
+        (
+            "win95pts",
+            "AppData",
+            {"AppOK": "Incorrect_Corrupt", "DataFile": "Correct"},
+            "Correct",
+            0,
+        ),
+    ],
+)
+def test_single_entries(
+    name: str, node: str, given: dict[str, str], state: str, probability: float
+) -> None:
+    network = load_network(name)
+    states = dict(zip(network.names, network.states, strict=True))
+    j = network.names.index(node)
+    assert set(network.parents[j]) == set(given)
+    row = 0
+    for parent in network.parents[j]:
+        row = row * len(states[parent]) + states[parent].index(given[parent])
+    assert network.tables[j][row, states[node].index(state)] == pytest.approx(probability)
+
+
+def test_asia_marginals_are_the_published_ones() -> None:
+    network = load_network("asia")
+    published = {"tub": 0.0104, "lung": 0.055, "either": 0.064828, "xray": 0.11029, "bronc": 0.45}
+    for node, probability in published.items():
+        assert exact(network, [node])[0] == pytest.approx(probability, abs=1e-6)
+    assert exact(network, ["dysp"])[0] == pytest.approx(0.43597, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_samples_follow_the_tables(name: str) -> None:
+    """Every node with its parents, wherever its ancestors are few enough to sum exactly.
+
+    A cell fails beyond 6 standard errors and 9 counts: for a right sampler less than
+    3e-5 over the 13,827 cells of all networks, and the seed is fixed.
+    """
+    network = load_network(name)
+    codes = load_dataset(name, n=N, seed=3).codes
+    checked = 0
+    for node, parents in zip(network.names, network.parents, strict=True):
+        if _few_ancestors(network, node):
+            assert errors(network, codes, [*parents, node]).max() < 6
+            checked += 1
+    assert checked >= (min(len(network.names), 11) if name in COUNTS else 1)
+
+
+def _few_ancestors(network: Network, node: str) -> bool:
+    seen, queue = set(), [node]
+    while queue:
+        for parent in network.parents[network.names.index(queue.pop())]:
+            if parent not in seen:
+                seen.add(parent)
+                queue.append(parent)
+    return len(seen) <= 12
+
+
+def test_the_check_has_power() -> None:
+    """Rows with one table read in the wrong parent order do fail the check above."""
+    network = load_network("survey")
+    j = network.names.index("E")
+    shuffled = network.tables[j].reshape(3, 2, 2).transpose(1, 0, 2).reshape(6, 2)
+    tables = [*network.tables]
+    tables[j] = shuffled
+    wrong = replace(network, tables=tuple(tables))
+    codes = wrong.sample(N, np.random.default_rng(0))
+    assert errors(network, codes, ["A", "S", "E"]).max() > 6
+
+
+def test_impossible_states_never_occur() -> None:
+    rounding = [0.1] * 10 + [0.0]  # its running sum stops short of 1
+    rows = [[0.0, 0.3, 0.0, 0.7, *[0.0] * 7], rounding]
+    network = Network(
+        name="x",
+        names=("child", "parent"),
+        states=(tuple("abcdefghijk"), ("0", "1")),
+        parents=(("parent",), ()),
+        tables=(normalised(rows), normalised([[0.5, 0.5]])),
+        source="",
+        licence="",
+    )
+
+    assert np.cumsum(network.tables[0], axis=1)[1, -2] < 1
+
+    class Extremes:
+        """Uniforms at both ends of [0, 1)."""
+
+        def random(self, n: int) -> np.ndarray:
+            ends = [0.0, np.nextafter(1, 0)]
+            self.calls = getattr(self, "calls", 0) + 1
+            return np.resize(np.repeat(ends, self.calls), n)
+
+    codes = network.sample(1000, Extremes())  # type: ignore[arg-type]
+    for child, parent in {tuple(row) for row in codes.tolist()}:
+        assert network.tables[0][parent, child] > 0
+
+
+def test_same_seed_same_rows_and_other_seed_other_rows() -> None:
+    first, again = load_dataset("alarm", 1000, 5), load_dataset("alarm", 1000, 5)
+    assert first.fingerprint == again.fingerprint
+    assert first.fingerprint != load_dataset("alarm", 1000, 6).fingerprint
+
+
+def test_rows_of_a_seed_never_change() -> None:
+    """Studies are kept under a fingerprint: a change of the rows must be meant."""
+    assert load_dataset("asia", 1000, 0).fingerprint.startswith("48676448933ab6c2")
+
+
+def test_global_random_state_is_untouched() -> None:
+    before = np.random.get_state()  # noqa: NPY002
+    load_dataset("child", 1000, 0)
+    after = np.random.get_state()  # noqa: NPY002
+    assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+
+
+def test_rows_share_no_random_numbers_with_a_run_of_the_same_seed() -> None:
+    network = load_network("asia")
+    plain = network.sample(1000, np.random.default_rng(0))
+    assert (plain != load_dataset("asia", 1000, 0).codes).any()
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_dataset_is_public_with_the_true_graph(name: str) -> None:
+    data = load_dataset(name, n=200)
+    network = load_network(name)
+    assert data.public
+    assert data.truth is not None
+    assert set(data.truth.edges) == set(network.dag().edges)
+    assert data.levels == network.states
+    assert (data.name, data.n, data.codes.dtype) == (name, 200, np.uint8)
+    assert len(data.notes) == 1
+
+
+def test_unknown_network_lists_the_known_ones() -> None:
+    with pytest.raises(InputError, match=r"choose one of .*mean 'alarm'") as caught:
+        load_network("Alarmm")
+    assert all(name in str(caught.value) for name in NETWORKS)
+
+
+@pytest.mark.parametrize("n", [1, 0, -5, 10_000_001, 2.0, "100", True, None])
+def test_bad_n(n: object) -> None:
+    with pytest.raises(InputError, match="n must be a whole number from 2 to 10,000,000"):
+        load_dataset("asia", n=n)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, "0", False, None])
+def test_bad_seed(seed: object) -> None:
+    with pytest.raises(InputError, match="seed must be a whole number"):
+        load_dataset("asia", n=10, seed=seed)  # type: ignore[arg-type]
+
+
+def test_numpy_integers_are_whole_numbers() -> None:
+    data = load_dataset("asia", n=np.int64(50), seed=np.uint32(0))  # type: ignore[arg-type]
+    assert data.fingerprint == load_dataset("asia", 50, 0).fingerprint
+
+
+@pytest.mark.parametrize("row", [[0.5, 0.6], [0.5, 0.498], [1.5, -0.5], [float("nan"), 1]])
+def test_rows_off_by_more_than_rounding_are_refused(row: list[float]) -> None:
+    with pytest.raises(InputError, match="does not sum to 1"):
+        normalised([row])
+
+
+def test_rounded_rows_are_normalised() -> None:
+    assert normalised([[0.3333, 0.3333, 0.3333]]).tolist() == [[pytest.approx(1 / 3)] * 3]
+
+
+# The converter ----------------------------------------------------------------------
+
+BIF = """network unknown {
+}
+variable a {
+  type discrete [ 2 ] { yes, no };
+}
+variable b {
+  type discrete [ 3 ] { <5, 5-12, 12+ };
+}
+variable c {
+  type discrete [ 2 ] { x, y };
+}
+probability ( c | a, b ) {
+  (yes, <5) 0.1, 0.9;
+  (no, <5) 0.2, 0.8;
+  (yes, 5-12) 0.3, 0.7;
+  (no, 5-12) 4e-1, 6e-1;
+  (yes, 12+) 0.5, 0.5;
+  (no, 12+) 0.6, 0.4;
+}
+probability ( a ) {
+  table 0.25, 0.75;
+}
+probability ( b | a ) {
+  (yes) 0.2, 0.3, 0.5;
+  (no) 0.0, 1.0, 0.0;
+}
+"""
+
+
+def test_bif_rows_are_put_in_parent_order() -> None:
+    a, b, c = parse_bif(BIF)
+    assert a == {"name": "a", "states": ["yes", "no"], "parents": [], "table": [[0.25, 0.75]]}
+    assert b["states"] == ["<5", "5-12", "12+"]
+    assert c["parents"] == ["a", "b"]
+    assert [row[0] for row in c["table"]] == [0.1, 0.3, 0.5, 0.2, 0.4, 0.6]
+
+
+def test_bif_with_a_row_missing_is_refused() -> None:
+    with pytest.raises(ValueError, match="table of c"):
+        parse_bif(BIF.replace("  (no, 5-12) 4e-1, 6e-1;\n", ""))
+
+
+@pytest.mark.parametrize("name", ["asia", "hailfinder"])
+def test_bundled_file_is_what_the_converter_writes(name: str) -> None:
+    """Our file, written as BIF and converted, comes out the same to the last byte."""
+    text = (networks._FOLDER / f"{name}.json").read_text(encoding="utf-8")
+    nodes = json.loads(text)["nodes"]
+    assert render(name, parse_bif(_as_bif(nodes))) == text
+
+
+def _as_bif(nodes: list[dict]) -> str:
+    states = {node["name"]: node["states"] for node in nodes}
+    blocks = [
+        f"variable {name} {{\n type discrete [ {len(s)} ] {{ {', '.join(s)} }};\n}}"
+        for name, s in states.items()
+    ]
+    for node in nodes:
+        given = f" | {', '.join(node['parents'])}" if node["parents"] else ""
+        keys = itertools.product(*(states[parent] for parent in node["parents"]))
+        rows = [
+            f"{'(' + ', '.join(key) + ')' if key else 'table'} {', '.join(map(str, row))};"
+            for key, row in zip(keys, node["table"], strict=True)
+        ]
+        blocks.append(f"probability ( {node['name']}{given} ) {{\n" + "\n".join(rows) + "\n}")
+    return "\n".join(blocks)

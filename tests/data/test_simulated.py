@@ -1,0 +1,140 @@
+"""Simulated linear models: graphs, noise, bounds, numeric datasets."""
+
+from __future__ import annotations
+
+import pickle
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from engine import Dataset, load_dataset, run
+from engine.data import simulated as sem
+from engine.errors import InputError
+
+
+@pytest.mark.parametrize("graph", sem.GRAPHS)
+def test_graphs_are_acyclic_and_shuffled(graph: str) -> None:
+    dags = [sem.random_dag(12, 24, graph, np.random.default_rng(seed)) for seed in range(20)]
+    for dag in dags:
+        assert nx.is_directed_acyclic_graph(nx.from_numpy_array(dag, create_using=nx.DiGraph))
+    if graph == "er":
+        assert {int(dag.sum()) for dag in dags} == {24}
+    else:  # node k sends min(2, k) edges back
+        assert {int(dag.sum()) for dag in dags} == {21}
+    # Labels say nothing of the order: some edges go up, some down.
+    assert all(np.triu(dag).any() and np.tril(dag).any() for dag in dags)
+
+
+def test_scale_free_graphs_have_hubs() -> None:
+    def largest(graph: str) -> float:
+        degrees = [
+            sem.random_dag(50, 100, graph, np.random.default_rng(seed)) for seed in range(10)
+        ]
+        return float(np.mean([(d.sum(0) + d.sum(1)).max() for d in degrees]))
+
+    assert largest("sf") > 1.5 * largest("er")
+
+
+@pytest.mark.parametrize("noise", sem.NOISES)
+def test_noise_has_mean_0_and_variance_1(noise: str) -> None:
+    drawn = sem.draw_noise(noise, (200_000, 1), np.random.default_rng(0))
+    assert abs(drawn.mean()) < 0.01
+    assert drawn.var() == pytest.approx(1, abs=0.03)
+
+
+def test_rows_follow_the_model() -> None:
+    rng = np.random.default_rng(1)
+    weights = sem.random_weights(sem.random_dag(6, 9, "er", rng), rng)
+    assert ((weights == 0) | ((abs(weights) >= 0.5) & (abs(weights) <= 2))).all()
+    values = sem.rows_of(weights, "gumbel", 200_000, rng)
+    mixing = np.linalg.inv(np.eye(6) - weights)
+    expected = mixing.T @ mixing
+    spread = sem.model_spread(weights)
+    assert spread == pytest.approx(np.sqrt(np.diag(expected)))
+    np.testing.assert_allclose(
+        np.cov(values.T) / np.outer(spread, spread), expected / np.outer(spread, spread), atol=0.03
+    )
+
+
+def test_dataset() -> None:
+    data = load_dataset("sem:er:10:20:gaussian", n=2_000, seed=3)
+    assert data.public
+    assert data.truth is not None
+    assert data.truth.number_of_edges() == 20
+    assert data.values is not None
+    assert data.bounds is not None
+    assert data.values.shape == data.codes.shape == (2_000, 10)
+    assert data.cardinalities == (5,) * 10
+    for j, (low, high) in enumerate(data.bounds):
+        inside = np.clip((data.values[:, j] - low) / (high - low) * 5, 0, 4.999).astype(int)
+        assert (inside == data.codes[:, j]).all()
+    assert run("pc", data).metrics is not None  # constraint-based methods read the codes
+
+
+def test_seed_fixes_everything_and_n_changes_only_the_rows() -> None:
+    one, same = (load_dataset("sem:sf:8:16:gumbel", n=500, seed=1) for _ in range(2))
+    other, longer = (
+        load_dataset("sem:sf:8:16:gumbel", n=n, seed=s) for n, s in ((500, 2), (900, 1))
+    )
+    assert one.fingerprint == same.fingerprint
+    assert one.fingerprint != other.fingerprint
+    assert one.bounds == longer.bounds
+    assert set(one.truth.edges) == set(longer.truth.edges)
+
+
+def test_fingerprint_covers_values_and_bounds() -> None:
+    values = np.array([[0.1, 0.2], [0.3, 0.9]])
+    box = ((0.0, 1.0), (0.0, 1.0))
+    one = Dataset.from_values(values, box)
+    nudged = values.copy()
+    nudged[0, 0] += 1e-9
+    assert one.fingerprint == Dataset.from_values(values, box).fingerprint
+    assert one.fingerprint != Dataset.from_values(nudged, box).fingerprint
+    assert one.fingerprint != Dataset.from_values(values, ((0.0, 1.0), (0.0, 1.1))).fingerprint
+    assert one.fingerprint != Dataset.from_codes(one.codes, one.names, one.levels).fingerprint
+
+
+def test_values_stay_read_only_through_a_pickle() -> None:
+    data = pickle.loads(pickle.dumps(load_dataset("sem:er:4:3:gaussian", n=10)))
+    with pytest.raises(ValueError, match="read-only"):
+        data.values[0, 0] = 1.0
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        [[np.nan, 1.0], [0.0, 1.0]],
+        [[np.inf, 1.0], [0.0, 1.0]],
+        [1.0, 2.0],
+        np.empty((0, 2)),
+    ],
+)
+def test_bad_values(bad: object) -> None:
+    with pytest.raises(InputError):
+        Dataset.from_values(bad, ((0.0, 1.0), (0.0, 1.0)))
+
+
+@pytest.mark.parametrize("bounds", [((0, 1),), ((0, 1), (1, 1)), ((0, 1), (0, np.inf))])
+def test_bad_bounds(bounds: tuple[tuple[float, float], ...]) -> None:
+    with pytest.raises(InputError):
+        Dataset.from_values([[0.0, 0.5], [1.0, 0.5]], bounds)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sem:",
+        "sem:er:10:20",
+        "sem:xx:10:20:gaussian",
+        "sem:er:10:20:cauchy",
+        "sem:er:1:1:gaussian",
+        "sem:er:10:99:gaussian",
+        "sem:er:10:0:gaussian",
+        "sem:er:-5:2:gaussian",
+        "sem:er:900:9:gumbel",
+    ],
+)
+def test_bad_names(name: str) -> None:
+    with pytest.raises(InputError):
+        load_dataset(name, n=10)

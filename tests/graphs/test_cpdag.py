@@ -1,0 +1,235 @@
+"""Orientation: Meek's rules one by one, CPDAGs against enumeration, order independence."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations, permutations, product
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from engine import load_dataset, run
+from engine.data.dataset import Dataset
+from engine.graphs.cpdag import (
+    Adjacency,
+    complete,
+    cpdag,
+    cpdag_of_dag,
+    digraph_of,
+    matrix_of,
+    meek,
+    pairs_of,
+    unordered,
+)
+
+
+def graph(d: int, *edges: str) -> Adjacency:
+    """Edges "0>1" directed and "0-1" undirected."""
+    out = np.zeros((d, d), dtype=bool)
+    for edge in edges:
+        a, b = int(edge[0]), int(edge[2])
+        out[a, b] = True
+        out[b, a] = edge[1] == "-"
+    return out
+
+
+# Each rule alone: before, after. A node is left out and the rule no longer fires.
+RULES = {
+    "1: away from a collider": (
+        graph(3, "0>1", "1-2"),
+        graph(3, "0>1", "1>2"),
+    ),
+    "2: no cycle": (
+        graph(3, "0>1", "1>2", "0-2"),
+        graph(3, "0>1", "1>2", "0>2"),
+    ),
+    "3: two chains into one node": (
+        graph(4, "0-1", "0-2", "0-3", "1>3", "2>3"),
+        graph(4, "0-1", "0-2", "0>3", "1>3", "2>3"),
+    ),
+    # 0 - 1 -> 2 -> 3, 0 - 3, 0 - 2, 1 and 3 not adjacent
+    "4: through a directed path": (
+        graph(4, "0-1", "1>2", "2>3", "0-3", "0-2"),
+        graph(4, "0-1", "1>2", "2>3", "0>3", "0-2"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_meek_rule(name: str) -> None:
+    before, after = RULES[name]
+    untouched = before.copy()
+    assert (meek(before) == after).all(), digraph_of(meek(before), "abcd"[: len(before)]).edges
+    assert (before == untouched).all()
+    assert (meek(after) == after).all()
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_meek_rule_under_every_relabelling(name: str) -> None:
+    before, after = RULES[name]
+    for order in permutations(range(len(before))):
+        index = np.ix_(order, order)
+        assert (meek(before[index]) == after[index]).all()
+
+
+@pytest.mark.parametrize(
+    "edges",
+    [
+        ("0>1", "1-2", "0-2"),  # rule 1 needs the ends apart
+        ("1>0", "1>2", "0-2"),  # rule 2 needs a directed path
+        ("0-1", "0-2", "0-3", "1>3", "2>3", "1-2"),  # rule 3 needs 1 and 2 apart
+        ("0-1", "0-2", "0-3"),  # nothing directed
+    ],
+)
+def test_meek_leaves_other_patterns_alone(edges: tuple[str, ...]) -> None:
+    before = graph(4, *edges)
+    assert (meek(before) == before).all()
+
+
+def test_rule_4_needs_the_far_ends_apart() -> None:
+    before = graph(4, "0-1", "1>2", "2>3", "0-3", "0-2", "1>3")
+    assert meek(before)[3, 0]
+
+
+def all_dags(d: int) -> list[Adjacency]:
+    pairs = list(combinations(range(d), 2))
+    dags = []
+    for states in product((0, 1, 2), repeat=len(pairs)):
+        a = np.zeros((d, d), dtype=bool)
+        for (i, j), state in zip(pairs, states, strict=True):
+            if state:
+                a[(i, j) if state == 1 else (j, i)] = True
+        if nx.is_directed_acyclic_graph(nx.from_numpy_array(a, create_using=nx.DiGraph)):
+            dags.append(a)
+    return dags
+
+
+def colliders(dag: Adjacency) -> frozenset[tuple[int, int, int]]:
+    joined = dag | dag.T
+    return frozenset(
+        (x, z, y)
+        for z in range(len(dag))
+        for x, y in combinations(np.flatnonzero(dag[:, z]).tolist(), 2)
+        if not joined[x, y]
+    )
+
+
+@cache
+def classes(d: int) -> list[tuple[list[Adjacency], Adjacency]]:
+    """Every Markov equivalence class (Verma and Pearl) and its union: the CPDAG by definition."""
+    groups: dict[object, list[Adjacency]] = {}
+    for dag in all_dags(d):
+        groups.setdefault(((dag | dag.T).tobytes(), colliders(dag)), []).append(dag)
+    return [(members, np.logical_or.reduce(members)) for members in groups.values()]
+
+
+@pytest.mark.parametrize(("d", "dags", "count"), [(2, 3, 2), (3, 25, 11), (4, 543, 185)])
+def test_cpdag_of_every_small_dag(d: int, dags: int, count: int) -> None:
+    """The numbers of DAGs and of classes are the known ones (Gillispie and Perlman 2001)."""
+    assert sum(len(members) for members, _ in classes(d)) == dags
+    assert len(classes(d)) == count
+    for members, union in classes(d):
+        for dag in members:
+            assert (cpdag_of_dag(dag) == union).all()
+
+
+def test_cpdag_from_skeleton_and_any_separating_set() -> None:
+    """All DAGs on 4 nodes, with every set that d-separates a pair taken in turn."""
+    for dag in all_dags(4):
+        truth = nx.from_numpy_array(dag, create_using=nx.DiGraph)
+        skeleton = dag | dag.T
+        choices = []
+        for x, y in combinations(range(4), 2):
+            if skeleton[x, y]:
+                continue
+            rest = [k for k in range(4) if k not in (x, y)]
+            sets = [set(s) for k in range(3) for s in combinations(rest, k)]
+            good = [frozenset(s) for s in sets if nx.is_d_separator(truth, {x}, {y}, s)]
+            choices.append((frozenset((x, y)), good))
+        expected = cpdag_of_dag(dag)
+        for pick in (0, -1):
+            separating = {pair: [good[pick]] for pair, good in choices}
+            assert (cpdag(skeleton, separating) == expected).all()
+
+
+def test_conflicting_arrowheads_cancel() -> None:
+    """0 -> 1 <- 2 and 1 -> 2 <- 3 disagree on 1 - 2, whatever comes first."""
+    skeleton = graph(4, "0-1", "1-2", "2-3")
+    separating = {frozenset((0, 2)): [frozenset()], frozenset((1, 3)): [frozenset()]}
+    found = cpdag(skeleton, separating)
+    assert found[1, 2]
+    assert found[2, 1]
+    assert found[0, 1] & ~found[1, 0]
+    assert found[3, 2] & ~found[2, 3]
+
+
+def test_majority_of_the_separating_sets_decides() -> None:
+    skeleton = graph(3, "0-1", "1-2")
+    pair, inside, outside = frozenset((0, 2)), frozenset({1}), frozenset()
+    chain, collider = skeleton, graph(3, "0>1", "2>1")
+    for sets, expected in (
+        ([inside], chain),
+        ([outside], collider),
+        ([outside, outside, inside], collider),
+        ([outside, inside, inside], chain),
+        ([outside, inside], chain),  # undecided: nothing is oriented
+        ([], chain),
+    ):
+        assert (cpdag(skeleton, {pair: sets}) == expected).all()
+        assert (cpdag(skeleton, {pair: sets[::-1]}) == expected).all()
+
+
+def test_matrices_and_names() -> None:
+    dag = nx.DiGraph([("b", "a"), ("b", "c")])
+    matrix = matrix_of(dag, ("a", "b", "c"))
+    assert set(digraph_of(matrix, ("a", "b", "c")).edges) == set(dag.edges)
+    assert pairs_of(matrix, ("a", "b", "c")) == {frozenset("ab"), frozenset("bc")}
+    assert unordered(pairs_of(matrix, ("a", "b", "c"))) == [("a", "b"), ("b", "c")]
+    assert complete(3).sum() == 6
+    assert set(digraph_of(np.zeros((2, 2), bool), ("x", "y")).nodes) == {"x", "y"}
+
+
+def permuted(data: Dataset, order: np.ndarray) -> Dataset:
+    return Dataset.from_codes(
+        data.codes[:, order],
+        [data.names[j] for j in order],
+        [data.levels[j] for j in order],
+        truth=data.truth,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "statistic"),
+    [
+        ("asia", 2000, "kendall"),
+        ("asia", 2000, "g2"),
+        ("survey", 1000, "spearman"),
+        ("sachs", 3000, "chi2"),
+        ("sachs", 3000, "kendall"),
+    ],
+)
+def test_stable_pc_ignores_the_order_of_columns(name: str, n: int, statistic: str) -> None:
+    """Skeleton, separating sets, tests by order and every arrowhead."""
+    data = load_dataset(name, n=n, seed=4)
+    first = run("pc", data, statistic=statistic, stable=True, trace=False)
+    rng = np.random.default_rng(0)
+    for _ in range(8):
+        other = run("pc", permuted(data, rng.permutation(data.d)), statistic=statistic, stable=True)
+        assert set(other.cpdag.edges) == set(first.cpdag.edges)
+        assert other.skeleton == first.skeleton
+        assert other.ci_tests_by_order == first.ci_tests_by_order
+        for pair, sets in first.separating_sets.items():
+            assert set(other.separating_sets[pair]) == set(sets)
+        assert other.metrics == first.metrics
+
+
+def test_without_stable_the_order_matters() -> None:
+    """So that the test above can fail."""
+    data = load_dataset("sachs", n=3000, seed=4)
+    rng = np.random.default_rng(0)
+    runs = [
+        run("pc", permuted(data, rng.permutation(data.d)), statistic="kendall", trace=False)
+        for _ in range(8)
+    ]
+    assert len({frozenset(r.cpdag.edges) for r in runs}) > 1

@@ -1,0 +1,95 @@
+"""The lazily drawn subsample has the distribution of rows drawn at once, and is consistent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from engine import load_dataset
+from engine.randomness import Randomness
+from engine.tables.store import Store
+from engine.tables.subsample import Subsample, _split, draw
+
+GOODNESS = 1e-4
+
+
+def _fits(values: np.ndarray, law: object, draws: int) -> bool:
+    """Chi-square test of integers against a scipy law, rare values pooled."""
+    support = np.arange(values.min(), values.max() + 1)
+    expected = law.pmf(support) * draws  # type: ignore[attr-defined]
+    seen = np.bincount(values - values.min(), minlength=support.size)
+    common = expected >= 8
+    table = np.append(expected[common], max(draws - expected[common].sum(), 1e-9))
+    counts = np.append(seen[common], draws - seen[common].sum())
+    statistic = float(((counts - table) ** 2 / table)[table > 1].sum())
+    return stats.chi2.sf(statistic, max(1, int((table > 1).sum()) - 1)) > GOODNESS
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "sample"),
+    [
+        (30, 70, 40),
+        (30, 70, 80),
+        (5, 1000, 300),
+        (500, 20, 510),
+        (50_000, 50_000, 16_542),
+        (3, 5, 4),
+        (60, 40, 95),
+        (1000, 3, 20),
+        (400, 99_600, 5000),
+    ],
+)
+def test_hypergeometric_draws_follow_the_law(good: int, bad: int, sample: int) -> None:
+    draws = 20_000
+    parts = np.tile(np.array([[good, bad]]), (draws, 1))
+    drawn = _split(parts, np.full(draws, sample), np.random.default_rng(4))
+    assert (drawn.sum(axis=1) == sample).all()
+    assert _fits(drawn[:, 0], stats.hypergeom(good + bad, good, sample), draws)
+
+
+def test_edges_of_the_hypergeometric_law() -> None:
+    rng = np.random.default_rng(0)
+    parts = np.array([[4, 0, 3], [0, 0, 0], [2, 2, 2]])
+    drawn = _split(parts, np.array([7, 0, 0]), rng)
+    assert drawn.tolist() == [[4, 0, 3], [0, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("cells", [0, 8, 1 << 14])
+def test_tables_of_one_sample_agree(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether counts or rows were drawn, all tables are margins of one sample of m rows."""
+    monkeypatch.setattr(Subsample, "CELLS", cells)
+    store = Store(load_dataset("sachs", n=5000))
+    sample = draw(store, 700, Randomness(1))
+    pair = sample.table(0, 1)
+    assert pair.sum() == 700
+    assert (pair <= store.table(0, 1)).all()
+    wide = sample.table(0, 1, (2, 3))
+    assert (wide.sum(axis=0) == pair[0]).all()
+    assert (wide <= store.table(0, 1, (2, 3))).all()
+    assert (sample.table(1, 2).sum(axis=2)[0] == pair[0].sum(axis=0)).all()
+    assert (sample.table(0, 1, (2, 3)) == wide).all()
+    far = sample.table(7, 8, (1,))
+    assert (far.sum(axis=(1, 2)) == pair[0].sum(axis=0)).all()
+
+
+@pytest.mark.parametrize("cells", [0, 8, 1 << 14])
+def test_a_second_table_has_the_law_of_rows_drawn_at_once(
+    cells: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One cell of a table over four columns, asked for after a table over two of them."""
+    monkeypatch.setattr(Subsample, "CELLS", cells)
+    store = Store(load_dataset("sachs", n=400))
+    full = store.table(2, 3, (0, 1))
+    s, i, j = np.unravel_index(int(full.argmax()), full.shape)
+    rng, draws, found = np.random.default_rng(2), 2000, []
+    for _ in range(draws):
+        sample = draw(store, 90, Randomness(rng))
+        sample.table(0, 2)
+        found.append(sample.table(2, 3, (0, 1))[s, i, j])
+    assert _fits(np.array(found), stats.hypergeom(400, int(full[s, i, j]), 90), draws)
+
+
+def test_all_rows_are_the_rows_themselves() -> None:
+    store = Store(load_dataset("asia", n=500))
+    assert draw(store, 500, Randomness(0)) is store.rows
