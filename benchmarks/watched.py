@@ -2,8 +2,8 @@
 
 One table, dataset by algorithm: the run's own seconds on the command line and while the Run page
 watches it, their ratio; the seconds of the whole process on the command line beside those from the
-click to the result on screen; and how long a cancelled run takes to stop. Both sides start with nothing counted: every algorithm gets a sample
-of its own. A last table does the same for a study.
+click to the result on screen; and how long a cancelled run takes to stop. Both sides start with
+nothing counted: every algorithm gets a sample of its own. A last table does the same for a study.
 """
 
 from __future__ import annotations
@@ -192,7 +192,9 @@ def main() -> None:
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     with server(args.port or free_port()) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=list(ARGS))
-        page = browser.new_context(base_url=url, viewport={"width": 1440, "height": 1000}).new_page()
+        page = browser.new_context(
+            base_url=url, viewport={"width": 1440, "height": 1000}
+        ).new_page()
         for name in args.datasets:
             table(page, name, args.algorithms, args.patience)
         browser.close()
