@@ -31,6 +31,7 @@ from engine.data.networks import NETWORKS
 
 ROOT = Path(__file__).resolve().parent.parent
 ARGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+ROWS = 100_000
 CANCEL_FROM = 1.5  # seconds; shorter runs have ended before a hand reaches the button
 CANCEL_AFTER = 1.2  # seconds from the click on Run to that on Cancel
 
@@ -116,7 +117,7 @@ def prepare(page: Page, name: str, key: str, sample: int) -> None:
     page.get_by_text("Settings changed").wait_for(timeout=60_000)
     rest(page)
     entry = page.locator(".st-key-run-n input")
-    entry.fill("100000")
+    entry.fill(f"{ROWS}")
     entry.press("Enter")
     time.sleep(0.5)
     rest(page)
@@ -129,7 +130,7 @@ def press(page: Page) -> float:
     return start
 
 
-def watched(page: Page) -> tuple[float, float]:
+def watched(page: Page, key: str) -> tuple[float, float]:
     """(the run's own seconds, seconds from the click to the result on screen)."""
     start = press(page)
     page.get_by_text("Settings changed").wait_for(state="detached", timeout=60_000)
@@ -139,6 +140,8 @@ def watched(page: Page) -> tuple[float, float]:
         page.get_by_role("tab", name="Download and share").click()
         page.locator(".st-key-get-json button").click()
     record: dict[str, Any] = json.loads(Path(waiting.value.path()).read_text(encoding="utf-8"))
+    if (record["algorithm"], record["n"]) != (key, ROWS):
+        raise SystemExit(f"Another run is on screen: {record['algorithm']}, n = {record['n']}.")
     return float(record["seconds"]), clicked
 
 
@@ -168,7 +171,7 @@ def table(page: Page, name: str, keys: list[str], patience: float) -> None:
             continue
         alone, process = found
         prepare(page, name, key, k)
-        seconds, click = watched(page)
+        seconds, click = watched(page, key)
         stop = None
         if seconds > CANCEL_FROM:
             prepare(page, name, key, 100 + k)

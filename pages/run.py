@@ -17,6 +17,7 @@ from pages.components.views.strip import show_strip
 
 def main() -> None:
     """The page, top to bottom."""
+    runs.follow("run")
     runs.shown()
     with st.sidebar:
         if settings_form():

@@ -21,6 +21,7 @@ _CSS = """
 [data-testid="stMetricValue"] {font-size: 1.6rem; font-variant-numeric: tabular-nums}
 .st-key-notice {min-height: 4.2rem}
 .st-key-story {min-height: 3.2rem; max-width: 75rem}
+.st-key-sweep-results {min-height: 72rem}
 .st-key-theme-watch, .st-key-node-watch {position: absolute; height: 0; overflow: hidden}
 .st-key-presets button {padding: .2rem .55rem; min-height: 2.1rem}
 .st-key-presets button p {font-size: .85rem; white-space: nowrap}

@@ -146,6 +146,7 @@ function show() {
   const apart = Math.min(2.2, Math.max(1, innerWidth / innerHeight / wide));
   const down = Math.min(1.4, Math.max(1, wide / (innerWidth / innerHeight)));
   Object.entries(home).forEach(([id, p]) => network.moveNode(id, p.x * apart, p.y * down));
+  network.redraw();  // boxes are measured as they are drawn
   const b = bounds();
   const scale = Math.min((innerWidth - 12) / (b.right - b.left),
                          (innerHeight - 12) / (b.bottom - b.top));

@@ -48,9 +48,8 @@ def one_graph(pinned: Sequence[Shown], k: int) -> None:
     right.button("Unpin", key=f"compare-unpin-{k}", on_click=unpin, args=(k,), width="stretch")
     data, result = run.data, run.result
     links = links_of(result.matrix, data.names)
+    kinds = kinds_of(data, result)
     if data.truth is not None:
-        kinds = kinds_of(data, result)
-        st.html(legend(Counter(kinds.values()), theme()))
         found = [kind for kind in FOUND if kind is not EdgeClass.UNTESTED]
         links = links_of(result.matrix, data.names, kinds, found)
         true = truth_cpdag(data.truth, data.names)
@@ -59,6 +58,8 @@ def one_graph(pinned: Sequence[Shown], k: int) -> None:
     height = frame_height(data.d)
     page = render_graph(data.names, links, layout(pinned, run), height=height, theme=theme())
     st.iframe(page, height=height, alt=describe(f"{LETTERS[k]}: {title(run)}", data.names, links))
+    if kinds:
+        st.html(legend(Counter(kinds.values()), theme()))
 
 
 def layout(pinned: Sequence[Shown], run: Shown) -> dict[str, Point]:
