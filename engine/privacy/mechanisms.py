@@ -147,6 +147,7 @@ def exponential(
         ExponentialEvent(defended, sensitivity, epsilon), label=label, order=order
     )
     u = np.asarray(utilities, dtype=float)
+    # The largest of logits plus independent Gumbel noise has the softmax's distribution.
     return int(np.argmax(epsilon * u / (2 * sensitivity) + _noise(session).gumbel(size=u.shape)))
 
 
