@@ -93,7 +93,8 @@ def _emit_gradient(session: Session, noisy: Matrix) -> None:
         "gradient",
         "released",
         reason="a gradient of the loss was released with noise; its length is shown",
-        value=float(np.linalg.norm(noisy)))
+        value=float(np.linalg.norm(noisy)),
+    )
 
 
 @dataclass(frozen=True, eq=False)
