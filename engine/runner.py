@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
@@ -79,6 +80,15 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def one_thread() -> AbstractContextManager[Any]:
+    """Linear algebra on one thread.
+
+    The matrices here are small: threads only wait for each other (NOTEARS on Alarm: 20 times).
+    """
+    limited: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
+    return limited
+
+
 def check_seed(seed: Any) -> int:
     """The seed as an int; raises InputError unless it is a whole number of at least 0."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
@@ -114,8 +124,7 @@ def run(
         cancelled=cancelled,
     )
     start = time.perf_counter()
-    # The matrices here are small: threads only wait for each other (NOTEARS on Alarm: 20 times).
-    with _blas().limit(limits=1, user_api="blas"):
+    with one_thread():
         outcome = chosen.run(data, params, session)
     seconds = time.perf_counter() - start
     return _result(key, data, params, int(seed), session, outcome, seconds)
