@@ -5,10 +5,12 @@ A person's names are text here, whatever they hold: mathtext is off, and SVG tex
 
 from __future__ import annotations
 
+import base64
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import RLock
 from typing import Any
 
 from engine.graphs.metrics import EdgeClass
@@ -20,6 +22,7 @@ from pages.components.charts.palette import INKS, LOOKS, STROKES, stroke_ink
 DPI = 100  # a unit of the layout is a pixel of the picture
 _POINT = 72 / DPI
 _EDGE = 12.0  # pixels around a graph
+_LOCK = RLock()  # matplotlib's rules belong to the whole process, and pages run in threads
 _RULES: Mapping[str, Any] = {
     "svg.fonttype": "none",  # text stays text
     "font.family": "sans-serif",
@@ -38,16 +41,24 @@ def _drawing(theme: str) -> Iterator[Any]:
     inks = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), look.font)
     paper = dict.fromkeys(("figure.facecolor", "axes.facecolor"), look.background)
     lines = dict.fromkeys(("axes.edgecolor", "grid.color"), look.border)
-    with rc_context({**_RULES, **inks, **paper, **lines, "grid.alpha": 0.35}):
+    rules: Any = {**_RULES, **inks, **paper, **lines, "grid.alpha": 0.35}
+    with _LOCK, rc_context(rules):
         yield look
 
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture as SVG text and as PNG bytes, twice as fine."""
+    """One picture as SVG text and as PNG bytes, twice as fine; ``alt`` says what is on it."""
 
     svg: str
     png: bytes
+    alt: str
+
+    @property
+    def image(self) -> str:
+        """An <img> that holds the SVG: Streamlit's pages drop inline SVG."""
+        coded = base64.b64encode(self.svg.encode()).decode()
+        return f'<img alt="{text.safe(self.alt)}" src="data:image/svg+xml;base64,{coded}">'
 
 
 def graph_picture(
@@ -188,7 +199,7 @@ def curve_picture(
         axes = figure.add_subplot()
         for band in bands:
             colour = INKS[theme][band.style]
-            axes.plot(band.x, band.middle, band.dash, color=colour, lw=2.4, label=band.name)
+            axes.plot(band.x, band.middle, ls=band.dash, color=colour, lw=2.4, label=band.name)
             axes.fill_between(band.x, band.low, band.high, color=colour, alpha=0.16, linewidth=0)
         if level is not None:
             axes.axhline(level[0], color=look.font, lw=1, ls=(0, (6, 4)), label=level[1])
@@ -219,4 +230,4 @@ def _written(figure: Any, alt: str) -> Picture:
     drawn = out.getvalue()
     drawn = drawn[drawn.index("<svg") :]  # without the document type, which names an address
     named = f'<svg role="img" aria-label="{text.safe(alt)}" '
-    return Picture(drawn.replace("<svg ", named, 1), fine.getvalue())
+    return Picture(drawn.replace("<svg ", named, 1), fine.getvalue(), alt)
