@@ -28,9 +28,11 @@ class PageEntry:
 
 PAGES = (
     PageEntry("Run", "run"),
+    PageEntry("Learn", "learn"),
     PageEntry("Compare", "compare"),
     PageEntry("Sweep", "sweep"),
     PageEntry("Budget", "budget"),
     PageEntry("Sieve", "sieve"),
     PageEntry("Data", "data"),
+    PageEntry("Report", "report"),
 )
