@@ -33,7 +33,8 @@ class RunResult:
     ``spent`` is what the ledger can defend: the cap in strict mode, the composition of the whole
     transcript in published mode, inf without noise. ``claimed`` is the paper's own total of the
     same run, or None. ``separating_sets`` maps a pair of names to the sets that separated it.
-    ``seconds`` is the run's wall time, ``status`` "complete", "budget_exhausted" or "cancelled".
+    ``untested`` are adjacent pairs (i, j), i < j in the columns' order, whose tests of the order that
+    the run ended early in were not all made. ``seconds`` is the run's wall time, ``status`` "complete", "budget_exhausted" or "cancelled".
     """
 
     algorithm: str
@@ -52,6 +53,7 @@ class RunResult:
     status: str
     separating_sets: Mapping[frozenset[str], tuple[frozenset[str], ...]]
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
+    untested: frozenset[tuple[int, int]] = frozenset()
 
     @cached_property
     def skeleton(self) -> set[frozenset[str]]:
@@ -165,4 +167,5 @@ def _result(
         status=outcome.status,
         separating_sets=named,
         diagnostics=outcome.diagnostics,
+        untested=outcome.untested,
     )

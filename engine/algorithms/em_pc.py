@@ -185,6 +185,7 @@ class EMPC:
             query = Query(min(x, y), max(x, y), given)
             self._session.emit("delete", "independent", reason=DRAWN, query=query)
             yield query
+        graph.asked.update((x, y) for y in options)
 
     def _options(
         self, x: int, order: int, graph: Graph
