@@ -44,3 +44,8 @@ class Algorithm:
     summary: str = ""
     # How the ledger of a strict run is capped; public facts only. None: no noise, no ledger rule.
     ledger: Callable[[Dataset, Any], Ledger] | None = None
+    # Facts about the data that it takes: this many columns (None: any), at least so many rows.
+    columns: int | None = None
+    min_rows: int = 2
+    # Whether it tells the directed graph itself, not only its equivalence class (the CPDAG).
+    directs_all: bool = False
