@@ -40,6 +40,9 @@ from engine.theory import (
 
 VOTE, DIFFERENCE, TWO_SCORES = "vote", "difference", "scores"
 DEFAULT_SCORE = {VOTE: "variance", DIFFERENCE: "root_hsic", TWO_SCORES: "hsic"}
+# 40 / epsilon blocks that all agree are turned by noise with probability e^-20 / 2; what rows are
+# left over make better votes. Chosen on simulated pairs (docs/pairs.md).
+BLOCKS_WANTED, BLOCK_LOW, BLOCK_HIGH = 40, 25, 100
 TUNING_SHARE = 0.1  # of epsilon, where lambda and the width are chosen from the data
 IQR_PARTS = 3  # two noisy distances and the release: Dwork and Lei's (3 epsilon, delta)
 
@@ -72,14 +75,15 @@ class AnmParameters(PrivateBudget):
         help="Whose record the noise hides: those of the test half, of the training half, or all. "
         "A half that is not protected is taken as public, so your own data need both.",
     )
-    block: int = param(
-        25,
+    block: int | str = param(
+        "auto",
         kind="int",
+        words=("auto",),
         low=10,
         high=100_000,
         title="Rows in a block",
-        help="How many rows each vote is based on; many small blocks outvote the noise, larger "
-        "ones vote better.",
+        help="How many rows each vote is based on: many small blocks outvote the noise, larger "
+        "ones vote better. 'auto' is εn/40 between 25 and 100.",
         when={"release": ("auto", VOTE)},
     )
     ridge: float = param(
@@ -130,6 +134,12 @@ class AnmParameters(PrivateBudget):
     def measures(self) -> str:
         """The score, 'auto' resolved."""
         return DEFAULT_SCORE[self.releases] if self.score == "auto" else self.score
+
+    def block_rows(self, n: int) -> int:
+        """Rows of a block, 'auto' resolved from n and epsilon, both public."""
+        if isinstance(self.block, str):
+            return round(min(BLOCK_HIGH, max(BLOCK_LOW, self.epsilon * n / BLOCKS_WANTED)))
+        return self.block
 
     def check_together(self) -> None:
         """Refuse what the paper does not describe as published, and what has no bound."""
@@ -186,10 +196,10 @@ class Run:
 def decide_by_vote(run: Run) -> Decision:
     """One noisy margin of the blocks' votes: every record is in one block."""
     params, session = run.params, run.session
-    order = session.randomness.permutation(run.data.n)
+    order, rows = session.randomness.permutation(run.data.n), params.block_rows(run.data.n)
     cast = store_of(run.data).keep(
-        ("anm votes", _mark(order), params.block, params.measures),
-        lambda: votes(run.pair, order, params.block, params.measures, session.check),
+        ("anm votes", _mark(order), rows, params.measures),
+        lambda: votes(run.pair, order, rows, params.measures, session.check),
     )
     scale = MARGIN_SENSITIVITY / params.epsilon
     exact = float(cast.sum())
@@ -228,7 +238,7 @@ def _setting(run: Run, halves: Halves) -> tuple[Setting, float]:
     if not run.params.tune:
         return setting, epsilon
     session, training = run.session, run.pair.rows(halves.training)
-    options, counts = best_settings(training, run.params.block)
+    options, counts = best_settings(training, run.params.block_rows(run.data.n))
     chosen = options[
         exponential(session, counts, epsilon=TUNING_SHARE * epsilon, label="λ and width")
     ]

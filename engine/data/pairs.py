@@ -167,8 +167,8 @@ def read_pair(
     if bounds is None:
         bounds = tuple((float(c.min()), float(c.max())) for c in values.T)  # type: ignore[assignment]
         note = (
-            "No bounds were stated, so they were read from the data without noise: state them for a "
-            "strict guarantee."
+            "No bounds were stated, so they were read from the data without noise; a vote does not "
+            "use them, any other release needs stated ones for a strict guarantee."
         )
     assert bounds is not None
     return Dataset.from_values(
