@@ -15,11 +15,16 @@ from engine.session import Session
 
 
 @dataclass(frozen=True, kw_only=True)
+class Diagnostics:
+    """Base of what a family of algorithms shows beside its graph; typed, named fields alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """What an algorithm returns; the runner turns it into a RunResult.
 
     ``cpdag`` (d, d) boolean. ``claimed`` is the paper's own total, None in strict mode.
-    ``extras`` holds what only some algorithms have, by name (planned budgets, weights, ...).
+    ``diagnostics`` is its family's record of what only such algorithms have.
     """
 
     cpdag: Adjacency
@@ -27,12 +32,16 @@ class Outcome:
     tests_by_order: tuple[int, ...] = ()
     status: str = "complete"
     claimed: Guarantee | None = None
-    extras: Mapping[str, Any] = field(default_factory=dict)
+    diagnostics: Diagnostics = field(default_factory=lambda: Diagnostics())
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One registry line. ``run(data, params, session) -> Outcome``; ``family`` groups the form."""
+    """One registry line: everything that is known of an algorithm outside its own file.
+
+    ``run(data, params, session) -> Outcome``; ``family`` groups algorithms in forms; ``summary`` is
+    one sentence for a reader who knows no paper.
+    """
 
     key: str
     title: str
@@ -44,8 +53,26 @@ class Algorithm:
     summary: str = ""
     # How the ledger of a strict run is capped; public facts only. None: no noise, no ledger rule.
     ledger: Callable[[Dataset, Any], Ledger] | None = None
+    # What one published epsilon pays for, in words after "for"; None: there is no published form.
+    epsilon_pays: str | None = None
+    # The key of the algorithm without privacy that this one becomes without noise, exactly.
+    parent: str | None = None
+    # Where there is none: why.
+    no_parent: str = ""
+    # Settings by name, laid over the defaults; the names are the same for all private algorithms.
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     # Facts about the data that it takes: this many columns (None: any), at least so many rows.
     columns: int | None = None
     min_rows: int = 2
     # Whether it tells the directed graph itself, not only its equivalence class (the CPDAG).
     directs_all: bool = False
+
+    @property
+    def guarantees(self) -> tuple[str, ...]:
+        """The guarantees a run can have; none without privacy."""
+        declared = {spec.name: spec for spec in self.params.specs()}.get("guarantee")
+        return declared.choices if declared is not None else ()
+
+    def takes(self, data: Dataset) -> bool:
+        """Whether data of this shape can be given to it."""
+        return (self.columns is None or data.d == self.columns) and data.n >= self.min_rows

@@ -7,6 +7,7 @@ depends on public facts alone (how many rows there are), never on what the rows 
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections import Counter
 
@@ -47,3 +48,8 @@ class Randomness:
         """A random order of n rows, whatever they hold: how they are dealt into blocks."""
         self.used["permutation"] += 1
         return self._generator.permutation(n)
+
+
+def secret_seed() -> int:
+    """A seed that nobody knows: noise that can be drawn again hides nothing of private data."""
+    return secrets.randbits(64)

@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from engine.algorithm import Outcome
+from engine.algorithm import Diagnostics, Outcome
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
@@ -50,7 +50,7 @@ class RunResult:
     seconds: float
     status: str
     separating_sets: Mapping[frozenset[str], tuple[frozenset[str], ...]]
-    extras: Mapping[str, Any] = field(default_factory=dict)
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
 
     @cached_property
     def skeleton(self) -> set[frozenset[str]]:
@@ -156,5 +156,5 @@ def _result(
         seconds=seconds,
         status=outcome.status,
         separating_sets=named,
-        extras=outcome.extras,
+        diagnostics=outcome.diagnostics,
     )

@@ -50,6 +50,7 @@ def charge_dict(charge: Charge) -> dict[str, Any]:
     return {
         "label": charge.label,
         "order": charge.order,
+        "iteration": charge.iteration,
         "event": charge.event.describe(),
         "epsilon": plain(charge.epsilon),
         "rho": plain(charge.rho),
@@ -81,7 +82,7 @@ def result_dict(result: RunResult) -> dict[str, Any]:
         "claimed": plain(result.claimed),
         "ledger": plain(list(result.ledger)),
         "steps": plain(result.steps),
-        "extras": plain(result.extras),
+        "diagnostics": plain(result.diagnostics),
     }
 
 

@@ -20,9 +20,10 @@ class Step:
 
     ``value`` is what was released (None for a sparse-vector answer, whose noisy value is never
     released), ``threshold`` the public threshold it was compared with. ``decision`` is
-    "independent", "dependent" or a word of the algorithm's own. ``charges`` are the lines of the
-    ledger added since the step before; over a run they add up to the whole ledger. ``internal``
-    holds raw and unreleased values, for benchmark data whose truth is public only; None otherwise.
+    "independent", "dependent" or a word of the algorithm's own; ``reason`` says in words why, as a
+    clause after "because". ``charges`` are the lines of the ledger added since the step before;
+    over a run they add up to the whole ledger. ``internal`` holds raw and unreleased values, for
+    benchmark data whose truth is public only; None otherwise.
     """
 
     index: int
@@ -34,9 +35,16 @@ class Step:
     value: float | None
     threshold: float | None
     decision: str
+    reason: str
     charges: tuple[Charge, ...]
     spent: float
     internal: Mapping[str, Any] | None = None
+
+
+def compared(what: str, value: float, threshold: float) -> str:
+    """The reason of a rule that deletes an edge when a value exceeds a threshold."""
+    relation = "above" if value > threshold else "not above"
+    return f"the {what} {value:.4g} is {relation} the threshold {threshold:.4g}"
 
 
 @dataclass
@@ -67,13 +75,17 @@ class Session:
         kind: str,
         decision: str,
         *,
+        reason: str = "",
         query: tuple[int, int, tuple[int, ...]] | None = None,
         order: int | None = None,
         value: float | None = None,
         threshold: float | None = None,
         internal: Mapping[str, Any] | None = None,
     ) -> None:
-        """Append a step to the trace; charges since the last step ride on it."""
+        """Append a step to the trace; charges since the last step ride on it.
+
+        A step about a pair needs a ``reason``, made of released values alone.
+        """
         if not self.trace:
             return
         x, y, given = query if query is not None else (None, None, ())
@@ -89,6 +101,7 @@ class Session:
             value=value,
             threshold=threshold,
             decision=decision,
+            reason=reason,
             charges=charges,
             spent=self.ledger.used_epsilon,
             internal=dict(internal) if self.reveal and internal is not None else None,

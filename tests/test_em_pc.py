@@ -88,7 +88,7 @@ def test_count_utilities_are_1_lipschitz():
 def test_claimed_counts_node_rounds():
     data = load_dataset("asia", n=10_000, seed=0)
     result = run("em_pc", data, epsilon=0.2, delta=1e-3, guarantee="published")
-    rounds = result.extras["rounds"]
+    rounds = len(result.diagnostics.node_rounds)
     assert rounds == sum(s.kind == "how many" for s in result.steps)
     total = math.sqrt(2 * rounds * math.log(1e3)) * 0.2 + rounds * 0.2 * math.expm1(0.2)
     assert result.claimed.epsilon == pytest.approx(total)

@@ -193,7 +193,7 @@ def test_huge_epsilon_is_notears(name: str, more: dict[str, float]) -> None:
     parent = run("notears", data, trace=False)
     limit = gram_notears.Release(exact, np.zeros_like(exact))
     solution, learned = gram_notears.fit(limit, data, params, session_of(params, data))
-    assert (solution.weights == parent.extras["weights"]).all()
+    assert (solution.weights == parent.diagnostics.weights).all()
     assert (learned.cpdag == parent.matrix).all()
     # The problem is not convex: rounding can lead the solver elsewhere, but not far.
     found = run("gram_notears", data, epsilon=1e7, trace=False, **more)
@@ -212,7 +212,7 @@ def test_tiny_budgets_give_a_graph_and_not_an_error(epsilon: float) -> None:
     for name in ("cancer", "sem:er:5:6:gumbel"):
         result = run("gram_notears", load_dataset(name, n=500), epsilon=epsilon)
         assert result.status == "complete"
-        assert np.isfinite(result.extras["weights"]).all()
+        assert np.isfinite(result.diagnostics.weights).all()
 
 
 def test_asia_at_one_meets_the_target_and_leads_the_gradient_methods() -> None:

@@ -178,10 +178,10 @@ def test_without_noise_it_is_close_to_g2_pc():
     assert ours.metrics.skeleton_f1 >= plain.metrics.skeleton_f1 - 0.03
 
 
-def test_extras_name_tables_and_edge_confidence():
+def test_diagnostics_name_tables_and_edge_confidence():
     data = load_dataset("sachs", n=20_000, seed=0)
     result = run("marginal_pc", data, epsilon=1.0, seed=0)
-    tables, confidence = (result.extras[k] for k in ("released tables", "edge confidence"))
+    tables, confidence = (result.diagnostics.released_tables, result.diagnostics.edge_confidence)
     assert set(combinations(range(data.d), 2)) <= set(tables)
     assert len(set(tables)) == len(tables)
     edges = {frozenset((data.names[i], data.names[j])) for i, j in confidence}

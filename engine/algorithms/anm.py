@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from engine.algorithm import Algorithm, Outcome
+from engine.algorithm import Algorithm, Diagnostics, Outcome
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.pairs.columns import MIN_ROWS, Halves, Pair, pair_of
@@ -27,7 +28,7 @@ from engine.pairs.dependence import RANK_SCORES, SCORES
 from engine.pairs.votes import MARGIN_SENSITIVITY, best_settings, votes
 from engine.params import ParameterError, param
 from engine.privacy.accounting import Guarantee
-from engine.privacy.budget import PrivateBudget
+from engine.privacy.budget import PRESETS, PrivateBudget
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.privacy.mechanisms import exponential, laplace, propose_test_release, stable_release
 from engine.session import Cancelled, Session
@@ -175,6 +176,23 @@ class Run:
     params: AnmParameters
     session: Session
 
+    def tell(self, what: str, value: float | None, internal: Mapping[str, Any]) -> None:
+        """A step for the number that decides; above 0 the first column is the cause."""
+        x, y = self.data.names
+        decision, reason = "undecided", f"the {what} is too close to a change to be released"
+        if value is not None:
+            decision = f"{x}->{y}" if value > 0 else f"{y}->{x}"
+            reason = f"the noisy {what} {value:.4g} is {'above' if value > 0 else 'not above'} 0"
+        self.session.emit(
+            "decision",
+            decision,
+            reason=reason,
+            query=(0, 1, ()),
+            value=value,
+            threshold=0.0,
+            internal=internal,
+        )
+
     def decide(
         self, gap: float | None, scores: tuple[float, ...], scale: float, probability: float
     ) -> Decision:
@@ -206,7 +224,7 @@ def decide_by_vote(run: Run) -> Decision:
     margin = laplace(
         session, exact, sensitivity=MARGIN_SENSITIVITY, scale=scale, label="margin of the vote"
     )
-    session.emit("vote", "released", value=margin, internal={"exact": exact, "blocks": len(cast)})
+    run.tell("margin of the votes", margin, {"exact": exact, "blocks": len(cast)})
     return run.decide(margin, (margin,), scale, one_release_probability(abs(margin), scale))
 
 
@@ -256,9 +274,7 @@ def _one_difference(
     gap = laplace(
         run.session, backward - forward, sensitivity=sensitivity, scale=scale, label="difference"
     )
-    run.session.emit(
-        "difference", "released", value=gap, internal={"forward": forward, "backward": backward}
-    )
+    run.tell("difference of the scores", gap, {"forward": forward, "backward": backward})
     return run.decide(gap, (gap,), scale, one_release_probability(abs(gap), scale))
 
 
@@ -377,12 +393,7 @@ def _iqr_difference(run: Run, reach: Reach, epsilon: float) -> Decision:
         slack=2 * run.params.delta,  # one test of two: an unstable value passes it with delta
         label="difference of log IQRs",
     )
-    run.session.emit(
-        "difference",
-        "released" if noisy is not None else "not released",
-        value=noisy,
-        internal={"exact": -reach.value},
-    )
+    run.tell("difference of the scores", noisy, {"exact": -reach.value})
     if noisy is None:
         return run.decide(None, (), 1 / step, 0.5)
     return run.decide(noisy, (noisy,), 1 / step, one_release_probability(abs(noisy), 1 / step))
@@ -446,7 +457,7 @@ def run(data: Dataset, params: AnmParameters, session: Session) -> Outcome:
         cpdag=cpdag,
         status=status,
         claimed=None if params.strict else claimed_total(params),
-        extras={} if decision is None else {"decision": decision},
+        diagnostics=Diagnostics() if decision is None else decision,
     )
 
 
@@ -461,6 +472,9 @@ ALGORITHM = Algorithm(
     summary="Tells which of two columns causes the other: fits each on the other and asks which "
     "fit leaves residuals that look independent.",
     ledger=ledger,
+    epsilon_pays="each part of a score: once for a bounded one, three times for an IQR",
+    no_parent="the model without privacy is its own two scores, not an algorithm of this list",
+    presets=PRESETS,
     columns=2,
     min_rows=MIN_ROWS,
     directs_all=True,

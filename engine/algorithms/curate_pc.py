@@ -15,13 +15,16 @@ import numpy as np
 from engine.algorithm import Algorithm, Outcome
 from engine.constraint.allocation import (
     NOTHING,
+    Allocation,
     Objective,
+    OrderBudget,
     Price,
     Vector,
+    allocate,
     likely_tests,
     most_tests,
-    plan,
 )
+from engine.constraint.diagnostics import SearchDiagnostics
 from engine.constraint.evidence import Evidence
 from engine.constraint.learn import learn
 from engine.constraint.parameters import NoisyTestParameters
@@ -30,9 +33,9 @@ from engine.constraint.votes import evidence_of
 from engine.data.dataset import Dataset
 from engine.params import param
 from engine.privacy.accounting import Guarantee, unsampled
-from engine.privacy.budget import shares
+from engine.privacy.budget import PRESETS, shares
 from engine.privacy.ledger import BudgetExhausted, Ledger
-from engine.session import Session
+from engine.session import Session, compared
 from engine.statistics.kinds import RANK
 
 
@@ -92,11 +95,11 @@ class CuratePCParameters(NoisyTestParameters):
     )
 
     @property
-    def level(self) -> float:
+    def cutoff(self) -> float:
         """The threshold as a number."""
         if isinstance(self.threshold, str) and self.statistic in RANK:
             return 0.05
-        return super().level
+        return super().cutoff
 
     def rows_in_sample(self, n: int) -> int:
         """m as a number."""
@@ -121,34 +124,45 @@ class CuratePC(TestByTest):
         self._left = params.epsilon
         self._total = session.ledger.limit if params.strict else params.epsilon
         self._epsilon, self._order, self._tests = 0.0, -1, 0
-        self.planned: list[list[dict[str, float]]] = []
-        self.spent: list[dict[str, float]] = []
+        self.planned: list[tuple[OrderBudget, ...]] = []
+        self.spent: list[OrderBudget] = []
 
     @property
     def claimed(self) -> Guarantee:
         """The paper's total: the orders' costs and failure probabilities added up."""
-        charged = [order for order in self.spent if order["tests"] > 0]
-        tests = sum(order["tests"] for order in charged)
+        charged = [order for order in self.spent if order.tests > 0]
+        tests = sum(order.tests for order in charged)
         delta = len(charged) * self._price.delta + tests * self._evidence.slack
-        return Guarantee(sum(order["cost"] for order in charged), delta)
+        return Guarantee(sum(order.cost for order in charged), delta)
+
+    def allocation(self) -> Allocation:
+        """What was planned and spent until now."""
+        unit = "ρ" if self._price.method == "zcdp" else "ε"
+        return Allocation(tuple(self.planned), tuple(self.spent), unit)
 
     def begin_order(self, order: int, graph: Graph) -> None:
         """Settle the order before, and plan the budgets from this one on."""
         self.settle()
         orders, tests = self._expected(order, graph)
         budget = self._session.ledger.left if self._params.strict else self._left
-        epsilons = plan(tests, budget, self._price, self._objective(orders))
+        epsilons = allocate(tests, budget, self._price, self._objective(orders))
         self._order, self._epsilon = order, float(epsilons[0])
         if float(self._price.cost(tests, epsilons)[0]) <= NOTHING * self._total:
             raise BudgetExhausted("The plan leaves nothing for this order's tests.")
         costs = self._price.cost(tests, epsilons)
         self.planned.append(
-            [
-                {"order": int(k), "tests": float(t), "epsilon": float(e), "cost": float(c)}
+            tuple(
+                OrderBudget(int(k), int(t), float(e), float(c))
                 for k, t, e, c in zip(orders, tests, epsilons, costs, strict=True)
-            ]
+            )
         )
-        self._session.emit("plan", "planned", order=order, value=self._epsilon)
+        self._session.emit(
+            "plan",
+            "planned",
+            reason=f"the plan gives each test of order {order} ε = {self._epsilon:.4g}",
+            order=order,
+            value=self._epsilon,
+        )
 
     def settle(self) -> None:
         """Take what the order has cost off the total."""
@@ -156,9 +170,7 @@ class CuratePC(TestByTest):
             return
         cost = float(self._price.cost(self._tests, self._epsilon))
         self._left -= cost
-        self.spent.append(
-            {"order": self._order, "tests": self._tests, "epsilon": self._epsilon, "cost": cost}
-        )
+        self.spent.append(OrderBudget(self._order, self._tests, self._epsilon, cost))
         self._order, self._tests = -1, 0
 
     def _expected(self, order: int, graph: Graph) -> tuple[list[int], Vector]:
@@ -183,17 +195,17 @@ class CuratePC(TestByTest):
     def _objective(self, orders: list[int]) -> Objective:
         """Lemma 1's rates: the distance from T to each margin, in units of the sensitivity."""
         p, evidence = self._params, self._evidence
-        middle = evidence.level()
-        low = middle - evidence.level_at(p.level * (1 - p.beta1))
-        high = evidence.level_at(min(1.0, p.level * (1 + p.beta2))) - middle
+        middle = evidence.cutoff()
+        low = middle - evidence.cutoff_at(p.cutoff * (1 - p.beta1))
+        high = evidence.cutoff_at(min(1.0, p.cutoff * (1 + p.beta2))) - middle
         # The sensitivity of the order's least favourable query stands for all of them.
-        units = np.array([self._largest_unit(k) for k in orders])
+        units = np.array([self._largest_sensitivity(k) for k in orders])
         return Objective(low / units, high / units, p.c1, p.c2)
 
-    def _largest_unit(self, order: int) -> float:
+    def _largest_sensitivity(self, order: int) -> float:
         by_levels = sorted(range(self._data.d), key=lambda c: -self._data.cardinalities[c])
         x, y, *others = by_levels
-        return self._evidence.unit(Query(x, y, tuple(others[:order])), self._m)
+        return self._evidence.noise_sensitivity(Query(x, y, tuple(others[:order])), self._m)
 
     def independent(self, q: Query) -> bool:
         """Noisy evidence beyond the margins; between them, in published mode, a coin decides."""
@@ -202,18 +214,22 @@ class CuratePC(TestByTest):
             self._session, q, self._epsilon, label="test", rows=self._sample
         )
         self._tests += 1
-        level, low, high = evidence.level(), -math.inf, math.inf
+        cutoff, low, high = evidence.cutoff(), -math.inf, math.inf
         if not p.strict:
-            low = evidence.level_at(p.level * (1 - p.beta1))
-            high = evidence.level_at(p.level * (1 + p.beta2))
+            low = evidence.cutoff_at(p.cutoff * (1 - p.beta1))
+            high = evidence.cutoff_at(p.cutoff * (1 + p.beta2))
         coin = not p.strict and low <= noisy <= high and low < high
-        found = self._session.randomness.coin() if coin else noisy > level
+        found = self._session.randomness.coin() if coin else noisy > cutoff
         self._session.emit(
             "test",
-            ("independent" if found else "dependent") + (" by a coin" if coin else ""),
+            "independent" if found else "dependent",
+            reason=f"the {evidence.noisy_name} {noisy:.4g} lies between the margins {low:.4g} and "
+            f"{high:.4g}, where a coin decides"
+            if coin
+            else compared(evidence.noisy_name, noisy, cutoff),
             query=q,
             value=noisy,
-            threshold=level,
+            threshold=cutoff,
             internal={"exact": raw},
         )
         return found
@@ -222,18 +238,18 @@ class CuratePC(TestByTest):
 class CurateEvidence(Evidence):
     """Rank evidence with CURATE's own bound on the sensitivity of Kendall's p-value."""
 
-    def unit(self, q: Query, n: int | None = None) -> float:
+    def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
         """Eq. 16 at its largest, strata of two rows: (2 / sqrt(pi)) (5 / 11) / sqrt(n)."""
-        if self._statistic == "kendall" and self.scale == "p":
+        if self._statistic == "kendall" and self.perturbed == "p":
             return 2 / math.sqrt(math.pi) * 5 / 11 / math.sqrt(n or self._n)
-        return super().unit(q, n)
+        return super().noise_sensitivity(q, n)
 
 
 def curate_evidence(data: Dataset, params: CuratePCParameters, session: Session) -> Evidence:
     """Strict: the proven bounds. Published: eq. 16 for Kendall's p-value."""
     if not params.strict and params.statistic in RANK:
-        return CurateEvidence(data, params, params.scale)
-    return evidence_of(data, params, params.scale, session.randomness)
+        return CurateEvidence(data, params, params.perturbed)
+    return evidence_of(data, params, params.perturbed, session.randomness)
 
 
 def ledger(data: Dataset, params: CuratePCParameters) -> Ledger:
@@ -251,12 +267,9 @@ def run(data: Dataset, params: CuratePCParameters, session: Session) -> Outcome:
     rule = CuratePC(data, params, session)
     outcome = learn(data, params, session, rule)
     rule.settle()
-    extras = {
-        "planned budget by order": rule.planned,
-        "spent budget by order": rule.spent,
-        "budget unit": {"curate": "ε", "basic": "ε", "zcdp": "ρ"}[rule._price.method],
-    }
-    return replace(outcome, claimed=None if params.strict else rule.claimed, extras=extras)
+    diagnostics = SearchDiagnostics(allocation=rule.allocation())
+    claimed = None if params.strict else rule.claimed
+    return replace(outcome, claimed=claimed, diagnostics=diagnostics)
 
 
 ALGORITHM = Algorithm(
@@ -270,4 +283,7 @@ ALGORITHM = Algorithm(
     summary="Puts Laplace noise on every test and plans the budget of each order anew from what "
     "is left of the total and of the edges.",
     ledger=ledger,
+    epsilon_pays="the whole run",
+    parent="pc",
+    presets=PRESETS,
 )

@@ -26,6 +26,7 @@ from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import complete
 from engine.marginals.citest import NoisyTests
+from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.moments import (
     Moments,
     Pair,
@@ -35,9 +36,9 @@ from engine.marginals.moments import (
     release_triples,
 )
 from engine.params import param
-from engine.privacy.budget import STRICT
+from engine.privacy.budget import STRICT, STRICT_PRESETS
 from engine.privacy.ledger import Ledger
-from engine.session import Cancelled, Session
+from engine.session import Cancelled, Session, compared
 from engine.tables.store import Store, store_of
 
 # Shares of rho of the three releases, and what decides (docs/marginal_pc.md, "Defaults").
@@ -100,7 +101,7 @@ class MarginalPCParameters(PrivateParameters):
     )
 
     @property
-    def level(self) -> float:
+    def cutoff(self) -> float:
         """The threshold as a number."""
         return 0.5 if isinstance(self.threshold, str) else self.threshold
 
@@ -149,7 +150,14 @@ class Posterior(TestByTest):
         decision = p > self._threshold
         if self._session is not None:
             word = "independent" if decision else "dependent"
-            self._session.emit("test", word, query=q, value=p, threshold=self._threshold)
+            reason = compared(
+                "probability of independence, computed from the released tables,",
+                p,
+                self._threshold,
+            )
+            self._session.emit(
+                "test", word, reason=reason, query=q, value=p, threshold=self._threshold
+            )
         return decision
 
 
@@ -217,7 +225,7 @@ def release(store: Store, params: MarginalPCParameters, order: int, session: Ses
         graph = _joined(screen, moments, min(order, SCREEN_ORDER), session)
         refine_pairs(session, store, moments, _edges(graph), again / ROUNDS)
     tests = NoisyTests(moments, ordinal=params.ordinal)
-    graph = _joined(Posterior(tests, params.level), moments, order, session)
+    graph = _joined(Posterior(tests, params.cutoff), moments, order, session)
     triples = wanted_triples(tests, graph, order)
     if triples:
         release_triples(session, store, moments, triples, products)
@@ -247,15 +255,15 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
     except Cancelled:
         session.close()
         return Outcome(cpdag=complete(data.d), status="cancelled")
-    rule = Posterior(NoisyTests(moments, ordinal=params.ordinal), params.level, session=session)
+    rule = Posterior(NoisyTests(moments, ordinal=params.ordinal), params.cutoff, session=session)
     outcome = learn(data, params, session, rule)
     pairs = combinations(range(data.d), 2)
     linked = outcome.cpdag | outcome.cpdag.T
-    extras = {
-        "edge confidence": {p: rule.lowest.get(p, 1.0) for p in pairs if linked[p]},
-        "released tables": moments.released(),
-    }
-    return replace(outcome, extras=extras)
+    diagnostics = MarginalDiagnostics(
+        edge_confidence={p: rule.lowest.get(p, 1.0) for p in pairs if linked[p]},
+        released_tables=tuple(moments.released()),
+    )
+    return replace(outcome, diagnostics=diagnostics)
 
 
 def ledger(data: Dataset, params: MarginalPCParameters) -> Ledger:
@@ -274,4 +282,6 @@ ALGORITHM = Algorithm(
     summary="Releases a few noisy marginals once, chosen step by step, and runs every test on them "
     "for free.",
     ledger=ledger,
+    no_parent="tests noisy tables with a statistic of its own",
+    presets=STRICT_PRESETS,
 )

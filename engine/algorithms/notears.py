@@ -30,9 +30,9 @@ def run(data: Dataset, params: NotearsParameters, session: Session) -> Outcome:
         moments, params.penalties(data, moments), session, params.tolerance
     )
     result = params.prune(solution.weights, moments, data)
-    extras = report(result, data, objective=solution.objective, h=solution.h)
+    diagnostics = report(result, data, objective=solution.objective, h=solution.h)
     session.close()
-    return Outcome(cpdag=result.cpdag, status=solution.status, extras=extras)
+    return Outcome(cpdag=result.cpdag, status=solution.status, diagnostics=diagnostics)
 
 
 ALGORITHM = Algorithm(

@@ -12,7 +12,7 @@ from engine.constraint.skeleton import Query, TestByTest
 from engine.data.dataset import Dataset
 from engine.params import param
 from engine.privacy.events import UndefendedEvent
-from engine.session import Session
+from engine.session import Session, compared
 from engine.statistics.kinds import VARIANTS
 
 
@@ -37,7 +37,7 @@ class PC(TestByTest):
     def __init__(self, data: Dataset, params: PCParameters, session: Session):
         super().__init__()
         self._scores = Scores(data, params.statistic, params.variant)
-        self._threshold, self._session = params.level, session
+        self._threshold, self._session = params.cutoff, session
 
     def independent(self, q: Query) -> bool:
         """p > T; an untestable query (p is NaN) is not independent."""
@@ -46,6 +46,9 @@ class PC(TestByTest):
         self._session.emit(
             "test",
             "independent" if decision else "dependent" if score.testable else "untestable",
+            reason=compared("p-value", score.p, self._threshold)
+            if score.testable
+            else "no stratum has enough rows to test it, and an untested edge stays",
             query=q,
             value=score.p,
             threshold=self._threshold,

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from engine.algorithm import Algorithm, Outcome
+from engine.constraint.diagnostics import SearchDiagnostics
 from engine.constraint.learn import learn
 from engine.constraint.parameters import NoisyTestParameters
 from engine.constraint.rounds import Rounds
@@ -13,7 +14,7 @@ from engine.constraint.skeleton import Query, TestByTest
 from engine.constraint.votes import evidence_of
 from engine.data.dataset import Dataset
 from engine.privacy.accounting import advanced_total
-from engine.privacy.budget import shares
+from engine.privacy.budget import PRESETS, shares
 from engine.privacy.ledger import Ledger
 from engine.session import Session
 
@@ -43,7 +44,7 @@ class SVTPC(TestByTest):
     ):
         super().__init__()
         self._rounds = Rounds(
-            evidence_of(data, params, params.scale, session.randomness),
+            evidence_of(data, params, params.perturbed, session.randomness),
             session,
             epsilon=epsilon_round,
             m=data.n,
@@ -76,7 +77,9 @@ def run(data: Dataset, params: SVTPCParameters, session: Session) -> Outcome:
     claimed = None
     if not params.strict:
         claimed = advanced_total(rule.answers, params.epsilon, params.delta)
-    return replace(outcome, claimed=claimed, extras={"epsilon a round": epsilon})
+    return replace(
+        outcome, claimed=claimed, diagnostics=SearchDiagnostics(epsilon_per_round=epsilon)
+    )
 
 
 ALGORITHM = Algorithm(
@@ -90,4 +93,7 @@ ALGORITHM = Algorithm(
     summary="Compares every query with one noisy threshold and pays only for the deletions, with "
     "a fresh threshold after each.",
     ledger=ledger,
+    epsilon_pays="a round (up to one deletion)",
+    parent="pc",
+    presets=PRESETS,
 )

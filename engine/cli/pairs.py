@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from engine.data.networks import load_dataset
 from engine.data.pairs import read_pair
 from engine.errors import InputError
 from engine.pairs.decision import Decision
+from engine.randomness import secret_seed
 from engine.runner import RunResult, run
 from engine.serialise import plain
 
@@ -51,7 +51,7 @@ def pairs_command(argv: Sequence[str]) -> None:
     else:
         data = load_dataset(args.dataset, n=args.n, seed=args.data_seed)
     # Noise that can be drawn again hides nothing, so a person's own data get a seed nobody knows.
-    drawn = 0 if data.public else secrets.randbits(64)
+    drawn = 0 if data.public else secret_seed()
     seed = drawn if args.seed is None else args.seed
     result = run(KEY, data, seed=seed, **values(args, specs))
     print(json.dumps(decision_dict(result, data.notes)) if args.json else sentence(result))
@@ -79,9 +79,15 @@ def _bounds(text: str | None) -> tuple[tuple[float, float], tuple[float, float]]
     return (a, b), (c, d)
 
 
+def decided(result: RunResult) -> Decision:
+    """What the run decided."""
+    assert isinstance(result.diagnostics, Decision)
+    return result.diagnostics
+
+
 def decision_dict(result: RunResult, notes: Sequence[str]) -> dict[str, object]:
     """The decision and what it cost, JSON-ready."""
-    decision: Decision = result.extras["decision"]
+    decision = decided(result)
     return {
         "direction": decision.direction,
         "scores": list(decision.scores),
@@ -99,7 +105,7 @@ def decision_dict(result: RunResult, notes: Sequence[str]) -> dict[str, object]:
 
 def sentence(result: RunResult) -> str:
     """The decision in plain words."""
-    decision: Decision = result.extras["decision"]
+    decision = decided(result)
     spent = f"epsilon {result.spent.epsilon:.4g}, delta {result.spent.delta:.3g}"
     if decision.direction is None:
         return f"Nothing was released: the data are too close to a change. Spent: {spent}."

@@ -27,6 +27,41 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class OrderBudget:
+    """An order's tests, the epsilon of each, and what they cost together in the total's unit."""
+
+    order: int
+    tests: int
+    epsilon: float
+    cost: float
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """What a run planned and spent by order.
+
+    ``planned`` holds one plan an order that was run, made at its turn for it and all later ones;
+    ``spent`` what the orders cost in the end; ``unit`` is that of the costs, "ε" or "ρ".
+    """
+
+    planned: tuple[tuple[OrderBudget, ...], ...]
+    spent: tuple[OrderBudget, ...]
+    unit: str
+
+    def at_the_start(self) -> dict[int, float]:
+        """Order -> cost in the first plan."""
+        return {b.order: b.cost for b in self.planned[0]} if self.planned else {}
+
+    def at_its_turn(self) -> dict[int, float]:
+        """Order -> cost in the plan made just before it."""
+        return {plan[0].order: plan[0].cost for plan in self.planned if plan}
+
+    def paid(self) -> dict[int, float]:
+        """Order -> what it cost."""
+        return {b.order: b.cost for b in self.spent}
+
+
+@dataclass(frozen=True)
 class Price:
     """What t tests of one order cost at ``epsilon`` each, in the unit of the total.
 
@@ -109,7 +144,7 @@ def _telescope(
     return k * log_limit + half + after, before + half + after
 
 
-def plan(tests: Vector, budget: float, price: Price, objective: Objective) -> Vector:
+def allocate(tests: Vector, budget: float, price: Price, objective: Objective) -> Vector:
     """Budgets of one test of each remaining order that solve (3), shape (orders,).
 
     Minimises (2) under the total cost and falling budgets. The steps between consecutive budgets

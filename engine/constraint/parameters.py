@@ -54,7 +54,7 @@ class SearchParameters(Parameters):
     )
 
     @property
-    def level(self) -> float:
+    def cutoff(self) -> float:
         """The threshold as a number."""
         if isinstance(self.threshold, str):
             return DEFAULT_THRESHOLD[self.statistic]
@@ -104,14 +104,14 @@ class NoisyTestParameters(PrivateParameters):
     )
 
     @property
-    def level(self) -> float:
+    def cutoff(self) -> float:
         """The threshold as a number; inside blocks "auto" is :data:`BLOCK_THRESHOLD`."""
         if isinstance(self.threshold, str) and self.statistic in LIKELIHOOD:
             return BLOCK_THRESHOLD
-        return super().level
+        return super().cutoff
 
     @property
-    def scale(self) -> str:
+    def perturbed(self) -> str:
         """The perturbed score with "auto" resolved."""
         return {"auto": "z" if self.strict else "p"}.get(self.score, self.score)
 

@@ -43,7 +43,7 @@ class Rounds:
         run = AboveThreshold(
             self._session,
             threshold=0.0,
-            sensitivity=self._evidence.excess(q, self._m),
+            sensitivity=self._evidence.defended_ratio(q, self._m),
             threshold_scale=2 / self._epsilon,
             query_scale=4 / self._epsilon,
             rate=self._rate,
@@ -58,17 +58,20 @@ class Rounds:
         """Whether the query's noisy evidence reaches the round's noisy level."""
         if self._run is None or not self._run.open:
             self._run = self._open(q)
-        raw, level, unit = self._evidence.gap(q, self._sample, tweak, self._epsilon)
-        answer = self._run.above(_in_units(raw - level, unit))
+        raw, cutoff, unit = self._evidence.gap(q, self._sample, tweak, self._epsilon)
+        answer = self._run.above(_in_units(raw - cutoff, unit))
         self._session.emit(
             self._label,
             self._positive if answer else "dependent",
+            reason=f"in the {self._label} its noisy value "
+            + ("reached" if answer else "stayed below")
+            + " the noisy threshold; neither is released",
             query=q,
-            threshold=level,
+            threshold=cutoff,
             internal={
                 "exact": raw,
-                "noisy value": level + unit * self._run.noisy_value,
-                "noisy threshold": level + unit * self._run.noisy_threshold,
+                "noisy value": cutoff + unit * self._run.noisy_value,
+                "noisy threshold": cutoff + unit * self._run.noisy_threshold,
             },
         )
         return answer

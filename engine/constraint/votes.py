@@ -31,7 +31,7 @@ class VoteEvidence(Evidence):
 
     def __init__(self, data: Dataset, params: NoisyTestParameters, randomness: Randomness):
         self.scores = Scores(data, params.statistic, "published")
-        self.scale, self.strict, self.threshold = "votes", params.strict, params.level
+        self.perturbed, self.strict, self.threshold = "votes", params.strict, params.cutoff
         self._statistic, self._n = params.statistic, data.n
         self._count = params.block_count(data.n)
         self._dealt = self._deal(data.n, randomness)
@@ -59,20 +59,20 @@ class VoteEvidence(Evidence):
             self._kept[q] = self._dealt.p_values(q.x, q.y, q.given, self._statistic)
         return self._kept[q]
 
-    def level(self, tweak: float = 0.0) -> float:
+    def cutoff(self, tweak: float = 0.0) -> float:
         """Half of the blocks, less the tweak's share of them."""
         return self._count * max(0.0, 0.5 - tweak)
 
-    def level_at(self, threshold: float) -> float:
+    def cutoff_at(self, threshold: float) -> float:
         """The threshold applies inside the blocks; between them it scales the half."""
         share = threshold / self.threshold if self.threshold > 0 else 1.0
         return self._count * min(1.0, 0.5 * share)
 
-    def unit(self, q: Query, n: int | None = None) -> float:
+    def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
         """One record changes one vote."""
         return 1.0
 
-    def excess(self, q: Query, n: int | None = None) -> float:
+    def defended_ratio(self, q: Query, n: int | None = None) -> float:
         """The sensitivity holds as it is."""
         return 1.0
 
@@ -87,25 +87,25 @@ class MedianEvidence(VoteEvidence):
 
     def __init__(self, data: Dataset, params: NoisyTestParameters, randomness: Randomness):
         super().__init__(data, params, randomness)
-        self.scale, self.slack = "median", params.delta
+        self.perturbed, self.slack = "median", params.delta
 
     def of(self, q: Query, rows: Any = None) -> float:
         """The median of the blocks' p-values."""
         return float(np.median(self.p_values(q, rows)))
 
-    def level(self, tweak: float = 0.0) -> float:
+    def cutoff(self, tweak: float = 0.0) -> float:
         """The threshold, less the tweak."""
-        return self.level_at(max(0.0, self.threshold - tweak))
+        return self.cutoff_at(max(0.0, self.threshold - tweak))
 
-    def level_at(self, threshold: float) -> float:
+    def cutoff_at(self, threshold: float) -> float:
         """The threshold itself."""
         return threshold
 
-    def unit(self, q: Query, n: int | None = None) -> float:
+    def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
         """The range: used only where no release is drawn from it."""
         return 1.0
 
-    def excess(self, q: Query, n: int | None = None) -> float:
+    def defended_ratio(self, q: Query, n: int | None = None) -> float:
         """Not bounded in a sparse vector."""
         return math.inf
 
@@ -131,7 +131,7 @@ class MedianEvidence(VoteEvidence):
 
     def gap(self, q: Query, rows: Any, tweak: float, epsilon: float) -> tuple[float, float, float]:
         """As the paper's sparse vector, with the smooth sensitivity in the sensitivity's place."""
-        return self.of(q, rows), self.level(tweak), self._smooth(q, rows, epsilon)
+        return self.of(q, rows), self.cutoff(tweak), self._smooth(q, rows, epsilon)
 
     def _smooth(self, q: Query, rows: Any, epsilon: float) -> float:
         beta = smooth_beta(epsilon, self.slack)
@@ -139,9 +139,9 @@ class MedianEvidence(VoteEvidence):
 
 
 def evidence_of(
-    data: Dataset, params: NoisyTestParameters, scale: str, randomness: Randomness
+    data: Dataset, params: NoisyTestParameters, perturbed: str, randomness: Randomness
 ) -> Evidence:
     """The evidence of the chosen test: rank scores, or the aggregate of G2 and chi2 by blocks."""
     if params.statistic not in LIKELIHOOD:
-        return Evidence(data, params, scale)
+        return Evidence(data, params, perturbed)
     return (VoteEvidence if params.strict else MedianEvidence)(data, params, randomness)

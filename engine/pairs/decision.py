@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from engine.algorithm import Diagnostics
 from engine.pairs.columns import Halves, Pair
 from engine.pairs.dependence import (
     KERNEL_SCORES,
@@ -58,7 +59,7 @@ class Setting:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Decision:
+class Decision(Diagnostics):
     """What a run says of its pair, all of it released or public.
 
     ``direction`` "x->y" in the columns' names, or None where nothing was released. ``scores`` are

@@ -18,7 +18,7 @@ from scipy.special import log_ndtr, ndtr
 
 from engine.errors import InputError
 
-METHODS = ("basic", "advanced", "curate", "zcdp", "pld")
+COMPOSITIONS = ("basic", "advanced", "curate", "zcdp", "pld")
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,17 @@ def rho_to_epsilon(rho: float, delta: float) -> float:
     return math.inf if delta <= 0 else rho + 2 * math.sqrt(rho * math.log(1 / delta))
 
 
-def renyi_to_epsilon(cost: float, order: float, delta: float) -> float:
+def renyi_to_epsilon(cost: float, renyi_order: float, delta: float) -> float:
     """The epsilon at delta of a Renyi cost at one order above 1.
 
     Canonne, Kamath and Steinke 2020, Proposition 12:
     cost + ln(1 - 1/order) - (ln delta + ln order) / (order - 1).
     """
-    return cost + math.log1p(-1 / order) - (math.log(delta) + math.log(order)) / (order - 1)
+    return (
+        cost
+        + math.log1p(-1 / renyi_order)
+        - (math.log(delta) + math.log(renyi_order)) / (renyi_order - 1)
+    )
 
 
 def analytic_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
@@ -94,7 +98,7 @@ def compose(epsilons: Sequence[float], delta: float, method: str = "zcdp") -> fl
     Laplace noise, and not for above-threshold or exponential ones (:func:`compose_any_pure`).
 
     Parameters: ``epsilons`` pure costs of the steps, in order; ``delta`` in (0, 1), of the total;
-    ``method`` one of ``METHODS``:
+    ``method`` one of ``COMPOSITIONS``:
 
     - "basic": the sum; holds for adaptive and data-dependent choices.
     - "advanced": Dwork, Rothblum, Vadhan 2010 for steps fixed in advance.
@@ -111,8 +115,8 @@ def compose(epsilons: Sequence[float], delta: float, method: str = "zcdp") -> fl
         raise InputError("Every epsilon to compose must be a number of at least 0.")
     if not 0 < delta < 1:
         raise InputError(f"delta must lie strictly between 0 and 1; {delta} does not.")
-    if method not in METHODS:
-        raise InputError(f"method must be one of {', '.join(METHODS)}; {method!r} is not.")
+    if method not in COMPOSITIONS:
+        raise InputError(f"method must be one of {', '.join(COMPOSITIONS)}; {method!r} is not.")
     if steps.size == 0:
         return 0.0
     squares = float(np.sum(steps**2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from engine.params import Parameters, param
 from engine.privacy.accounting import Guarantee, rho_budget
@@ -54,6 +55,15 @@ class PrivateBudget(Parameters):
     def strict(self) -> bool:
         """Whether the run's guarantee is strict."""
         return self.guarantee == STRICT
+
+
+# What every private algorithm offers; a paper's setting only where there is a published form.
+PRESETS: dict[str, dict[str, Any]] = {
+    "Strong privacy": {"guarantee": STRICT, "epsilon": 0.1},
+    "Paper setting": {"guarantee": PUBLISHED, "epsilon": 1.0, "delta": 1e-3},
+    "Loose": {"guarantee": STRICT, "epsilon": 10.0},
+}
+STRICT_PRESETS = {k: v for k, v in PRESETS.items() if v["guarantee"] == STRICT}
 
 
 def shares(total: Guarantee, count: int) -> tuple[str, float]:

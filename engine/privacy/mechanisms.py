@@ -92,6 +92,7 @@ def gaussian(
     rate: float = 1.0,
     label: str = "Gaussian",
     order: int | None = None,
+    iteration: int | None = None,
 ) -> NDArray[np.float64]:
     """Release an array with N(0, sigma^2) noise on each entry; ``sensitivity`` is its l2 one.
 
@@ -101,7 +102,7 @@ def gaussian(
     event = GaussianEvent(sensitivity, sigma)
     if rate < 1:
         event = SubsampledGaussianEvent(sensitivity, sigma, rate)
-    session.ledger.charge(event, label=label, order=order)
+    session.ledger.charge(event, label=label, order=order, iteration=iteration)
     exact = np.asarray(values, dtype=float)
     return exact + _noise(session).normal(0.0, sigma, exact.shape)
 

@@ -80,7 +80,7 @@ class PublishedGradient:
                 sensitivity=defended_sensitivity(self.clip, len(w)),
                 sigma=sigma,
                 label="gradient",
-                order=len(self.trace.epsilon),
+                iteration=len(self.trace.epsilon),
             )
         )
         self.trace.epsilon.append(epsilon)
@@ -89,7 +89,11 @@ class PublishedGradient:
 
 
 def _emit_gradient(session: Session, noisy: Matrix) -> None:
-    session.emit("gradient", "released", value=float(np.linalg.norm(noisy)))
+    session.emit(
+        "gradient",
+        "released",
+        reason="a gradient of the loss was released with noise; its length is shown",
+        value=float(np.linalg.norm(noisy)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +137,7 @@ def _first_rows(data: Dataset, encoding: Encoding, rows: int) -> Matrix:
 
 
 @dataclass(frozen=True)
-class StrictPlan:
+class GradientPlan:
     """A strict run fixed in advance: what the encoding costs, and sigma of each gradient.
 
     ``shares`` are the gradients' parts of the rho that the encoding leaves; they sum to 1.
@@ -164,7 +168,7 @@ def proportional(epsilons: Sequence[float]) -> tuple[float, ...]:
     return tuple(float(s) for s in squares / squares.sum())
 
 
-def strict_records(data: Dataset, kind: str, plan: StrictPlan, session: Session) -> Records:
+def strict_records(data: Dataset, kind: str, plan: GradientPlan, session: Session) -> Records:
     """Encoded, centred rows in a common unit, from public facts and one charged release.
 
     Ordinal scores and numeric values: the d means, of l2 sensitivity 2 sqrt(d) / n on the box
@@ -188,7 +192,7 @@ def strict_records(data: Dataset, kind: str, plan: StrictPlan, session: Session)
             data, kind, plan.encoding_sigma(math.sqrt(2 * d) / n), session
         )
         rows = records(data, encoding)
-    session.emit("release", "released")
+    session.emit("release", "released", reason="what centres the columns was released with noise")
     return rows.centred(np.clip(means, -1.0, 1.0), encoding.half / encoding.half.max())
 
 
@@ -241,7 +245,7 @@ def strict_run(
     data: Dataset,
     params: LinearParameters,
     clip: float,
-    plan: StrictPlan,
+    plan: GradientPlan,
     epsilons: Sequence[float],
     session: Session,
     trace: Trace,
@@ -290,7 +294,7 @@ def strict_descent(
                 sensitivity=2 * radius / rows.n,
                 sigma=sigmas[k],
                 label="gradient",
-                order=k,
+                iteration=k,
             )
         )
         _emit_gradient(session, noisy)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from engine.algorithm import Diagnostics
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency, cpdag_of_dag
 from engine.graphs.metrics import compare, truth_cpdag
@@ -74,7 +74,15 @@ def _refit(ratios: Matrix, dag: Adjacency, child: int, covariance: Matrix, limit
         ratios[parents, child] = partial / np.maximum(limits[parents, child], 1e-300)
 
 
-def oracle_f1(weights: Matrix, data: Dataset) -> tuple[float, float] | None:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OracleThreshold:
+    """The threshold with the best skeleton F1. It uses the truth, and is no part of a release."""
+
+    f1: float
+    threshold: float
+
+
+def oracle_threshold(weights: Matrix, data: Dataset) -> OracleThreshold | None:
     """Best skeleton F1 over all thresholds, and that threshold; it looks at the truth.
 
     None without a truth. Thresholds that leave cycles are passed over.
@@ -82,34 +90,52 @@ def oracle_f1(weights: Matrix, data: Dataset) -> tuple[float, float] | None:
     if data.truth is None:
         return None
     truth, best = truth_cpdag(data.truth, data.names), (0.0, 0.0)
-    for level in np.unique(np.abs(weights[weights != 0])):
-        dag = np.abs(weights) >= level
+    for threshold in np.unique(np.abs(weights[weights != 0])):
+        dag = np.abs(weights) >= threshold
         if is_acyclic(dag):
             f1 = compare(cpdag_of_dag(dag), truth).skeleton_f1
-            best = max(best, (f1, float(level)))
-    return best
+            best = max(best, (f1, float(threshold)))
+    return OracleThreshold(f1=best[0], threshold=best[1])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScoreDiagnostics(Diagnostics):
+    """What a score-based run shows beside its graph.
+
+    ``weights`` (d, d), [i, j] the weight of i -> j before pruning; ``threshold`` the one that
+    pruned them; ``objective``, ``h`` (the measure of cycles) and ``epsilon`` hold one value an
+    iteration, where they may be shown; ``planned_epsilon`` is CURATE's plan; ``entry_noise`` the
+    standard deviation of a released covariance's typical entry.
+    """
+
+    weights: Matrix
+    threshold: float
+    objective: tuple[float, ...] = ()
+    h: tuple[float, ...] = ()
+    epsilon: tuple[float, ...] = ()
+    planned_epsilon: tuple[float, ...] = ()
+    entry_noise: float | None = None
+    oracle: OracleThreshold | None = None
 
 
 def report(
     result: Learned,
     data: Dataset,
     *,
-    objective: tuple[float, ...] = (),
-    h: tuple[float, ...] = (),
-    epsilon: tuple[float, ...] = (),
-    more: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """The extras of a run. What uses the truth says so in its name, and is no part of a release."""
-    out: dict[str, Any] = {
-        "weights": result.weights,
-        "threshold": result.threshold,
-        "objective by iteration": objective,
-        "h by iteration": h,
-        "epsilon by iteration": epsilon,
-        **(more or {}),
-    }
-    found = oracle_f1(result.weights, data)
-    if found is not None:
-        out["oracle threshold f1 (uses the truth)"] = found[0]
-        out["oracle threshold (uses the truth)"] = found[1]
-    return out
+    objective: Sequence[float] = (),
+    h: Sequence[float] = (),
+    epsilon: Sequence[float] = (),
+    planned_epsilon: tuple[float, ...] = (),
+    entry_noise: float | None = None,
+) -> ScoreDiagnostics:
+    """The diagnostics of a run, with the oracle's threshold where the truth is known."""
+    return ScoreDiagnostics(
+        weights=result.weights,
+        threshold=result.threshold,
+        objective=tuple(objective),
+        h=tuple(h),
+        epsilon=tuple(epsilon),
+        planned_epsilon=planned_epsilon,
+        entry_noise=entry_noise,
+        oracle=oracle_threshold(result.weights, data),
+    )

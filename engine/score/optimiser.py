@@ -158,7 +158,12 @@ def solve_with_trace(
     solution = Solution(np.zeros((d, d)))
 
     def show(step: Iteration) -> None:
-        session.emit("solve", f"h = {step.h:.2e}", value=step.objective)
+        session.emit(
+            "solve",
+            "solved",
+            reason=f"the objective is {step.objective:.4g}, the measure of cycles h {step.h:.2e}",
+            value=step.objective,
+        )
 
     try:
         solve(

@@ -71,7 +71,7 @@ class LinearParameters(Parameters):
             return self.penalty
         return NUMERIC_PENALTY if published or data.bounds is not None else DISCRETE_PENALTY
 
-    def cut(self, data: Dataset, published: bool = False) -> float:
+    def edge_threshold(self, data: Dataset, published: bool = False) -> float:
         """The edge threshold as a number."""
         if not isinstance(self.threshold, str):
             return self.threshold
@@ -159,7 +159,7 @@ class CovarianceParameters(LinearParameters):
         spread = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
         if not self.by_correlation(data):
             # A weight is a covariance over the parent's variance.
-            return learned(weights, self.cut(data), noise / spread[:, None] ** 2)
+            return learned(weights, self.edge_threshold(data), noise / spread[:, None] ** 2)
         cut = PARTIAL_THRESHOLD if isinstance(self.threshold, str) else self.threshold
         widening = noise / np.outer(spread, spread)
         return learned_by_correlation(weights, covariance, cut, widening)
