@@ -13,6 +13,8 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
 from engine.session import Session
 
+WHOLE_RUN = "the whole run"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnostics:

@@ -99,6 +99,27 @@ def lemma1(
     return (c1 + math.exp(-beta1 * rate)) / 2, (c2 + math.exp(-beta2 * rate)) / 2
 
 
+def kendall_p_bound(n: int) -> float:
+    """Eq. 16 of CURATE at its largest: the sensitivity of Kendall's p-value on n rows.
+
+    (2 / sqrt(pi)) (5 / 11) / sqrt(n), about 0.5129 / sqrt(n): eq. 16 for strata of two rows.
+    """
+    if n < 1:
+        raise InputError(f"Eq. 16 needs at least one row; {n} is none.")
+    return 2 / math.sqrt(math.pi) * 5 / 11 / math.sqrt(n)
+
+
+def uniform_epsilon(quadratic: float, linear: float, total: float) -> float:
+    """The epsilon that every test gets if all get the same and cost ``total`` together.
+
+    Solves quadratic e^2 + linear e = total for e >= 0, with the coefficients of all tests' costs
+    added up (t e^2 / 2 for zCDP, t e for basic composition).
+    """
+    if not (quadratic >= 0 and linear >= 0 and quadratic + linear > 0 and total >= 0):
+        raise InputError("A uniform budget needs tests that cost something and a total from 0 on.")
+    return 2 * total / (linear + math.sqrt(linear**2 + 4 * quadratic * total))
+
+
 def affordable_iterations(total: float, initial: float, increment: str) -> float:
     """Lemma 2: how many iterations a total epsilon affords that starts at ``initial``.
 

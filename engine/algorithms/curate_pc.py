@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.algorithm import Algorithm, Outcome
+from engine.algorithm import WHOLE_RUN, Algorithm, Outcome
 from engine.constraint.allocation import (
     NOTHING,
     Allocation,
@@ -37,6 +37,7 @@ from engine.privacy.budget import PRESETS, shares
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.session import Session, compared
 from engine.statistics.kinds import RANK
+from engine.theory import kendall_p_bound
 
 
 def _margin(name: str, title: str, effect: str) -> Any:
@@ -239,9 +240,9 @@ class CurateEvidence(Evidence):
     """Rank evidence with CURATE's own bound on the sensitivity of Kendall's p-value."""
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
-        """Eq. 16 at its largest, strata of two rows: (2 / sqrt(pi)) (5 / 11) / sqrt(n)."""
+        """The paper's eq. 16 for Kendall's p-value; else what the parent says."""
         if self._statistic == "kendall" and self.perturbed == "p":
-            return 2 / math.sqrt(math.pi) * 5 / 11 / math.sqrt(n or self._n)
+            return kendall_p_bound(n or self._n)
         return super().noise_sensitivity(q, n)
 
 
@@ -283,7 +284,7 @@ ALGORITHM = Algorithm(
     summary="Puts Laplace noise on every test and plans the budget of each order anew from what "
     "is left of the total and of the edges.",
     ledger=ledger,
-    epsilon_pays="the whole run",
+    epsilon_pays=WHOLE_RUN,
     parent="pc",
     presets=PRESETS,
 )

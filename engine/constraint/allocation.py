@@ -48,17 +48,17 @@ class Allocation:
     spent: tuple[OrderBudget, ...]
     unit: str
 
-    def at_the_start(self) -> dict[int, float]:
-        """Order -> cost in the first plan."""
-        return {b.order: b.cost for b in self.planned[0]} if self.planned else {}
+    def at_the_start(self) -> dict[int, OrderBudget]:
+        """Order -> its budget in the first plan."""
+        return {b.order: b for b in self.planned[0]} if self.planned else {}
 
-    def at_its_turn(self) -> dict[int, float]:
-        """Order -> cost in the plan made just before it."""
-        return {plan[0].order: plan[0].cost for plan in self.planned if plan}
+    def at_its_turn(self) -> dict[int, OrderBudget]:
+        """Order -> its budget in the plan made just before it."""
+        return {plan[0].order: plan[0] for plan in self.planned if plan}
 
-    def paid(self) -> dict[int, float]:
-        """Order -> what it cost."""
-        return {b.order: b.cost for b in self.spent}
+    def paid(self) -> dict[int, OrderBudget]:
+        """Order -> what was spent on it."""
+        return {b.order: b for b in self.spent}
 
 
 @dataclass(frozen=True)

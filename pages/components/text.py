@@ -8,21 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine import Dataset
-from engine.algorithm import Algorithm
+from engine.algorithm import WHOLE_RUN, Algorithm
 from engine.data.simulated import parse_name
 from engine.errors import InputError
+from engine.registry import ALGORITHMS
 from engine.runner import RunResult
-
-# What an algorithm's paper counts by ε; None where ε is the paper's total.
-PUBLISHED_UNIT: Mapping[str, str | None] = {
-    "priv_pc": "round (one sieve and one examine)",
-    "svt_pc": "round (up to one edge removed)",
-    "em_pc": "round (one node at one order)",
-    "gauss_pc": "test",
-    "noleaks": "gradient",
-    "curate_pc": None,
-    "curate_notears": None,
-}
 
 LABELS = {
     "kendall": "Kendall's τ",
@@ -115,8 +105,8 @@ def epsilon_meaning(algorithm: Algorithm, values: Mapping[str, Any], n: int | No
     if not isinstance(epsilon, int | float) or not epsilon > 0:
         return "ε must be a number above 0."
     if kind == "published":
-        unit = PUBLISHED_UNIT.get(algorithm.key, "step")
-        what = f"is spent per {unit}, not in total" if unit else "is the paper's total"
+        pays = algorithm.epsilon_pays
+        what = "is the paper's total" if pays == WHOLE_RUN else f"pays for {pays}, not for all"
         text = f"Published: ε = {number(epsilon)} {what}; the result shows what can be defended."
     else:
         text = _strict_meaning(float(epsilon), float(values.get("delta", 0.0)))
@@ -142,7 +132,7 @@ def guarantee_label(result: RunResult) -> tuple[str, str]:
     if result.ledger.cap is not None:
         spent = result.ledger.cap
         return number(spent.epsilon), f"strict total, δ = {number(result.spent.delta)}"
-    unit = PUBLISHED_UNIT.get(result.algorithm, "step")
-    if unit is None:
+    pays = ALGORITHMS[result.algorithm].epsilon_pays or ""
+    if pays == WHOLE_RUN:
         return number(epsilon), "published: the paper's total"
-    return number(epsilon), f"published, per {unit.split(' (')[0]}: not a total"
+    return number(epsilon), f"published, for {pays.split(' (')[0]}: not a total"

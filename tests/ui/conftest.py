@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components import worker
+from pages.components.state import worker
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 

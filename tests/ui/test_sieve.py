@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import load_dataset
+from engine.studies import sieving
 from engine.theory import best_subsample
-from pages.components import sieving
 
 
 @pytest.fixture(scope="module")
@@ -72,9 +72,7 @@ def test_observed_rates_meet_the_closed_form() -> None:
 
 def test_scores_are_split_by_d_separation() -> None:
     data = load_dataset("cancer", n=5000, seed=0)
-    values, truth = sieving.exact_scores.__wrapped__(
-        data.fingerprint, "kendall", "published", "p", data
-    )
+    values, truth = sieving.exact_scores(data, "kendall", "published", "p")
     assert len(values) == len(truth) == sieving.query_count(5)
     assert set(truth) == {0.0, 1.0}
     assert np.median(values[truth == 1]) > np.median(values[truth == 0])
