@@ -234,9 +234,7 @@ def decide_by_scores(run: Run) -> Decision:
     halves = Halves.deal(data.n, session.randomness)
     setting, epsilon = _setting(run, halves)
     key = (_mark(halves.test), setting.ridge, setting.width)
-    rest = store_of(data).keep(
-        ("anm fit", *key), lambda: Residuals.of(run.pair, halves, setting)
-    )
+    rest = store_of(data).keep(("anm fit", *key), lambda: Residuals.of(run.pair, halves, setting))
     session.check()
     if params.measures == "iqr":
         return _by_iqr(run, rest, setting, epsilon)
@@ -413,8 +411,10 @@ def claimed_total(params: AnmParameters) -> Guarantee:
     """The paper's total: two scores, or three IQRs a column (nine parts), by simple composition."""
     epsilon, delta = params.epsilon, params.delta
     if params.measures == "iqr":  # sections 4.3 and 5.3
-        return Guarantee(6 * epsilon, 2 * delta) if params.protect == TRAINING else Guarantee(
-            9 * epsilon, 3 * delta
+        return (
+            Guarantee(6 * epsilon, 2 * delta)
+            if params.protect == TRAINING
+            else Guarantee(9 * epsilon, 3 * delta)
         )
     stable = params.measures in RANK_SCORES and params.protect != TEST
     return Guarantee(2 * epsilon, 2 * delta if stable else 0.0)
@@ -433,7 +433,7 @@ RELEASES: dict[str, Callable[[Run], Decision]] = {
 
 
 def run(data: Dataset, params: AnmParameters, session: Session) -> Outcome:
-    """Decide the direction of the one pair; an edge without direction where nothing was released."""
+    """Decide the direction of the pair; an undirected edge where nothing was released."""
     pair = pair_of(data)
     if params.releases != VOTE and params.protect != BOTH and not data.public:
         raise InputError(

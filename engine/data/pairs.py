@@ -133,7 +133,7 @@ def parse_pair(name: str) -> tuple[str, str]:
     return parts[1], parts[2]
 
 
-# A person's own two columns ----------------------------------------------------------------------
+# A person's own two columns -------------------------------------------------------------------
 
 
 def read_pair(
@@ -162,7 +162,9 @@ def read_pair(
             values[i, j] = _number(cell, header[j], i + 2, label)
     for j in (0, 1):
         if np.ptp(values[:, j]) == 0:
-            raise DataError(f"Column {show(header[j])} of {label} is constant; nothing depends on it.")
+            raise DataError(
+                f"Column {show(header[j])} of {label} is constant; nothing depends on it."
+            )
     note = "Bounds are stated; values outside them are cut off."
     if bounds is None:
         bounds = tuple((float(c.min()), float(c.max())) for c in values.T)  # type: ignore[assignment]
@@ -189,7 +191,7 @@ def _number(cell: str, column: str, line: int, label: str) -> float:
     return value
 
 
-# The Tuebingen pairs -------------------------------------------------------------------------------
+# The Tuebingen pairs --------------------------------------------------------------------------
 
 WHEEL_PAIRS, WHEEL_TARGETS = (
     f"cdt/data/resources/Tuebingen_{part}.csv" for part in ("pairs", "targets")
@@ -208,7 +210,7 @@ def read_tuebingen(path: str | Path) -> tuple[Dataset, ...]:
     pairs, targets = _wheel_texts(Path(path))
     known = {row["SampleID"]: float(row["Target"]) for row in csv.DictReader(io.StringIO(targets))}
     csv.field_size_limit(1 << 27)  # one cell of this table holds a whole column of a pair
-    found = []
+    found: list[Dataset] = []
     for row in csv.DictReader(io.StringIO(pairs)):
         sign = known.get(row["SampleID"], 0.0)
         columns = [np.array(row[side].split(), dtype=float) for side in ("A", "B")]
@@ -240,5 +242,5 @@ def _wheel_texts(path: Path) -> tuple[str, str]:
             return tuple(wheel.read(name).decode() for name in (WHEEL_PAIRS, WHEEL_TARGETS))  # type: ignore[return-value]
     except (OSError, KeyError, zipfile.BadZipFile):
         raise DataError(
-            f"{show(str(path))} is not the cdt 0.6.0 wheel nor a folder it was unpacked to; {WHERE}."
+            f"{show(str(path))} is not the cdt 0.6.0 wheel nor an unpacked folder of it; {WHERE}."
         ) from None

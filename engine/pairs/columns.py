@@ -1,4 +1,4 @@
-"""Two columns of a dataset as bounded numbers, and how rows are dealt; nothing is read from them."""
+"""Two columns of a dataset as bounded numbers, and how its rows are dealt into halves."""
 
 from __future__ import annotations
 

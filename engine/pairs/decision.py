@@ -13,8 +13,8 @@ from engine.pairs.columns import Halves, Pair
 from engine.pairs.dependence import (
     KERNEL_SCORES,
     iqr_reach,
+    record_sensitivity,
     score,
-    test_sensitivity,
     training_sensitivity,
 )
 from engine.pairs.regression import Ridge, Vector, residual_bound
@@ -51,7 +51,7 @@ class Setting:
 
         A record lies in one half only, so the larger of the halves' sensitivities is enough.
         """
-        bounds = [test_sensitivity(name, m, self.variant)] if self.test else []
+        bounds = [record_sensitivity(name, m, self.variant)] if self.test else []
         if self.training and (name in KERNEL_SCORES or self.variant == "strict"):
             shift = self.shift(n)
             bounds.append(training_sensitivity(name, m, shift, self.score_width, self.variant))
@@ -152,7 +152,8 @@ class Reach:
     ):
         self.columns, self.signs, self.shifts, self.test = columns, signs, shifts, test
         self.value = sum(
-            sign * _log(iqr_reach(column, 0)[1]) for column, sign in zip(columns, signs, strict=True)
+            sign * _log(iqr_reach(column, 0)[1])
+            for column, sign in zip(columns, signs, strict=True)
         )
 
     def _range(self, replaced: int, refitted: int) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Dependence scores of two columns, and how far one record can move them (Kusner et al., section 3).
+"""Dependence scores of two columns, and how far one record moves them (Kusner et al., section 3).
 
 Every score is small where the columns look independent. ``a`` and ``b`` are (m,) arrays of finite
 numbers. Sensitivities are for one replaced record, in both columns at once.
@@ -115,12 +115,12 @@ def _kernel_sums(
         sum_a = sum_b = 0.0
         for j in range(i):
             k = math.exp(-((a[i] - a[j]) ** 2))
-            l = math.exp(-((b[i] - b[j]) ** 2))
-            joint += 2 * k * l
+            other = math.exp(-((b[i] - b[j]) ** 2))
+            joint += 2 * k * other
             sum_a += k
-            sum_b += l
+            sum_b += other
             rows_a[j] += k
-            rows_b[j] += l
+            rows_b[j] += other
         rows_a[i] += sum_a
         rows_b[i] += sum_b
     return joint, rows_a, rows_b
@@ -148,17 +148,21 @@ def iqr_reach(ordered: Vector, changes: int, shift: float = 0.0) -> tuple[float,
     j = np.arange(changes + 1)
     up, down = high + j, low - (changes - j)
     outside = (up >= len(ordered)) | (down < 0)
-    widest = np.where(outside, np.inf, ordered[np.minimum(up, len(ordered) - 1)] - ordered[np.maximum(down, 0)])
+    widest = np.where(
+        outside, np.inf, ordered[np.minimum(up, len(ordered) - 1)] - ordered[np.maximum(down, 0)]
+    )
     inner, outer = high - j, low + (changes - j)
     empty = inner <= outer
-    narrow = np.where(empty, 0.0, ordered[np.maximum(inner, 0)] - ordered[np.minimum(outer, len(ordered) - 1)])
+    narrow = np.where(
+        empty, 0.0, ordered[np.maximum(inner, 0)] - ordered[np.minimum(outer, len(ordered) - 1)]
+    )
     return max(0.0, float(narrow.min()) - 2 * shift), float(widest.max()) + 2 * shift
 
 
-# Sensitivities ----------------------------------------------------------------------------------
+# Sensitivities --------------------------------------------------------------------------------
 
 
-def test_sensitivity(name: str, m: int, variant: str = "strict") -> float:
+def record_sensitivity(name: str, m: int, variant: str = "strict") -> float:
     """How far one replaced record of m test records moves the score; the regression is fixed.
 
     "published": Theorems 1 and 3, 30/m, 4/m, (16m - 8)/(m - 1)^2. "strict": 6/(m + 1) (tight), 4/m
@@ -184,7 +188,7 @@ def hsic_improved_sensitivity(m: int) -> float:
 def training_sensitivity(name: str, m: int, shift: float, width: float, variant: str) -> float:
     """How far the score of m test records moves when every residual moves by at most ``shift``.
 
-    "published": Theorem 7, 32 L sqrt(m) shift, L = e^(-1/2) / width the kernel's Lipschitz constant.
+    "published": Theorem 7, 32 L sqrt(m) shift, L the kernel's Lipschitz constant e^(-1/2) / width.
     "strict": a residual's feature moves by s = sqrt(2 - 2 exp(-shift^2 / (2 width^2))), and so does
     the root of HSIC, times m / (m - 1); HSIC by as much times m / (m - 1) (docs/pairs.md). No score
     moves further than its range, which is all that holds for ranks.

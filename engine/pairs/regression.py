@@ -72,7 +72,8 @@ class Ridge:
 
     def predict(self, x: Vector, ridge: float) -> Vector:
         """Predictions at x, cut to [-1, 1], where y lies; cutting moves no two of them apart."""
-        return np.clip(features(x, self.width) @ self.coefficients(ridge), -1.0, 1.0)
+        cut: Vector = np.clip(features(x, self.width) @ self.coefficients(ridge), -1.0, 1.0)
+        return cut
 
     def cross_validation(self, ridge: float) -> float:
         """Generalised cross-validation error of the fit (Golub, Heath and Wahba 1979)."""
@@ -91,5 +92,5 @@ def residual_bound(n: int, ridge: float, variant: str = "strict") -> float:
     if not (n >= 1 and ridge > 0):
         raise InputError("The residual bound needs at least one row and a ridge above 0.")
     if variant == "published":
-        return 8 / (n * ridge**1.5)
+        return 8 / (n * math.pow(ridge, 1.5))
     return 4 * (1 + 1 / math.sqrt(2 * ridge)) / (n * ridge + 2)

@@ -52,7 +52,8 @@ def _standard(column: Vector) -> Vector:
     spread = float(column.std())
     if spread <= 1e-12:  # rounding of a constant's mean
         return np.zeros_like(column)
-    return np.clip((column - column.mean()) / (REACH * spread), -1.0, 1.0)
+    cut: Vector = np.clip((column - column.mean()) / (REACH * spread), -1.0, 1.0)
+    return cut
 
 
 def _score(cause: Vector, effect: Vector, name: str) -> float:

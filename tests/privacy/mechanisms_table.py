@@ -387,9 +387,7 @@ def stable_release_fits(s: Session) -> bool:
 PROPOSE_TEST_RELEASE = Mechanism(
     "propose_test_release",
     lambda s, value, size: (
-        mechanisms.propose_test_release(
-            s, value, (1e9,), length=1, epsilon=size / 2, slack=1e-9
-        )
+        mechanisms.propose_test_release(s, value, (1e9,), length=1, epsilon=size / 2, slack=1e-9)
         or value
     ),
     propose_test_release_fits,
