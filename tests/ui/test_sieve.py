@@ -21,10 +21,7 @@ def sieve_page(open_app: Callable[..., AppTest]) -> AppTest:
 
 
 def opened(open_app: Callable[..., AppTest]) -> AppTest:
-    app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/sieve.py").run()
-    assert not app.exception
-    return app
+    return open_app("sieve", data="cancer", n="2000")
 
 
 def test_it_opens_with_charts_and_tables(open_app: Callable[..., AppTest]) -> None:

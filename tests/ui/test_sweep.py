@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from engine.studies import ResultStore
@@ -24,12 +23,8 @@ def sweep_page(
 ) -> Iterator[AppTest]:
     """The page in a folder of its own, on a small study."""
     monkeypatch.chdir(tmp_path)
-    app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/sweep.py").run()
-    assert not app.exception
-    yield app
-    study_jobs.jobs().clear()
-    st.cache_resource.clear()
+    yield open_app("sweep", data="cancer", n="2000")
+    study_jobs.jobs().clear()  # the example's runs and public samples may stay
 
 
 def small(app: AppTest, name: str) -> AppTest:
