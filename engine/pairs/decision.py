@@ -44,7 +44,11 @@ class Setting:
 
     def shift(self, n: int) -> float:
         """How far a training record of n moves any residual; 0 if that half is public."""
-        return residual_bound(n, self.ridge, self.variant) if self.training else 0.0
+        if not self.training:
+            return 0.0
+        bound = residual_bound(n, self.ridge, self.variant)
+        # Predictions are cut to [-1, 1], so none moves by more than 2.
+        return bound if self.variant == "published" else min(2.0, bound)
 
     def sensitivity(self, name: str, n: int, m: int) -> float:
         """Of one score, on n training and m test records.

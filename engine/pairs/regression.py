@@ -86,11 +86,14 @@ class Ridge:
 def residual_bound(n: int, ridge: float, variant: str = "strict") -> float:
     """How far one replaced training record can move any prediction, for |y| <= 1 and k <= 1.
 
-    "published": 8 / (n lambda^(3/2)), Theorem 5 (lambda <= 1). "strict": ours,
-    4 (1 + 1 / sqrt(2 lambda)) / (n lambda + 2), proved in docs/pairs.md; at most .86 of it.
+    "published": 8 / (n lambda^(3/2)), Theorem 5 (lambda <= 1). "strict": ours, with mu = n lambda
+    / 2, 2 (1 + 1 / sqrt(2 lambda)) / (mu + 1), proved in docs/pairs.md; at most .86 of it.
     """
     if not (n >= 1 and ridge > 0):
         raise InputError("The residual bound needs at least one row and a ridge above 0.")
     if variant == "published":
         return 8 / (n * math.pow(ridge, 1.5))
-    return 4 * (1 + 1 / math.sqrt(2 * ridge)) / (n * ridge + 2)
+    mu = n * ridge / 2
+    # s / (1 + s^2) for s <= 1 / sqrt(mu) is largest at the end, or at s = 1 if that is allowed.
+    reach = 1 / (mu + 1) if mu >= 1 else 1 / (2 * math.sqrt(mu))
+    return 2 * (1 + 1 / math.sqrt(2 * ridge)) * reach
