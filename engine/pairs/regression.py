@@ -96,4 +96,5 @@ def residual_bound(n: int, ridge: float, variant: str = "strict") -> float:
     mu = n * ridge / 2
     # s / (1 + s^2) for s <= 1 / sqrt(mu) is largest at the end, or at s = 1 if that is allowed.
     reach = 1 / (mu + 1) if mu >= 1 else 1 / (2 * math.sqrt(mu))
-    return 2 * (1 + 1 / math.sqrt(2 * ridge)) * reach
+    steps = 2 * (1 + 1 / math.sqrt(2 * ridge)) * reach
+    return min(steps, math.sqrt(2 / ridge))  # no prediction is beyond |w| <= 1 / sqrt(2 lambda)
