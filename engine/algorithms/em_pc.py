@@ -25,7 +25,7 @@ from engine.constraint.parameters import PrivateParameters
 from engine.constraint.scores import Scores
 from engine.constraint.skeleton import Graph, Query
 from engine.data.dataset import Dataset
-from engine.params import ParameterError, param
+from engine.params import ParameterError, again, param
 from engine.privacy.accounting import advanced_total, rho_budget
 from engine.privacy.budget import PRESETS
 from engine.privacy.events import UndefendedEvent
@@ -42,11 +42,11 @@ Utilities = NDArray[np.float64]
 class EMPCParameters(PrivateParameters):
     """Parameters of EM-PC."""
 
-    statistic: str = param(
-        "auto",
-        kind="choice",
+    statistic: str = again(
+        PrivateParameters,
+        "statistic",
+        default="auto",
         choices=("auto", "g2", "kendall", "spearman", "oracle"),
-        title="Independence test",
         help="'auto' is G² in published mode, as in the paper, and Kendall's τ in strict mode: the "
         "number of records that flip a G² test is searched for greedily, and nothing bounds how "
         "much one record changes what the search finds.",
