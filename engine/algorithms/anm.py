@@ -472,7 +472,7 @@ ALGORITHM = Algorithm(
     summary="Tells which of two columns causes the other: fits each on the other and asks which "
     "fit leaves residuals that look independent.",
     ledger=ledger,
-    epsilon_pays="each part of a score: once for a bounded one, three times for an IQR",
+    epsilon_pays="each score (each part of an IQR)",
     no_parent="the model without privacy is its own two scores, not an algorithm of this list",
     presets=PRESETS,
     columns=2,

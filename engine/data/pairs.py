@@ -13,6 +13,7 @@ import io
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import networkx as nx
 import numpy as np
@@ -199,15 +200,15 @@ WHEEL_PAIRS, WHEEL_TARGETS = (
 WHERE = "get it with: pip download --no-deps cdt==0.6.0"
 
 
-def read_tuebingen(path: str | Path) -> tuple[Dataset, ...]:
-    """The pairs with a known direction in a copy of the cdt 0.6.0 wheel (or unpacked folder of it).
+def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
+    """The pairs with a known direction in a copy of the cdt 0.6.0 wheel (or its unpacked folder).
 
     Each is public data named "tuebingen:pair1" with columns A and B; its bounds are the data's own
     lowest and highest values, taken as public like the rest of a benchmark. The file has the cause
     first in every pair; here every second pair is turned round, so that a method that favours the
     first column gains nothing by it. Raises DataError where the file is not that wheel.
     """
-    pairs, targets = _wheel_texts(Path(path))
+    pairs, targets = _wheel_texts(source)
     known = {row["SampleID"]: float(row["Target"]) for row in csv.DictReader(io.StringIO(targets))}
     csv.field_size_limit(1 << 27)  # one cell of this table holds a whole column of a pair
     found: list[Dataset] = []
@@ -230,17 +231,21 @@ def read_tuebingen(path: str | Path) -> tuple[Dataset, ...]:
             )
         )
     if not found:
-        raise DataError(f"{Path(path).name} holds no cause-effect pairs; {WHERE}.")
+        raise DataError(f"The file holds no cause-effect pairs; {WHERE}.")
     return tuple(found)
 
 
-def _wheel_texts(path: Path) -> tuple[str, str]:
+def _wheel_texts(source: str | Path | IO[bytes]) -> tuple[str, str]:
+    names = (WHEEL_PAIRS, WHEEL_TARGETS)
     try:
-        if path.is_dir():
-            return tuple((path / name).read_text("utf-8") for name in (WHEEL_PAIRS, WHEEL_TARGETS))  # type: ignore[return-value]
-        with zipfile.ZipFile(path) as wheel:
-            return tuple(wheel.read(name).decode() for name in (WHEEL_PAIRS, WHEEL_TARGETS))  # type: ignore[return-value]
+        if isinstance(source, str | Path) and Path(source).is_dir():
+            pairs, targets = ((Path(source) / name).read_text("utf-8") for name in names)
+        else:
+            with zipfile.ZipFile(source) as wheel:
+                pairs, targets = (wheel.read(name).decode() for name in names)
     except (OSError, KeyError, zipfile.BadZipFile):
+        what = show(str(source)) if isinstance(source, str | Path) else "The file"
         raise DataError(
-            f"{show(str(path))} is not the cdt 0.6.0 wheel nor an unpacked folder of it; {WHERE}."
+            f"{what} is not the cdt 0.6.0 wheel nor an unpacked folder of it; {WHERE}."
         ) from None
+    return pairs, targets

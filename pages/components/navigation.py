@@ -32,5 +32,6 @@ PAGES = (
     PageEntry("Sweep", "sweep"),
     PageEntry("Budget", "budget"),
     PageEntry("Sieve", "sieve"),
+    PageEntry("Pairs", "pairs"),
     PageEntry("Data", "data"),
 )
