@@ -7,6 +7,7 @@ depends on public facts alone (how many rows there are), never on what the rows 
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections import Counter
 from typing import TypeVar
@@ -66,3 +67,8 @@ class Randomness:
         looks at any of them; an audit's doors do, and may put another answer in its place.
         """
         return answer
+
+
+def secret_seed() -> int:
+    """A seed that nobody knows: noise that can be drawn again hides nothing of private data."""
+    return secrets.randbits(64)

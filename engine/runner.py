@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 from engine.algorithm import Diagnostics, Outcome
 from engine.data.dataset import Dataset
 from engine.errors import InputError
-from engine.graphs.cpdag import Adjacency, digraph_of, pairs_of
+from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
 from engine.graphs.metrics import Metrics, compare, truth_cpdag
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
@@ -143,7 +143,8 @@ def _result(
 ) -> RunResult:
     metrics = None
     if data.truth is not None:
-        metrics = compare(outcome.cpdag, truth_cpdag(data.truth, data.names))
+        told = matrix_of if algorithm(key).directs_all else truth_cpdag
+        metrics = compare(outcome.cpdag, told(data.truth, data.names))
     named = {
         frozenset(data.names[i] for i in pair): tuple(
             frozenset(data.names[i] for i in one) for one in sets
