@@ -66,9 +66,18 @@ class Algorithm:
     no_parent: str = ""
     # Settings by name, laid over the defaults; the names are the same for all private algorithms.
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # Facts about the data that it takes: this many columns (None: any), at least so many rows.
+    columns: int | None = None
+    min_rows: int = 2
+    # Whether it tells the directed graph itself, not only its equivalence class (the CPDAG).
+    directs_all: bool = False
 
     @property
     def guarantees(self) -> tuple[str, ...]:
         """The guarantees a run can have; none without privacy."""
         declared = {spec.name: spec for spec in self.params.specs()}.get("guarantee")
         return declared.choices if declared is not None else ()
+
+    def takes(self, data: Dataset) -> bool:
+        """Whether data of this shape can be given to it."""
+        return (self.columns is None or data.d == self.columns) and data.n >= self.min_rows

@@ -8,9 +8,8 @@ import streamlit as st
 
 from engine import InputError
 from engine.data.networks import NETWORKS
-from engine.registry import ALGORITHMS
 from pages.components.forms.dataset import network_label
-from pages.components.forms.fields import bound, number, radio, seed, title_of
+from pages.components.forms.fields import GRAPH_ALGORITHMS, bound, number, radio, seed, title_of
 from pages.components.forms.parameters import parameter
 from pages.components.state import address, study_jobs
 from pages.components.state.address import arrived
@@ -161,7 +160,7 @@ def settings_form() -> None:
         d,
         "algorithms",
         key="sweep-algorithms",
-        options=list(ALGORITHMS),
+        options=list(GRAPH_ALGORITHMS),
         format_func=title_of,
     )
     grid_form(d)
