@@ -80,9 +80,9 @@ def warm_command(argv: Sequence[str]) -> None:
     for key, chosen in ALGORITHMS.items():
         small = pairs if chosen.columns == pairs.d else networks
         names = {s.name: s for s in chosen.params.specs()}
-        tests = names["statistic"].choices if "statistic" in names else (None,)
-        for test in tests:
-            options: dict[str, Any] = {} if test is None else {"statistic": test}
+        kernels = [(n, c) for n in ("statistic", "score") if n in names for c in names[n].choices]
+        for chosen_kernel in kernels or [None]:
+            options: dict[str, Any] = dict([chosen_kernel]) if chosen_kernel else {}
             try:
                 run(key, small, trace=False, **options)
             except InputError:

@@ -7,7 +7,7 @@ import streamlit as st
 from engine.privacy.budget import PRESETS
 from engine.registry import ALGORITHMS, algorithm
 from pages.components.forms import dataset
-from pages.components.forms.fields import algorithm_choice, seed
+from pages.components.forms.fields import GRAPH_ALGORITHMS, algorithm_choice, seed, title_of
 from pages.components.forms.parameters import parameter_form, preset
 from pages.components.state.data import own_data
 from pages.components.state.drafts import adapt, draft, drafted_source
@@ -18,7 +18,7 @@ def settings_form() -> bool:
     """Dataset, algorithm, parameters, seed; returns whether Run was pressed."""
     form = draft()
     dataset.picker(key="run")
-    about = "\n\n".join(f"**{a.title}**: {a.summary}" for a in ALGORITHMS.values())
+    about = "\n\n".join(f"**{title_of(k)}**: {ALGORITHMS[k].summary}" for k in GRAPH_ALGORITHMS)
     chosen = algorithm(algorithm_choice(form, key="run-algorithm", help=about))
     adapt(form)
     with st.container(horizontal=True, gap="xsmall", key="presets"):
