@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from engine.cli.flags import (
     Parser,
@@ -80,9 +79,13 @@ def warm_command(argv: Sequence[str]) -> None:
     for key, chosen in ALGORITHMS.items():
         small = pairs if chosen.columns == pairs.d else networks
         names = {s.name: s for s in chosen.params.specs()}
-        kernels = [(n, c) for n in ("statistic", "score") if n in names for c in names[n].choices]
-        for chosen_kernel in kernels or [None]:
-            options: dict[str, Any] = dict([chosen_kernel]) if chosen_kernel else {}
+        kernels: list[dict[str, Any]] = [
+            {name: choice}
+            for name in ("statistic", "score")
+            if name in names
+            for choice in names[name].choices
+        ]
+        for options in kernels or [{}]:
             try:
                 run(key, small, trace=False, **options)
             except InputError:

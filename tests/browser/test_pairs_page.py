@@ -20,7 +20,7 @@ def test_journey(page: Page, screenshots: Path) -> None:
     page.get_by_text("Two scores (the paper)").click()
     page.get_by_text("the other half is taken as public").wait_for()
     page.get_by_role("button", name="Run all pairs").click()
-    page.get_by_text("of 30 pairs").wait_for(state="hidden")
+    page.get_by_text("30 of 30 pairs").wait_for(timeout=90_000)
     page.wait_for_selector(RESTING)
     page.screenshot(path=screenshots / "pairs_batch.png", full_page=True)
     assert page.locator('[data-testid="stException"]').count() == 0
