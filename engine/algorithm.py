@@ -26,7 +26,9 @@ class Outcome:
     """What an algorithm returns; the runner turns it into a RunResult.
 
     ``cpdag`` (d, d) boolean. ``claimed`` is the paper's own total, None in strict mode.
-    ``diagnostics`` is its family's record of what only such algorithms have.
+    ``untested`` are pairs (i, j), i < j, that are still adjacent when the run ends early, and whose
+    tests of the order it ended in were not all made. ``diagnostics`` is its family's record of what only such algorithms
+    have.
     """
 
     cpdag: Adjacency
@@ -34,6 +36,7 @@ class Outcome:
     tests_by_order: tuple[int, ...] = ()
     status: str = "complete"
     claimed: Guarantee | None = None
+    untested: frozenset[tuple[int, int]] = frozenset()
     diagnostics: Diagnostics = field(default_factory=lambda: Diagnostics())
 
 

@@ -69,9 +69,7 @@ class Spec:
         number = isinstance(value, wanted) and not isinstance(value, bool)
         if not number or math.isnan(value):
             raise ParameterError(f"{self.name} must be {self.noun()}, not {value!r}.")
-        below = self.low is not None and (
-            value <= self.low if self.open_low else value < self.low
-        )
+        below = self.low is not None and (value <= self.low if self.open_low else value < self.low)
         if below or (self.high is not None and value > self.high):
             raise ParameterError(f"{self.name} must be {self.bounds()}; {value} is not.")
         return int(value) if self.kind == "int" else float(value)

@@ -147,6 +147,7 @@ def count_utilities(sorted_utilities: Utilities) -> Utilities:
     having exactly b independent edges. One record moves each s by at most its sensitivity, and so
     their sorted values and this minimum. The paper's three cases are this, less 1 at the right b.
     """
+    # s_0 and s_(m+1) make the two ends, b = 0 and b = m, the same expression as the others.
     s = np.concatenate([[math.inf], sorted_utilities, [-math.inf]])
     u: Utilities = np.minimum(s[:-1], -s[1:])
     return u
@@ -184,6 +185,7 @@ class EMPC:
             query = Query(min(x, y), max(x, y), given)
             self._session.emit("delete", "independent", reason=DRAWN, query=query)
             yield query
+        graph.asked.update((x, y) for y in options)
 
     def _options(
         self, x: int, order: int, graph: Graph
@@ -202,7 +204,7 @@ class EMPC:
     ) -> int:
         s = np.sort([max(utilities) for _, utilities in options.values()])[::-1]
         u = count_utilities(s)
-        if self._greedy:
+        if self._greedy:  # the published u is this less 1 at the b that the data suggest
             u[int(np.count_nonzero(s > 0))] -= 1
         count = self._draw(u, self._epsilon / 2, "how many", order)
         self._session.emit(
