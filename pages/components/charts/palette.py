@@ -77,9 +77,11 @@ class Stroke:
 STROKES: Mapping[EdgeClass | None, Stroke] = {
     None: Stroke("#5b6577", "#a9b4c6", (), 2.0, "solid"),
     EdgeClass.CORRECT: Stroke("#0072b2", "#56b4e9", (), 3.0, "solid"),
+    EdgeClass.CLAIMED: Stroke("#00785a", "#22b58a", (), 3.0, "solid", "circle", "●"),
     EdgeClass.WRONG_DIRECTION: Stroke("#a8467f", "#dd8fbb", (), 3.0, "solid", "diamond", "◆"),
     EdgeClass.EXTRA: Stroke("#b34700", "#e69f00", (9, 5), 2.0, "dashed"),
     EdgeClass.MISSED: Stroke("#5b6577", "#a9b4c6", (2, 5), 2.0, "dotted"),
+    EdgeClass.UNTESTED: Stroke("#8592a8", "#7d8ba3", (1, 9), 1.0, "dotted"),
 }
 
 
