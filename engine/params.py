@@ -109,6 +109,16 @@ def param(default: Any, **declared: Any) -> Any:
     return field(default=default, metadata={"declared": declared})
 
 
+def again(parent: type[Parameters], name: str, **changes: Any) -> Any:
+    """Declare an inherited field anew, as the parent does but for ``changes``.
+
+    ``default`` may be among them; the others are keywords of :class:`Spec`.
+    """
+    inherited = {f.name: f for f in fields(parent)}[name]
+    default = changes.pop("default", inherited.default)
+    return param(default, **{**inherited.metadata["declared"], **changes})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     """Base of every parameter class: validated at construction, hashable, serialisable."""
