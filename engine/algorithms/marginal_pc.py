@@ -1,20 +1,20 @@
 """Marginal PC: spend the whole budget on a few noisy marginals, then test for free.
 
-Three Gaussian releases under one Gaussian DP filter, each chosen from what those before released:
+Gaussian releases under one Gaussian DP filter, each chosen from what those before released:
 
 1. all one-way and two-way contrasts, from which any conditional independence can be tested up to
    products of the conditioning variables;
-2. once more the pairs that the first release leaves joined;
+2. twice more the pairs that the releases before leave joined;
 3. the triples that could still explain an edge away through such a product.
 
-The PC search, its orientation and the edges' confidence are post-processing. The proof and the
+The PC search, the directions, and the confidence of edges and arrows are post-processing. The proof and the
 measurements are in docs/marginal_pc.md.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -37,14 +37,14 @@ from engine.session import Cancelled, Session
 from engine.skeleton import Graph, Query, TestByTest, search
 from engine.tables import Store, store_of
 
-# Shares of rho of the three releases, and what decides (docs/marginal_pc.md, "Defaults").
-SHARES = (0.5, 0.3, 0.2)
+# Shares of rho of the releases, and what decides (docs/marginal_pc.md, "Defaults").
+FIRST, AGAIN, LAST = 0.3, (0.3, 0.2), 0.2
 ORDER = 3
 EDGES_PER_NODE = 1.2  # expected, for the prior odds of adjacency
 LEAST_ODDS = 1.0
 SLACK = 0.1  # in favour of the edge: a test that can see nothing removes nothing
+FOREST = 1.0  # log odds in favour of the edges of the strongest spanning forest
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
-ROUNDS = 1
 SCREEN_ORDER = 1
 MOST_CONTRASTS = 529  # of a pair: two columns of 24 levels
 SEPARATORS = 4  # candidate separators an edge may buy triples for
@@ -124,6 +124,11 @@ class Posterior(TestByTest):
     P(independent) = 1 / (1 + factor / odds), with the Bayes factor of the noisy test and prior odds
     of independence: 1 under a conditioning set, ``odds`` without one, where most pairs are not
     adjacent. A test that can see nothing has a factor near 1 and removes nothing.
+
+    The edges of the maximum spanning forest of the marginal dependences (Chow and Liu 1968) have
+    prior odds e^FOREST better: a pair that is joined through others is weaker than each link of
+    the path, so the strongest links are edges, and a chance zero under some set must not
+    take them away.
     """
 
     def __init__(
@@ -135,11 +140,18 @@ class Posterior(TestByTest):
         super().__init__()
         self._tests, self._session, self._threshold = tests, session, threshold
         self._odds = math.log(prior_odds(tests.d))
+        self._forest: set[Pair] = set()
         self.lowest: dict[Pair, float] = {}  # least probability of dependence of each pair
+
+    def begin_order(self, order: int, graph: Graph) -> None:
+        """Find the forest among the edges there are: all pairs first, then what is joined."""
+        if order < 2:
+            self._forest = strongest_forest(self._tests, _edges(graph))
 
     def independent(self, q: Query) -> bool:
         """Whether P(independent) > threshold."""
         evidence = self._tests.test(*q).bayes + (SLACK if q.given else -self._odds)
+        evidence += FOREST if (q.x, q.y) in self._forest else 0.0
         p = 1 / (1 + math.exp(min(max(evidence, -700.0), 700.0)))
         pair = (q.x, q.y)
         self.lowest[pair] = min(self.lowest.get(pair, 1.0), 1 - p)
@@ -148,6 +160,24 @@ class Posterior(TestByTest):
             word = "independent" if decision else "dependent"
             self._session.emit("test", word, query=q, value=p, threshold=self._threshold)
         return decision
+
+
+def strongest_forest(tests: NoisyTests, pairs: Sequence[Pair]) -> set[Pair]:
+    """The maximum spanning forest of the pairs by their marginal dependence (Kruskal)."""
+    root = list(range(tests.d))
+
+    def find(x: int) -> int:
+        while root[x] != x:
+            root[x] = x = root[root[x]]
+        return x
+
+    forest = set()
+    for pair in sorted(pairs, key=lambda p: -tests.test(*p).bayes):
+        a, b = map(find, pair)
+        if a != b:
+            root[a] = b
+            forest.add(pair)
+    return forest
 
 
 class Screen(TestByTest):
@@ -205,21 +235,20 @@ def wanted_triples(tests: NoisyTests, graph: Graph, largest: int) -> list[Triple
 
 
 def release(store: Store, params: MarginalPCParameters, order: int, session: Session) -> Moments:
-    """The three releases; together they spend the ledger's whole rho."""
+    """All releases; together they spend the ledger's whole rho."""
     rho = session.ledger.limit
-    first, again, products = (share * rho for share in SHARES)
-    moments = release_pairs(session, store, first)
-    for _ in range(ROUNDS):
+    moments = release_pairs(session, store, FIRST * rho)
+    for share in AGAIN:
         screen = Screen(NoisyTests(moments, ordinal=params.ordinal))
         graph = _joined(screen, moments, min(order, SCREEN_ORDER), session)
-        refine_pairs(session, store, moments, _edges(graph), again / ROUNDS)
+        refine_pairs(session, store, moments, _edges(graph), share * rho)
     tests = NoisyTests(moments, ordinal=params.ordinal)
     graph = _joined(Posterior(tests, params.level), moments, order, session)
     triples = wanted_triples(tests, graph, order)
     if triples:
-        release_triples(session, store, moments, triples, products)
+        release_triples(session, store, moments, triples, LAST * rho)
     else:
-        refine_pairs(session, store, moments, _edges(graph), products)
+        refine_pairs(session, store, moments, _edges(graph), LAST * rho)
     return moments
 
 

@@ -1,0 +1,254 @@
+"""Directions from graded evidence: colliders weighed against each other, arrows with a probability.
+
+The textbook rule asks of each unshielded triple a - z - b whether z lies in the sets that separated
+a and b, yes or no, triple by triple. Here every triple has a weight, the log odds that z is a
+collider, and a DAG on the skeleton is as probable as the colliders it has:
+
+    P(DAG) proportional to exp( sum of the weights of its unshielded colliders ).
+
+Strong evidence overrules weak evidence that contradicts it, and acyclicity is part of the model.
+The distribution is sampled by single edge reversals (Madigan and York 1995) in chains at several
+temperatures that swap their states (Geyer 1991). An arrow's probability is the share of the samples
+whose CPDAG has it; an arrow is drawn where that exceeds a threshold.
+
+It reads a skeleton and numbers that have been released: it costs no privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from engine.graphs import Adjacency, cpdag_of_dag, meek
+
+Triple = tuple[int, int, int]  # a, z, b with a < b: a - z - b, and a, b not joined
+Evidence = Callable[[int, int, tuple[int, ...]], float]
+
+# No triple is surer than e^10 to 1: its evidence rests on approximations, and three sure ones may
+# overrule a wrong one.
+MOST_LOG_ODDS = 10.0
+MOST_SETS = 400  # of a pair, smallest first: hubs have too many
+TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+SWEEPS, BURN, THIN = 500, 200, 3
+MOST_REVERSALS = 6_000_000  # in all; wide graphs get fewer sweeps
+SEED = 20_13  # post-processing: the chain's random numbers are public
+
+
+class Orientation(NamedTuple):
+    """``cpdag`` (d, d) boolean; ``arrows`` (d, d), ``arrows[i, j]`` the probability of i -> j.
+
+    What is missing of ``arrows[i, j] + arrows[j, i]`` to 1 is the probability that the edge can be
+    turned without changing what the data say.
+    """
+
+    cpdag: Adjacency
+    arrows: NDArray[np.float64]
+
+
+def unshielded(skeleton: Adjacency) -> Iterator[Triple]:
+    """All a - z - b of a symmetric (d, d) skeleton with a and b not joined, a < b."""
+    for z in range(len(skeleton)):
+        for a, b in combinations(np.flatnonzero(skeleton[z]).tolist(), 2):
+            if not skeleton[a, b]:
+                yield a, z, b
+
+
+def separators(skeleton: Adjacency, a: int, b: int, largest: int) -> list[tuple[int, ...]]:
+    """Sets of up to ``largest`` neighbours of a, or of b, smallest first, at most ``MOST_SETS``."""
+    sides = [np.flatnonzero(skeleton[side]).tolist() for side in (a, b)]
+    found: dict[tuple[int, ...], None] = {(): None}
+    for size in range(1, largest + 1):
+        for near in sides:
+            for chosen in combinations(near, size):
+                found[chosen] = None
+                if len(found) == MOST_SETS:
+                    return list(found)
+    return list(found)
+
+
+def collider_weights(
+    skeleton: Adjacency, dependence: Evidence, largest: int
+) -> dict[Triple, float]:
+    """Log odds of each unshielded triple's middle node being a collider.
+
+    ``dependence(a, b, given)``, a < b, is the log Bayes factor of dependence. z is no collider if
+    sets with z separate a and b better than sets without: the log ratio of the mean Bayes factor of
+    independence over the sets without z to that over the sets with z.
+    """
+    tested: dict[tuple[int, int], list[tuple[float, tuple[int, ...]]]] = {}
+    weights: dict[Triple, float] = {}
+    for a, z, b in unshielded(skeleton):
+        if (a, b) not in tested:
+            sets = separators(skeleton, a, b, largest)
+            tested[a, b] = [(-dependence(a, b, s), s) for s in sets]
+        without = [v for v, s in tested[a, b] if z not in s]
+        within = [v for v, s in tested[a, b] if z in s]
+        odds = _log_mean_exp(without) - _log_mean_exp(within)
+        weights[a, z, b] = min(max(odds, -MOST_LOG_ODDS), MOST_LOG_ODDS)
+    return weights
+
+
+def _log_mean_exp(values: Sequence[float]) -> float:
+    """log of the mean of exp(values); bounded, so that no difference of two is undefined."""
+    v = np.clip(np.array(values, dtype=float), -1e6, 1e6)
+    top = float(v.max(initial=-1e6))
+    return top + math.log(float(np.mean(np.exp(v - top)))) if len(v) else -1e6
+
+
+def orient(
+    skeleton: Adjacency, weights: Mapping[Triple, float], threshold: float = 0.5
+) -> Orientation:
+    """Arrows of the skeleton whose probability exceeds ``threshold``, and every arrow's probability.
+
+    ``skeleton`` (d, d) symmetric; ``weights`` as :func:`collider_weights` gives them. Arrows are
+    taken in order of probability unless they would close a cycle, then Meek's rules are applied.
+    """
+    samples = sample_dags(skeleton, weights)
+    kept = {s.tobytes(): s for s in samples}
+    marks = {key: cpdag_of_dag(s) for key, s in kept.items()}
+    arrows = np.zeros(skeleton.shape)
+    for s in samples:
+        mark = marks[s.tobytes()]
+        arrows += mark & ~mark.T
+    arrows /= max(len(samples), 1)
+    return Orientation(meek(_earned(skeleton, arrows, threshold)), arrows)
+
+
+def _earned(
+    skeleton: Adjacency, arrows: NDArray[np.float64], threshold: float
+) -> Adjacency:
+    """The skeleton with the arrows above the threshold, strongest first, none closing a cycle."""
+    graph = skeleton.copy()
+    wanted = np.argwhere(skeleton & (arrows > threshold) & (arrows > arrows.T))
+    for i, j in sorted(wanted.tolist(), key=lambda e: -arrows[e[0], e[1]]):
+        if not _leads(graph & ~graph.T, j, i):
+            graph[j, i] = False
+    return graph
+
+
+def _leads(directed: Adjacency, start: int, goal: int) -> bool:
+    """Whether a directed path goes from start to goal."""
+    seen, reached = np.zeros(len(directed), bool), np.zeros(len(directed), bool)
+    reached[start] = True
+    while reached.any() and not reached[goal]:
+        seen |= reached
+        reached = directed[reached].any(axis=0) & ~seen
+    return bool(reached[goal])
+
+
+def sample_dags(skeleton: Adjacency, weights: Mapping[Triple, float]) -> NDArray[np.bool_]:
+    """(samples, d, d) DAGs on the skeleton, from the distribution the weights define."""
+    d, degree = len(skeleton), skeleton.sum(axis=1).astype(np.int64)
+    if not degree.any():
+        return np.zeros((1, d, d), dtype=bool)
+    near = np.full((d, int(degree.max())), -1, np.int64)
+    place: dict[tuple[int, int], int] = {}
+    for u in range(d):
+        for k, v in enumerate(np.flatnonzero(skeleton[u]).tolist()):
+            near[u, k], place[u, v] = v, k
+    back = np.full_like(near, -1)
+    for (u, v), k in place.items():
+        back[u, k] = place[v, u]
+    table = np.zeros((*near.shape, near.shape[1]))
+    for (a, z, b), weight in weights.items():
+        table[z, place[z, a], place[z, b]] = table[z, place[z, b], place[z, a]] = weight
+    edges = np.array([(u, k) for (u, v), k in place.items() if u < v], np.int64)
+    sweeps = min(SWEEPS, max(60, MOST_REVERSALS // (len(edges) * len(TEMPERATURES))))
+    burn = sweeps * BURN // SWEEPS
+    chain = np.random.default_rng(SEED)
+    ranks = np.array([chain.permutation(d) for _ in TEMPERATURES])
+    states = _temper(
+        (degree, near, back, table, edges), ranks, np.array(TEMPERATURES), sweeps, burn, chain
+    )
+    out = np.zeros((len(states), d, d), dtype=bool)
+    for (u, v), k in place.items():
+        out[:, v, u] = states[:, u, k]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _other_path(into, degree, near, start, goal, stack, seen):  # type: ignore[no-untyped-def]
+    """Whether a directed path leads from start to goal beside the edge between them."""
+    seen[:] = False
+    seen[start] = True
+    stack[0], top = start, 1
+    while top > 0:
+        top -= 1
+        u = stack[top]
+        for k in range(degree[u]):
+            v = near[u, k]
+            if into[u, k] or seen[v] or (u == start and v == goal):
+                continue
+            if v == goal:
+                return True
+            seen[v] = True
+            stack[top] = v
+            top += 1
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _reverse(into, graph, e, temperature, uniform, stack, seen):  # type: ignore[no-untyped-def]
+    """Try to reverse edge e; the change of the log probability, 0 if it stays.
+
+    ``into[u, k]`` says that the k-th neighbour of u is its parent. Turning i -> j takes the
+    colliders of i at j away and brings those of j at i.
+    """
+    degree, near, back, table, edges = graph
+    u, k = edges[e]
+    j, kj = u, k
+    if not into[u, k]:
+        j, kj = near[u, k], back[u, k]
+    i, ki = near[j, kj], back[j, kj]
+    gain = 0.0
+    for q in range(degree[j]):
+        if q != kj and into[j, q]:
+            gain -= table[j, kj, q]
+    for q in range(degree[i]):
+        if into[i, q]:
+            gain += table[i, ki, q]
+    if uniform >= math.exp(min(gain / temperature, 0.0)):
+        return 0.0
+    if _other_path(into, degree, near, i, j, stack, seen):
+        return 0.0
+    into[j, kj], into[i, ki] = False, True
+    return gain
+
+
+@njit(cache=True, nogil=True)
+def _temper(graph, ranks, temperatures, sweeps, burn, rng):  # type: ignore[no-untyped-def]
+    """(samples, d, most neighbours): the coldest chain's states after ``burn`` sweeps."""
+    degree, near, table, edges = graph[0], graph[1], graph[3], graph[4]
+    count, d = ranks.shape
+    into = np.zeros((count, d, near.shape[1]), np.bool_)
+    logs = np.zeros(count)
+    for t in range(count):
+        for u in range(d):
+            for k in range(degree[u]):
+                into[t, u, k] = ranks[t, near[u, k]] < ranks[t, u]
+                for q in range(k):
+                    if into[t, u, k] and into[t, u, q]:
+                        logs[t] += table[u, k, q]
+    out = np.zeros(((sweeps - burn) // THIN, d, near.shape[1]), np.bool_)
+    stack, seen, kept = np.zeros(d, np.int64), np.zeros(d, np.bool_), 0
+    for s in range(sweeps):
+        for t in range(count):
+            for _ in range(len(edges)):
+                e, uniform = rng.integers(0, len(edges)), rng.random()
+                logs[t] += _reverse(into[t], graph, e, temperatures[t], uniform, stack, seen)
+        for t in range(count - 1):
+            cooler = 1 / temperatures[t] - 1 / temperatures[t + 1]
+            if rng.random() < math.exp(min((logs[t + 1] - logs[t]) * cooler, 0.0)):
+                swapped = into[t].copy()
+                into[t], into[t + 1] = into[t + 1], swapped
+                logs[t], logs[t + 1] = logs[t + 1], logs[t]
+        if s >= burn and (s - burn) % THIN == 0 and kept < len(out):
+            out[kept] = into[0]
+            kept += 1
+    return out[:kept]
