@@ -18,10 +18,10 @@ from functools import partial
 import numpy as np
 
 from engine import ALGORITHMS, load_dataset, run
-from engine.data import Dataset
-from engine.networks import NETWORKS
-from engine.statistics import likelihood_score
-from engine.tables import Store
+from engine.data.dataset import Dataset
+from engine.data.networks import NETWORKS
+from engine.statistics.likelihood import likelihood_score
+from engine.tables.store import Store
 
 SEVEN = NETWORKS[:7]
 ALPHA = 0.01

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable
 
 from engine import ALGORITHMS, InputError, load_dataset, run
-from engine.data import Dataset
+from engine.data.dataset import Dataset
 from engine.runner import RunResult
 
 DELTA = 1e-6

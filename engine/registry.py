@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.algorithm import Algorithm
 from engine.algorithms import (
     curate_notears,
     curate_pc,
@@ -15,7 +16,6 @@ from engine.algorithms import (
     priv_pc,
     svt_pc,
 )
-from engine.algorithms.common import Algorithm
 from engine.errors import InputError, did_you_mean
 
 ALGORITHMS: dict[str, Algorithm] = {

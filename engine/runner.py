@@ -12,13 +12,15 @@ import networkx as nx
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from engine.algorithms.common import Outcome
-from engine.data import Dataset
+from engine.algorithm import Diagnostics, Outcome
+from engine.data.dataset import Dataset
 from engine.errors import InputError
-from engine.graphs import Adjacency, digraph_of, pairs_of
-from engine.metrics import Metrics, compare, truth_cpdag
+from engine.graphs.cpdag import Adjacency, digraph_of, pairs_of
+from engine.graphs.metrics import Metrics, compare, truth_cpdag
 from engine.params import Parameters
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.privacy.accounting import Guarantee
+from engine.privacy.ledger import Ledger
+from engine.randomness import Randomness
 from engine.registry import algorithm
 from engine.session import Session, Step
 
@@ -48,7 +50,7 @@ class RunResult:
     seconds: float
     status: str
     separating_sets: Mapping[frozenset[str], tuple[frozenset[str], ...]]
-    extras: Mapping[str, Any] = field(default_factory=dict)
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
 
     @cached_property
     def skeleton(self) -> set[frozenset[str]]:
@@ -103,7 +105,7 @@ def run(
     chosen = algorithm(key)
     params = chosen.params.build(values)
     session = Session(
-        rng=np.random.default_rng(check_seed(seed)),
+        randomness=Randomness(check_seed(seed)),
         ledger=chosen.ledger(data, params) if chosen.ledger else Ledger(),
         names=data.names,
         reveal=data.public,
@@ -153,5 +155,5 @@ def _result(
         seconds=seconds,
         status=outcome.status,
         separating_sets=named,
-        extras=outcome.extras,
+        diagnostics=outcome.diagnostics,
     )

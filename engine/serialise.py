@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.graphs import unordered
+from engine.graphs.cpdag import unordered
 from engine.params import Parameters, Spec
 from engine.privacy.ledger import Charge
 
 if TYPE_CHECKING:
-    from engine.algorithms.common import Algorithm
+    from engine.algorithm import Algorithm
     from engine.runner import RunResult
 
 
@@ -50,6 +50,7 @@ def charge_dict(charge: Charge) -> dict[str, Any]:
     return {
         "label": charge.label,
         "order": charge.order,
+        "iteration": charge.iteration,
         "event": charge.event.describe(),
         "epsilon": plain(charge.epsilon),
         "rho": plain(charge.rho),
@@ -81,7 +82,7 @@ def result_dict(result: RunResult) -> dict[str, Any]:
         "claimed": plain(result.claimed),
         "ledger": plain(list(result.ledger)),
         "steps": plain(result.steps),
-        "extras": plain(result.extras),
+        "diagnostics": plain(result.diagnostics),
     }
 
 

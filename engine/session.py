@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from engine.privacy.ledger import Charge, Ledger
+from engine.randomness import Randomness
 
 
 class Cancelled(Exception):
@@ -21,9 +20,10 @@ class Step:
 
     ``value`` is what was released (None for a sparse-vector answer, whose noisy value is never
     released), ``threshold`` the public threshold it was compared with. ``decision`` is
-    "independent", "dependent" or a word of the algorithm's own. ``charges`` are the lines of the
-    ledger added since the step before; over a run they add up to the whole ledger. ``internal``
-    holds raw and unreleased values, for benchmark data whose truth is public only; None otherwise.
+    "independent", "dependent" or a word of the algorithm's own; ``reason`` says in words why, as a
+    clause after "because". ``charges`` are the lines of the ledger added since the step before;
+    over a run they add up to the whole ledger. ``internal`` holds raw and unreleased values, for
+    benchmark data whose truth is public only; None otherwise.
     """
 
     index: int
@@ -35,20 +35,27 @@ class Step:
     value: float | None
     threshold: float | None
     decision: str
+    reason: str
     charges: tuple[Charge, ...]
     spent: float
     internal: Mapping[str, Any] | None = None
 
 
+def compared(what: str, value: float, threshold: float) -> str:
+    """The reason of a rule that deletes an edge when a value exceeds a threshold."""
+    relation = "above" if value > threshold else "not above"
+    return f"the {what} {value:.4g} is {relation} the threshold {threshold:.4g}"
+
+
 @dataclass
 class Session:
-    """Randomness, ledger, trace and cancellation of one run.
+    """The ledger, the doors to chance, the trace and the stop button of one run.
 
     ``names`` are the columns' names; ``reveal`` lets raw values into the trace; ``trace=False``
     keeps no steps (studies). ``on_step`` sees each step as it happens.
     """
 
-    rng: np.random.Generator
+    randomness: Randomness
     ledger: Ledger
     names: tuple[str, ...] = ()
     reveal: bool = False
@@ -68,13 +75,17 @@ class Session:
         kind: str,
         decision: str,
         *,
+        reason: str = "",
         query: tuple[int, int, tuple[int, ...]] | None = None,
         order: int | None = None,
         value: float | None = None,
         threshold: float | None = None,
         internal: Mapping[str, Any] | None = None,
     ) -> None:
-        """Append a step to the trace; charges since the last step ride on it."""
+        """Append a step to the trace; charges since the last step ride on it.
+
+        A step about a pair needs a ``reason``, made of released values alone.
+        """
         if not self.trace:
             return
         x, y, given = query if query is not None else (None, None, ())
@@ -90,6 +101,7 @@ class Session:
             value=value,
             threshold=threshold,
             decision=decision,
+            reason=reason,
             charges=charges,
             spent=self.ledger.used_epsilon,
             internal=dict(internal) if self.reveal and internal is not None else None,

@@ -12,8 +12,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from engine import InputError, RunResult
-from engine.algorithms.curate_pc import CuratePCParameters, Price
-from engine.linear.budgets import INCREMENTS, iterations, schedule
+from engine.algorithms.curate_pc import CuratePCParameters
+from engine.constraint.allocation import Price
+from engine.score.budgets import INCREMENTS, iterations, schedule
 from engine.theory import affordable_iterations, lemma1
 from pages.components import charts, curves, dataset, state, text
 from pages.components.curves import Axis, Line

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import InputError
-from engine.metrics import EdgeClass, classify, truth_cpdag
+from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
 from engine.params import ParameterError
 from engine.registry import ALGORITHMS, algorithm
 from pages.components import curves, export, form, state, text

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import Dataset, InputError
-from engine.networks import load_network
+from engine.data.networks import load_network
 from pages.components import charts, dataset, export, state, text
 from pages.components.compare import true_graph
 from pages.components.shell import draw

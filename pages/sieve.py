@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from engine import Dataset, InputError
-from engine.statistics import critical_z
+from engine.statistics.rank import critical_z
 from engine.theory import MIN_RATE, best_subsample, sieve_errors
 from pages.components import charts, curves, dataset, sieving, state, text
 from pages.components.curves import Axis, Line

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import Dataset, InputError
-from engine.networks import NETWORKS
+from engine.data.networks import NETWORKS
 from engine.registry import ALGORITHMS
 from engine.studies import analysis
 from pages.components import charts, curves, dataset, export, form, state, studies, text

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from engine.networks import NETWORKS, load_dataset
+from engine.data.networks import NETWORKS, load_dataset
 
 SAMPLES = Path(__file__).resolve().parent.parent / "sample_data"
 REPOSITORY = "Bayesian Network Repository of bnlearn (M. Scutari, www.bnlearn.com/bnrepository)"

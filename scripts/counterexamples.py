@@ -12,16 +12,16 @@ import numpy as np
 from scipy.stats import laplace, norm
 
 from engine import load_dataset, run
-from engine.distance import records_to_flip
 from engine.privacy.accounting import compose, compose_any_pure
-from engine.statistics import (
+from engine.statistics.distance import records_to_flip
+from engine.statistics.rank import (
     kendall_z,
     p_sensitivity,
     rank_score,
     rank_sensitivity,
-    score,
     spearman_z,
 )
+from engine.statistics.score import score
 from engine.theory import affordable_iterations
 
 

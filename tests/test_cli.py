@@ -10,7 +10,7 @@ import pytest
 
 from engine import ALGORITHMS, load_dataset, run
 from engine.__main__ import main
-from engine.graphs import unordered
+from engine.graphs.cpdag import unordered
 
 SAMPLES = Path(__file__).resolve().parent.parent / "sample_data"
 

@@ -10,8 +10,8 @@ import pytest
 
 from engine import load_dataset, run
 from engine.errors import InputError
-from engine.linear.budgets import INCREMENTS, initial_for, iterations, schedule
 from engine.privacy.accounting import analytic_gaussian_sigma, rho_budget
+from engine.score.budgets import INCREMENTS, initial_for, iterations, schedule
 
 # PRIVACY.md section 5: floors for (total, initial) under add / exp / mul.
 COUNTS = {(1, 0.1): (7, 3, 24), (10, 0.01): (667, 367, 4649), (100, 2): (33, 18, 35)}
@@ -75,8 +75,8 @@ def test_published_claim_is_the_schedules_sum(increment: str) -> None:
         increment=increment,
         delta=1e-5,
     )
-    plan = result.extras["planned epsilons"]
-    assert result.extras["epsilon by iteration"] == plan
+    plan = result.diagnostics.planned_epsilon
+    assert result.diagnostics.epsilon == plan
     assert result.claimed.epsilon == pytest.approx(sum(plan))
     assert result.claimed.epsilon <= 1 + 1e-9
     assert result.claimed.delta == pytest.approx(1e-5 * len(plan))
@@ -102,7 +102,7 @@ def test_strict_cap(increment: str, epsilon: float) -> None:
     assert (result.spent.epsilon, result.spent.delta) == (epsilon, 1e-6)
     assert result.claimed is None
     # rho follows epsilon_k^2
-    plan = np.square(result.extras["planned epsilons"])
+    plan = np.square(result.diagnostics.planned_epsilon)
     np.testing.assert_allclose([c.rho for c in gradients] / plan, gradients[0].rho / plan[0])
 
 
@@ -130,5 +130,5 @@ def test_same_seed_same_run_and_trace_adds_up() -> None:
         one, two = (
             run("curate_notears", data, guarantee=guarantee, seed=4, initial=0.05) for _ in range(2)
         )
-        assert (one.extras["weights"] == two.extras["weights"]).all()
+        assert (one.diagnostics.weights == two.diagnostics.weights).all()
         assert sum(len(s.charges) for s in one.steps) == len(one.ledger)

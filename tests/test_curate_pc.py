@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from engine import load_dataset, run
-from engine.algorithms.curate_pc import Objective, Price, most_tests, plan
-from engine.skeleton import Graph, Query
+from engine.constraint.allocation import Objective, Price, allocate, most_tests
+from engine.constraint.skeleton import Graph, Query
+from engine.serialise import plain
 from engine.theory import lemma1
 
 
@@ -74,7 +75,7 @@ def test_the_gradient_is_the_differences(c):
 @pytest.mark.parametrize("budget", [0.3, 3.0, 30.0, 1e6])
 def test_the_plan_spends_the_budget_and_falls(budget, method):
     tests, price = np.array([28.0, 168.0, 420.0, 60.0]), Price(method, 1e-6)
-    e = plan(tests, budget, price, objective(4))
+    e = allocate(tests, budget, price, objective(4))
     assert np.sum(price.cost(tests, e)) == pytest.approx(budget)
     assert np.all(np.diff(e) <= 1e-9 * e[0])
     assert np.all(e >= 0)
@@ -91,7 +92,7 @@ def test_the_plan_is_no_worse_than_a_grid(budget, c):
         quadratic, linear = a @ e**2, b @ e
         scale = 2 * budget / (linear + math.sqrt(linear**2 + 4 * quadratic * budget))
         best = min(best, o.value(scale * e))
-    assert o.value(plan(tests, budget, price, o)) <= best + 1e-9
+    assert o.value(allocate(tests, budget, price, o)) <= best + 1e-9
 
 
 def test_a_plan_takes_milliseconds():
@@ -99,7 +100,7 @@ def test_a_plan_takes_milliseconds():
     spent = []
     for budget in (0.1, 1.0, 10.0, 100.0, 1000.0):
         start = time.perf_counter()
-        plan(tests, budget, Price("curate", 1e-12), objective(12, 6.0))
+        allocate(tests, budget, Price("curate", 1e-12), objective(12, 6.0))
         spent.append(time.perf_counter() - start)
     assert np.median(spent) < 0.2  # 10 to 25 ms on a free core
 
@@ -124,12 +125,12 @@ def test_published_total_is_the_papers():
     result = run("curate_pc", data, epsilon=20.0, delta=4e-6, guarantee="published", seed=1)
     log = math.log(4 / 4e-6)  # delta' is delta over the four orders
     total = 0.0
-    for line in result.extras["spent budget by order"]:
-        t, e = line["tests"], line["epsilon"]
+    for line in result.diagnostics.allocation.spent:
+        t, e = line.tests, line.epsilon
         total += t * e**2 + e * math.sqrt(2 * t * log)
     assert result.claimed.epsilon == pytest.approx(total)
     assert result.claimed.epsilon <= 20.0
-    tests = [line["tests"] for line in result.extras["spent budget by order"]]
+    tests = [line.tests for line in result.diagnostics.allocation.spent]
     assert tuple(tests) == result.ci_tests_by_order
 
 
@@ -137,13 +138,13 @@ def test_the_plans_are_told_and_plain_data():
     data = load_dataset("asia", n=20_000, seed=0)
     for guarantee in ("published", "strict"):
         result = run("curate_pc", data, epsilon=30.0, guarantee=guarantee)
-        planned = result.extras["planned budget by order"]
-        spent = result.extras["spent budget by order"]
-        assert [p[0]["order"] for p in planned] == [line["order"] for line in spent]
-        assert [p[0]["epsilon"] for p in planned] == [line["epsilon"] for line in spent]
-        json.dumps(result.extras)
+        planned = result.diagnostics.allocation.planned
+        spent = result.diagnostics.allocation.spent
+        assert [p[0].order for p in planned] == [line.order for line in spent]
+        assert [p[0].epsilon for p in planned] == [line.epsilon for line in spent]
+        json.dumps(plain(result.diagnostics))
         if guarantee == "strict":
-            assert sum(line["cost"] for line in spent) == pytest.approx(result.ledger.used)
+            assert sum(line.cost for line in spent) == pytest.approx(result.ledger.used)
 
 
 @pytest.mark.parametrize("options", [{}, {"statistic": "g2"}, {"subsample": 1000}, {"score": "p"}])
@@ -163,4 +164,4 @@ def test_small_totals_go_to_order_0_alone():
     data = load_dataset("asia", n=100_000, seed=0)
     result = run("curate_pc", data, epsilon=1.0, delta=7e-12, guarantee="published")
     assert result.ci_tests_by_order[0] == 28
-    assert result.extras["planned budget by order"][0][1]["cost"] < 1e-3
+    assert result.diagnostics.allocation.planned[0][1].cost < 1e-3

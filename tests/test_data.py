@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine import data as data_module
-from engine.data import MAX_LEVELS, Dataset, natural_key, read_csv
+from engine.data import reading, source
+from engine.data.dataset import Dataset
+from engine.data.levels import MAX_LEVELS, natural_key
+from engine.data.reading import read_csv
 from engine.errors import DataError, InputError
 
 SAMPLES = Path(__file__).resolve().parent.parent / "sample_data"
@@ -387,13 +389,13 @@ def test_no_text_crashes(content: str, edges: str) -> None:
 
 
 def test_size_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(data_module, "MAX_ROWS", 2)
+    monkeypatch.setattr(reading, "MAX_ROWS", 2)
     with pytest.raises(DataError, match="more than 2 rows"):
         read_csv(GOOD)
-    monkeypatch.setattr(data_module, "MAX_COLUMNS", 2)
+    monkeypatch.setattr(reading, "MAX_COLUMNS", 2)
     with pytest.raises(DataError, match="3 columns; keep at most 2"):
         read_csv(b"a,b,c\n1,2,3\n")
-    monkeypatch.setattr(data_module, "MAX_BYTES", 10)
+    monkeypatch.setattr(source, "MAX_BYTES", 10)
     with pytest.raises(DataError, match="larger than"):
         read_csv(GOOD)
 

@@ -11,9 +11,9 @@ import pytest
 
 from engine import InputError, load_dataset, run
 from engine.algorithms.em_pc import count_utilities
-from engine.distance import records_to_flip
 from engine.privacy.events import ExponentialEvent, UndefendedEvent
-from engine.statistics import likelihood_score
+from engine.statistics.distance import records_to_flip
+from engine.statistics.likelihood import likelihood_score
 
 
 def flips(table, alpha, limit=1000):
@@ -88,7 +88,7 @@ def test_count_utilities_are_1_lipschitz():
 def test_claimed_counts_node_rounds():
     data = load_dataset("asia", n=10_000, seed=0)
     result = run("em_pc", data, epsilon=0.2, delta=1e-3, guarantee="published")
-    rounds = result.extras["rounds"]
+    rounds = len(result.diagnostics.node_rounds)
     assert rounds == sum(s.kind == "how many" for s in result.steps)
     total = math.sqrt(2 * rounds * math.log(1e3)) * 0.2 + rounds * 0.2 * math.expm1(0.2)
     assert result.claimed.epsilon == pytest.approx(total)

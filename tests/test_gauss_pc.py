@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import pytest
 
 from engine import InputError, load_dataset, run
-from engine.algorithms.gauss_pc import Plan, claimed_total, plan
-from engine.privacy.accounting import rho_budget
+from engine.algorithms.gauss_pc import NoisePlan, claimed_total, plan
+from engine.privacy.accounting import Guarantee, rho_budget
 from engine.privacy.events import GaussianEvent, SubsampledGaussianEvent, renyi
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.privacy.ledger import Ledger
 
 
 @pytest.mark.parametrize("guarantee", ["published", "strict"])
@@ -31,14 +32,22 @@ def test_huge_epsilon_recovers_pc(statistic, guarantee):
     assert private.separating_sets == parent.separating_sets
 
 
+TESTS = 50
+
+
+@cache
+def planned(epsilon: float, rate: float) -> NoisePlan:
+    """A plan on a sample takes half a second: each is made once."""
+    return plan(Guarantee(epsilon, 1e-6), TESTS, rate)
+
+
 @pytest.mark.parametrize("rate", [1.0, 0.3, 0.05])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 10.0])
 def test_plan_spends_the_total_and_no_more(epsilon, rate):
-    total, tests = Guarantee(epsilon, 1e-6), 50
-    found = plan(total, tests, rate)
-    ledger = Ledger(total, method="rdp", order=found.order)
+    total, found = Guarantee(epsilon, 1e-6), planned(epsilon, rate)
+    ledger = Ledger(total, method="rdp", renyi_order=found.renyi_order)
     event = SubsampledGaussianEvent(1.0, found.multiplier, rate)
-    share = renyi(event, found.order) * tests / ledger.limit
+    share = renyi(event, found.renyi_order) * TESTS / ledger.limit
     assert 0.99 < share <= 1 + 1e-9
 
 
@@ -51,9 +60,9 @@ def test_without_sampling_the_plan_beats_zcdp():
 
 def test_sampling_weakens_the_signal_more_than_the_noise():
     """Why strict mode uses all rows: z shrinks by sqrt(m/n), the noise on z grows by sqrt(n/m)."""
-    full = plan(Guarantee(1.0, 1e-6), 100, 1.0).multiplier
+    full = planned(1.0, 1.0).multiplier
     for rate in (0.05, 0.3):
-        assert plan(Guarantee(1.0, 1e-6), 100, rate).multiplier / rate > full
+        assert planned(1.0, rate).multiplier / rate > full
 
 
 def test_a_sample_never_costs_more_than_all_rows():
@@ -79,7 +88,7 @@ def test_strict_ends_with_the_last_planned_test():
         assert len(result.ledger) <= 30
         assert result.ledger.used <= result.ledger.limit * (1 + 1e-9)
         assert result.status == ("budget_exhausted" if len(result.ledger) == 30 else "complete")
-    assert isinstance(plan(Guarantee(1.0, 1e-6), 30, 1.0), Plan)
+    assert isinstance(plan(Guarantee(1.0, 1e-6), 30, 1.0), NoisePlan)
 
 
 def test_published_refuses_the_median():

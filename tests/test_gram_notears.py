@@ -14,19 +14,20 @@ from scipy.stats import norm
 from engine import Dataset, load_dataset, run
 from engine.algorithms import gram_notears
 from engine.algorithms.gram_notears import GramParameters
-from engine.linear.encodings import encoding_of
-from engine.linear.gram import Packing, best_constant, covariance, second_moments, semidefinite
 from engine.params import ParameterError
 from engine.privacy.accounting import analytic_gaussian_sigma, gaussian_delta
 from engine.privacy.events import AnalyticGaussianEvent
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.privacy.mechanisms import analytic_gaussian
+from engine.randomness import Randomness
+from engine.score.encodings import encoding_of
+from engine.score.gram import Packing, best_constant, covariance, second_moments, semidefinite
 from engine.session import Session
 
 
 def session_of(params: GramParameters, data: Dataset, seed: int = 0) -> Session:
     rng = np.random.default_rng(seed)
-    return Session(rng, gram_notears.ledger(data, params), names=data.names)
+    return Session(Randomness(rng), gram_notears.ledger(data, params), names=data.names)
 
 
 def packed(rows: np.ndarray, packing: Packing) -> np.ndarray:
@@ -133,11 +134,11 @@ def test_event_states_the_exact_privacy_curve() -> None:
 
 def test_nothing_is_drawn_when_the_cap_refuses() -> None:
     data = load_dataset("asia", n=100)
-    session = Session(np.random.default_rng(0), Ledger(GramParameters(epsilon=0.5).total))
+    session = Session(Randomness(0), Ledger(GramParameters(epsilon=0.5).total))
     with pytest.raises(BudgetExhausted):
         analytic_gaussian(session, [0.0], sensitivity=1, epsilon=1.0, delta=1e-6)
     assert len(session.ledger) == 0
-    assert session.rng.random() == np.random.default_rng(0).random()
+    assert session.randomness._generator.random() == np.random.default_rng(0).random()
     assert data.n == 100
 
 
@@ -192,7 +193,7 @@ def test_huge_epsilon_is_notears(name: str, more: dict[str, float]) -> None:
     parent = run("notears", data, trace=False)
     limit = gram_notears.Release(exact, np.zeros_like(exact))
     solution, learned = gram_notears.fit(limit, data, params, session_of(params, data))
-    assert (solution.weights == parent.extras["weights"]).all()
+    assert (solution.weights == parent.diagnostics.weights).all()
     assert (learned.cpdag == parent.matrix).all()
     # The problem is not convex: rounding can lead the solver elsewhere, but not far.
     found = run("gram_notears", data, epsilon=1e7, trace=False, **more)
@@ -211,7 +212,7 @@ def test_tiny_budgets_give_a_graph_and_not_an_error(epsilon: float) -> None:
     for name in ("cancer", "sem:er:5:6:gumbel"):
         result = run("gram_notears", load_dataset(name, n=500), epsilon=epsilon)
         assert result.status == "complete"
-        assert np.isfinite(result.extras["weights"]).all()
+        assert np.isfinite(result.diagnostics.weights).all()
 
 
 def test_asia_at_one_meets_the_target_and_leads_the_gradient_methods() -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from engine import load_dataset, run
-from engine.data import Dataset
-from engine.graphs import (
+from engine.data.dataset import Dataset
+from engine.graphs.cpdag import (
     Adjacency,
     complete,
     cpdag,

@@ -19,10 +19,12 @@ from engine.marginals.contrasts import (
     tables_change,
     tensor,
 )
+from engine.privacy.accounting import Guarantee
 from engine.privacy.events import GaussianEvent
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.privacy.ledger import Ledger
+from engine.randomness import Randomness
 from engine.session import Session
-from engine.tables import store_of
+from engine.tables.store import store_of
 
 LEVELS = [(2, 2, 2), (2, 3, 4), (3, 3, 2, 2), (2, 2, 2, 2, 2)]
 
@@ -176,10 +178,10 @@ def test_without_noise_it_is_close_to_g2_pc():
     assert ours.metrics.skeleton_f1 >= plain.metrics.skeleton_f1 - 0.03
 
 
-def test_extras_name_tables_and_edge_confidence():
+def test_diagnostics_name_tables_and_edge_confidence():
     data = load_dataset("sachs", n=20_000, seed=0)
     result = run("marginal_pc", data, epsilon=1.0, seed=0)
-    tables, confidence = (result.extras[k] for k in ("released tables", "edge confidence"))
+    tables, confidence = (result.diagnostics.released_tables, result.diagnostics.edge_confidence)
     assert set(combinations(range(data.d), 2)) <= set(tables)
     assert len(set(tables)) == len(tables)
     edges = {frozenset((data.names[i], data.names[j])) for i, j in confidence}
@@ -210,13 +212,13 @@ def test_published_is_refused():
 
 def test_noise_is_charged_before_it_is_drawn():
     session = Session(
-        rng=np.random.default_rng(0), ledger=Ledger(Guarantee(1e-3, 1e-6), method="zcdp")
+        randomness=Randomness(0), ledger=Ledger(Guarantee(1e-3, 1e-6), method="zcdp")
     )
-    before = session.rng.bit_generator.state
+    before = session.randomness._generator.bit_generator.state
     store = store_of(random_data((2, 2, 2), 100))
     with pytest.raises(Exception, match="left"):
         released.release_pairs(session, store, 1.0)
-    assert session.rng.bit_generator.state == before
+    assert session.randomness._generator.bit_generator.state == before
 
 
 def test_too_many_levels_is_one_sentence() -> None:

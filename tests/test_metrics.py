@@ -6,8 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from engine.graphs import Adjacency
-from engine.metrics import EdgeClass, classify, compare, truth_cpdag
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.metrics import EdgeClass, classify, compare, truth_cpdag
 
 
 def graph(d: int, *edges: str) -> Adjacency:

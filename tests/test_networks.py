@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from engine import networks
+from engine.data import networks
+from engine.data.networks import NETWORKS, Network, load_dataset, load_network, normalised
 from engine.errors import InputError
-from engine.networks import NETWORKS, Network, load_dataset, load_network, normalised
 from scripts.convert_networks import parse_bif, render
 
-# nodes, arcs, most levels, and free parameters as the bnlearn repository states them
+# Nodes, arcs, most levels, and free parameters as the bnlearn repository states them. A network
+# from elsewhere needs no line: everything else here goes through the registry.
 COUNTS = {
     "earthquake": (5, 4, 2, 10),
     "cancer": (5, 4, 2, 10),
@@ -61,9 +62,16 @@ def errors(network: Network, codes: np.ndarray, nodes: Sequence[str]) -> np.ndar
     return np.maximum(gap - 9 * (table > 0), 0) / np.maximum(spread, 1e-9)
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+def test_every_file_is_a_network_and_every_network_a_file() -> None:
+    assert sorted(NETWORKS) == sorted(path.stem for path in networks._FOLDER.glob("*.json"))
+    assert set(COUNTS) <= set(NETWORKS)
+
+
+@pytest.mark.parametrize("name", COUNTS)
 def test_counts(name: str) -> None:
     network = load_network(name)
+    assert "CC BY-SA" in network.licence
+    assert "bnlearn" in network.source
     free = sum(table.shape[0] * (table.shape[1] - 1) for table in network.tables)
     arcs = len(network.dag().edges)
     assert (len(network.names), arcs, max(map(len, network.states)), free) == COUNTS[name]
@@ -77,8 +85,8 @@ def test_tables_fit(name: str) -> None:
         assert table.shape == (np.prod(sizes, dtype=int), len(states))
         np.testing.assert_allclose(table.sum(axis=1), 1, rtol=1e-12)
         assert not table.flags.writeable
-    assert "CC BY-SA" in network.licence
-    assert "bnlearn" in network.source
+    assert network.licence
+    assert network.source
 
 
 @pytest.mark.parametrize(
@@ -146,7 +154,7 @@ def test_samples_follow_the_tables(name: str) -> None:
         if _few_ancestors(network, node):
             assert errors(network, codes, [*parents, node]).max() < 6
             checked += 1
-    assert checked >= min(len(network.names), 11)
+    assert checked >= (min(len(network.names), 11) if name in COUNTS else 1)
 
 
 def _few_ancestors(network: Network, node: str) -> bool:
@@ -236,11 +244,9 @@ def test_dataset_is_public_with_the_true_graph(name: str) -> None:
 
 
 def test_unknown_network_lists_the_known_ones() -> None:
-    with pytest.raises(
-        InputError, match=r"choose one of earthquake, cancer.*mean 'alarm'"
-    ) as caught:
+    with pytest.raises(InputError, match=r"choose one of .*mean 'alarm'") as caught:
         load_network("Alarmm")
-    assert "win95pts" in str(caught.value)
+    assert all(name in str(caught.value) for name in NETWORKS)
 
 
 @pytest.mark.parametrize("n", [1, 0, -5, 10_000_001, 2.0, "100", True, None])

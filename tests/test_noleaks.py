@@ -12,20 +12,21 @@ from hypothesis import strategies as st
 from engine import Dataset, load_dataset, run
 from engine.algorithms import noleaks
 from engine.algorithms.noleaks import NoleaksParameters
-from engine.linear.descent import (
+from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma, rho_budget
+from engine.privacy.ledger import Ledger
+from engine.randomness import Randomness
+from engine.score.descent import (
+    GradientPlan,
     PublishedGradient,
-    StrictPlan,
     Trace,
     claimed_sensitivity,
     defended_sensitivity,
     proportional,
     strict_records,
 )
-from engine.linear.encodings import encoding_of
-from engine.linear.optimiser import least_squares
-from engine.linear.records import Records, norm_limit, records
-from engine.privacy.accounting import analytic_gaussian_sigma, rho_budget
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.score.encodings import encoding_of
+from engine.score.optimiser import least_squares
+from engine.score.records import Records, norm_limit, records
 from engine.session import Session
 
 
@@ -152,7 +153,7 @@ def test_cap_is_never_exceeded_and_nearly_used(epsilon: float) -> None:
 
 def test_strict_noise_scale() -> None:
     """Each gradient's noise is Delta / sqrt(2 rho_k): checked on what was drawn."""
-    plan = StrictPlan(Guarantee(1.0, 1e-6), 0.05, proportional([1, 2, 3]))
+    plan = GradientPlan(Guarantee(1.0, 1e-6), 0.05, proportional([1, 2, 3]))
     assert sum(plan.shares) == pytest.approx(1)
     sigmas = plan.sigmas(0.3)
     rho = [0.3**2 / (2 * s**2) for s in sigmas]
@@ -160,7 +161,7 @@ def test_strict_noise_scale() -> None:
     assert rho[1] / rho[0] == pytest.approx(4)
 
     data = load_dataset("asia", n=1_000)
-    session = Session(np.random.default_rng(0), Ledger(), names=data.names)
+    session = Session(Randomness(0), Ledger(), names=data.names)
     moments, trace = np.eye(8), Trace(np.zeros((8, 8)))
     noisy = PublishedGradient(session, moments, 2.0, trace)
     drawn = [noisy(np.zeros((8, 8)), 0.1, 0.7) for _ in range(300)]
@@ -189,7 +190,7 @@ def test_strict_descent_looks_at_noisy_values_only() -> None:
     data = load_dataset("cancer", n=400)
     a = run("noleaks", data, epsilon=1e-6, seed=3, gradients=20)
     b = run("noleaks", load_dataset("cancer", n=400, seed=9), epsilon=1e-6, seed=3, gradients=20)
-    np.testing.assert_allclose(a.extras["weights"], b.extras["weights"], atol=2e-3)
+    np.testing.assert_allclose(a.diagnostics.weights, b.diagnostics.weights, atol=2e-3)
 
 
 def test_without_noise_strict_comes_near_its_parent() -> None:
@@ -202,8 +203,8 @@ def test_without_noise_strict_comes_near_its_parent() -> None:
 def test_trace_adds_up_and_exact_objectives_stay_inside() -> None:
     result = run("noleaks", load_dataset("asia", n=500), gradients=15)
     assert sum(len(s.charges) for s in result.steps) == len(result.ledger)
-    assert len(result.extras["h by iteration"]) == 15
-    assert result.extras["objective by iteration"] == ()  # would read the data
+    assert len(result.diagnostics.h) == 15
+    assert result.diagnostics.objective == ()  # would read the data
 
 
 def test_stop_keeps_what_was_found() -> None:
@@ -217,7 +218,7 @@ def test_stop_keeps_what_was_found() -> None:
 def test_numeric_data_keep_relative_variances() -> None:
     data = load_dataset("sem:er:4:4:gaussian", n=2_000)
     params = NoleaksParameters(epsilon=1e6)
-    session = Session(np.random.default_rng(0), noleaks.ledger(data, params), names=data.names)
+    session = Session(Randomness(0), noleaks.ledger(data, params), names=data.names)
     rows = strict_records(data, "ordinal", noleaks.plan(params), session)
     ratio = rows.covariance() / np.cov(data.values.T, bias=True)
     assert ratio.max() / ratio.min() == pytest.approx(1, abs=0.1)

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 
 from engine import load_dataset, run
-from engine.graphs import cpdag_of_dag, matrix_of
-from engine.linear.acyclicity import acyclicity, is_acyclic, prune
-from engine.linear.encodings import encoding_of, level_counts, midpoints
-from engine.linear.gram import covariance, second_moments
-from engine.linear.learned import learned_by_correlation
-from engine.linear.optimiser import least_squares, penalised, solve
+from engine.graphs.cpdag import cpdag_of_dag, matrix_of
+from engine.score.acyclicity import acyclicity, is_acyclic, prune
+from engine.score.encodings import encoding_of, level_counts, midpoints
+from engine.score.gram import covariance, second_moments
+from engine.score.learned import learned_by_correlation
+from engine.score.optimiser import least_squares, penalised, solve
 from engine.session import Cancelled
 
 
@@ -109,10 +109,18 @@ def test_partial_correlation_rule_drops_what_other_parents_explain() -> None:
 # Zheng et al. 2018, section 5 (ER2, Gaussian, n = 1000), shows its SHD as plots only: these bounds
 # are half the number of nodes, with room for few seeds.
 @pytest.mark.parametrize(
-    ("nodes", "seeds", "f1", "shd"), [(10, range(5), 0.85, 5), (20, range(2), 0.85, 9)]
+    ("nodes", "seeds", "f1", "shd", "options"),
+    [
+        (10, range(5), 0.85, 5, {}),
+        # The last dual steps take two thirds of the time and move no edge: 10 and 50 nodes have
+        # them, here the same bounds must hold without.
+        (20, range(2), 0.85, 9, {"tolerance": 1e-3}),
+    ],
 )
-def test_recovers_erdos_renyi_models(nodes: int, seeds: range, f1: float, shd: float) -> None:
-    scores = [score(f"sem:er:{nodes}:{2 * nodes}:gaussian", seed) for seed in seeds]
+def test_recovers_erdos_renyi_models(
+    nodes: int, seeds: range, f1: float, shd: float, options: dict[str, float]
+) -> None:
+    scores = [score(f"sem:er:{nodes}:{2 * nodes}:gaussian", seed, **options) for seed in seeds]
     assert np.mean([s[0] for s in scores]) >= f1
     assert np.mean([s[1] for s in scores]) <= shd
 
@@ -124,11 +132,11 @@ def test_recovers_50_nodes() -> None:
     assert result.metrics.shd <= 10
 
 
-def score(name: str, seed: int) -> tuple[float, int]:
+def score(name: str, seed: int, **options: float) -> tuple[float, int]:
     """Directed F1 and SHD of the learned DAG itself, as NOTEARS' paper counts them."""
     data = load_dataset(name, n=1_000, seed=seed)
-    result = run("notears", data, trace=False)
-    truth, found = matrix_of(data.truth, data.names), prune(result.extras["weights"], 0.3)[0]
+    result = run("notears", data, trace=False, **options)
+    truth, found = matrix_of(data.truth, data.names), prune(result.diagnostics.weights, 0.3)[0]
     turned = (found & truth.T).sum()
     shd = ((found | found.T) != (truth | truth.T)).sum() // 2 + turned
     assert (cpdag_of_dag(found) == result.matrix).all()
@@ -141,20 +149,20 @@ def test_other_noise_and_scale_free(noise: str) -> None:
     assert np.mean([s[0] for s in scores]) >= 0.8
 
 
-def test_extras_trace_and_guarantee() -> None:
+def test_diagnostics_trace_and_guarantee() -> None:
     data = load_dataset("asia", n=20_000)
     result = run("notears", data)
     assert result.metrics.skeleton_f1 >= 0.8
     assert result.spent.epsilon == np.inf
-    assert result.extras["weights"].shape == (8, 8)
-    assert result.extras["h by iteration"][-1] <= 1e-5
-    assert len(result.extras["objective by iteration"]) == sum(
+    assert result.diagnostics.weights.shape == (8, 8)
+    assert result.diagnostics.h[-1] <= 1e-5
+    assert len(result.diagnostics.objective) == sum(
         s.kind == "solve" for s in result.steps
     )
-    assert result.extras["oracle threshold f1 (uses the truth)"] >= 0
+    assert result.diagnostics.oracle.f1 >= 0
     own = load_dataset("asia", n=20_000)
     object.__setattr__(own, "truth", None)
-    assert not any("truth" in key for key in run("notears", own).extras)
+    assert run("notears", own).diagnostics.oracle is None
 
 
 def test_gram_matrix_equals_the_plain_one_and_published_midpoints() -> None:
@@ -177,7 +185,7 @@ def test_weights_do_not_depend_on_the_number_of_rows() -> None:
     """Ten copies of the rows give the same answer: only X'X / n enters."""
     data = load_dataset("sem:er:6:8:gaussian", n=500, seed=2)
     ten = type(data).from_values(np.tile(data.values, (10, 1)), data.bounds, truth=data.truth)
-    one, more = (run("notears", d, trace=False).extras["weights"] for d in (data, ten))
+    one, more = (run("notears", d, trace=False).diagnostics.weights for d in (data, ten))
     np.testing.assert_allclose(one, more, atol=0.02)  # the solver's own accuracy
 
 
@@ -186,7 +194,7 @@ def test_a_stopped_run_keeps_its_weights() -> None:
     calls = iter(range(10_000_000))
     result = run("notears", data, cancelled=lambda: next(calls) > 1_500)
     assert result.status == "cancelled"
-    assert np.abs(result.extras["weights"]).max() > 0
+    assert np.abs(result.diagnostics.weights).max() > 0
 
 
 def test_solver_can_be_stopped() -> None:

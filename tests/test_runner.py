@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from engine import Dataset, InputError, load_dataset, run
-from engine.privacy.ledger import Guarantee
+from engine.privacy.accounting import Guarantee
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from engine import Dataset, load_dataset, run
+from engine.data import simulated as sem
 from engine.errors import InputError
-from engine.linear import sem
 
 
 @pytest.mark.parametrize("graph", sem.GRAPHS)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine import load_dataset, run
-from engine.skeleton import Graph, Query, TestByTest, search
+from engine.constraint.skeleton import Graph, Query, TestByTest, search
 
 SMALL = ("earthquake", "cancer", "asia", "survey", "sachs", "child")
 

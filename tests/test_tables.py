@@ -13,9 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2, hypergeom, multivariate_hypergeom
 
-from engine import load_dataset, tables
-from engine.data import Dataset
-from engine.tables import Bounded, Rows, Store, fold, mixed_radix_keys, store_of
+from engine import load_dataset
+from engine.data.dataset import Dataset
+from engine.randomness import Randomness
+from engine.tables import rows, subsample
+from engine.tables.rows import Rows, fold, mixed_radix_keys
+from engine.tables.store import Bounded, Store, store_of
+from engine.tables.subsample import draw
 
 
 def dataset(codes: np.ndarray, sizes: tuple[int, ...]) -> Dataset:
@@ -68,7 +72,7 @@ def test_table_against_pandas() -> None:
 def test_sparse_tables_are_the_occupied_strata(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     data = random_data(2, n, SIZES)
     dense = Store(data).table(3, 4, (0, 1, 2))
-    monkeypatch.setattr(tables, "DENSE_CELLS", 100)
+    monkeypatch.setattr(rows, "DENSE_CELLS", 100)
     sparse = Store(data).table(3, 4, (0, 1, 2))
     assert (sparse == dense[dense.any(axis=(1, 2))]).all()
     whole = Rows(data.codes, np.empty(0, np.int64), data.cardinalities, n)
@@ -130,7 +134,7 @@ def test_subsample_is_hypergeometric(
 
     With replacement instead, the variance would be 1 / (1 - m/n) = 1.67 times as large.
     """
-    monkeypatch.setattr(tables.Subsample, "CELLS", cells)
+    monkeypatch.setattr(subsample.Subsample, "CELLS", cells)
     n, m, draws = 1000, 400, 2500
     rng = np.random.default_rng(5)
     x = rng.integers(0, 2, n)
@@ -138,7 +142,7 @@ def test_subsample_is_hypergeometric(
     store = Store(dataset(codes, (2, 2, 3, 2)))
     got = []
     for _ in range(draws):
-        sample = store.subsample(m, rng)
+        sample = draw(store, m, Randomness(rng))
         for query in asked_before:
             sample.table(*query)
         got.append(sample.table(0, 1)[0, 0, 0])
@@ -152,12 +156,12 @@ def test_sample_cells_are_jointly_hypergeometric(
     monkeypatch: pytest.MonkeyPatch, cells: int
 ) -> None:
     """All outcomes of 4 rows of 9 over 2 x 2 cells, against the exact probabilities (1e-5)."""
-    monkeypatch.setattr(tables.Subsample, "CELLS", cells)
+    monkeypatch.setattr(subsample.Subsample, "CELLS", cells)
     codes = np.array([[0, 0]] * 2 + [[0, 1]] * 3 + [[1, 0]] + [[1, 1]] * 3)
     store, rng, draws = Store(dataset(codes, (2, 2))), np.random.default_rng(8), 6000
     seen: dict[tuple[int, ...], int] = {}
     for _ in range(draws):
-        outcome = tuple(store.subsample(4, rng).table(0, 1).ravel().tolist())
+        outcome = tuple(draw(store, 4, Randomness(rng)).table(0, 1).ravel().tolist())
         seen[outcome] = seen.get(outcome, 0) + 1
     right = multivariate_hypergeom([2, 3, 1, 3], 4)
     expected = {o: draws * right.pmf(o) for o in product(range(5), repeat=4) if sum(o) == 4}
@@ -178,7 +182,7 @@ def test_sample_cells_are_jointly_hypergeometric(
 def test_hypergeometric_draws(good: int, bad: int, sample: int) -> None:
     """Our compiled sampler, in all its branches, against scipy's distribution (1e-5)."""
     rng = np.random.default_rng(good + bad)
-    got = np.array([tables._hypergeometric(rng, good, bad, sample) for _ in range(6000)])
+    got = np.array([subsample._hypergeometric(rng, good, bad, sample) for _ in range(6000)])
     assert binned_fit(got, hypergeom(good + bad, good, sample)) > 1e-5
 
 
@@ -198,10 +202,10 @@ def test_sample_is_one_set_of_rows(
     monkeypatch: pytest.MonkeyPatch, name: str, m: int, cells: int
 ) -> None:
     """Every table asked of one sample has m rows of the data and agrees with the others."""
-    monkeypatch.setattr(tables.Subsample, "CELLS", cells)
+    monkeypatch.setattr(subsample.Subsample, "CELLS", cells)
     data = load_dataset(name, n=1000, seed=1)
     store = Store(data)
-    sample = store.subsample(m, np.random.default_rng(0))
+    sample = draw(store, m, Randomness(0))
     assert sample.n == m
     queries = [(0, 1, ()), (2, 3, (1,)), (1, 4, (2, 5)), (0, 1, (6,)), (3, 7, ()), (0, 1, ())]
     answers = [np.array(sample.table(*q)) for q in queries]
@@ -220,8 +224,8 @@ def test_sample_is_one_set_of_rows(
 def test_whole_data_is_no_draw_at_all() -> None:
     store, rng = Store(random_data(1, 50, SIZES)), np.random.default_rng(0)
     before = rng.bit_generator.state
-    assert store.subsample(50, rng) is store.rows
-    assert store.subsample(80, rng) is store.rows
+    assert draw(store, 50, Randomness(rng)) is store.rows
+    assert draw(store, 80, Randomness(rng)) is store.rows
     assert rng.bit_generator.state == before
 
 

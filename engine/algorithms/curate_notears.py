@@ -10,32 +10,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.algorithms.common import Algorithm, Outcome, PrivateBudget
-from engine.data import Dataset
-from engine.linear.acyclicity import Matrix, acyclicity
-from engine.linear.budgets import INCREMENTS, initial_for, iterations, schedule
-from engine.linear.descent import (
+from engine.algorithm import Algorithm, Outcome
+from engine.data.dataset import Dataset
+from engine.params import param
+from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma
+from engine.privacy.budget import PRESETS
+from engine.score.acyclicity import Matrix, acyclicity
+from engine.score.budgets import INCREMENTS, initial_for, iterations, schedule
+from engine.score.descent import (
+    GradientPlan,
     PublishedGradient,
-    StrictPlan,
     Trace,
-    attempt,
     claimed_sensitivity,
     proportional,
     published_data,
     quasi_newton,
     strict_run,
 )
-from engine.linear.learned import learned, report
-from engine.linear.optimiser import least_squares
-from engine.linear.parameters import GradientParameters, LinearParameters
-from engine.params import param
-from engine.privacy.accounting import analytic_gaussian_sigma
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.score.optimiser import least_squares
+from engine.score.run import NoisyDescentParameters, descend, ledger
 from engine.session import Session
 
 
 @dataclass(frozen=True, kw_only=True)
-class CurateNotearsParameters(GradientParameters, PrivateBudget, LinearParameters):
+class CurateNotearsParameters(NoisyDescentParameters):
     """Parameters of score-based CURATE. ``epsilon`` is the total in both modes."""
 
     increment: str = param(
@@ -95,9 +93,9 @@ def published(
     quasi_newton(gradient, value, len(epsilons), l1, trace)
 
 
-def plan(params: CurateNotearsParameters) -> StrictPlan:
+def plan(params: CurateNotearsParameters) -> GradientPlan:
     """A strict total, shared so that the gradients' epsilons keep the increment's ratios."""
-    return StrictPlan(params.total, ENCODING_SHARE, proportional(params.epsilons()))
+    return GradientPlan(params.total, ENCODING_SHARE, proportional(params.epsilons()))
 
 
 def strict(data: Dataset, params: CurateNotearsParameters, session: Session, trace: Trace) -> None:
@@ -106,32 +104,15 @@ def strict(data: Dataset, params: CurateNotearsParameters, session: Session, tra
     strict_run(data, params, clip, plan(params), params.epsilons(), session, trace)
 
 
-def ledger(data: Dataset, params: CurateNotearsParameters) -> Ledger:
-    """Strict: the cap in zCDP. Published: no cap."""
-    if not params.strict:
-        return Ledger(delta=params.delta)
-    return Ledger(params.total, method="zcdp")
+def claimed(trace: Trace, params: CurateNotearsParameters) -> Guarantee:
+    """The paper's total: the epsilons of the gradients taken, and ``delta`` for each."""
+    return Guarantee(sum(trace.epsilon), params.delta * len(trace.epsilon))
 
 
 def run(data: Dataset, params: CurateNotearsParameters, session: Session) -> Outcome:
     """Published: ``epsilon`` is the total by the paper's sum, ``delta`` a gradient. Strict: cap."""
-    trace = Trace(np.zeros((data.d, data.d)))
-    work = strict if params.strict else published
-    attempt(lambda: work(data, params, session, trace), trace)
-    result = learned(trace.weights, params.cut(data, not params.strict))
-    claimed = None
-    if not params.strict:
-        claimed = Guarantee(sum(trace.epsilon), params.delta * len(trace.epsilon))
-    extras = report(
-        result,
-        data,
-        objective=tuple(trace.objective),
-        h=tuple(trace.h),
-        epsilon=tuple(trace.epsilon),
-        more={"gradients": len(trace.epsilon), "planned epsilons": params.epsilons()},
-    )
-    session.close()
-    return Outcome(cpdag=result.cpdag, status=trace.status, claimed=claimed, extras=extras)
+    work, plan_made = (strict if params.strict else published), params.epsilons()
+    return descend(data, params, session, work, lambda trace: claimed(trace, params), plan_made)
 
 
 ALGORITHM = Algorithm(
@@ -145,4 +126,7 @@ ALGORITHM = Algorithm(
     summary="NOLEAKS with a budget per gradient that changes over the run, and Lemma 2's number of "
     "gradients.",
     ledger=ledger,
+    epsilon_pays="the whole run",
+    no_parent="follows gradients by a plan fixed in advance; its limit is not NOTEARS' solver",
+    presets=PRESETS,
 )

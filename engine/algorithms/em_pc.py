@@ -17,25 +17,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.algorithms.common import (
-    Algorithm,
-    Evidence,
-    Outcome,
-    PrivateParameters,
-    Scores,
-    advanced_total,
-    learn,
-)
-from engine.data import Dataset
-from engine.distance import records_to_flip
+from engine.algorithm import Algorithm, Outcome
+from engine.constraint.diagnostics import NodeRound, SearchDiagnostics
+from engine.constraint.evidence import Evidence
+from engine.constraint.learn import learn
+from engine.constraint.parameters import PrivateParameters
+from engine.constraint.scores import Scores
+from engine.constraint.skeleton import Graph, Query
+from engine.data.dataset import Dataset
 from engine.params import ParameterError, param
-from engine.privacy.accounting import rho_budget
+from engine.privacy.accounting import advanced_total, rho_budget
+from engine.privacy.budget import PRESETS
 from engine.privacy.events import UndefendedEvent
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import exponential
 from engine.session import Session
-from engine.skeleton import Graph, Query
-from engine.statistics import DEFAULT_THRESHOLD
+from engine.statistics.distance import records_to_flip
+from engine.statistics.kinds import DEFAULT_THRESHOLD
 
 Utilities = NDArray[np.float64]
 
@@ -80,11 +78,17 @@ class EMPCParameters(PrivateParameters):
         return self.statistic
 
     @property
-    def level(self) -> float:
+    def cutoff(self) -> float:
         """The threshold as a number."""
         if isinstance(self.threshold, str):
             return DEFAULT_THRESHOLD[self.test]
         return self.threshold
+
+
+DRAWN = (
+    "the exponential mechanism drew it among the edges to delete, and edges that look independent "
+    "are likelier to be drawn"
+)
 
 
 class GreedyUtility:
@@ -92,7 +96,7 @@ class GreedyUtility:
 
     def __init__(self, data: Dataset, params: EMPCParameters):
         self._scores = Scores(data, "g2", "published")
-        self._alpha, self._n = params.level, data.n
+        self._alpha, self._n = params.cutoff, data.n
         # What follows from the range: between -n - 1 and n.
         self.defended = 2.0 * data.n + 1
 
@@ -126,13 +130,14 @@ class GapUtility:
 
     def __init__(self, data: Dataset, params: EMPCParameters):
         self._evidence = Evidence(data, replace(params, statistic=params.test), "z")
-        self.defended = self._evidence.excess(Query(0, min(1, data.d - 1), ()))
+        self.defended = self._evidence.defended_ratio(Query(0, min(1, data.d - 1), ()))
 
     def of(self, x: int, y: int, sets: list[tuple[int, ...]]) -> list[float]:
         """One utility for each set."""
         queries = [Query(min(x, y), max(x, y), given) for given in sets]
-        level = self._evidence.level()
-        return [(self._evidence.of(q) - level) / self._evidence.unit(q) for q in queries]
+        cutoff = self._evidence.cutoff()
+        noise = self._evidence.noise_sensitivity
+        return [(self._evidence.of(q) - cutoff) / noise(q) for q in queries]
 
 
 def count_utilities(sorted_utilities: Utilities) -> Utilities:
@@ -159,7 +164,7 @@ class EMPC:
         self._utility = (GreedyUtility if params.test == "g2" else GapUtility)(data, params)
         self._greedy = params.test == "g2"
         self._undefended = params.test == "oracle"
-        self.rounds = 0
+        self.node_rounds: list[NodeRound] = []
 
     def begin_order(self, order: int, graph: Graph) -> None:
         """Nothing to prepare."""
@@ -168,14 +173,16 @@ class EMPC:
         """Draw how many of x's edges go, then which, each with a set that separates it."""
         if len(graph.adjacent(x)) < order + 1:
             return
-        self.rounds += 1
         options = self._options(x, order, graph)
+        edges, names = len(options), self._names
+        self.node_rounds.append(NodeRound(order, names[x], edges, ()))
         for _ in range(count := self._how_many(x, order, options)):
-            chosen = self._which(order, options, self._epsilon / (2 * count))
-            y, given = chosen
+            y, given = self._which(order, options, self._epsilon / (2 * count))
             del options[y]
+            gone = (*self.node_rounds[-1].deleted, (names[y], tuple(names[g] for g in given)))
+            self.node_rounds[-1] = NodeRound(order, names[x], edges, gone)
             query = Query(min(x, y), max(x, y), given)
-            self._session.emit("delete", "independent", query=query)
+            self._session.emit("delete", "independent", reason=DRAWN, query=query)
             yield query
 
     def _options(
@@ -200,7 +207,9 @@ class EMPC:
         count = self._draw(u, self._epsilon / 2, "how many", order)
         self._session.emit(
             "how many",
-            f"delete {count} of {s.size} at {self._names[x]}",
+            "counted",
+            reason=f"the exponential mechanism drew how many of the {s.size} edges at "
+            f"{self._names[x]} go: {count}",
             order=order,
             value=float(count),
             internal={"utilities": u.tolist()},
@@ -280,9 +289,9 @@ def run(data: Dataset, params: EMPCParameters, session: Session) -> Outcome:
     outcome = learn(data, params, session, rule)
     claimed: Any = None
     if not params.strict:
-        claimed = advanced_total(rule.rounds, params.epsilon, params.delta)
-    extras = {"epsilon a round": epsilon, "rounds": rule.rounds}
-    return replace(outcome, claimed=claimed, extras=extras)
+        claimed = advanced_total(len(rule.node_rounds), params.epsilon, params.delta)
+    diagnostics = SearchDiagnostics(epsilon_per_round=epsilon, node_rounds=tuple(rule.node_rounds))
+    return replace(outcome, claimed=claimed, diagnostics=diagnostics)
 
 
 ALGORITHM = Algorithm(
@@ -296,4 +305,7 @@ ALGORITHM = Algorithm(
     summary="For each node draws how many edges to delete, then which, with the exponential "
     "mechanism.",
     ledger=ledger,
+    epsilon_pays="a round (one node at one order)",
+    no_parent="decides node by node and deletes by count, so its limit is not PC",
+    presets=PRESETS,
 )

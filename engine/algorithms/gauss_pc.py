@@ -14,23 +14,22 @@ from functools import lru_cache
 import numpy as np
 from scipy.optimize import brentq
 
-from engine.algorithms.common import (
-    Algorithm,
-    NoisyTestParameters,
-    Outcome,
-    evidence_of,
-    learn,
-    likely_tests,
-)
-from engine.data import Dataset
+from engine.algorithm import Algorithm, Outcome
+from engine.constraint.allocation import likely_tests
+from engine.constraint.diagnostics import SearchDiagnostics
+from engine.constraint.learn import learn
+from engine.constraint.parameters import NoisyTestParameters
+from engine.constraint.skeleton import Query, TestByTest
+from engine.constraint.votes import evidence_of
+from engine.data.dataset import Dataset
 from engine.params import ParameterError, param
-from engine.privacy.accounting import renyi_to_epsilon
+from engine.privacy.accounting import Guarantee, renyi_to_epsilon
+from engine.privacy.budget import PRESETS
 from engine.privacy.events import SubsampledGaussianEvent, renyi
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import gaussian
-from engine.session import Session
-from engine.skeleton import Query, TestByTest
-from engine.statistics import LIKELIHOOD
+from engine.session import Session, compared
+from engine.statistics.kinds import LIKELIHOOD
 from engine.theory import best_subsample
 
 
@@ -83,34 +82,35 @@ WHOLE_ORDERS = tuple(float(a * 2**k) for k in range(7) for a in (2, 3))
 
 
 @dataclass(frozen=True)
-class Plan:
+class NoisePlan:
     """Noise in units of the sensitivity, and the Renyi order whose costs the ledger adds up."""
 
     multiplier: float
-    order: float
+    renyi_order: float
 
 
 @lru_cache(maxsize=256)
-def plan(total: Guarantee, tests: int, rate: float) -> Plan:
+def plan(total: Guarantee, tests: int, rate: float) -> NoisePlan:
     """The least noise with which ``tests`` releases on a share ``rate`` cost the total."""
     grid = 1 + np.logspace(-2, 4, 241) if rate >= 1 else WHOLE_ORDERS
-    plans = [Plan(math.inf, 2.0)]
-    for order in map(float, grid):
-        room = total.epsilon - renyi_to_epsilon(0.0, order, total.delta)
+    plans = [NoisePlan(math.inf, 2.0)]
+    for renyi_order in map(float, grid):
+        room = total.epsilon - renyi_to_epsilon(0.0, renyi_order, total.delta)
         if room > 0:
-            plans.append(Plan(_multiplier(room / tests, rate, order), order))
+            plans.append(NoisePlan(_multiplier(room / tests, rate, renyi_order), renyi_order))
     return min(plans, key=lambda p: p.multiplier)
 
 
-def _multiplier(cost: float, rate: float, order: float) -> float:
+def _multiplier(cost: float, rate: float, renyi_order: float) -> float:
     """sigma / sensitivity at which one release has the given Renyi cost."""
-    full = math.sqrt(order / (2 * cost))  # without sampling the cost is order / (2 sigma^2)
+    # Without sampling the cost is renyi_order / (2 sigma^2).
+    full = math.sqrt(renyi_order / (2 * cost))
     if rate >= 1:
         return full
 
     def excess(log_share: float) -> float:
         event = SubsampledGaussianEvent(1.0, full * math.exp(log_share), rate)
-        return math.log(max(renyi(event, order), 1e-300) / cost)
+        return math.log(max(renyi(event, renyi_order), 1e-300) / cost)
 
     lowest, tolerance = math.log(rate / 10), 1e-4
     if excess(lowest) <= 0 or excess(0.0) >= 0:  # sampling gains nothing at this order
@@ -125,7 +125,7 @@ class GaussPC(TestByTest):
         self, data: Dataset, params: GaussPCParameters, session: Session, multiplier: float
     ):
         super().__init__()
-        self._evidence = evidence_of(data, params, params.scale, session.rng)
+        self._evidence = evidence_of(data, params, params.perturbed, session.randomness)
         self._session, self._multiplier = session, multiplier
         self._m, self._n = params.rows_in_sample(data.n), data.n
         self.answers = 0
@@ -133,25 +133,26 @@ class GaussPC(TestByTest):
     def independent(self, q: Query) -> bool:
         """Noisy evidence above the threshold."""
         evidence, sampled = self._evidence, self._m < self._n
-        rows = evidence.sample(self._m, self._session.rng) if sampled else None
-        raw, unit = evidence.of(q, rows), evidence.unit(q, self._m)
+        rows = evidence.sample(self._m, self._session.randomness) if sampled else None
+        raw, unit = evidence.of(q, rows), evidence.noise_sensitivity(q, self._m)
         noisy = gaussian(
             self._session,
             raw,
-            sensitivity=evidence.excess(q, self._m) * unit,
+            sensitivity=evidence.defended_ratio(q, self._m) * unit,
             sigma=unit * self._multiplier,
             rate=self._m / self._n,
             label="test",
             order=q.order,
         ).item()
         self.answers += 1
-        found = noisy > evidence.level()
+        found = noisy > evidence.cutoff()
         self._session.emit(
             "test",
             "independent" if found else "dependent",
+            reason=compared(evidence.noisy_name, noisy, evidence.cutoff()),
             query=q,
             value=noisy,
-            threshold=evidence.level(),
+            threshold=evidence.cutoff(),
             internal={"exact": raw},
         )
         return found
@@ -164,11 +165,11 @@ def claimed_total(answers: int, multiplier: float, rate: float, delta: float) ->
     if answers == 0:
         return Guarantee(0.0, 0.0)
     event = SubsampledGaussianEvent(1.0, multiplier, rate)
-    costs = [answers * renyi(event, order) for order in WHOLE_ORDERS]
+    costs = [answers * renyi(event, renyi_order) for renyi_order in WHOLE_ORDERS]
     return Guarantee(float(compute_epsilon(WHOLE_ORDERS, costs, delta)[0]), delta)
 
 
-def planned(data: Dataset, params: GaussPCParameters) -> Plan:
+def planned(data: Dataset, params: GaussPCParameters) -> NoisePlan:
     """The strict plan, from public facts alone."""
     rate = params.rows_in_sample(data.n) / data.n
     return plan(params.total, params.planned_tests(data.d), rate)
@@ -178,7 +179,7 @@ def ledger(data: Dataset, params: GaussPCParameters) -> Ledger:
     """Strict: the cap, Renyi costs added up at the plan's order. Published: no cap."""
     if not params.strict:
         return Ledger(delta=params.delta)
-    return Ledger(params.total, method="rdp", order=planned(data, params).order)
+    return Ledger(params.total, method="rdp", renyi_order=planned(data, params).renyi_order)
 
 
 def run(data: Dataset, params: GaussPCParameters, session: Session) -> Outcome:
@@ -192,8 +193,8 @@ def run(data: Dataset, params: GaussPCParameters, session: Session) -> Outcome:
     m, claimed = params.rows_in_sample(data.n), None
     if not params.strict:
         claimed = claimed_total(rule.answers, multiplier, m / data.n, params.delta)
-    extras = {"noise multiplier": multiplier, "rows in a sample": m}
-    return replace(outcome, claimed=claimed, extras=extras)
+    diagnostics = SearchDiagnostics(noise_multiplier=multiplier, rows_in_sample=m)
+    return replace(outcome, claimed=claimed, diagnostics=diagnostics)
 
 
 ALGORITHM = Algorithm(
@@ -207,4 +208,7 @@ ALGORITHM = Algorithm(
     summary="Puts Gaussian noise on every test, computed on a sample, and adds the cost up with a "
     "moments accountant.",
     ledger=ledger,
+    epsilon_pays="a test",
+    parent="pc",
+    presets=PRESETS,
 )

@@ -7,18 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.algorithms.common import STRICT, Algorithm, Outcome, PrivateBudget
-from engine.data import Dataset
-from engine.linear.acyclicity import Matrix
-from engine.linear.descent import scores_from
-from engine.linear.encodings import Encoding, encoding_of, level_counts
-from engine.linear.gram import Packing, best_constant, covariance, second_moments, semidefinite
-from engine.linear.learned import Learned, report
-from engine.linear.optimiser import Solution, solve_with_trace
-from engine.linear.parameters import CovarianceParameters
+from engine.algorithm import Algorithm, Outcome
+from engine.data.dataset import Dataset
 from engine.params import param
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.privacy.accounting import Guarantee
+from engine.privacy.budget import STRICT, STRICT_PRESETS, PrivateBudget
+from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import analytic_gaussian
+from engine.score.acyclicity import Matrix
+from engine.score.descent import scores_from
+from engine.score.encodings import Encoding, encoding_of, level_counts
+from engine.score.gram import Packing, best_constant, covariance, second_moments, semidefinite
+from engine.score.learned import Learned, report
+from engine.score.optimiser import Solution, solve_with_trace
+from engine.score.parameters import CovarianceParameters
 from engine.session import Session
 
 
@@ -88,7 +90,12 @@ def release(data: Dataset, params: GramParameters, session: Session) -> Release:
         delta=left.delta,
         label="Gram matrix",
     )
-    session.emit("release", "released", value=sigma)
+    session.emit(
+        "release",
+        "released",
+        reason=f"the Gram matrix was released with Gaussian noise of σ = {sigma:.4g}",
+        value=sigma,
+    )
     moments = packing.unpack(noisy)
     noise = packing.entry_noise(sigma) * np.outer(encoding.half, encoding.half)
     return Release(_projected(covariance(moments, encoding), noise), noise)
@@ -109,7 +116,7 @@ def _encoding(
         delta=total.delta * TABLES_SHARE,
         label="one-way tables",
     )
-    session.emit("release", "released")
+    session.emit("release", "released", reason="the one-way tables were released with noise")
     rest = 1 - TABLES_SHARE
     return scores_from(data, kind, noisy)[0], Guarantee(total.epsilon * rest, total.delta * rest)
 
@@ -144,16 +151,16 @@ def run(data: Dataset, params: GramParameters, session: Session) -> Outcome:
     """Release, then fit."""
     released = release(data, params, session)
     solution, result = fit(released, data, params, session)
-    extras = report(
+    diagnostics = report(
         result,
         data,
         objective=solution.objective,
         h=solution.h,
         epsilon=(params.epsilon,),
-        more={"noise of an entry": float(np.median(released.noise))},
+        entry_noise=float(np.median(released.noise)),
     )
     session.close()
-    return Outcome(cpdag=result.cpdag, status=solution.status, extras=extras)
+    return Outcome(cpdag=result.cpdag, status=solution.status, diagnostics=diagnostics)
 
 
 ALGORITHM = Algorithm(
@@ -167,4 +174,6 @@ ALGORITHM = Algorithm(
     summary="Releases the Gram matrix once with the analytic Gaussian mechanism; NOTEARS then runs "
     "on it without further cost.",
     ledger=ledger,
+    parent="notears",
+    presets=STRICT_PRESETS,
 )

@@ -18,11 +18,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from engine.algorithms.common import STRICT, Algorithm, Outcome, PrivateParameters, learn
-from engine.data import Dataset
+from engine.algorithm import Algorithm, Outcome
+from engine.constraint.learn import learn
+from engine.constraint.parameters import PrivateParameters
+from engine.constraint.skeleton import Graph, Query, TestByTest, search
+from engine.data.dataset import Dataset
 from engine.errors import InputError
-from engine.graphs import complete
+from engine.graphs.cpdag import complete
 from engine.marginals.citest import NoisyTests
+from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.moments import (
     Moments,
     Pair,
@@ -32,10 +36,10 @@ from engine.marginals.moments import (
     release_triples,
 )
 from engine.params import param
+from engine.privacy.budget import STRICT, STRICT_PRESETS
 from engine.privacy.ledger import Ledger
-from engine.session import Cancelled, Session
-from engine.skeleton import Graph, Query, TestByTest, search
-from engine.tables import Store, store_of
+from engine.session import Cancelled, Session, compared
+from engine.tables.store import Store, store_of
 
 # Shares of rho of the releases, and what decides (docs/marginal_pc.md, "Defaults").
 FIRST, AGAIN, LAST = 0.3, (0.3, 0.2), 0.2
@@ -97,7 +101,7 @@ class MarginalPCParameters(PrivateParameters):
     )
 
     @property
-    def level(self) -> float:
+    def cutoff(self) -> float:
         """The threshold as a number."""
         return 0.5 if isinstance(self.threshold, str) else self.threshold
 
@@ -158,7 +162,14 @@ class Posterior(TestByTest):
         decision = p > self._threshold
         if self._session is not None:
             word = "independent" if decision else "dependent"
-            self._session.emit("test", word, query=q, value=p, threshold=self._threshold)
+            reason = compared(
+                "probability of independence, computed from the released tables,",
+                p,
+                self._threshold,
+            )
+            self._session.emit(
+                "test", word, reason=reason, query=q, value=p, threshold=self._threshold
+            )
         return decision
 
 
@@ -243,7 +254,7 @@ def release(store: Store, params: MarginalPCParameters, order: int, session: Ses
         graph = _joined(screen, moments, min(order, SCREEN_ORDER), session)
         refine_pairs(session, store, moments, _edges(graph), share * rho)
     tests = NoisyTests(moments, ordinal=params.ordinal)
-    graph = _joined(Posterior(tests, params.level), moments, order, session)
+    graph = _joined(Posterior(tests, params.cutoff), moments, order, session)
     triples = wanted_triples(tests, graph, order)
     if triples:
         release_triples(session, store, moments, triples, LAST * rho)
@@ -273,15 +284,15 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
     except Cancelled:
         session.close()
         return Outcome(cpdag=complete(data.d), status="cancelled")
-    rule = Posterior(NoisyTests(moments, ordinal=params.ordinal), params.level, session=session)
+    rule = Posterior(NoisyTests(moments, ordinal=params.ordinal), params.cutoff, session=session)
     outcome = learn(data, params, session, rule)
     pairs = combinations(range(data.d), 2)
     linked = outcome.cpdag | outcome.cpdag.T
-    extras = {
-        "edge confidence": {p: rule.lowest.get(p, 1.0) for p in pairs if linked[p]},
-        "released tables": moments.released(),
-    }
-    return replace(outcome, extras=extras)
+    diagnostics = MarginalDiagnostics(
+        edge_confidence={p: rule.lowest.get(p, 1.0) for p in pairs if linked[p]},
+        released_tables=tuple(moments.released()),
+    )
+    return replace(outcome, diagnostics=diagnostics)
 
 
 def ledger(data: Dataset, params: MarginalPCParameters) -> Ledger:
@@ -300,4 +311,6 @@ ALGORITHM = Algorithm(
     summary="Releases a few noisy marginals once, chosen step by step, and runs every test on them "
     "for free.",
     ledger=ledger,
+    no_parent="tests noisy tables with a statistic of its own",
+    presets=STRICT_PRESETS,
 )

@@ -7,29 +7,27 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from engine.algorithms.common import Algorithm, Outcome, PrivateBudget
-from engine.data import Dataset
-from engine.linear.acyclicity import Matrix, acyclicity
-from engine.linear.descent import (
+from engine.algorithm import Algorithm, Outcome
+from engine.data.dataset import Dataset
+from engine.params import param
+from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma
+from engine.privacy.budget import PRESETS
+from engine.score.acyclicity import Matrix, acyclicity
+from engine.score.descent import (
+    GradientPlan,
     PublishedGradient,
-    StrictPlan,
     Trace,
-    attempt,
     claimed_sensitivity,
     published_data,
     strict_run,
 )
-from engine.linear.learned import learned, report
-from engine.linear.optimiser import doubled_bounds, fold_parts, least_squares, penalised
-from engine.linear.parameters import GradientParameters, LinearParameters
-from engine.params import param
-from engine.privacy.accounting import analytic_gaussian_sigma
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.score.optimiser import doubled_bounds, fold_parts, least_squares, penalised
+from engine.score.run import NoisyDescentParameters, descend, ledger
 from engine.session import Session
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoleaksParameters(GradientParameters, PrivateBudget, LinearParameters):
+class NoleaksParameters(NoisyDescentParameters):
     """Parameters of NOLEAKS. In published mode epsilon and delta are those of one gradient."""
 
     gradients: int = param(
@@ -92,10 +90,10 @@ def published(
             break
 
 
-def plan(params: NoleaksParameters) -> StrictPlan:
+def plan(params: NoleaksParameters) -> GradientPlan:
     """A strict total, shared equally among the gradients."""
     equal = (1 / params.gradients,) * params.gradients
-    return StrictPlan(params.total, ENCODING_SHARE, equal)
+    return GradientPlan(params.total, ENCODING_SHARE, equal)
 
 
 def strict(data: Dataset, params: NoleaksParameters, session: Session, trace: Trace) -> None:
@@ -105,33 +103,16 @@ def strict(data: Dataset, params: NoleaksParameters, session: Session, trace: Tr
     strict_run(data, params, clip, plan(params), epsilons, session, trace)
 
 
-def ledger(data: Dataset, params: NoleaksParameters) -> Ledger:
-    """Strict: the cap in zCDP. Published: no cap."""
-    if not params.strict:
-        return Ledger(delta=params.delta)
-    return Ledger(params.total, method="zcdp")
+def claimed(trace: Trace, params: NoleaksParameters) -> Guarantee:
+    """The paper's total: the gradients' epsilons and deltas added up."""
+    count = len(trace.epsilon)
+    return Guarantee(count * params.epsilon, count * params.delta)
 
 
 def run(data: Dataset, params: NoleaksParameters, session: Session) -> Outcome:
     """Published: ``epsilon`` and ``delta`` a gradient, the total is their sum. Strict: the cap."""
-    trace = Trace(np.zeros((data.d, data.d)))
     work = strict if params.strict else published
-    attempt(lambda: work(data, params, session, trace), trace)
-    result = learned(trace.weights, params.cut(data, not params.strict))
-    claimed = None
-    if not params.strict:
-        count = len(trace.epsilon)
-        claimed = Guarantee(count * params.epsilon, count * params.delta)
-    extras = report(
-        result,
-        data,
-        objective=tuple(trace.objective),
-        h=tuple(trace.h),
-        epsilon=tuple(trace.epsilon),
-        more={"gradients": len(trace.epsilon)},
-    )
-    session.close()
-    return Outcome(cpdag=result.cpdag, status=trace.status, claimed=claimed, extras=extras)
+    return descend(data, params, session, work, lambda trace: claimed(trace, params))
 
 
 ALGORITHM = Algorithm(
@@ -145,4 +126,7 @@ ALGORITHM = Algorithm(
     summary="NOTEARS on gradients that are clipped and released with Gaussian noise, each of them "
     "paid for.",
     ledger=ledger,
+    epsilon_pays="a gradient",
+    no_parent="follows gradients by a plan fixed in advance; its limit is not NOTEARS' solver",
+    presets=PRESETS,
 )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.algorithms.common import Algorithm, Outcome
-from engine.data import Dataset
-from engine.linear.encodings import encoding_of, level_counts
-from engine.linear.gram import covariance, second_moments
-from engine.linear.learned import report
-from engine.linear.optimiser import Solution, solve_with_trace
-from engine.linear.parameters import CovarianceParameters
+from engine.algorithm import Algorithm, Outcome
+from engine.data.dataset import Dataset
 from engine.privacy.events import UndefendedEvent
+from engine.score.encodings import encoding_of, level_counts
+from engine.score.gram import covariance, second_moments
+from engine.score.learned import report
+from engine.score.optimiser import Solution, solve_with_trace
+from engine.score.parameters import CovarianceParameters
 from engine.session import Session
 
 
@@ -30,9 +30,9 @@ def run(data: Dataset, params: NotearsParameters, session: Session) -> Outcome:
         moments, params.penalties(data, moments), session, params.tolerance
     )
     result = params.prune(solution.weights, moments, data)
-    extras = report(result, data, objective=solution.objective, h=solution.h)
+    diagnostics = report(result, data, objective=solution.objective, h=solution.h)
     session.close()
-    return Outcome(cpdag=result.cpdag, status=solution.status, extras=extras)
+    return Outcome(cpdag=result.cpdag, status=solution.status, diagnostics=diagnostics)
 
 
 ALGORITHM = Algorithm(

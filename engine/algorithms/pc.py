@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.algorithms.common import Algorithm, Outcome, Scores, SearchParameters, learn
-from engine.data import Dataset
+from engine.algorithm import Algorithm, Outcome
+from engine.constraint.learn import learn
+from engine.constraint.parameters import SearchParameters
+from engine.constraint.scores import Scores
+from engine.constraint.skeleton import Query, TestByTest
+from engine.data.dataset import Dataset
 from engine.params import param
 from engine.privacy.events import UndefendedEvent
-from engine.session import Session
-from engine.skeleton import Query, TestByTest
-from engine.statistics import VARIANTS
+from engine.session import Session, compared
+from engine.statistics.kinds import VARIANTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +37,7 @@ class PC(TestByTest):
     def __init__(self, data: Dataset, params: PCParameters, session: Session):
         super().__init__()
         self._scores = Scores(data, params.statistic, params.variant)
-        self._threshold, self._session = params.level, session
+        self._threshold, self._session = params.cutoff, session
 
     def independent(self, q: Query) -> bool:
         """p > T; an untestable query (p is NaN) is not independent."""
@@ -43,6 +46,9 @@ class PC(TestByTest):
         self._session.emit(
             "test",
             "independent" if decision else "dependent" if score.testable else "untestable",
+            reason=compared("p-value", score.p, self._threshold)
+            if score.testable
+            else "no stratum has enough rows to test it, and an untested edge stays",
             query=q,
             value=score.p,
             threshold=self._threshold,

@@ -5,19 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from engine.algorithms.common import (
-    Algorithm,
-    NoisyTestParameters,
-    Outcome,
-    Rounds,
-    evidence_of,
-    learn,
-)
-from engine.data import Dataset
+from engine.algorithm import Algorithm, Outcome
+from engine.constraint.diagnostics import SearchDiagnostics
+from engine.constraint.learn import learn
+from engine.constraint.parameters import NoisyTestParameters
+from engine.constraint.rounds import Rounds
+from engine.constraint.skeleton import Graph, Query, TestByTest
+from engine.constraint.votes import evidence_of
+from engine.data.dataset import Dataset
 from engine.params import param
-from engine.privacy.ledger import Guarantee, Ledger, shares
-from engine.session import Session
-from engine.skeleton import Graph, Query, TestByTest
+from engine.privacy.accounting import Guarantee
+from engine.privacy.budget import PRESETS, shares
+from engine.privacy.ledger import Ledger
+from engine.session import Session, compared
 from engine.theory import best_subsample, sieve_epsilon
 
 
@@ -77,7 +77,7 @@ class PrivPC(TestByTest):
     ):
         super().__init__()
         self._session, self._tweak, self._epsilon = session, params.tweak, epsilon_round
-        self._evidence = evidence_of(data, params, params.scale, session.rng)
+        self._evidence = evidence_of(data, params, params.perturbed, session.randomness)
         self.m = params.rows_in_sieve(epsilon_round, data.n)
         self._sieve = Rounds(
             self._evidence,
@@ -105,14 +105,15 @@ class PrivPC(TestByTest):
         self._graph.tests[q.order] += 1
         self.answers += 1
         noisy, raw = self._evidence.release(self._session, q, self._epsilon / 2, label="examine")
-        level = self._evidence.level()
-        found = noisy > level
+        cutoff = self._evidence.cutoff()
+        found = noisy > cutoff
         self._session.emit(
             "examine",
             "independent" if found else "dependent",
+            reason=compared(self._evidence.noisy_name, noisy, cutoff),
             query=q,
             value=noisy,
-            threshold=level,
+            threshold=cutoff,
             internal={"exact": raw},
         )
         return found
@@ -150,8 +151,8 @@ def run(data: Dataset, params: PrivPCParameters, session: Session) -> Outcome:
     claimed = None
     if not params.strict:
         claimed = claimed_total(rule.answers, params.epsilon, params.delta)
-    extras = {"epsilon a round": epsilon, "rows in the sieve": rule.m}
-    return replace(outcome, claimed=claimed, extras=extras)
+    diagnostics = SearchDiagnostics(epsilon_per_round=epsilon, rows_in_sample=rule.m)
+    return replace(outcome, claimed=claimed, diagnostics=diagnostics)
 
 
 ALGORITHM = Algorithm(
@@ -165,4 +166,7 @@ ALGORITHM = Algorithm(
     summary="Sieves queries on a subsample with the sparse vector technique, then examines the few "
     "that pass with most of the budget.",
     ledger=ledger,
+    epsilon_pays="a round (one sieve and one examine)",
+    parent="pc",
+    presets=PRESETS,
 )

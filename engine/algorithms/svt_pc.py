@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from engine.algorithms.common import (
-    Algorithm,
-    NoisyTestParameters,
-    Outcome,
-    Rounds,
-    advanced_total,
-    evidence_of,
-    learn,
-)
-from engine.data import Dataset
-from engine.privacy.ledger import Ledger, shares
+from engine.algorithm import Algorithm, Outcome
+from engine.constraint.diagnostics import SearchDiagnostics
+from engine.constraint.learn import learn
+from engine.constraint.parameters import NoisyTestParameters
+from engine.constraint.rounds import Rounds
+from engine.constraint.skeleton import Query, TestByTest
+from engine.constraint.votes import evidence_of
+from engine.data.dataset import Dataset
+from engine.privacy.accounting import advanced_total
+from engine.privacy.budget import PRESETS, shares
+from engine.privacy.ledger import Ledger
 from engine.session import Session
-from engine.skeleton import Query, TestByTest
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +44,7 @@ class SVTPC(TestByTest):
     ):
         super().__init__()
         self._rounds = Rounds(
-            evidence_of(data, params, params.scale, session.rng),
+            evidence_of(data, params, params.perturbed, session.randomness),
             session,
             epsilon=epsilon_round,
             m=data.n,
@@ -78,7 +77,9 @@ def run(data: Dataset, params: SVTPCParameters, session: Session) -> Outcome:
     claimed = None
     if not params.strict:
         claimed = advanced_total(rule.answers, params.epsilon, params.delta)
-    return replace(outcome, claimed=claimed, extras={"epsilon a round": epsilon})
+    return replace(
+        outcome, claimed=claimed, diagnostics=SearchDiagnostics(epsilon_per_round=epsilon)
+    )
 
 
 ALGORITHM = Algorithm(
@@ -92,4 +93,7 @@ ALGORITHM = Algorithm(
     summary="Compares every query with one noisy threshold and pays only for the deletions, with "
     "a fresh threshold after each.",
     ledger=ledger,
+    epsilon_pays="a round (up to one deletion)",
+    parent="pc",
+    presets=PRESETS,
 )

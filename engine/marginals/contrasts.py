@@ -20,7 +20,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.tables import Rows
+from engine.tables.rows import Rows
 
 Array = NDArray[np.float64]
 _BLOCK = 1 << 14

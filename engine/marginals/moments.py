@@ -20,7 +20,7 @@ from engine.marginals.contrasts import (
 )
 from engine.privacy.mechanisms import gaussian
 from engine.session import Session
-from engine.tables import Store
+from engine.tables.store import Store
 
 Key = tuple[int, ...]
 Pair = tuple[int, int]

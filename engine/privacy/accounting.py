@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -17,7 +18,15 @@ from scipy.special import log_ndtr, ndtr
 
 from engine.errors import InputError
 
-METHODS = ("basic", "advanced", "curate", "zcdp", "pld")
+COMPOSITIONS = ("basic", "advanced", "curate", "zcdp", "pld")
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """An (epsilon, delta) statement; epsilon is ``inf`` where nothing can be defended."""
+
+    epsilon: float
+    delta: float
 
 
 def rho_budget(epsilon: float, delta: float) -> float:
@@ -39,13 +48,17 @@ def rho_to_epsilon(rho: float, delta: float) -> float:
     return math.inf if delta <= 0 else rho + 2 * math.sqrt(rho * math.log(1 / delta))
 
 
-def renyi_to_epsilon(cost: float, order: float, delta: float) -> float:
+def renyi_to_epsilon(cost: float, renyi_order: float, delta: float) -> float:
     """The epsilon at delta of a Renyi cost at one order above 1.
 
     Canonne, Kamath and Steinke 2020, Proposition 12:
     cost + ln(1 - 1/order) - (ln delta + ln order) / (order - 1).
     """
-    return cost + math.log1p(-1 / order) - (math.log(delta) + math.log(order)) / (order - 1)
+    return (
+        cost
+        + math.log1p(-1 / renyi_order)
+        - (math.log(delta) + math.log(renyi_order)) / (renyi_order - 1)
+    )
 
 
 def analytic_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
@@ -85,7 +98,7 @@ def compose(epsilons: Sequence[float], delta: float, method: str = "zcdp") -> fl
     Laplace noise, and not for above-threshold or exponential ones (:func:`compose_any_pure`).
 
     Parameters: ``epsilons`` pure costs of the steps, in order; ``delta`` in (0, 1), of the total;
-    ``method`` one of ``METHODS``:
+    ``method`` one of ``COMPOSITIONS``:
 
     - "basic": the sum; holds for adaptive and data-dependent choices.
     - "advanced": Dwork, Rothblum, Vadhan 2010 for steps fixed in advance.
@@ -102,8 +115,8 @@ def compose(epsilons: Sequence[float], delta: float, method: str = "zcdp") -> fl
         raise InputError("Every epsilon to compose must be a number of at least 0.")
     if not 0 < delta < 1:
         raise InputError(f"delta must lie strictly between 0 and 1; {delta} does not.")
-    if method not in METHODS:
-        raise InputError(f"method must be one of {', '.join(METHODS)}; {method!r} is not.")
+    if method not in COMPOSITIONS:
+        raise InputError(f"method must be one of {', '.join(COMPOSITIONS)}; {method!r} is not.")
     if steps.size == 0:
         return 0.0
     squares = float(np.sum(steps**2))
@@ -174,3 +187,33 @@ def _pld_total(
     total = reduce(lambda a, b: a.compose(b), parts)
     # Discretisation rounds losses up; the sum of the epsilons holds in any case.
     return min(float(total.get_epsilon_for_delta(delta)), float(np.sum(steps)))
+
+
+def advanced_total(steps: int, epsilon: float, delta: float) -> Guarantee:
+    """Advanced composition as the papers claim it: sqrt(2 k ln(1/delta)) e + k e (e^e - 1)."""
+    if steps == 0:
+        return Guarantee(0.0, 0.0)
+    if epsilon > 500:  # e^epsilon overflows
+        return Guarantee(math.inf, delta)
+    root = math.sqrt(2 * steps * math.log(1 / delta)) * epsilon
+    return Guarantee(root + steps * epsilon * math.expm1(epsilon), delta)
+
+
+def unsampled(total: Guarantee, rate: float) -> Guarantee:
+    """What may be spent on a sample of share ``rate`` so that the total holds for all rows."""
+    if rate >= 1:
+        return total
+    if total.epsilon > 500:  # e^epsilon overflows; the rate is then a mere shift
+        return Guarantee(total.epsilon - math.log(rate), total.delta / rate)
+    # A delta of 1 or more would be no statement; just below it is the most that can be used.
+    delta = min(total.delta / rate, 0.5)
+    return Guarantee(math.log1p(math.expm1(total.epsilon) / rate), delta)
+
+
+def sampled_epsilon(epsilon: float, rate: float) -> float:
+    """The epsilon on all rows of a run that costs ``epsilon`` on a sample of share ``rate``."""
+    if rate >= 1:
+        return epsilon
+    if epsilon > 500:
+        return max(0.0, epsilon + math.log(rate))
+    return math.log1p(rate * math.expm1(epsilon))

@@ -248,16 +248,17 @@ class UndefendedEvent:
         return f"No guarantee: {self.reason}"
 
 
-def renyi(event: Event, order: float) -> float:
+def renyi(event: Event, renyi_order: float) -> float:
     """The event's Renyi cost at an order above 1 (delta apart): what an "rdp" ledger adds up."""
     if isinstance(event, SubsampledGaussianEvent) and 0 < event.rate < 1:
         multiplier = 1 / _ratio(event.sensitivity, event.sigma) if event.sensitivity else math.inf
-        return min(event.rho * order, subsampled_gaussian_renyi(event.rate, multiplier, order))
-    return min(event.rho * order, event.epsilon)
+        sampled = subsampled_gaussian_renyi(event.rate, multiplier, renyi_order)
+        return min(event.rho * renyi_order, sampled)
+    return min(event.rho * renyi_order, event.epsilon)
 
 
 @lru_cache(maxsize=4096)
-def subsampled_gaussian_renyi(rate: float, multiplier: float, order: float) -> float:
+def subsampled_gaussian_renyi(rate: float, multiplier: float, renyi_order: float) -> float:
     """Renyi cost of a Gaussian on a sample without replacement, for replace-one neighbours.
 
     Wang, Balle and Kasiviswanathan 2019, Theorem 27, by dp-accounting; ``multiplier`` is sigma
@@ -268,7 +269,7 @@ def subsampled_gaussian_renyi(rate: float, multiplier: float, order: float) -> f
 
     if math.isinf(multiplier):
         return 0.0
-    one = RdpAccountant([order], privacy_accountant.NeighboringRelation.REPLACE_ONE)
+    one = RdpAccountant([renyi_order], privacy_accountant.NeighboringRelation.REPLACE_ONE)
     rows = 10**9  # the accountant takes sizes and uses their ratio alone
     gaussian = dp_event.GaussianDpEvent(multiplier)
     one.compose(

@@ -11,21 +11,26 @@ Feldman and Zrnic 2021; Whitehouse et al. 2023; for "gdp", Smith and Thakurta 20
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
+from typing import TypeVar, overload
 
 from engine.privacy.accounting import (
+    Guarantee,
     mu_budget,
     mu_to_epsilon,
     renyi_to_epsilon,
     rho_budget,
     rho_to_epsilon,
+    sampled_epsilon,
+    unsampled,
 )
 from engine.privacy.events import Event, GaussianEvent, renyi
 
-METHODS = ("basic", "zcdp", "gdp", "rdp")
+K = TypeVar("K", int, str)
+
+FILTERS = ("basic", "zcdp", "gdp", "rdp")
 
 
 class BudgetExhausted(Exception):
@@ -33,20 +38,13 @@ class BudgetExhausted(Exception):
 
 
 @dataclass(frozen=True)
-class Guarantee:
-    """An (epsilon, delta) statement; epsilon is ``inf`` where nothing can be defended."""
-
-    epsilon: float
-    delta: float
-
-
-@dataclass(frozen=True)
 class Charge:
-    """One line of the ledger: the event, and the order of the search that caused it."""
+    """One line of the ledger: the event, and the order or the iteration that caused it."""
 
     event: Event
     label: str
     order: int | None
+    iteration: int | None = None
 
     @property
     def epsilon(self) -> float:
@@ -66,7 +64,7 @@ class Ledger(Sequence[Charge]):
     """Append-only record of charges under an optional hard cap.
 
     ``cap=None`` records without refusing (the papers' own accounting). ``method`` is "basic",
-    "zcdp", "gdp" or, with a Renyi ``order`` above 1, "rdp"; with a cap, the last three need
+    "zcdp", "gdp" or, with a Renyi ``renyi_order`` above 1, "rdp"; with a cap, the last three need
     delta > 0. "gdp" takes Gaussian releases alone and converts their total exactly, where zCDP's
     conversion is loose; its unit is mu^2 / 2 = sensitivity^2 / (2 sigma^2), zCDP's rho.
 
@@ -84,12 +82,12 @@ class Ledger(Sequence[Charge]):
         *,
         method: str = "basic",
         delta: float | None = None,
-        order: float | None = None,
+        renyi_order: float | None = None,
         rate: float = 1.0,
     ):
-        if method not in METHODS or (method == "rdp") != (order is not None):
+        if method not in FILTERS or (method == "rdp") != (renyi_order is not None):
             raise ValueError('method must be "basic", "zcdp", "gdp", or "rdp" with a Renyi order.')
-        self.cap, self.method, self.order, self.rate = cap, method, order, rate
+        self.cap, self.method, self.renyi_order, self.rate = cap, method, renyi_order, rate
         self.delta = cap.delta if cap is not None else (delta or 0.0)
         self._charges: list[Charge] = []
         self._epsilon = self._rho = self._delta = self._renyi = 0.0
@@ -102,8 +100,8 @@ class Ledger(Sequence[Charge]):
         inner = unsampled(self.cap, self.rate)
         if self.method == "basic":
             return inner.epsilon
-        if self.order is not None:
-            return inner.epsilon - renyi_to_epsilon(0.0, self.order, inner.delta)
+        if self.renyi_order is not None:
+            return inner.epsilon - renyi_to_epsilon(0.0, self.renyi_order, inner.delta)
         if self.method == "gdp":
             return mu_budget(inner.epsilon, inner.delta) ** 2 / 2
         return rho_budget(inner.epsilon, inner.delta)
@@ -124,8 +122,8 @@ class Ledger(Sequence[Charge]):
         if self.cap is None:
             return min(self._epsilon, rho_to_epsilon(self._rho, self.delta))
         inner = self.delta / self.rate
-        if self.order is not None:
-            spent = renyi_to_epsilon(self._renyi, self.order, inner) if self._charges else 0.0
+        if self.renyi_order is not None:
+            spent = renyi_to_epsilon(self._renyi, self.renyi_order, inner) if self._charges else 0.0
         elif self.method == "gdp":
             spent = mu_to_epsilon(math.sqrt(2 * self._rho), inner)
         else:
@@ -134,8 +132,8 @@ class Ledger(Sequence[Charge]):
 
     def cost(self, event: Event) -> float:
         """What the event costs in the method's own unit."""
-        if self.order is not None:
-            return renyi(event, self.order)
+        if self.renyi_order is not None:
+            return renyi(event, self.renyi_order)
         if self.method == "gdp" and type(event) is not GaussianEvent:
             return math.inf
         return event.epsilon if self.method == "basic" else event.rho
@@ -159,18 +157,25 @@ class Ledger(Sequence[Charge]):
         assert self.cap is not None
         return self.cap.delta if self.method == "basic" else 0.0
 
-    def charge(self, event: Event, *, label: str = "", order: int | None = None) -> None:
+    def charge(
+        self,
+        event: Event,
+        *,
+        label: str = "",
+        order: int | None = None,
+        iteration: int | None = None,
+    ) -> None:
         """Record the event, or raise BudgetExhausted and record nothing."""
         if not self.affords(event):
             raise BudgetExhausted(
                 f"{event.describe()} would cost {self.cost(event):.4g} of the {self.left:.4g} left."
             )
-        self._charges.append(Charge(event, label, order))
+        self._charges.append(Charge(event, label, order, iteration))
         self._epsilon += event.epsilon
         self._rho += event.rho
         self._delta += event.delta
-        if self.order is not None:
-            self._renyi += renyi(event, self.order)
+        if self.renyi_order is not None:
+            self._renyi += renyi(event, self.renyi_order)
 
     @property
     def defended(self) -> Guarantee:
@@ -192,10 +197,21 @@ class Ledger(Sequence[Charge]):
 
     def by_order(self) -> dict[int, float]:
         """Order of the search -> what its charges cost in the method's own unit."""
-        totals: dict[int, float] = {}
+        return self._totals(lambda charge: charge.order)
+
+    def by_iteration(self) -> dict[int, float]:
+        """Iteration of a descent -> what its charges cost in the method's own unit."""
+        return self._totals(lambda charge: charge.iteration)
+
+    def by_label(self) -> dict[str, float]:
+        """What kind of release -> what its charges cost in the method's own unit."""
+        return self._totals(lambda charge: charge.label)
+
+    def _totals(self, of: Callable[[Charge], K | None]) -> dict[K, float]:
+        totals: dict[K, float] = {}
         for charge in self._charges:
-            if charge.order is not None:
-                totals[charge.order] = totals.get(charge.order, 0.0) + self.cost(charge.event)
+            if (key := of(charge)) is not None:
+                totals[key] = totals.get(key, 0.0) + self.cost(charge.event)
         return totals
 
     def __len__(self) -> int:
@@ -210,37 +226,3 @@ class Ledger(Sequence[Charge]):
 
     def __iter__(self) -> Iterator[Charge]:
         return iter(self._charges)
-
-
-def unsampled(total: Guarantee, rate: float) -> Guarantee:
-    """What may be spent on a sample of share ``rate`` so that the total holds for all rows."""
-    if rate >= 1:
-        return total
-    if total.epsilon > 500:  # e^epsilon overflows; the rate is then a mere shift
-        return Guarantee(total.epsilon - math.log(rate), total.delta / rate)
-    # A delta of 1 or more would be no statement; just below it is the most that can be used.
-    delta = min(total.delta / rate, 0.5)
-    return Guarantee(math.log1p(math.expm1(total.epsilon) / rate), delta)
-
-
-def sampled_epsilon(epsilon: float, rate: float) -> float:
-    """The epsilon on all rows of a run that costs ``epsilon`` on a sample of share ``rate``."""
-    if rate >= 1:
-        return epsilon
-    if epsilon > 500:
-        return max(0.0, epsilon + math.log(rate))
-    return math.log1p(rate * math.expm1(epsilon))
-
-
-def shares(total: Guarantee, count: int) -> tuple[str, float]:
-    """The better way to give ``count`` pure steps an equal share of a total, fixed in advance.
-
-    Returns the ledger's method and the epsilon of each step: total/count under basic composition,
-    or sqrt(2 rho*/count) under zCDP. Depends on public facts alone.
-    """
-    basic = total.epsilon / count
-    if total.delta <= 0:
-        return "basic", basic
-    rho = rho_budget(total.epsilon, total.delta) / count
-    zcdp = math.sqrt(2 * rho)  # inverse of rho = epsilon^2 / 2
-    return ("zcdp", zcdp) if zcdp > basic else ("basic", basic)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,12 +26,25 @@ from engine.privacy.events import (
     SubsampledEvent,
     SubsampledGaussianEvent,
 )
-from engine.privacy.ledger import BudgetExhausted
-from engine.session import Session
+from engine.privacy.ledger import BudgetExhausted, Ledger
+from engine.randomness import Randomness
+
+
+class Paying(Protocol):
+    """What a mechanism needs of a session: somebody who pays, and the source of the noise."""
+
+    @property
+    def ledger(self) -> Ledger: ...
+    @property
+    def randomness(self) -> Randomness: ...
+
+
+def _noise(session: Paying) -> np.random.Generator:
+    return session.randomness.generator("noise")
 
 
 def laplace(
-    session: Session,
+    session: Paying,
     value: float,
     *,
     sensitivity: float,
@@ -40,7 +54,7 @@ def laplace(
 ) -> float:
     """Release ``value`` with Laplace(scale) noise (Dwork et al. 2006)."""
     session.ledger.charge(LaplaceEvent(sensitivity, scale), label=label, order=order)
-    return float(value) + float(session.rng.laplace(0.0, scale))
+    return float(value) + float(_noise(session).laplace(0.0, scale))
 
 
 def smooth_beta(epsilon: float, slack: float) -> float:
@@ -49,7 +63,7 @@ def smooth_beta(epsilon: float, slack: float) -> float:
 
 
 def smooth_laplace(
-    session: Session,
+    session: Paying,
     value: float,
     *,
     smooth_sensitivity: float,
@@ -64,11 +78,11 @@ def smooth_laplace(
     epsilon / 2 and beta = epsilon / (2 ln(2 / slack)); see :class:`SmoothEvent` for the delta.
     """
     session.ledger.charge(SmoothEvent(epsilon, slack), label=label, order=order)
-    return float(value) + float(session.rng.laplace(0.0, 2 * smooth_sensitivity / epsilon))
+    return float(value) + float(_noise(session).laplace(0.0, 2 * smooth_sensitivity / epsilon))
 
 
 def gaussian(
-    session: Session,
+    session: Paying,
     values: ArrayLike,
     *,
     sensitivity: float,
@@ -76,6 +90,7 @@ def gaussian(
     rate: float = 1.0,
     label: str = "Gaussian",
     order: int | None = None,
+    iteration: int | None = None,
 ) -> NDArray[np.float64]:
     """Release an array with N(0, sigma^2) noise on each entry; ``sensitivity`` is its l2 one.
 
@@ -85,13 +100,13 @@ def gaussian(
     event = GaussianEvent(sensitivity, sigma)
     if rate < 1:
         event = SubsampledGaussianEvent(sensitivity, sigma, rate)
-    session.ledger.charge(event, label=label, order=order)
+    session.ledger.charge(event, label=label, order=order, iteration=iteration)
     exact = np.asarray(values, dtype=float)
-    return exact + session.rng.normal(0.0, sigma, exact.shape)
+    return exact + _noise(session).normal(0.0, sigma, exact.shape)
 
 
 def analytic_gaussian(
-    session: Session,
+    session: Paying,
     values: ArrayLike,
     *,
     sensitivity: float,
@@ -109,11 +124,11 @@ def analytic_gaussian(
     event = AnalyticGaussianEvent(sensitivity, sigma, epsilon)
     session.ledger.charge(event, label=label, order=order)
     exact = np.asarray(values, dtype=float)
-    return exact + session.rng.normal(0.0, sigma, exact.shape), sigma
+    return exact + _noise(session).normal(0.0, sigma, exact.shape), sigma
 
 
 def exponential(
-    session: Session,
+    session: Paying,
     utilities: ArrayLike,
     *,
     epsilon: float,
@@ -132,7 +147,7 @@ def exponential(
         ExponentialEvent(defended, sensitivity, epsilon), label=label, order=order
     )
     u = np.asarray(utilities, dtype=float)
-    return int(np.argmax(epsilon * u / (2 * sensitivity) + session.rng.gumbel(size=u.shape)))
+    return int(np.argmax(epsilon * u / (2 * sensitivity) + _noise(session).gumbel(size=u.shape)))
 
 
 class AboveThreshold:
@@ -146,7 +161,7 @@ class AboveThreshold:
 
     def __init__(
         self,
-        session: Session,
+        session: Paying,
         *,
         threshold: float,
         sensitivity: float,
@@ -164,7 +179,7 @@ class AboveThreshold:
             raise BudgetExhausted("No budget is left for a round and what its answer leads to.")
         session.ledger.charge(event, label=label, order=order)
         self._session, self._query_scale = session, query_scale
-        self.noisy_threshold = threshold + float(session.rng.laplace(0.0, threshold_scale))
+        self.noisy_threshold = threshold + float(_noise(session).laplace(0.0, threshold_scale))
         self.noisy_value = math.nan  # of the last query; internal, never part of the release
         self.open = True
 
@@ -172,6 +187,6 @@ class AboveThreshold:
         """Whether the noisy value reaches the noisy threshold; a positive answer ends the run."""
         if not self.open:
             raise RuntimeError("This run of above-threshold has already given its positive answer.")
-        self.noisy_value = value + float(self._session.rng.laplace(0.0, self._query_scale))
+        self.noisy_value = value + float(_noise(self._session).laplace(0.0, self._query_scale))
         self.open = self.noisy_value < self.noisy_threshold
         return not self.open

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from engine.data import Dataset
+from engine.data.dataset import Dataset
+from engine.data.networks import load_dataset
 from engine.errors import InputError, did_you_mean
-from engine.networks import load_dataset
 from engine.params import Parameters
 from engine.registry import algorithm
 from engine.runner import RunResult, check_seed, run
 from engine.serialise import plain
+from engine.version import __version__
 
 Pairs = tuple[tuple[str, str], ...]
 Datasets = Dataset | str | Iterable[Dataset | str]
@@ -37,12 +38,10 @@ def engine_version() -> str:
     Any edit to the engine (studies and the command line apart) makes a new version, so a store
     never mixes results of different code.
     """
-    from engine import __version__
-
     digest = hashlib.sha256()
     for path in sorted(_ENGINE.rglob("*.py")):
         relative = path.relative_to(_ENGINE)
-        if relative.parts[0] not in {"studies", "__main__.py"}:
+        if relative.parts[0] not in {"studies", "cli", "__main__.py"}:
             digest.update(str(relative).encode() + b"\0" + path.read_bytes())
     return f"{__version__}+{digest.hexdigest()[:8]}"
 

@@ -20,7 +20,7 @@ from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import Any, Protocol
 
-from engine.data import Dataset
+from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.studies.cells import Cell, CellResult, engine_version, run_cell
 

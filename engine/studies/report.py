@@ -14,16 +14,16 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from engine.data import Dataset
-from engine.graphs import matrix_of
-from engine.metrics import Metrics, compare
-from engine.networks import load_dataset
+from engine.data.dataset import Dataset
+from engine.data.networks import load_dataset
+from engine.graphs.cpdag import matrix_of
+from engine.graphs.metrics import Metrics, compare
 from engine.registry import ALGORITHMS
 from engine.runner import RunResult, run
 from engine.studies.analysis import frame
 from engine.studies.cells import CellResult
+from engine.studies.figures import COLOURS, DASHES, Panel, Series, chart
 from engine.studies.store import ResultStore
-from engine.studies.svg import COLOURS, DASHES, Panel, Series, chart
 from engine.studies.sweep import Progress, sweep
 
 # What the ε axes show. The paper's runs from 1 to 100; totals of the largest ε a round reach 1e16.
@@ -96,7 +96,7 @@ class Work:
         """A table as CSV and, with notes, as Markdown."""
         self.write(f"{name}.csv", table.to_csv(index=False))
         said = [f"- {note}" for note in (*notes, *self.absent())]
-        text = [f"# {title}", "", *said, "", *_markdown(table), ""]
+        text = [f"# {title}", "", *said, "", _markdown(table), ""]
         self.write(f"{name}.md", "\n".join(text))
 
     def absent(self) -> list[str]:
@@ -153,10 +153,9 @@ def mean_scores(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return out.reset_index()
 
 
-def _markdown(table: pd.DataFrame) -> list[str]:
-    rows = [list(map(str, table.columns)), ["---"] * table.shape[1]]
-    rows += [[_cell(v) for v in row] for row in table.itertuples(index=False)]
-    return [f"| {' | '.join(row)} |" for row in rows]
+def _markdown(table: pd.DataFrame) -> str:
+    cells = table.astype(object).map(_cell)
+    return str(cells.to_markdown(index=False, disable_numparse=True))
 
 
 def _cell(value: Any) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from engine.registry import ALGORITHMS
 from engine.studies import papers
+from engine.studies.figures import COLOURS, DASHES, Panel, Series, chart
 from engine.studies.report import (
     NAN,
     PER_ROUND,
@@ -24,7 +25,6 @@ from engine.studies.report import (
     scored,
     timed,
 )
-from engine.studies.svg import COLOURS, DASHES, Panel, Series, chart
 from engine.theory import affordable_iterations
 
 COMMON = {"guarantee": "published", "delta": 1e-12}

@@ -8,7 +8,7 @@ import networkx as nx
 import streamlit as st
 
 from engine import Dataset, RunResult
-from engine.metrics import EdgeClass, classify, truth_cpdag
+from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
 from pages.components.graph import (
     Link,
     as_digraph,

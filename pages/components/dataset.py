@@ -8,9 +8,10 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, InputError, read_csv
-from engine.data import MAX_COLUMNS, MAX_LEVELS, MAX_ROWS
-from engine.linear.sem import GRAPHS, MAX_NODES, NOISES
-from engine.networks import NETWORKS
+from engine.data.levels import MAX_LEVELS
+from engine.data.networks import NETWORKS
+from engine.data.reading import MAX_COLUMNS, MAX_ROWS
+from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
 from pages.components import text
 from pages.components.state import (
     MAX_ROWS as MAX_SAMPLE,

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.algorithms.common import Algorithm
+from engine.algorithm import Algorithm
 from engine.params import ParameterError, Spec, relevant
 from pages.components import text
 from pages.components.state import bound, filled, fits

@@ -14,8 +14,8 @@ import networkx as nx
 import numpy as np
 from pyvis.network import Network
 
-from engine.graphs import Adjacency
-from engine.metrics import EdgeClass
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.metrics import EdgeClass
 from pages.components import text
 from pages.components.layout import NODE_HEIGHT, Point, box_width
 

@@ -14,9 +14,11 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from engine import Dataset
-from engine.algorithms.common import Evidence, Scores
 from engine.algorithms.priv_pc import PrivPCParameters
-from engine.skeleton import Query
+from engine.constraint.evidence import Evidence
+from engine.constraint.scores import Scores
+from engine.constraint.skeleton import Query
+from engine.randomness import Randomness
 from engine.theory import sieve_epsilon
 
 MOST_QUERIES = 3_000  # scores that are shown
@@ -44,10 +46,10 @@ class Sieve:
         params = PrivPCParameters(
             statistic=self.statistic,
             guarantee=self.guarantee,
-            score=self.scale,
+            score=self.perturbed,
             threshold=self.threshold,
         )
-        return Evidence(data, params, self.scale)
+        return Evidence(data, params, self.perturbed)
 
     def unit(self, data: Dataset, m: int | None = None) -> float:
         """The sensitivity that the noise of an order-0 query is calibrated to, on m rows."""
@@ -150,18 +152,18 @@ def on_data(
     if len(every) > MOST_SIMULATED:
         every = [every[i] for i in sorted(rng.choice(len(every), MOST_SIMULATED, replace=False))]
     exact = np.array([evidence.of(q) for q in every])
-    sample = evidence.sample(m, rng) if m < _data.n else None
+    sample = evidence.sample(m, Randomness(rng)) if m < _data.n else None
     small = np.array([evidence.of(q, sample) for q in every])
-    units = np.array([evidence.unit(q, m) for q in every])
-    wholes = np.array([evidence.unit(q) for q in every])
+    units = np.array([evidence.noise_sensitivity(q, m) for q in every])
+    wholes = np.array([evidence.noise_sensitivity(q) for q in every])
     inner = sieve_epsilon(sieve.epsilon, _data.n, m)
     shape = REPEATS, len(every)
     noise = (rng.laplace(size=shape) * 4 + rng.laplace(size=shape) * 2) / inner * units
     last = rng.laplace(size=shape) * 2 / sieve.epsilon * wholes
-    level = evidence.level()
+    level = evidence.cutoff()
     out = []
     for tweak in tweaks:
-        sieved = small + noise >= evidence.level(tweak)
+        sieved = small + noise >= evidence.cutoff(tweak)
         passed = sieved & (exact + last > level)
         high, low = exact >= level + gap, exact <= level - gap
         one = float(np.mean(~sieved[:, high])) if high.any() else math.nan

@@ -16,8 +16,8 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, InputError, RunResult, load_dataset
-from engine.linear.sem import parse_name
-from engine.networks import NETWORKS, load_network
+from engine.data.networks import NETWORKS, load_network
+from engine.data.simulated import parse_name
 from engine.params import ParameterError, Spec, relevant
 from engine.registry import algorithm
 from pages.components import worker

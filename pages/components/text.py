@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine import Dataset
-from engine.algorithms.common import Algorithm
+from engine.algorithm import Algorithm
+from engine.data.simulated import parse_name
 from engine.errors import InputError
-from engine.linear.sem import parse_name
 from engine.runner import RunResult
 
 # What an algorithm's paper counts by ε; None where ε is the paper's total.

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import Dataset, RunResult
-from engine.metrics import EdgeClass, classify, truth_cpdag
+from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
 from engine.registry import algorithm
 from engine.session import Step
 from pages.components import text

@@ -7,14 +7,18 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from engine.constraint.skeleton import Graph, Query, TestByTest, search
+from engine.privacy.accounting import Guarantee
 from engine.privacy.events import UndefendedEvent
-from engine.privacy.ledger import BudgetExhausted, Guarantee, Ledger
-from engine.privacy.mechanisms import AboveThreshold, exponential, gaussian, laplace
+from engine.privacy.ledger import BudgetExhausted, Ledger
+from engine.privacy.mechanisms import laplace
+from engine.randomness import Randomness
 from engine.session import Session
-from engine.skeleton import Graph, Query, TestByTest, search
+from tests.privacy.mechanisms_table import every_release
 from tests.privacy.readd import total_of
 
 Move = Callable[[Session, Query, float], float]
+RELEASES = list(every_release().values())
 
 
 def greedy(s: Session, q: Query, last: float) -> float:
@@ -28,18 +32,13 @@ def gambler(s: Session, q: Query, last: float) -> float:
 
 
 def mixer(s: Session, q: Query, last: float) -> float:
-    """Every mechanism in turn, on subsamples too."""
-    kind = s.rng.integers(4)
-    if kind == 0:
-        run = AboveThreshold(
-            s, threshold=0, sensitivity=0.1, threshold_scale=1, query_scale=2, rate=0.3
-        )
-        return float(run.above(last))
-    if kind == 1:
-        return float(exponential(s, [0.0, 1.0, 2.0], epsilon=0.1))
-    if kind == 2:
-        return float(gaussian(s, [0.0], sensitivity=0.05, sigma=1.0)[0])
-    return laplace(s, 0.0, sensitivity=0.05, scale=1.0)
+    """Every mechanism in turn, on samples too; where one is refused, the next."""
+    for k in s.randomness._generator.permutation(len(RELEASES)):
+        try:
+            return RELEASES[k](s, last, 0.05)
+        except BudgetExhausted:
+            continue
+    raise BudgetExhausted("nothing fits any more")
 
 
 def stubborn(s: Session, q: Query, last: float) -> float:
@@ -82,10 +81,10 @@ def methods() -> list[tuple[str, dict[str, float]]]:
     return [
         ("basic", {}),
         ("zcdp", {}),
-        ("rdp", {"order": 8.0}),
+        ("rdp", {"renyi_order": 8.0}),
         ("basic", {"rate": 0.2}),
         ("zcdp", {"rate": 0.2}),
-        ("rdp", {"order": 8.0, "rate": 0.2}),
+        ("rdp", {"renyi_order": 8.0, "rate": 0.2}),
     ]
 
 
@@ -97,7 +96,7 @@ def test_no_rule_overspends(move: Move, method: str, options: dict[str, float]) 
     for seed in range(6 if move is stubborn else 60):
         cap = Guarantee((0.5, 2.0, 8.0)[seed % 3], 1e-6)
         session = Session(
-            rng=np.random.default_rng(seed),
+            randomness=Randomness(seed),
             ledger=Ledger(cap, method=method, **options),  # type: ignore[arg-type]
             names=tuple("abcdefgh"),
         )
@@ -124,7 +123,7 @@ def test_the_sum_apart_from_the_ledger_would_notice() -> None:
             return True
 
     ledger = Broken(Guarantee(1.0, 1e-6))
-    session = Session(rng=np.random.default_rng(0), ledger=ledger)
+    session = Session(randomness=Randomness(0), ledger=ledger)
     for _ in range(3):
         laplace(session, 0.0, sensitivity=0.5, scale=1.0)
     assert total_of(ledger).epsilon == pytest.approx(1.5)

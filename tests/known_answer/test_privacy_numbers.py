@@ -13,7 +13,8 @@ from engine import theory
 from engine.errors import InputError
 from engine.privacy import accounting
 from engine.privacy.accounting import analytic_gaussian_sigma, compose, compose_any_pure
-from engine.statistics import kendall_z, rank_score, rank_sensitivity, score, spearman_z
+from engine.statistics.rank import kendall_z, rank_score, rank_sensitivity, spearman_z
+from engine.statistics.score import score
 
 DELTA = 1e-6
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.statistics import (
+from engine.statistics.rank import (
     kendall_z,
     p_sensitivity,
     rank_score,

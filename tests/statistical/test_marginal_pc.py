@@ -14,11 +14,12 @@ from scipy.stats import beta, binom
 from engine import Dataset
 from engine.marginals import moments as released
 from engine.marginals.citest import NoisyTests
-from engine.privacy.accounting import rho_budget
-from engine.privacy.ledger import Guarantee, Ledger
+from engine.privacy.accounting import Guarantee, rho_budget
+from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import gaussian
+from engine.randomness import Randomness
 from engine.session import Session
-from engine.tables import Store, store_of
+from engine.tables.store import Store, store_of
 
 DELTA = 1e-6
 
@@ -37,7 +38,7 @@ def dataset(codes: np.ndarray, levels: tuple[int, ...]) -> Dataset:
 
 def session(epsilon: float, seed: int) -> Session:
     return Session(
-        rng=np.random.default_rng(seed),
+        randomness=Randomness(seed),
         ledger=Ledger(Guarantee(epsilon, DELTA), method="zcdp"),
         trace=False,
     )
@@ -98,7 +99,8 @@ def transcript(store: Store, owner: Session, monkeypatch, gaussian) -> np.ndarra
 
     def record(*arguments, **options):
         seen.append(gaussian(*arguments, **options))
-        return seen[-1].copy()
+        # the release goes on with one answer, whatever the audit had drawn at once
+        return (seen[-1] if seen[-1].ndim == 1 else seen[-1][0]).copy()
 
     monkeypatch.setattr(released, "gaussian", record)
     released.release_pairs(owner, store, owner.ledger.limit)
@@ -122,22 +124,25 @@ def epsilon_found(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def audit(epsilon: float, monkeypatch, mechanism) -> float:
-    """The bound from RUNS releases on either neighbour, projected on their difference."""
+    """The bound from RUNS releases on either neighbour, projected on their difference.
+
+    Up to the mechanism a release is a function of the data, so one call of the mechanism on RUNS
+    copies of what it is given is RUNS independent releases.
+    """
 
     def exact(session, values, **options):
         return np.asarray(values, dtype=float)
 
-    first, second = neighbours()
-    plain = [transcript(s, session(epsilon, 0), monkeypatch, exact) for s in (first, second)]
+    def copies(session, values, **options):
+        return mechanism(session, np.tile(np.asarray(values, dtype=float), (RUNS, 1)), **options)
+
+    plain = [transcript(s, session(epsilon, 0), monkeypatch, exact) for s in neighbours()]
     direction = plain[1] - plain[0]
     scores = []
-    for k, store in enumerate((first, second)):
-        owner = session(epsilon, 50 + k)
-        runs = []
-        for _ in range(RUNS):
-            owner.ledger = Ledger(Guarantee(epsilon, DELTA), method="zcdp")
-            runs.append(transcript(store, owner, monkeypatch, mechanism) @ direction)
-        scores.append(np.array(runs))
+    for k, store in enumerate(neighbours()):
+        drawn = transcript(store, session(epsilon, 50 + k), monkeypatch, copies)
+        assert drawn.shape == (RUNS, direction.size)
+        scores.append(drawn @ direction)
     return epsilon_found(*scores)
 
 

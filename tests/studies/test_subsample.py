@@ -7,7 +7,9 @@ import pytest
 from scipy import stats
 
 from engine import load_dataset
-from engine.tables import Store, Subsample, _split
+from engine.randomness import Randomness
+from engine.tables.store import Store
+from engine.tables.subsample import Subsample, _split, draw
 
 GOODNESS = 1e-4
 
@@ -58,7 +60,7 @@ def test_tables_of_one_sample_agree(cells: int, monkeypatch: pytest.MonkeyPatch)
     """Whether counts or rows were drawn, all tables are margins of one sample of m rows."""
     monkeypatch.setattr(Subsample, "CELLS", cells)
     store = Store(load_dataset("sachs", n=5000))
-    sample = store.subsample(700, np.random.default_rng(1))
+    sample = draw(store, 700, Randomness(1))
     pair = sample.table(0, 1)
     assert pair.sum() == 700
     assert (pair <= store.table(0, 1)).all()
@@ -82,7 +84,7 @@ def test_a_second_table_has_the_law_of_rows_drawn_at_once(
     s, i, j = np.unravel_index(int(full.argmax()), full.shape)
     rng, draws, found = np.random.default_rng(2), 2000, []
     for _ in range(draws):
-        sample = store.subsample(90, rng)
+        sample = draw(store, 90, Randomness(rng))
         sample.table(0, 2)
         found.append(sample.table(2, 3, (0, 1))[s, i, j])
     assert _fits(np.array(found), stats.hypergeom(400, int(full[s, i, j]), 90), draws)
@@ -90,4 +92,4 @@ def test_a_second_table_has_the_law_of_rows_drawn_at_once(
 
 def test_all_rows_are_the_rows_themselves() -> None:
     store = Store(load_dataset("asia", n=500))
-    assert store.subsample(500, np.random.default_rng(0)) is store.rows
+    assert draw(store, 500, Randomness(0)) is store.rows

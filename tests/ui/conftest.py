@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,13 +13,15 @@ from pages.components import worker
 APP = Path(__file__).resolve().parents[2] / "app.py"
 
 
-@pytest.fixture(autouse=True)
-def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def patience() -> Iterator[None]:
     """Pages wait for every run: no browser is here to look again."""
-    monkeypatch.setattr(worker, "PATIENCE", 120.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker, "PATIENCE", 120.0)
+        yield
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def open_app() -> Callable[..., AppTest]:
     """Open the app in a new session, at an address with the given query parameters."""
 

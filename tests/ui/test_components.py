@@ -11,8 +11,8 @@ import networkx as nx
 import pytest
 
 from engine import load_dataset, read_csv, run
-from engine.metrics import EdgeClass
-from engine.networks import NETWORKS, load_network
+from engine.data.networks import NETWORKS, load_network
+from engine.graphs.metrics import EdgeClass
 from pages.components import export, text
 from pages.components.graph import STROKES, Link, render_graph
 from pages.components.layout import (
@@ -48,7 +48,11 @@ def test_few_digits_never_turn_into_exponents() -> None:
     assert text.number(148.4, 2) == "148"
 
 
-@pytest.mark.parametrize("name", NETWORKS[:9])
+# Wider graphs than Alarm's do not fit without overlaps.
+DRAWN = [name for name in NETWORKS if len(load_network(name).names) <= 40]
+
+
+@pytest.mark.parametrize("name", DRAWN)
 def test_no_two_nodes_overlap_and_all_lie_in_the_frame(name: str) -> None:
     graph = load_network(name).dag()
     scale = frame_scale(len(graph), wide=False)

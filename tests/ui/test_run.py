@@ -38,8 +38,26 @@ def press_run(app: AppTest) -> AppTest:
     return app
 
 
-def test_opens_on_a_finished_run(app: AppTest) -> None:
-    result = run("priv_pc", ASIA, seed=0)
+@pytest.fixture(scope="module")
+def untouched(open_app: Callable[..., AppTest]) -> AppTest:
+    """The app as it opens, for tests that only look."""
+    return open_app()
+
+
+@pytest.fixture(scope="module")
+def form(open_app: Callable[..., AppTest]) -> AppTest:
+    """A session in which nothing but the algorithm is changed."""
+    return open_app(data="cancer", n="2000")
+
+
+@pytest.fixture(scope="module")
+def session(open_app: Callable[..., AppTest]) -> AppTest:
+    """A session in which one algorithm is run after the other."""
+    return open_app(data="cancer", n="2000")
+
+
+def test_opens_on_a_finished_run(untouched: AppTest) -> None:
+    app, result = untouched, run("priv_pc", ASIA, seed=0)
     shown = metrics(app)
     assert shown["Skeleton F1"] == f"{result.metrics.skeleton_f1:.2f}"
     assert shown["SHD"] == str(result.metrics.shd)
@@ -48,8 +66,9 @@ def test_opens_on_a_finished_run(app: AppTest) -> None:
     assert messages(app)[0].startswith("Complete")
 
 
-def test_graphs_hold_every_node_and_no_external_address(app: AppTest) -> None:
-    for frame in app.get("iframe"):
+def test_graphs_hold_every_node_and_no_external_address(untouched: AppTest) -> None:
+    assert untouched.get("iframe")
+    for frame in untouched.get("iframe"):
         page = frame.proto.srcdoc
         assert all(f'"label": "{name}"' in page for name in ASIA.names)
         assert "//" not in page.replace("// ", "")
@@ -58,24 +77,32 @@ def test_graphs_hold_every_node_and_no_external_address(app: AppTest) -> None:
 
 
 @pytest.mark.parametrize("key", list(ALGORITHMS))
-def test_form_shows_only_the_parameters_of_the_algorithm(app: AppTest, key: str) -> None:
-    app.selectbox(key="run-algorithm").set_value(key).run()
-    assert not app.exception
+def test_form_shows_only_the_parameters_of_the_algorithm(form: AppTest, key: str) -> None:
+    form.selectbox(key="run-algorithm").set_value(key).run()
+    assert not form.exception
     specs = ALGORITHMS[key].params.specs()
     wanted = relevant(specs, {s.name: s.default for s in specs})
-    assert parameters_shown(app) == {s.name for s in wanted}
+    assert parameters_shown(form) == {s.name for s in wanted}
 
 
-@pytest.mark.parametrize("key", list(ALGORITHMS))
-@pytest.mark.parametrize("guarantee", ["strict", "published"])
-def test_every_algorithm_runs_from_the_form(app: AppTest, key: str, guarantee: str) -> None:
-    app.selectbox(key="run-network").set_value("cancer").run()
-    app.number_input(key="run-n").set_value(2000).run()
+def guarantees(key: str) -> tuple[str | None, ...]:
+    """What the form lets one choose; None where there is nothing to choose."""
+    spec = {s.name: s for s in ALGORITHMS[key].params.specs()}.get("guarantee")
+    return (None,) if spec is None or len(spec.choices) < 2 else spec.choices
+
+
+@pytest.mark.parametrize(("key", "guarantee"), [(k, g) for k in ALGORITHMS for g in guarantees(k)])
+def test_every_algorithm_runs_from_the_form(
+    session: AppTest, key: str, guarantee: str | None
+) -> None:
+    app = session
     app.selectbox(key="run-algorithm").set_value(key).run()
-    choice = [r for r in app.radio if r.key == "param-guarantee"]
-    if choice and guarantee in {o.lower() for o in choice[0].options}:
-        choice[0].set_value(guarantee).run()
+    if guarantee is not None:
+        app.radio(key="param-guarantee").set_value(guarantee).run()
     press_run(app)
+    assert app.session_state["shown"].result.algorithm == key
+    if guarantee is not None:
+        assert app.session_state["shown"].result.params.as_dict()["guarantee"] == guarantee
     assert not app.error
     assert ALGORITHMS[key].title in app_html(app)
     assert "Settings changed" not in " ".join(messages(app))
@@ -119,8 +146,8 @@ def test_changed_settings_are_called_stale_until_run(app: AppTest) -> None:
     assert metrics(app)["CI tests"] == str(result.ci_tests)
 
 
-def test_strict_shows_guarantee_used_and_left(app: AppTest) -> None:
-    shown = metrics(app)
+def test_strict_shows_guarantee_used_and_left(untouched: AppTest) -> None:
+    shown = metrics(untouched)
     ledger = run("priv_pc", ASIA, seed=0).ledger
     assert shown["Guaranteed total ε"] == "1"
     assert shown["Budget used (ρ)"] == f"{ledger.used:.3g} · {ledger.used / ledger.limit:.0%}"
@@ -203,8 +230,8 @@ def test_link_round_trip(app: AppTest, open_app: Callable[..., AppTest]) -> None
     assert not again.warning or "Settings changed" not in again.warning[0].value
 
 
-def test_the_default_needs_no_link(app: AppTest) -> None:
-    assert not dict(app.query_params)
+def test_the_default_needs_no_link(untouched: AppTest) -> None:
+    assert not dict(untouched.query_params)
 
 
 @pytest.mark.parametrize(
@@ -378,7 +405,7 @@ def test_marginal_pc_lists_released_tables_and_confidence(
     app = open_app(data="cancer", n="5000", algorithm="marginal_pc")
     result = app.session_state["shown"].result
     table = ledger.released_table(result)
-    assert len(table) == len(result.extras["released tables"])
+    assert len(table) == len(result.diagnostics.released_tables)
     assert any(frame.value.equals(table) for frame in app.dataframe)
     edges = trace.edges_table(app.session_state["shown"].data, result)
     learned = edges[edges["Learned"] != "no edge"]
@@ -440,7 +467,7 @@ def test_curate_shows_planned_beside_spent(open_app: Callable[..., AppTest]) -> 
     result = app.session_state["shown"].result
     table = ledger.plan_table(result)
     assert list(table.columns) == ["Order", "Planned at the start", "Planned at its turn", "Spent"]
-    spent = sum(row["cost"] for row in result.extras["spent budget by order"])
+    spent = sum(row.cost for row in result.diagnostics.allocation.spent)
     assert table["Spent"].sum() == pytest.approx(spent)
     specs = [chart.proto.spec for chart in app.get("plotly_chart")]
     assert any("Planned at the start" in spec for spec in specs)

@@ -14,15 +14,21 @@ from engine.theory import best_subsample
 from pages.components import sieving
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def sieve_page(open_app: Callable[..., AppTest]) -> AppTest:
+    """One session, in which one choice follows another."""
+    return opened(open_app)
+
+
+def opened(open_app: Callable[..., AppTest]) -> AppTest:
     app = open_app(data="cancer", n="2000")
     app.switch_page("pages/sieve.py").run()
     assert not app.exception
     return app
 
 
-def test_it_opens_with_charts_and_tables(sieve_page: AppTest) -> None:
+def test_it_opens_with_charts_and_tables(open_app: Callable[..., AppTest]) -> None:
+    sieve_page = opened(open_app)
     assert len(sieve_page.get("plotly_chart")) == 4
     spec = sieve_page.get("plotly_chart")[0].proto.spec
     assert "T \\u2212 t = 0.08" in spec or "T − t = 0.08" in spec
@@ -35,12 +41,15 @@ def test_it_opens_with_charts_and_tables(sieve_page: AppTest) -> None:
 @pytest.mark.parametrize("scale", ["p", "z"])
 @pytest.mark.parametrize("guarantee", ["published", "strict"])
 def test_every_score_and_sensitivity(sieve_page: AppTest, scale: str, guarantee: str) -> None:
-    sieve_page.radio(key="sieve-scale").set_value(scale).run()
-    sieve_page.radio(key="sieve-guarantee").set_value(guarantee).run()
+    sieve_page.radio(key="sieve-scale").set_value(scale)
+    sieve_page.radio(key="sieve-guarantee").set_value(guarantee)
     sieve_page.toggle(key="sieve-best").set_value(False).run()
-    sieve_page.slider(key="sieve-share").set_value(1.0).run()
+    assert not sieve_page.exception
+    sieve_page.slider(key="sieve-share").set_value(1.0)
     sieve_page.slider(key="sieve-tweak").set_value(0.0).run()
     assert not sieve_page.exception
+    assert sieve_page.radio(key="sieve-scale").value == scale
+    assert sieve_page.slider(key="sieve-tweak").value == 0.0
     assert len(sieve_page.get("plotly_chart")) == 4
 
 

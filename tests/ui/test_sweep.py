@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from engine.studies import ResultStore
@@ -28,15 +27,14 @@ def sweep_page(
     app.switch_page("pages/sweep.py").run()
     assert not app.exception
     yield app
-    studies.jobs().clear()
-    st.cache_resource.clear()
+    studies.jobs().clear()  # the example's runs and public samples may stay
 
 
 def small(app: AppTest, name: str) -> AppTest:
-    app.multiselect(key="sweep-datasets").set_value(["cancer"]).run()
-    app.multiselect(key="sweep-algorithms").set_value(["priv_pc", "pc"]).run()
+    app.multiselect(key="sweep-datasets").set_value(["cancer"])
+    app.multiselect(key="sweep-algorithms").set_value(["priv_pc", "pc"])
     for key, value in SMALL.items():
-        app.number_input(key=key).set_value(value).run()
+        app.number_input(key=key).set_value(value)
     app.text_input(key="sweep-name").set_value(name).run()
     assert not app.exception
     return app
@@ -163,9 +161,9 @@ def test_own_data_are_labelled_and_never_kept(sweep_page: AppTest) -> None:
     app.selectbox(key="data-network").set_value("own").run()
     app.file_uploader(key="data-file").set_value(("mine.csv", csv, "text/csv")).run()
     app.switch_page("pages/sweep.py").run()
-    app.multiselect(key="sweep-datasets").set_value(["own"]).run()
-    app.multiselect(key="sweep-algorithms").set_value(["priv_pc"]).run()
-    app.number_input(key="sweep-count").set_value(2).run()
+    app.multiselect(key="sweep-datasets").set_value(["own"])
+    app.multiselect(key="sweep-algorithms").set_value(["priv_pc"])
+    app.number_input(key="sweep-count").set_value(2)
     app.number_input(key="sweep-seeds").set_value(2).run()
     assert "every run would spend its ε, together ε = 200" in words(app)
     assert "sweep-name" not in [t.key for t in app.text_input]

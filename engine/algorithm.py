@@ -1,0 +1,69 @@
+"""What an algorithm declares, and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.data.dataset import Dataset
+from engine.graphs.cpdag import Adjacency, SeparatingSets
+from engine.params import Parameters
+from engine.privacy.accounting import Guarantee
+from engine.privacy.ledger import Ledger
+from engine.session import Session
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnostics:
+    """Base of what a family of algorithms shows beside its graph; typed, named fields alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What an algorithm returns; the runner turns it into a RunResult.
+
+    ``cpdag`` (d, d) boolean. ``claimed`` is the paper's own total, None in strict mode.
+    ``diagnostics`` is its family's record of what only such algorithms have.
+    """
+
+    cpdag: Adjacency
+    separating: SeparatingSets = field(default_factory=dict)
+    tests_by_order: tuple[int, ...] = ()
+    status: str = "complete"
+    claimed: Guarantee | None = None
+    diagnostics: Diagnostics = field(default_factory=lambda: Diagnostics())
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One registry line: everything that is known of an algorithm outside its own file.
+
+    ``run(data, params, session) -> Outcome``; ``family`` groups algorithms in forms; ``summary`` is
+    one sentence for a reader who knows no paper.
+    """
+
+    key: str
+    title: str
+    family: str
+    params: type[Parameters]
+    run: Callable[[Dataset, Any, Session], Outcome]
+    private: bool
+    reference: str
+    summary: str = ""
+    # How the ledger of a strict run is capped; public facts only. None: no noise, no ledger rule.
+    ledger: Callable[[Dataset, Any], Ledger] | None = None
+    # What one published epsilon pays for, in words after "for"; None: there is no published form.
+    epsilon_pays: str | None = None
+    # The key of the algorithm without privacy that this one becomes without noise, exactly.
+    parent: str | None = None
+    # Where there is none: why.
+    no_parent: str = ""
+    # Settings by name, laid over the defaults; the names are the same for all private algorithms.
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def guarantees(self) -> tuple[str, ...]:
+        """The guarantees a run can have; none without privacy."""
+        declared = {spec.name: spec for spec in self.params.specs()}.get("guarantee")
+        return declared.choices if declared is not None else ()

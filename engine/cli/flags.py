@@ -1,0 +1,104 @@
+"""Flags that commands share, made from the declarations they stand for."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
+
+from engine.data.dataset import Dataset
+from engine.data.networks import NETWORKS, load_dataset
+from engine.data.reading import read_csv
+from engine.errors import InputError
+from engine.params import Spec
+from engine.registry import algorithm
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose complaint is one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise InputError in the place of printing a usage text."""
+        raise InputError(f"{message[0].upper()}{message[1:]}; see python -m {self.prog} --help.")
+
+
+def parts(text: str, flag: str) -> list[str]:
+    """The values of a flag that takes a list; InputError where one of them is empty."""
+    found = [part.strip() for part in text.split(",")]
+    if not all(found):
+        raise InputError(f"{flag} takes values separated by commas; one of {text!r} is empty.")
+    return found
+
+
+def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) -> None:
+    """Which data: bundled networks (several with commas if ``many``), or a person's own file."""
+    what = "bundled networks, with commas" if many else "a bundled network"
+    parser.add_argument("--dataset", help=f"{what}: {', '.join(NETWORKS)}")
+    parser.add_argument("--n", type=int, default=100_000, help="rows to sample from a network")
+    parser.add_argument("--data-seed", type=int, default=0, help="seed of the sample")
+    parser.add_argument("--csv", metavar="FILE", help="your own data instead of a network")
+    parser.add_argument("--truth", metavar="FILE", help="its true edges: two columns, from and to")
+
+
+def datasets(args: argparse.Namespace) -> list[Dataset]:
+    """The data that the flags name; InputError where they do not fit together."""
+    if (args.csv is None) == (args.dataset is None):
+        raise InputError("Give either --dataset NAME or --csv FILE.")
+    if args.csv is not None:
+        return [read_csv(args.csv, truth=args.truth)]
+    if args.truth is not None:
+        raise InputError("--truth belongs to --csv: a bundled network brings its own true graph.")
+    names = parts(args.dataset, "--dataset")
+    return [load_dataset(name, n=args.n, seed=args.data_seed) for name in names]
+
+
+def dataset(args: argparse.Namespace) -> Dataset:
+    """The one dataset that the flags name."""
+    found = datasets(args)
+    if len(found) > 1:
+        raise InputError("--dataset takes one name here; engine sweep takes several.")
+    return found[0]
+
+
+def declared(keys: Iterable[str]) -> list[Spec]:
+    """Every parameter of the algorithms, the first declaration of each name."""
+    specs: dict[str, Spec] = {}
+    for key in keys:
+        for spec in algorithm(key).params.specs():
+            specs.setdefault(spec.name, spec)
+    return list(specs.values())
+
+
+def add_parameter_flags(
+    parser: argparse.ArgumentParser, specs: Sequence[Spec], *, many: bool = False
+) -> None:
+    """One flag for each declared parameter, in either spelling; a list of values if ``many``."""
+    for spec in specs:
+        flags = dict.fromkeys((f"--{spec.name}", f"--{spec.name.replace('_', '-')}"))
+        what = ", ".join(spec.choices) or spec.bounds() + "".join(f' or "{w}"' for w in spec.words)
+        parser.add_argument(
+            *flags,
+            dest=f"param_{spec.name}",
+            metavar=spec.kind.upper() + (",..." if many else ""),
+            help=f"{spec.help} ({what}; default {spec.default})".replace("%", "%%"),
+        )
+
+
+def given(args: argparse.Namespace, specs: Sequence[Spec]) -> dict[str, str]:
+    """Name -> text of the parameters whose flags were given."""
+    texts = {spec.name: getattr(args, f"param_{spec.name}") for spec in specs}
+    return {name: text for name, text in texts.items() if text is not None}
+
+
+def values(args: argparse.Namespace, specs: Sequence[Spec]) -> dict[str, Any]:
+    """Name -> parsed value of the parameters whose flags were given."""
+    texts = given(args, specs)
+    return {spec.name: spec.parse(texts[spec.name]) for spec in specs if spec.name in texts}
+
+
+def chosen_algorithms(prog: str, argv: Sequence[str], default: str = "priv_pc") -> list[str]:
+    """The algorithms named by ``--algorithm``, read first: they declare the other flags."""
+    first = Parser(prog=prog, add_help=False, allow_abbrev=False)
+    first.add_argument("--algorithm", default=default)
+    keys = parts(first.parse_known_args(argv)[0].algorithm, "--algorithm")
+    return [algorithm(key).key for key in keys]

@@ -1,0 +1,88 @@
+"""``python -m engine run | algorithms | warm``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from engine.cli.flags import (
+    Parser,
+    add_dataset_flags,
+    add_parameter_flags,
+    chosen_algorithms,
+    dataset,
+    declared,
+    values,
+)
+from engine.data.networks import load_dataset
+from engine.errors import InputError
+from engine.registry import ALGORITHMS, algorithm
+from engine.runner import RunResult, run
+from engine.serialise import algorithm_dict, result_dict
+
+
+def run_command(argv: Sequence[str]) -> None:
+    """One run; a summary, or with ``--json`` every field of the result."""
+    keys = chosen_algorithms("engine run", argv)
+    if len(keys) > 1:
+        raise InputError("engine run takes one algorithm; engine sweep takes several.")
+    chosen, specs = algorithm(keys[0]), declared(keys)
+    parser = Parser(prog="engine run", description=chosen.summary, allow_abbrev=False)
+    add_dataset_flags(parser)
+    parser.add_argument("--algorithm", default="priv_pc", help=", ".join(ALGORITHMS))
+    parser.add_argument("--seed", type=int, default=0, help="seed of every draw of the run")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_parameter_flags(parser, specs)
+    args = parser.parse_args(argv)
+    result = run(chosen.key, dataset(args), seed=args.seed, **values(args, specs))
+    print(json.dumps(result_dict(result)) if args.json else summary(result))
+
+
+def summary(result: RunResult) -> str:
+    """A run in a few lines for the terminal."""
+    lines = [f"{ALGORITHMS[result.algorithm].title} on {result.dataset}: {result.status}"]
+    directed = set(result.cpdag.edges)
+    for a, b in sorted(directed):
+        if (b, a) not in directed:
+            lines.append(f"  {a} -> {b}")
+        elif a < b:
+            lines.append(f"  {a} -- {b}")
+    if result.metrics is not None:
+        m = result.metrics
+        lines.append(
+            f"skeleton F1 {m.skeleton_f1:.3f}, precision {m.precision:.3f}, recall {m.recall:.3f}, "
+            f"directed F1 {m.directed_f1:.3f}, SHD {m.shd}"
+        )
+    lines.append(f"{result.ci_tests} tests, {result.seconds:.3f} s")
+    lines.append(f"defended: epsilon {result.spent.epsilon:.4g}, delta {result.spent.delta:.3g}")
+    if result.claimed is not None:
+        claimed = result.claimed
+        lines.append(f"the paper claims: epsilon {claimed.epsilon:.4g}, delta {claimed.delta:.3g}")
+    return "\n".join(lines)
+
+
+def algorithms_command(argv: Sequence[str]) -> None:
+    """Every algorithm; with ``--json`` its parameters, defaults and bounds too."""
+    parser = Parser(prog="engine algorithms", description="Every algorithm and its parameters.")
+    parser.add_argument("--json", action="store_true", help="parameters, defaults and bounds too")
+    if parser.parse_args(argv).json:
+        print(json.dumps([algorithm_dict(a) for a in ALGORITHMS.values()]))
+        return
+    for a in ALGORITHMS.values():
+        print(f"{a.key:16} {a.title}: {a.summary}")
+
+
+def warm_command(argv: Sequence[str]) -> None:
+    """Compile every kernel once, so that numba's disk cache spares users the wait."""
+    Parser(prog="engine warm", description="Fill numba's compile cache.").parse_args(argv)
+    small = load_dataset("asia", n=2_000)
+    for key, chosen in ALGORITHMS.items():
+        names = {s.name: s for s in chosen.params.specs()}
+        tests = names["statistic"].choices if "statistic" in names else (None,)
+        for test in tests:
+            options: dict[str, Any] = {} if test is None else {"statistic": test}
+            try:
+                run(key, small, trace=False, **options)
+            except InputError:
+                continue  # a combination the algorithm refuses needs no kernel

@@ -1,0 +1,204 @@
+"""``python -m engine sweep | reproduce``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from engine.cli.flags import (
+    Parser,
+    add_dataset_flags,
+    add_parameter_flags,
+    chosen_algorithms,
+    datasets,
+    declared,
+    given,
+    parts,
+)
+from engine.errors import InputError
+from engine.params import Spec
+from engine.registry import ALGORITHMS
+from engine.studies.sweep import Progress, sweep
+
+INTERRUPTED = 130  # the exit status of a program that Ctrl-C ended
+
+
+def _where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=workers,
+        help="processes (1: this one alone; default %(default)s)",
+    )
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="run on a Dask cluster, e.g. tcp://host:8786"
+    )
+
+
+def _executor(args: argparse.Namespace) -> dict[str, Any]:
+    if args.workers < 1:
+        raise InputError(f"--workers must be at least 1; {args.workers} is not.")
+    if args.scheduler is not None:
+        if "://" not in args.scheduler:
+            raise InputError(
+                f"--scheduler takes an address such as tcp://host:8786; {args.scheduler!r} is not."
+            )
+        return {"executor": args.scheduler}
+    if args.workers == 1:
+        return {"executor": "serial"}
+    return {"executor": "processes", "workers": args.workers}
+
+
+# sweep -------------------------------------------------------------------------------
+
+
+def _sweep_parser(specs: Sequence[Spec]) -> Parser:
+    parser = Parser(
+        prog="engine sweep",
+        description="Run datasets x algorithms x parameters x seeds; lists with commas.",
+        allow_abbrev=False,
+    )
+    add_dataset_flags(parser, many=True)
+    parser.add_argument("--algorithm", default="priv_pc", help=", ".join(ALGORITHMS))
+    parser.add_argument("--seeds", type=int, default=5, help="how many seeds, from 0 on")
+    parser.add_argument("--out", metavar="FILE", help="keep results here; what is there is reused")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON array, one object a run"
+    )
+    _where_flags(parser, workers=1)
+    add_parameter_flags(parser, specs, many=True)
+    return parser
+
+
+def sweep_command(argv: Sequence[str]) -> int:
+    """Run a study; a table or JSON on standard output, progress on standard error."""
+    keys = chosen_algorithms("engine sweep", argv)
+    specs = declared(keys)
+    args = _sweep_parser(specs).parse_args(argv)
+    texts = given(args, specs)
+    grid = {
+        s.name: [s.parse(part) for part in parts(texts[s.name], f"--{s.name}")]
+        for s in specs
+        if s.name in texts
+    }
+    with _interruptible() as cancelled, _progress_line() as progress:
+        where = _executor(args)
+        results = sweep(
+            datasets(args),
+            keys,
+            grid,
+            args.seeds,
+            store=args.out,
+            cancelled=cancelled,
+            on_progress=progress,
+            **where,
+        )
+        finished = list(results)
+    print(_as_json(finished) if args.json else _as_table(finished))
+    return _end(cancelled, args.out)
+
+
+def _as_json(results: Sequence[Any]) -> str:
+    return json.dumps([r.as_dict() for r in sorted(results, key=lambda r: r.cell.key)])
+
+
+def _as_table(results: Sequence[Any]) -> str:
+    if not results:
+        return "Nothing was finished."
+    from engine.studies.analysis import frame, summary
+
+    rows = summary(frame(results))
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    note = "F1 (skeleton): median with the 10th and 90th percentile; the others: medians."
+    return "\n".join([*lines, note])
+
+
+# reproduce ---------------------------------------------------------------------------
+
+
+def reproduce_command(argv: Sequence[str]) -> int:
+    """Reproduce a table or figure of the papers into a folder."""
+    from engine.studies.report import Work
+    from engine.studies.reproduce import STUDIES, reproduce
+
+    parser = Parser(
+        prog="engine reproduce",
+        description="Reproduce a table or figure of the papers, with their numbers beside ours.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("name", help=", ".join(STUDIES))
+    parser.add_argument("--out", metavar="DIR", required=True, help="folder for the files")
+    parser.add_argument("--seeds", type=int, help="how many seeds (default: as the paper)")
+    parser.add_argument("--n", type=int, default=100_000, help="rows of each dataset")
+    _where_flags(parser, workers=2)
+    args = parser.parse_args(argv)
+    if args.seeds is not None and args.seeds < 1:
+        raise InputError(f"--seeds must be at least 1; {args.seeds} is not.")
+    with _interruptible() as cancelled, _progress_line() as progress:
+        work = Work(
+            Path(args.out),
+            seeds=args.seeds,
+            n=args.n,
+            cancelled=cancelled,
+            on_progress=progress,
+            **_executor(args),
+        )
+        try:
+            written = reproduce(args.name, work)
+        except KeyboardInterrupt:
+            return _end(cancelled, args.out)
+    for path in written:
+        print(path)
+    return 0
+
+
+# What both share ---------------------------------------------------------------------
+
+
+@contextmanager
+def _interruptible() -> Iterator[Callable[[], bool]]:
+    """Ctrl-C once asks for a stop that keeps what is finished; twice ends the program."""
+    pressed: list[int] = []
+
+    def press(number: int, frame: object) -> None:
+        pressed.append(number)
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, press)
+    try:
+        yield lambda: bool(pressed)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _progress_line() -> Iterator[Callable[[Progress], None] | None]:
+    """A line on standard error that is rewritten in place, if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+
+    def show(p: Progress) -> None:
+        left = "" if p.left is None else f", about {p.left:.0f} s left"
+        reused = f", {p.reused} reused" if p.reused else ""
+        print(f"\r\033[K{p.done}/{p.total} runs{reused}{left}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield show
+    finally:
+        print(file=sys.stderr)
+
+
+def _end(cancelled: Callable[[], bool], out: str | None) -> int:
+    if not cancelled():
+        return 0
+    where = f" in {out}" if out else ""
+    print(f"Stopped; what was finished is kept{where}.", file=sys.stderr)
+    return INTERRUPTED

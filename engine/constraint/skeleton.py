@@ -1,0 +1,161 @@
+"""The one PC loop (Spirtes, Glymour and Scheines; Priv-PC appendix A, Algorithm 3).
+
+:func:`search` walks orders and nodes; a :class:`Rule` decides. It knows nothing of privacy: a rule
+that runs out of budget raises, and the graph holds what was decided until then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from engine.graphs.cpdag import Adjacency
+
+
+class Query(NamedTuple):
+    """Is x independent of y given the set? Always x < y and ``given`` sorted."""
+
+    x: int
+    y: int
+    given: tuple[int, ...]
+
+    @property
+    def order(self) -> int:
+        """The size of the conditioning set."""
+        return len(self.given)
+
+
+class Graph:
+    """A skeleton that only loses edges, the sets that separated them, and the tests it took.
+
+    With ``stable`` (PC-stable, Colombo and Maathuis 2014) conditioning sets come from the
+    adjacencies as they were when the order began, and all sets of an order that separate a pair
+    are kept, so that neither skeleton nor v-structures depend on the order of the columns.
+    """
+
+    def __init__(self, d: int, *, stable: bool = False):
+        self.d, self.stable = d, stable
+        self._live = [set(range(d)) - {i} for i in range(d)]
+        self._frozen = self._live
+        self.separating: dict[frozenset[int], list[frozenset[int]]] = {}
+        self.tests: Counter[int] = Counter()
+        # Called before every query; raises to stop the search (see :func:`search`).
+        self.check: Callable[[], None] = lambda: None
+
+    def begin_order(self) -> None:
+        """Fix the adjacencies that conditioning sets are drawn from, if stable."""
+        self._frozen = [set(a) for a in self._live] if self.stable else self._live
+
+    def adjacent(self, x: int) -> list[int]:
+        """The nodes still joined to x, in column order."""
+        return sorted(self._live[x])
+
+    def candidates(self, x: int, y: int) -> list[int]:
+        """The nodes that conditioning sets of x - y may be drawn from, on x's side."""
+        return sorted(self._frozen[x] - {y})
+
+    def has_edge(self, x: int, y: int) -> bool:
+        """Whether x - y is still there."""
+        return y in self._live[x]
+
+    def separate(self, query: Query) -> None:
+        """Remove the query's edge; its set is one that separates the pair."""
+        self._live[query.x].discard(query.y)
+        self._live[query.y].discard(query.x)
+        self.separating.setdefault(frozenset((query.x, query.y)), []).append(frozenset(query.given))
+
+    def matrix(self) -> Adjacency:
+        """Symmetric (d, d) boolean matrix."""
+        out = np.zeros((self.d, self.d), dtype=bool)
+        for x, others in enumerate(self._live):
+            out[x, list(others)] = True
+        return out
+
+    def edge_count(self) -> int:
+        """How many edges are left."""
+        return sum(map(len, self._live)) // 2
+
+    def tests_by_order(self) -> tuple[int, ...]:
+        """Number of conditional independence tests of order 0, 1, ..."""
+        return tuple(self.tests[k] for k in range(max(self.tests, default=-1) + 1))
+
+
+class Rule(Protocol):
+    """How an algorithm decides which edges go."""
+
+    def begin_order(self, order: int, graph: Graph) -> None:
+        """Called before the first node of each order."""
+
+    def separate(self, x: int, order: int, graph: Graph) -> Iterator[Query]:
+        """Yield the queries about x's edges that are found independent.
+
+        A generator over the live graph: the loop removes the edge of each query as it comes.
+        """
+        ...
+
+
+class TestByTest:
+    """The usual rule: one decision a query. Subclasses define :meth:`independent`.
+
+    A query is an unordered pair and a set: it is asked, and answered, once in a run.
+    """
+
+    __test__ = False  # not a pytest class
+
+    def __init__(self) -> None:
+        self._asked: set[Query] = set()
+
+    def begin_order(self, order: int, graph: Graph) -> None:
+        """Nothing to prepare; an algorithm that plans overrides this."""
+
+    def independent(self, q: Query) -> bool:
+        """Whether the query is found independent."""
+        raise TypeError(f"{type(self).__name__} must define independent().")
+
+    def separate(self, x: int, order: int, graph: Graph) -> Iterator[Query]:
+        """Ask about x's edges, smallest conditioning candidates first."""
+        for y in graph.adjacent(x):
+            for query in self._queries(x, y, order, graph):
+                graph.check()
+                self._asked.add(query)
+                graph.tests[order] += 1
+                if self.independent(query):
+                    yield query
+                    if not graph.stable:
+                        break
+
+    def _queries(self, x: int, y: int, order: int, graph: Graph) -> Iterator[Query]:
+        """The pair's queries of this order that have not been asked; from both sides if stable."""
+        sides = ((x, y), (y, x)) if graph.stable else ((x, y),)
+        for a, b in sides:
+            for given in combinations(graph.candidates(a, b), order):
+                query = Query(min(x, y), max(x, y), given)
+                if query not in self._asked:
+                    yield query
+
+
+def search(
+    graph: Graph,
+    rule: Rule,
+    max_order: int,
+    *,
+    check: Callable[[], None] = lambda: None,
+) -> None:
+    """Run the PC loop on ``graph`` in place, orders 0 to ``max_order``.
+
+    ``check`` is called before each node and each query and may raise to stop the search.
+    """
+    graph.check = check
+    for order in range(max_order + 1):
+        if not any(len(graph.adjacent(x)) > order for x in range(graph.d)):
+            return
+        graph.begin_order()
+        rule.begin_order(order, graph)
+        for x in range(graph.d):
+            check()
+            for query in rule.separate(x, order, graph):
+                graph.separate(query)

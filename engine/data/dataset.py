@@ -1,0 +1,256 @@
+"""Discrete data: a table of codes and the public schema it follows.
+
+Everything downstream works on codes: cell (i, j) is the position of row i's value in
+column j's list of levels. The list's order is the ordinal order that Kendall and
+Spearman use. Levels are public schema, so a level may never occur in the rows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+
+from engine.data.levels import HUGE, MAX_LEVELS, interval_labels, show
+from engine.errors import DataError, InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Dataset:
+    """Rows of discrete values, the schema they follow, and the true graph if known.
+
+    codes   (n, d), smallest unsigned type that holds every level, columns contiguous,
+            read-only.
+    names   d distinct column names.
+    levels  per column, its labels in code order, which is the ordinal order.
+    values  (n, d) floats of numeric data, read-only, whose binning the codes are; else None.
+    bounds  per column of numeric data, the stated (lowest, highest) value, a public fact: methods
+            that read the values clip them to it.
+    truth   acyclic graph over exactly the column names (kept as a frozen copy).
+    public  true for benchmark data, whose raw statistics may be shown in traces.
+    notes   what was done to the data on reading, one sentence each.
+
+    Raises InputError where these do not fit together.
+    """
+
+    name: str
+    codes: np.ndarray
+    names: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...]
+    truth: nx.DiGraph | None = None
+    public: bool = False
+    notes: tuple[str, ...] = ()
+    values: np.ndarray | None = None
+    bounds: tuple[tuple[float, float], ...] | None = None
+
+    def __post_init__(self) -> None:
+        _check_schema(self.names, self.levels)
+        _check_codes(self.codes, self.cardinalities)
+        _check_values(self.values, self.bounds, self.codes.shape)
+        if self.truth is not None:
+            object.__setattr__(self, "truth", _frozen_truth(self.truth, self.names))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore from a pickle, which forgets that the codes are read-only."""
+        self.__dict__.update(state)
+        self.codes.flags.writeable = False
+        if self.values is not None:
+            self.values.flags.writeable = False
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.codes.shape[0])
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return int(self.codes.shape[1])
+
+    @property
+    def cardinalities(self) -> tuple[int, ...]:
+        """Number of levels of each column, those that never occur included."""
+        return tuple(map(len, self.levels))
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the content: codes, names, levels, values, true edges (not the name)."""
+        edges = None if self.truth is None else sorted(map(list, self.truth.edges))
+        header = [list(self.codes.shape), self.names, self.levels, edges]
+        digest = hashlib.sha256(json.dumps(header).encode())
+        for column in self.codes.T:
+            digest.update(column.astype("<u4").tobytes())
+        if self.values is not None:
+            digest.update(json.dumps(self.bounds).encode())
+            for column in self.values.T:
+                digest.update(column.astype("<f8").tobytes())
+        return digest.hexdigest()
+
+    @classmethod
+    def from_codes(
+        cls,
+        codes: np.ndarray | Sequence[Sequence[int]],
+        names: Sequence[str] | None = None,
+        levels: Sequence[Sequence[str]] | None = None,
+        *,
+        name: str = "data",
+        truth: nx.DiGraph | None = None,
+        public: bool = False,
+        notes: Sequence[str] = (),
+    ) -> Dataset:
+        """Build a dataset from any (n, d) array of non-negative whole numbers (copied).
+
+        Names default to X0, X1, ...; levels to "0" up to the largest code of the column.
+        """
+        array = np.asarray(codes)
+        if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
+            raise InputError("Codes must be a table of whole numbers, 0 or more, not empty.")
+        if names is None:
+            names = [f"X{j}" for j in range(array.shape[1])]
+        if levels is None:
+            levels = [[str(k) for k in range(int(top) + 1)] for top in array.max(axis=0)]
+        _check_range(array, [len(column) for column in levels])
+        packed = np.array(array, dtype=code_type(map(len, levels)), order="F")
+        packed.flags.writeable = False
+        return cls(
+            name=name,
+            codes=packed,
+            names=tuple(names),
+            levels=tuple(map(tuple, levels)),
+            truth=truth,
+            public=public,
+            notes=tuple(notes),
+        )
+
+    @classmethod
+    def from_values(
+        cls,
+        values: np.ndarray | Sequence[Sequence[float]],
+        bounds: Sequence[tuple[float, float]],
+        names: Sequence[str] | None = None,
+        *,
+        bins: int = 5,
+        name: str = "data",
+        truth: nx.DiGraph | None = None,
+        public: bool = False,
+        notes: Sequence[str] = (),
+    ) -> Dataset:
+        """Build numeric data (copied) from any (n, d) array and stated bounds of its columns.
+
+        The codes are ``bins`` levels of equal width between the bounds; values outside belong to
+        the outermost ones.
+        """
+        array = np.array(values, dtype=float, order="F")
+        if array.ndim != 2 or array.size == 0:
+            raise InputError("Values must be a table of numbers, not empty.")
+        stated = tuple((float(low), float(high)) for low, high in bounds)
+        array.flags.writeable = False
+        _check_values(array, stated, array.shape)
+        if isinstance(bins, bool) or not 2 <= bins <= MAX_LEVELS:
+            raise InputError(f"bins must be from 2 to {MAX_LEVELS}.")
+        cuts = [np.linspace(low, high, bins + 1)[1:-1] for low, high in stated]
+        codes = np.empty(array.shape, code_type([bins]), order="F")
+        for j, inner in enumerate(cuts):
+            codes[:, j] = np.searchsorted(inner, array[:, j], side="right")
+        codes.flags.writeable = False
+        return cls(
+            name=name,
+            codes=codes,
+            names=tuple(names) if names is not None else tuple(f"X{j}" for j in range(len(cuts))),
+            levels=tuple(interval_labels(inner) for inner in cuts),
+            truth=truth,
+            public=public,
+            notes=tuple(notes),
+            values=array,
+            bounds=stated,
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the labels as a pandas DataFrame of ordered categorical columns."""
+        import pandas as pd  # here, so that importing the engine does not load pandas
+
+        columns = {
+            name: pd.Categorical.from_codes(column, pd.Index(labels), ordered=True)
+            for name, labels, column in zip(self.names, self.levels, self.codes.T, strict=True)
+        }
+        return pd.DataFrame(columns)
+
+
+def code_type(cardinalities: Iterable[int]) -> np.dtype[Any]:
+    """Return the smallest unsigned type that holds the codes of every column."""
+    return np.min_scalar_type(max(cardinalities, default=1) - 1)
+
+
+def _check_schema(names: tuple[str, ...], levels: tuple[tuple[str, ...], ...]) -> None:
+    if len(names) != len(levels):
+        raise InputError(f"{len(names)} names but {len(levels)} lists of levels; give one each.")
+    if any(not isinstance(name, str) or not name.strip() for name in names):
+        raise InputError("Every column needs a name that is text and not blank.")
+    if len(set(names)) < len(names):
+        raise InputError(f"Column names must differ; {repeated(names)!r} appears twice.")
+    for name, labels in zip(names, levels, strict=True):
+        if not labels or len(set(labels)) < len(labels):
+            raise InputError(f"Column {name!r} needs at least one level, and no level twice.")
+
+
+def _check_codes(codes: np.ndarray, cardinalities: tuple[int, ...]) -> None:
+    """Check what the counting kernels rely on: shape, type, order, range."""
+    _check_range(codes, cardinalities)
+    right_type = codes.dtype == code_type(cardinalities)
+    if not right_type or not codes.flags.f_contiguous or codes.flags.writeable:
+        raise InputError("Codes must be packed as documented; use Dataset.from_codes instead.")
+
+
+def _check_values(
+    values: np.ndarray | None,
+    bounds: tuple[tuple[float, float], ...] | None,
+    shape: tuple[int, ...],
+) -> None:
+    if values is None and bounds is None:
+        return
+    if values is None or bounds is None or values.shape != shape or len(bounds) != shape[1]:
+        raise InputError("Numeric data need a value for every cell and bounds for every column.")
+    if values.dtype != np.float64 or values.flags.writeable or not np.isfinite(values).all():
+        raise InputError("Values must be finite, packed numbers; use Dataset.from_values instead.")
+    for low, high in bounds:
+        if not -HUGE < low < high < HUGE:
+            raise InputError("Every column needs two finite bounds, the lower one first.")
+
+
+def _check_range(codes: np.ndarray, cardinalities: Sequence[int]) -> None:
+    if codes.ndim != 2 or codes.shape[1] != len(cardinalities) or codes.size == 0:
+        raise InputError(f"Codes must be a table with rows and {len(cardinalities)} columns.")
+    for j, size in enumerate(cardinalities):
+        if codes[:, j].max() >= size:
+            raise InputError(f"Column {j} holds a code that is not below its {size} levels.")
+
+
+def _frozen_truth(graph: nx.DiGraph, names: tuple[str, ...]) -> nx.DiGraph:
+    """Return a read-only copy of the true graph, its nodes in column order."""
+    if set(graph.nodes) != set(names):
+        raise InputError("The true graph must have exactly the column names as its nodes.")
+    truth = nx.DiGraph()
+    truth.add_nodes_from(names)
+    truth.add_edges_from(graph.edges)
+    refuse_cycle(truth, "The true graph")
+    return nx.freeze(truth)
+
+
+def refuse_cycle(graph: nx.DiGraph, what: str) -> None:
+    if not nx.is_directed_acyclic_graph(graph):
+        arcs = nx.find_cycle(graph)
+        path = " -> ".join(show(node) for node in [*(a for a, _ in arcs), arcs[0][0]])
+        raise DataError(f"{what} has a cycle ({path}); remove or turn one of its edges.")
+
+
+def repeated(names: Sequence[str]) -> str:
+    return next(name for i, name in enumerate(names) if name in names[:i])

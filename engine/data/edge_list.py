@@ -1,0 +1,60 @@
+"""True graphs as edge lists: one edge a line."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+
+import networkx as nx
+
+from engine.data.dataset import refuse_cycle
+from engine.data.levels import show
+from engine.data.source import Source, read_text, separator
+from engine.errors import DataError, did_you_mean
+
+EDGE_HEADERS = frozenset({("from", "to"), ("source", "target"), ("parent", "child")})
+
+
+def read_edges(source: Source, names: Sequence[str]) -> nx.DiGraph:
+    """Read an edge list, one `from,to` or `from -> to` a line, as a graph over `names`.
+
+    Raises DataError where a line is malformed, a name is not a column, or edges form a
+    loop or a cycle.
+    """
+    text, label = read_text(source)
+    graph = nx.DiGraph()
+    graph.add_nodes_from(names)
+    lines = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip()]
+    for position, (number, line) in enumerate(lines):
+        cells = _edge_cells(line)
+        if position == 0 and _is_edge_header(cells, names):
+            continue
+        _check_edge(cells, names, f"Line {number} of {label}")
+        graph.add_edge(*cells)
+    if not graph.edges:
+        raise DataError(f"{label} has no edges; give one edge a line, or leave the truth out.")
+    refuse_cycle(graph, label)
+    return graph
+
+
+def _edge_cells(line: str) -> tuple[str, ...]:
+    if "->" in line:
+        cells = line.split("->")
+    else:
+        cells = next(csv.reader([line], delimiter=separator(line), skipinitialspace=True), [])
+    return tuple(cell.strip().strip('"') for cell in cells)
+
+
+def _is_edge_header(cells: tuple[str, ...], names: Sequence[str]) -> bool:
+    return tuple(map(str.casefold, cells)) in EDGE_HEADERS and not set(cells) <= set(names)
+
+
+def _check_edge(cells: tuple[str, ...], names: Sequence[str], where: str) -> None:
+    if len(cells) != 2 or not all(cells):
+        raise DataError(f"{where} is not an edge; write it as from,to or from -> to.")
+    for cell in cells:
+        if cell not in names:
+            hint = did_you_mean(cell, names)
+            raise DataError(f"{where} names {show(cell)}, which is not a column.{hint}")
+    if cells[0] == cells[1]:
+        raise DataError(f"{where} is an edge from {show(cells[0])} to itself; delete it.")

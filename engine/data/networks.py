@@ -1,0 +1,159 @@
+"""Bundled Bayesian networks: read them, forward-sample them, know their true graph."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+
+from engine.data.dataset import Dataset, code_type
+from engine.data.simulated import parse_name, simulate_sem
+from engine.errors import InputError, did_you_mean
+
+MAX_ROWS = 10_000_000
+# An installed wheel carries the files beside this module; a checkout has them at its top level.
+_INSTALLED = Path(__file__).resolve().parent / "bundled"
+_CHECKOUT = Path(__file__).resolve().parents[2] / "sample_data" / "networks"
+_FOLDER = _INSTALLED if _INSTALLED.is_dir() else _CHECKOUT
+
+# A bundled network is a file in the folder, and nothing else: adding one adds its name here.
+NETWORKS: tuple[str, ...] = tuple(sorted(path.stem for path in _FOLDER.glob("*.json")))
+_ROUNDING = 1e-3  # the published tables are rounded; a row further from 1 is an error
+
+# Keeps the rows independent of a run with the same seed, which draws its noise from
+# default_rng(seed): without it, noise and data would be made of the same random numbers.
+_STREAM = int.from_bytes(b"data", "big")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Network:
+    """A discrete Bayesian network.
+
+    names    d node names, the column order.
+    states   per node, its states in ordinal order.
+    parents  per node, the names of its parents.
+    tables   per node, (parent configurations, states) probabilities. Configurations
+             count in mixed radix with the last parent fastest; rows sum to 1.
+    """
+
+    name: str
+    names: tuple[str, ...]
+    states: tuple[tuple[str, ...], ...]
+    parents: tuple[tuple[str, ...], ...]
+    tables: tuple[np.ndarray, ...]
+    source: str
+    licence: str
+
+    def dag(self) -> nx.DiGraph:
+        """Return a new graph with an edge from each parent to its child."""
+        graph = nx.DiGraph()
+        graph.add_nodes_from(self.names)
+        for child, parents in zip(self.names, self.parents, strict=True):
+            graph.add_edges_from((parent, child) for parent in parents)
+        return graph
+
+    @cached_property
+    def _order(self) -> tuple[int, ...]:
+        """Columns, parents first; ties by position, so that a seed's rows never change."""
+        position = {name: j for j, name in enumerate(self.names)}
+        ordered = nx.lexicographical_topological_sort(self.dag(), key=position.__getitem__)
+        return tuple(position[name] for name in ordered)
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Draw n rows: codes (n, d) in the smallest unsigned type, columns contiguous.
+
+        Each node takes one uniform a row and inverts the cumulative probabilities given
+        its parents, which were drawn before it.
+        """
+        codes = np.zeros((n, len(self.names)), code_type(map(len, self.states)), order="F")
+        for j in self._order:
+            row = self._configuration(j, codes)
+            uniform = rng.random(n)
+            cumulative = np.cumsum(self.tables[j], axis=1)
+            # Dividing by the last sum makes a state of probability 0 impossible, exactly.
+            thresholds = cumulative[:, :-1] / cumulative[:, -1:]
+            for threshold in thresholds.T:
+                codes[:, j] += uniform >= threshold[row]
+        return codes
+
+    def _configuration(self, j: int, codes: np.ndarray) -> np.ndarray | int:
+        """Return the table row of node j for every data row; always 0 without parents."""
+        row: np.ndarray | int = 0
+        for parent in self.parents[j]:
+            k = self.names.index(parent)
+            row = row * len(self.states[k]) + codes[:, k].astype(np.intp)
+        return row
+
+
+@cache
+def load_network(name: str) -> Network:
+    """Read a bundled network by its name, one of `NETWORKS`; InputError for another."""
+    if name not in NETWORKS:
+        known = ", ".join(NETWORKS)
+        hint = did_you_mean(str(name), NETWORKS)
+        raise InputError(f"There is no network {name!r}; choose one of {known}.{hint}")
+    content = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    nodes = content["nodes"]
+    return Network(
+        name=name,
+        names=tuple(node["name"] for node in nodes),
+        states=tuple(tuple(node["states"]) for node in nodes),
+        parents=tuple(tuple(node["parents"]) for node in nodes),
+        tables=tuple(normalised(node["table"]) for node in nodes),
+        source=content["source"],
+        licence=content["licence"],
+    )
+
+
+def normalised(rows: list[list[float]]) -> np.ndarray:
+    """Return rows of probabilities, (configurations, states), that sum to 1; read-only.
+
+    Raises InputError where a row is off by more than rounding.
+    """
+    table = np.array(rows, dtype=float)
+    sums = table.sum(axis=1, keepdims=True)
+    if not ((table >= 0).all() and (abs(sums - 1) <= _ROUNDING).all()):
+        raise InputError("A row of a probability table does not sum to 1; correct the table.")
+    table /= sums
+    table.flags.writeable = False
+    return table
+
+
+def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
+    """Forward-sample n rows of a bundled network; the truth is known, so the data is public.
+
+    A name such as "sem:er:10:20:gaussian" simulates a linear model instead: graph er or sf, nodes,
+    edges, and gaussian, exponential or gumbel noise (engine.linear.sem). The same name, n and seed
+    give the same rows. Raises InputError for an unknown name, n outside 2 to 10,000,000, or a seed
+    that is not a whole number of 0 or more.
+    """
+    simulated = parse_name(name) if str(name).startswith("sem:") else None
+    network = None if simulated else load_network(name)
+    if not _is_whole(n) or not 2 <= n <= MAX_ROWS:
+        raise InputError(f"n must be a whole number from 2 to {MAX_ROWS:,}, not {n!r}.")
+    if not _is_whole(seed) or seed < 0:
+        raise InputError(f"seed must be a whole number of 0 or more, not {seed!r}.")
+    if simulated:
+        graph, nodes, edges, noise = simulated
+        return simulate_sem(nodes, edges, graph, noise, int(n), int(seed))
+    assert network is not None
+    rng = np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(_STREAM,)))
+    codes = network.sample(int(n), rng)
+    codes.flags.writeable = False
+    return Dataset(
+        name=name,
+        codes=codes,
+        names=network.names,
+        levels=network.states,
+        truth=network.dag(),
+        public=True,
+        notes=(f"{n:,} rows were forward-sampled from the network {name} with seed {seed}.",),
+    )
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)

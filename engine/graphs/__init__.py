@@ -1,0 +1,1 @@
+"""CPDAGs, and how close a learned one is to the true one."""

@@ -1,0 +1,118 @@
+"""From skeletons and DAGs to CPDAGs.
+
+A (d, d) boolean matrix ``a`` holds a partially directed graph: ``a[i, j] & ~a[j, i]`` is i -> j and
+``a[i, j] & a[j, i]`` is i - j. Orientation never looks at labels: conflicting arrowheads cancel, so
+a permutation of the columns permutes the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+Adjacency = NDArray[np.bool_]
+
+SeparatingSets = Mapping[frozenset[int], Sequence[frozenset[int]]]
+
+
+def cpdag(skeleton: Adjacency, separating: SeparatingSets) -> Adjacency:
+    """Orient a skeleton: v-structures from separating sets, then Meek's rules 1-4.
+
+    ``skeleton`` symmetric (d, d). ``separating`` maps a pair to the sets found to separate it;
+    z in x - z - y is a collider if it lies in fewer than half of them (majority rule of Colombo
+    and Maathuis 2014; with one set, the textbook rule). A pair without a set orients nothing.
+    """
+    arrows = np.zeros_like(skeleton)
+    for x, y in combinations(range(len(skeleton)), 2):
+        sets = separating.get(frozenset((x, y)), ())
+        if skeleton[x, y] or not sets:
+            continue
+        for z in np.flatnonzero(skeleton[x] & skeleton[y]):
+            if 2 * sum(int(z) in s for s in sets) < len(sets):
+                arrows[x, z] = arrows[y, z] = True
+    return meek(_orient(skeleton.copy(), arrows))
+
+
+def cpdag_of_dag(dag: Adjacency) -> Adjacency:
+    """The CPDAG of a DAG's Markov equivalence class; ``dag[i, j]`` is i -> j."""
+    skeleton = dag | dag.T
+    arrows = np.zeros_like(dag)
+    for z in range(len(dag)):
+        for x, y in combinations(np.flatnonzero(dag[:, z]), 2):
+            if not skeleton[x, y]:
+                arrows[x, z] = arrows[y, z] = True
+    return meek(_orient(skeleton, arrows))
+
+
+def _orient(graph: Adjacency, arrows: Adjacency) -> Adjacency:
+    """Give undirected edges the wanted arrowheads; an edge wanted both ways stays undirected."""
+    wanted = arrows & ~arrows.T & graph & graph.T
+    graph[wanted.T] = False
+    return graph
+
+
+def meek(graph: Adjacency) -> Adjacency:
+    """Close a partially directed graph under Meek's (1995) rules 1-4, all at once each round."""
+    graph = graph.copy()
+    while True:
+        undirected, directed = graph & graph.T, graph & ~graph.T
+        wanted = undirected & _meek_rules(directed, undirected)
+        if not (wanted & ~wanted.T).any():
+            return graph
+        graph = _orient(graph, wanted)
+
+
+def _meek_rules(directed: Adjacency, undirected: Adjacency) -> Adjacency:
+    """[i, j] is True where one of the rules orients i - j as i -> j."""
+    apart = ~(directed | directed.T | undirected)
+    np.fill_diagonal(apart, False)
+    # Rule 1: k -> i - j, k and j not adjacent. Rule 2: i -> k -> j. (Boolean matrix products.)
+    wanted = (directed.T @ apart) | (directed @ directed)
+    for i, j in zip(*np.nonzero(undirected & ~wanted), strict=True):
+        # Rule 3: i - k -> j and i - l -> j, k and l not adjacent.
+        third = np.flatnonzero(undirected[i] & directed[:, j])
+        # Rule 4: i - k -> l -> j, k and j not adjacent, i and l adjacent.
+        fourth = np.flatnonzero(undirected[i] & apart[:, j])
+        beside = ~apart[i] & directed[:, j]
+        beside[i] = False
+        wanted[i, j] = apart[np.ix_(third, third)].any() or bool(
+            directed[np.ix_(fourth, np.flatnonzero(beside))].any()
+        )
+    return wanted
+
+
+def matrix_of(graph: nx.DiGraph, names: Sequence[str]) -> Adjacency:
+    """The (d, d) boolean matrix of a DiGraph, in the order of ``names``."""
+    index = {name: i for i, name in enumerate(names)}
+    out = np.zeros((len(names), len(names)), dtype=bool)
+    for a, b in graph.edges:
+        out[index[a], index[b]] = True
+    return out
+
+
+def digraph_of(matrix: Adjacency, names: Sequence[str]) -> nx.DiGraph:
+    """A DiGraph on ``names``; an undirected edge is both directions."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from(names)
+    graph.add_edges_from((names[i], names[j]) for i, j in np.argwhere(matrix).tolist())
+    return graph
+
+
+def pairs_of(matrix: Adjacency, names: Sequence[str]) -> set[frozenset[str]]:
+    """The skeleton of a matrix as unordered pairs of names."""
+    pairs = np.argwhere(np.triu(matrix | matrix.T, 1)).tolist()
+    return {frozenset((names[i], names[j])) for i, j in pairs}
+
+
+def complete(d: int) -> Adjacency:
+    """The complete graph's matrix."""
+    return ~np.eye(d, dtype=bool)
+
+
+def unordered(pairs: Iterable[frozenset[str]]) -> list[tuple[str, str]]:
+    """Pairs as sorted tuples in sorted order: for tables, JSON and comparison."""
+    return sorted((min(p), max(p)) for p in pairs)

@@ -1,1 +1,0 @@
-"""Linear structural equation models: encodings, Gram matrices, acyclicity, optimisers."""

@@ -1,0 +1,19 @@
+"""What a run that releases tables shows beside its graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from engine.algorithm import Diagnostics
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarginalDiagnostics(Diagnostics):
+    """``edge_confidence``: columns (i, j), i < j -> the least probability of dependence found.
+
+    ``released_tables`` names the columns of each table that was released.
+    """
+
+    edge_confidence: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    released_tables: tuple[tuple[int, ...], ...] = ()

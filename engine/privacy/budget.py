@@ -1,0 +1,80 @@
+"""The budget a person declares, and how it is shared out in advance."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from engine.params import Parameters, param
+from engine.privacy.accounting import Guarantee, rho_budget
+
+PUBLISHED, STRICT = "published", "strict"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivateBudget(Parameters):
+    """The budget and the guarantee it carries."""
+
+    epsilon: float = param(
+        1.0,
+        kind="float",
+        low=0.0,
+        open_low=True,
+        high=1e7,
+        log=True,
+        title="Privacy budget ε",
+        help="Strict: the total for the whole run, a hard cap. Published: what the paper calls ε.",
+    )
+    delta: float = param(
+        1e-6,
+        kind="float",
+        low=0.0,
+        open_low=True,
+        high=0.1,
+        log=True,
+        title="Failure probability δ",
+        help="δ of the total guarantee. It should be far below 1/n.",
+    )
+    guarantee: str = param(
+        STRICT,
+        kind="choice",
+        choices=(STRICT, PUBLISHED),
+        title="Guarantee",
+        help="Strict: sensitivities that hold and a total (ε, δ) that is never exceeded, for "
+        "replace-one neighbours. Published: the paper's pseudo-code and constants, with the "
+        "paper's total beside what can be defended.",
+    )
+
+    @property
+    def total(self) -> Guarantee:
+        """The strict cap."""
+        return Guarantee(self.epsilon, self.delta)
+
+    @property
+    def strict(self) -> bool:
+        """Whether the run's guarantee is strict."""
+        return self.guarantee == STRICT
+
+
+# What every private algorithm offers; a paper's setting only where there is a published form.
+PRESETS: dict[str, dict[str, Any]] = {
+    "Strong privacy": {"guarantee": STRICT, "epsilon": 0.1},
+    "Paper setting": {"guarantee": PUBLISHED, "epsilon": 1.0, "delta": 1e-3},
+    "Loose": {"guarantee": STRICT, "epsilon": 10.0},
+}
+STRICT_PRESETS = {k: v for k, v in PRESETS.items() if v["guarantee"] == STRICT}
+
+
+def shares(total: Guarantee, count: int) -> tuple[str, float]:
+    """The better way to give ``count`` pure steps an equal share of a total, fixed in advance.
+
+    Returns the ledger's method and the epsilon of each step: total/count under basic composition,
+    or sqrt(2 rho*/count) under zCDP. Depends on public facts alone.
+    """
+    basic = total.epsilon / count
+    if total.delta <= 0:
+        return "basic", basic
+    rho = rho_budget(total.epsilon, total.delta) / count
+    zcdp = math.sqrt(2 * rho)  # inverse of rho = epsilon^2 / 2
+    return ("zcdp", zcdp) if zcdp > basic else ("basic", basic)

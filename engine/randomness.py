@@ -1,0 +1,49 @@
+"""The one generator of a run, behind named doors.
+
+An algorithm is given no generator: privacy noise comes from :mod:`engine.privacy.mechanisms`, which
+charge the ledger first, and every other use of chance has a door of its own. What a door gives
+depends on public facts alone (how many rows there are), never on what the rows hold.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Doors that hand out the generator itself, and the one module that each of them opens to.
+KEYS = {"noise": "engine.privacy.mechanisms", "sample": "engine.tables.subsample"}
+
+
+class Randomness:
+    """Random numbers of one run; ``used`` counts how often each door was opened.
+
+    ``seed`` is a whole number, a ``SeedSequence`` or a ``Generator``: all draws follow from it.
+    """
+
+    def __init__(self, seed: int | np.random.SeedSequence | np.random.Generator):
+        self._generator = (
+            np.random.default_rng(seed)
+            if isinstance(seed, int | np.integer | np.random.SeedSequence)
+            else seed
+        )
+        self.used: Counter[str] = Counter()
+
+    def generator(self, door: str) -> np.random.Generator:
+        """The generator, for the module that the door belongs to; another gets PermissionError."""
+        if sys._getframe(1).f_globals.get("__name__") != KEYS[door]:
+            raise PermissionError(f"The door {door!r} opens to {KEYS[door]} alone.")
+        self.used[door] += 1
+        return self._generator
+
+    def coin(self) -> bool:
+        """A fair coin: CURATE's answer between its margins."""
+        self.used["coin"] += 1
+        return bool(self._generator.random() < 0.5)
+
+    def permutation(self, n: int) -> NDArray[np.int64]:
+        """A random order of n rows, whatever they hold: how they are dealt into blocks."""
+        self.used["permutation"] += 1
+        return self._generator.permutation(n)

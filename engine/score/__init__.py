@@ -1,0 +1,1 @@
+"""Linear models by continuous optimisation: NOTEARS and its private forms."""

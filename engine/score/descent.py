@@ -1,0 +1,437 @@
+"""Minimising with noisy gradients: as published (NOLEAKS, CURATE), and with bounds that hold.
+
+Published: the mean gradient is clipped entry by entry, which does not bound what one row does to
+it, and the line search reads rows that are declared public. Strict: every row's own gradient is
+clipped; the step sizes, the dual steps and the stop depend on noisy quantities and on public
+numbers alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.data.dataset import Dataset
+from engine.privacy.accounting import Guarantee, rho_budget
+from engine.privacy.events import UndefendedEvent
+from engine.privacy.ledger import BudgetExhausted
+from engine.privacy.mechanisms import gaussian
+from engine.score.acyclicity import Matrix, acyclicity
+from engine.score.encodings import Encoding, encoding_of, level_counts
+from engine.score.optimiser import least_squares
+from engine.score.parameters import LinearParameters
+from engine.score.records import Records, norm_limit, records
+from engine.session import Cancelled, Session
+
+PUBLISHED_SCALE = 10.0  # columns in [-1, 1] times 10: the published midpoints times 20, centred
+
+
+@dataclass
+class Trace:
+    """Weights so far, and one entry for each gradient (or dual step) that was taken."""
+
+    weights: Matrix
+    objective: list[float] = field(default_factory=list)
+    h: list[float] = field(default_factory=list)
+    epsilon: list[float] = field(default_factory=list)
+    status: str = "complete"
+
+
+def off_diagonal(noisy: Matrix) -> Matrix:
+    """The same array with its diagonal set to 0."""
+    np.fill_diagonal(noisy, 0.0)
+    return noisy
+
+
+def claimed_sensitivity(clip: float, d: int, n: int) -> float:
+    """sqrt(d (d - 1)) 2 s / n: what NOLEAKS calibrates its noise to."""
+    return 2 * norm_limit(clip, d) / n
+
+
+def defended_sensitivity(clip: float, d: int) -> float:
+    """What holds for a mean gradient clipped entry by entry: its whole range.
+
+    One row with large values moves an entry of the mean from one clip to the other.
+    """
+    return 2 * norm_limit(clip, d)
+
+
+@dataclass
+class PublishedGradient:
+    """clip(-S (I - W), +-s) plus Gaussian noise, diagonal 0; charged with what can be defended."""
+
+    session: Session
+    covariance: Matrix
+    clip: float
+    trace: Trace
+
+    def __call__(self, w: Matrix, epsilon: float, sigma: float) -> Matrix:
+        """One noisy gradient at ``w``; ``epsilon`` is the paper's price of it."""
+        self.session.check()
+        exact = np.clip(least_squares(w, self.covariance)[1], -self.clip, self.clip)
+        noisy = off_diagonal(
+            gaussian(
+                self.session,
+                exact,
+                sensitivity=defended_sensitivity(self.clip, len(w)),
+                sigma=sigma,
+                label="gradient",
+                iteration=len(self.trace.epsilon),
+            )
+        )
+        self.trace.epsilon.append(epsilon)
+        _emit_gradient(self.session, noisy)
+        return noisy
+
+
+def _emit_gradient(session: Session, noisy: Matrix) -> None:
+    session.emit(
+        "gradient",
+        "released",
+        reason="a gradient of the loss was released with noise; its length is shown",
+        value=float(np.linalg.norm(noisy)))
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedData:
+    """The published reading of the data: exact encoding and centring, some rows taken as public."""
+
+    covariance: Matrix
+    public: Matrix
+    public_rows: int
+
+
+def published_data(data: Dataset, kind: str, public_rows: int, session: Session) -> PublishedData:
+    """Encode and centre with exact frequencies, and take the first rows for the line search."""
+    rows = min(public_rows, data.n)
+    session.ledger.charge(
+        UndefendedEvent(
+            f"encoding and centring read the data without noise, and the line search reads the "
+            f"first {rows:,} rows"
+        ),
+        label="encoding and line search",
+    )
+    frequencies = [c / data.n for c in level_counts(data)]
+    encoding = encoding_of(data, kind, frequencies)
+    scale = np.full(data.d, PUBLISHED_SCALE) if data.bounds is None else encoding.half
+    everything = records(data, encoding)
+    means = everything.mean()
+    covariance = everything.centred(means, scale).covariance()
+    first = (_first_rows(data, encoding, rows) - means) * scale
+    return PublishedData(covariance, first.T @ first / rows, rows)
+
+
+def _first_rows(data: Dataset, encoding: Encoding, rows: int) -> Matrix:
+    if encoding.scores is not None:
+        columns = zip(encoding.scores, data.codes[:rows].T, strict=True)
+        return np.stack([scores[codes] for scores, codes in columns], axis=1)
+    assert data.values is not None
+    return np.clip((data.values[:rows] - encoding.middle) / encoding.half, -1.0, 1.0)
+
+
+# Strict -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class GradientPlan:
+    """A strict run fixed in advance: what the encoding costs, and sigma of each gradient.
+
+    ``shares`` are the gradients' parts of the rho that the encoding leaves; they sum to 1.
+    """
+
+    total: Guarantee
+    encoding_share: float
+    shares: tuple[float, ...]
+
+    @property
+    def rho(self) -> float:
+        """The whole budget in zCDP."""
+        return rho_budget(self.total.epsilon, self.total.delta)
+
+    def encoding_sigma(self, sensitivity: float) -> float:
+        """Noise of the released means or frequencies."""
+        return sensitivity / math.sqrt(2 * self.rho * self.encoding_share)
+
+    def sigmas(self, sensitivity: float) -> tuple[float, ...]:
+        """Noise of each gradient: Delta / sqrt(2 rho_k)."""
+        left = self.rho * (1 - self.encoding_share)
+        return tuple(sensitivity / math.sqrt(2 * left * share) for share in self.shares)
+
+
+def proportional(epsilons: Sequence[float]) -> tuple[float, ...]:
+    """Shares of rho for gradients that are to get these epsilons, in proportion: epsilon^2."""
+    squares = np.square(np.asarray(epsilons, dtype=float) / max(epsilons))
+    return tuple(float(s) for s in squares / squares.sum())
+
+
+def strict_records(data: Dataset, kind: str, plan: GradientPlan, session: Session) -> Records:
+    """Encoded, centred rows in a common unit, from public facts and one charged release.
+
+    Ordinal scores and numeric values: the d means, of l2 sensitivity 2 sqrt(d) / n on the box
+    [-1, 1]^d. Otherwise all one-way tables, as frequencies: sqrt(2 d) / n. The unit is the widest
+    column's half width, so that relative variances are those of the data's own units.
+    """
+    d, n = data.d, data.n
+    if data.bounds is not None or kind == "ordinal":
+        encoding = encoding_of(data)
+        rows = records(data, encoding)
+        bound = 2 * math.sqrt(d) / n
+        means = gaussian(
+            session,
+            rows.mean(),
+            sensitivity=bound,
+            sigma=plan.encoding_sigma(bound),
+            label="column means",
+        )
+    else:
+        encoding, means = noisy_scores(
+            data, kind, plan.encoding_sigma(math.sqrt(2 * d) / n), session
+        )
+        rows = records(data, encoding)
+    session.emit("release", "released", reason="what centres the columns was released with noise")
+    return rows.centred(np.clip(means, -1.0, 1.0), encoding.half / encoding.half.max())
+
+
+def noisy_scores(
+    data: Dataset, kind: str, sigma: float, session: Session
+) -> tuple[Encoding, NDArray[np.float64]]:
+    """Scores from noisy one-way tables, and the means they imply."""
+    exact = [c / data.n for c in level_counts(data)]
+    noisy = gaussian(
+        session,
+        np.concatenate(exact),
+        sensitivity=math.sqrt(2 * data.d) / data.n,
+        sigma=sigma,
+        label="one-way tables",
+    )
+    return scores_from(data, kind, noisy)
+
+
+def scores_from(
+    data: Dataset, kind: str, noisy: NDArray[np.float64]
+) -> tuple[Encoding, NDArray[np.float64]]:
+    """Encoding and column means implied by noisy frequencies, all columns' one after another."""
+    parts = np.split(noisy, np.cumsum(data.cardinalities)[:-1])
+    encoding = encoding_of(data, kind, parts)
+    assert encoding.scores is not None
+    clean = [np.maximum(p, 0.0) for p in parts]
+    means = [
+        float(s @ p) / max(float(p.sum()), 1e-12)
+        for s, p in zip(encoding.scores, clean, strict=True)
+    ]
+    return encoding, np.array(means)
+
+
+def unit_of(data: Dataset) -> float:
+    """The common unit of :func:`strict_records` in the columns' own units."""
+    return float(encoding_of(data).half.max())
+
+
+def attempt(work: Callable[[], None], trace: Trace) -> None:
+    """Do the work; if the budget or the user ends it, the trace says so and keeps what it has."""
+    try:
+        work()
+    except BudgetExhausted:
+        trace.status = "budget_exhausted"
+    except Cancelled:
+        trace.status = "cancelled"
+
+
+def strict_run(
+    data: Dataset,
+    params: LinearParameters,
+    clip: float,
+    plan: GradientPlan,
+    epsilons: Sequence[float],
+    session: Session,
+    trace: Trace,
+) -> None:
+    """Clipped rows, public plan, capped total; ``epsilons`` are what the trace reports a step."""
+    rows = strict_records(data, params.scores(), plan, session)
+    radius = norm_limit(clip, data.d)
+    sigmas = plan.sigmas(2 * radius / data.n)
+    l1 = params.l1(data) / unit_of(data) ** 2
+    strict_descent(rows, radius, sigmas, epsilons, l1, session, trace)
+
+
+DUAL_STEPS = 12  # rounds of the augmented Lagrangian that a strict run plans for
+
+FIRST_PENALTY, LAST_PENALTY = 0.1, 1e3
+
+STEP, LAST_STEP = 0.05, 0.005  # of Adam, falling geometrically
+
+DECAYS = (0.9, 0.99)
+
+
+def strict_descent(
+    rows: Records,
+    radius: float,
+    sigmas: Sequence[float],
+    epsilons: Sequence[float],
+    l1: float,
+    session: Session,
+    trace: Trace,
+) -> None:
+    """Proximal Adam on noisy gradients, with a penalty on cycles that grows by a public plan.
+
+    Each gradient is that of clipped rows plus N(0, sigma_k^2). Adam scales the steps by the noisy
+    gradients it has seen. Nothing else about the data enters: not the stop, nor the dual steps.
+    """
+    steps = len(sigmas)
+    first, second = np.zeros_like(trace.weights), np.zeros_like(trace.weights)
+    multiplier = 0.0
+    for k, (penalty, ends) in enumerate(_dual_plan(steps)):
+        session.check()
+        w = trace.weights
+        noisy = off_diagonal(
+            gaussian(
+                session,
+                rows.gradient(w, radius),
+                sensitivity=2 * radius / rows.n,
+                sigma=sigmas[k],
+                label="gradient",
+                iteration=k,
+            )
+        )
+        _emit_gradient(session, noisy)
+        h, h_slope = acyclicity(w)
+        slope = noisy + (penalty * h + multiplier) * h_slope
+        first = DECAYS[0] * first + (1 - DECAYS[0]) * slope
+        second = DECAYS[1] * second + (1 - DECAYS[1]) * slope**2
+        unbiased = second / (1 - DECAYS[1] ** (k + 1))
+        size = STEP * (LAST_STEP / STEP) ** (k / max(1, steps - 1))
+        rate = size / (np.sqrt(unbiased) + 1e-8)
+        moved = w - rate * first / (1 - DECAYS[0] ** (k + 1))
+        trace.weights = off_diagonal(soft(moved, rate * l1))
+        trace.h.append(acyclicity(trace.weights)[0])
+        trace.epsilon.append(epsilons[k])
+        if ends:
+            multiplier += penalty * trace.h[-1]
+
+
+def _dual_plan(steps: int) -> Iterator[tuple[float, bool]]:
+    """For each gradient: the penalty on cycles, and whether a dual step follows."""
+    rounds = max(1, min(DUAL_STEPS, steps))
+    for k in range(steps):
+        now, after = k * rounds // steps, (k + 1) * rounds // steps
+        penalty = FIRST_PENALTY * (LAST_PENALTY / FIRST_PENALTY) ** (now / max(1, rounds - 1))
+        yield penalty, after > now
+
+
+def soft(w: Matrix, amount: float | Matrix) -> Matrix:
+    """Soft threshold: the proximal step of the l1 penalty."""
+    shrunk: Matrix = np.sign(w) * np.maximum(np.abs(w) - amount, 0.0)
+    return shrunk
+
+
+# Published CURATE ---------------------------------------------------------------------
+
+
+def quasi_newton(
+    gradient: Callable[[Matrix, int], Matrix],
+    value: Callable[[Matrix, float, float], float],
+    steps: int,
+    l1: float,
+    trace: Trace,
+) -> None:
+    """CURATE Algorithm 2: noisy direction, line search on public rows, one gradient a step.
+
+    ``gradient(w, k)`` is the k-th noisy gradient of the loss, ``value(w, penalty, multiplier)`` the
+    objective on public rows. The iterations are spread evenly over dual steps, which the paper
+    leaves open. Directions are limited-memory BFGS over W = W+ - W-, projected onto W+, W- >= 0.
+    """
+    d = len(trace.weights)
+    free = np.tile(~np.eye(d, dtype=bool).ravel(), 2)
+    at = np.zeros(2 * d * d)
+    penalty, multiplier, h_before = 1.0, 0.0, math.inf
+    memory: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
+    last: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    rounds = max(1, min(DUAL_STEPS, steps))
+    for k in range(steps):
+        w = _joined(at, d)
+        h, h_slope = acyclicity(w)
+        smooth = (gradient(w, k) + (penalty * h + multiplier) * h_slope).ravel()
+        slope = np.where(free, np.concatenate([smooth + l1, -smooth + l1]), 0.0)
+        if last is not None:
+            _remember(memory, at - last[0], slope - last[1])
+        last = (at, slope)
+        at = _line_search(at, _direction(memory, at, slope), slope, penalty, multiplier, value, d)
+        trace.weights = _joined(at, d)
+        trace.h.append(acyclicity(trace.weights)[0])
+        trace.objective.append(value(trace.weights, 0.0, 0.0))
+        if (k + 1) * rounds // steps > k * rounds // steps:
+            multiplier += penalty * trace.h[-1]
+            if trace.h[-1] > 0.25 * h_before:
+                penalty *= 10.0
+            h_before = trace.h[-1]
+            memory.clear()
+            last = None
+
+
+def _joined(at: NDArray[np.float64], d: int) -> Matrix:
+    return (at[: d * d] - at[d * d :]).reshape(d, d)
+
+
+_MEMORY = 10
+
+
+def _remember(
+    memory: list[tuple[NDArray[np.float64], NDArray[np.float64]]],
+    step: NDArray[np.float64],
+    change: NDArray[np.float64],
+) -> None:
+    """Keep a curvature pair if it is one of positive curvature; noise often makes it negative."""
+    if step @ change > 1e-10 * float(np.linalg.norm(step) * np.linalg.norm(change)):
+        memory.append((step, change))
+        del memory[:-_MEMORY]
+
+
+def _direction(
+    memory: list[tuple[NDArray[np.float64], NDArray[np.float64]]],
+    at: NDArray[np.float64],
+    slope: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The two-loop recursion, on the variables that are not held at 0 by the slope."""
+    held = (at <= 0) & (slope > 0)
+    q = np.where(held, 0.0, slope)
+    pairs = [(s, y, 1 / float(s @ y)) for s, y in memory]
+    scales = []
+    for s, y, inverse in reversed(pairs):
+        scales.append(inverse * float(s @ q))
+        q = q - scales[-1] * y
+    if pairs:
+        s, y, inverse = pairs[-1]
+        q = q / (inverse * float(y @ y))
+    else:
+        q = q / max(1.0, float(np.abs(q).sum()))
+    for (s, y, inverse), scale in zip(pairs, reversed(scales), strict=True):
+        q = q + (scale - inverse * float(y @ q)) * s
+    direction = np.where(held, 0.0, -q)
+    # A direction that noise has turned uphill is replaced by the gradient's own.
+    if direction @ slope >= 0:
+        direction = np.where(held, 0.0, -slope) / max(1.0, float(np.abs(slope).sum()))
+    return direction
+
+
+def _line_search(
+    at: NDArray[np.float64],
+    direction: NDArray[np.float64],
+    slope: NDArray[np.float64],
+    penalty: float,
+    multiplier: float,
+    value: Callable[[Matrix, float, float], float],
+    d: int,
+) -> NDArray[np.float64]:
+    """Backtracking until the objective on public rows falls enough; no step if it never does."""
+    before, size = value(_joined(at, d), penalty, multiplier), 1.0
+    for _ in range(25):
+        trial = np.maximum(at + size * direction, 0.0)
+        gain = float(slope @ (trial - at))
+        if value(_joined(trial, d), penalty, multiplier) <= before + 1e-4 * min(gain, 0.0):
+            return trial
+        size /= 2
+    return at

@@ -1,0 +1,109 @@
+"""Columns as numbers in [-1, 1], which bounds what one row can contribute.
+
+Discrete columns get a score a level: "ordinal" spaces the levels equally, a public fact; "ridit"
+puts each level at the midpoint of its interval of the cumulative frequency, and "frequency" does so
+after sorting the levels by falling frequency (NOLEAKS). The last two need frequencies, exact ones
+or released ones. Numeric columns are clipped to their stated bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.data.dataset import Dataset
+from engine.score.acyclicity import Matrix
+
+ENCODINGS = ("ordinal", "ridit", "frequency")
+BLOCK = 1 << 15  # rows turned into floats at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """How rows become vectors in the box [-1, 1]^d.
+
+    scores  per column, one score a level; None for numeric data.
+    half    (d,) what a unit of the box is in the column's own unit: half the width of the bounds.
+    middle  (d,) the middle of the bounds, 0 for discrete data.
+    """
+
+    scores: tuple[NDArray[np.float64], ...] | None
+    half: NDArray[np.float64]
+    middle: NDArray[np.float64]
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return len(self.half)
+
+    @property
+    def fixed_square(self) -> NDArray[np.bool_]:
+        """(d,) columns whose square is 1 whatever the row: two levels at -1 and 1."""
+        if self.scores is None:
+            return np.zeros(self.d, dtype=bool)
+        return np.array([bool(np.all(np.abs(s) == 1.0)) for s in self.scores])
+
+
+def encoding_of(
+    data: Dataset, kind: str = "ordinal", frequencies: Sequence[NDArray[np.float64]] | None = None
+) -> Encoding:
+    """The encoding of a dataset; "ridit" and "frequency" need the columns' level frequencies."""
+    d = data.d
+    if data.bounds is not None:
+        low, high = np.array(data.bounds).T
+        return Encoding(None, (high - low) / 2, (high + low) / 2)
+    if kind == "ordinal":
+        scores = tuple(equally_spaced(size) for size in data.cardinalities)
+    else:
+        assert frequencies is not None
+        scores = tuple(midpoints(f, by_frequency=kind == "frequency") for f in frequencies)
+    return Encoding(scores, np.ones(d), np.zeros(d))
+
+
+def equally_spaced(levels: int) -> NDArray[np.float64]:
+    """Scores -1 to 1, or 0 for a single level."""
+    return np.linspace(-1.0, 1.0, levels) if levels > 1 else np.zeros(1)
+
+
+def midpoints(frequencies: NDArray[np.float64], *, by_frequency: bool) -> NDArray[np.float64]:
+    """2 m - 1 for the midpoint m of each level's interval of the cumulative frequency.
+
+    Noisy frequencies are welcome: negative ones count as 0, and the rest is scaled to sum 1.
+    """
+    share = np.maximum(frequencies, 0.0)
+    share = share / share.sum() if share.sum() > 0 else np.full(len(share), 1 / len(share))
+    order = np.argsort(-share, kind="stable") if by_frequency else np.arange(len(share))
+    ends = np.cumsum(share[order])
+    scores = np.empty(len(share))
+    scores[order] = 2 * (ends - share[order] / 2) - 1
+    return np.clip(scores, -1.0, 1.0)
+
+
+def level_counts(data: Dataset) -> list[NDArray[np.float64]]:
+    """Counts of every column's levels, exact."""
+    columns = zip(data.codes.T, data.cardinalities, strict=True)
+    return [np.bincount(column, minlength=size).astype(float) for column, size in columns]
+
+
+def blocks(data: Dataset, encoding: Encoding) -> Iterator[Matrix]:
+    """The rows as (block, d) floats in the box, a block at a time, all of them once."""
+    for start in range(0, data.n, BLOCK):
+        part = slice(start, min(start + BLOCK, data.n))
+        if encoding.scores is None:
+            assert data.values is not None
+            scaled = (data.values[part] - encoding.middle) / encoding.half
+            yield np.clip(scaled, -1.0, 1.0)
+        else:
+            yield lookup(data.codes[part], encoding)
+
+
+def lookup(codes: NDArray[np.unsignedinteger], encoding: Encoding) -> Matrix:
+    """Codes (k, d) as scores (k, d)."""
+    assert encoding.scores is not None
+    out = np.empty(codes.shape, order="F")
+    for j, scores in enumerate(encoding.scores):
+        np.take(scores, codes[:, j], out=out[:, j])
+    return out

@@ -1,0 +1,141 @@
+"""From weights to the graph that is reported, and what else a run shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.algorithm import Diagnostics
+from engine.data.dataset import Dataset
+from engine.graphs.cpdag import Adjacency, cpdag_of_dag
+from engine.graphs.metrics import compare, truth_cpdag
+from engine.score.acyclicity import Matrix, is_acyclic, prune
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """Weights, the DAG they were pruned to, and the threshold that was needed."""
+
+    weights: Matrix
+    dag: Adjacency
+    threshold: float
+
+    @property
+    def cpdag(self) -> Adjacency:
+        """The DAG's equivalence class."""
+        return cpdag_of_dag(self.dag)
+
+
+def learned(weights: Matrix, threshold: float, widening: float | Matrix = 0.0) -> Learned:
+    """Prune by a public rule on the weights: the threshold, raised until no cycle is left.
+
+    ``widening`` is added to it, one number or one for each edge (known noise).
+    """
+    dag, factor = prune(weights, threshold + np.asarray(widening))
+    return Learned(weights, dag, threshold * factor)
+
+
+def learned_by_correlation(
+    weights: Matrix, covariance: Matrix, threshold: float, widening: float | Matrix = 0.0
+) -> Learned:
+    """Keep the edges whose partial correlation, given the child's other parents, is large enough.
+
+    The largest weights make a DAG, which is refitted by least squares on the covariance; the edge
+    with the smallest partial correlation over its threshold goes, and so on until all reach it.
+    ``widening`` is added to the threshold. A rule on the weights and the covariance alone: where
+    these were released, it is post-processing.
+    """
+    dag, _ = prune(weights, TINY)
+    limits = np.broadcast_to(threshold + np.asarray(widening), dag.shape)
+    ratios = np.full(dag.shape, np.inf)
+    for child in range(len(dag)):
+        _refit(ratios, dag, child, covariance, limits)
+    while ratios.min(initial=np.inf) < 1.0:
+        parent, node = divmod(int(ratios.argmin()), len(dag))
+        dag[parent, node] = False
+        _refit(ratios, dag, node, covariance, limits)
+    return Learned(weights, dag, threshold)
+
+
+TINY = 1e-2  # weights below it are L-BFGS' remains of an edge
+
+
+def _refit(ratios: Matrix, dag: Adjacency, child: int, covariance: Matrix, limits: Matrix) -> None:
+    """Partial correlations of the child's edges over their limits, into its column of ratios."""
+    parents = np.flatnonzero(dag[:, child])
+    ratios[:, child] = np.inf
+    if parents.size:
+        some = [*parents, child]
+        precision = np.linalg.pinv(covariance[np.ix_(some, some)], hermitian=True)
+        own = np.sqrt(np.maximum(np.diag(precision), np.finfo(float).tiny))
+        partial = np.abs(precision[:-1, -1]) / (own[:-1] * own[-1])
+        ratios[parents, child] = partial / np.maximum(limits[parents, child], 1e-300)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OracleThreshold:
+    """The threshold with the best skeleton F1. It uses the truth, and is no part of a release."""
+
+    f1: float
+    threshold: float
+
+
+def oracle_threshold(weights: Matrix, data: Dataset) -> OracleThreshold | None:
+    """Best skeleton F1 over all thresholds, and that threshold; it looks at the truth.
+
+    None without a truth. Thresholds that leave cycles are passed over.
+    """
+    if data.truth is None:
+        return None
+    truth, best = truth_cpdag(data.truth, data.names), (0.0, 0.0)
+    for threshold in np.unique(np.abs(weights[weights != 0])):
+        dag = np.abs(weights) >= threshold
+        if is_acyclic(dag):
+            f1 = compare(cpdag_of_dag(dag), truth).skeleton_f1
+            best = max(best, (f1, float(threshold)))
+    return OracleThreshold(f1=best[0], threshold=best[1])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScoreDiagnostics(Diagnostics):
+    """What a score-based run shows beside its graph.
+
+    ``weights`` (d, d), [i, j] the weight of i -> j before pruning; ``threshold`` the one that
+    pruned them; ``objective``, ``h`` (the measure of cycles) and ``epsilon`` hold one value an
+    iteration, where they may be shown; ``planned_epsilon`` is CURATE's plan; ``entry_noise`` the
+    standard deviation of a released covariance's typical entry.
+    """
+
+    weights: Matrix
+    threshold: float
+    objective: tuple[float, ...] = ()
+    h: tuple[float, ...] = ()
+    epsilon: tuple[float, ...] = ()
+    planned_epsilon: tuple[float, ...] = ()
+    entry_noise: float | None = None
+    oracle: OracleThreshold | None = None
+
+
+def report(
+    result: Learned,
+    data: Dataset,
+    *,
+    objective: Sequence[float] = (),
+    h: Sequence[float] = (),
+    epsilon: Sequence[float] = (),
+    planned_epsilon: tuple[float, ...] = (),
+    entry_noise: float | None = None,
+) -> ScoreDiagnostics:
+    """The diagnostics of a run, with the oracle's threshold where the truth is known."""
+    return ScoreDiagnostics(
+        weights=result.weights,
+        threshold=result.threshold,
+        objective=tuple(objective),
+        h=tuple(h),
+        epsilon=tuple(epsilon),
+        planned_epsilon=planned_epsilon,
+        entry_noise=entry_noise,
+        oracle=oracle_threshold(result.weights, data),
+    )

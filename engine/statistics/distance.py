@@ -1,0 +1,166 @@
+"""How many records must change until a G2 test flips: EM-PC's greedy search (Xu et al. 2017).
+
+Changing records moves counts between the cells of one table, so the search works on counts and
+never sees a record. It is greedy and therefore an upper bound of the exact distance; it is not
+1-sensitive (docs/privacy.md shows a counterexample).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.special import chdtri
+
+from engine.statistics.likelihood import likelihood_score
+
+# A batch of equal moves closes at most this share of the gap, so that the greedy choice is renewed
+# before it matters, and the last moves are single.
+BATCH_SHARE = 1 / 16
+
+
+def records_to_flip(table: NDArray[np.int64], alpha: float, limit: int) -> int:
+    """Signed distance of a table from the other side of "p > alpha": plus if p exceeds alpha now.
+
+    Each step takes the record whose removal, and puts it into the cell where its addition, moves
+    G2 most. Degrees of freedom stay those of the table given. At most ``limit``, which is also the
+    answer where no step helps or nothing can be tested (then with a minus: the edge stays).
+    """
+    score = likelihood_score(table, "g2")
+    if not score.testable:
+        return -limit
+    critical = float(chdtri(score.dof or 1, alpha))
+    independent = score.p > alpha
+    changed = _greedy(np.array(table), critical, independent, limit)
+    return int(changed if independent else -changed)
+
+
+@njit(cache=True, nogil=True)
+def _xlogx(x):  # type: ignore[no-untyped-def]
+    return x * np.log(x) if x > 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _stratum(table, s, rows, columns):  # type: ignore[no-untyped-def]
+    """G2 of one stratum; fills its margins and returns (G2, its total)."""
+    rows[:] = 0
+    columns[:] = 0
+    value = 0.0
+    for i in range(rows.size):
+        for j in range(columns.size):
+            rows[i] += table[s, i, j]
+            columns[j] += table[s, i, j]
+            value += _xlogx(table[s, i, j])
+    for i in range(rows.size):
+        value -= _xlogx(rows[i])
+    for j in range(columns.size):
+        value -= _xlogx(columns[j])
+    n = rows.sum()
+    return 2 * (value + _xlogx(n)), n
+
+
+@njit(cache=True, nogil=True)
+def _step(x):  # type: ignore[no-untyped-def]
+    """xlogx(x + 1) - xlogx(x)."""
+    return _xlogx(x + 1) - _xlogx(x)
+
+
+@njit(cache=True, nogil=True)
+def _steps(counts, up, down):  # type: ignore[no-untyped-def]
+    """What xlogx gains by one more (``up``) and had lost by one less (``down``), entry by entry."""
+    for i in range(counts.size):
+        up[i] = _step(counts[i])
+        down[i] = _step(counts[i] - 1) if counts[i] > 0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _moves(table, s, sign, rows, columns, gain, cell):  # type: ignore[no-untyped-def]
+    """The stratum's best removal, addition and move of one record inside it; returns its G2.
+
+    ``gain[s]`` and ``cell[s]`` hold them: (removal, addition, move) and (from, to, from, to).
+    """
+    value, n = _stratum(table, s, rows, columns)
+    gain[s] = -np.inf
+    counts = table[s].ravel()
+    # The logarithms once a stratum: the moves are sums of them.
+    up, down = np.empty(counts.size), np.empty(counts.size)
+    row_up, row_down = np.empty(rows.size), np.empty(rows.size)
+    column_up, column_down = np.empty(columns.size), np.empty(columns.size)
+    _steps(counts, up, down)
+    _steps(rows, row_up, row_down)
+    _steps(columns, column_up, column_down)
+    for here in range(counts.size):
+        i, j = here // columns.size, here % columns.size
+        if rows[i] > 0 and columns[j] > 0:
+            # An empty row or column is no place to put a record: it changes the freedom.
+            into = sign * (up[here] - row_up[i] - column_up[j] + _step(n))
+            if into > gain[s, 1]:
+                gain[s, 1], cell[s, 1] = into, here
+        if counts[here] > 0:
+            out = -sign * (down[here] - row_down[i] - column_down[j] + _step(n - 1))
+            if out > gain[s, 0]:
+                gain[s, 0], cell[s, 0] = out, here
+            for there in range(counts.size):
+                k, m = there // columns.size, there % columns.size
+                if there == here or rows[k] == 0 or columns[m] == 0:
+                    continue
+                change = up[there] - down[here]
+                if k != i:
+                    change -= row_up[k] - row_down[i]
+                if m != j:
+                    change -= column_up[m] - column_down[j]
+                if sign * change > gain[s, 2]:
+                    gain[s, 2] = sign * change
+                    cell[s, 2], cell[s, 3] = here, there
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _surplus(table, s, i, j):  # type: ignore[no-untyped-def]
+    """|count - expected| of a cell."""
+    n = table[s].sum()
+    return abs(table[s, i, j] - table[s, i].sum() * table[s, :, j].sum() / n)
+
+
+@njit(cache=True, nogil=True)
+def _choose(gain, cell):  # type: ignore[no-untyped-def]
+    """(gain of one record, stratum and cell it leaves, stratum and cell it goes to)."""
+    s, t, inner = np.argmax(gain[:, 0]), np.argmax(gain[:, 1]), np.argmax(gain[:, 2])
+    across = gain[s, 0] + gain[t, 1]
+    if s != t and across > gain[inner, 2]:
+        return 2 * across, s, cell[s, 0], t, cell[t, 1]
+    return 2 * gain[inner, 2], inner, cell[inner, 2], inner, cell[inner, 3]
+
+
+@njit(cache=True, nogil=True)
+def _greedy(table, critical, raising, limit):  # type: ignore[no-untyped-def]
+    """How many records the search changes, in place; ``limit`` where no change helps."""
+    strata, a, b = table.shape
+    sign = 1.0 if raising else -1.0
+    gain = np.empty((strata, 3))
+    cell = np.zeros((strata, 4), np.int64)
+    part = np.empty(strata)
+    rows, columns = np.empty(a, np.int64), np.empty(b, np.int64)
+    for u in range(strata):
+        part[u] = _moves(table, u, sign, rows, columns, gain, cell)
+    value, changed = part.sum(), 0
+    while changed < limit and (value <= critical if raising else value > critical):
+        each, s, start, t, end = _choose(gain, cell)
+        if not each > 0:
+            return limit
+        i, j, k, m = start // b, start % b, end // b, end % b
+        size = abs(critical - value) * BATCH_SHARE / each
+        if not raising:  # past independence a stratum's G2 would rise again
+            size = min(size, _surplus(table, s, i, j) / 2, _surplus(table, t, k, m) / 2)
+        batch = max(1, min(int(size), table[s, i, j] // 2, limit - changed))
+        table[s, i, j] -= batch
+        table[t, k, m] += batch
+        before = value
+        for u in (s, t):
+            value -= part[u]
+            part[u] = _moves(table, u, sign, rows, columns, gain, cell)
+            value += part[u]
+        changed += batch
+        if sign * (value - before) <= 0:
+            return limit
+    return changed

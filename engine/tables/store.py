@@ -1,0 +1,93 @@
+"""What was counted and computed for a dataset, kept for later draws, budgets and algorithms."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import RLock
+from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.data.dataset import Dataset
+from engine.tables.rows import fold
+
+T = TypeVar("T")
+STORE_BYTES = 256 << 20  # what one dataset's store may hold
+
+
+class Bounded(OrderedDict[Hashable, object]):
+    """Least-recently-used mapping that holds at most ``limit`` bytes by ``size``."""
+
+    def __init__(self, limit: int, size: Callable[[object], int]):
+        super().__init__()
+        self._limit, self._size, self.bytes = limit, size, 0
+        self._lock = RLock()  # runs in several threads may share a dataset
+
+    def lookup(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The kept value, or the one that ``make`` computes, kept from now on."""
+        with self._lock:
+            found = self.get(key, _MISSING)
+            if found is not _MISSING:
+                self.move_to_end(key)
+                return found  # type: ignore[return-value]
+        value = make()  # outside the lock: two threads may both compute it, neither waits
+        with self._lock:
+            if key not in self:
+                self.bytes += self._size(value)
+            self[key] = value
+            while self.bytes > self._limit and len(self) > 1:
+                _, dropped = self.popitem(last=False)
+                self.bytes -= self._size(dropped)
+        return value
+
+
+_MISSING = object()
+_ENTRY_BYTES = 200  # a Python object, its key and its slot, roughly
+
+
+def _size(value: object) -> int:
+    return _ENTRY_BYTES + int(getattr(value, "nbytes", 0))
+
+
+class Store:
+    """What has been counted and computed for one dataset, reused by every later draw."""
+
+    def __init__(self, data: Dataset, limit: int = STORE_BYTES):
+        self.rows, self._row_index = fold(data)
+        self.n = data.n
+        self._kept = Bounded(limit, _size)
+
+    def keep(self, key: Hashable, make: Callable[[], T]) -> T:
+        """A deterministic quantity of the dataset, computed at most once while it is kept."""
+        return self._kept.lookup(key, make)
+
+    def table(self, x: int, y: int, given: tuple[int, ...] = ()) -> NDArray[np.int64]:
+        """The query's table on all rows, counted at most once while it is kept."""
+        return self.keep(("table", x, y, given), lambda: self.rows.table(x, y, given))
+
+    def kept(self, key: Hashable) -> object | None:
+        """What is kept under the key, or None; nothing is computed."""
+        return self._kept.get(key)
+
+    def index_of_rows(self) -> NDArray[np.int64]:
+        """Each original row's index among the folded ones, shape (n,)."""
+        return self._row_index
+
+    @property
+    def bytes(self) -> int:
+        """Bytes held by kept tables and scores."""
+        return self._kept.bytes
+
+
+_stores: WeakKeyDictionary[Dataset, Store] = WeakKeyDictionary()
+
+
+def store_of(data: Dataset) -> Store:
+    """The dataset's store; made at the first call, dropped with the dataset."""
+    store = _stores.get(data)
+    if store is None:
+        store = _stores[data] = Store(data)
+    return store

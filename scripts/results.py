@@ -1,0 +1,101 @@
+"""What every algorithm answers on a fixed grid: ``python -m scripts.results [--write]``.
+
+Without ``--write`` it computes all runs anew and says which differ from the kept file. A change
+that is meant to leave results alone must leave this silent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from engine import ALGORITHMS, load_dataset, run
+from engine.serialise import charge_dict, plain
+
+KEPT = Path(__file__).resolve().parent.parent / "tests" / "known_answer" / "results.jsonl"
+DATA = (("cancer", 20_000), ("survey", 20_000), ("asia", 20_000))
+EPSILONS, SEEDS = (0.1, 1.0, 10.0), (0, 1)
+
+Line = dict[str, Any]
+
+
+def grid() -> Iterator[Line]:
+    """What each line of the file asks for: algorithm, dataset, n, seed, values."""
+    for key, algorithm in ALGORITHMS.items():
+        for guarantee in algorithm.guarantees or (None,):
+            said = {} if guarantee is None else {"guarantee": guarantee}
+            for name, n in DATA:
+                for epsilon in EPSILONS if algorithm.private else (None,):
+                    values = said if epsilon is None else {**said, "epsilon": epsilon}
+                    for seed in SEEDS:
+                        yield ask(key, name, n, seed, values)
+
+
+def ask(key: str, name: str, n: int, seed: int, values: Line) -> Line:
+    """One line's question."""
+    return {"algorithm": key, "dataset": name, "n": n, "seed": seed, "values": values}
+
+
+def answer(question: Line) -> Line:
+    """The question with what the run answers; the ledger and the trace as digests."""
+    data = load_dataset(question["dataset"], n=question["n"], seed=0)
+    result = run(question["algorithm"], data, seed=question["seed"], **question["values"])
+    ledger = [charge_dict(charge) for charge in result.ledger]
+    steps = [
+        [s.kind, s.order, s.x, s.y, s.given, plain(s.value), plain(s.threshold)]
+        for s in result.steps
+    ]
+    return question | {
+        "edges": sorted([a, b] for a, b in result.cpdag.edges),
+        "tests": list(result.ci_tests_by_order),
+        "spent": plain(result.spent),
+        "claimed": plain(result.claimed),
+        "status": result.status,
+        "charges": len(ledger),
+        "ledger": digest(ledger),
+        "steps": digest(steps),
+    }
+
+
+def digest(content: Any) -> str:
+    """Sixteen hexadecimal digits of the content's JSON, numbers to ten digits."""
+    return hashlib.sha256(json.dumps(rounded(content)).encode()).hexdigest()[:16]
+
+
+def rounded(content: Any) -> Any:
+    """The content with its numbers to ten digits: what compilers may round differently is less."""
+    if isinstance(content, float):
+        return f"{content:.10g}"
+    if isinstance(content, dict):
+        return {k: rounded(v) for k, v in content.items()}
+    return [rounded(v) for v in content] if isinstance(content, list | tuple) else content
+
+
+def kept() -> list[Line]:
+    """The lines of the kept file."""
+    return [json.loads(line) for line in KEPT.read_text(encoding="utf-8").splitlines()]
+
+
+def main(argv: list[str]) -> int:
+    """Write the file, or compare; 1 if a line differs."""
+    lines = [answer(question) for question in grid()]
+    if "--write" in argv:
+        KEPT.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        return 0
+    old = {json.dumps([line[k] for k in ask("", "", 0, 0, {})]): line for line in kept()}
+    differ = 0
+    for line in lines:
+        before = old.get(json.dumps([line[k] for k in ask("", "", 0, 0, {})]))
+        if before is not None and before != line:
+            differ += 1
+            print(line["algorithm"], line["dataset"], line["seed"], line["values"])
+    print(f"{len(lines)} runs, {differ} differ from the kept ones.")
+    return int(differ > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

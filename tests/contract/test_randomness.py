@@ -1,0 +1,212 @@
+"""Chance enters a run through mechanisms and named doors alone; who takes another way is caught."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import ALGORITHMS, Dataset, load_dataset
+from engine.algorithm import Outcome
+from engine.constraint.learn import learn
+from engine.constraint.parameters import PrivateParameters
+from engine.constraint.skeleton import Query, TestByTest
+from engine.privacy.events import LaplaceEvent
+from engine.privacy.ledger import Ledger
+from engine.randomness import KEYS, Randomness
+from engine.session import Session
+
+ENGINE = Path(inspect.getfile(Ledger)).resolve().parents[1]
+PRIVATE = [key for key, a in ALGORITHMS.items() if a.private]
+CASES = [(key, g) for key in PRIVATE for g in ALGORITHMS[key].guarantees]
+
+# The doors beside "noise" that a default run opens. An algorithm that is not named here opens none.
+DOORS = {
+    ("priv_pc", "strict"): {"sample"},
+    ("priv_pc", "published"): {"sample"},
+    ("gauss_pc", "published"): {"sample"},
+    ("curate_pc", "published"): {"coin"},
+}
+
+
+class Silent:
+    """A generator whose privacy noise is zero; what is drawn through other doors is fixed."""
+
+    def __init__(self) -> None:
+        self._rest = np.random.default_rng(0)
+
+    def laplace(self, loc: float, scale: float, size: Any = None) -> Any:
+        return np.zeros(size) + loc if size is not None else loc
+
+    normal = laplace
+
+    def gumbel(self, size: Any = None) -> Any:
+        return np.zeros(size)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._rest, name)
+
+
+class Deaf(Randomness):
+    """Doors that open to the same thing every time: no noise, heads, rows in their order."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+        self._silent = Silent()
+
+    def generator(self, door: str) -> Any:
+        self.used[door] += 1
+        return self._silent if door == "noise" else np.random.default_rng(0)
+
+    def coin(self) -> bool:
+        self.used["coin"] += 1
+        return True
+
+    def permutation(self, n: int) -> Any:
+        self.used["permutation"] += 1
+        return np.arange(n)
+
+
+@pytest.fixture(scope="module")
+def asia() -> Dataset:
+    return load_dataset("asia", n=2000, seed=3)
+
+
+def outcome(
+    run: Callable[..., Outcome], data: Dataset, params: Any, ledger: Ledger, doors: Randomness
+) -> tuple[Any, ...]:
+    """All that a run gives: graph, tests, trace."""
+    session = Session(doors, ledger, data.names)
+    found = run(data, params, session)
+    steps = [(s.kind, s.x, s.y, s.given, s.value, s.decision, s.reason) for s in session.steps]
+    return found.cpdag.tolist(), found.tests_by_order, repr(steps)
+
+
+def depends_on_hidden_chance(algorithm: Any, data: Dataset, params: Any) -> bool:
+    """Whether two runs differ although no mechanism and no door draws anything at random."""
+    runs = [
+        outcome(algorithm.run, data, params, algorithm.ledger(data, params), Deaf())
+        for _ in range(4)
+    ]
+    return any(r != runs[0] for r in runs)
+
+
+@pytest.mark.parametrize(("key", "guarantee"), CASES)
+def test_chance_comes_through_the_doors(key: str, guarantee: str, asia: Dataset) -> None:
+    algorithm = ALGORITHMS[key]
+    params = algorithm.params.build({"guarantee": guarantee, "epsilon": 1.0})
+    assert not depends_on_hidden_chance(algorithm, asia, params)
+
+
+@pytest.mark.parametrize(("key", "guarantee"), CASES)
+def test_the_doors_are_known(key: str, guarantee: str, asia: Dataset) -> None:
+    algorithm = ALGORITHMS[key]
+    params = algorithm.params.build({"guarantee": guarantee, "epsilon": 1.0})
+    doors = Randomness(1)
+    outcome(algorithm.run, asia, params, algorithm.ledger(asia, params), doors)
+    assert set(doors.used) - {"noise"} == DOORS.get((key, guarantee), set())
+
+
+# The forger ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Forger:
+    """Pays a token and draws its noise elsewhere."""
+
+    draw: Callable[[Session], float]
+
+    def run(self, data: Dataset, params: Any, session: Session) -> Outcome:
+        draw = self.draw
+
+        class Rule(TestByTest):
+            def independent(self, q: Query) -> bool:
+                session.ledger.charge(LaplaceEvent(1e-9, 1.0))
+                found = draw(session) > 0.5
+                session.emit("test", "independent" if found else "dependent", query=q)
+                return found
+
+        return learn(data, params, session, Rule())
+
+    def ledger(self, data: Dataset, params: Any) -> Ledger:
+        return Ledger(params.total)
+
+
+def from_the_session(session: Session) -> float:
+    return session.rng.random()  # type: ignore[attr-defined,no-any-return]
+
+
+def from_the_noise_door(session: Session) -> float:
+    return session.randomness.generator("noise").random()
+
+
+def from_the_sample_door(session: Session) -> float:
+    return session.randomness.generator("sample").random()
+
+
+def of_its_own(session: Session) -> float:
+    return np.random.default_rng().random()
+
+
+@pytest.mark.parametrize("draw", [from_the_session, from_the_noise_door, from_the_sample_door])
+def test_a_forger_finds_no_generator(draw: Callable[[Session], float], asia: Dataset) -> None:
+    params, forger = PrivateParameters(), Forger(draw)
+    with pytest.raises((AttributeError, PermissionError)):
+        outcome(forger.run, asia, params, forger.ledger(asia, params), Randomness(0))
+
+
+def test_a_forger_with_a_generator_of_its_own_is_noticed(asia: Dataset) -> None:
+    assert depends_on_hidden_chance(Forger(of_its_own), asia, PrivateParameters())
+
+
+# In the source ---------------------------------------------------------------------------
+
+# Where generators may be made or touched: the doors, what they open to, and simulated data.
+MAY = {
+    "randomness.py",
+    "privacy/mechanisms.py",
+    "tables/subsample.py",
+    "data/networks.py",
+    "data/simulated.py",
+}
+
+
+SOURCES = {"_generator", "default_rng", "RandomState", "random", "secrets", "urandom"}
+
+
+def randomness_in(path: Path) -> set[str]:
+    """Names in a file that make a generator or take one out of its box."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = {node.attr} if isinstance(node, ast.Attribute) else set()
+        if isinstance(node, ast.Name):
+            names = {node.id}
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = {alias.name.split(".")[0] for alias in node.names}
+            names |= {(getattr(node, "module", None) or "").split(".")[0]}
+        found |= names & {
+            "_generator",
+            "default_rng",
+            "RandomState",
+            "random",
+            "secrets",
+            "urandom",
+        }
+    return found
+
+
+def test_no_other_file_holds_a_generator() -> None:
+    files = [p for p in ENGINE.rglob("*.py") if p.relative_to(ENGINE).as_posix() not in MAY]
+    assert len(files) > 50
+    assert {p.name: randomness_in(p) for p in files if randomness_in(p)} == {}
+
+
+def test_the_doors_open_to_modules_that_exist() -> None:
+    for module in KEYS.values():
+        assert (ENGINE.parent / (module.replace(".", "/") + ".py")).exists()

@@ -1,0 +1,29 @@
+"""Nothing changes unnoticed: a part of the kept results is computed anew (``scripts/results.py``).
+
+A change that means to change results writes the file anew and says so in its commit.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import ALGORITHMS
+from scripts.results import SEEDS, answer, grid, kept
+
+LINES = [line for line in kept() if line["dataset"] == "asia" and line["seed"] == SEEDS[0]]
+ASKED = ("algorithm", "dataset", "n", "seed", "values")
+
+
+def name(line: dict[str, object]) -> str:
+    return "-".join(map(str, (line["algorithm"], *line["values"].values())))  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("line", LINES, ids=name)
+def test_the_same_as_before(line: dict[str, object]) -> None:
+    assert answer({k: line[k] for k in ASKED}) == line
+
+
+def test_every_algorithm_is_kept() -> None:
+    assert {line["algorithm"] for line in kept()} == set(ALGORITHMS)
+    questions = [[q[k] for k in ASKED] for q in grid()]
+    assert [[line[k] for k in ASKED] for line in kept()] == questions
