@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.data import Dataset
-from engine.networks import Network
+from engine.data.dataset import Dataset
+from engine.data.networks import Network
 
 Table = NDArray[np.float64]
 KINDS = ("dirichlet", "noisy-or", "noisy", "deterministic")

@@ -7,16 +7,20 @@ Gaussian releases under one Gaussian DP filter, each chosen from what those befo
 2. twice more the pairs that the releases before leave joined;
 3. the triples that could still explain an edge away through such a product.
 
-The PC search, the directions, and the confidence of edges and arrows are post-processing. The proof and the
-measurements are in docs/marginal_pc.md.
+The PC search, the directions, and the confidence of edges and arrows are post-processing. The proof
+and the measurements are in docs/marginal_pc.md.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import minimum_spanning_tree
 
 from engine.algorithm import Algorithm, Outcome
 from engine.constraint.learn import learn
@@ -24,7 +28,14 @@ from engine.constraint.parameters import PrivateParameters
 from engine.constraint.skeleton import Graph, Query, TestByTest, search
 from engine.data.dataset import Dataset
 from engine.errors import InputError
-from engine.graphs.cpdag import complete
+from engine.graphs.cpdag import Adjacency, complete
+from engine.graphs.orientation import (
+    ORIENTATIONS,
+    STRONGEST,
+    Orientation,
+    collider_weights,
+    orient,
+)
 from engine.marginals.citest import NoisyTests
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.moments import (
@@ -49,6 +60,7 @@ LEAST_ODDS = 1.0
 SLACK = 0.1  # in favour of the edge: a test that can see nothing removes nothing
 FOREST = 1.0  # log odds in favour of the edges of the strongest spanning forest
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
+SCREEN_NULLS = 5.5  # a variable may keep about this many pairs by chance
 SCREEN_ORDER = 1
 MOST_CONTRASTS = 529  # of a pair: two columns of 24 levels
 SEPARATORS = 4  # candidate separators an edge may buy triples for
@@ -91,6 +103,15 @@ class MarginalPCParameters(PrivateParameters):
         title="PC-stable",
         help="Draw conditioning sets from the adjacencies at the start of each order, so that the "
         "result does not depend on the order of the columns. The tests cost nothing.",
+    )
+    orientation: str = param(
+        STRONGEST,
+        kind="choice",
+        choices=ORIENTATIONS,
+        title="Directions",
+        help="Strongest: all colliders are weighed against each other by their Bayes factors, and "
+        "an arrow is drawn where it is more probable than not. Majority: a middle node is a "
+        "collider if it lies in fewer than half of the sets that separated its neighbours.",
     )
     guarantee: str = param(
         STRICT,
@@ -150,7 +171,7 @@ class Posterior(TestByTest):
     def begin_order(self, order: int, graph: Graph) -> None:
         """Find the forest among the edges there are: all pairs first, then what is joined."""
         if order < 2:
-            self._forest = strongest_forest(self._tests, _edges(graph))
+            self._forest = strongest_forest(self._tests, graph)
 
     def independent(self, q: Query) -> bool:
         """Whether P(independent) > threshold."""
@@ -173,22 +194,14 @@ class Posterior(TestByTest):
         return decision
 
 
-def strongest_forest(tests: NoisyTests, pairs: Sequence[Pair]) -> set[Pair]:
-    """The maximum spanning forest of the pairs by their marginal dependence (Kruskal)."""
-    root = list(range(tests.d))
-
-    def find(x: int) -> int:
-        while root[x] != x:
-            root[x] = x = root[root[x]]
-        return x
-
-    forest = set()
-    for pair in sorted(pairs, key=lambda p: -tests.test(*p).bayes):
-        a, b = map(find, pair)
-        if a != b:
-            root[a] = b
-            forest.add(pair)
-    return forest
+def strongest_forest(tests: NoisyTests, graph: Graph) -> set[Pair]:
+    """The maximum spanning forest of the graph's edges by their marginal dependence."""
+    joined = np.triu(graph.matrix(), 1)
+    bayes = np.where(joined, np.maximum(tests.marginal_bayes, -1.0), 0.0)
+    # csgraph takes the least sum, and an entry of 0 for no edge.
+    lengths = np.where(joined, bayes.max(initial=0.0) + 1 - bayes, 0.0)
+    least = minimum_spanning_tree(csr_array(lengths))
+    return {(min(i, j), max(i, j)) for i, j in np.argwhere(least.toarray() > 0).tolist()}
 
 
 class Screen(TestByTest):
@@ -196,14 +209,14 @@ class Screen(TestByTest):
 
     def __init__(self, tests: NoisyTests):
         super().__init__()
-        self._tests = tests
+        self._tests, self._level = tests, min(SCREEN_P, SCREEN_NULLS / tests.d)
 
     def independent(self, q: Query) -> bool:
         """Nothing to see without a set, or a set that clearly explains what is there."""
         verdict = self._tests.test(*q)
         if q.given:
             return verdict.bayes < math.log(SCREEN_FACTOR)
-        return verdict.p > SCREEN_P and verdict.bayes < 0
+        return verdict.p > self._level and verdict.bayes < 0
 
 
 def _joined(rule: TestByTest, moments: Moments, order: int, session: Session) -> Graph:
@@ -284,15 +297,35 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
     except Cancelled:
         session.close()
         return Outcome(cpdag=complete(data.d), status="cancelled")
-    rule = Posterior(NoisyTests(moments, ordinal=params.ordinal), params.cutoff, session=session)
+    tests = NoisyTests(moments, ordinal=params.ordinal)
+    rule = Posterior(tests, params.cutoff, session=session)
     outcome = learn(data, params, session, rule)
-    pairs = combinations(range(data.d), 2)
-    linked = outcome.cpdag | outcome.cpdag.T
+    arrows: dict[Pair, float] = {}
+    if params.orientation == STRONGEST and outcome.status == "complete":
+        found = directions(outcome.cpdag | outcome.cpdag.T, tests, params.order_limit(data))
+        outcome = replace(outcome, cpdag=found.cpdag)
+        arrows = {(i, j): float(found.arrows[i, j]) for i, j in _linked(outcome.cpdag)}
+    pairs = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
     diagnostics = MarginalDiagnostics(
-        edge_confidence={p: rule.lowest.get(p, 1.0) for p in pairs if linked[p]},
+        edge_confidence={p: rule.lowest.get(p, 1.0) for p in pairs},
+        arrow_confidence=arrows,
         released_tables=tuple(moments.released()),
     )
     return replace(outcome, diagnostics=diagnostics)
+
+
+def _linked(cpdag: Adjacency) -> list[Pair]:
+    """Adjacent columns, each pair in both orders."""
+    return [(i, j) for i, j in np.argwhere(cpdag | cpdag.T).tolist()]
+
+
+def directions(skeleton: Adjacency, tests: NoisyTests, largest: int) -> Orientation:
+    """The skeleton's arrows by the Bayes factors of the released tensors; no privacy is spent."""
+
+    def dependence(x: int, y: int, given: tuple[int, ...]) -> float:
+        return tests.test(x, y, given).bayes
+
+    return orient(skeleton, collider_weights(skeleton, dependence, largest))
 
 
 def ledger(data: Dataset, params: MarginalPCParameters) -> Ledger:
