@@ -27,7 +27,6 @@ from engine.constraint.learn import learn
 from engine.constraint.parameters import PrivateParameters
 from engine.constraint.skeleton import Graph, Query, TestByTest, search
 from engine.data.dataset import Dataset
-from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency, complete
 from engine.graphs.orientation import (
     ORIENTATIONS,
@@ -38,6 +37,7 @@ from engine.graphs.orientation import (
 )
 from engine.marginals.citest import NoisyTests
 from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.marginals.levels import merged
 from engine.marginals.moments import (
     Moments,
     Pair,
@@ -62,7 +62,6 @@ FOREST = 1.0  # log odds in favour of the edges of the strongest spanning forest
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
 SCREEN_NULLS = 5.5  # a variable may keep about this many pairs by chance
 SCREEN_ORDER = 1
-MOST_CONTRASTS = 529  # of a pair: two columns of 24 levels
 SEPARATORS = 4  # candidate separators an edge may buy triples for
 
 
@@ -276,22 +275,9 @@ def release(store: Store, params: MarginalPCParameters, order: int, session: Ses
     return moments
 
 
-def check_levels(data: Dataset) -> None:
-    """Refuse a schema whose tests would need matrices of thousands of contrasts.
-
-    A test of columns of a and b levels inverts a matrix of (a - 1)(b - 1) rows.
-    """
-    largest = sorted(data.cardinalities)[-2:]
-    if math.prod(r - 1 for r in largest) > MOST_CONTRASTS:
-        raise InputError(
-            f"Marginal PC tests every contrast of two columns' levels, and two columns have "
-            f"{largest[0]} and {largest[1]}: bin them to at most {1 + math.isqrt(MOST_CONTRASTS)}."
-        )
-
-
 def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcome:
-    """Release, then search on what was released; InputError where columns have too many levels."""
-    check_levels(data)
+    """Release, then search on what was released."""
+    data = merged(data)
     try:
         moments = release(store_of(data), params, params.order_limit(data), session)
     except Cancelled:
