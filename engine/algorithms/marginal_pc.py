@@ -109,7 +109,7 @@ class MarginalPCParameters(PrivateParameters):
         choices=ORIENTATIONS,
         title="Directions",
         help="Strongest: all colliders are weighed against each other by their Bayes factors, and "
-        "an arrow is drawn where it is more probable than not. Majority: a middle node is a "
+        "an arrow is drawn where its probability exceeds 0.4. Majority: a middle node is a "
         "collider if it lies in fewer than half of the sets that separated its neighbours.",
     )
     guarantee: str = param(
@@ -215,7 +215,7 @@ class Screen(TestByTest):
         verdict = self._tests.test(*q)
         if q.given:
             return verdict.bayes < math.log(SCREEN_FACTOR)
-        return verdict.p > self._level and verdict.bayes < 0
+        return verdict.p > self._level
 
 
 def _joined(rule: TestByTest, moments: Moments, order: int, session: Session) -> Graph:

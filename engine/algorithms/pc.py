@@ -38,7 +38,7 @@ class PCParameters(SearchParameters):
         title="Directions",
         help="Majority: a middle node is a collider if it lies in fewer than half of the sets that "
         "separated its neighbours. Strongest: all triples are weighed against each other by how "
-        "clearly they were tested, and an arrow is drawn where it is more probable than not.",
+        "clearly they were tested, and an arrow is drawn where its probability exceeds 0.4.",
     )
 
 

@@ -40,6 +40,8 @@ MOST_LOG_ODDS = 10.0
 # A set that separates the pair with odds of e^5 to 1 separates it: beyond that the odds of
 # independence only count the levels.
 MOST_INDEPENDENCE = 5.0
+# An edge has three marks: an arrow is drawn that is more probable than this, and than its reverse.
+EARNED = 0.4
 MOST_SETS = 400  # of a pair, smallest first: hubs have too many
 TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 SWEEPS, BURN, THIN = 500, 200, 3
@@ -110,7 +112,7 @@ def _log_mean_exp(values: Sequence[float]) -> float:
 
 
 def orient(
-    skeleton: Adjacency, weights: Mapping[Triple, float], threshold: float = 0.5
+    skeleton: Adjacency, weights: Mapping[Triple, float], threshold: float = EARNED
 ) -> Orientation:
     """Arrows whose probability exceeds ``threshold``, and every arrow's probability.
 
