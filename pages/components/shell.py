@@ -38,7 +38,8 @@ div:has(> .st-key-run-bar) {position: sticky; bottom: 0; z-index: 5; background:
 /* On paper: the page without its form, buttons and menus, and graphs in their own shape. */
 @media print {
   [data-testid="stSidebar"], [data-testid="stHeader"], .st-key-run-bar, .stButton,
-  .stDownloadButton, .st-key-presets, [data-testid="stElementToolbar"], [data-testid="stStatusWidget"] {
+  .stDownloadButton, .st-key-presets, [data-testid="stElementToolbar"],
+  [data-testid="stStatusWidget"] {
     display: none !important}
   .stApp, .stMain, .stMainBlockContainer, [data-testid="stAppViewContainer"] {
     position: static !important; overflow: visible !important; height: auto !important;
