@@ -23,8 +23,8 @@ def ceiling_note(table: pd.DataFrame) -> str:
     return (
         f"Why three curves stop at {most:.2f}, however large ε is: in Asia 'either' is true "
         "exactly when 'tub' or 'lung' is. Strict rank tests cannot see through such a "
-        "deterministic node: given 'tub' and 'lung' there is nothing left to rank, so its links to 'xray' and 'dysp' "
-        "go. And 'asia – tub' is too weak for them. Marginal PC reads whole tables of counts."
+        "deterministic node: given 'tub' and 'lung' there is nothing left to rank, so its links "
+        "to 'xray' and 'dysp' go. And 'asia – tub' is too weak for them. Marginal PC reads whole tables of counts."
     )
 
 
