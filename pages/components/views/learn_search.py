@@ -133,10 +133,10 @@ def draws_view(now: Tour) -> None:
         (f"Draw {k + 1}: {outcome_of(r).found} found, {outcome_of(r).invented} invented", r)
         for k, r in enumerate(runs)
     ][-DRAWS:]
-    left, right = st.columns([5, 2], gap="large")
+    left, right = st.columns([4, 1], gap="medium")
     with left:
         sheet = [(title, links(data, r)) for title, r in latest]
-        at = places(data, 310, 185)
+        at = places(data, 400, 200)
         alt = f"The last {DRAWS} draws"
         picture = sheet_picture(data.names, sheet, at, columns=3, alt=alt, theme=theme())
         image(picture.image)
