@@ -33,6 +33,7 @@ PAGES = (
     PageEntry("Sweep", "sweep"),
     PageEntry("Budget", "budget"),
     PageEntry("Sieve", "sieve"),
+    PageEntry("Pairs", "pairs"),
     PageEntry("Data", "data"),
     PageEntry("Report", "report"),
 )
