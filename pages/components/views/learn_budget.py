@@ -198,9 +198,9 @@ def once_view(now: Tour) -> None:
 
 def _outcomes(now: Tour, key: str) -> list[Outcome]:
     if key == "pc":
-        return [outcome_of(shown_run(now, key, seed=0))]
+        return [outcome_of(shown_run(now, key, seed=0), now.data)]
     runs = (shown_run(now, key, seed=s, epsilon=now.epsilon) for s in range(SEEDS))
-    return [outcome_of(r) for r in runs]
+    return [outcome_of(r, now.data) for r in runs]
 
 
 def _mean(counts: list[int]) -> float:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from engine import Dataset, RunResult
 from engine.graphs.metrics import EdgeClass, truth_cpdag
-from engine.studies.repeat import outcome_of
+from engine.studies.repeat import Outcome, outcome_of
 from engine.studies.replay import scenes
 from pages.components import text
 from pages.components.charts import show
@@ -104,16 +104,14 @@ def search_view(now: Tour) -> None:
 
 
 def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
-    one = outcome_of(result)
-    assert result.metrics is not None
-    true = one.found + result.metrics.missed
-    ends = f"In the end {one.found} of {true} links are found and {one.invented} invented."
+    one = outcome_of(result, data)
+    ends = f"In the end {one.found} of {one.true} links are found and {one.invented} invented."
     if chosen == PERFECT:
         return f"A d-separation oracle answers from the true graph instead of the data. {ends}"
     if chosen == EXACT:
         return f"Kendall's τ on {data.n:,} rows, without any noise: no privacy. {ends}"
     total = text.number(float(result.params.as_dict()["epsilon"]))
-    early = " The budget ran out before the last test." if not one.finished else ""
+    early = " The budget ran out before the last test." if one.waiting else ""
     return f"Priv-PC with ε = {total} for the whole run (strict).{early} {ends}"
 
 
@@ -129,9 +127,10 @@ def draws_view(now: Tour) -> None:
         count = drawn[key] = count + DRAWS
     data = now.data
     runs = [shown_run(now, "priv_pc", seed=s, epsilon=now.epsilon) for s in range(count)]
+    outcomes = [outcome_of(r, data) for r in runs]
     latest = [
-        (f"Draw {k + 1}: {outcome_of(r).found} found, {outcome_of(r).invented} invented", r)
-        for k, r in enumerate(runs)
+        (f"Draw {k + 1}: {o.found} found, {o.invented} invented", r)
+        for k, (r, o) in enumerate(zip(runs, outcomes, strict=True))
     ][-DRAWS:]
     left, right = st.columns([4, 1], gap="medium")
     with left:
@@ -142,7 +141,7 @@ def draws_view(now: Tour) -> None:
         image(picture.image)
         st.html(_key())
     with right:
-        _tally(runs)
+        _tally(outcomes)
 
 
 def _key() -> str:
@@ -153,12 +152,10 @@ def _key() -> str:
     )
 
 
-def _tally(runs: list[RunResult]) -> None:
-    outcomes = [outcome_of(r) for r in runs]
+def _tally(outcomes: list[Outcome]) -> None:
     found = Counter(o.found for o in outcomes)
-    assert runs[0].metrics is not None
-    most = outcomes[0].found + runs[0].metrics.missed
-    st.markdown(f"**All {len(runs)} draws so far**")
+    most = outcomes[0].true
+    st.markdown(f"**All {len(outcomes)} draws so far**")
     figure = bars(
         range(most + 1),
         [found[k] for k in range(most + 1)],
