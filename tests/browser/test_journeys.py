@@ -116,6 +116,12 @@ def test_a_presenter_from_a_link_to_a_page_that_opens_offline(
     page.get_by_text("repetitions at each ε").wait_for(timeout=60_000)
     page.wait_for_selector(RESTING)
     page.screenshot(path=screenshots / "report.png", full_page=True)
+    page.emulate_media(media="print")  # paper shows the report alone
+    assert not page.get_by_role("link", name="Sweep").is_visible()
+    assert not page.get_by_text("Take it with you").is_visible()
+    assert page.get_by_role("heading", name="At ε = 3 for the whole run").is_visible()
+    page.screenshot(path=screenshots / "report_print.png", full_page=True)
+    page.emulate_media(media="screen")
     with page.expect_download() as download:
         page.get_by_role("button", name="Report (HTML)").click()
     path = tmp_path / "report.html"

@@ -22,10 +22,11 @@ from pages.components.charts.player import player
 from pages.components.state.theme import theme
 from pages.components.state.tour import Tour, shown_run
 from pages.components.views.graphs import positions
+from pages.components.views.present import presenting
 from pages.components.views.report import links
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
-PLAYER_HEIGHT = 425
+PLAYER_HEIGHT, PRESENTED_HEIGHT = 425, 560
 DRAWS = 6
 
 
@@ -99,7 +100,8 @@ def search_view(now: Tour) -> None:
         ring(data.names, 640, 300),
         theme=theme(),
     )
-    st.iframe(page, height=PLAYER_HEIGHT, alt=f"The search with {chosen}, played back")
+    height = PRESENTED_HEIGHT if presenting() else PLAYER_HEIGHT
+    st.iframe(page, height=height, alt=f"The search with {chosen}, played back")
     st.caption(_outcome(data, result, str(chosen)))
 
 
@@ -165,4 +167,12 @@ def _tally(outcomes: list[Outcome]) -> None:
         height=300,
     )
     show.figure(figure, key="learn-tally", alt="How often each number of links was found")
-    st.caption("The data never change. Only the noise does.")
+    early = sum(o.waiting > 0 for o in outcomes)
+    st.caption(
+        "The data never change. Only the noise does. "
+        + (
+            f"In {early} of them the budget ran out; pairs left open are not drawn."
+            if early
+            else ""
+        )
+    )
