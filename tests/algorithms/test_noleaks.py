@@ -26,7 +26,7 @@ from engine.score.descent import (
 )
 from engine.score.encodings import encoding_of
 from engine.score.optimiser import least_squares
-from engine.score.records import ClippedGradient, Records, _norms
+from engine.score.records import ClippedGradient, Records, _norms, norm_limit, records
 from engine.session import Session
 
 
