@@ -280,8 +280,8 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     reference="This project, docs/marginal_pc.md",
-    summary="Releases a few noisy marginals once, chosen step by step, and runs every test on them "
-    "for free.",
+    summary="Counts a few well-chosen groups of variables once, with noise, and answers all "
+    "questions from those counts for free.",
     ledger=ledger,
     no_parent="tests noisy tables with a statistic of its own",
     presets=STRICT_PRESETS,

@@ -21,7 +21,9 @@ from engine.privacy.events import (
     ExponentialEvent,
     GaussianEvent,
     LaplaceEvent,
+    ProposeTestReleaseEvent,
     SmoothEvent,
+    StableEvent,
     SubsampledEvent,
 )
 from engine.privacy.ledger import Ledger
@@ -174,9 +176,15 @@ def noise_faults(answers: Sequence[Answer], ledger: Ledger) -> list[str]:
 
 def _follows(one: Answer, event: Event, draws: Sequence[Draw], threshold: float) -> bool:
     """Whether the answer is what the mechanism makes of its input and the charged noise."""
+    if isinstance(event, ProposeTestReleaseEvent):
+        return _follows_its_tests(one, event, draws)
     if len(draws) != 1:
         return False
     draw, noisy = draws[0], one.noisy
+    if isinstance(event, StableEvent):
+        right = draw.matches("laplace", 1 / event.stated_epsilon)
+        said = one.exact[1] if noisy[0] > event.threshold else None
+        return right and one.given == said and _close(noisy[0], one.exact[0] + draw.value, draw)
     if isinstance(event, AboveThresholdEvent):
         right = draw.matches("laplace", event.query_scale) and one.given == bool(noisy >= 0)
         return right and _close(noisy, one.exact + draw.value - threshold, draw)
@@ -191,6 +199,18 @@ def _follows(one: Answer, event: Event, draws: Sequence[Draw], threshold: float)
         return right and draw.matches("normal", event.sigma)
     # The scale of noise on a smooth sensitivity follows the data, so that no charge states it.
     return right and isinstance(event, SmoothEvent) and draw.kind == "laplace"
+
+
+def _follows_its_tests(one: Answer, event: ProposeTestReleaseEvent, draws: Sequence[Draw]) -> bool:
+    """The same of a proposal: its noisy distances, then the noisy value if one of them passes."""
+    if len(draws) != 2:
+        return False
+    tests, value = draws
+    right = tests.matches("laplace", 1 / event.step)
+    right = right and value.matches("laplace", event.length / event.step)
+    said = float(one.noisy[-1]) if one.noisy[:-1].max() > event.threshold else None
+    added = np.append(tests.value, value.value)
+    return right and one.given == said and _close(one.noisy, one.exact + added, value)
 
 
 def _close(given: Any, wanted: Array, draw: Draw) -> bool:

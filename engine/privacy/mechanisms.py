@@ -158,13 +158,14 @@ def propose_test_release(
     enough that one of them, noise included, exceeds 1 + ln(1 / slack) / epsilon. ``epsilon`` is
     that of every part: the whole costs (len(distances) + 1) epsilon.
     """
-    event = ProposeTestReleaseEvent(epsilon, slack, len(distances))
+    event = ProposeTestReleaseEvent(epsilon, slack, len(distances), length)
     session.ledger.charge(event, label=label, order=order)
-    noise, threshold = _noise(session), 1 + math.log(1 / slack) / epsilon
-    noisy = [distance + noise.laplace(0.0, 1 / epsilon) for distance in distances]
-    if max(noisy) <= threshold:
-        return None
-    return float(value) + float(noise.laplace(0.0, length / epsilon))
+    exact, noise = np.array([*distances, value], dtype=float), _noise(session)
+    # The release's noise is drawn even where it is not used: how much is drawn says nothing.
+    tests = noise.laplace(0.0, 1 / epsilon, len(distances))
+    noisy = exact + np.append(tests, noise.laplace(0.0, length / epsilon))
+    answer = float(noisy[-1]) if noisy[:-1].max() > event.threshold else None
+    return session.randomness.released(event, exact, answer, noisy)
 
 
 def stable_release(
@@ -183,9 +184,12 @@ def stable_release(
     Dwork and Roth 2013, Algorithm 13. ``distance`` is a lower bound on the records to change until
     the value can move; one record moves it by at most 1, or ``defended`` is False.
     """
-    session.ledger.charge(StableEvent(epsilon, delta, defended), label=label, order=order)
-    noisy = distance + float(_noise(session).laplace(0.0, 1 / epsilon))
-    return float(value) if noisy > math.log(1 / delta) / epsilon else None
+    event = StableEvent(epsilon, delta, defended)
+    session.ledger.charge(event, label=label, order=order)
+    exact = np.array([distance, value], dtype=float)
+    noisy = exact + np.array([_noise(session).laplace(0.0, 1 / epsilon), 0.0])
+    answer = float(value) if noisy[0] > event.threshold else None
+    return session.randomness.released(event, exact, answer, noisy)
 
 
 def exponential(
