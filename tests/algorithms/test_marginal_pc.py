@@ -211,9 +211,7 @@ def test_published_is_refused():
 
 
 def test_noise_is_charged_before_it_is_drawn():
-    session = Session(
-        randomness=Randomness(0), ledger=Ledger(Guarantee(1e-3, 1e-6), method="zcdp")
-    )
+    session = Session(randomness=Randomness(0), ledger=Ledger(Guarantee(1e-3, 1e-6), method="zcdp"))
     before = session.randomness._generator.bit_generator.state
     store = store_of(random_data((2, 2, 2), 100))
     with pytest.raises(Exception, match="left"):
