@@ -46,7 +46,7 @@ chromium-hint:
 
 lint: setup
 	$(PY) -m ruff check .
-	$(PY) -m mypy engine
+	$(PY) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
 
 $(BENCH_STAMP): $(STAMP) requirements-bench.txt

@@ -7,8 +7,10 @@ depends on public facts alone (how many rows there are), never on what the rows 
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections import Counter
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +18,18 @@ from numpy.typing import NDArray
 # Doors that hand out the generator itself, and the one module that each of them opens to.
 KEYS = {"noise": "engine.privacy.mechanisms", "sample": "engine.tables.subsample"}
 
+T = TypeVar("T")
+
 
 class Randomness:
     """Random numbers of one run; ``used`` counts how often each door was opened.
 
-    ``seed`` is a whole number, a ``SeedSequence`` or a ``Generator``: all draws follow from it.
+    ``by_row`` says that samples are drawn row by row, which takes longer and gives neighbours the
+    same rows; otherwise table by table, with the same distribution. ``seed`` is a whole number, a
+    ``SeedSequence`` or a ``Generator``: all draws follow from it.
     """
+
+    by_row = False
 
     def __init__(self, seed: int | np.random.SeedSequence | np.random.Generator):
         self._generator = (
@@ -36,6 +44,10 @@ class Randomness:
         if sys._getframe(1).f_globals.get("__name__") != KEYS[door]:
             raise PermissionError(f"The door {door!r} opens to {KEYS[door]} alone.")
         self.used[door] += 1
+        return self._behind(door)
+
+    def _behind(self, door: str) -> np.random.Generator:
+        """What a door opens to; an audit's doors give a generator that is watched."""
         return self._generator
 
     def coin(self) -> bool:
@@ -47,3 +59,16 @@ class Randomness:
         """A random order of n rows, whatever they hold: how they are dealt into blocks."""
         self.used["permutation"] += 1
         return self._generator.permutation(n)
+
+    def released(self, charged: object, exact: object, answer: T, noisy: object = None) -> T:
+        """What a mechanism gives out for what it charged and its exact input: the answer it drew.
+
+        ``noisy`` is what the answer was read off where it is not a number itself. Nothing here
+        looks at any of them; an audit's doors do, and may put another answer in its place.
+        """
+        return answer
+
+
+def secret_seed() -> int:
+    """A seed that nobody knows: noise that can be drawn again hides nothing of private data."""
+    return secrets.randbits(64)

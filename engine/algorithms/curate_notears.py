@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.algorithm import Algorithm, Outcome
+from engine.algorithm import WHOLE_RUN, Algorithm, Outcome
 from engine.data.dataset import Dataset
 from engine.params import param
 from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma
@@ -123,10 +123,9 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     reference="CURATE 2024, Algorithm 2",
-    summary="NOLEAKS with a budget per gradient that changes over the run, and Lemma 2's number of "
-    "gradients.",
+    summary="As NOLEAKS, with a share of the budget that changes from step to step.",
     ledger=ledger,
-    epsilon_pays="the whole run",
+    epsilon_pays=WHOLE_RUN,
     no_parent="follows gradients by a plan fixed in advance; its limit is not NOTEARS' solver",
     presets=PRESETS,
 )

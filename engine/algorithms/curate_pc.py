@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.algorithm import Algorithm, Outcome
+from engine.algorithm import WHOLE_RUN, Algorithm, Outcome
 from engine.constraint.allocation import (
     NOTHING,
     Allocation,
@@ -31,12 +31,13 @@ from engine.constraint.parameters import NoisyTestParameters
 from engine.constraint.skeleton import Graph, Query, TestByTest
 from engine.constraint.votes import evidence_of
 from engine.data.dataset import Dataset
-from engine.params import param
+from engine.params import again, param
 from engine.privacy.accounting import Guarantee, unsampled
 from engine.privacy.budget import PRESETS, shares
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.session import Session, compared
 from engine.statistics.kinds import RANK
+from engine.theory import kendall_p_bound
 
 
 def _margin(name: str, title: str, effect: str) -> Any:
@@ -59,13 +60,9 @@ def _band(title: str, kind: str) -> Any:
 class CuratePCParameters(NoisyTestParameters):
     """Parameters of constraint-based CURATE."""
 
-    threshold: float | str = param(
-        "auto",
-        kind="float",
-        words=("auto",),
-        low=0.0,
-        high=1.0,
-        title="Threshold T",
+    threshold: float | str = again(
+        NoisyTestParameters,
+        "threshold",
         help="An edge goes when the noisy score exceeds T. 'auto' is CURATE's 0.05 for rank tests, "
         "whose p lies in [0, ½], and 0.10 for G² and χ², which run in small blocks.",
     )
@@ -239,9 +236,9 @@ class CurateEvidence(Evidence):
     """Rank evidence with CURATE's own bound on the sensitivity of Kendall's p-value."""
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
-        """Eq. 16 at its largest, strata of two rows: (2 / sqrt(pi)) (5 / 11) / sqrt(n)."""
+        """The paper's eq. 16 for Kendall's p-value; else what the parent says."""
         if self._statistic == "kendall" and self.perturbed == "p":
-            return 2 / math.sqrt(math.pi) * 5 / 11 / math.sqrt(n or self._n)
+            return kendall_p_bound(n or self._n)
         return super().noise_sensitivity(q, n)
 
 
@@ -280,10 +277,10 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     reference="Bhattacharjee, Tandon 2024, section III-A",
-    summary="Puts Laplace noise on every test and plans the budget of each order anew from what "
-    "is left of the total and of the edges.",
+    summary="Adds noise to every answer and plans anew, step by step, how much of the budget "
+    "each may cost.",
     ledger=ledger,
-    epsilon_pays="the whole run",
+    epsilon_pays=WHOLE_RUN,
     parent="pc",
     presets=PRESETS,
 )

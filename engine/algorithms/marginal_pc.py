@@ -282,7 +282,8 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
         moments = release(store_of(data), params, params.order_limit(data), session)
     except Cancelled:
         session.close()
-        return Outcome(cpdag=complete(data.d), status="cancelled")
+        pairs = frozenset(combinations(range(data.d), 2))
+        return Outcome(cpdag=complete(data.d), status="cancelled", untested=pairs)
     tests = NoisyTests(moments, ordinal=params.ordinal)
     rule = Posterior(tests, params.cutoff, session=session)
     outcome = learn(data, params, session, rule)
@@ -291,9 +292,9 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
         found = directions(outcome.cpdag | outcome.cpdag.T, tests, params.order_limit(data))
         outcome = replace(outcome, cpdag=found.cpdag)
         arrows = {(i, j): float(found.arrows[i, j]) for i, j in _linked(outcome.cpdag)}
-    pairs = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
+    edges = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
     diagnostics = MarginalDiagnostics(
-        edge_confidence={p: rule.lowest.get(p, 1.0) for p in pairs},
+        edge_confidence={p: rule.lowest.get(p, 1.0) for p in edges},
         arrow_confidence=arrows,
         released_tables=tuple(moments.released()),
     )
@@ -327,8 +328,8 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     reference="This project, docs/marginal_pc.md",
-    summary="Releases a few noisy marginals once, chosen step by step, and runs every test on them "
-    "for free.",
+    summary="Counts a few well-chosen groups of variables once, with noise, and answers all "
+    "questions from those counts for free.",
     ledger=ledger,
     no_parent="tests noisy tables with a statistic of its own",
     presets=STRICT_PRESETS,

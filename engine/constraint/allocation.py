@@ -48,17 +48,17 @@ class Allocation:
     spent: tuple[OrderBudget, ...]
     unit: str
 
-    def at_the_start(self) -> dict[int, float]:
-        """Order -> cost in the first plan."""
-        return {b.order: b.cost for b in self.planned[0]} if self.planned else {}
+    def at_the_start(self) -> dict[int, OrderBudget]:
+        """Order -> its budget in the first plan."""
+        return {b.order: b for b in self.planned[0]} if self.planned else {}
 
-    def at_its_turn(self) -> dict[int, float]:
-        """Order -> cost in the plan made just before it."""
-        return {plan[0].order: plan[0].cost for plan in self.planned if plan}
+    def at_its_turn(self) -> dict[int, OrderBudget]:
+        """Order -> its budget in the plan made just before it."""
+        return {plan[0].order: plan[0] for plan in self.planned if plan}
 
-    def paid(self) -> dict[int, float]:
-        """Order -> what it cost."""
-        return {b.order: b.cost for b in self.spent}
+    def paid(self) -> dict[int, OrderBudget]:
+        """Order -> what was spent on it."""
+        return {b.order: b for b in self.spent}
 
 
 @dataclass(frozen=True)
@@ -151,6 +151,7 @@ def allocate(tests: Vector, budget: float, price: Price, objective: Objective) -
     are the variables, so that falling is a bound. Sequential quadratic programming, from a second
     start too where the problem is not convex.
     """
+    # The cost of order j is a_j e_j^2 + b_j e_j, so (3)'s constraint is one quadratic inequality.
     a, b = price.coefficients(tests)
     if budget <= 0:
         return np.zeros_like(tests)
@@ -191,6 +192,8 @@ def _descend(start: Vector, a: Vector, b: Vector, budget: float, objective: Obje
     def room_gradient(steps: Vector) -> Vector:
         return -scale * np.cumsum(2 * a * budgets(steps) + b) / budget
 
+    # Variables: the falls e_j - e_(j+1) >= 0 in units of the largest budget, so that "falling" is a
+    # bound on each variable and not a constraint between them.
     result = minimize(
         goal,
         np.append(-np.diff(start), start[-1]) / scale,

@@ -21,6 +21,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
+from engine.statistics.likelihood import likelihood_sums
 from engine.tables.rows import DENSE_CELLS, Rows, mixed_radix_keys
 from engine.tables.store import Store
 
@@ -72,7 +73,7 @@ class Blocks:
     ) -> NDArray[np.float64]:
         """Each block's G2 or chi2 p-value, shape (count,); 0 where a block can test nothing."""
         table, block = self._tables(x, y, given)
-        value, dof = _block_sums(table, block, self.count, statistic == "chi2")
+        value, dof = likelihood_sums(table, block, self.count, statistic == "chi2")
         p = chdtrc(np.maximum(dof, 1), np.maximum(value, 0.0))
         return np.where(dof > 0, p, 0.0)
 
@@ -92,39 +93,6 @@ class Blocks:
         out = np.zeros((first.size, sizes[x], sizes[y]), np.int64)
         np.add.at(out, (stratum, codes[:, x], codes[:, y]), self.rows.weights)
         return out, codes[first, -1].astype(np.int64)
-
-
-@njit(cache=True, nogil=True)
-def _block_sums(table, block, count, pearson):  # type: ignore[no-untyped-def]
-    """(G2 or X2, degrees of freedom) of each block; strata are summed within their block."""
-    strata, rows, columns = table.shape
-    value = np.zeros(count)
-    dof = np.zeros(count, np.int64)
-    row_sum = np.zeros(rows, np.int64)
-    column_sum = np.zeros(columns, np.int64)
-    for s in range(strata):
-        row_sum[:] = 0
-        column_sum[:] = 0
-        for i in range(rows):
-            for j in range(columns):
-                row_sum[i] += table[s, i, j]
-                column_sum[j] += table[s, i, j]
-        n = row_sum.sum()
-        if n == 0:
-            continue
-        b = block[s]
-        dof[b] += (np.count_nonzero(row_sum) - 1) * (np.count_nonzero(column_sum) - 1)
-        for i in range(rows):
-            for j in range(columns):
-                expected = row_sum[i] * column_sum[j] / n
-                observed = table[s, i, j]
-                if expected == 0.0:
-                    continue
-                if pearson:
-                    value[b] += (observed - expected) ** 2 / expected
-                elif observed > 0:
-                    value[b] += 2.0 * observed * np.log(observed / expected)
-    return value, dof
 
 
 def votes(p_values: NDArray[np.float64], threshold: float) -> int:

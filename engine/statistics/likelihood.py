@@ -13,25 +13,29 @@ from engine.statistics.kinds import Score, checked
 
 
 @njit(cache=True, nogil=True)
-def _likelihood_sums(table, pearson):  # type: ignore[no-untyped-def]
-    """(G2 or X2, degrees of freedom); a stratum's empty rows and columns give no freedom."""
+def likelihood_sums(table, group, count, pearson):  # type: ignore[no-untyped-def]
+    """(G2 or X2, degrees of freedom) of each of ``count`` groups of strata.
+
+    A stratum's empty rows and columns give no freedom. With N_ij observed and E_ij = N_i+ N_+j / n
+    expected: G2 = 2 sum N_ij ln(N_ij / E_ij), X2 = sum (N_ij - E_ij)^2 / E_ij.
+    """
     strata, rows, columns = table.shape
-    value, dof = 0.0, 0
+    value = np.zeros(count)
+    dof = np.zeros(count, np.int64)
     row_sum = np.zeros(rows, np.int64)
     column_sum = np.zeros(columns, np.int64)
     for s in range(strata):
         row_sum[:] = 0
         column_sum[:] = 0
-        n = 0
         for i in range(rows):
             for j in range(columns):
-                count = table[s, i, j]
-                row_sum[i] += count
-                column_sum[j] += count
-                n += count
+                row_sum[i] += table[s, i, j]
+                column_sum[j] += table[s, i, j]
+        n = row_sum.sum()
         if n == 0:
             continue
-        dof += int((np.count_nonzero(row_sum) - 1) * (np.count_nonzero(column_sum) - 1))
+        g = group[s]
+        dof[g] += (np.count_nonzero(row_sum) - 1) * (np.count_nonzero(column_sum) - 1)
         for i in range(rows):
             for j in range(columns):
                 expected = row_sum[i] * column_sum[j] / n
@@ -39,9 +43,9 @@ def _likelihood_sums(table, pearson):  # type: ignore[no-untyped-def]
                 if expected == 0.0:
                     continue
                 if pearson:
-                    value += (observed - expected) ** 2 / expected
+                    value[g] += (observed - expected) ** 2 / expected
                 elif observed > 0:
-                    value += 2.0 * observed * np.log(observed / expected)
+                    value[g] += 2.0 * observed * np.log(observed / expected)
     return value, dof
 
 
@@ -52,7 +56,9 @@ def likelihood_score(table: ArrayLike, statistic: str) -> Score:
     none left the score is NaN.
     """
     counts = checked(table, "published")
-    value, dof = _likelihood_sums(counts, statistic == "chi2")
+    one_group = np.zeros(len(counts), np.int64)
+    values, freedom = likelihood_sums(counts, one_group, 1, statistic == "chi2")
+    value, dof = float(values[0]), int(freedom[0])
     if dof == 0:
         return Score(math.nan, math.nan, 0)
     return Score(value, float(chdtrc(dof, value)), dof)

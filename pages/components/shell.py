@@ -1,17 +1,64 @@
-"""Every page is drawn inside the app."""
+"""What stands around every page: set-up, style and navigation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import streamlit as st
 
+from pages.components.charts.listen import watch_theme
+from pages.components.navigation import PAGES
+from pages.components.state.theme import theme
+
+# A file of our own: a named icon would be fetched from the internet.
+ICON = Path(__file__).parent / "icon.svg"
 _INSIDE = "inside_app"
 
+# The little that the theme's settings cannot say.
+_CSS = """
+.stMainBlockContainer {padding: 4rem 2.2rem 3rem}
+[data-testid="stMetricValue"] {font-size: 1.6rem; font-variant-numeric: tabular-nums}
+.st-key-notice {min-height: 4.2rem}
+.st-key-story {min-height: 3.2rem; max-width: 75rem}
+.st-key-sweep-results {min-height: 72rem}
+.st-key-theme-watch, .st-key-node-watch {position: absolute; height: 0; overflow: hidden}
+.st-key-presets button {padding: .2rem .55rem; min-height: 2.1rem}
+.st-key-presets button p {font-size: .85rem; white-space: nowrap}
+/* Run stays in sight while a long form scrolls. */
+div:has(> .st-key-run-bar) {position: sticky; bottom: 0; z-index: 5; background: BACKGROUND}
+.st-key-run-bar {padding: .7rem 0}
+"""
+# The theme's primary colour carries white words on buttons; as words on dark it is too dim.
+_DARK = """
+.stApp button[data-variant="segmented_control"][aria-checked="true"] {
+  color: #dbe8ff; border-color: #8db4ff; background: #24406f}
+.stApp [data-testid="stTab"][aria-selected="true"] p, .stApp [data-testid="stSliderThumbValue"] * {
+  color: #8db4ff}
+"""
 
-def enter() -> None:
-    """Note that app.py has set the page up; app.py calls it."""
+
+def main() -> None:
+    """Set the app up and run the page that is open."""
+    st.set_page_config(
+        page_title="DP Causal Explorer",
+        page_icon=str(ICON),
+        layout="wide",
+        initial_sidebar_state=340,
+    )
+    sidebar = st.get_option(f"theme.{theme()}.sidebar.backgroundColor") or "inherit"
+    css = _CSS + (_DARK if theme() == "dark" else "")
+    st.html(f"<style>{css.replace('BACKGROUND', sidebar)}</style>")
     st.session_state[_INSIDE] = True
+    first, *others = PAGES
+    pages = [
+        # The default page is served at /, whatever its name; a hidden twin answers to its own.
+        st.Page(first.file, title=first.title, default=True, url_path="home"),
+        *(st.Page(page.file, title=page.title, url_path=page.url) for page in others),
+        st.Page(first.file, title=first.title, url_path=first.url, visibility="hidden"),
+    ]
+    watch_theme()
+    st.navigation(pages, position="top").run()
 
 
 def draw(page: Callable[[], None]) -> None:
@@ -23,7 +70,5 @@ def draw(page: Callable[[], None]) -> None:
     """
     if st.session_state.get(_INSIDE):
         page()
-        return
-    from app import main
-
-    main()
+    else:
+        main()

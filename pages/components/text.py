@@ -8,21 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine import Dataset
-from engine.algorithm import Algorithm
+from engine.algorithm import WHOLE_RUN, Algorithm
+from engine.data.pairs import CAUSES, HELD_OUT, MECHANISMS
+from engine.data.pairs import NOISES as PAIR_NOISES
 from engine.data.simulated import parse_name
 from engine.errors import InputError
+from engine.registry import ALGORITHMS
 from engine.runner import RunResult
-
-# What an algorithm's paper counts by ε; None where ε is the paper's total.
-PUBLISHED_UNIT: Mapping[str, str | None] = {
-    "priv_pc": "round (one sieve and one examine)",
-    "svt_pc": "round (up to one edge removed)",
-    "em_pc": "round (one node at one order)",
-    "gauss_pc": "test",
-    "noleaks": "gradient",
-    "curate_pc": None,
-    "curate_notears": None,
-}
 
 LABELS = {
     "kendall": "Kendall's τ",
@@ -42,7 +34,26 @@ LABELS = {
     "gaussian": "Gaussian",
     "exponential": "Exponential",
     "gumbel": "Gumbel",
+    "hsic": "HSIC",
+    "root_hsic": "√HSIC",
+    "iqr": "IQR",
+    "variance": "Variance",
+    "vote": "Vote over blocks (ours)",
+    "difference": "One difference (ours)",
+    "scores": "Two scores (the paper)",
+    **{word: word.capitalize() for word in (*MECHANISMS, *HELD_OUT, *PAIR_NOISES, *CAUSES)},
 }
+
+# What the pages call the classes of edges (engine.graphs.metrics.EdgeClass, by value).
+CLASSES = {
+    "correct": "Correct",
+    "direction claimed": "Direction claimed; these data cannot tell",
+    "wrong direction": "Wrong direction",
+    "extra": "Invented",
+    "missed": "Missed",
+    "not tested": "Not tested to the end",
+}
+NOTHING = "nothing"  # what can be defended where no finite ε holds
 
 RESEARCH_TOOL = (
     "Neighbours differ in one replaced row; n, columns and levels count as public. A research "
@@ -51,11 +62,11 @@ RESEARCH_TOOL = (
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number with three significant digits, thousands grouped, ∞ for infinity."""
+    """A number with three significant digits, thousands grouped, "nothing" for no limit."""
     if value is None:
         return "–"
     if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
+        return NOTHING if value > 0 else "–"
     if value and (abs(value) < 1e-3 or abs(value) >= 1e7):
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
         mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
@@ -79,6 +90,10 @@ def dataset_title(data: Dataset) -> str:
     """The dataset's name as a heading shows it."""
     if not data.public:
         return data.name
+    if data.name.startswith("pair:"):
+        return ", ".join(["Pair", *map(label, data.name.split(":")[1:])])
+    if data.name.startswith("tuebingen:"):
+        return data.name.replace("tuebingen:", "Tübingen, ")
     try:
         graph, _, _, noise = parse_name(data.name)
     except InputError:
@@ -115,8 +130,8 @@ def epsilon_meaning(algorithm: Algorithm, values: Mapping[str, Any], n: int | No
     if not isinstance(epsilon, int | float) or not epsilon > 0:
         return "ε must be a number above 0."
     if kind == "published":
-        unit = PUBLISHED_UNIT.get(algorithm.key, "step")
-        what = f"is spent per {unit}, not in total" if unit else "is the paper's total"
+        pays = algorithm.epsilon_pays
+        what = "is the paper's total" if pays == WHOLE_RUN else f"pays for {pays}, not for all"
         text = f"Published: ε = {number(epsilon)} {what}; the result shows what can be defended."
     else:
         text = _strict_meaning(float(epsilon), float(values.get("delta", 0.0)))
@@ -142,7 +157,7 @@ def guarantee_label(result: RunResult) -> tuple[str, str]:
     if result.ledger.cap is not None:
         spent = result.ledger.cap
         return number(spent.epsilon), f"strict total, δ = {number(result.spent.delta)}"
-    unit = PUBLISHED_UNIT.get(result.algorithm, "step")
-    if unit is None:
+    pays = ALGORITHMS[result.algorithm].epsilon_pays or ""
+    if pays == WHOLE_RUN:
         return number(epsilon), "published: the paper's total"
-    return number(epsilon), f"published, per {unit.split(' (')[0]}: not a total"
+    return number(epsilon), f"published, for {pays.split(' (')[0]}: not a total"

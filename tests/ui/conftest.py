@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components import worker
+from pages.components.state import worker
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 
@@ -23,10 +23,12 @@ def patience() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def open_app() -> Callable[..., AppTest]:
-    """Open the app in a new session, at an address with the given query parameters."""
+    """Open the app in a new session: a page's address with the given query parameters."""
 
-    def open_(**query: str) -> AppTest:
+    def open_(page: str | None = None, **query: str) -> AppTest:
         app = AppTest.from_file(str(APP), default_timeout=60)
+        if page is not None:
+            app.switch_page(f"pages/{page}.py")
         for name, value in query.items():
             app.query_params[name] = value
         app.run()

@@ -16,10 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def budget_page(open_app: Callable[..., AppTest]) -> AppTest:
-    app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/budget.py").run()
-    assert not app.exception
-    return app
+    return open_app("budget", data="cancer", n="2000")
 
 
 def table(app: AppTest, column: str):  # type: ignore[no-untyped-def]
@@ -70,9 +67,8 @@ def test_bad_numbers_are_one_sentence(budget_page: AppTest, field: str) -> None:
     assert "above 0" in budget_page.error[0].value
 
 
-def test_own_data_are_run_only_when_asked(open_app: Callable[..., AppTest]) -> None:
-    app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/budget.py").run()
+def test_own_data_are_run_only_when_asked(budget_page: AppTest) -> None:
+    app = budget_page
     app.selectbox(key="budget-network").set_value("own").run()
     csv = (ROOT / "sample_data" / "asia_2000.csv").read_bytes()
     app.get("file_uploader")[0].upload("asia.csv", csv, "text/csv").run()

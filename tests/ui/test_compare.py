@@ -10,10 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 @pytest.fixture
 def compare_page(open_app: Callable[..., AppTest]) -> AppTest:
-    app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/compare.py").run()
-    assert not app.exception
-    return app
+    return open_app("compare", data="cancer", n="2000")
 
 
 def table(app: AppTest, column: str):  # type: ignore[no-untyped-def]

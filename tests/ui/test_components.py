@@ -14,14 +14,16 @@ from engine import load_dataset, read_csv, run
 from engine.data.networks import NETWORKS, load_network
 from engine.graphs.metrics import EdgeClass
 from pages.components import export, text
-from pages.components.graph import STROKES, Link, render_graph
-from pages.components.layout import (
+from pages.components.charts.graph import render_graph
+from pages.components.charts.layout import (
     NODE_HEIGHT,
     box_width,
     frame_height,
     frame_scale,
     place,
 )
+from pages.components.charts.links import Link
+from pages.components.charts.palette import STROKES
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,11 +22,15 @@ BAD_FILES = {
 
 
 @pytest.fixture
-def data_page(app: AppTest) -> AppTest:
+def data_page(open_app: Callable[..., AppTest]) -> AppTest:
     """The app on its Data page."""
-    app.switch_page("pages/data.py").run()
-    assert not app.exception
-    return app
+    return open_app("data")
+
+
+@pytest.fixture(scope="module")
+def patient_page(open_app: Callable[..., AppTest]) -> AppTest:
+    """A Data page that is given one bad file after the other."""
+    return open_app("data")
 
 
 def metrics(app: AppTest) -> dict[str, str]:
@@ -106,19 +111,19 @@ def test_runs_on_own_data_add_up_with_secret_seeds(app: AppTest) -> None:
 
 
 @pytest.mark.parametrize("content", BAD_FILES.values(), ids=BAD_FILES.keys())
-def test_a_bad_file_gives_one_sentence(data_page: AppTest, content: bytes) -> None:
-    upload(data_page, content)
-    assert len(data_page.error) == 1
-    sentence = data_page.error[0].value
+def test_a_bad_file_gives_one_sentence(patient_page: AppTest, content: bytes) -> None:
+    upload(patient_page, content)
+    assert len(patient_page.error) == 1
+    sentence = patient_page.error[0].value
     assert sentence.endswith(".")
     assert "Traceback" not in sentence
     assert "\n" not in sentence
 
 
 @pytest.mark.parametrize("truth", [b"asia,nowhere\n", b"asia,tub\ntub,asia\n", b"?\n"])
-def test_a_bad_edge_list_gives_one_sentence(data_page: AppTest, truth: bytes) -> None:
-    upload(data_page, (SAMPLES / "asia_2000.csv").read_bytes(), truth)
-    assert len(data_page.error) == 1
+def test_a_bad_edge_list_gives_one_sentence(patient_page: AppTest, truth: bytes) -> None:
+    upload(patient_page, (SAMPLES / "asia_2000.csv").read_bytes(), truth)
+    assert len(patient_page.error) == 1
 
 
 def test_binning_is_said_and_can_be_changed(data_page: AppTest) -> None:

@@ -12,8 +12,10 @@ from streamlit.testing.v1 import AppTest
 
 from engine import ALGORITHMS, load_dataset, run
 from engine.params import relevant
-from pages.components import ledger, state, trace, worker
-from pages.components.strength import strengths
+from pages.components.charts.strength import strengths
+from pages.components.forms.fields import GRAPH_ALGORITHMS
+from pages.components.state import settings, worker
+from pages.components.views import allocation, ledger, trace
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
 
@@ -76,7 +78,7 @@ def test_graphs_hold_every_node_and_no_external_address(untouched: AppTest) -> N
         assert len(page) < 20_000
 
 
-@pytest.mark.parametrize("key", list(ALGORITHMS))
+@pytest.mark.parametrize("key", GRAPH_ALGORITHMS)
 def test_form_shows_only_the_parameters_of_the_algorithm(form: AppTest, key: str) -> None:
     form.selectbox(key="run-algorithm").set_value(key).run()
     assert not form.exception
@@ -91,7 +93,9 @@ def guarantees(key: str) -> tuple[str | None, ...]:
     return (None,) if spec is None or len(spec.choices) < 2 else spec.choices
 
 
-@pytest.mark.parametrize(("key", "guarantee"), [(k, g) for k in ALGORITHMS for g in guarantees(k)])
+@pytest.mark.parametrize(
+    ("key", "guarantee"), [(k, g) for k in GRAPH_ALGORITHMS for g in guarantees(k)]
+)
 def test_every_algorithm_runs_from_the_form(
     session: AppTest, key: str, guarantee: str | None
 ) -> None:
@@ -385,7 +389,7 @@ def test_a_run_stopped_before_it_decided_anything_leaves_the_last_result(
 
 def test_own_data_pay_for_a_stopped_run_too() -> None:
     spent: list[float] = []
-    job = worker.Job(
+    job = worker.RunJob(
         None, "priv_pc", ASIA, 0, {}, keep=lambda result: spent.append(result.spent.epsilon)
     )
     job.cancel()
@@ -437,7 +441,7 @@ def test_score_based_runs_show_weights_curves_and_no_empty_tests(
 def test_simulated_models_are_offered_and_travel_in_links(
     app: AppTest, open_app: Callable[..., AppTest]
 ) -> None:
-    app.selectbox(key="run-network").set_value(state.SEM).run()
+    app.selectbox(key="run-network").set_value(settings.SEM).run()
     app.selectbox(key="run-sem-graph").set_value("sf").run()
     app.number_input(key="run-sem_nodes").set_value(6).run()
     app.number_input(key="run-sem_edges").set_value(7).run()
@@ -465,7 +469,7 @@ def test_a_link_to_an_impossible_model_is_one_sentence(
 def test_curate_shows_planned_beside_spent(open_app: Callable[..., AppTest]) -> None:
     app = open_app(data="cancer", n="5000", algorithm="curate_pc")
     result = app.session_state["shown"].result
-    table = ledger.plan_table(result)
+    table = allocation.plan_table(result)
     assert list(table.columns) == ["Order", "Planned at the start", "Planned at its turn", "Spent"]
     spent = sum(row.cost for row in result.diagnostics.allocation.spent)
     assert table["Spent"].sum() == pytest.approx(spent)
@@ -475,8 +479,8 @@ def test_curate_shows_planned_beside_spent(open_app: Callable[..., AppTest]) -> 
 
 def test_em_pc_says_what_each_node_decided(open_app: Callable[..., AppTest]) -> None:
     app = open_app(data="cancer", n="5000", algorithm="em_pc")
-    steps = app.session_state["shown"].result.steps
-    table = trace.nodes_table(steps)
+    result = app.session_state["shown"].result
+    table, steps = trace.nodes_table(result), result.steps
     assert len(table) == sum(s.kind == "how many" for s in steps)
     assert table["Deleted"].sum() == sum(s.kind == "delete" for s in steps)
     named = table["Which"].str.split("; ").map(lambda names: len([n for n in names if n]))

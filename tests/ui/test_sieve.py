@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import load_dataset
+from engine.studies import sieving
 from engine.theory import best_subsample
-from pages.components import sieving
 
 
 @pytest.fixture(scope="module")
@@ -21,10 +21,7 @@ def sieve_page(open_app: Callable[..., AppTest]) -> AppTest:
 
 
 def opened(open_app: Callable[..., AppTest]) -> AppTest:
-    app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/sieve.py").run()
-    assert not app.exception
-    return app
+    return open_app("sieve", data="cancer", n="2000")
 
 
 def test_it_opens_with_charts_and_tables(open_app: Callable[..., AppTest]) -> None:
@@ -72,9 +69,7 @@ def test_observed_rates_meet_the_closed_form() -> None:
 
 def test_scores_are_split_by_d_separation() -> None:
     data = load_dataset("cancer", n=5000, seed=0)
-    values, truth = sieving.exact_scores.__wrapped__(
-        data.fingerprint, "kendall", "published", "p", data
-    )
+    values, truth = sieving.exact_scores(data, "kendall", "published", "p")
     assert len(values) == len(truth) == sieving.query_count(5)
     assert set(truth) == {0.0, 1.0}
     assert np.median(values[truth == 1]) > np.median(values[truth == 0])

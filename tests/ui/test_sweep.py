@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.studies import ResultStore
-from pages.components import studies
-from pages.components.studies import Wanted
+from pages.components.state import studies, study_jobs
+from pages.components.state.studies import Wanted
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"sweep-n": 2000, "sweep-seeds": 2, "sweep-count": 3}
@@ -23,18 +23,15 @@ def sweep_page(
 ) -> Iterator[AppTest]:
     """The page in a folder of its own, on a small study."""
     monkeypatch.chdir(tmp_path)
-    app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/sweep.py").run()
-    assert not app.exception
-    yield app
-    studies.jobs().clear()  # the example's runs and public samples may stay
+    yield open_app("sweep", data="cancer", n="2000")
+    study_jobs.jobs().clear()  # the example's runs and public samples may stay
 
 
 def small(app: AppTest, name: str) -> AppTest:
-    app.multiselect(key="sweep-datasets").set_value(["cancer"])
-    app.multiselect(key="sweep-algorithms").set_value(["priv_pc", "pc"])
+    app.multiselect(key="sweep-datasets").set_value(["cancer"]).run()
+    app.multiselect(key="sweep-algorithms").set_value(["priv_pc", "pc"]).run()
     for key, value in SMALL.items():
-        app.number_input(key=key).set_value(value)
+        app.number_input(key=key).set_value(value).run()
     app.text_input(key="sweep-name").set_value(name).run()
     assert not app.exception
     return app
@@ -73,7 +70,7 @@ def test_a_study_is_run_kept_and_opened_again(sweep_page: AppTest) -> None:
     assert "You are here: Priv-PC on Run" in spec
     assert "PC (no privacy)" in spec
 
-    app.session_state["sweep_job"] = studies.example()
+    app.session_state["sweep_job"] = study_jobs.example()
     app.selectbox(key="sweep-chosen").set_value("mine").run()
     app.button(key="sweep-open").click().run()
     assert "8 of 8 runs · finished" in words(app)
@@ -84,7 +81,7 @@ def test_cancel_keeps_what_is_finished_and_resume_goes_on(
     sweep_page: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = small(sweep_page, "halved")
-    slow = studies.sweep
+    slow = study_jobs.sweep
 
     def two_only(*args: object, **options: object) -> Iterator[object]:
         for k, result in enumerate(slow(*args, **options)):
@@ -92,11 +89,11 @@ def test_cancel_keeps_what_is_finished_and_resume_goes_on(
                 return
             yield result
 
-    monkeypatch.setattr(studies, "sweep", two_only)
+    monkeypatch.setattr(study_jobs, "sweep", two_only)
     app.button(key="sweep-start").click().run()
     finished(app)
     assert "2 of 8 runs · cancelled" in words(app)
-    monkeypatch.setattr(studies, "sweep", slow)
+    monkeypatch.setattr(study_jobs, "sweep", slow)
     app.button(key="sweep-resume").click().run()
     finished(app)
     assert "8 of 8 runs · finished" in words(app)
@@ -161,9 +158,9 @@ def test_own_data_are_labelled_and_never_kept(sweep_page: AppTest) -> None:
     app.selectbox(key="data-network").set_value("own").run()
     app.file_uploader(key="data-file").set_value(("mine.csv", csv, "text/csv")).run()
     app.switch_page("pages/sweep.py").run()
-    app.multiselect(key="sweep-datasets").set_value(["own"])
-    app.multiselect(key="sweep-algorithms").set_value(["priv_pc"])
-    app.number_input(key="sweep-count").set_value(2)
+    app.multiselect(key="sweep-datasets").set_value(["own"]).run()
+    app.multiselect(key="sweep-algorithms").set_value(["priv_pc"]).run()
+    app.number_input(key="sweep-count").set_value(2).run()
     app.number_input(key="sweep-seeds").set_value(2).run()
     assert "every run would spend its ε, together ε = 200" in words(app)
     assert "sweep-name" not in [t.key for t in app.text_input]

@@ -1,0 +1,1 @@
+"""Figures, graphs and tables; no session, no engine runs."""

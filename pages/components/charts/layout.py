@@ -1,0 +1,224 @@
+"""Where the nodes of a graph go: in layers where they fit, else spread by path length.
+
+Units are pixels of the frame at zoom 1, origin at its centre, y downwards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+
+Point = tuple[float, float]
+NODE_HEIGHT = 30.0
+GAP = 14.0
+_LAYERED = 20  # larger graphs have too many edges that pass a layer
+_NODE_AREA = 11_000.0  # square units for a node of a spread: Alarm's 37 fit without overlaps
+_SWEEPS = 24
+_PUSHES = 400
+
+
+def box_width(label: str) -> float:
+    """Width of a node's box around its label, in a sans-serif of 14 pixels."""
+    return 18 + sum(9.6 if c.isupper() else 4.5 if c in "iljt.,|1 " else 7.8 for c in label)
+
+
+def place(graph: nx.DiGraph, width: float, height: float) -> dict[str, Point]:
+    """Positions of all nodes in a frame of the given size.
+
+    Layers, causes above effects, for a small, sparse acyclic graph whose layers fit the frame;
+    otherwise a spread in which distance follows path length and no two boxes overlap.
+    """
+    sparse = graph.number_of_edges() <= 1.3 * len(graph)
+    if len(graph) <= _LAYERED and sparse and nx.is_directed_acyclic_graph(graph):
+        wires, layers = _ordered_layers(graph)
+        if all(_row_width(row) <= width for row in layers) and len(layers) * 50 <= height:
+            return _straighten(wires, layers, width, height)
+    return _spread(graph, width, height)
+
+
+def frame_height(nodes: int) -> int:
+    """Height of the frame in pixels, by the number of nodes."""
+    return int(min(1100, max(400, 300 + 10 * nodes)))
+
+
+def frame_scale(nodes: int, *, wide: bool) -> float:
+    """How many units a pixel of the frame stands for: large graphs are drawn smaller."""
+    room = nodes * _NODE_AREA / (frame_height(nodes) * (900 if wide else 460))
+    return max(1.0, math.sqrt(room))
+
+
+# Layers ---------------------------------------------------------------------------------
+
+
+def _ordered_layers(graph: nx.DiGraph) -> tuple[nx.DiGraph, list[list[Hashable]]]:
+    """Layers from the top, ordered to cross few edges, and the edges between next layers.
+
+    A tuple in a layer stands for an edge that passes through it.
+    """
+    level: dict[Hashable, int] = {}
+    for k, row in enumerate(nx.topological_generations(graph)):
+        level.update(dict.fromkeys(row, k))
+    for node in reversed(list(nx.topological_sort(graph))):
+        below = [level[child] for child in graph.successors(node)]
+        if below and not graph.in_degree(node):
+            level[node] = min(below) - 1
+    wires = nx.DiGraph()
+    wires.add_nodes_from(graph)
+    for a, b in graph.edges:
+        steps = [(a, b, k) for k in range(level[a] + 1, level[b])]
+        level.update({step: step[2] for step in steps})
+        nx.add_path(wires, [a, *steps, b])
+    layers: list[list[Hashable]] = [[] for _ in range(max(level.values(), default=0) + 1)]
+    for node in _by_component(wires):
+        layers[level[node]].append(node)
+    return wires, _fewest_crossings(wires, layers)
+
+
+def _by_component(graph: nx.DiGraph) -> list[Hashable]:
+    parts = sorted(nx.weakly_connected_components(graph), key=len, reverse=True)
+    order = {node: k for k, node in enumerate(nx.lexicographical_topological_sort(graph, key=str))}
+    return [node for part in parts for node in sorted(part, key=order.__getitem__)]
+
+
+def _fewest_crossings(wires: nx.DiGraph, layers: list[list[Hashable]]) -> list[list[Hashable]]:
+    """Sort every layer by the mean place of its neighbours, down and up; keep the best seen."""
+    best, fewest = [list(row) for row in layers], _crossings(wires, layers)
+    for sweep in range(_SWEEPS):
+        down = sweep % 2 == 0
+        order = range(1, len(layers)) if down else range(len(layers) - 2, -1, -1)
+        for k in order:
+            fixed = {node: i for i, node in enumerate(layers[k - 1 if down else k + 1])}
+            near = wires.predecessors if down else wires.successors
+            mean = {n: _mean([fixed[m] for m in near(n)], i) for i, n in enumerate(layers[k])}
+            layers[k].sort(key=mean.__getitem__)
+        if (count := _crossings(wires, layers)) < fewest:
+            best, fewest = [list(row) for row in layers], count
+    return best
+
+
+def _mean(values: list[float], otherwise: float) -> float:
+    return sum(values) / len(values) if values else otherwise
+
+
+def _crossings(wires: nx.DiGraph, layers: list[list[Hashable]]) -> int:
+    at = {node: i for row in layers for i, node in enumerate(row)}
+    total = 0
+    for row in layers:
+        arcs = [(at[a], at[b]) for a in row for b in wires.successors(a)]
+        total += sum((a - c) * (b - d) < 0 for (a, b), (c, d) in combinations(arcs, 2))
+    return total
+
+
+def _width(node: Hashable) -> float:
+    return box_width(node) if isinstance(node, str) else 24.0
+
+
+def _row_width(row: list[Hashable]) -> float:
+    return sum(_width(node) + GAP for node in row)
+
+
+def _straighten(
+    wires: nx.DiGraph, layers: list[list[Hashable]], width: float, height: float
+) -> dict[str, Point]:
+    """Give every layer a height, and its nodes places near their neighbours' mean."""
+    step = min(height / max(1, len(layers)), 130.0)
+    x: dict[Hashable, float] = {}
+    for row in layers:
+        share = width / len(row)
+        x.update({node: (k + 0.5) * share - width / 2 for k, node in enumerate(row)})
+    for _ in range(12):
+        for row in (*layers, *reversed(layers)):
+            wanted = [_mean([x[m] for m in nx.all_neighbors(wires, n)], x[n]) for n in row]
+            x.update(_packed(row, wanted, width))
+    low, high = min(x.values()), max(x.values())
+    stretch = min(3.0, max(1.0, 0.72 * width / (high - low))) if high > low else 1.0
+    middle, top = (low + high) / 2, -step * (len(layers) - 1) / 2
+    return {
+        node: ((x[node] - middle) * stretch, top + k * step)
+        for k, row in enumerate(layers)
+        for node in row
+        if isinstance(node, str)
+    }
+
+
+def _packed(row: list[Hashable], wanted: list[float], width: float) -> dict[Hashable, float]:
+    """Places in the row's order, near those wanted, boxes apart, inside the frame."""
+    right, left = [], []
+    edge = -width / 2
+    for node, want in zip(row, wanted, strict=True):
+        right.append(max(want, edge + _width(node) / 2))
+        edge = right[-1] + _width(node) / 2 + GAP
+    edge = width / 2
+    for node, want in zip(reversed(row), reversed(wanted), strict=True):
+        left.append(min(want, edge - _width(node) / 2))
+        edge = left[-1] - _width(node) / 2 - GAP
+    middle = [(a + b) / 2 for a, b in zip(right, reversed(left), strict=True)]
+    return dict(zip(row, middle, strict=True))
+
+
+# Spread ---------------------------------------------------------------------------------
+
+
+def _spread(graph: nx.DiGraph, width: float, height: float) -> dict[str, Point]:
+    loose = graph.to_undirected()
+    parts = sorted(nx.connected_components(loose), key=len, reverse=True)
+    # Parts hang together by invisible edges, so that one layout holds them all.
+    loose.add_edges_from((min(parts[0]), min(part)) for part in parts[1:])
+    raw = nx.kamada_kawai_layout(loose)
+    names = list(graph)
+    xs, ys = _long_side_down(np.array([raw[name] for name in names]), wide=width > height)
+    at = [
+        [x * (width - 110), y * (height - NODE_HEIGHT)]
+        for x, y in zip(_evened(xs), _evened(ys), strict=True)
+    ]
+    _push_apart(at, [box_width(name) + GAP for name in names], width, height)
+    return {name: (x, y) for name, (x, y) in zip(names, at, strict=True)}
+
+
+def _long_side_down(points: np.ndarray, *, wide: bool) -> tuple[list[float], list[float]]:
+    """Turn the points so that their main axis follows the frame's longer side."""
+    centred = points - points.mean(axis=0)
+    main, other = (centred @ np.linalg.svd(centred, full_matrices=False)[2].T).T
+    return (list(main), list(other)) if wide else (list(other), list(main))
+
+
+def _evened(values: Sequence[float]) -> list[float]:
+    """Values brought to [-1/2, 1/2], half way to equal distances, so that the frame is filled."""
+    low, high = min(values), max(values)
+    order = sorted(range(len(values)), key=values.__getitem__)
+    rank = {i: k / max(1, len(values) - 1) for k, i in enumerate(order)}
+    span = (high - low) or 1.0
+    return [((v - low) / span + rank[i]) / 2 - 0.5 for i, v in enumerate(values)]
+
+
+def _push_apart(at: list[list[float]], widths: list[float], width: float, height: float) -> None:
+    """Move overlapping boxes apart, along the axis on which they overlap least."""
+    tall = NODE_HEIGHT + GAP
+    for _ in range(_PUSHES):
+        moved = False
+        for i, j in combinations(range(len(at)), 2):
+            dx, dy = at[j][0] - at[i][0], at[j][1] - at[i][1]
+            over_x = (widths[i] + widths[j]) / 2 - abs(dx)
+            over_y = tall - abs(dy)
+            if over_x <= 0.5 or over_y <= 0.5:
+                continue
+            moved = True
+            axis, shift = (
+                (0, math.copysign(over_x, dx))
+                if over_x < over_y
+                else (
+                    1,
+                    math.copysign(over_y, dy),
+                )
+            )
+            at[i][axis] -= shift / 2
+            at[j][axis] += shift / 2
+        for place_, w in zip(at, widths, strict=True):
+            place_[0] = min(max(place_[0], (w - width) / 2), (width - w) / 2)
+            place_[1] = min(max(place_[1], (tall - height) / 2), (height - tall) / 2)
+        if not moved:
+            return

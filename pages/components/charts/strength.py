@@ -1,0 +1,81 @@
+"""How strong a learned edge is: its weight, or the probability that it is real given the noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine import RunResult
+from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.score.learned import ScoreDiagnostics
+from pages.components.charts.links import Link
+from pages.components.text import number
+
+Pair = frozenset[str]
+_THIN, _THICK = 1.2, 7.0  # widths of the weakest and the strongest weight
+_FAINT, _SURE = 1.0, 4.0  # widths of the least and the most certain edge
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """``column`` names the value in tables, ``sentence`` says what the lines' width means."""
+
+    column: str
+    sentence: str
+    values: Mapping[Pair, float]
+
+
+def strengths(result: RunResult) -> Strengths | None:
+    """What the algorithm says of its edges, if it says anything."""
+    names = result.names
+    found = result.diagnostics
+    if isinstance(found, MarginalDiagnostics):
+        confidence = found.edge_confidence.items()
+        values = {frozenset((names[i], names[j])): float(p) for (i, j), p in confidence}
+        words = (
+            "Line width and opacity: the confidence in an edge, the least probability of "
+            "dependence among its tests given the released noise."
+        )
+        return Strengths("Confidence", words, values)
+    if isinstance(found, ScoreDiagnostics):
+        values = {pair: _weight(found.weights, names, pair) for pair in result.skeleton}
+        words = "Line width: the edge's weight in the linear model, by size."
+        return Strengths("Weight", words, values)
+    return None
+
+
+def _weight(weights: np.ndarray, names: Sequence[str], pair: Pair) -> float:
+    """The larger weight of the two directions, with its sign."""
+    i, j = (names.index(name) for name in pair)
+    return float(max(weights[i, j], weights[j, i], key=abs))
+
+
+def weighted(links: Sequence[Link], result: RunResult) -> list[Link]:
+    """The links drawn by their strength, with a note to show under the pointer."""
+    known = strengths(result)
+    if known is None:
+        return list(links)
+    most = max((abs(v) for v in known.values.values()), default=1.0) or 1.0
+    return [_drawn(link, known, most) for link in links]
+
+
+def _drawn(link: Link, known: Strengths, most: float) -> Link:
+    value = known.values.get(frozenset((link.a, link.b)))
+    if value is None:
+        return link
+    note = f"{known.column}: {exact(known, value)}"
+    if known.column == "Weight":
+        width = _THIN + (_THICK - _THIN) * abs(value) / most
+        return replace(link, width=round(width, 2), note=note)
+    sure = min(1.0, max(0.0, 2 * value - 1))
+    width = _FAINT + (_SURE - _FAINT) * sure
+    return replace(link, width=round(width, 2), opacity=round(0.5 + 0.5 * sure, 2), note=note)
+
+
+def exact(known: Strengths, value: float) -> str:
+    """The value in words; a probability is never rounded up to certainty."""
+    if known.column == "Confidence":
+        return "> 99.9 %" if value > 0.999 else f"{value:.1%}".replace("%", " %")
+    return number(value)

@@ -1,0 +1,1 @@
+"""Fields that fill a draft."""

@@ -1,0 +1,1 @@
+"""What a session remembers: settings, data, runs, studies."""

@@ -1,0 +1,1 @@
+"""Parts of pages: what a result looks like."""

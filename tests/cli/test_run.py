@@ -1,0 +1,100 @@
+"""The command line: the fixed JSON, and one line on standard error for bad input."""
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine import ALGORITHMS, load_dataset, run
+from engine.__main__ import main
+from engine.graphs.cpdag import unordered
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
+
+
+def stdout_json(capsys, *argv):
+    assert main(argv) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_run_prints_the_fields_of_the_result(capsys):
+    argv = "run --dataset asia --n 5000 --algorithm priv_pc --epsilon 1 --guarantee strict --seed 3"
+    printed = stdout_json(capsys, *argv.split(), "--json")
+    result = run("priv_pc", load_dataset("asia", n=5000), epsilon=1.0, guarantee="strict", seed=3)
+    assert printed["skeleton"] == [list(p) for p in unordered(result.skeleton)]
+    assert printed["ci_tests"] == result.ci_tests
+    assert printed["ci_tests_by_order"] == list(result.ci_tests_by_order)
+    assert printed["metrics"]["skeleton_f1"] == result.metrics.skeleton_f1
+    assert printed["spent"] == {"epsilon": result.spent.epsilon, "delta": result.spent.delta}
+    assert printed["claimed"] is None
+    assert len(printed["ledger"]) == len(result.ledger)
+    assert len(printed["steps"]) == len(result.steps)
+    assert printed["status"] == result.status
+
+
+def test_infinity_is_the_string_inf(capsys):
+    printed = stdout_json(
+        capsys, "run", "--dataset", "cancer", "--n", "1000", "--algorithm", "pc", "--json"
+    )
+    assert printed["spent"]["epsilon"] == "inf"
+    assert math.isinf(run("pc", load_dataset("cancer", n=1000)).spent.epsilon)
+
+
+def test_algorithms_json_lists_every_parameter(capsys):
+    listed = stdout_json(capsys, "algorithms", "--json")
+    assert [a["key"] for a in listed] == list(ALGORITHMS)
+    for entry in listed:
+        specs = ALGORITHMS[entry["key"]].params.specs()
+        assert [p["name"] for p in entry["parameters"]] == [s.name for s in specs]
+        assert all({"default", "low", "high"} <= p.keys() for p in entry["parameters"])
+
+
+def test_own_data(capsys):
+    csv, truth = SAMPLES / "asia_2000.csv", SAMPLES / "asia_edges.csv"
+    printed = stdout_json(
+        capsys, "run", "--csv", str(csv), "--truth", str(truth), "--algorithm", "pc", "--json"
+    )
+    assert printed["metrics"]["recall"] > 0
+    assert all(step["internal"] is None for step in printed["steps"])  # never for own data
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        ("run --dataset asa", "asia"),
+        ("run --dataset asia --epsilon -1", "epsilon"),
+        ("run --dataset asia --epsilon much", "epsilon"),
+        ("run --dataset asia --algorithm privpc", "priv_pc"),
+        ("run --dataset asia --bogus 3", "bogus"),
+        ("run --dataset asia --n 1", "n must be"),
+        ("run --dataset asia --seed -1", "seed"),
+        ("run --dataset asia --truth x.csv", "--csv"),
+        ("run --csv missing.csv", "missing.csv"),
+        ("run", "--dataset"),
+        ("fly", "run"),
+        ("", "run"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_2(capsys, argv, says):
+    assert main(argv.split()) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert says in err
+
+
+def test_the_command_itself_has_no_traceback():
+    done = subprocess.run(
+        [sys.executable, "-m", "engine", "run", "--dataset", "asia", "--epsilon", "0"],
+        capture_output=True,
+        text=True,
+        cwd=SAMPLES.parent,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.strip().count("\n") == 0
+    assert "Traceback" not in done.stderr

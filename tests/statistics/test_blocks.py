@@ -1,0 +1,170 @@
+"""Subsample and aggregate: blocks, votes, the median's smooth sensitivity, the algorithms on it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from engine import load_dataset, run
+from engine.algorithms.priv_pc import PrivPCParameters
+from engine.constraint.skeleton import Graph, Query, TestByTest, search
+from engine.constraint.votes import MedianEvidence, VoteEvidence
+from engine.data.dataset import Dataset
+from engine.graphs.cpdag import pairs_of
+from engine.privacy.events import LaplaceEvent, SmoothEvent
+from engine.randomness import Randomness
+from engine.statistics.blocks import Blocks, odd, smooth_sensitivity_of_median, votes
+from engine.statistics.likelihood import likelihood_score
+from engine.tables.store import Store, store_of
+
+
+def with_codes(data: Dataset, codes) -> Dataset:
+    packed = np.asfortranarray(codes)
+    packed.flags.writeable = False
+    return dataclasses.replace(data, codes=packed)
+
+
+def replaced(data: Dataset, row: int, values) -> Dataset:
+    codes = np.array(data.codes)
+    codes[row] = values
+    return with_codes(data, codes)
+
+
+@pytest.mark.parametrize("given", [(), (3,), (2, 5)])
+@pytest.mark.parametrize("statistic", ["g2", "chi2"])
+def test_blocks_test_their_own_rows(statistic, given):
+    data = load_dataset("asia", n=3_000, seed=0)
+    store, rng = store_of(data), np.random.default_rng(7)
+    blocks = Blocks.deal(store, 5, rng.permutation(store.n))
+    picked = np.random.default_rng(7).permutation(data.n)
+    for b, p in enumerate(blocks.p_values(0, 4, given, statistic)):
+        part = with_codes(data, data.codes[picked[b::5]])
+        score = likelihood_score(Store(part).table(0, 4, given), statistic)
+        assert p == pytest.approx(score.p if score.testable else 0.0, abs=1e-12)
+
+
+def test_sparse_and_dense_tables_agree(monkeypatch):
+    data = load_dataset("child", n=2_000, seed=0)
+    blocks = Blocks.deal(store_of(data), 7, np.random.default_rng(0).permutation(data.n))
+    dense = blocks.p_values(0, 1, (4, 9), "g2")
+    monkeypatch.setattr("engine.statistics.blocks.DENSE_CELLS", 1)
+    assert blocks.p_values(0, 1, (4, 9), "g2") == pytest.approx(dense)
+
+
+def test_one_replaced_record_changes_one_block_and_one_vote():
+    data, rng = load_dataset("asia", n=600, seed=0), np.random.default_rng(0)
+    seen = 0
+    for trial in range(60):
+        row, donor = rng.integers(data.n, size=2)
+        other = replaced(data, row, data.codes[donor])
+        order = np.random.default_rng(trial).permutation(data.n)
+        a, b = (
+            Blocks.deal(store_of(d), 21, order).p_values(5, 7, (), "g2") for d in (data, other)
+        )
+        changed = np.flatnonzero(a != b)
+        assert changed.size <= 1
+        for block in changed:  # a threshold between the two values is where the vote changes
+            between = (a[block] + b[block]) / 2
+            assert abs(votes(a, between) - votes(b, between)) == 1
+            seen += 1
+    assert seen > 10
+
+
+def smooth_by_definition(x, beta, grid):
+    """max over all y of e^(-beta d(x, y)) LS(y), y on the grid (Nissim et al., definition 2.2).
+
+    A median's local sensitivity is reached by moving one value to an end of the range.
+    """
+    n = len(x)
+    every = grid[np.indices((len(grid),) * n).reshape(n, -1).T]
+    low, middle, high = np.sort(every, axis=1)[:, n // 2 - 1 : n // 2 + 2].T
+    local = np.maximum(high - middle, middle - low)
+    return np.max(np.exp(-beta * np.count_nonzero(every != x, axis=1)) * local)
+
+
+def test_smooth_sensitivity_is_the_definitions():
+    rng = np.random.default_rng(0)
+    for beta in (0.05, 0.5, 2.0):
+        for _ in range(5):
+            x = np.round(rng.random(5), 2)
+            grid = np.unique([0.0, 1.0, *x])
+            assert smooth_sensitivity_of_median(x, beta) == pytest.approx(
+                smooth_by_definition(x, beta, grid)
+            )
+
+
+def test_smooth_sensitivity_is_smooth():
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        x, y = (v := rng.random(11)), v.copy()
+        y[rng.integers(11)] = rng.choice([0.0, 1.0, rng.random()])
+        a, b = (smooth_sensitivity_of_median(v, 0.3) for v in (x, y))
+        assert abs(math.log(a / b)) <= 0.3 + 1e-12
+        assert abs(np.median(x) - np.median(y)) <= a + 1e-12
+
+
+def test_votes_and_median_decide_alike_without_noise():
+    data = load_dataset("asia", n=20_000, seed=0)
+    for seed in range(3):
+        params = PrivPCParameters(statistic="g2", blocks=20)
+        v = VoteEvidence(data, params, Randomness(seed))
+        m = MedianEvidence(data, params, Randomness(seed))
+        for q in (Query(0, 1, ()), Query(2, 6, (3,)), Query(1, 4, (2, 5))):
+            assert (v.of(q) > v.cutoff()) == (m.of(q) > m.cutoff())
+    assert odd(20) == 21
+
+
+class Noiseless(TestByTest):
+    """The non-private parent at the same blocks."""
+
+    def __init__(self, evidence):
+        super().__init__()
+        self.evidence = evidence
+
+    def independent(self, q: Query) -> bool:
+        return self.evidence.of(q) > self.evidence.cutoff()
+
+
+# The median is defined with Laplace noise, so published gauss_pc has none.
+BLOCKWISE = [
+    ("gauss_pc", "strict"),
+    *((k, g) for k in ("priv_pc", "svt_pc", "curate_pc") for g in ("strict", "published")),
+]
+
+
+@pytest.mark.parametrize(("key", "guarantee"), BLOCKWISE)
+@pytest.mark.parametrize("statistic", ["g2", "chi2"])
+def test_huge_epsilon_recovers_the_parent_at_the_same_blocks(key, guarantee, statistic):
+    data = load_dataset("asia", n=20_000, seed=0)
+    options = {"statistic": statistic, "blocks": 15, "epsilon": 1e7}
+    if key == "curate_pc":
+        options |= {"beta1": 0.0, "beta2": 0.0}
+    private = run(key, data, guarantee=guarantee, seed=9, **options)
+    # The blocks are dealt with the run's first random numbers.
+    params = PrivPCParameters(statistic=statistic, blocks=15)
+    evidence = VoteEvidence(data, params, np.random.default_rng(9))
+    graph = Graph(data.d)
+    search(graph, Noiseless(evidence), params.order_limit(data))
+    assert private.skeleton == pairs_of(graph.matrix(), data.names)
+
+
+def test_what_is_charged():
+    data = load_dataset("asia", n=20_000, seed=0)
+    strict = run("curate_pc", data, statistic="g2", epsilon=5.0)
+    assert {type(c.event) for c in strict.ledger} == {LaplaceEvent}
+    assert {c.event.sensitivity for c in strict.ledger} == {1.0}
+    published = run("curate_pc", data, statistic="g2", guarantee="published")
+    assert {type(c.event) for c in published.ledger} == {SmoothEvent}
+    assert 0 < published.spent.delta < 1
+    # A sparse vector with noise of a scale of its own a query: nothing is defended.
+    vector = run("svt_pc", data, statistic="g2", guarantee="published")
+    assert math.isinf(vector.spent.epsilon)
+
+
+@pytest.mark.parametrize("key", ["priv_pc", "svt_pc", "curate_pc", "gauss_pc"])
+def test_strict_is_useful_with_a_generous_budget(key):
+    data = load_dataset("sachs", n=100_000, seed=0)
+    assert run(key, data, statistic="g2", epsilon=20.0).metrics.skeleton_f1 >= 0.7

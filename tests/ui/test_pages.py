@@ -1,0 +1,37 @@
+"""Every declared page: it opens with a heading and something below it, and it stays small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.components.navigation import FOLDER, PAGES, PageEntry
+
+BODY = ("plotly_chart", "iframe", "dataframe", "metric", "image")
+MOST_LINES = 150
+
+
+@pytest.mark.parametrize("entry", PAGES, ids=lambda p: p.name)
+def test_it_opens_with_a_heading_and_a_body(
+    open_app: Callable[..., AppTest], entry: PageEntry
+) -> None:
+    app = open_app(data="cancer", n="2000")
+    app.switch_page(f"pages/{entry.file.name}").run()
+    assert not app.exception
+    assert not app.error
+    assert f">{entry.title}</h1>" in " ".join(h.value for h in app.get("html"))
+    assert any(app.main.get(kind) for kind in BODY)
+
+
+def test_every_file_is_declared_once_and_every_declaration_has_a_file() -> None:
+    files = {path for path in FOLDER.glob("*.py") if path.name != "__init__.py"}
+    assert [page.file for page in PAGES] == list(dict.fromkeys(page.file for page in PAGES))
+    assert {page.file for page in PAGES} == files
+    assert len({page.title for page in PAGES}) == len(PAGES)
+
+
+@pytest.mark.parametrize("entry", PAGES, ids=lambda p: p.name)
+def test_a_page_is_composition_only(entry: PageEntry) -> None:
+    assert len(entry.file.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
