@@ -7,6 +7,7 @@ depends on public facts alone (how many rows there are), never on what the rows 
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections import Counter
 
@@ -21,9 +22,12 @@ class Randomness:
     """Random numbers of one run; ``used`` counts how often each door was opened.
 
     ``seed`` is a whole number, a ``SeedSequence`` or a ``Generator``: all draws follow from it.
+    None takes a seed from the operating system that nobody is told, as noise on private rows needs.
     """
 
-    def __init__(self, seed: int | np.random.SeedSequence | np.random.Generator):
+    def __init__(self, seed: int | np.random.SeedSequence | np.random.Generator | None):
+        if seed is None:
+            seed = np.random.SeedSequence(secrets.randbits(256))
         self._generator = (
             np.random.default_rng(seed)
             if isinstance(seed, int | np.integer | np.random.SeedSequence)

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS, load_dataset
 from engine.data.reading import read_csv
+from engine.data.schema import load_schema
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import algorithm
@@ -37,6 +38,9 @@ def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) ->
     parser.add_argument("--n", type=int, default=100_000, help="rows to sample from a network")
     parser.add_argument("--data-seed", type=int, default=0, help="seed of the sample")
     parser.add_argument("--csv", metavar="FILE", help="your own data instead of a network")
+    parser.add_argument(
+        "--schema", metavar="FILE", help="its declared schema; without it nothing is defended"
+    )
     parser.add_argument("--truth", metavar="FILE", help="its true edges: two columns, from and to")
 
 
@@ -45,7 +49,10 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
     if (args.csv is None) == (args.dataset is None):
         raise InputError("Give either --dataset NAME or --csv FILE.")
     if args.csv is not None:
-        return [read_csv(args.csv, truth=args.truth)]
+        schema = None if args.schema is None else load_schema(args.schema)
+        return [read_csv(args.csv, truth=args.truth, schema=schema)]
+    if args.schema is not None:
+        raise InputError("--schema belongs to --csv: a bundled network brings its own schema.")
     if args.truth is not None:
         raise InputError("--truth belongs to --csv: a bundled network brings its own true graph.")
     names = parts(args.dataset, "--dataset")

@@ -113,6 +113,13 @@ def _numbers(values: list[str]) -> np.ndarray | None:
     return numbers if (abs(numbers) < HUGE).all() else None
 
 
+def parse_number(value: str) -> float | None:
+    """The number that a cell spells, if it spells one of usable size."""
+    if not _NUMBER.fullmatch(value) or not abs(number := float(value)) < HUGE:
+        return None
+    return number
+
+
 def _declared(column: RawColumn, levels: list[str]) -> _CodedColumn:
     shown = show(column.name)
     if not 2 <= len(levels) <= MAX_LEVELS or len(set(levels)) < len(levels):

@@ -14,6 +14,7 @@ import numpy as np
 from engine.data.dataset import Dataset, code_type, repeated
 from engine.data.edge_list import read_edges
 from engine.data.levels import RawColumn, Reading, code_column, notes, show
+from engine.data.schema import Schema
 from engine.data.source import Source, read_text, separator
 from engine.errors import DataError
 
@@ -28,6 +29,7 @@ def read_csv(
     *,
     truth: Source | None = None,
     name: str | None = None,
+    schema: Schema | None = None,
     levels: Mapping[str, Sequence[str]] | None = None,
     edges: Mapping[str, Sequence[float]] | None = None,
     bins: int = 5,
@@ -38,6 +40,8 @@ def read_csv(
 
     source      a path, bytes, or an open file; `truth` likewise, an edge list with one
                 edge a line, `from,to` or `from -> to`, with or without a header line.
+    schema      declared public facts (:mod:`engine.data.schema`) in the place of all that
+                follows: what a guarantee for a person's own data needs.
     levels      declared levels of a column in their order; cells must be among them.
     edges       declared cut points of a numeric column: k of them make k + 1 levels,
                 a value on a cut point belonging to the level above it.
@@ -55,6 +59,8 @@ def read_csv(
     reading = Reading(levels or {}, edges or {}, bins, binning, max_levels)
     text, label = read_text(source)
     columns = _parse_table(text, label)
+    if schema is not None:
+        return _follow(schema, columns, name or Path(label).stem, label, truth)
     names = tuple(column.name for column in columns)
     reading.check_columns(names)
     _refuse_missing([column for column in columns if column.name not in reading.levels])
@@ -71,7 +77,29 @@ def read_csv(
         names=names,
         levels=tuple(coded_levels),
         truth=None if truth is None else read_edges(truth, names),
+        declared=all(column.name in reading.levels.keys() | reading.edges for column in columns),
         notes=notes(names, coded),
+    )
+
+
+def _follow(
+    schema: Schema, columns: list[RawColumn], name: str, label: str, truth: Source | None
+) -> Dataset:
+    """The columns that the schema declares, coded by its rules alone."""
+    chosen = schema.pick(columns, label)
+    schema.check_rows(len(chosen[0].index), label)
+    codes = np.empty((len(chosen[0].index), len(chosen)), code_type(map(len, schema.levels)), "F")
+    for j, (column, facts) in enumerate(zip(chosen, schema.columns, strict=True)):
+        codes[:, j] = facts.code(column)
+    codes.flags.writeable = False
+    return Dataset(
+        name=name,
+        codes=codes,
+        names=schema.names,
+        levels=schema.levels,
+        truth=None if truth is None else read_edges(truth, schema.names),
+        declared=True,
+        notes=("All columns follow the declared schema.",),
     )
 
 
