@@ -47,6 +47,11 @@ class Randomness:
         self.used["coin"] += 1
         return bool(self._generator.random() < 0.5)
 
+    def uniform(self, n: int) -> NDArray[np.float64]:
+        """n numbers between 0 and 1: rows of a twin, drawn from what was released."""
+        self.used["uniform"] += 1
+        return self._generator.random(n)
+
     def permutation(self, n: int) -> NDArray[np.int64]:
         """A random order of n rows, whatever they hold: how they are dealt into blocks."""
         self.used["permutation"] += 1
