@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 import sys
 from collections import Counter
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +18,23 @@ from numpy.typing import NDArray
 # Doors that hand out the generator itself, and the one module that each of them opens to.
 KEYS = {"noise": "engine.privacy.mechanisms", "sample": "engine.tables.subsample"}
 
+T = TypeVar("T")
+
 
 class Randomness:
     """Random numbers of one run; ``used`` counts how often each door was opened.
 
-    ``seed`` is a whole number, a ``SeedSequence`` or a ``Generator``: all draws follow from it.
-    None takes a seed from the operating system that nobody is told, as noise on private rows needs.
+    ``by_row`` says that samples are drawn row by row, which takes longer and gives neighbours the
+    same rows; otherwise table by table, with the same distribution. ``seed`` is a whole number, a
+    ``SeedSequence`` or a ``Generator``: all draws follow from it. None takes a seed from the
+    operating system that nobody is told, as noise on private rows needs.
     """
+
+    by_row = False
 
     def __init__(self, seed: int | np.random.SeedSequence | np.random.Generator | None):
         if seed is None:
-            seed = np.random.SeedSequence(secrets.randbits(256))
+            seed = secret_seed()
         self._generator = (
             np.random.default_rng(seed)
             if isinstance(seed, int | np.integer | np.random.SeedSequence)
@@ -40,6 +47,10 @@ class Randomness:
         if sys._getframe(1).f_globals.get("__name__") != KEYS[door]:
             raise PermissionError(f"The door {door!r} opens to {KEYS[door]} alone.")
         self.used[door] += 1
+        return self._behind(door)
+
+    def _behind(self, door: str) -> np.random.Generator:
+        """What a door opens to; an audit's doors give a generator that is watched."""
         return self._generator
 
     def coin(self) -> bool:
@@ -56,3 +67,16 @@ class Randomness:
         """A random order of n rows, whatever they hold: how they are dealt into blocks."""
         self.used["permutation"] += 1
         return self._generator.permutation(n)
+
+    def released(self, charged: object, exact: object, answer: T, noisy: object = None) -> T:
+        """What a mechanism gives out for what it charged and its exact input: the answer it drew.
+
+        ``noisy`` is what the answer was read off where it is not a number itself. Nothing here
+        looks at any of them; an audit's doors do, and may put another answer in its place.
+        """
+        return answer
+
+
+def secret_seed() -> int:
+    """A seed that nobody knows: noise that can be drawn again hides nothing of private data."""
+    return secrets.randbits(256)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
@@ -16,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 from engine.algorithm import Algorithm, Diagnostics, Outcome
 from engine.data.dataset import Dataset
 from engine.errors import InputError
-from engine.graphs.cpdag import Adjacency, digraph_of, pairs_of
+from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
 from engine.graphs.metrics import Metrics, compare, truth_cpdag
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
@@ -33,7 +34,9 @@ class RunResult:
     ``spent`` is what the ledger can defend: the cap in strict mode, the composition of the whole
     transcript in published mode, inf without noise. ``claimed`` is the paper's own total of the
     same run, or None. ``separating_sets`` maps a pair of names to the sets that separated it.
-    ``seconds`` is the run's wall time, ``status`` "complete", "budget_exhausted" or "cancelled".
+    ``untested`` are adjacent pairs (i, j), i < j in the columns' order, whose tests of the order
+    that the run ended early in were not all made. ``seconds`` is the run's wall time, ``status``
+    "complete", "budget_exhausted" or "cancelled".
 
     On private data (``public`` False) nothing is told that was not paid for: ``fingerprint`` is a
     random name, ``seconds`` NaN, the noise secret and ``seed`` None. A given seed makes the run a
@@ -58,6 +61,7 @@ class RunResult:
     status: str
     separating_sets: Mapping[frozenset[str], tuple[frozenset[str], ...]]
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
+    untested: frozenset[tuple[int, int]] = frozenset()
 
     @cached_property
     def skeleton(self) -> set[frozenset[str]]:
@@ -84,6 +88,15 @@ class RunResult:
 def _blas() -> ThreadpoolController:
     """The linear algebra libraries of this process, looked up once."""
     return ThreadpoolController()
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Linear algebra on one thread.
+
+    The matrices here are small: threads only wait for each other (NOTEARS on Alarm: 20 times).
+    """
+    limited: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
+    return limited
 
 
 def check_seed(seed: Any) -> int:
@@ -126,8 +139,7 @@ def run(
         cancelled=cancelled,
     )
     start = time.perf_counter()
-    # The matrices here are small: threads only wait for each other (NOTEARS on Alarm: 20 times).
-    with _blas().limit(limits=1, user_api="blas"):
+    with one_thread():
         outcome = chosen.run(data, params, session)
     seconds = time.perf_counter() - start
     return _result(key, data, params, seed, session, outcome, seconds)
@@ -147,7 +159,7 @@ def _ledger(chosen: Algorithm, data: Dataset, params: Parameters, seed: int | No
     ledger = chosen.ledger(data, params)
     if not data.public and seed is not None:
         ledger.void(GIVEN_SEED)
-    if not data.public and not data.declared:
+    if not (data.public or data.declared or chosen.schema_free(params)):
         ledger.void(FOUND_SCHEMA)
     return ledger
 
@@ -163,7 +175,8 @@ def _result(
 ) -> RunResult:
     metrics = None
     if data.truth is not None:
-        metrics = compare(outcome.cpdag, truth_cpdag(data.truth, data.names))
+        told = matrix_of if algorithm(key).directs_all else truth_cpdag
+        metrics = compare(outcome.cpdag, told(data.truth, data.names))
     named = {
         frozenset(data.names[i] for i in pair): tuple(
             frozenset(data.names[i] for i in one) for one in sets
@@ -189,4 +202,5 @@ def _result(
         status=outcome.status,
         separating_sets=named,
         diagnostics=outcome.diagnostics,
+        untested=outcome.untested,
     )

@@ -69,7 +69,7 @@ def test_only_mechanisms_draw_privacy_noise() -> None:
     """
     noisy = {"laplace", "normal", "gumbel", "standard_normal", "exponential"}
     for path in FILES:
-        if path.name in {"mechanisms.py", "simulated.py", "sieving.py"}:
+        if path.name in {"mechanisms.py", "simulated.py", "sieving.py", "neighbours.py"}:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Attribute) and node.attr in noisy:

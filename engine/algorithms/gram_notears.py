@@ -9,9 +9,9 @@ import numpy as np
 
 from engine.algorithm import Algorithm, Outcome
 from engine.data.dataset import Dataset
-from engine.params import param
+from engine.params import again, param
 from engine.privacy.accounting import Guarantee
-from engine.privacy.budget import STRICT, STRICT_PRESETS, PrivateBudget
+from engine.privacy.budget import HAIR, STRICT, STRICT_PRESETS, PrivateBudget
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import analytic_gaussian
 from engine.score.acyclicity import Matrix
@@ -28,11 +28,10 @@ from engine.session import Session
 class GramParameters(PrivateBudget, CovarianceParameters):
     """Parameters of NOTEARS on a released Gram matrix."""
 
-    guarantee: str = param(
-        STRICT,
-        kind="choice",
+    guarantee: str = again(
+        PrivateBudget,
+        "guarantee",
         choices=(STRICT,),
-        title="Guarantee",
         help="Strict only: no paper describes this method. The total (ε, δ) is never exceeded, for "
         "replace-one neighbours.",
     )
@@ -112,12 +111,12 @@ def _encoding(
         session,
         np.concatenate(level_counts(data)) / data.n,
         sensitivity=math.sqrt(2 * data.d) / data.n,
-        epsilon=total.epsilon * TABLES_SHARE,
+        epsilon=total.epsilon * TABLES_SHARE * (1 - HAIR),
         delta=total.delta * TABLES_SHARE,
         label="one-way tables",
     )
     session.emit("release", "released", reason="the one-way tables were released with noise")
-    rest = 1 - TABLES_SHARE
+    rest = (1 - TABLES_SHARE) * (1 - HAIR)
     return scores_from(data, kind, noisy)[0], Guarantee(total.epsilon * rest, total.delta * rest)
 
 
@@ -171,8 +170,8 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     reference="ours",
-    summary="Releases the Gram matrix once with the analytic Gaussian mechanism; NOTEARS then runs "
-    "on it without further cost.",
+    summary="Measures how all variables vary together once, with noise; NOTEARS then fits to "
+    "that for free.",
     ledger=ledger,
     parent="notears",
     presets=STRICT_PRESETS,

@@ -254,13 +254,14 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
         moments = release(store_of(data), params, params.order_limit(data), session)
     except Cancelled:
         session.close()
-        return Outcome(cpdag=complete(data.d), status="cancelled")
+        pairs = frozenset(combinations(range(data.d), 2))
+        return Outcome(cpdag=complete(data.d), status="cancelled", untested=pairs)
     rule = Posterior(NoisyTests(moments, ordinal=params.ordinal), params.cutoff, session=session)
     outcome = learn(data, params, session, rule)
-    pairs = combinations(range(data.d), 2)
     linked = outcome.cpdag | outcome.cpdag.T
+    every = combinations(range(data.d), 2)
     diagnostics = MarginalDiagnostics(
-        edge_confidence={p: rule.lowest.get(p, 1.0) for p in pairs if linked[p]},
+        edge_confidence={p: rule.lowest.get(p, 1.0) for p in every if linked[p]},
         released_tables=tuple(moments.released()),
     )
     return replace(outcome, diagnostics=diagnostics)
@@ -279,8 +280,8 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     reference="This project, docs/marginal_pc.md",
-    summary="Releases a few noisy marginals once, chosen step by step, and runs every test on them "
-    "for free.",
+    summary="Counts a few well-chosen groups of variables once, with noise, and answers all "
+    "questions from those counts for free.",
     ledger=ledger,
     no_parent="tests noisy tables with a statistic of its own",
     presets=STRICT_PRESETS,

@@ -45,9 +45,7 @@ ENCODING_SHARE = 0.05  # of a strict total, for the column means or one-way tabl
 MAX_DUAL_STEPS, MAX_PENALTY, H_TOLERANCE = 100, 1e16, 1e-8
 
 
-def published(
-    data: Dataset, params: NoleaksParameters, session: Session, trace: Trace
-) -> None:
+def published(data: Dataset, params: NoleaksParameters, session: Session, trace: Trace) -> None:
     """The paper's loop: L-BFGS-B on noisy gradients, its line search on public rows.
 
     The h(W) and the loss it looks at between gradients come from released weights and public rows.
@@ -123,8 +121,7 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     reference="Ma et al. 2022",
-    summary="NOTEARS on gradients that are clipped and released with Gaussian noise, each of them "
-    "paid for.",
+    summary="As NOTEARS, but each step down the slope sees a noisy slope only, and is paid for.",
     ledger=ledger,
     epsilon_pays="a gradient",
     no_parent="follows gradients by a plan fixed in advance; its limit is not NOTEARS' solver",

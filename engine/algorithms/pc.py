@@ -72,5 +72,6 @@ ALGORITHM = Algorithm(
     run=run,
     private=False,
     reference="Spirtes, Glymour, Scheines 2000; Priv-PC appendix A",
-    summary="Tests every edge for conditional independence, without any noise.",
+    summary="Asks of every pair of variables whether something else explains their link "
+    "away; no noise.",
 )

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
-from engine.data.levels import HUGE, MAX_LEVELS, interval_labels, show
-from engine.errors import DataError, InputError
+from engine.data.levels import MAX_LEVELS, interval_labels
+from engine.data.numerals import HUGE
+from engine.errors import DataError, InputError, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -166,12 +167,13 @@ class Dataset:
         name: str = "data",
         truth: nx.DiGraph | None = None,
         public: bool = False,
+        declared: bool = True,
         notes: Sequence[str] = (),
     ) -> Dataset:
         """Build numeric data (copied) from any (n, d) array and stated bounds of its columns.
 
         The codes are ``bins`` levels of equal width between the bounds; values outside belong to
-        the outermost ones.
+        the outermost ones. ``declared`` is False for bounds that were read from the data.
         """
         array = np.array(values, dtype=float, order="F")
         if array.ndim != 2 or array.size == 0:
@@ -193,7 +195,7 @@ class Dataset:
             levels=tuple(interval_labels(inner) for inner in cuts),
             truth=truth,
             public=public,
-            declared=True,
+            declared=declared,
             notes=tuple(notes),
             values=array,
             bounds=stated,

@@ -11,15 +11,17 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from engine.data.levels import HUGE, MAX_LEVELS, RawColumn, interval_labels, parse_number, show
-from engine.errors import DataError, InputError, did_you_mean
+from engine.data.levels import MAX_LEVELS, interval_labels
+from engine.data.numerals import HUGE, Numbers
+from engine.errors import DataError, InputError, did_you_mean, show
 
 FORMAT, VERSION = "dp-causal-explorer/schema", 1
 TYPES = ("ordered", "unordered", "numeric")
@@ -65,20 +67,19 @@ class Column:
         assert self.bounds is not None
         return np.linspace(*self.bounds, self.bins + 1)[1:-1]
 
-    def code(self, column: RawColumn) -> np.ndarray:
-        """(n,) codes of the column's cells; never fails, whatever they hold."""
+    def codes(self, words: list[str], numbers: Numbers) -> np.ndarray:
+        """The code of each word (cells are stripped); never fails, whatever they are."""
         if self.type == "numeric":
             assert self.bounds is not None
             fallback = self.bounds[0] if self.other is None else float(self.other)
-            parsed = (parse_number(value) for value in column.values)
-            numbers = np.array([fallback if v is None else v for v in parsed])
-            found = np.searchsorted(self._cuts(), numbers, side="right")
+            pattern = numbers.pattern()
+            values = [numbers.value(w) if pattern.fullmatch(w) else fallback for w in words]
+            found = np.searchsorted(self._cuts(), np.array(values, dtype=float), side="right")
         else:
             position = {level: k for k, level in enumerate(self.levels)}
             rest = 0 if self.other is None else position[str(self.other)]
-            found = np.array([position.get(value, rest) for value in column.values])
-        codes: np.ndarray = found[column.index]
-        return codes
+            found = np.array([position.get(w, rest) for w in words], dtype=int)
+        return found.astype(np.uint8)  # there are at most 64 levels
 
 
 def _check_name(name: Any) -> None:
@@ -168,16 +169,19 @@ class Schema:
         if self.rows is not None and n != self.rows:
             raise DataError(f"{label} has {n:,} rows but the schema states {self.rows:,}.")
 
-    def pick(self, columns: Sequence[RawColumn], label: str) -> list[RawColumn]:
-        """The file's columns that the schema names, in its order."""
-        by_name = {column.name: column for column in columns}
+    def places(self, names: Sequence[str], label: str) -> list[int]:
+        """Where the file's columns are that the schema names, in its order."""
         for name in self.names:
-            if name not in by_name:
-                hint = did_you_mean(name, by_name)
+            if name not in names:
+                hint = did_you_mean(name, [n for n in names if n])
                 raise DataError(
                     f"{label} has no column {show(name)}, which the schema names.{hint}"
                 )
-        return [by_name[name] for name in self.names]
+        return [names.index(name) for name in self.names]
+
+    def coders(self, numbers: Numbers) -> list[Callable[[list[str]], np.ndarray]]:
+        """For each column what makes codes of words; ``numbers`` says how numbers are written."""
+        return [partial(column.codes, numbers=numbers) for column in self.columns]
 
 
 def parse_schema(content: Any) -> Schema:

@@ -3,6 +3,9 @@
 ``sensitivity`` is always the one that can be defended; it enters the charge. The noise scale is
 given apart from it, because the papers calibrate theirs to bounds that do not always hold.
 Scales are Laplace scales b or Gaussian standard deviations, in the units of the value released.
+
+Every answer leaves through :meth:`Randomness.released`, with its charge and its exact input, so
+that an audit can watch a run and force its answers upon a neighbour (:mod:`engine.audit.replay`).
 """
 
 from __future__ import annotations
@@ -22,7 +25,9 @@ from engine.privacy.events import (
     ExponentialEvent,
     GaussianEvent,
     LaplaceEvent,
+    ProposeTestReleaseEvent,
     SmoothEvent,
+    StableEvent,
     SubsampledEvent,
     SubsampledGaussianEvent,
 )
@@ -54,8 +59,11 @@ def laplace(
     order: int | None = None,
 ) -> float:
     """Release ``value`` with Laplace(scale) noise (Dwork et al. 2006)."""
-    session.ledger.charge(LaplaceEvent(sensitivity, scale), label=label, order=order)
-    return float(value) + float(_noise(session).laplace(0.0, scale))
+    event = LaplaceEvent(sensitivity, scale)
+    session.ledger.charge(event, label=label, order=order)
+    exact = float(value)
+    noisy = exact + float(_noise(session).laplace(0.0, scale))
+    return session.randomness.released(event, exact, noisy)
 
 
 def smooth_beta(epsilon: float, slack: float) -> float:
@@ -78,8 +86,11 @@ def smooth_laplace(
     Nissim, Raskhodnikova, Smith 2007, Lemma 2.9: Laplace noise is admissible with alpha =
     epsilon / 2 and beta = epsilon / (2 ln(2 / slack)); see :class:`SmoothEvent` for the delta.
     """
-    session.ledger.charge(SmoothEvent(epsilon, slack), label=label, order=order)
-    return float(value) + float(_noise(session).laplace(0.0, 2 * smooth_sensitivity / epsilon))
+    event = SmoothEvent(epsilon, slack)
+    session.ledger.charge(event, label=label, order=order)
+    exact = float(value)
+    noisy = exact + float(_noise(session).laplace(0.0, 2 * smooth_sensitivity / epsilon))
+    return session.randomness.released(event, exact, noisy)
 
 
 def gaussian(
@@ -111,8 +122,10 @@ def gaussian(
         event = SubsampledGaussianEvent(sensitivity, sigma, rate)
     session.ledger.charge(event, label=label, order=order, iteration=iteration)
     if isinstance(source, NoiseSource):
-        return source.gaussian(exact, sensitivity, sigma)
-    return exact + _noise(session).normal(0.0, sigma, exact.shape)
+        noisy = source.gaussian(exact, sensitivity, sigma)
+    else:
+        noisy = exact + _noise(session).normal(0.0, sigma, exact.shape)
+    return source.released(event, exact, noisy)
 
 
 def analytic_gaussian(
@@ -134,7 +147,60 @@ def analytic_gaussian(
     event = AnalyticGaussianEvent(sensitivity, sigma, epsilon)
     session.ledger.charge(event, label=label, order=order)
     exact = np.asarray(values, dtype=float)
-    return exact + _noise(session).normal(0.0, sigma, exact.shape), sigma
+    noisy = exact + _noise(session).normal(0.0, sigma, exact.shape)
+    return session.randomness.released(event, exact, noisy), sigma
+
+
+def propose_test_release(
+    session: Paying,
+    value: float,
+    distances: Sequence[float],
+    *,
+    length: float,
+    epsilon: float,
+    slack: float,
+    label: str = "Propose-test-release",
+    order: int | None = None,
+) -> float | None:
+    """Release ``value`` with Laplace(length / epsilon) noise if it is stable; else None.
+
+    Dwork and Lei 2009. ``distances`` are the numbers of records to change until the value leaves
+    each of its intervals of the given length; one record moves each of them by at most 1. It is
+    enough that one of them, noise included, exceeds 1 + ln(1 / slack) / epsilon. ``epsilon`` is
+    that of every part: the whole costs (len(distances) + 1) epsilon.
+    """
+    event = ProposeTestReleaseEvent(epsilon, slack, len(distances), length)
+    session.ledger.charge(event, label=label, order=order)
+    exact, noise = np.array([*distances, value], dtype=float), _noise(session)
+    # The release's noise is drawn even where it is not used: how much is drawn says nothing.
+    tests = noise.laplace(0.0, 1 / epsilon, len(distances))
+    noisy = exact + np.append(tests, noise.laplace(0.0, length / epsilon))
+    answer = float(noisy[-1]) if noisy[:-1].max() > event.threshold else None
+    return session.randomness.released(event, exact, answer, noisy)
+
+
+def stable_release(
+    session: Paying,
+    value: float,
+    distance: float,
+    *,
+    epsilon: float,
+    delta: float,
+    defended: bool = True,
+    label: str = "Release if stable",
+    order: int | None = None,
+) -> float | None:
+    """Release ``value`` as it is if ``distance`` and noise exceed ln(1 / delta) / epsilon.
+
+    Dwork and Roth 2013, Algorithm 13. ``distance`` is a lower bound on the records to change until
+    the value can move; one record moves it by at most 1, or ``defended`` is False.
+    """
+    event = StableEvent(epsilon, delta, defended)
+    session.ledger.charge(event, label=label, order=order)
+    exact = np.array([distance, value], dtype=float)
+    noisy = exact + np.array([_noise(session).laplace(0.0, 1 / epsilon), 0.0])
+    answer = float(value) if noisy[0] > event.threshold else None
+    return session.randomness.released(event, exact, answer, noisy)
 
 
 def exponential(
@@ -153,11 +219,12 @@ def exponential(
     ``defended_sensitivity`` is charged where it differs from the one the caller calibrates to.
     """
     defended = sensitivity if defended_sensitivity is None else defended_sensitivity
-    session.ledger.charge(
-        ExponentialEvent(defended, sensitivity, epsilon), label=label, order=order
-    )
+    event = ExponentialEvent(defended, sensitivity, epsilon)
+    session.ledger.charge(event, label=label, order=order)
     u = np.asarray(utilities, dtype=float)
-    return int(np.argmax(epsilon * u / (2 * sensitivity) + _noise(session).gumbel(size=u.shape)))
+    # The largest of logits plus independent Gumbel noise has the softmax's distribution.
+    noisy = epsilon * u / (2 * sensitivity) + _noise(session).gumbel(size=u.shape)
+    return session.randomness.released(event, u, int(np.argmax(noisy)), noisy)
 
 
 class AboveThreshold:
@@ -189,6 +256,7 @@ class AboveThreshold:
             raise BudgetExhausted("No budget is left for a round and what its answer leads to.")
         session.ledger.charge(event, label=label, order=order)
         self._session, self._query_scale = session, query_scale
+        self._event, self._threshold = event, threshold
         self.noisy_threshold = threshold + float(_noise(session).laplace(0.0, threshold_scale))
         self.noisy_value = math.nan  # of the last query; internal, never part of the release
         self.open = True
@@ -198,5 +266,8 @@ class AboveThreshold:
         if not self.open:
             raise RuntimeError("This run of above-threshold has already given its positive answer.")
         self.noisy_value = value + float(_noise(self._session).laplace(0.0, self._query_scale))
-        self.open = self.noisy_value < self.noisy_threshold
-        return not self.open
+        gap, noisy = value - self._threshold, self.noisy_value - self.noisy_threshold
+        answer = self.noisy_value >= self.noisy_threshold
+        answer = self._session.randomness.released(self._event, gap, answer, noisy)
+        self.open = not answer
+        return answer

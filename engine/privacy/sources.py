@@ -113,18 +113,18 @@ def grid_of(sigma: float) -> int:
 
 
 class Hardened(NoiseSource):
-    """Fresh noise from the operating system; ``released`` holds what was given out, in order."""
+    """Fresh noise from the operating system; ``given_out`` holds the releases in order."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.released: list[Released] = []
+        self.given_out: list[Released] = []
 
     def gaussian(
         self, exact: NDArray[np.float64], sensitivity: float, sigma: float
     ) -> NDArray[np.float64]:
         """Rounded to the grid, and OpenDP's discrete Gaussian added in whole steps."""
         self.used["noise"] += 1
-        if sum(len(r.steps) for r in self.released) + exact.size > MOST_ENTRIES:
+        if sum(len(r.steps) for r in self.given_out) + exact.size > MOST_ENTRIES:
             raise InputError(f"A release holds at most {MOST_ENTRIES:,} numbers; drop columns.")
         grid = grid_of(sigma)
         steps = np.rint(np.ldexp(exact.ravel(), -grid))
@@ -132,7 +132,7 @@ class Hardened(NoiseSource):
         whole = np.clip(steps, -MOST_STEPS, MOST_STEPS).astype(np.int64)
         noisy = _discrete_gaussian(whole.tolist(), math.ldexp(sigma, -grid))
         found = Released(sensitivity, sigma, grid, tuple(noisy))
-        self.released.append(found)
+        self.given_out.append(found)
         return found.values.reshape(exact.shape)
 
 

@@ -14,7 +14,6 @@ from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from engine.algorithm import Algorithm, Outcome
 from engine.data.dataset import Dataset
@@ -28,6 +27,7 @@ from engine.randomness import Randomness
 from engine.registry import algorithm
 from engine.release.budget import Budgets
 from engine.release.file import Release, findings
+from engine.runner import one_thread
 from engine.session import Session
 from engine.version import __version__
 
@@ -108,7 +108,7 @@ def make(
         rows=data.n,
         schema=schema,
         total=total,
-        releases=tuple(source.released),
+        releases=tuple(source.given_out),
         labels=tuple(charge.label for charge in session.ledger),
         versions={"dp-causal-explorer": __version__} | {p: version(p) for p in _PACKAGES},
         **findings(outcome, schema.names),
@@ -167,5 +167,5 @@ def _run(
     ledger = chosen.ledger(data, params) if chosen.ledger is not None else Ledger()
     session = Session(randomness=source, ledger=ledger, names=data.names, trace=False)
     # One thread, so that whoever reads the file adds up in the same order.
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_thread():
         return session, chosen.run(data, params, session)

@@ -19,7 +19,10 @@ _KEPT_BYTES = 1 << 12  # a larger growth is cheap to make again beside the room 
 
 def draw(store: Store, m: int, randomness: Randomness) -> Rows | Subsample:
     """A fresh sample of m of the n rows without replacement; all of them for m >= n."""
-    return store.rows if m >= store.n else Subsample(store, m, randomness.generator("sample"))
+    if m >= store.n:
+        return store.rows
+    cells = 0 if randomness.by_row else Subsample.CELLS
+    return Subsample(store, m, randomness.generator("sample"), cells)
 
 
 class Subsample:
@@ -27,14 +30,14 @@ class Subsample:
 
     Given a sample's counts over some columns, its counts over more columns are independent
     hypergeometric draws, cell by cell. So each table splits what earlier ones have drawn; from
-    ``CELLS`` cells on the rows themselves are drawn, given those counts. The tables are
+    ``cells`` cells on the rows themselves are drawn, given those counts. The tables are
     distributed as if m rows had been drawn at once, and agree with each other.
     """
 
     CELLS = 1 << 14
 
-    def __init__(self, store: Store, m: int, rng: np.random.Generator):
-        self.n, self._store, self._rng = m, store, rng
+    def __init__(self, store: Store, m: int, rng: np.random.Generator, cells: int = CELLS):
+        self.n, self._store, self._rng, self._most = m, store, rng, cells
         self._columns: tuple[int, ...] = ()
         self._drawn = np.array([m], np.int64)  # counts over the columns, flat
         self._rows: _PickedRows | None = None
@@ -43,7 +46,7 @@ class Subsample:
         """Counts of shape (strata, levels of x, levels of y); see :meth:`Rows.table`."""
         if self._rows is None:
             wanted = (*given, x, y)
-            if self._cells(wanted) <= self.CELLS:
+            if self._cells(wanted) <= self._most:
                 return self._grow(_growth(self._store, self._columns, wanted))
             picked = _picked(self._store, self._columns, self._drawn, self._rng)
             self._rows = _PickedRows(self._store.rows, picked)

@@ -9,6 +9,8 @@ from typing import Any
 
 from engine import Dataset
 from engine.algorithm import WHOLE_RUN, Algorithm
+from engine.data.pairs import CAUSES, HELD_OUT, MECHANISMS
+from engine.data.pairs import NOISES as PAIR_NOISES
 from engine.data.simulated import parse_name
 from engine.errors import InputError
 from engine.registry import ALGORITHMS
@@ -32,7 +34,26 @@ LABELS = {
     "gaussian": "Gaussian",
     "exponential": "Exponential",
     "gumbel": "Gumbel",
+    "hsic": "HSIC",
+    "root_hsic": "√HSIC",
+    "iqr": "IQR",
+    "variance": "Variance",
+    "vote": "Vote over blocks (ours)",
+    "difference": "One difference (ours)",
+    "scores": "Two scores (the paper)",
+    **{word: word.capitalize() for word in (*MECHANISMS, *HELD_OUT, *PAIR_NOISES, *CAUSES)},
 }
+
+# What the pages call the classes of edges (engine.graphs.metrics.EdgeClass, by value).
+CLASSES = {
+    "correct": "Correct",
+    "direction claimed": "Direction claimed; these data cannot tell",
+    "wrong direction": "Wrong direction",
+    "extra": "Invented",
+    "missed": "Missed",
+    "not tested": "Not tested to the end",
+}
+NOTHING = "nothing"  # what can be defended where no finite ε holds
 
 RESEARCH_TOOL = (
     "Neighbours differ in one replaced row; n, columns and levels count as public. A research "
@@ -41,11 +62,11 @@ RESEARCH_TOOL = (
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number with three significant digits, thousands grouped, ∞ for infinity."""
+    """A number with three significant digits, thousands grouped, "nothing" for no limit."""
     if value is None:
         return "–"
     if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
+        return NOTHING if value > 0 else "–"
     if value and (abs(value) < 1e-3 or abs(value) >= 1e7):
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
         mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
@@ -69,6 +90,10 @@ def dataset_title(data: Dataset) -> str:
     """The dataset's name as a heading shows it."""
     if not data.public:
         return data.name
+    if data.name.startswith("pair:"):
+        return ", ".join(["Pair", *map(label, data.name.split(":")[1:])])
+    if data.name.startswith("tuebingen:"):
+        return data.name.replace("tuebingen:", "Tübingen, ")
     try:
         graph, _, _, noise = parse_name(data.name)
     except InputError:

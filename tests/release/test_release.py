@@ -170,7 +170,7 @@ def test_every_value_is_whole_steps_of_the_grid() -> None:
     """Exact values that differ below the grid cannot be told apart by the last digits."""
     source = Hardened()
     gaussian(session_of(source), [0.1, math.pi, 1e5 / 3], sensitivity=1.0, sigma=2.0)
-    (one,) = source.released
+    (one,) = source.given_out
     assert one.grid == grid_of(one.sigma)
     assert all(isinstance(step, int) for step in one.steps)
     assert 2**26 <= one.sigma / math.ldexp(1.0, one.grid) < 2**27

@@ -18,6 +18,7 @@ PRIVACY = ("guarantee", "epsilon", "delta")
 ENDS = {"epsilon": ("strong privacy", "little privacy"), "delta": ("rarely fails", "may fail")}
 _DECADES = 3  # a log slider reaches so far to both sides of the default
 
+
 def preset(algorithm: Algorithm, name: str) -> dict[str, Any]:
     """Every parameter of the algorithm: its defaults, with the preset laid over them."""
     return filled(algorithm.key, algorithm.presets[name])
@@ -93,6 +94,15 @@ def _entry(
         help=help_text,
         **options,
     )
+    _complaint(spec, values[spec.name])
+
+
+def _complaint(spec: Spec, value: Any) -> None:
+    """What is wrong with a value, at its field."""
+    try:
+        spec.check(value)
+    except ParameterError as error:
+        st.markdown(f":red[{text.plain(str(error))}]")
 
 
 def _step(spec: Spec) -> float:

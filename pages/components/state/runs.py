@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -11,13 +10,12 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, InputError, RunResult
-from pages.components.state import worker
-from pages.components.state.data import costs_of, data_for
+from pages.components.state import address, worker
+from pages.components.state.data import costs_of, data_for, promised
 from pages.components.state.drafts import drafted, redraft
-from pages.components.state.settings import Settings, filled
+from pages.components.state.lifetime import here
+from pages.components.state.settings import OWN, Settings, filled
 from pages.components.state.worker import RunJob
-
-_SEEDS = 2**63
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +39,29 @@ def _finished() -> OrderedDict[Any, RunResult]:
     return OrderedDict()
 
 
+@st.cache_resource(show_spinner=False)
+def _going() -> dict[Any, RunJob]:
+    """Runs on public data that go on, so that a page that is loaded anew finds its own again."""
+    return {}
+
+
+def _remember(key: Any, job: RunJob) -> None:
+    going = _going()
+    with _KEPT:
+        for old in [k for k, other in going.items() if not other.running]:
+            del going[old]
+        going[key] = job
+
+
+def _left_behind(key: Any) -> RunJob | None:
+    """The same run, going on for a browser that has gone; it goes on for this one."""
+    job = _going().get(key)
+    if job is None or not job.running or job.stopping or job.present():
+        return None
+    job.present = here()
+    return job
+
+
 def _keep(store: OrderedDict[Any, RunResult], key: Any, result: RunResult) -> None:
     if result.status == "cancelled":
         return
@@ -53,25 +74,43 @@ def _keep(store: OrderedDict[Any, RunResult], key: Any, result: RunResult) -> No
 def begun(settings: Settings) -> Shown | RunJob:
     """The same run if it is known, else a job that has started; raises InputError in one sentence.
 
-    A run on own data draws a new secret seed and is added to what these data have cost.
+    A run on own data draws secret noise and is on their meter from before it begins.
     """
     data = data_for(settings.source)
     if settings.seed is None:
-        costs, seed = costs_of(data), secrets.randbelow(_SEEDS)
+        return _begun_on_own(settings, data)
+    store, chosen = _finished(), tuple(settings.params.items())
+    key = (data.identity, data.name, settings.algorithm, chosen, settings.seed)
+    if (known := store.get(key)) is not None:
+        return Shown(settings, data, known)
+    if (going := _left_behind(key)) is not None:
+        return going
 
-        def keep(result: RunResult) -> None:
-            costs.append((result.spent.epsilon, result.spent.delta))
-    else:
-        store, seed = _finished(), settings.seed
-        chosen = tuple(settings.params.items())
-        key = (data.fingerprint, data.name, settings.algorithm, chosen, seed)
-        if (known := store.get(key)) is not None:
-            return Shown(settings, data, known)
+    def keep(result: RunResult) -> None:
+        _keep(store, key, result)
 
-        def keep(result: RunResult) -> None:
-            _keep(store, key, result)
+    job = RunJob(
+        settings, settings.algorithm, data, settings.seed, settings.params, keep, present=here()
+    )
+    _remember(key, job)
+    job.start()
+    return job
 
-    job = RunJob(settings, settings.algorithm, data, seed, settings.params, keep)
+
+def _begun_on_own(settings: Settings, data: Dataset) -> RunJob:
+    """A run on own data; one that is refused before it draws anything costs nothing."""
+    meter, key = costs_of(data), object()
+    job = RunJob(
+        settings,
+        settings.algorithm,
+        data,
+        None,
+        settings.params,
+        keep=lambda result: meter.settle(key, result.spent),
+        refused=lambda: meter.forget(key),
+        present=here(),
+    )
+    meter.begin(key, promised(settings.algorithm, settings.params, data))
     job.start()
     return job
 
@@ -124,6 +163,17 @@ def job() -> RunJob | None:
     return going
 
 
+STOPPING = 0.8  # seconds a page waits for a run to stop before it goes on looking
+
+
+def cancel() -> None:
+    """Stop the session's run; what it has is shown as soon as it has stopped."""
+    going: RunJob | None = st.session_state.get("job")
+    if going is not None:
+        going.cancel()
+        going.wait(STOPPING)
+
+
 def settle() -> None:
     """Show what came of a job that has ended meanwhile."""
     done: RunJob | None = st.session_state.get("job")
@@ -153,22 +203,37 @@ def shown() -> Shown:
     """
     settle()
     if "shown" not in st.session_state:
-        default = Settings(params=filled("priv_pc", {}))
-        wanted, problem = default, None
-        try:
-            if st.query_params:
-                wanted = Settings.from_query(st.query_params.to_dict())
-                data_for(wanted.source)
-        except InputError as error:
-            wanted, problem = default, str(error)
-        redraft(wanted)
-        freeze(wanted)
-        if "shown" not in st.session_state:
-            st.session_state["shown"] = compute(default)
-        if problem:
-            st.session_state["refused"] = (drafted(), problem)
+        _begin(st.query_params.to_dict())
     run: Shown = st.session_state["shown"]
     return run
+
+
+def _begin(query: dict[str, str]) -> None:
+    """Show what an address asks for; where it fails, the default and a sentence."""
+    default = Settings(params=filled("priv_pc", {}))
+    wanted, problem = default, None
+    try:
+        if query:
+            wanted = Settings.from_query(query)
+            data_for(wanted.source)
+    except InputError as error:
+        wanted, problem = default, str(error)
+    redraft(wanted)
+    freeze(wanted)
+    if "shown" not in st.session_state:
+        st.session_state["shown"] = compute(default)
+    if problem:
+        st.session_state["refused"] = (drafted(), problem)
+
+
+def follow(page: str) -> None:
+    """After Back or Forward show the run the address names.
+
+    A run on own data is never made anew for that: it would spend ε.
+    """
+    query = address.arrived(page)
+    if query is not None and query.get("data") != OWN and "shown" in st.session_state:
+        _begin(query)
 
 
 def refusal() -> str | None:
@@ -186,6 +251,4 @@ def stale(now: Settings) -> bool:
 def write_link(settings: Settings) -> None:
     """Put the settings into the address, unless they are the default."""
     default = Settings(params=filled("priv_pc", {}))
-    query = {} if settings == default else settings.to_query()
-    if st.query_params.to_dict() != query:
-        st.query_params.from_dict(query)
+    address.write("run", {} if settings == default else settings.to_query())

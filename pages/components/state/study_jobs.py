@@ -5,9 +5,8 @@ The worker uses nothing of Streamlit's. Studies on a person's own data stay in m
 
 from __future__ import annotations
 
-import secrets
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,9 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, InputError
+from engine.privacy.accounting import Guarantee
 from engine.studies import (
+    Cell,
     CellResult,
     Estimate,
     Plan,
@@ -26,7 +27,8 @@ from engine.studies import (
     plan,
     sweep,
 )
-from pages.components.state.data import bundled, costs_of, data_for
+from pages.components.state.data import Meter, bundled, costs_of, data_for, promised
+from pages.components.state.lifetime import STUDIES, Present, end_when_left, here
 from pages.components.state.studies import EXAMPLE, Wanted
 from pages.components.state.study_files import keep_spec, path_of
 
@@ -51,11 +53,13 @@ class StudyJob:
     progress: Progress | None = None
     error: str = ""
     note: str = ""
-    costs: list[tuple[float, float]] | None = None  # what own data have cost in this session
-    own_print: str = ""  # whose cells add to it
-    _seeds: tuple[int, ...] = ()
+    costs: Meter | None = None  # what own data have cost in this session
+    own: Dataset | None = None  # whose cells add to it
+    expected: Mapping[tuple[str, str], float] = field(default_factory=dict)  # seconds of a run
+    present: Present = lambda: True
     _memory: ResultStore | None = None
     _cancel: threading.Event = field(default_factory=threading.Event)
+    _ended: threading.Event = field(default_factory=threading.Event)
 
     @property
     def running(self) -> bool:
@@ -79,27 +83,34 @@ class StudyJob:
     def start(self, datasets: Sequence[Dataset], *, executor: str = "serial") -> None:
         """Run what is missing in a thread of its own. Raises InputError before anything runs."""
         assert self.wanted is not None
-        if self.wanted.own and not self._seeds:
-            # A seed that can be guessed takes the noise away: own data get secret ones.
-            self._seeds = tuple(secrets.randbelow(2**62) for _ in range(self.wanted.seeds))
+        if self.wanted.own and self._memory is None:
             self._memory = ResultStore(":memory:")
-        seeds = self._seeds or self.wanted.seeds
+        seeds = self.wanted.seeds
         study = plan(datasets, self.wanted.algorithms, self.wanted.parameters(), seeds)
         self.total = len(study.cells)
         if self.path is not None:
             keep_spec(self.path, self.name, self.wanted)
         self._cancel.clear()
+        self._ended.clear()
         self.results, self.error, self.note, self.progress = [], "", "", None
         self.state = "running"
         worker = threading.Thread(
             target=self._work, args=(list(datasets), seeds, executor), daemon=True, name="study"
         )
+        STUDIES.join(self)
         worker.start()
+        end_when_left(lambda: self.present(), self._ended.wait, self.cancel)
+
+    @property
+    def place(self) -> int:
+        """Its place in line, 0 once it runs."""
+        return STUDIES.place(self)
 
     def _work(self, datasets: list[Dataset], seeds: Any, executor: str) -> None:
         assert self.wanted is not None
         state = "failed"
         try:
+            STUDIES.turn(self, self._cancel.is_set)
             for result in sweep(
                 datasets,
                 self.wanted.algorithms,
@@ -109,24 +120,37 @@ class StudyJob:
                 executor=executor,
                 cancelled=self._cancel.is_set,
                 on_progress=self._noted,
+                on_start=self._begun,
+                expected=self.expected,
             ):
                 self.results.append(result)
-                self._charge(result)
+                self._settle(result)
             state = "finished" if self.done >= self.total else "cancelled"
         except InputError as error:
             self.error = str(error)
         except Exception as error:  # the thread has no one else to tell
             self.error = f"The study stopped: {type(error).__name__}. What is finished is kept."
+        finally:
+            STUDIES.leave(self)
         self.state = state
+        self._ended.set()
 
     def _noted(self, progress: Progress) -> None:
         self.progress = progress
 
-    def _charge(self, result: CellResult) -> None:
-        """Add a run on own data to what they have cost, once."""
-        fresh = self.progress is not None and self.progress.done > self.progress.reused
-        if self.costs is not None and fresh and result.fingerprint == self.own_print:
-            self.costs.append((result.spent_epsilon, result.spent_delta))
+    def _begun(self, cells: Sequence[Cell]) -> None:
+        """Put runs on own data on their meter before a worker has them."""
+        if self.costs is None or self.own is None:
+            return
+        for cell in cells:
+            if cell.own:
+                self.costs.begin(cell.key, promised(cell.algorithm, cell.values, self.own))
+
+    def _settle(self, result: CellResult) -> None:
+        """What a run on own data did cost; one that was kept already costs the same again."""
+        if self.costs is not None and result.cell.own:
+            cost = Guarantee(result.spent_epsilon, result.spent_delta)
+            self.costs.settle(result.cell.key, cost)
 
 
 def opened(name: str) -> StudyJob:
@@ -134,6 +158,8 @@ def opened(name: str) -> StudyJob:
     path = path_of(name)
     job = jobs().get(str(path))
     if job is not None and job.running:
+        before, look = job.present, here()
+        job.present = lambda: before() or look()
         return job
     if not path.exists():
         raise InputError(f"There is no study named {name!r} any more.")
@@ -194,7 +220,9 @@ def launch(job: StudyJob, *, seconds: float = 0.0) -> None:
     datasets = datasets_of(job.wanted)
     if job.wanted.own:
         own = next(d for d, s in zip(datasets, job.wanted.sources, strict=True) if s.own)
-        job.costs, job.own_print = costs_of(own), own.fingerprint
+        job.costs, job.own = costs_of(own), own
+    job.present = here()
+    job.expected = estimated(job.wanted).seconds_each
     job.start(datasets, executor="processes" if seconds > _PROCESS_SECONDS else "serial")
     if job.path is not None:
         jobs()[str(job.path)] = job
@@ -224,10 +252,13 @@ def _example_results() -> list[CellResult]:
     return list(sweep(data, EXAMPLE.algorithms, EXAMPLE.parameters(), EXAMPLE.seeds))
 
 
+EXAMPLE_NAME = "Example"
+
+
 def example() -> StudyJob:
     """A small finished study, so that the page is never empty."""
     results = list(_example_results())
-    return StudyJob("Example", EXAMPLE, None, len(results), results, "finished")
+    return StudyJob(EXAMPLE_NAME, EXAMPLE, None, len(results), results, "finished")
 
 
 # On the page ----------------------------------------------------------------------------

@@ -1,0 +1,228 @@
+"""Cause or effect of two columns by the additive-noise model, privately (Kusner et al. 2016)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.algorithm import Algorithm, Diagnostics, Outcome
+from engine.data.dataset import Dataset
+from engine.errors import InputError
+from engine.pairs.columns import MIN_ROWS, Pair, pair_of
+from engine.pairs.decision import BOTH, TEST, TRAINING, Setting
+from engine.pairs.dependence import RANK_SCORES, SCORES
+from engine.pairs.protocol import DIFFERENCE, TWO_SCORES, VOTE, Terms, decide
+from engine.params import ParameterError, param
+from engine.privacy.accounting import Guarantee
+from engine.privacy.budget import PRESETS, PrivateBudget
+from engine.privacy.ledger import BudgetExhausted, Ledger
+from engine.session import Cancelled, Session
+
+DEFAULT_SCORE = {VOTE: "variance", DIFFERENCE: "root_hsic", TWO_SCORES: "hsic"}
+# 40 / epsilon blocks that all agree are turned by noise with probability e^-20 / 2; what rows are
+# left over make better votes. Chosen on simulated pairs (docs/pairs.md).
+BLOCKS_WANTED, BLOCK_LOW, BLOCK_HIGH = 40, 25, 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnmParameters(PrivateBudget):
+    """Parameters of the additive-noise model for pairs."""
+
+    score: str = param(
+        "auto",
+        kind="choice",
+        choices=("auto", *SCORES),
+        title="Dependence score",
+        help="How dependence between a cause and what its fit leaves is measured. 'auto' is the "
+        "variance in a vote, the root of HSIC in a difference, HSIC as two scores.",
+    )
+    release: str = param(
+        "auto",
+        kind="choice",
+        choices=("auto", VOTE, DIFFERENCE, TWO_SCORES),
+        title="What is released",
+        help="Two noisy scores as in the paper, one noisy difference of them, or one noisy margin "
+        "of a vote over blocks of rows. 'auto' is the vote if strict, two scores if published.",
+    )
+    protect: str = param(
+        BOTH,
+        kind="choice",
+        choices=(BOTH, TEST, TRAINING),
+        title="Protected half",
+        help="Whose record the noise hides: those of the test half, of the training half, or all. "
+        "A half that is not protected is taken as public, so your own data need both.",
+    )
+    block: int | str = param(
+        "auto",
+        kind="int",
+        words=("auto",),
+        low=10,
+        high=100_000,
+        title="Rows in a block",
+        help="How many rows each vote is based on: many small blocks outvote the noise, larger "
+        "ones vote better. 'auto' is εn/40 between 25 and 100.",
+        when={"release": ("auto", VOTE)},
+    )
+    ridge: float = param(
+        0.001,
+        kind="float",
+        low=1e-6,
+        high=1.0,
+        log=True,
+        title="Ridge λ",
+        help="Penalty of the kernel ridge regression; a larger one follows the data less and lets "
+        "one training record move less.",
+        when={"release": ("auto", DIFFERENCE, TWO_SCORES)},
+    )
+    width: float = param(
+        0.3,
+        kind="float",
+        low=0.1,
+        high=5.0,
+        title="Width of the fit's kernel",
+        help="In units in which the stated bounds of a column are -1 and 1.",
+        when={"release": ("auto", DIFFERENCE, TWO_SCORES)},
+    )
+    score_width: float = param(
+        0.2,
+        kind="float",
+        low=0.01,
+        high=5.0,
+        title="Width of HSIC's kernels",
+        help="In the same units. The median heuristic would read it from the data.",
+        when={"release": ("auto", DIFFERENCE, TWO_SCORES)},
+    )
+    tune: bool = param(
+        False,
+        kind="bool",
+        title="Choose λ and width from the data",
+        help="Blocks of the training half vote on λ and the fit's width; a tenth of ε pays for it.",
+        when={"release": (DIFFERENCE, TWO_SCORES)},
+    )
+
+    @property
+    def releases(self) -> str:
+        """What is released, 'auto' resolved."""
+        if self.release != "auto":
+            return self.release
+        return VOTE if self.strict else TWO_SCORES
+
+    @property
+    def measures(self) -> str:
+        """The score, 'auto' resolved."""
+        return DEFAULT_SCORE[self.releases] if self.score == "auto" else self.score
+
+    def block_rows(self, n: int) -> int:
+        """Rows of a block, 'auto' resolved from n and epsilon, both public."""
+        if isinstance(self.block, str):
+            return round(min(BLOCK_HIGH, max(BLOCK_LOW, self.epsilon * n / BLOCKS_WANTED)))
+        return self.block
+
+    def check_together(self) -> None:
+        """Refuse what the paper does not describe as published, and what has no bound."""
+        if not self.strict and (
+            self.releases != TWO_SCORES or self.measures == "root_hsic" or self.tune
+        ):
+            raise ParameterError(
+                "The paper releases two scores with public settings: for a vote, a difference, "
+                'root_hsic or tune take guarantee = "strict".'
+            )
+        if self.measures == "variance" and self.releases != VOTE:
+            raise ParameterError(
+                'One record can move the variance by any amount: take release = "vote" for it.'
+            )
+
+    def setting(self) -> Setting:
+        """The public choices, as the protocol wants them."""
+        return Setting(
+            ridge=self.ridge,
+            width=self.width,
+            score_width=self.score_width,
+            protect=self.protect,
+            variant=self.guarantee,
+        )
+
+    def terms(self, data: Dataset, pair: Pair, session: Session) -> Terms:
+        """Everything that a release of the pair needs."""
+        return Terms(
+            data=data,
+            pair=pair,
+            session=session,
+            setting=self.setting(),
+            score=self.measures,
+            release=self.releases,
+            epsilon=self.epsilon,
+            delta=self.delta,
+            strict=self.strict,
+            rows=self.block_rows(data.n),
+            tune=self.tune,
+        )
+
+
+def claimed_total(params: AnmParameters) -> Guarantee:
+    """The paper's total: two scores, or three IQRs a column (nine parts), by simple composition."""
+    epsilon, delta = params.epsilon, params.delta
+    if params.measures == "iqr":  # sections 4.3 and 5.3
+        return (
+            Guarantee(6 * epsilon, 2 * delta)
+            if params.protect == TRAINING
+            else Guarantee(9 * epsilon, 3 * delta)
+        )
+    stable = params.measures in RANK_SCORES and params.protect != TEST
+    return Guarantee(2 * epsilon, 2 * delta if stable else 0.0)
+
+
+def ledger(data: Dataset, params: AnmParameters) -> Ledger:
+    """Strict: the cap, under basic composition. Published: no cap."""
+    return Ledger(params.total) if params.strict else Ledger(delta=params.delta)
+
+
+def run(data: Dataset, params: AnmParameters, session: Session) -> Outcome:
+    """Decide the direction of the pair; an undirected edge where nothing was released."""
+    pair = pair_of(data)
+    if params.releases != VOTE and params.protect != BOTH and not data.public:
+        raise InputError(
+            f"protect = {params.protect!r} takes the other half as public, and these are your own "
+            'data: take protect = "both".'
+        )
+    decision, status = None, "complete"
+    try:
+        session.check()
+        decision = decide(params.terms(data, pair, session))
+    except Cancelled:
+        status = "cancelled"
+    except BudgetExhausted:
+        status = "budget_exhausted"
+    session.close()
+    x, y = data.names
+    cpdag = np.array([[False, True], [True, False]])
+    if decision is not None and decision.direction is not None:
+        cpdag[(1, 0) if decision.direction == f"{x}->{y}" else (0, 1)] = False
+    return Outcome(
+        cpdag=cpdag,
+        status=status,
+        claimed=None if params.strict else claimed_total(params),
+        diagnostics=Diagnostics() if decision is None else decision,
+    )
+
+
+ALGORITHM = Algorithm(
+    key="anm",
+    title="Additive-noise pairs",
+    family="pairs",
+    params=AnmParameters,
+    run=run,
+    private=True,
+    reference="Kusner, Sun, Sridharan, Weinberger, AISTATS 2016",
+    summary="Tells which of two columns causes the other: fits each on the other and asks which "
+    "fit leaves residuals that look independent.",
+    ledger=ledger,
+    epsilon_pays="each score (each part of an IQR)",
+    no_parent="the model without privacy is its own two scores, not an algorithm of this list",
+    presets=PRESETS,
+    schema_free=lambda params: params.releases == VOTE,
+    columns=2,
+    min_rows=MIN_ROWS,
+    directs_all=True,
+)

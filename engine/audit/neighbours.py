@@ -1,0 +1,235 @@
+"""Neighbouring datasets that are hard on an algorithm: one record replaced, where it hurts.
+
+Documented extremes, random ones of several kinds, and a climb that makes a pair worse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.data.dataset import Dataset
+from engine.errors import InputError
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Two datasets of one schema that differ in row ``row`` alone; ``words`` say how."""
+
+    name: str
+    words: str
+    data: Dataset
+    other: Dataset
+    row: int
+
+
+def neighbours(
+    name: str,
+    codes: Codes,
+    row: int,
+    record: Sequence[int],
+    levels: Sequence[int],
+    words: str = "",
+) -> Neighbours:
+    """A dataset of these codes (n, d), and the one where ``row`` holds ``record`` instead."""
+    changed = np.array(codes)
+    changed[row] = record
+    names = tuple("xyzuvwabcdefgh"[j] if j < 14 else f"c{j}" for j in range(len(levels)))
+    labels = [tuple(map(str, range(size))) for size in levels]
+    a, b = (Dataset.from_codes(c, names, labels, name=name) for c in (codes, changed))
+    return Neighbours(name, words, a, b, row)
+
+
+def from_dataset(data: Dataset, row: int, record: Sequence[int]) -> Neighbours:
+    """A dataset and its neighbour in which the person in ``row`` (from 0) is another one."""
+    if not 0 <= row < data.n:
+        raise InputError(f"There is no row {row}: the rows are 0 to {data.n - 1}.")
+    if len(record) != data.d or any(
+        not 0 <= v < size for v, size in zip(record, data.cardinalities, strict=False)
+    ):
+        raise InputError("The new record needs the code of a level for every column.")
+    codes = np.array(data.codes)
+    codes[row] = record
+    other = Dataset.from_codes(
+        codes, data.names, data.levels, name=data.name, truth=data.truth, public=data.public
+    )
+    return Neighbours(data.name, f"row {row} replaced", data, other, row)
+
+
+# Documented extremes ------------------------------------------------------------------
+
+
+def strata(small: int = 40, large: int = 49_960) -> Neighbours:
+    """One record decides whether the large stratum counts at all (docs/privacy.md).
+
+    Columns x, y, z: where z = 0, x and y agree; where z = 1, x is constant, and a published test
+    skips it, until one record of the small stratum joins it with the other value of x.
+    """
+    half, rare = small // 2, large // 5
+    parts = [(0, 0, 0, half), (1, 1, 0, small - half), (0, 0, 1, large - rare), (0, 1, 1, rare)]
+    codes = np.concatenate([np.tile(p[:3], (p[3], 1)) for p in parts])
+    return neighbours(
+        "strata",
+        codes,
+        small - 1,
+        (1, 0, 1),
+        (2, 2, 2),
+        f"strata of {small:,} and {large:,} rows; one record of the small one joins the large one",
+    )
+
+
+def all_alike(n: int = 40, columns: int = 8, changed: int = 5) -> Neighbours:
+    """Everybody is the same but for one person, who differs in several columns."""
+    record = [1] * changed + [0] * (columns - changed)
+    return neighbours(
+        "all alike",
+        np.zeros((n, columns), int),
+        0,
+        record,
+        [2] * columns,
+        f"{n} equal records; one of them changes {changed} of {columns} columns",
+    )
+
+
+def one_cell(n: int = 2_000) -> Neighbours:
+    """Two binary columns, one record off the line: where tau moves furthest without a condition."""
+    codes = np.zeros((n, 3), int)
+    codes[0] = (1, 0, 0)
+    codes[n // 2 :, 2] = 1
+    return neighbours(
+        "one cell", codes, 0, (1, 1, 0), (2, 2, 2), f"{n:,} records, one with another value of x"
+    )
+
+
+def turned_vote(n: int = 25) -> Neighbours:
+    """Two columns on a step; one record that leaves it takes a block's vote to the other side."""
+    x = np.arange(n) % 4
+    codes = np.stack([x, (x > 0).astype(int)], axis=1)
+    return neighbours(
+        "turned vote", codes, 0, (0, 3), (4, 4), f"{n} records on a step, one of them off it"
+    )
+
+
+def known(columns: int | None = None) -> tuple[Neighbours, ...]:
+    """The documented extremes, small enough to be run thousands of times; or those of a width."""
+    if columns == 2:
+        return turned_vote(), all_alike(columns=2, changed=2), all_alike(10, 2, 1)
+    return strata(), all_alike(), one_cell()
+
+
+# Random ones --------------------------------------------------------------------------
+
+KINDS = ("any", "strata", "constant", "deterministic", "numeric", "tiny")
+
+
+def random_neighbours(
+    rng: np.random.Generator,
+    kind: str | None = None,
+    rows: int | None = None,
+    columns: int | None = None,
+    least: int = 2,
+) -> Neighbours:
+    """A random schema, random rows with something extreme in them, and a replaced record.
+
+    ``columns`` fixes how many there are, ``least`` says how many rows there must be.
+    """
+    kind = kind or KINDS[rng.integers(len(KINDS))]
+    d = int(rng.integers(2, 6)) if kind != "strata" else int(rng.integers(3, 5))
+    d = columns or d
+    levels = rng.integers(2, 5, d)
+    n = rows or int(rng.integers(6, 12) if kind == "tiny" else rng.integers(20, 90))
+    n = max(n, least)
+    if kind == "numeric":
+        return _numeric(rng, n, d)
+    codes = np.stack([_column(rng, n, int(r)) for r in levels], axis=1)
+    if kind == "strata":
+        small = int(rng.integers(2, 9))
+        codes[:, -1] = 1
+        codes[:small, -1] = 0
+        codes[small:, 0] = 0
+    elif kind == "constant":
+        codes[:, rng.integers(d)] = 0
+    elif kind == "deterministic":
+        codes[:, -1] = np.minimum(codes[:, 0], levels[-1] - 1)
+    row = int(rng.integers(n if kind != "strata" else small))
+    return neighbours(kind, codes, row, _record(rng, codes[row], levels), levels.tolist(), kind)
+
+
+def _column(rng: np.random.Generator, n: int, levels: int) -> Codes:
+    # A small concentration gives columns that are nearly constant as often as even ones.
+    return rng.choice(levels, n, p=rng.dirichlet(np.full(levels, 0.5)))
+
+
+def _record(rng: np.random.Generator, old: Codes, levels: Codes) -> list[int]:
+    """Another record: the opposite corner, a random one, or one column changed."""
+    how = rng.integers(3)
+    if how == 0:
+        return [int(size - 1 if value == 0 else 0) for value, size in zip(old, levels, strict=True)]
+    new = [int(rng.integers(size)) for size in levels]
+    if how == 2:
+        column = int(rng.integers(len(levels)))
+        new = [int(v) if j != column else new[j] for j, v in enumerate(old)]
+    return new
+
+
+def _numeric(rng: np.random.Generator, n: int, d: int) -> Neighbours:
+    values = rng.normal(0, 2, (n, d)).clip(-3, 3)
+    if rng.integers(2):
+        values[:, -1] = values[:, 0]
+    changed, row = values.copy(), int(rng.integers(n))
+    changed[row] = 3 * np.where(rng.integers(2, size=d) == 1, 1.0, -1.0)
+    bounds = [(-3.0, 3.0)] * d
+    a, b = (Dataset.from_values(v, bounds, bins=3, name="numeric") for v in (values, changed))
+    return Neighbours(
+        "numeric", "numeric columns, one record at the corner of its bounds", a, b, row
+    )
+
+
+def many(
+    seed: int,
+    count: int,
+    kinds: Sequence[str] = KINDS,
+    rows: int | None = None,
+    columns: int | None = None,
+    least: int = 2,
+) -> Iterator[Neighbours]:
+    """Random neighbours, the kinds in turn."""
+    rng = np.random.default_rng(seed)
+    for k in range(count):
+        yield random_neighbours(rng, kinds[k % len(kinds)], rows, columns, least)
+
+
+# A climb ------------------------------------------------------------------------------
+
+
+def climb(
+    badness: Callable[[Neighbours], float], start: Neighbours, proposals: int, seed: int = 0
+) -> tuple[Neighbours, float]:
+    """Change rows, or the replaced record, while the pair gets no better; the worst, and how bad.
+
+    A proposal moves from one row to all rows that hold a record to another record, every order of
+    magnitude alike: extreme tables are reached in few steps.
+    """
+    rng = np.random.default_rng(seed)
+    levels = np.array(start.data.cardinalities)
+    codes, row = np.array(start.data.codes, dtype=int), start.row
+    record = np.array(start.other.codes[row], dtype=int)
+    found, worst = start, badness(start)
+    for _ in range(proposals):
+        rows, new = codes.copy(), record.copy()
+        if rng.integers(3) == 0:
+            new = rng.integers(levels)
+        else:
+            alike = np.flatnonzero((codes == codes[rng.integers(len(codes))]).all(axis=1))
+            count = int(np.exp(rng.uniform(0, np.log(len(alike) + 0.5)))) or 1
+            rows[rng.choice(alike, min(count, len(alike)), replace=False)] = rng.integers(levels)
+        pair = neighbours(start.name, rows, row, new.tolist(), levels.tolist(), start.words)
+        value = badness(pair)
+        if value >= worst:
+            codes, record, found, worst = rows, new, pair, value
+    return found, worst

@@ -1,0 +1,164 @@
+"""Transcript replay: one run's answers, forced on a neighbour, leave nothing else to tell them by.
+
+For every registered algorithm with a strict guarantee, under every test, score and encoding it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import ALGORITHMS, InputError
+from engine.audit.neighbours import Neighbours, all_alike, climb, known, many
+from engine.audit.planted import FAULTS, SOUND
+from engine.audit.replay import NOTHING, Finding, replay, shared_noise, transcript
+from engine.privacy import mechanisms
+
+STRICT = [key for key, a in ALGORITHMS.items() if a.private and "strict" in a.guarantees]
+# Runs of few steps: a replay checks each of them alike.
+SHORT: dict[str, dict[str, Any]] = {"noleaks": {"gradients": 6}, "curate_notears": {"initial": 0.2}}
+
+# To plan the noise for a sampling rate takes a second: one number of rows, and of tests.
+ROWS, ONE_PLAN = 50, {"gauss_pc": {"tests": 5}}
+
+
+def variants(key: str) -> Iterator[dict[str, Any]]:
+    """The defaults, every other choice there is, and a sample of rows; what is refused is not."""
+    options: list[dict[str, Any]] = [{}]
+    for spec in ALGORITHMS[key].params.specs():
+        if spec.kind == "choice" and spec.name != "guarantee":
+            options += [{spec.name: c} for c in spec.choices if c not in (spec.default, "oracle")]
+        if spec.name == "subsample":
+            options += [{spec.name: "off"}, {spec.name: 15, **ONE_PLAN.get(key, {})}]
+        if spec.name == "stable":
+            options.append({spec.name: True})
+    for option in options:
+        values = {**SHORT.get(key, {}), **option, "epsilon": 2.0}
+        try:  # what is refused at once, or of private data, releases nothing
+            params = ALGORITHMS[key].params.build(values)
+            transcript(ALGORITHMS[key], next(suited(key, seed=0, count=1)).data, params, 0)
+        except InputError:
+            continue
+        yield values
+
+
+def suited(key: str, **options: Any) -> Iterator[Neighbours]:
+    """Random neighbours of the shape that the algorithm takes."""
+    chosen = ALGORITHMS[key]
+    return many(columns=chosen.columns, least=chosen.min_rows, **options)
+
+
+CASES = [(key, values) for key in STRICT for values in variants(key)]
+
+
+def replayed(key: str, values: dict[str, Any], pairs: list[Neighbours]) -> Finding:
+    algorithm, found = ALGORITHMS[key], NOTHING
+    params = algorithm.params.build(values)
+    for seed, pair in enumerate(pairs):
+        found += replay(algorithm, pair, params, seed)
+    return found
+
+
+@pytest.mark.parametrize(("key", "values"), CASES, ids=[f"{k}-{v}" for k, v in CASES])
+def test_nothing_but_the_answers_tells_neighbours_apart(key: str, values: dict[str, Any]) -> None:
+    rows = ROWS if "subsample" in values else None
+    pairs = list(suited(key, seed=len(repr(values)), count=12, rows=rows))
+    if ALGORITHMS[key].columns is not None:  # few columns leave chance little room for extremes
+        pairs += [*known(ALGORITHMS[key].columns)] * 3
+    found = replayed(key, values, pairs)
+    assert found.faults == ()
+    assert found.passed
+    assert found.largest > 0.1  # the pairs are hard enough to say something
+
+
+@pytest.mark.parametrize("key", STRICT)
+def test_the_documented_extremes(key: str) -> None:
+    found = replayed(key, SHORT.get(key, {}), list(known(ALGORITHMS[key].columns)))
+    assert found.passed, found.faults
+    assert found.largest > 0.5
+
+
+def test_a_climb_comes_near_the_bound_and_never_past_it() -> None:
+    """Kendall's conditional bound on small tables, found from a random start."""
+    algorithm = ALGORITHMS["gauss_pc"]
+    params = algorithm.params.build({"epsilon": 5.0, "tests": 4})
+
+    def badness(pair: Neighbours) -> float:
+        return replay(algorithm, pair, params, 0).largest
+
+    start = next(many(seed=4, count=1, kinds=("strata",)))
+    pair, worst = climb(badness, start, proposals=150)
+    assert badness(start) < 0.6
+    assert 0.8 < worst <= 1
+    assert np.count_nonzero((pair.data.codes != pair.other.codes).any(axis=1)) == 1
+
+
+# Faults that a replay must find ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_planted_faults_are_found(name: str) -> None:
+    algorithm = FAULTS[name]
+    found = NOTHING
+    for seed in range(5):
+        found += replay(algorithm, all_alike(), algorithm.params.build({}), seed)
+    assert not found.passed
+    assert found.faults
+
+
+def test_the_same_algorithm_without_a_fault_passes() -> None:
+    for seed in range(20):
+        assert replay(SOUND, all_alike(), SOUND.params.build({}), seed).passed
+
+
+class Weaker:
+    """A generator whose noise is 30 % too small, of whatever kind."""
+
+    def __init__(self, generator: Any):
+        self._generator = generator
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *given, **options: 0.7 * getattr(self._generator, name)(*given, **options)
+
+
+class Refreshed:
+    """A generator that gives Gaussian noise where Laplace noise is due."""
+
+    def __init__(self, generator: Any):
+        self._generator = generator
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._generator, "normal" if name == "laplace" else name)
+
+
+@pytest.mark.parametrize(("wrap", "spared"), [(Weaker, set()), (Refreshed, {"normal", "gumbel"})])
+@pytest.mark.parametrize("key", STRICT)
+def test_the_wrong_noise_shows_in_every_algorithm(
+    key: str, wrap: Any, spared: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Mechanisms that draw something else than they charge; Gaussian algorithms need no Laplace."""
+    first = all_alike() if ALGORITHMS[key].columns is None else known(ALGORITHMS[key].columns)[0]
+    pairs = [first, *suited(key, seed=8, count=15, kinds=("any", "strata"))]
+    plain = transcript(
+        ALGORITHMS[key], pairs[0].data, ALGORITHMS[key].params.build(SHORT.get(key, {})), 0
+    )
+    kinds = {d.kind for a in plain.answers for d in a.draws}
+    true = mechanisms._noise
+    monkeypatch.setattr(mechanisms, "_noise", lambda session: wrap(true(session)))
+    found = replayed(key, SHORT.get(key, {}), pairs)
+    assert found.passed == (kinds <= spared)
+
+
+@pytest.mark.parametrize("key", ["curate_pc", "gauss_pc", "marginal_pc", "gram_notears"])
+def test_cells_of_a_sweep_that_share_a_seed_are_found(key: str) -> None:
+    """Common random numbers: the epsilons of such runs do not add up."""
+    data, build = all_alike().data, ALGORITHMS[key].params.build
+    runs = [
+        [transcript(ALGORITHMS[key], data, build({"epsilon": e}), seed=s) for e, s in cells]
+        for cells in ([(0.5, 1), (1.0, 1)], [(0.5, 1), (1.0, 2)])
+    ]
+    assert shared_noise(runs[0])
+    assert not shared_noise(runs[1])
