@@ -64,7 +64,7 @@ class NoiseSource(Randomness, ABC):
     def __init__(self) -> None:
         self.used: Counter[str] = Counter()
 
-    def generator(self, door: str) -> np.random.Generator:
+    def generator(self, door: str) -> Any:
         """Refused: what is drawn from a generator is not hardened."""
         raise NotCovered(
             "A release covers Gaussian noise alone, and this algorithm draws something else; "

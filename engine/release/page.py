@@ -31,7 +31,7 @@ def to_html(release: Release) -> str:
         "no seed. <code>python -m engine check FILE.json</code> derives the graph again from the "
         "released numbers alone.</p>",
         "<h2>Edges</h2>",
-        _table(("Edge", "Confidence"), [(edge, f"{c:.2f}") for edge, c in _edges(release)]),
+        _table(("Edge", "Confidence"), [(edge, f"{c:.2f}") for edge, c in edge_words(release)]),
         "<h2>One-way tables, with their noise</h2>",
         _table(("Column", "Level", "Share", "±"), _margins(release)),
         "<h2>What was released</h2>",
@@ -51,7 +51,8 @@ def to_html(release: Release) -> str:
     )
 
 
-def _edges(release: Release) -> list[tuple[str, float]]:
+def edge_words(release: Release) -> list[tuple[str, float]]:
+    """Every edge with its arrow, and its confidence."""
     arcs = set(release.cpdag)
     found = []
     for a, b, confidence in release.confidence:

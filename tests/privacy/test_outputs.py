@@ -18,6 +18,7 @@ import pytest
 from engine import ALGORITHMS, Dataset, InputError, load_dataset, read_csv, run, sweep
 from engine.__main__ import main
 from engine.cli.run import summary
+from engine.data.pairs import read_pair
 from engine.data.schema import Column, Schema
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
@@ -30,7 +31,7 @@ ROOT = Path(__file__).resolve().parents[2]
 YES_NO = ("no", "yes")
 NAMES = ("a", "b", "c", "d")
 SCHEMA = Schema(tuple(Column(name=name, type="ordered", levels=YES_NO) for name in NAMES))
-PRIVATE = [key for key, a in ALGORITHMS.items() if a.private]
+PRIVATE = [key for key, a in ALGORITHMS.items() if a.private and a.columns is None]
 
 
 def table(n: int = 600) -> bytes:
@@ -205,6 +206,18 @@ def test_without_a_declared_schema_nothing_is_defended(key: str) -> None:
     assert math.isinf(found.spent.epsilon)
     assert any("schema" in reason for reason in found.ledger.undefended)
     assert "schema" in summary(found)
+
+
+def test_bounds_that_were_read_are_no_schema_but_for_a_vote() -> None:
+    rng = np.random.default_rng(0)
+    rows = "\n".join(f"{a:.6f},{a * a + b:.6f}" for a, b in rng.normal(size=(400, 2)))
+    raw = f"x,y\n{rows}\n".encode()
+    found, stated = read_pair(raw), read_pair(raw, ((-9.0, 9.0), (-99.0, 99.0)))
+    for release in ("scores", "vote"):
+        assert run("anm", stated, release=release).spent.epsilon == 1.0
+        expected = 1.0 if release == "vote" else math.inf
+        assert run("anm", found, release=release).spent.epsilon == expected
+        assert math.isinf(run("anm", stated, release=release, seed=1).spent.epsilon)
 
 
 def test_codes_without_levels_are_no_schema(own: Dataset) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from engine import Dataset, InputError, load_dataset
+from engine import Dataset, InputError, load_dataset, read_csv
 from engine.data.networks import NETWORKS, load_network
+from engine.data.schema import Schema
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
 from pages.components.state.settings import Source, check_rows
@@ -32,6 +35,35 @@ def own_data() -> Dataset | None:
     """The person's own data of this session."""
     data: Dataset | None = st.session_state.get("own_data")
     return data
+
+
+@dataclass(eq=False)
+class OwnFile:
+    """A person's own file as it was uploaded, and the schema that they declared for it."""
+
+    raw: bytes
+    name: str
+    truth: bytes | None
+    identity: str
+    schema: Schema | None = None
+    proposal: Any = None
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its ending."""
+        return Path(self.name).stem
+
+    def read(self, schema: Schema) -> Dataset:
+        """The file's columns that the schema declares; keeps it, with the rows there are."""
+        data = read_csv(self.raw, truth=self.truth, name=self.stem, schema=schema)
+        self.schema = replace(schema, rows=data.n)
+        return data
+
+
+def own_file() -> OwnFile | None:
+    """The file behind the person's own data, whether it could be read yet or not."""
+    file: OwnFile | None = st.session_state.get("own_file")
+    return file
 
 
 def data_for(source: Source) -> Dataset:
