@@ -15,12 +15,12 @@ from pages.components.state.data import OwnFile, own_data, own_file
 from pages.components.state.drafts import keep_own
 
 ABOUT = (
-    "A guarantee protects what is in the rows; the schema counts as public. So it must not be read "
-    "off the rows: state it from what you know beside them (a codebook, the questionnaire, common "
-    f"sense). The table starts with what was found in the first {ROWS:,} rows, which is not "
-    "public. Check each row, correct it, and tick “I state this”. A cell that your schema does not foresee "
-    "counts as the value that you give under “All else counts as” (the first level, or the lowest "
-    "value, if you give none); outside its bounds a number counts as the nearest bound."
+    "A guarantee protects what is in the rows; the schema counts as public. So it must not be "
+    "read off the rows: state it from what you know beside them (a codebook, the questionnaire, "
+    f"common sense). The table starts with what was found in the first {ROWS:,} rows, which is "
+    "not public. Check each row, correct it, and tick “I state this”. A cell that your schema does "
+    "not foresee counts as the value that you give under “All else counts as” (the first level, "
+    "or the lowest value, if you give none); outside its bounds a number counts as the nearest."
 )
 
 OPEN = "State the schema (starts from exact values found in your data, which are not private)"
