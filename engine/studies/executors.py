@@ -51,9 +51,6 @@ def serial(
         yield [result]
 
 
-_NO_ROOM = (
-    "The temporary folder {} cannot hold the data ({}); free some room or name another (TMPDIR)."
-)
 
 
 class WorkerError(InputError):
