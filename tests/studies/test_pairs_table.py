@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from engine.data.pairs import simulate_pair
+from engine.data.simulated_pairs import simulate_pair
 from engine.studies import reproduce_pairs
 from engine.studies.report import Work
 from engine.studies.sweep import Progress
