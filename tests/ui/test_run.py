@@ -431,6 +431,7 @@ def test_marginal_pc_lists_released_tables_and_confidence(
     learned = edges[edges["Learned"] != "no edge"]
     assert len(learned) == len(result.skeleton)
     assert learned["Confidence"].str.contains("%").all()
+    assert learned["Arrow"].str.fullmatch(r"→ .+ %, ← .+ %").all()
     pages = [f.proto.srcdoc for f in app.get("iframe")]
     assert "Confidence:" in pages[1]
     assert "Confidence:" not in pages[0]
