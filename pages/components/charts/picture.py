@@ -249,6 +249,7 @@ def curve_picture(
 ) -> Picture:
     """Curves over a logarithmic x; ``here`` is a named star, ``level`` a named horizontal line."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     with _drawing(theme) as look:
         figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI, layout="constrained")
@@ -266,7 +267,7 @@ def curve_picture(
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda v, _: text.number(float(v)))
         axes.xaxis.set_minor_formatter(lambda v, _: "")
-        axes.yaxis.get_major_locator().set_params(integer=True)  # links are whole
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))  # links are whole
         axes.set_ylim(bottom=0)
         axes.set_xlabel(x_title, fontsize=15 * _POINT)
         axes.set_ylabel(y_title, fontsize=15 * _POINT)
