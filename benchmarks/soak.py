@@ -33,6 +33,24 @@ ROOT = Path(__file__).resolve().parents[1]
 DATASETS = ("asia", "cancer", "earthquake", "survey")
 TROUBLE = ("Traceback", "ERROR", "WebSocketClosed", "Exception")
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+DRAWN = """() => {
+  const frames = [...document.querySelectorAll("iframe")];
+  return frames.length > 0 && frames.every((f) => f.contentDocument?.body?.dataset.drawn);
+}"""
+# Presses Run; milliseconds until every graph on the page is a new one and drawn.
+PRESS_TO_GRAPH = """() => new Promise((done, fail) => {
+  const bodies = () => [...document.querySelectorAll("iframe")].map((f) => f.contentDocument?.body);
+  bodies().forEach((body) => { body.dataset.old = "1"; });
+  const start = performance.now();
+  document.querySelector(".st-key-run button").click();
+  const look = () => {
+    const now = bodies(), spent = performance.now() - start;
+    if (now.length > 0 && now.every((b) => b?.dataset.drawn && !b.dataset.old)) { done(spent); }
+    else if (spent > 120000) { fail(new Error("no new graph within two minutes")); }
+    else { setTimeout(look, 20); }
+  };
+  look();
+})"""
 REST = 0.5  # seconds a person looks before the next press
 
 
@@ -69,12 +87,9 @@ async def _person(browser: Any, url: str, dataset: str, until: float, seen: Seen
     page.set_default_timeout(150_000)
     try:
         await page.goto(f"{url}/run?data={dataset}&n=20000")
-        await _answered(page)
+        await page.wait_for_function(DRAWN)
         while time.monotonic() < until:
-            start = time.monotonic()
-            await page.locator(".st-key-run button").click()
-            await _answered(page)
-            seen.answers.append(time.monotonic() - start)
+            seen.answers.append(await page.evaluate(PRESS_TO_GRAPH) / 1000)
             shown = await page.locator(".stMainBlockContainer").inner_text()
             if dataset not in shown.casefold():
                 seen.trouble.append(f"a session on {dataset} does not show it")
@@ -83,12 +98,6 @@ async def _person(browser: Any, url: str, dataset: str, until: float, seen: Seen
         seen.trouble.append(f"{type(error).__name__}: {error}".partition("\n")[0])
     finally:
         await context.close()
-
-
-async def _answered(page: Any) -> None:
-    await page.wait_for_selector(".stMainBlockContainer .st-key-result")
-    await page.locator(".st-key-progress").wait_for(state="detached")
-    await page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
 
 
 def resident(process: psutil.Process) -> float:

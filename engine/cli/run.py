@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import product
+from typing import Any
 
 from engine.algorithm import Algorithm
 from engine.cli.flags import (
@@ -102,7 +103,7 @@ def warm_command(argv: Sequence[str]) -> None:
                 run(key, small, trace=False, **options)
 
 
-def _kernels(chosen: Algorithm) -> Iterator[dict[str, str]]:
+def _kernels(chosen: Algorithm) -> Iterator[dict[str, Any]]:
     """Every choice that may lead to code of its own: the guarantee, the statistic, the score."""
     choices = {s.name: s.choices for s in chosen.params.specs()}
     names = [name for name in ("guarantee", "statistic", "score") if name in choices]
