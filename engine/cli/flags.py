@@ -47,7 +47,7 @@ def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) ->
         default="refuse",
         help="missing values: refuse, level (of its own), drop (rows)",
     )
-    parser.add_argument("--encoding", default="utf-8", help="of a CSV file: utf-8, utf-16, latin-1")
+    parser.add_argument("--csv-encoding", default="utf-8", help="utf-8, utf-16 or latin-1")
     parser.add_argument("--truth", metavar="FILE", help="its true edges: two columns, from and to")
 
 
@@ -56,7 +56,7 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
     if (args.csv is None) == (args.dataset is None):
         raise InputError("Give either --dataset NAME or --csv FILE.")
     if args.csv is not None:
-        own = {"truth": args.truth, "missing": args.missing, "encoding": args.encoding}
+        own = {"truth": args.truth, "missing": args.missing, "encoding": args.csv_encoding}
         return [read_table(args.csv, query=args.query, **own)]
     if args.query is not None:
         raise InputError("--query belongs to --csv: a bundled network is no database.")

@@ -48,6 +48,11 @@ def serial(
         yield [result]
 
 
+_NO_ROOM = (
+    "The temporary folder {} cannot hold the data ({}); free some room or name another (TMPDIR)."
+)
+
+
 class WorkerError(InputError):
     """A worker process ended, or could not be used."""
 
@@ -59,6 +64,10 @@ class Pool(Protocol):
 
     def submit(self, slot: int, data: Dataset, cells: Sequence[Cell]) -> Future[Batch]:
         """Run cells of one dataset."""
+        ...
+
+    def check(self) -> None:
+        """Raise WorkerError if a worker has gone and its batches would wait for ever."""
         ...
 
     def close(self, *, kill: bool) -> None:
@@ -83,6 +92,8 @@ def parallel(
             if not running or (deadline is not None and monotonic() > deadline):
                 break
             done, _ = wait(running, _POLL, FIRST_COMPLETED)
+            if not done:
+                pool.check()
             for future in done:
                 running.pop(future)
                 try:
@@ -200,7 +211,10 @@ class ProcessPool:
         from joblib.externals.loky import ProcessPoolExecutor
 
         self.slots = workers
-        self._folder = tempfile.TemporaryDirectory(prefix="study-")
+        try:
+            self._folder = tempfile.TemporaryDirectory(prefix="study-")
+        except OSError as error:
+            raise WorkerError(_NO_ROOM.format(tempfile.gettempdir(), error.strerror)) from None
         self._paths: dict[str, str] = {}
         # One thread each: the results must not depend on how many cores there are.
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -216,11 +230,17 @@ class ProcessPool:
         path = self._paths.get(data.fingerprint)
         if path is None:
             path = str(Path(self._folder.name) / data.fingerprint)
-            Path(path).write_bytes(pickle.dumps(data))
+            try:
+                Path(path).write_bytes(pickle.dumps(data))
+            except OSError as error:
+                raise WorkerError(_NO_ROOM.format(self._folder.name, error.strerror)) from None
             self._paths[data.fingerprint] = path
         with _without_interrupts():  # a first batch starts the worker
             future: Future[Batch] = self._executors[slot].submit(_run_here, path, list(cells))
         return future
+
+    def check(self) -> None:
+        """A process that ends breaks its executor, which says so itself."""
 
     def close(self, *, kill: bool) -> None:
         """End the processes; with ``kill`` in the middle of a cell."""
@@ -294,6 +314,7 @@ class DaskPool:
             self._client.close()
             raise InputError(f"The Dask cluster at {address} has no workers; start some.")
         self.slots = len(workers)
+        self._workers, self._look_at = workers, 0.0
         self._executors = [self._client.get_executor(workers=[w], pure=False) for w in workers]
         self._sent: dict[str, Any] = {}
 
@@ -304,6 +325,15 @@ class DaskPool:
         sent = self._sent[data.fingerprint]
         future: Future[Batch] = self._executors[slot].submit(_run_on_cluster, sent, list(cells))
         return future
+
+    def check(self) -> None:
+        """Batches that belong to a worker that is gone would wait for its return."""
+        if monotonic() < self._look_at:
+            return
+        self._look_at = monotonic() + _WATCH
+        here = self._client.scheduler_info(n_workers=-1)["workers"]
+        if any(worker not in here for worker in self._workers):
+            raise WorkerError("A worker of the cluster ended; what was finished is kept.")
 
     def close(self, *, kill: bool) -> None:
         """Leave the cluster running."""
