@@ -24,6 +24,9 @@ from engine.theory import (
     one_release_probability,
 )
 
+# A vote's rows of a block and score, by epsilon.
+Ballot = Callable[[float], tuple[int, str]]
+
 CURVE_POINTS = 161
 DELTA = 1e-6
 IQR_PARTS = 12  # of a strict total: four IQRs of three parts each
@@ -81,10 +84,10 @@ class Chance:
     probability: Callable[[float], float]
 
 
-def chances(shown: Exhibit, block_rows: Callable[[float], int]) -> list[Chance]:
+def chances(shown: Exhibit, ballot: Ballot) -> list[Chance]:
     """The paper's four scores, the difference of the root of HSIC, and the vote."""
     found = [_two_scores(shown, name) for name in PAPER_SCORES if name != "iqr"]
-    return [*found, _iqr(shown), _difference(shown), _vote(shown, block_rows)]
+    return [*found, _iqr(shown), _difference(shown), _vote(shown, ballot)]
 
 
 def _two_scores(shown: Exhibit, name: str) -> Chance:
@@ -134,22 +137,22 @@ def _above(lead: float, scale: float) -> float:
     return 1 - tail if lead > 0 else tail
 
 
-def _vote(shown: Exhibit, block_rows: Callable[[float], int]) -> Chance:
-    margins: dict[int, float] = {}
+def _vote(shown: Exhibit, ballot: Ballot) -> Chance:
+    margins: dict[tuple[int, str], float] = {}
 
     def margin(epsilon: float) -> float:
-        rows = block_rows(epsilon)
-        if rows not in margins:
-            margins[rows] = float(votes(shown.pair, shown.order, rows, "variance").sum())
-        return margins[rows]
+        rows, name = ballot(epsilon)
+        if (rows, name) not in margins:
+            margins[rows, name] = float(votes(shown.pair, shown.order, rows, name).sum())
+        return margins[rows, name]
 
     def probability(epsilon: float) -> float:
         scale = MARGIN_SENSITIVITY / epsilon
         sure = one_release_probability(abs(margin(epsilon)), scale)
-        # The size of a block, and with it the exact vote, may change with epsilon.
+        # What blocks there are, and with them the exact vote, may change with epsilon.
         return sure if margin(epsilon) * margin(1.0) >= 0 else 1 - sure
 
-    return Chance("variance", "vote", margin(1.0), probability)
+    return Chance("vote", "vote", margin(1.0), probability)
 
 
 def over_ridge(
@@ -226,15 +229,13 @@ class Picture:
     sign: float
 
 
-def picture(
-    data: Dataset, setting: Setting, seed: int, block_rows: Callable[[float], int]
-) -> Picture:
+def picture(data: Dataset, setting: Setting, seed: int, ballot: Ballot) -> Picture:
     """Fits, residuals, scores and probabilities of one pair."""
     shown = Exhibit.of(data, setting, seed)
     grid, forward, backward = shown.curves()
     some = slice(0, MOST_POINTS)
     rest = shown.rest
-    ways = tuple(_way(shown, chance) for chance in chances(shown, block_rows))
+    ways = tuple(_way(shown, chance) for chance in chances(shown, ballot))
     return Picture(
         grid, forward, backward, rest.x[some], rest.y[some], rest.of_y[some], rest.of_x[some], ways,
         shown.sign,
