@@ -73,9 +73,9 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Chance:
-    """A way to release: its exact gap (above 0: first column) and how often noise leaves it.
+    """A way to release: its exact gap (above 0: first column), and what noise makes of it.
 
-    ``probability(epsilon)`` at a strict total that the answer is the one without noise.
+    ``probability(epsilon)`` that the answer at a strict total names the first column as the cause.
     """
 
     name: str
@@ -95,7 +95,7 @@ def _two_scores(shown: Exhibit, name: str) -> Chance:
     gap = backward - forward
     each = shown.setting.sensitivity(name, shown.rest.n, shown.rest.m)
     return Chance(
-        name, "scores", gap, lambda epsilon: direction_probability(abs(gap), 2 * each / epsilon)
+        name, "scores", gap, lambda epsilon: direction_probability(gap, 2 * each / epsilon)
     )
 
 
@@ -107,7 +107,7 @@ def _difference(shown: Exhibit) -> Chance:
         "root_hsic",
         "difference",
         gap,
-        lambda epsilon: one_release_probability(abs(gap), both / epsilon),
+        lambda epsilon: one_release_probability(gap, both / epsilon),
     )
 
 
@@ -126,7 +126,7 @@ def _iqr(shown: Exhibit) -> Chance:
         step = epsilon / IQR_PARTS
         threshold = 1 + math.log(4 / DELTA) / step
         passed = math.prod(_above(reach - threshold, 1 / step) for reach in reaches)
-        return 0.5 + passed * (iqr_direction_probability(abs(gap), 1 / step) - 0.5)
+        return 0.5 + passed * (iqr_direction_probability(gap, 1 / step) - 0.5)
 
     return Chance("iqr", "scores", gap, probability)
 
@@ -147,10 +147,7 @@ def _vote(shown: Exhibit, ballot: Ballot) -> Chance:
         return margins[rows, name]
 
     def probability(epsilon: float) -> float:
-        scale = MARGIN_SENSITIVITY / epsilon
-        sure = one_release_probability(abs(margin(epsilon)), scale)
-        # What blocks there are, and with them the exact vote, may change with epsilon.
-        return sure if margin(epsilon) * margin(1.0) >= 0 else 1 - sure
+        return one_release_probability(margin(epsilon), MARGIN_SENSITIVITY / epsilon)
 
     return Chance("vote", "vote", margin(1.0), probability)
 
@@ -182,8 +179,8 @@ def over_ridge(
 
 def agreement(chance: Chance, sign: float, epsilon: float) -> float:
     """Probability of the true direction (``sign``), or without a truth of the noiseless answer."""
-    sure = chance.probability(epsilon)
-    return sure if sign == 0 or chance.gap * sign > 0 else 1 - sure
+    first = chance.probability(epsilon)
+    return first if (sign or chance.gap) > 0 else 1 - first
 
 
 # What a page shows ------------------------------------------------------------------------------
