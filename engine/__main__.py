@@ -16,6 +16,10 @@ COMMANDS = {
     "pairs": ("engine.cli.pairs", "pairs_command"),
     "warm": ("engine.cli.run", "warm_command"),
     "sweep": ("engine.cli.studies", "sweep_command"),
+    "budget": ("engine.cli.budget", "budget_command"),
+    "release": ("engine.cli.release", "release_command"),
+    "check": ("engine.cli.release", "check_command"),
+    "twin": ("engine.cli.release", "twin_command"),
     "reproduce": ("engine.cli.studies", "reproduce_command"),
 }
 

@@ -47,9 +47,9 @@ def _public(data: Dataset, d: Draft) -> None:
 def _own(data: Dataset, d: Draft) -> None:
     """Own data: a release when asked for, and nothing exact unless asked for."""
     if st.button("Release a decision", type="primary", key="pairs-go"):
-        st.session_state["pairs_released"] = (data.fingerprint, released(d, data))
+        st.session_state["pairs_released"] = (data.identity, released(d, data))
     whose, result = st.session_state.get("pairs_released", ("", None))
-    if whose != data.fingerprint:
+    if whose != data.identity:
         result = None
     show_strip("Pairs", data, result)
     if result is not None:

@@ -17,7 +17,7 @@ def cancer() -> Dataset:
     return load_dataset("cancer", n=3000, seed=1)
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, "0", None, True])
+@pytest.mark.parametrize("seed", [-1, 1.5, "0", True])
 def test_bad_seed(seed: object, cancer: Dataset) -> None:
     with pytest.raises(InputError, match="seed must be a whole number of at least 0"):
         run("pc", cancer, seed=seed)  # type: ignore[arg-type]

@@ -33,7 +33,12 @@ def run_command(argv: Sequence[str]) -> int:
     parser = Parser(prog="engine run", description=chosen.summary, allow_abbrev=False)
     add_dataset_flags(parser)
     parser.add_argument("--algorithm", default="priv_pc", help=", ".join(ALGORITHMS))
-    parser.add_argument("--seed", type=int, default=0, help="seed of every draw of the run")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        help="seed of every draw (default 0); with --csv the noise is secret, and a given seed "
+        "makes the run a simulation without any guarantee",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_parameter_flags(parser, specs)
     args = parser.parse_args(argv)
@@ -63,7 +68,9 @@ def summary(result: RunResult) -> str:
             f"skeleton F1 {m.skeleton_f1:.3f}, precision {m.precision:.3f}, recall {m.recall:.3f}, "
             f"directed F1 {m.directed_f1:.3f}, SHD {m.shd}"
         )
-    lines.append(f"{result.ci_tests} tests, {result.seconds:.3f} s")
+    clock = f", {result.seconds:.3f} s" if result.public else ""
+    lines.append(f"{result.ci_tests} tests{clock}")
+    lines.extend(f"nothing is defended: {reason}" for reason in result.ledger.undefended)
     lines.append(f"defended: epsilon {result.spent.epsilon:.4g}, delta {result.spent.delta:.3g}")
     if result.claimed is not None:
         claimed = result.claimed

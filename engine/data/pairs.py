@@ -54,7 +54,7 @@ def read_pair(
             raise DataError(
                 f"Column {show(header[j])} of {label} is constant; nothing depends on it."
             )
-    note = "Bounds are stated; values outside them are cut off."
+    note, stated = "Bounds are stated; values outside them are cut off.", bounds is not None
     if bounds is None:
         bounds = tuple((float(c.min()), float(c.max())) for c in values.T)  # type: ignore[assignment]
         note = (
@@ -63,7 +63,13 @@ def read_pair(
         )
     assert bounds is not None
     return Dataset.from_values(
-        values, bounds, header, bins=LEVELS, name=Path(label).stem, notes=(note,)
+        values,
+        bounds,
+        header,
+        bins=LEVELS,
+        name=Path(label).stem,
+        declared=stated,
+        notes=(note,),
     )
 
 

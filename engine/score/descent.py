@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
 from engine.privacy.accounting import Guarantee, rho_budget
+from engine.privacy.budget import HAIR
 from engine.privacy.events import UndefendedEvent
 from engine.privacy.ledger import BudgetExhausted
 from engine.privacy.mechanisms import gaussian
@@ -151,7 +152,7 @@ class GradientPlan:
     @property
     def rho(self) -> float:
         """The whole budget in zCDP."""
-        return rho_budget(self.total.epsilon, self.total.delta)
+        return rho_budget(self.total.epsilon, self.total.delta) * (1 - HAIR)
 
     def encoding_sigma(self, sensitivity: float) -> float:
         """Noise of the released means or frequencies."""

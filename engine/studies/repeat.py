@@ -40,6 +40,7 @@ def outcome_of(result: RunResult, data: Dataset) -> Outcome:
     """A run on data with a truth, counted link by link, whatever the direction."""
     if data.truth is None:
         raise InputError("There is no true graph to count against: choose a bundled network.")
+    assert result.seed is not None  # the rows are public
     true = truth_cpdag(data.truth, data.names)
     kinds = Counter(classify(result.matrix, true, untested=result.untested).values())
     return Outcome(

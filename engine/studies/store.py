@@ -8,6 +8,7 @@ a damaged one, is refused with one sentence and left as it is.
 from __future__ import annotations
 
 import json
+import math
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -282,13 +283,15 @@ def _sentence(path: Path, error: sqlite3.Error) -> str:
 
 
 def _to_sql(result: CellResult, column: str) -> Any:
-    value = getattr(result, column)
+    value = getattr(result, column)  # a NaN becomes NULL
     return json.dumps(value) if column in _LISTS else value
 
 
 def _from_sql(row: tuple[Any, ...]) -> CellResult | None:
     """The row's result; None if something in it is not what was once written there."""
     values = dict(zip(_COLUMNS, row, strict=True))
+    # Private rows keep no clock.
+    values["seconds"] = math.nan if values["seconds"] is None else values["seconds"]
     try:
         values["ci_tests_by_order"] = tuple(json.loads(values["ci_tests_by_order"]))
         values["cpdag"] = tuple((a, b) for a, b in json.loads(values["cpdag"]))

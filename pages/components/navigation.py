@@ -35,5 +35,6 @@ PAGES = (
     PageEntry("Sieve", "sieve"),
     PageEntry("Pairs", "pairs"),
     PageEntry("Data", "data"),
+    PageEntry("Release", "release"),
     PageEntry("Report", "report"),
 )

@@ -121,7 +121,7 @@ def chances_view(data: Dataset, found: Picture, d: Draft) -> None:
 def _ridge_chart(data: Dataset, d: Draft) -> None:
     lines = []
     for k, epsilon in enumerate(FIGURE2_EPSILONS):
-        points = over_lambda(data.fingerprint, setting_of(d), int(d["seed"]), epsilon, data)
+        points = over_lambda(data.identity, setting_of(d), int(d["seed"]), epsilon, data)
         for j, name in enumerate(("HSIC, Theorem 7", "√HSIC, one difference")):
             lines.append(
                 Line(

@@ -107,7 +107,9 @@ def expert_tiles(result: RunResult) -> list[ledger.Tile]:
     steps = ("Tests made (CI tests)", f"{result.ci_tests:,}", made)
     if descent.is_descent(result):
         steps = ("Iterations", f"{descent.iterations(result):,}", "Steps of the optimisation.")
-    rows += [steps, ("Seconds", text.number(result.seconds, 2), "From the start to the end.")]
+    rows.append(steps)
+    if result.public:  # the time that private rows take is told to nobody
+        rows.append(("Seconds", text.number(result.seconds, 2), "From the start to the end."))
     return rows + ledger.privacy_tiles(result)
 
 

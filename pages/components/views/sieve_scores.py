@@ -35,7 +35,7 @@ def _scored(
 
 def scores_view(data: Dataset, sieve: Sieve) -> None:
     """The histogram with threshold, tweak and noise, and its table."""
-    values, truth = _scored(data.fingerprint, sieve.statistic, sieve.guarantee, sieve.scale, data)
+    values, truth = _scored(data.identity, sieve.statistic, sieve.guarantee, sieve.scale, data)
     a, b = sieve.noise(data)
     st.markdown("**Scores of all queries of order 0 and 1, exactly**")
     st.caption(_explained(data, values, sieve))
