@@ -12,6 +12,7 @@ from pages.components.state.drafts import Draft
 from pages.components.state.pairs import data_of, picture_of, released
 from pages.components.views.pairs_batch import batch_view
 from pages.components.views.pairs_decision import decision_view
+from pages.components.views.pairs_files import files_view
 from pages.components.views.pairs_fits import fits_view
 from pages.components.views.pairs_scores import chances_view, scores_view
 from pages.components.views.strip import show_strip
@@ -40,6 +41,7 @@ def _public(data: Dataset, d: Draft) -> None:
     scores_view(data, found, d)
     chances_view(data, found, d)
     batch_view(d)
+    files_view(data, result, found, d)
 
 
 def _own(data: Dataset, d: Draft) -> None:

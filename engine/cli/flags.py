@@ -48,7 +48,7 @@ def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) ->
         default="refuse",
         help="missing values: refuse, level (of its own), drop (rows)",
     )
-    parser.add_argument("--encoding", default="utf-8", help="of a CSV file: utf-8, utf-16, latin-1")
+    parser.add_argument("--csv-encoding", default="utf-8", help="utf-8, utf-16 or latin-1")
     parser.add_argument(
         "--schema", metavar="FILE", help="its declared schema; without it nothing is defended"
     )
@@ -60,7 +60,7 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
     if (args.csv is None) == (args.dataset is None):
         raise InputError("Give either --dataset NAME or --csv FILE.")
     if args.csv is not None:
-        own = {"truth": args.truth, "missing": args.missing, "encoding": args.encoding}
+        own = {"truth": args.truth, "missing": args.missing, "encoding": args.csv_encoding}
         schema = None if args.schema is None else load_schema(args.schema)
         return [read_table(args.csv, query=args.query, schema=schema, **own)]
     if args.schema is not None:

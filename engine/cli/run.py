@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from engine.cli.flags import (
     declared,
     values,
 )
+from engine.cli.interrupts import INTERRUPTED, interruptible
 from engine.data.networks import load_dataset
 from engine.errors import InputError
 from engine.registry import ALGORITHMS, algorithm
@@ -22,7 +24,7 @@ from engine.runner import RunResult, run
 from engine.serialise import algorithm_dict, result_dict
 
 
-def run_command(argv: Sequence[str]) -> None:
+def run_command(argv: Sequence[str]) -> int:
     """One run; a summary, or with ``--json`` every field of the result."""
     keys = chosen_algorithms("engine run", argv)
     if len(keys) > 1:
@@ -40,8 +42,15 @@ def run_command(argv: Sequence[str]) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_parameter_flags(parser, specs)
     args = parser.parse_args(argv)
-    result = run(chosen.key, dataset(args), seed=args.seed, **values(args, specs))
+    with interruptible() as cancelled:
+        result = run(
+            chosen.key, dataset(args), seed=args.seed, cancelled=cancelled, **values(args, specs)
+        )
     print(json.dumps(result_dict(result)) if args.json else summary(result))
+    if result.status == "cancelled":
+        print("Stopped; what was decided until then is shown.", file=sys.stderr)
+        return INTERRUPTED
+    return 0
 
 
 def summary(result: RunResult) -> str:

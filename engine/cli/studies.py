@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,12 +20,11 @@ from engine.cli.flags import (
     given,
     parts,
 )
+from engine.cli.interrupts import INTERRUPTED, interruptible
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import ALGORITHMS
 from engine.studies.sweep import Progress, sweep
-
-INTERRUPTED = 130  # the exit status of a program that Ctrl-C ended
 
 
 def _where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
@@ -69,6 +67,9 @@ def _sweep_parser(specs: Sequence[Spec]) -> Parser:
     parser.add_argument("--seeds", type=int, default=5, help="how many seeds, from 0 on")
     parser.add_argument("--out", metavar="FILE", help="keep results here; what is there is reused")
     parser.add_argument(
+        "--repair", action="store_true", help="compute damaged rows of the file again"
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print one JSON array, one object a run"
     )
     _where_flags(parser, workers=1)
@@ -87,7 +88,7 @@ def sweep_command(argv: Sequence[str]) -> int:
         for s in specs
         if s.name in texts
     }
-    with _interruptible() as cancelled, _progress_line() as progress:
+    with interruptible() as cancelled, _progress_line() as progress:
         where = _executor(args)
         results = sweep(
             datasets(args),
@@ -95,6 +96,7 @@ def sweep_command(argv: Sequence[str]) -> int:
             grid,
             args.seeds,
             store=args.out,
+            repair=args.repair,
             cancelled=cancelled,
             on_progress=progress,
             **where,
@@ -144,7 +146,7 @@ def reproduce_command(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     if args.seeds is not None and args.seeds < 1:
         raise InputError(f"--seeds must be at least 1; {args.seeds} is not.")
-    with _interruptible() as cancelled, _progress_line() as progress:
+    with interruptible() as cancelled, _progress_line() as progress:
         work = Work(
             Path(args.out),
             seeds=args.seeds,
@@ -164,22 +166,6 @@ def reproduce_command(argv: Sequence[str]) -> int:
 
 
 # What both share ---------------------------------------------------------------------
-
-
-@contextmanager
-def _interruptible() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C once asks for a stop that keeps what is finished; twice ends the program."""
-    pressed: list[int] = []
-
-    def press(number: int, frame: object) -> None:
-        pressed.append(number)
-        signal.signal(signal.SIGINT, before)
-
-    before = signal.signal(signal.SIGINT, press)
-    try:
-        yield lambda: bool(pressed)
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

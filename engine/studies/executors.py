@@ -51,6 +51,8 @@ def serial(
         yield [result]
 
 
+
+
 class WorkerError(InputError):
     """A worker process ended, or could not be used."""
 
@@ -62,6 +64,10 @@ class Pool(Protocol):
 
     def submit(self, slot: int, data: Dataset, cells: Sequence[Cell]) -> Future[Batch]:
         """Run cells of one dataset."""
+        ...
+
+    def check(self) -> None:
+        """Raise WorkerError if a worker has gone and its batches would wait for ever."""
         ...
 
     def close(self, *, kill: bool) -> None:
@@ -90,6 +96,8 @@ def parallel(
             if not running or (deadline is not None and monotonic() > deadline):
                 break
             done, _ = wait(running, _POLL, FIRST_COMPLETED)
+            if not done:
+                pool.check()
             for future in done:
                 running.pop(future)
                 try:
@@ -233,6 +241,9 @@ class ProcessPool:
             )
         return future
 
+    def check(self) -> None:
+        """A process that ends breaks its executor, which says so itself."""
+
     def close(self, *, kill: bool) -> None:
         """End the processes; with ``kill`` in the middle of a cell."""
         for executor in self._executors:
@@ -305,6 +316,7 @@ class DaskPool:
             self._client.close()
             raise InputError(f"The Dask cluster at {address} has no workers; start some.")
         self.slots = len(workers)
+        self._workers, self._look_at = workers, 0.0
         self._executors = [self._client.get_executor(workers=[w], pure=False) for w in workers]
         self._sent: dict[str, Any] = {}
 
@@ -315,6 +327,15 @@ class DaskPool:
         sent = self._sent[data.identity]
         future: Future[Batch] = self._executors[slot].submit(_run_on_cluster, sent, list(cells))
         return future
+
+    def check(self) -> None:
+        """Batches that belong to a worker that is gone would wait for its return."""
+        if monotonic() < self._look_at:
+            return
+        self._look_at = monotonic() + _WATCH
+        here = self._client.scheduler_info(n_workers=-1)["workers"]
+        if any(worker not in here for worker in self._workers):
+            raise WorkerError("A worker of the cluster ended; what was finished is kept.")
 
     def close(self, *, kill: bool) -> None:
         """Leave the cluster running."""

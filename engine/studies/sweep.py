@@ -55,6 +55,7 @@ def sweep(
     seeds: Seeds = 5,
     *,
     store: StoreLike = None,
+    repair: bool = False,
     executor: str = "serial",
     workers: int = 2,
     cancelled: Callable[[], bool] = lambda: False,
@@ -66,7 +67,8 @@ def sweep(
 
     What is asked for is checked at once (see :func:`engine.studies.plan`); cells run as the
     iterator is consumed. Results already in ``store`` (a path or a ResultStore) come first and are
-    not run again; new ones are in it before they are yielded.
+    not run again; new ones are in it before they are yielded. A damaged row of it is named and left
+    as it is; with ``repair`` it is computed again.
 
     ``executor`` is "serial", "processes" (``workers`` of them) or the address of a Dask scheduler,
     such as "tcp://host:8786". Each gives the same results, in an order of its own. ``cancelled`` is
@@ -82,6 +84,8 @@ def sweep(
             f"tcp://host:8786; {executor!r} is not."
         )
     kept = opened(store)
+    if repair and kept is not None:
+        kept.repair(study.cells)
     make = {"serial": lambda: None, "processes": lambda: ProcessPool(workers)}.get(
         executor, lambda: DaskPool(executor)
     )

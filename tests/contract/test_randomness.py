@@ -175,7 +175,7 @@ MAY = {
     "privacy/mechanisms.py",
     "tables/subsample.py",
     "data/networks.py",
-    "data/pairs.py",
+    "data/simulated_pairs.py",
     "data/simulated.py",
     "audit/neighbours.py",  # random datasets to attack
     "studies/sieving.py",  # draws noise to show what noise does; nothing of it is a release

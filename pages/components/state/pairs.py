@@ -12,7 +12,7 @@ import streamlit as st
 
 from engine import Dataset, InputError, RunResult, run
 from engine.algorithms.anm import AnmParameters
-from engine.data.pairs import HELD_OUT, MECHANISMS, NOISES, simulate_pair
+from engine.data.simulated_pairs import HELD_OUT, MECHANISMS, NOISES, simulate_pair
 from engine.errors import DataError
 from engine.pairs.decision import Setting
 from engine.studies.pairwise import Picture, over_ridge, picture

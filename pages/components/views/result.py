@@ -25,10 +25,18 @@ def outcome(run: Shown) -> None:
     ledger.privacy_sentence(result)
     if not data.public:
         own_data_costs(run)
-    with st.expander("More numbers", key="run-more"):
-        tiles(expert_tiles(result), across=4)
-        charts(result)
+    more(result)
     details(run)
+
+
+@st.fragment
+def more(result: RunResult) -> None:
+    """Numbers for experts and the charts: drawn, and Plotly's 4.7 MB fetched, once asked for."""
+    box = st.expander("More numbers", key="run-more", on_change="rerun")
+    if box.open:
+        with box:
+            tiles(expert_tiles(result), across=4)
+            charts(result)
 
 
 def charts(result: RunResult) -> None:
