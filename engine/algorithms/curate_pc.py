@@ -200,8 +200,8 @@ class CuratePC(TestByTest):
         # The sensitivity of the order's least favourable query stands for all of them.
         units = np.array([self._largest_sensitivity(k) for k in orders])
         # A threshold of 0 has margins infinitely far away, or none: no difference, and no error.
-        rates = (np.nan_to_num(m / units, nan=0.0, posinf=MOST_RATE) for m in (low, high))
-        return Objective(*rates, p.c1, p.c2)
+        rate1, rate2 = (np.nan_to_num(m / units, nan=0.0, posinf=MOST_RATE) for m in (low, high))
+        return Objective(rate1, rate2, p.c1, p.c2)
 
     def _largest_sensitivity(self, order: int) -> float:
         by_levels = sorted(range(self._data.d), key=lambda c: -self._data.cardinalities[c])
