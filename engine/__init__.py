@@ -2,7 +2,7 @@
 
 from engine.data.dataset import Dataset
 from engine.data.networks import load_dataset
-from engine.data.reading import read_csv
+from engine.data.reading import read_csv, read_table
 from engine.errors import InputError
 from engine.registry import ALGORITHMS
 from engine.runner import RunResult, run
@@ -17,6 +17,7 @@ __all__ = [
     "__version__",
     "load_dataset",
     "read_csv",
+    "read_table",
     "run",
     "sweep",
 ]

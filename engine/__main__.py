@@ -12,6 +12,7 @@ from engine.errors import InputError
 COMMANDS = {
     "run": ("engine.cli.run", "run_command"),
     "algorithms": ("engine.cli.run", "algorithms_command"),
+    "pairs": ("engine.cli.pairs", "pairs_command"),
     "warm": ("engine.cli.run", "warm_command"),
     "sweep": ("engine.cli.studies", "sweep_command"),
     "reproduce": ("engine.cli.studies", "reproduce_command"),

@@ -26,7 +26,9 @@ class Outcome:
     """What an algorithm returns; the runner turns it into a RunResult.
 
     ``cpdag`` (d, d) boolean. ``claimed`` is the paper's own total, None in strict mode.
-    ``diagnostics`` is its family's record of what only such algorithms have.
+    ``untested`` are pairs (i, j), i < j, that are still adjacent when the run ends early, and whose
+    tests of the order it ended in were not all made. ``diagnostics`` is its family's record of what only such algorithms
+    have.
     """
 
     cpdag: Adjacency
@@ -34,6 +36,7 @@ class Outcome:
     tests_by_order: tuple[int, ...] = ()
     status: str = "complete"
     claimed: Guarantee | None = None
+    untested: frozenset[tuple[int, int]] = frozenset()
     diagnostics: Diagnostics = field(default_factory=lambda: Diagnostics())
 
 
@@ -63,9 +66,18 @@ class Algorithm:
     no_parent: str = ""
     # Settings by name, laid over the defaults; the names are the same for all private algorithms.
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    # Facts about the data that it takes: this many columns (None: any), at least so many rows.
+    columns: int | None = None
+    min_rows: int = 2
+    # Whether it tells the directed graph itself, not only its equivalence class (the CPDAG).
+    directs_all: bool = False
 
     @property
     def guarantees(self) -> tuple[str, ...]:
         """The guarantees a run can have; none without privacy."""
         declared = {spec.name: spec for spec in self.params.specs()}.get("guarantee")
         return declared.choices if declared is not None else ()
+
+    def takes(self, data: Dataset) -> bool:
+        """Whether data of this shape can be given to it."""
+        return (self.columns is None or data.d == self.columns) and data.n >= self.min_rows

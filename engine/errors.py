@@ -17,3 +17,8 @@ def did_you_mean(word: str, options: Iterable[str]) -> str:
     by_folded = {option.casefold(): option for option in options}
     near = get_close_matches(word.casefold(), by_folded, n=1)
     return f" Did you mean '{by_folded[near[0]]}'?" if near else ""
+
+
+def show(value: str) -> str:
+    """Quote a value for a message, on one line and not too long."""
+    return repr(value if len(value) <= 60 else value[:57] + "...")

@@ -69,9 +69,7 @@ class Spec:
         number = isinstance(value, wanted) and not isinstance(value, bool)
         if not number or math.isnan(value):
             raise ParameterError(f"{self.name} must be {self.noun()}, not {value!r}.")
-        below = self.low is not None and (
-            value <= self.low if self.open_low else value < self.low
-        )
+        below = self.low is not None and (value <= self.low if self.open_low else value < self.low)
         if below or (self.high is not None and value > self.high):
             raise ParameterError(f"{self.name} must be {self.bounds()}; {value} is not.")
         return int(value) if self.kind == "int" else float(value)
@@ -109,6 +107,16 @@ class Spec:
 def param(default: Any, **declared: Any) -> Any:
     """Declare one field of a :class:`Parameters` class; the keywords are those of :class:`Spec`."""
     return field(default=default, metadata={"declared": declared})
+
+
+def again(parent: type[Parameters], name: str, **changes: Any) -> Any:
+    """Declare an inherited field anew, as the parent does but for ``changes``.
+
+    ``default`` may be among them; the others are keywords of :class:`Spec`.
+    """
+    inherited = {f.name: f for f in fields(parent)}[name]
+    default = changes.pop("default", inherited.default)
+    return param(default, **{**inherited.metadata["declared"], **changes})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ depends on public facts alone (how many rows there are), never on what the rows 
 
 from __future__ import annotations
 
+import secrets
 import sys
 from collections import Counter
 from typing import TypeVar
@@ -24,7 +25,8 @@ class Randomness:
     """Random numbers of one run; ``used`` counts how often each door was opened.
 
     ``by_row`` says that samples are drawn row by row, which takes longer and gives neighbours the
-    same rows; otherwise table by table, with the same distribution. ``seed`` is a whole number, a ``SeedSequence`` or a ``Generator``: all draws follow from it.
+    same rows; otherwise table by table, with the same distribution. ``seed`` is a whole number, a
+    ``SeedSequence`` or a ``Generator``: all draws follow from it.
     """
 
     by_row = False
@@ -65,3 +67,8 @@ class Randomness:
         looks at any of them; an audit's doors do, and may put another answer in its place.
         """
         return answer
+
+
+def secret_seed() -> int:
+    """A seed that nobody knows: noise that can be drawn again hides nothing of private data."""
+    return secrets.randbits(64)

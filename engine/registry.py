@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.algorithm import Algorithm
 from engine.algorithms import (
+    anm,
     curate_notears,
     curate_pc,
     em_pc,
@@ -32,6 +33,7 @@ ALGORITHMS: dict[str, Algorithm] = {
         noleaks.ALGORITHM,
         curate_notears.ALGORITHM,
         gram_notears.ALGORITHM,
+        anm.ALGORITHM,
     )
 }
 

@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 from engine.algorithm import Diagnostics, Outcome
 from engine.data.dataset import Dataset
 from engine.errors import InputError
-from engine.graphs.cpdag import Adjacency, digraph_of, pairs_of
+from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
 from engine.graphs.metrics import Metrics, compare, truth_cpdag
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
@@ -33,7 +33,8 @@ class RunResult:
     ``spent`` is what the ledger can defend: the cap in strict mode, the composition of the whole
     transcript in published mode, inf without noise. ``claimed`` is the paper's own total of the
     same run, or None. ``separating_sets`` maps a pair of names to the sets that separated it.
-    ``seconds`` is the run's wall time, ``status`` "complete", "budget_exhausted" or "cancelled".
+    ``untested`` are adjacent pairs (i, j), i < j in the columns' order, whose tests of the order that
+    the run ended early in were not all made. ``seconds`` is the run's wall time, ``status`` "complete", "budget_exhausted" or "cancelled".
     """
 
     algorithm: str
@@ -52,6 +53,7 @@ class RunResult:
     status: str
     separating_sets: Mapping[frozenset[str], tuple[frozenset[str], ...]]
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
+    untested: frozenset[tuple[int, int]] = frozenset()
 
     @cached_property
     def skeleton(self) -> set[frozenset[str]]:
@@ -141,7 +143,8 @@ def _result(
 ) -> RunResult:
     metrics = None
     if data.truth is not None:
-        metrics = compare(outcome.cpdag, truth_cpdag(data.truth, data.names))
+        told = matrix_of if algorithm(key).directs_all else truth_cpdag
+        metrics = compare(outcome.cpdag, told(data.truth, data.names))
     named = {
         frozenset(data.names[i] for i in pair): tuple(
             frozenset(data.names[i] for i in one) for one in sets
@@ -165,4 +168,5 @@ def _result(
         status=outcome.status,
         separating_sets=named,
         diagnostics=outcome.diagnostics,
+        untested=outcome.untested,
     )

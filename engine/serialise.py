@@ -75,6 +75,7 @@ def result_dict(result: RunResult) -> dict[str, Any]:
             {"pair": sorted(pair), "sets": plain([sorted(s) for s in sets])}
             for pair, sets in sorted(result.separating_sets.items(), key=lambda i: sorted(i[0]))
         ],
+        "untested": sorted([result.names[i], result.names[j]] for i, j in result.untested),
         "metrics": plain(result.metrics),
         "ci_tests": result.ci_tests,
         "ci_tests_by_order": list(result.ci_tests_by_order),

@@ -1,7 +1,7 @@
 """The papers' bounds and closed forms, as functions of public quantities.
 
 Priv-PC (2020): Theorem 2 and the sub-sampling optimum of section 3.2. CURATE (2024): Lemma 2.
-Kusner et al. (2016): Theorem 2.
+Kusner et al. (2016): Theorems 2 and 4.
 """
 
 from __future__ import annotations
@@ -157,6 +157,32 @@ def direction_probability(gap: float, scale: float) -> float:
     if gap < 0:
         return 1 - direction_probability(-gap, scale)
     return 1 - (gap + 2 * scale) / (4 * scale) * math.exp(-gap / scale)
+
+
+def one_release_probability(gap: float, scale: float) -> float:
+    """Probability that the right direction wins where one noisy difference decides (ours).
+
+    1 - e^(-gap / scale) / 2 for a difference of size ``gap`` with Laplace noise of that scale.
+    """
+    if not scale > 0:
+        raise InputError("The noise scale must be above 0.")
+    if gap < 0:
+        return 1 - one_release_probability(-gap, scale)
+    return 1 - math.exp(-gap / scale) / 2
+
+
+def iqr_direction_probability(gap: float, scale: float) -> float:
+    """Kusner et al. Theorem 4, part 2: the same for four noisy log interquartile ranges.
+
+    1 - e^(-g/s) (48 s^3 + 33 s^2 g + 9 s g^2 + g^3) / (96 s^3), with the gap g = Q_y + Q_rX - Q_x -
+    Q_rY (the paper prints the last sign as +).
+    """
+    if not scale > 0:
+        raise InputError("The noise scale must be above 0.")
+    if gap < 0:
+        return 1 - iqr_direction_probability(-gap, scale)
+    g = gap / scale
+    return 1 - math.exp(-g) * (48 + 33 * g + 9 * g**2 + g**3) / 96
 
 
 def _check_sizes(epsilon: float, n: int, m: int) -> None:

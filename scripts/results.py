@@ -18,6 +18,7 @@ from engine.serialise import charge_dict, plain
 
 KEPT = Path(__file__).resolve().parent.parent / "tests" / "known_answer" / "results.jsonl"
 DATA = (("cancer", 20_000), ("survey", 20_000), ("asia", 20_000))
+PAIRS = (("pair:cubic:uniform", 2_000), ("pair:sine:laplace", 2_000))
 EPSILONS, SEEDS = (0.1, 1.0, 10.0), (0, 1)
 
 Line = dict[str, Any]
@@ -28,7 +29,7 @@ def grid() -> Iterator[Line]:
     for key, algorithm in ALGORITHMS.items():
         for guarantee in algorithm.guarantees or (None,):
             said = {} if guarantee is None else {"guarantee": guarantee}
-            for name, n in DATA:
+            for name, n in PAIRS if algorithm.columns == 2 else DATA:
                 for epsilon in EPSILONS if algorithm.private else (None,):
                     values = said if epsilon is None else {**said, "epsilon": epsilon}
                     for seed in SEEDS:

@@ -31,7 +31,7 @@ from engine.constraint.parameters import NoisyTestParameters
 from engine.constraint.skeleton import Graph, Query, TestByTest
 from engine.constraint.votes import evidence_of
 from engine.data.dataset import Dataset
-from engine.params import param
+from engine.params import again, param
 from engine.privacy.accounting import Guarantee, unsampled
 from engine.privacy.budget import PRESETS, shares
 from engine.privacy.ledger import BudgetExhausted, Ledger
@@ -60,13 +60,9 @@ def _band(title: str, kind: str) -> Any:
 class CuratePCParameters(NoisyTestParameters):
     """Parameters of constraint-based CURATE."""
 
-    threshold: float | str = param(
-        "auto",
-        kind="float",
-        words=("auto",),
-        low=0.0,
-        high=1.0,
-        title="Threshold T",
+    threshold: float | str = again(
+        NoisyTestParameters,
+        "threshold",
         help="An edge goes when the noisy score exceeds T. 'auto' is CURATE's 0.05 for rank tests, "
         "whose p lies in [0, ½], and 0.10 for G² and χ², which run in small blocks.",
     )

@@ -25,7 +25,7 @@ from engine.constraint.parameters import PrivateParameters
 from engine.constraint.scores import Scores
 from engine.constraint.skeleton import Graph, Query
 from engine.data.dataset import Dataset
-from engine.params import ParameterError, param
+from engine.params import ParameterError, again, param
 from engine.privacy.accounting import advanced_total, rho_budget
 from engine.privacy.budget import PRESETS
 from engine.privacy.events import UndefendedEvent
@@ -42,11 +42,11 @@ Utilities = NDArray[np.float64]
 class EMPCParameters(PrivateParameters):
     """Parameters of EM-PC."""
 
-    statistic: str = param(
-        "auto",
-        kind="choice",
+    statistic: str = again(
+        PrivateParameters,
+        "statistic",
+        default="auto",
         choices=("auto", "g2", "kendall", "spearman", "oracle"),
-        title="Independence test",
         help="'auto' is G² in published mode, as in the paper, and Kendall's τ in strict mode: the "
         "number of records that flip a G² test is searched for greedily, and nothing bounds how "
         "much one record changes what the search finds.",
@@ -147,6 +147,7 @@ def count_utilities(sorted_utilities: Utilities) -> Utilities:
     having exactly b independent edges. One record moves each s by at most its sensitivity, and so
     their sorted values and this minimum. The paper's three cases are this, less 1 at the right b.
     """
+    # s_0 and s_(m+1) make the two ends, b = 0 and b = m, the same expression as the others.
     s = np.concatenate([[math.inf], sorted_utilities, [-math.inf]])
     u: Utilities = np.minimum(s[:-1], -s[1:])
     return u
@@ -184,6 +185,7 @@ class EMPC:
             query = Query(min(x, y), max(x, y), given)
             self._session.emit("delete", "independent", reason=DRAWN, query=query)
             yield query
+        graph.asked.update((x, y) for y in options)
 
     def _options(
         self, x: int, order: int, graph: Graph
@@ -202,7 +204,7 @@ class EMPC:
     ) -> int:
         s = np.sort([max(utilities) for _, utilities in options.values()])[::-1]
         u = count_utilities(s)
-        if self._greedy:
+        if self._greedy:  # the published u is this less 1 at the b that the data suggest
             u[int(np.count_nonzero(s > 0))] -= 1
         count = self._draw(u, self._epsilon / 2, "how many", order)
         self._session.emit(

@@ -9,7 +9,7 @@ import numpy as np
 
 from engine.algorithm import Algorithm, Outcome
 from engine.data.dataset import Dataset
-from engine.params import param
+from engine.params import again, param
 from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import STRICT, STRICT_PRESETS, PrivateBudget
 from engine.privacy.ledger import Ledger
@@ -28,11 +28,10 @@ from engine.session import Session
 class GramParameters(PrivateBudget, CovarianceParameters):
     """Parameters of NOTEARS on a released Gram matrix."""
 
-    guarantee: str = param(
-        STRICT,
-        kind="choice",
+    guarantee: str = again(
+        PrivateBudget,
+        "guarantee",
         choices=(STRICT,),
-        title="Guarantee",
         help="Strict only: no paper describes this method. The total (ε, δ) is never exceeded, for "
         "replace-one neighbours.",
     )

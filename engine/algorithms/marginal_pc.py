@@ -254,13 +254,14 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
         moments = release(store_of(data), params, params.order_limit(data), session)
     except Cancelled:
         session.close()
-        return Outcome(cpdag=complete(data.d), status="cancelled")
+        pairs = frozenset(combinations(range(data.d), 2))
+        return Outcome(cpdag=complete(data.d), status="cancelled", untested=pairs)
     rule = Posterior(NoisyTests(moments, ordinal=params.ordinal), params.cutoff, session=session)
     outcome = learn(data, params, session, rule)
-    pairs = combinations(range(data.d), 2)
     linked = outcome.cpdag | outcome.cpdag.T
+    every = combinations(range(data.d), 2)
     diagnostics = MarginalDiagnostics(
-        edge_confidence={p: rule.lowest.get(p, 1.0) for p in pairs if linked[p]},
+        edge_confidence={p: rule.lowest.get(p, 1.0) for p in every if linked[p]},
         released_tables=tuple(moments.released()),
     )
     return replace(outcome, diagnostics=diagnostics)

@@ -45,9 +45,7 @@ ENCODING_SHARE = 0.05  # of a strict total, for the column means or one-way tabl
 MAX_DUAL_STEPS, MAX_PENALTY, H_TOLERANCE = 100, 1e16, 1e-8
 
 
-def published(
-    data: Dataset, params: NoleaksParameters, session: Session, trace: Trace
-) -> None:
+def published(data: Dataset, params: NoleaksParameters, session: Session, trace: Trace) -> None:
     """The paper's loop: L-BFGS-B on noisy gradients, its line search on public rows.
 
     The h(W) and the loss it looks at between gradients come from released weights and public rows.

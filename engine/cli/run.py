@@ -76,8 +76,9 @@ def algorithms_command(argv: Sequence[str]) -> None:
 def warm_command(argv: Sequence[str]) -> None:
     """Compile every kernel once, so that numba's disk cache spares users the wait."""
     Parser(prog="engine warm", description="Fill numba's compile cache.").parse_args(argv)
-    small = load_dataset("asia", n=2_000)
+    networks, pairs = load_dataset("asia", n=2_000), load_dataset("pair:cubic:uniform", n=200)
     for key, chosen in ALGORITHMS.items():
+        small = pairs if chosen.columns == pairs.d else networks
         names = {s.name: s for s in chosen.params.specs()}
         tests = names["statistic"].choices if "statistic" in names else (None,)
         for test in tests:

@@ -137,6 +137,9 @@ def reproduce_command(argv: Sequence[str]) -> int:
     parser.add_argument("--out", metavar="DIR", required=True, help="folder for the files")
     parser.add_argument("--seeds", type=int, help="how many seeds (default: as the paper)")
     parser.add_argument("--n", type=int, default=100_000, help="rows of each dataset")
+    parser.add_argument(
+        "--pairs", metavar="FILE", help="your copy of the cdt 0.6.0 wheel, for pairs-table2"
+    )
     _where_flags(parser, workers=2)
     args = parser.parse_args(argv)
     if args.seeds is not None and args.seeds < 1:
@@ -146,6 +149,7 @@ def reproduce_command(argv: Sequence[str]) -> int:
             Path(args.out),
             seeds=args.seeds,
             n=args.n,
+            pairs=None if args.pairs is None else Path(args.pairs),
             cancelled=cancelled,
             on_progress=progress,
             **_executor(args),

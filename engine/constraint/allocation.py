@@ -151,6 +151,7 @@ def allocate(tests: Vector, budget: float, price: Price, objective: Objective) -
     are the variables, so that falling is a bound. Sequential quadratic programming, from a second
     start too where the problem is not convex.
     """
+    # The cost of order j is a_j e_j^2 + b_j e_j, so (3)'s constraint is one quadratic inequality.
     a, b = price.coefficients(tests)
     if budget <= 0:
         return np.zeros_like(tests)
@@ -191,6 +192,8 @@ def _descend(start: Vector, a: Vector, b: Vector, budget: float, objective: Obje
     def room_gradient(steps: Vector) -> Vector:
         return -scale * np.cumsum(2 * a * budgets(steps) + b) / budget
 
+    # Variables: the falls e_j - e_(j+1) >= 0 in units of the largest budget, so that "falling" is a
+    # bound on each variable and not a constraint between them.
     result = minimize(
         goal,
         np.append(-np.diff(start), start[-1]) / scale,

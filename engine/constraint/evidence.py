@@ -105,6 +105,7 @@ class Evidence:
         if self._statistic == "spearman":
             # Preprint, theorems 8 and 9, with the schema's number k of strata.
             k = math.prod(self._cardinalities[c] for c in q.given)
+            # 30 / sqrt(n) without a set (Theorem 8); 31 sqrt(k / (n - k)) with one (Theorem 9).
             return 31 * math.sqrt(k / (n - k)) if q.given and k < n else 30 / math.sqrt(n)
         # Priv-PC calibrates every order to the unconditional replace-one bound.
         return 6.0 / math.sqrt(n)

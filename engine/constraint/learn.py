@@ -27,4 +27,5 @@ def learn(data: Dataset, params: SearchParameters, session: Session, rule: Rule)
         separating={pair: tuple(sets) for pair, sets in graph.separating.items()},
         tests_by_order=graph.tests_by_order(),
         status=status,
+        untested=graph.untested() if status != "complete" else frozenset(),
     )

@@ -44,6 +44,8 @@ class Rounds:
             self._session,
             threshold=0.0,
             sensitivity=self._evidence.defended_ratio(q, self._m),
+            # Lyu et al. 2017 with half of epsilon on the threshold: in units of the sensitivity
+            # 1 / (2/eps) + 2 / (4/eps) = eps. Algorithm 1, lines 4 and 7.
             threshold_scale=2 / self._epsilon,
             query_scale=4 / self._epsilon,
             rate=self._rate,

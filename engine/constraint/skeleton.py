@@ -43,11 +43,16 @@ class Graph:
         self._frozen = self._live
         self.separating: dict[frozenset[int], list[frozenset[int]]] = {}
         self.tests: Counter[int] = Counter()
+        self.order = -1  # the order the search is in
+        # (x, y): all of this order's sets on x's side of the edge have been asked about.
+        self.asked: set[tuple[int, int]] = set()
         # Called before every query; raises to stop the search (see :func:`search`).
         self.check: Callable[[], None] = lambda: None
 
     def begin_order(self) -> None:
         """Fix the adjacencies that conditioning sets are drawn from, if stable."""
+        self.order += 1
+        self.asked.clear()
         self._frozen = [set(a) for a in self._live] if self.stable else self._live
 
     def adjacent(self, x: int) -> list[int]:
@@ -74,6 +79,15 @@ class Graph:
         for x, others in enumerate(self._live):
             out[x, list(others)] = True
         return out
+
+    def untested(self) -> frozenset[tuple[int, int]]:
+        """Edges (x < y) about which this order has questions left."""
+        sides = ((x, y) for x in range(self.d) for y in self._live[x])
+        return frozenset(
+            (min(x, y), max(x, y))
+            for x, y in sides
+            if (x, y) not in self.asked and len(self.candidates(x, y)) >= self.order
+        )
 
     def edge_count(self) -> int:
         """How many edges are left."""
@@ -127,6 +141,7 @@ class TestByTest:
                     yield query
                     if not graph.stable:
                         break
+            graph.asked.update(((x, y), (y, x)) if graph.stable or not order else ((x, y),))
 
     def _queries(self, x: int, y: int, order: int, graph: Graph) -> Iterator[Query]:
         """The pair's queries of this order that have not been asked; from both sides if stable."""

@@ -2,6 +2,6 @@
 
 from engine.data.dataset import Dataset
 from engine.data.networks import load_dataset
-from engine.data.reading import read_csv
+from engine.data.reading import read_csv, read_table
 
-__all__ = ["Dataset", "load_dataset", "read_csv"]
+__all__ = ["Dataset", "load_dataset", "read_csv", "read_table"]

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
-from engine.data.levels import HUGE, MAX_LEVELS, interval_labels, show
-from engine.errors import DataError, InputError
+from engine.data.levels import MAX_LEVELS, interval_labels
+from engine.data.numerals import HUGE
+from engine.errors import DataError, InputError, show
 
 if TYPE_CHECKING:
     import pandas as pd

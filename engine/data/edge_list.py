@@ -8,9 +8,8 @@ from collections.abc import Sequence
 import networkx as nx
 
 from engine.data.dataset import refuse_cycle
-from engine.data.levels import show
 from engine.data.source import Source, read_text, separator
-from engine.errors import DataError, did_you_mean
+from engine.errors import DataError, did_you_mean, show
 
 EDGE_HEADERS = frozenset({("from", "to"), ("source", "target"), ("parent", "child")})
 

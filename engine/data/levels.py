@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from engine.errors import DataError, InputError, did_you_mean
+from engine.data.numerals import (
+    HUGE,
+    PLAIN,
+    Numbers,
+    as_dates,
+    as_numbers,
+    date_labels,
+    number_style,
+    numerals,
+)
+from engine.errors import DataError, InputError, did_you_mean, show
 
 MAX_LEVELS = 64
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-HUGE = 1e300  # beyond it, differences of two values overflow
+MISSING_LEVEL = "missing"  # and what it is called where the data have such a level already
+MORE_MISSING = tuple(f"{MISSING_LEVEL} ({i})" for i in range(2, MAX_LEVELS + 3))
+_BLOCK = 1 << 20
 
-# Reading CSV files ------------------------------------------------------------------
+# What a person says about columns -------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -29,6 +40,7 @@ class Reading:
     bins: int
     binning: Literal["quantile", "width"]
     max_levels: int
+    numbers: Numbers = field(default_factory=lambda: Numbers())
 
     def __post_init__(self) -> None:
         for what, value in (("bins", self.bins), ("max_levels", self.max_levels)):
@@ -38,6 +50,10 @@ class Reading:
                 raise InputError(f"{what} must be from 2 to {MAX_LEVELS}.")
         if self.binning not in ("quantile", "width"):
             raise InputError("binning must be 'quantile' or 'width'.")
+
+    def with_levels(self, declared: Mapping[str, Sequence[str]]) -> Reading:
+        """The same with levels that the table itself declares, where a person declares none."""
+        return replace(self, levels={**declared, **self.levels})
 
     def check_columns(self, names: Sequence[str]) -> None:
         """Refuse a rule for a column that is not there, or two rules for one column."""
@@ -52,25 +68,66 @@ class Reading:
 
 @dataclass(frozen=True)
 class RawColumn:
-    """A column of text: distinct stripped cells, and per row the index into them."""
+    """A column as it was read: distinct cells as text, and per row the index into them.
+
+    With ``numbers`` the index is the rows' values themselves (float, NaN where missing) and there
+    are no words: a column of numbers with too many distinct values to list. ``gaps`` marks the rows
+    without a value, which have no index then and become a level of their own, the last.
+    """
 
     name: str
     values: list[str]
     index: np.ndarray
+    numbers: bool = False
+    gaps: np.ndarray | None = None
 
-    def counts(self) -> np.ndarray:
-        return np.bincount(self.index, minlength=len(self.values))
+    @property
+    def n(self) -> int:
+        """Number of rows, those without a value included."""
+        return len(self.index if self.gaps is None else self.gaps)
+
+    def kept(self, rows: np.ndarray) -> RawColumn:
+        """The column's rows of a mask, without the values that only the others had."""
+        return replace(self, index=self.index[rows]).occurring()
+
+    def occurring(self) -> RawColumn:
+        """The column without values that no row holds: a dictionary may list them."""
+        present = np.bincount(self.index, minlength=len(self.values)) > 0 if self.values else None
+        if present is None or present.all():
+            return self
+        place = np.maximum(np.cumsum(present) - 1, 0).astype(self.index.dtype)
+        words = [word for word, there in zip(self.values, present, strict=True) if there]
+        return replace(self, values=words, index=place[self.index])
 
 
 @dataclass(frozen=True)
-class _CodedColumn:
-    codes: np.ndarray
+class Coding:
+    """What becomes of a column: the code of each distinct value, or the cut points of numbers."""
+
+    place: np.ndarray
     levels: tuple[str, ...]
     note: str | None = None
     levels_from_data: bool = False
 
+    def codes(self, column: RawColumn, kind: np.dtype[Any]) -> np.ndarray:
+        """The rows' codes, of the given type."""
+        if column.gaps is not None:
+            out = np.full(column.n, len(self.levels) - 1, kind)
+            out[~column.gaps] = self.codes(replace(column, gaps=None), kind)
+            return out
+        if column.numbers:  # block by block: searchsorted makes 8 bytes a row
+            out = np.empty(len(column.index), kind)
+            for start in range(0, len(out), _BLOCK):
+                part = slice(start, start + _BLOCK)
+                out[part] = np.searchsorted(self.place, column.index[part], side="right")
+            return out
+        return np.asarray(self.place.astype(kind)[column.index])
 
-def notes(names: tuple[str, ...], coded: list[_CodedColumn]) -> tuple[str, ...]:
+
+# Levels and codes ---------------------------------------------------------------------
+
+
+def notes(names: tuple[str, ...], coded: Sequence[Coding]) -> tuple[str, ...]:
     notes = [column.note for column in coded if column.note]
     found = [name for name, column in zip(names, coded, strict=True) if column.levels_from_data]
     if found:
@@ -82,38 +139,83 @@ def notes(names: tuple[str, ...], coded: list[_CodedColumn]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def code_column(column: RawColumn, reading: Reading) -> _CodedColumn:
-    """Turn text into codes: declared levels, declared edges, few numbers, bins, or text."""
+def code_column(column: RawColumn, reading: Reading) -> Coding:
+    """Decide on a column; its rows without a value get the last level."""
+    coding = _decide(column, reading)
+    if column.gaps is None:
+        return coding
+    extra = next(w for w in (MISSING_LEVEL, *MORE_MISSING) if w not in coding.levels)
+    return replace(coding, levels=(*coding.levels, extra))
+
+
+def _decide(column: RawColumn, reading: Reading) -> Coding:
+    """Declared levels, declared edges, few numbers, bins, dates, or text."""
+    if column.numbers:
+        return _many_numbers(column, reading)
     if column.name in reading.levels:
         return _declared(column, [str(level) for level in reading.levels[column.name]])
-    numbers = _numbers(column.values)
+    style = number_style(column.values, reading.numbers, column.name)
+    numbers = None if style is None else as_numbers(column.values, style)
     if column.name in reading.edges:
         if numbers is None:
             raise DataError(f"Column {show(column.name)} has edges but is not all numbers.")
         cuts = _declared_cuts(column.name, reading.edges[column.name])
-        return _cut(column, numbers, cuts, None)
-    if len(column.values) == 1 or (numbers is not None and len(set(numbers)) == 1):
+        return _cut(column, np.searchsorted(cuts, numbers, side="right"), numerals(cuts), None)
+    single = len(column.values) == 1 or (numbers is not None and len(set(numbers)) == 1)
+    if single and column.gaps is None:
         raise DataError(
             f"Column {show(column.name)} holds one value only; delete the column, or declare its "
             "levels if it could hold others."
         )
-    if numbers is None:
-        return _text_levels(column)
+    if numbers is not None:
+        coding = _few_or_binned(column, numbers, reading, numerals)
+        return coding if style in (None, PLAIN) else _with_style(coding, column.name, style)
+    dates = as_dates(column.values)
+    if dates is not None:
+        return _few_or_binned(column, dates, reading, date_labels)
+    return _text_levels(column)
+
+
+def _few_or_binned(
+    column: RawColumn,
+    numbers: np.ndarray,
+    reading: Reading,
+    label: Callable[[np.ndarray], list[str]],
+) -> Coding:
     if len(set(numbers)) <= reading.max_levels:
         return _numeric_levels(column, numbers)
     cuts = _data_cuts(numbers[column.index], reading)
-    return _cut(column, numbers, cuts, f"data-chosen {reading.binning} edges")
+    chosen = f"data-chosen {reading.binning} edges"
+    return _cut(column, np.searchsorted(cuts, numbers, side="right"), label(cuts), chosen)
 
 
-def _numbers(values: list[str]) -> np.ndarray | None:
-    """Return the values as floats where every one is a number of usable size, else nothing."""
-    if not all(map(_NUMBER.fullmatch, values)):
-        return None
-    numbers = np.array([float(value) for value in values])
-    return numbers if (abs(numbers) < HUGE).all() else None
+def _many_numbers(column: RawColumn, reading: Reading) -> Coding:
+    """Numbers too many to list: cut at declared points or at those of the data."""
+    values = column.index
+    if column.name in reading.levels:
+        raise DataError(
+            f"Column {show(column.name)} holds {show(f'{values[0]:g}')}, or another value that is "
+            "not a declared level."
+        )
+    if not (abs(values) < HUGE).all():
+        raise DataError(
+            f"Column {show(column.name)} holds a number too large to compare; correct it."
+        )
+    if column.name in reading.edges:
+        cuts = _declared_cuts(column.name, reading.edges[column.name])
+        return _cut(column, cuts, numerals(cuts), None)
+    cuts = _data_cuts(values, reading)
+    return _cut(column, cuts, numerals(cuts), f"data-chosen {reading.binning} edges")
 
 
-def _declared(column: RawColumn, levels: list[str]) -> _CodedColumn:
+def _with_style(coding: Coding, name: str, style: Numbers) -> Coding:
+    """The coding, and a note on how the column's numbers were understood."""
+    how = "decimal commas" if style.decimal == "," else "commas between thousands"
+    said = f"Column {name} has {how}: it was read as numbers."
+    return replace(coding, note=said if coding.note is None else f"{said} {coding.note}")
+
+
+def _declared(column: RawColumn, levels: list[str]) -> Coding:
     shown = show(column.name)
     if not 2 <= len(levels) <= MAX_LEVELS or len(set(levels)) < len(levels):
         raise InputError(f"Column {shown} needs 2 to {MAX_LEVELS} declared levels, all distinct.")
@@ -121,12 +223,12 @@ def _declared(column: RawColumn, levels: list[str]) -> _CodedColumn:
     for value in column.values:
         if value not in position:
             raise DataError(f"Column {shown} holds {show(value)}, which is not a declared level.")
-    return _CodedColumn(np.array([position[v] for v in column.values])[column.index], tuple(levels))
+    return Coding(np.array([position[v] for v in column.values], np.intp), tuple(levels))
 
 
-def _text_levels(column: RawColumn) -> _CodedColumn:
+def _text_levels(column: RawColumn) -> Coding:
     if len(column.values) > MAX_LEVELS:
-        example = next(v for v in column.values if _numbers([v]) is None)
+        example = next(v for v in column.values if as_numbers([v], PLAIN) is None)
         raise DataError(
             f"Column {show(column.name)} has {len(column.values):,} distinct values that are not "
             f"all numbers (such as {show(example)}); keep at most {MAX_LEVELS} by grouping them, "
@@ -135,16 +237,16 @@ def _text_levels(column: RawColumn) -> _CodedColumn:
     order = sorted(range(len(column.values)), key=lambda i: natural_key(column.values[i]))
     rank = np.argsort(order)
     levels = tuple(column.values[i] for i in order)
-    return _CodedColumn(rank[column.index], levels, levels_from_data=True)
+    return Coding(rank, levels, levels_from_data=True)
 
 
-def _numeric_levels(column: RawColumn, numbers: np.ndarray) -> _CodedColumn:
+def _numeric_levels(column: RawColumn, numbers: np.ndarray) -> Coding:
     """Levels in numeric order; spellings of one number (1, 1.0) share the shortest label."""
     _, rank = np.unique(numbers, return_inverse=True)
     spellings = sorted(zip(rank, map(len, column.values), column.values, strict=True), reverse=True)
     shortest = {int(k): value for k, _, value in spellings}
     levels = tuple(shortest[k] for k in range(len(shortest)))
-    return _CodedColumn(rank[column.index], levels, levels_from_data=True)
+    return Coding(rank, levels, levels_from_data=True)
 
 
 def _declared_cuts(name: str, edges: Sequence[float]) -> np.ndarray:
@@ -173,33 +275,27 @@ def _data_cuts(values: np.ndarray, reading: Reading) -> np.ndarray:
     return cuts if cuts.size else np.array([values[values > low].min()])
 
 
-def _cut(
-    column: RawColumn, numbers: np.ndarray, cuts: np.ndarray, chosen: str | None
-) -> _CodedColumn:
-    """Code values by the cut points; `chosen` says how, where the data chose them."""
-    codes = np.searchsorted(cuts, numbers, side="right")[column.index]
-    labels = interval_labels(cuts)
+def _cut(column: RawColumn, place: np.ndarray, points: list[str], chosen: str | None) -> Coding:
+    """Levels between cut points, written as given; `chosen` says how, where the data chose them."""
+    labels = _intervals(points)
     if chosen is None:
         note = f"Column {column.name} was cut into {len(labels)} levels at declared edges."
     else:
         note = (
             f"Column {column.name} was cut into {len(labels)} levels at {chosen} "
-            f"({', '.join(_numerals(cuts))}), read from the data without noise; for a strict "
+            f"({', '.join(points)}), read from the data without noise; for a strict "
             "guarantee give the edges as public facts (edges)."
         )
-    return _CodedColumn(codes, labels, note)
+    return Coding(place, labels, note)
 
 
 def interval_labels(cuts: np.ndarray) -> tuple[str, ...]:
-    shown = _numerals(cuts)
-    inner = [f"[{low}, {high})" for low, high in pairwise(shown)]
-    return (f"< {shown[0]}", *inner, f">= {shown[-1]}")
+    return _intervals(numerals(cuts))
 
 
-def _numerals(cuts: np.ndarray) -> list[str]:
-    """Six digits where they tell the cut points apart, else all digits."""
-    short = [f"{cut:.6g}" for cut in cuts]
-    return short if len(set(short)) == len(short) else [repr(float(cut)) for cut in cuts]
+def _intervals(points: list[str]) -> tuple[str, ...]:
+    inner = [f"[{low}, {high})" for low, high in pairwise(points)]
+    return (f"< {points[0]}", *inner, f">= {points[-1]}")
 
 
 def natural_key(text: str) -> tuple[list[tuple[int, int, str]], str]:
@@ -212,8 +308,3 @@ def natural_key(text: str) -> tuple[list[tuple[int, int, str]], str]:
         for part, run in zip(parts, runs, strict=True)
     ]
     return keys, text
-
-
-def show(value: str) -> str:
-    """Quote a value for a message, on one line and not too long."""
-    return repr(value if len(value) <= 60 else value[:57] + "...")

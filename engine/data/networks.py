@@ -11,6 +11,7 @@ import networkx as nx
 import numpy as np
 
 from engine.data.dataset import Dataset, code_type
+from engine.data.pairs import parse_pair, simulate_pair
 from engine.data.simulated import parse_name, simulate_sem
 from engine.errors import InputError, did_you_mean
 
@@ -127,12 +128,14 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
     """Forward-sample n rows of a bundled network; the truth is known, so the data is public.
 
     A name such as "sem:er:10:20:gaussian" simulates a linear model instead: graph er or sf, nodes,
-    edges, and gaussian, exponential or gumbel noise (engine.linear.sem). The same name, n and seed
+    edges, and gaussian, exponential or gumbel noise (engine.data.simulated); "pair:cubic:uniform"
+    simulates two columns, cause and effect (engine.data.pairs). The same name, n and seed
     give the same rows. Raises InputError for an unknown name, n outside 2 to 10,000,000, or a seed
     that is not a whole number of 0 or more.
     """
     simulated = parse_name(name) if str(name).startswith("sem:") else None
-    network = None if simulated else load_network(name)
+    pair = parse_pair(name) if str(name).startswith("pair:") else None
+    network = None if simulated or pair else load_network(name)
     if not _is_whole(n) or not 2 <= n <= MAX_ROWS:
         raise InputError(f"n must be a whole number from 2 to {MAX_ROWS:,}, not {n!r}.")
     if not _is_whole(seed) or seed < 0:
@@ -140,6 +143,8 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
     if simulated:
         graph, nodes, edges, noise = simulated
         return simulate_sem(nodes, edges, graph, noise, int(n), int(seed))
+    if pair:
+        return simulate_pair(*pair, n=int(n), seed=int(seed))
     assert network is not None
     rng = np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(_STREAM,)))
     codes = network.sample(int(n), rng)

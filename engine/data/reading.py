@@ -1,26 +1,29 @@
-"""Read a CSV file as discrete data."""
+"""Read a table, in whatever form people have it, as discrete data."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
+from engine.data import delimited, doors
 from engine.data.dataset import Dataset, code_type, repeated
+from engine.data.delimited import MAX_COLUMNS
 from engine.data.edge_list import read_edges
-from engine.data.levels import RawColumn, Reading, code_column, notes, show
-from engine.data.source import Source, read_text, separator
-from engine.errors import DataError
+from engine.data.levels import Coding, RawColumn, Reading, code_column, notes
+from engine.data.numerals import Numbers
+from engine.data.source import Source, stream
+from engine.data.tally import MISSING, Batches, tally
+from engine.errors import DataError, InputError, show
 
-MAX_ROWS = 10_000_000
-MAX_COLUMNS = 1_000
-MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None"})
-_BATCH = 50_000
+__all__ = ["MAX_COLUMNS", "MAX_ROWS", "read_csv", "read_table"]
+
+MAX_ROWS = 100_000_000
+Missing = Literal["refuse", "level", "drop"]
 
 
 def read_csv(
@@ -33,122 +36,232 @@ def read_csv(
     bins: int = 5,
     binning: Literal["quantile", "width"] = "quantile",
     max_levels: int = 10,
+    missing: Missing = "refuse",
+    encoding: str = "utf-8",
+    decimal: str | None = None,
+    thousands: str | None = None,
 ) -> Dataset:
-    """Read a table with a header line (UTF-8; comma, semicolon or tab) as discrete data.
+    """Read a table with a header line (comma, semicolon, tab or pipe) as discrete data.
 
-    source      a path, bytes, or an open file; `truth` likewise, an edge list with one
-                edge a line, `from,to` or `from -> to`, with or without a header line.
+    source      a path, bytes, or an open file, gzip or not; `truth` likewise, an edge list with
+                one edge a line, `from,to` or `from -> to`, with or without a header line.
     levels      declared levels of a column in their order; cells must be among them.
     edges       declared cut points of a numeric column: k of them make k + 1 levels,
                 a value on a cut point belonging to the level above it.
     bins, binning, max_levels
                 a numeric column with more than `max_levels` distinct values becomes
-                `bins` levels, cut at its quantiles or in equal widths.
+                `bins` levels, cut at its quantiles or in equal widths; dates likewise.
+    missing     "refuse" them, keep them as a "level" of their own, or "drop" the rows.
+    encoding    "utf-8", "utf-16" or "latin-1".
+    decimal, thousands
+                how numbers are written; found out where only one way fits, and then noted.
 
     Other columns keep their values as levels: in numeric order where all are numbers,
     else in natural order (upper and lower case alike, runs of digits by their value).
     Empty cells, NA, N/A, NaN, ?, null and None count as missing, unless declared in
-    `levels`. What was read from the data without noise is said in the notes.
+    `levels`. What was read from the data without noise is said in the notes. A first column
+    without a name that numbers the rows, a separator at the end of every line, lines of comment
+    (#) and a line `sep=;` are passed over.
 
     Raises DataError (a bad file) or InputError (a bad argument), one sentence each.
     """
-    reading = Reading(levels or {}, edges or {}, bins, binning, max_levels)
-    text, label = read_text(source)
-    columns = _parse_table(text, label)
-    names = tuple(column.name for column in columns)
-    reading.check_columns(names)
-    _refuse_missing([column for column in columns if column.name not in reading.levels])
+    numbers = Numbers(decimal, thousands)
+    reading = Reading(levels or {}, edges or {}, bins, binning, max_levels, numbers)
+    found = stream(source, encoding)
+
+    def read(batches: Batches) -> Dataset:
+        return _dataset(batches, reading, missing, name, truth)
+
+    return delimited.delimited(found, read)
+
+
+def read_table(
+    source: Any,
+    *,
+    query: str | None = None,
+    sheet: str | None = None,
+    **options: Any,
+) -> Dataset:
+    """Read any table as discrete data: a file or a frame.
+
+    source      CSV as for :func:`read_csv`; the path of a Parquet or Arrow file, of a folder of
+                Parquet files, of an Excel workbook (or .ods), of a SQLite or DuckDB file; a
+                pandas, Polars or Arrow table, whose ordered categories are declared levels.
+    query       SQL on a database file; without it, its only table.
+    sheet       of a workbook; its first unless said.
+    options     those of :func:`read_csv`; `encoding` is for text alone.
+
+    Integers and floats are numbers, booleans the levels false and true, dates are cut like
+    numbers; a null, NaN and what counts as missing in a CSV file are missing values.
+
+    Raises DataError (a bad table) or InputError (a bad argument), one sentence each.
+    """
+    path = Path(source) if isinstance(source, str | Path) else None
+    kind = "frame" if doors.is_frame(source) else "text" if path is None else doors.kind_of(path)
+    if query is not None and kind not in ("sqlite", "duckdb"):
+        raise InputError("A query needs a SQLite or DuckDB file.")
+    if sheet is not None and kind != "excel":
+        raise InputError("A sheet needs an Excel workbook.")
+    if kind == "text":
+        return read_csv(source, **options)
+    if options.pop("encoding", "utf-8") != "utf-8":
+        raise InputError("An encoding is for text; this table says its own.")
+    read = _reader(options)
+    if kind == "frame":
+        return doors.frame(source, read)
+    assert path is not None
+    if kind == "excel":
+        return doors.excel(path, sheet, read)
+    if kind in ("sqlite", "duckdb"):
+        return doors.database(path, kind, query, read)
+    return doors.parquet_or_arrow(path, kind, read)
+
+
+def _reader(options: dict[str, Any]) -> doors.Read[Dataset]:
+    """What becomes of batches under the options of `read_csv`."""
+    given: dict[str, Any] = {
+        "levels": {},
+        "edges": {},
+        "bins": 5,
+        "binning": "quantile",
+        "max_levels": 10,
+    }
+    given |= {k: v for k, v in options.items() if k in given and v is not None}
+    numbers = Numbers(options.get("decimal"), options.get("thousands"))
+    missing = options.get("missing", "refuse")
+    known = {*given, "truth", "name", "missing", "decimal", "thousands"}
+    if unknown := next(iter(options.keys() - known), None):
+        raise InputError(f"read_table has no option {unknown!r}.")
+    reading = Reading(**given, numbers=numbers)
+    return lambda batches: _dataset(
+        batches, reading, missing, options.get("name"), options.get("truth")
+    )
+
+
+def _dataset(
+    batches: Batches, reading: Reading, missing: Missing, name: str | None, truth: Any
+) -> Dataset:
+    """Tally the batches, decide on each column, and write the codes column by column."""
+    if missing not in ("refuse", "level", "drop"):
+        raise InputError("missing must be 'refuse', 'level' or 'drop'.")
+    _check_names(batches)
+    if batches.ordered:
+        declared = {k: v for k, v in batches.ordered.items() if k not in reading.edges}
+        reading = reading.with_levels(declared)
+    reading.check_columns([n for n in batches.names if n])
+    columns, left_out = _named(tally(batches, reading.numbers, MAX_ROWS), batches.label)
+    _check_rows(columns[0].n, batches.label)
+    columns, said = _without_missing(columns, reading, missing, batches.label)
     coded = [code_column(column, reading) for column in columns]
-    coded_levels = [column.levels for column in coded]
-    # One column at a time, so that the wide index type never exists for the whole table.
-    codes = np.empty((len(coded[0].codes), len(coded)), code_type(map(len, coded_levels)), "F")
-    for j, column in enumerate(coded):
-        codes[:, j] = column.codes
-    codes.flags.writeable = False
+    names = tuple(column.name for column in columns)
+    codes = _codes(columns, coded)
+    label = batches.label.removesuffix(".gz")
     return Dataset(
         name=name or Path(label).stem,
         codes=codes,
         names=names,
-        levels=tuple(coded_levels),
+        levels=tuple(coding.levels for coding in coded),
         truth=None if truth is None else read_edges(truth, names),
-        notes=notes(names, coded),
+        notes=(*batches.notes, *left_out, *said, *notes(names, coded)),
     )
 
 
-def _parse_table(text: str, label: str) -> list[RawColumn]:
-    lines = io.StringIO(text, newline="")
-    reader = csv.reader(lines, delimiter=separator(text), strict=True, skipinitialspace=True)
-    try:
-        header = [cell.strip() for cell in next((row for row in reader if not _blank(row)), [])]
-        _check_header(header, label)
-        columns = _tally(_checked_rows(reader, len(header), label), header)
-    except csv.Error as error:
-        raise DataError(f"{label}, line {reader.line_num}: {error}; check its quotes.") from None
-    n = len(columns[0].index)
+def _codes(columns: list[RawColumn], coded: list[Coding]) -> np.ndarray:
+    """One column at a time, each index let go: never more than the codes beside what was read."""
+    kind = code_type(len(coding.levels) for coding in coded)
+    codes = np.empty((columns[0].n, len(columns)), kind, "F")
+    columns.reverse()
+    for j, coding in enumerate(coded):
+        codes[:, j] = coding.codes(columns.pop(), kind)
+    codes.flags.writeable = False
+    return codes
+
+
+def _check_names(batches: Batches) -> None:
+    names = [name for name in batches.names if name]
+    if len(names) < 2:
+        raise DataError(f"{batches.label} has fewer than two columns with a name; give two.")
+    if len(set(names)) < len(names):
+        twice = show(repeated(names))
+        raise DataError(f"Two columns of {batches.label} are called {twice}; rename or delete one.")
+    if len(names) > MAX_COLUMNS:
+        raise DataError(
+            f"{batches.label} has {len(names):,} columns; keep at most {MAX_COLUMNS:,}."
+        )
+
+
+def _check_rows(n: int, label: str) -> None:
     if n < 2:
         raise DataError(f"{label} has {'one row' if n else 'no rows'} of data; give at least 2.")
-    return columns
 
 
-def _check_header(header: list[str], label: str) -> None:
-    if len(header) < 2:
-        raise DataError(f"{label} has one column; give at least two, cut by comma, ; or tab.")
-    if len(header) > MAX_COLUMNS:
-        raise DataError(f"{label} has {len(header):,} columns; keep at most {MAX_COLUMNS:,}.")
-    if "" in header:
-        where = header.index("") + 1
-        raise DataError(f"Column {where} of {label} has no name; name it or delete the column.")
-    if len(set(header)) < len(header):
-        twice = show(repeated(header))
-        raise DataError(f"Two columns of {label} are called {twice}; rename or delete one.")
-
-
-def _checked_rows(reader: Any, width: int, label: str) -> Iterator[list[str]]:
-    """Yield the rows that are not blank; `reader` is a csv reader past the header."""
-    n = 0
-    for row in reader:
-        if len(row) == width:
-            n += 1
-            yield row
-        elif not _blank(row):
+def _named(columns: list[RawColumn], label: str) -> tuple[list[RawColumn], list[str]]:
+    """The columns with a name; of those without, a row index and an empty one are passed over."""
+    kept, said = [], []
+    for place, column in enumerate(columns):
+        if column.name:
+            kept.append(column)
+            continue
+        distinct = column.numbers or len(column.values) == len(column.index)
+        if place == 0 and distinct:
+            said.append("The first column has no name and numbers the rows; it was left out.")
+        elif column.values != [""]:
             raise DataError(
-                f"The header of {label} has {width} cells but line {reader.line_num} has "
-                f"{len(row)}; make every line the same length."
+                f"Column {place + 1} of {label} has no name; name it or delete the column."
             )
-        if n > MAX_ROWS:
-            raise DataError(f"{label} has more than {MAX_ROWS:,} rows; give fewer.")
+    return kept, said
 
 
-def _blank(row: list[str]) -> bool:
-    return len(row) < 2 and not "".join(row).strip()
+# Missing values -----------------------------------------------------------------------
 
 
-def _tally(rows: Iterator[list[str]], header: list[str]) -> list[RawColumn]:
-    """Number each column's distinct cells, in batches so that the cells need not be kept."""
-    numbers: list[dict[str, int]] = [{} for _ in header]
-    parts: list[list[np.ndarray]] = [[np.empty(0, np.int32)] for _ in header]
-    while batch := list(islice(rows, _BATCH)):
-        for seen, part, cells in zip(numbers, parts, zip(*batch, strict=True), strict=True):
-            index = (seen.setdefault(cell.strip(), len(seen)) for cell in cells)
-            part.append(np.fromiter(index, np.int32, len(cells)))
-    return [
-        RawColumn(name, list(seen), np.concatenate(part))
-        for name, seen, part in zip(header, numbers, parts, strict=True)
-    ]
-
-
-def _refuse_missing(columns: list[RawColumn]) -> None:
-    missing = {}
+def _without_missing(
+    columns: list[RawColumn], reading: Reading, missing: Missing, label: str
+) -> tuple[list[RawColumn], list[str]]:
+    gone = {}
     for column in columns:
-        marked = [value in MISSING for value in column.values]
-        if any(marked):
-            missing[column.name] = int(column.counts()[marked].sum())
-    if missing:
-        listed = ", ".join(
-            f"{show(name)} ({count:,})" for name, count in islice(missing.items(), 3)
-        )
-        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-        raise DataError(
-            f"Missing values in column {listed}{more}; fill them in or delete those rows, or "
-            "declare the marker as a level if it is a real value."
-        )
+        if column.name not in reading.levels and (mask := _missing_cells(column)) is not None:
+            gone[column.name] = mask
+    if not gone:
+        return columns, []
+    if missing == "level":
+        level = f"Missing values of {_listed(list(gone))} are a level of their own, the last."
+        return [_with_gaps(column, gone.get(column.name)) for column in columns], [level]
+    if missing == "refuse":
+        _refuse_missing(gone)
+    dropped = np.logical_or.reduce(list(gone.values()))
+    n = len(dropped) - int(dropped.sum())
+    _check_rows(n, f"Without its rows with missing values, {label}")
+    note = (
+        f"{len(dropped) - n:,} of {len(dropped):,} rows had a missing value and were left out; "
+        f"the {n:,} that stay count as public, so no guarantee hides whether a row was complete."
+    )
+    return [column.kept(~dropped) for column in columns], [note]
+
+
+def _missing_cells(column: RawColumn) -> np.ndarray | None:
+    """Which rows have no value in the column; None if all have."""
+    if column.numbers:
+        mask = np.isnan(column.index)
+        return mask if mask.any() else None
+    marked = np.array([value in MISSING for value in column.values], bool)
+    return np.asarray(marked[column.index]) if marked.any() else None
+
+
+def _refuse_missing(gone: Mapping[str, np.ndarray]) -> None:
+    listed = ", ".join(
+        f"{show(name)} ({int(mask.sum()):,})" for name, mask in islice(gone.items(), 3)
+    )
+    more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
+    raise DataError(
+        f"Missing values in column {listed}{more}; fill them in or delete those rows "
+        "(missing='drop'), or keep them as a level (missing='level', or declare the marker)."
+    )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if names[5:] else "")
+
+
+def _with_gaps(column: RawColumn, mask: np.ndarray | None) -> RawColumn:
+    return column if mask is None else replace(column.kept(~mask), gaps=mask)

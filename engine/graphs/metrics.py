@@ -5,6 +5,7 @@ The true graph enters as its CPDAG, which is all that observational data can tel
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -19,9 +20,11 @@ class EdgeClass(StrEnum):
     """What became of one adjacency of truth or result."""
 
     CORRECT = "correct"
+    CLAIMED = "direction claimed"
     WRONG_DIRECTION = "wrong direction"
     EXTRA = "extra"
     MISSED = "missed"
+    UNTESTED = "not tested"
 
 
 @dataclass(frozen=True)
@@ -52,18 +55,34 @@ def _f1(hits: int, found: int, true: int) -> float:
     return _ratio(2 * hits, found + true)
 
 
-def classify(learned: Adjacency, truth: Adjacency) -> dict[tuple[int, int], EdgeClass]:
-    """(i, j), i < j -> class, for every pair adjacent in either CPDAG matrix."""
+def classify(
+    learned: Adjacency,
+    truth: Adjacency,
+    *,
+    dag: Adjacency | None = None,
+    untested: Collection[tuple[int, int]] = (),
+) -> dict[tuple[int, int], EdgeClass]:
+    """(i, j), i < j -> class, for every pair adjacent in either CPDAG matrix.
+
+    With the causal graph's own matrix ``dag`` an arrow that it has, and that its CPDAG leaves open,
+    is CLAIMED: right, but no method can know it from such data. ``untested`` pairs that are
+    adjacent in ``learned`` are UNTESTED, whatever the truth says of them.
+    """
     classes: dict[tuple[int, int], EdgeClass] = {}
     either = learned | learned.T | truth | truth.T
     for i, j in zip(*np.nonzero(np.triu(either, 1)), strict=True):
         mine, real = (learned[i, j], learned[j, i]), (truth[i, j], truth[j, i])
-        if not any(real):
+        if any(mine) and (int(i), int(j)) in untested:
+            kind = EdgeClass.UNTESTED
+        elif not any(real):
             kind = EdgeClass.EXTRA
         elif not any(mine):
             kind = EdgeClass.MISSED
+        elif mine == real:
+            kind = EdgeClass.CORRECT
         else:
-            kind = EdgeClass.CORRECT if mine == real else EdgeClass.WRONG_DIRECTION
+            lucky = all(real) and dag is not None and mine == (dag[i, j], dag[j, i])
+            kind = EdgeClass.CLAIMED if lucky else EdgeClass.WRONG_DIRECTION
         classes[int(i), int(j)] = kind
     return classes
 

@@ -235,6 +235,62 @@ class SmoothEvent:
 
 
 @dataclass(frozen=True)
+class ProposeTestReleaseEvent:
+    """A value released with Laplace noise if it is far from leaving an interval.
+
+    Dwork and Lei 2009: each of ``tests`` noisy distances costs ``step``, the release itself another
+    ``step``; a value that one record could take out of its interval passes one test with a
+    probability of at most slack / 2.
+    """
+
+    step: float
+    slack: float
+    tests: int
+
+    @property
+    def epsilon(self) -> float:
+        return (self.tests + 1) * self.step
+
+    @property
+    def rho(self) -> float:
+        # (epsilon, delta)-DP is delta-approximate (epsilon^2 / 2)-zCDP.
+        return min(self.epsilon**2 / 2, self.epsilon)
+
+    @property
+    def delta(self) -> float:
+        return min(1.0, self.tests * self.slack / 2)
+
+    def describe(self) -> str:
+        return (
+            f"Propose-test-release, {self.tests} tests and a release of ε {self.step:.4g} each, "
+            f"δ {self.delta:.2g}"
+        )
+
+
+@dataclass(frozen=True)
+class StableEvent:
+    """A value released as it is if many records must change to move it (Dwork and Roth, Alg. 13).
+
+    ``defended`` is False where the noisy number of records can itself jump by more than 1.
+    """
+
+    stated_epsilon: float
+    delta: float
+    defended: bool = True
+
+    @property
+    def epsilon(self) -> float:
+        return self.stated_epsilon if self.defended else math.inf
+
+    @property
+    def rho(self) -> float:
+        return min(self.epsilon**2 / 2, self.epsilon)
+
+    def describe(self) -> str:
+        return f"Release if stable, ε {self.stated_epsilon:.4g}, δ {self.delta:.2g}"
+
+
+@dataclass(frozen=True)
 class UndefendedEvent:
     """A release of the data that carries no noise at all: nothing can be defended for it."""
 

@@ -4,8 +4,8 @@
 given apart from it, because the papers calibrate theirs to bounds that do not always hold.
 Scales are Laplace scales b or Gaussian standard deviations, in the units of the value released.
 
-Every answer leaves through :meth:`Randomness.released`, with its charge and its exact input, so that
-an audit can watch a run and force its answers upon a neighbour (:mod:`engine.audit.replay`).
+Every answer leaves through :meth:`Randomness.released`, with its charge and its exact input, so
+that an audit can watch a run and force its answers upon a neighbour (:mod:`engine.audit.replay`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from engine.privacy.events import (
     ExponentialEvent,
     GaussianEvent,
     LaplaceEvent,
+    ProposeTestReleaseEvent,
     SmoothEvent,
+    StableEvent,
     SubsampledEvent,
     SubsampledGaussianEvent,
 )
@@ -138,6 +140,54 @@ def analytic_gaussian(
     return session.randomness.released(event, exact, noisy), sigma
 
 
+def propose_test_release(
+    session: Paying,
+    value: float,
+    distances: Sequence[float],
+    *,
+    length: float,
+    epsilon: float,
+    slack: float,
+    label: str = "Propose-test-release",
+    order: int | None = None,
+) -> float | None:
+    """Release ``value`` with Laplace(length / epsilon) noise if it is stable; else None.
+
+    Dwork and Lei 2009. ``distances`` are the numbers of records to change until the value leaves
+    each of its intervals of the given length; one record moves each of them by at most 1. It is
+    enough that one of them, noise included, exceeds 1 + ln(1 / slack) / epsilon. ``epsilon`` is
+    that of every part: the whole costs (len(distances) + 1) epsilon.
+    """
+    event = ProposeTestReleaseEvent(epsilon, slack, len(distances))
+    session.ledger.charge(event, label=label, order=order)
+    noise, threshold = _noise(session), 1 + math.log(1 / slack) / epsilon
+    noisy = [distance + noise.laplace(0.0, 1 / epsilon) for distance in distances]
+    if max(noisy) <= threshold:
+        return None
+    return float(value) + float(noise.laplace(0.0, length / epsilon))
+
+
+def stable_release(
+    session: Paying,
+    value: float,
+    distance: float,
+    *,
+    epsilon: float,
+    delta: float,
+    defended: bool = True,
+    label: str = "Release if stable",
+    order: int | None = None,
+) -> float | None:
+    """Release ``value`` as it is if ``distance`` and noise exceed ln(1 / delta) / epsilon.
+
+    Dwork and Roth 2013, Algorithm 13. ``distance`` is a lower bound on the records to change until
+    the value can move; one record moves it by at most 1, or ``defended`` is False.
+    """
+    session.ledger.charge(StableEvent(epsilon, delta, defended), label=label, order=order)
+    noisy = distance + float(_noise(session).laplace(0.0, 1 / epsilon))
+    return float(value) if noisy > math.log(1 / delta) / epsilon else None
+
+
 def exponential(
     session: Paying,
     utilities: ArrayLike,
@@ -157,6 +207,7 @@ def exponential(
     event = ExponentialEvent(defended, sensitivity, epsilon)
     session.ledger.charge(event, label=label, order=order)
     u = np.asarray(utilities, dtype=float)
+    # The largest of logits plus independent Gumbel noise has the softmax's distribution.
     noisy = epsilon * u / (2 * sensitivity) + _noise(session).gumbel(size=u.shape)
     return session.randomness.released(event, u, int(np.argmax(noisy)), noisy)
 

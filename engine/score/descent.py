@@ -93,7 +93,8 @@ def _emit_gradient(session: Session, noisy: Matrix) -> None:
         "gradient",
         "released",
         reason="a gradient of the loss was released with noise; its length is shown",
-        value=float(np.linalg.norm(noisy)))
+        value=float(np.linalg.norm(noisy)),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,6 +301,8 @@ def strict_descent(
         _emit_gradient(session, noisy)
         h, h_slope = acyclicity(w)
         slope = noisy + (penalty * h + multiplier) * h_slope
+        # Adam (Kingma and Ba 2015): running means of the noisy slope and of its square, the second
+        # corrected for its start at 0; the scale of a step is thus itself made of noisy gradients.
         first = DECAYS[0] * first + (1 - DECAYS[0]) * slope
         second = DECAYS[1] * second + (1 - DECAYS[1]) * slope**2
         unbiased = second / (1 - DECAYS[1] ** (k + 1))
@@ -309,7 +312,7 @@ def strict_descent(
         trace.weights = off_diagonal(soft(moved, rate * l1))
         trace.h.append(acyclicity(trace.weights)[0])
         trace.epsilon.append(epsilons[k])
-        if ends:
+        if ends:  # the dual step of the augmented Lagrangian, alpha += rho h
             multiplier += penalty * trace.h[-1]
 
 
@@ -355,6 +358,7 @@ def quasi_newton(
         w = _joined(at, d)
         h, h_slope = acyclicity(w)
         smooth = (gradient(w, k) + (penalty * h + multiplier) * h_slope).ravel()
+        # W = W+ - W-: the l1 term slopes +l1 in both halves, the rest changes its sign.
         slope = np.where(free, np.concatenate([smooth + l1, -smooth + l1]), 0.0)
         if last is not None:
             _remember(memory, at - last[0], slope - last[1])

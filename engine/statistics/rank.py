@@ -28,10 +28,14 @@ def _kendall_sums(table, strict):  # type: ignore[no-untyped-def]
     """(sum of 9 S_i / (2 n_i + 5), sum of w(n_i)) over the strata that count."""
     strata, rows, columns = table.shape
     numerator, weight = 0.0, 0.0
+    # below[j]: records of column j in the rows already passed, which rank higher in x.
     below = np.zeros(columns, np.int64)
     for s in range(strata):
         below[:] = 0
         n, score, used_rows = 0, 0, 0
+        # From the highest level of x downwards: a record of cell (i, j) is concordant with every
+        # record below it in this walk to the right of j, discordant with every one to its left.
+        # Records of the same row or column are ties, and count as neither.
         for i in range(rows - 1, -1, -1):
             right = below.sum()
             left, row = 0, 0
@@ -46,8 +50,11 @@ def _kendall_sums(table, strict):  # type: ignore[no-untyped-def]
             used_rows += row > 0
         if n == 0:
             continue
+        # The published rule: a stratum of two rows, or with a constant column, tests nothing. The
+        # strict form sums over all strata, because what may be skipped depends on the data.
         if not strict and (n <= 2 or used_rows < 2 or np.count_nonzero(below) < 2):
             continue
+        # w_i tau_i with tau_i = 2 S_i / (n_i (n_i - 1)): the n_i (n_i - 1) cancels.
         numerator += 9.0 * score / (2 * n + 5)
         weight += _kendall_weight(n)
     return numerator, weight

@@ -62,9 +62,7 @@ def chart(panels: Sequence[Panel], title: str, columns: int = 4) -> str:
     columns = max(1, min(columns, len(panels)))
     rows = math.ceil(len(panels) / columns)
     with rc_context(_RULES):
-        figure = Figure(
-            figsize=(columns * _PANEL[0], rows * _PANEL[1] + 0.7), layout="constrained"
-        )
+        figure = Figure(figsize=(columns * _PANEL[0], rows * _PANEL[1] + 0.7), layout="constrained")
         axes = figure.subplots(rows, columns, squeeze=False).ravel()
         for axis, panel in zip(axes, panels, strict=False):
             _draw(axis, panel)

@@ -43,6 +43,7 @@ class Work:
     out: Path
     seeds: int | None = None
     n: int = 100_000
+    pairs: Path | None = None  # a person's copy of the Tuebingen pairs
     executor: str = "processes"
     workers: int = 2
     cancelled: Callable[[], bool] = lambda: False
@@ -63,6 +64,12 @@ class Work:
     def cells(
         self, networks: Sequence[str], keys: Sequence[str], grid: Mapping[str, Any], seeds: int
     ) -> list[CellResult]:
+        """All results of a grid on the paper's networks."""
+        return self.study(self.data(networks), keys, grid, seeds)
+
+    def study(
+        self, datasets: Sequence[Dataset], keys: Sequence[str], grid: Mapping[str, Any], seeds: int
+    ) -> list[CellResult]:
         """All results of a grid, from the folder's store where they are there already."""
         known = self.registered(keys)
         if not known:
@@ -71,7 +78,7 @@ class Work:
         fitting = {name: value for name, value in grid.items() if name in declared}
         with ResultStore(self.out / "study.db") as store:
             results = sweep(
-                self.data(networks),
+                datasets,
                 known,
                 fitting,
                 self.seeds or seeds,

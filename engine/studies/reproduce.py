@@ -21,6 +21,7 @@ from engine.studies.reproduce_curate import (
     curate_table6,
     curate_table7,
 )
+from engine.studies.reproduce_pairs import pairs_table2
 from engine.studies.reproduce_priv_pc import figure1, table2, table3
 
 STUDIES: dict[str, Callable[[Work], None]] = {
@@ -32,6 +33,7 @@ STUDIES: dict[str, Callable[[Work], None]] = {
     "curate-table7": curate_table7,
     "curate-figure3": curate_figure3,
     "curate-figure4": curate_figure4,
+    "pairs-table2": pairs_table2,
 }
 
 

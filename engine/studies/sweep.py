@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -24,6 +25,7 @@ from engine.studies.executors import Batch, DaskPool, ProcessPool, parallel, ser
 from engine.studies.store import ResultStore, opened
 
 StoreLike = ResultStore | str | os.PathLike[str] | None
+Group = tuple[str, str]  # a dataset's fingerprint and an algorithm: runs of like length
 
 EXECUTORS = ("serial", "processes")
 
@@ -32,7 +34,8 @@ EXECUTORS = ("serial", "processes")
 class Progress:
     """How far a study is: cells done of how many, those found in the store, seconds so far.
 
-    ``left`` estimates the seconds to come, None before the first run.
+    ``left`` estimates the seconds to come, None before the first run: dataset by dataset and
+    algorithm by algorithm, since an Alarm run takes a hundred times an Asia run.
     """
 
     done: int
@@ -53,6 +56,7 @@ def sweep(
     workers: int = 2,
     cancelled: Callable[[], bool] = lambda: False,
     on_progress: Callable[[Progress], None] | None = None,
+    expected: Mapping[Group, float] | None = None,
 ) -> Iterator[CellResult]:
     """Run every cell of datasets x algorithms x parameters x seeds; an iterator of results.
 
@@ -63,7 +67,8 @@ def sweep(
     ``executor`` is "serial", "processes" (``workers`` of them) or the address of a Dask scheduler,
     such as "tcp://host:8786". Each gives the same results, in an order of its own. ``cancelled`` is
     polled; what is finished by then is yielded and kept. ``on_progress`` is called after each
-    result. The datasets' tables and scores are counted once a process.
+    result; ``expected`` is :attr:`Estimate.seconds_each`, for kinds of runs not yet seen. The
+    datasets' tables and scores are counted once a process.
     """
     study = plan(datasets, algorithms, parameters, seeds)
     if executor not in EXECUTORS and "://" not in executor:
@@ -75,7 +80,37 @@ def sweep(
     make = {"serial": lambda: None, "processes": lambda: ProcessPool(workers)}.get(
         executor, lambda: DaskPool(executor)
     )
-    return _Study(study, kept, kept is not store, make, cancelled, on_progress).results()
+    left = _Left(study.cells, dict(expected or {}))
+    return _Study(study, kept, kept is not store, make, cancelled, on_progress, left).results()
+
+
+class _Left:
+    """The seconds that the runs to come will take, from those of their kind so far."""
+
+    def __init__(self, cells: Sequence[Cell], expected: dict[Group, float]):
+        self._expected = expected
+        self._waiting = Counter((c.fingerprint, c.algorithm) for c in cells)
+        self._runs: Counter[Group] = Counter()
+        self._seconds: dict[Group, float] = {}
+
+    def note(self, result: CellResult, *, fresh: bool) -> None:
+        """A run is there; one from the store tells its length too, but took no time."""
+        group = result.fingerprint, result.algorithm
+        self._waiting[group] -= 1
+        self._runs[group] += fresh
+        self._seconds[group] = self._seconds.get(group, 0.0) + (result.seconds if fresh else 0.0)
+
+    def seconds(self, elapsed: float) -> float | None:
+        """Seconds to come, as ``elapsed`` went by for the runs so far; None before the first."""
+        worked = sum(self._seconds.values())
+        if not worked:
+            return None
+        each = self._expected | {g: self._seconds[g] / n for g, n in self._runs.items() if n}
+        # A kind of run that nobody has seen is taken to be as slow as the slowest.
+        slowest = max(each.values())
+        work = sum(n * each.get(g, slowest) for g, n in self._waiting.items())
+        # Workers beside each other, or time between the runs; starting up is not held against it.
+        return work * elapsed / max(worked, elapsed / 2)
 
 
 class _Study:
@@ -89,7 +124,9 @@ class _Study:
         make_pool: Callable[[], Any],
         cancelled: Callable[[], bool],
         on_progress: Callable[[Progress], None] | None,
+        left: _Left,
     ):
+        self._left = left
         self._plan, self._store, self._owns_store = study, store, owns_store
         self._make_pool, self._cancelled, self._on_progress = make_pool, cancelled, on_progress
         self._done = self._reused = 0
@@ -106,13 +143,13 @@ class _Study:
                     missing.append(cell)
                 else:
                     self._reused += 1
-                    yield self._report(found)
+                    yield self._report(found, fresh=False)
             self._began = monotonic()
             for batch in self._run(missing):
                 if self._store is not None:
                     self._store.put(batch)
                 for result in batch:
-                    yield self._report(result)
+                    yield self._report(result, fresh=True)
         finally:
             if self._owns_store and self._store is not None:
                 self._store.close()
@@ -125,12 +162,12 @@ class _Study:
             return serial(self._plan.datasets, cells, self._cancelled)
         return parallel(pool, self._plan.datasets, cells, self._cancelled)
 
-    def _report(self, result: CellResult) -> CellResult:
+    def _report(self, result: CellResult, *, fresh: bool) -> CellResult:
         self._done += 1
+        self._left.note(result, fresh=fresh)
         if self._on_progress is not None:
             total, now = len(self._plan.cells), monotonic()
-            fresh = self._done - self._reused
-            left = (now - self._began) / fresh * (total - self._done) if fresh else None
+            left = self._left.seconds(now - self._began) if fresh else None
             self._on_progress(Progress(self._done, total, self._reused, now - self._start, left))
         return result
 
@@ -140,12 +177,14 @@ class Estimate:
     """What a study would take: its cells, those already kept, and seconds for the others.
 
     ``at_least`` says that some run outlasted its probe, so that ``seconds`` is a lower bound.
+    ``seconds_each`` is what one run of a kind takes.
     """
 
     cells: int
     kept: int
     seconds: float
     at_least: bool
+    seconds_each: Mapping[Group, float] = field(default_factory=dict, compare=False)
 
     @property
     def runs(self) -> int:
@@ -172,21 +211,25 @@ def estimate(
     kept = opened(store)
     try:
         missing = [c for c in study.cells if kept is None or not kept.has(c)]
-        groups: dict[tuple[str, str], list[Cell]] = {}
+        groups: dict[Group, list[Cell]] = {}
         for cell in missing:
             groups.setdefault((cell.fingerprint, cell.algorithm), []).append(cell)
         total, at_least = 0.0, False
+        each: dict[Group, float] = {}
         for key, cells in groups.items():
             known = kept.mean_seconds(*key) if kept is not None else None
             if known is not None:
+                each[key] = known
                 total += known * len(cells)
                 continue
             seconds, cut = _probe(study, cells, patience / len(groups))
+            each[key] = seconds / len(cells)
             total, at_least = total + seconds, at_least or cut
     finally:
         if kept is not None and kept is not store:
             kept.close()
-    return Estimate(len(study.cells), len(study.cells) - len(missing), total / workers, at_least)
+    done = len(study.cells) - len(missing)
+    return Estimate(len(study.cells), done, total / workers, at_least, each)
 
 
 def _probe(study: Plan, cells: list[Cell], patience: float) -> tuple[float, bool]:

@@ -27,6 +27,9 @@ def _count_cells(columns, which, strides, index, weights, cells):  # type: ignor
     scratch ``index`` (_BLOCK,) of the narrowest type that holds a cell's number; ``weights`` (k,)
     int32, or empty where every row counts once.
     """
+    # Cell number of row r: sum over the query's columns i of columns[which[i]][r] * strides[i]. It
+    # is built for a block of rows at a time, column by column, so that the inner loops vectorise
+    # and the block's numbers stay in the first-level cache.
     k = columns.shape[1]
     lanes = _LANES if cells <= _LANE_CELLS else 1
     sums = np.zeros((lanes, cells), np.int32)

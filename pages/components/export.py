@@ -1,8 +1,9 @@
-"""Downloads: a run as JSON, its tables as CSV."""
+"""Downloads: a run as JSON, its tables as CSV, pages and pictures."""
 
 from __future__ import annotations
 
 import json
+import mimetypes
 from collections.abc import Callable
 from typing import Any
 
@@ -31,9 +32,9 @@ def as_csv(table: pd.DataFrame) -> str:
     return table.to_csv(index=False)
 
 
-def download(title: str, make: Callable[[], str], name: str, *, key: str) -> None:
+def download(title: str, make: Callable[[], str | bytes], name: str, *, key: str) -> None:
     """A button whose file is made only when it is pressed."""
-    kind = "application/json" if name.endswith(".json") else "text/csv"
+    kind = mimetypes.guess_type(name)[0] or "text/plain"
     st.download_button(
         title, make, name, kind, key=key, on_click="ignore", icon=":material/download:"
     )

@@ -28,9 +28,12 @@ class PageEntry:
 
 PAGES = (
     PageEntry("Run", "run"),
+    PageEntry("Learn", "learn"),
     PageEntry("Compare", "compare"),
     PageEntry("Sweep", "sweep"),
     PageEntry("Budget", "budget"),
     PageEntry("Sieve", "sieve"),
+    PageEntry("Pairs", "pairs"),
     PageEntry("Data", "data"),
+    PageEntry("Report", "report"),
 )

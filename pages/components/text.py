@@ -9,6 +9,8 @@ from typing import Any
 
 from engine import Dataset
 from engine.algorithm import WHOLE_RUN, Algorithm
+from engine.data.pairs import CAUSES, HELD_OUT, MECHANISMS
+from engine.data.pairs import NOISES as PAIR_NOISES
 from engine.data.simulated import parse_name
 from engine.errors import InputError
 from engine.registry import ALGORITHMS
@@ -32,6 +34,14 @@ LABELS = {
     "gaussian": "Gaussian",
     "exponential": "Exponential",
     "gumbel": "Gumbel",
+    "hsic": "HSIC",
+    "root_hsic": "√HSIC",
+    "iqr": "IQR",
+    "variance": "Variance",
+    "vote": "Vote over blocks (ours)",
+    "difference": "One difference (ours)",
+    "scores": "Two scores (the paper)",
+    **{word: word.capitalize() for word in (*MECHANISMS, *HELD_OUT, *PAIR_NOISES, *CAUSES)},
 }
 
 RESEARCH_TOOL = (
@@ -69,6 +79,10 @@ def dataset_title(data: Dataset) -> str:
     """The dataset's name as a heading shows it."""
     if not data.public:
         return data.name
+    if data.name.startswith("pair:"):
+        return ", ".join(["Pair", *map(label, data.name.split(":")[1:])])
+    if data.name.startswith("tuebingen:"):
+        return data.name.replace("tuebingen:", "Tübingen, ")
     try:
         graph, _, _, noise = parse_name(data.name)
     except InputError:

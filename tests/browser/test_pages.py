@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 RESTING = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 BODY = '.js-plotly-plot, iframe, [data-testid="stDataFrame"], [data-testid="stMetric"]'
+WHOLE = """() => !document.querySelector('[data-testid="stSkeleton"]')"""
 BROKEN = '[data-testid="stException"], [data-testid="stAlertContentError"]'
 
 
@@ -33,6 +34,7 @@ def test_it_opens(page: Page, screenshots: Path, entry: PageEntry) -> None:
     page.locator("h1", has_text=entry.title).wait_for()
     page.locator(BODY).first.wait_for(state="attached")
     page.wait_for_selector(RESTING)
+    page.wait_for_function(WHOLE)
     page.screenshot(path=screenshots / f"page_{entry.name}.png", full_page=True)
     assert page.locator(BROKEN).count() == 0
     assert complaints == []

@@ -156,9 +156,9 @@ def test_bounds_are_enforced_with_one_sentence(key: str, spec: Spec) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_unknown_parameters_are_refused(key: str, asia: Dataset) -> None:
+def test_unknown_parameters_are_refused(key: str, sample: Dataset) -> None:
     with pytest.raises(InputError, match="no parameter 'epsilom'") as caught:
-        run(key, asia, epsilom=1.0)
+        run(key, sample, epsilom=1.0)
     assert str(caught.value).endswith(".") or str(caught.value).endswith("?")
 
 
@@ -205,16 +205,16 @@ def check_result(result: RunResult, data: Dataset, key: str) -> None:
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_defaults_run(key: str, asia: Dataset) -> None:
+def test_defaults_run(key: str, sample: Dataset) -> None:
     """Every field of the API, global randomness untouched, the same run again without a trace."""
     numpy_before, python_before = np.random.get_state(), random.getstate()  # noqa: NPY002
-    result = run(key, asia, seed=1)
+    result = run(key, sample, seed=1)
     numpy_after = np.random.get_state()  # noqa: NPY002
     assert all(np.array_equal(a, b) for a, b in zip(numpy_before, numpy_after, strict=True))
     assert random.getstate() == python_before
-    check_result(result, asia, key)
+    check_result(result, sample, key)
     assert len(result.ledger) > 0
-    silent = run(key, asia, seed=1, trace=False)
+    silent = run(key, sample, seed=1, trace=False)
     assert silent.steps == ()
     assert seen(silent)[:4] == seen(result)[:4]
     assert seen(silent)[5:] == seen(result)[5:]
@@ -222,24 +222,24 @@ def test_defaults_run(key: str, asia: Dataset) -> None:
 
 
 @pytest.mark.parametrize(("key", "guarantee"), CASES)
-def test_seed_decides_everything(key: str, guarantee: str, asia: Dataset) -> None:
+def test_seed_decides_everything(key: str, guarantee: str, sample: Dataset) -> None:
     first, again, other = (
-        run(key, asia, seed=seed, epsilon=0.5, guarantee=guarantee) for seed in (5, 5, 6)
+        run(key, sample, seed=seed, epsilon=0.5, guarantee=guarantee) for seed in (5, 5, 6)
     )
     assert seen(first) == seen(again)
     assert repr(first.steps) != repr(other.steps)
 
 
 @pytest.mark.parametrize("key", [k for k in KEYS if k not in PRIVATE])
-def test_without_privacy_the_seed_is_idle(key: str, asia: Dataset) -> None:
-    assert seen(run(key, asia, seed=1)) == seen(run(key, asia, seed=2))
-    assert run(key, asia).spent.epsilon == math.inf
+def test_without_privacy_the_seed_is_idle(key: str, sample: Dataset) -> None:
+    assert seen(run(key, sample, seed=1)) == seen(run(key, sample, seed=2))
+    assert run(key, sample).spent.epsilon == math.inf
 
 
 @pytest.mark.parametrize(("key", "guarantee"), CASES)
-def test_the_trace_carries_the_whole_ledger(key: str, guarantee: str, asia: Dataset) -> None:
+def test_the_trace_carries_the_whole_ledger(key: str, guarantee: str, sample: Dataset) -> None:
     heard: list[Step] = []
-    result = run(key, asia, seed=2, epsilon=1.0, guarantee=guarantee, on_step=heard.append)
+    result = run(key, sample, seed=2, epsilon=1.0, guarantee=guarantee, on_step=heard.append)
     assert [c for step in result.steps for c in step.charges] == list(result.ledger)
     assert tuple(heard) == result.steps
     assert all(c.event.describe() for c in result.ledger)
@@ -256,8 +256,8 @@ def test_the_trace_carries_the_whole_ledger(key: str, guarantee: str, asia: Data
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_raw_values_ride_along_for_public_data_only(key: str, asia: Dataset) -> None:
-    private = dataclasses.replace(asia, public=False)
+def test_raw_values_ride_along_for_public_data_only(key: str, sample: Dataset) -> None:
+    private = dataclasses.replace(sample, public=False)
     assert all(step.internal is None for step in run(key, private, seed=2).steps)
 
 
@@ -265,10 +265,10 @@ def test_raw_values_ride_along_for_public_data_only(key: str, asia: Dataset) -> 
     ("key", "guarantee"), [*CASES, *((k, None) for k in KEYS if k not in PRIVATE)]
 )
 def test_a_step_about_a_pair_carries_its_reason(
-    key: str, guarantee: str | None, asia: Dataset
+    key: str, guarantee: str | None, sample: Dataset
 ) -> None:
     options = {} if guarantee is None else {"guarantee": guarantee, "epsilon": 5.0}
-    for step in run(key, asia, seed=2, **options).steps:
+    for step in run(key, sample, seed=2, **options).steps:
         if step.x is not None:
             assert step.reason
             assert step.reason[0].islower() or step.reason.startswith("G")
@@ -276,15 +276,16 @@ def test_a_step_about_a_pair_carries_its_reason(
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_a_run_can_be_stopped(key: str, asia: Dataset) -> None:
-    result = run(key, asia, cancelled=lambda: True)
+def test_a_run_can_be_stopped(key: str, sample: Dataset) -> None:
+    result = run(key, sample, cancelled=lambda: True)
     assert result.status == "cancelled"
-    check_result(result, asia, key)
+    check_result(result, sample, key)
 
 
 # Budgets --------------------------------------------------------------------------------
 
 NETWORKS = ("earthquake", "cancer", "asia")
+PAIRS = ("pair:cubic:uniform", "pair:sine:laplace")
 SIZES = (50, 2000)
 BUDGETS = (0.01, 0.3, 3.0, 100.0)
 
@@ -297,7 +298,7 @@ TWINS = ("earthquake",)
 
 def budget_cases(key: str) -> Iterator[tuple[Dataset, float, int]]:
     """Every network, size, budget and seed; seeds take the two deltas in turn."""
-    for name, n in product(NETWORKS, SIZES):
+    for name, n in product(PAIRS if ALGORITHMS[key].columns == 2 else NETWORKS, SIZES):
         if name in TWINS and ALGORITHMS[key].family == "score-based":
             continue
         data = load_dataset(name, n=n, seed=n)
@@ -361,13 +362,13 @@ def test_strict_budget_with_every_statistic(key: str, statistic: str) -> None:
 
 @pytest.mark.parametrize("key", [k for k in STRICT if has(k, "subsample")])
 @pytest.mark.parametrize("m", [1, 37, 500, 2000])
-def test_strict_budget_on_subsamples(key: str, m: int, asia: Dataset) -> None:
+def test_strict_budget_on_subsamples(key: str, m: int, sample: Dataset) -> None:
     for seed in range(3):
-        result = run(key, asia, epsilon=0.7, subsample=m, seed=seed)
+        result = run(key, sample, epsilon=0.7, subsample=m, seed=seed)
         total = total_of(result.ledger)
         assert total.epsilon <= 0.7 * (1 + 1e-6)
         assert total.delta <= 1e-6
-        check_result(result, asia, key)
+        check_result(result, sample, key)
 
 
 def test_the_budget_does_run_out(asia: Dataset) -> None:
@@ -382,9 +383,9 @@ def test_the_budget_does_run_out(asia: Dataset) -> None:
 
 
 @pytest.mark.parametrize("key", [k for k in STRICT if k in PARENT])
-def test_every_answer_is_charged(key: str, asia: Dataset) -> None:
+def test_every_answer_is_charged(key: str, sample: Dataset) -> None:
     """No released value without its own charge, and none for a query asked before."""
-    result = run(key, asia, seed=4, epsilon=5.0)
+    result = run(key, sample, seed=4, epsilon=5.0)
     released = [s for s in result.steps if s.value is not None and s.x is not None]
     questions = [(s.x, s.y, s.given) for s in released]
     assert len(set(questions)) == len(questions)
@@ -448,6 +449,13 @@ def odd_data() -> dict[str, Dataset]:
     levels3 = [["a", "b", "c"]] * 3
     return {
         "two columns": Dataset.from_codes(rng.integers(0, 2, (200, 2))),
+        "two columns, ten rows": Dataset.from_codes([[0, 1], [1, 0], [1, 1], [0, 0], [1, 1]] * 2),
+        "two columns, all rows alike": Dataset.from_codes(
+            np.zeros((60, 2), int), levels=[["a", "b"]] * 2
+        ),
+        "two numeric columns, one constant": Dataset.from_values(
+            np.column_stack([np.linspace(-3, 3, 80), np.ones(80)]), [(-2, 2), (0, 5)]
+        ),
         "two rows": Dataset.from_codes([[0, 0, 1], [1, 1, 0]]),
         "three rows": Dataset.from_codes(rng.integers(0, 3, (3, 4)), levels=[["a", "b", "c"]] * 4),
         "a level never occurs": Dataset.from_codes(rng.integers(0, 2, (300, 3)), levels=levels3),
@@ -468,6 +476,12 @@ def odd_data() -> dict[str, Dataset]:
 def test_odd_data(key: str, guarantee: str | None, what: str) -> None:
     data = odd_data()[what]
     options = {} if guarantee is None else {"guarantee": guarantee, "epsilon": 1.0}
+    if not ALGORITHMS[key].takes(data):
+        with pytest.raises(InputError) as caught:
+            run(key, data, seed=3, **options)
+        assert str(caught.value).endswith(".")
+        assert "\n" not in str(caught.value)
+        return
     result = run(key, data, seed=3, **options)
     check_result(result, data, key)
     assert result.metrics is None

@@ -240,4 +240,4 @@ def test_api_names() -> None:
         "direction_probability",
     ):
         assert callable(getattr(theory, name))
-    assert accounting.METHODS == METHODS
+    assert accounting.COMPOSITIONS == METHODS

@@ -20,7 +20,7 @@ from dp_accounting.dp_event import GaussianDpEvent, SampledWithoutReplacementDpE
 from dp_accounting.privacy_accountant import NeighboringRelation
 from dp_accounting.rdp import RdpAccountant
 from hypothesis import strategies as st
-from scipy.stats import chi2, kstest, laplace, norm
+from scipy.stats import binomtest, chi2, kstest, laplace, norm
 
 from engine.privacy import events as e
 from engine.privacy import mechanisms
@@ -346,6 +346,80 @@ ABOVE_THRESHOLD = Mechanism(
 )
 
 
+# Propose, test, release; release if stable ------------------------------------------------
+
+
+def approximate_rho(event: Any) -> float:
+    """(epsilon, delta)-DP is delta-approximate zCDP of a pure step's cost."""
+    epsilon = epsilon_of(event)
+    return min(epsilon, epsilon * epsilon / 2)
+
+
+def propose_test_release_fits(s: Session) -> bool:
+    """Noise on the release; and how often a distance at the threshold passes each of two tests."""
+    threshold = 1 + math.log(1 / 1e-3) / 0.8
+
+    def release(distances: tuple[float, ...]) -> float | None:
+        return mechanisms.propose_test_release(
+            s, 2.0, distances, length=0.5, epsilon=0.8, slack=1e-3
+        )
+
+    draws = [release((1e6,)) for _ in range(DRAWS)]
+    at, above = threshold, threshold + 1.0
+    passed = sum(release((at, above)) is not None for _ in range(DRAWS))
+    missed = 0.5 * laplace(0, 1 / 0.8).cdf(-1.0)
+    return follows(draws, laplace(2.0, 0.5 / 0.8).cdf) and bool(
+        binomtest(DRAWS - passed, DRAWS, missed).pvalue > ALPHA
+    )
+
+
+def stable_release_fits(s: Session) -> bool:
+    """How often a distance one above the threshold passes; what passes is not changed."""
+    distance = math.log(1 / 1e-3) / 0.8 + 1.0
+    found = [
+        mechanisms.stable_release(s, 2.0, distance, epsilon=0.8, delta=1e-3) for _ in range(DRAWS)
+    ]
+    assert set(found) <= {2.0, None}
+    missed = float(laplace(0, 1 / 0.8).cdf(-1.0))
+    return bool(binomtest(found.count(None), DRAWS, missed).pvalue > ALPHA)
+
+
+PROPOSE_TEST_RELEASE = Mechanism(
+    "propose_test_release",
+    lambda s, value, size: (
+        mechanisms.propose_test_release(s, value, (1e9,), length=1, epsilon=size / 2, slack=1e-9)
+        or value
+    ),
+    propose_test_release_fits,
+    (
+        Cost(
+            e.ProposeTestReleaseEvent,
+            st.builds(e.ProposeTestReleaseEvent, scales, small, st.integers(1, 3)),
+            lambda v: v.step * (1 + v.tests),
+            approximate_rho,
+            lambda v: v.slack / 2 * v.tests,
+        ),
+    ),
+)
+
+STABLE_RELEASE = Mechanism(
+    "stable_release",
+    lambda s, value, size: (
+        mechanisms.stable_release(s, value, 1.0, epsilon=size, delta=1e-9) or 0.0
+    ),
+    stable_release_fits,
+    (
+        Cost(
+            e.StableEvent,
+            st.builds(e.StableEvent, scales, small, st.booleans()),
+            lambda v: v.stated_epsilon if v.defended else math.inf,
+            approximate_rho,
+            lambda v: v.delta,
+        ),
+    ),
+)
+
+
 # The table ----------------------------------------------------------------------------
 
 MECHANISMS = {
@@ -357,6 +431,8 @@ MECHANISMS = {
         ANALYTIC_GAUSSIAN,
         EXPONENTIAL,
         ABOVE_THRESHOLD,
+        PROPOSE_TEST_RELEASE,
+        STABLE_RELEASE,
     )
 }
 

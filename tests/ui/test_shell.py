@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import runpy
+import sys
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-APP = Path(__file__).resolve().parents[2] / "app.py"
+ROOT = Path(__file__).resolve().parents[2]
+APP = ROOT / "app.py"
 
 
 @pytest.mark.parametrize("page", ["data", "run"])
@@ -21,3 +24,10 @@ def test_a_page_opened_first_is_drawn_inside_the_app(page: str) -> None:
     assert len([h for h in app.get("html") if ".stMainBlockContainer" in h.value]) == 1
     app.run()
     assert not app.exception
+
+
+def test_what_a_fresh_server_prepares_can_be_imported() -> None:
+    # In the server a failure would only be a line of its log, and a slow first page.
+    serve = runpy.run_path(str(ROOT / "scripts" / "serve.py"))
+    serve["prepare"]()
+    assert set(serve["LIBRARIES"]) <= set(sys.modules)

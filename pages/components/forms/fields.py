@@ -11,6 +11,9 @@ from engine.registry import ALGORITHMS
 from pages.components import text
 from pages.components.state.drafts import Draft
 
+# What takes any number of columns; those of two have a page of their own.
+GRAPH_ALGORITHMS = tuple(key for key, chosen in ALGORITHMS.items() if chosen.columns is None)
+
 Widget = Callable[..., Any]
 
 
@@ -71,7 +74,7 @@ def algorithm_choice(store: Draft, *, key: str, help: str = "") -> str:
             store,
             "algorithm",
             key=key,
-            options=list(ALGORITHMS),
+            options=list(GRAPH_ALGORITHMS),
             format_func=title_of,
             help=help or None,
         )

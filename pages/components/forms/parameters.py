@@ -18,6 +18,7 @@ PRIVACY = ("guarantee", "epsilon", "delta")
 ENDS = {"epsilon": ("strong privacy", "little privacy"), "delta": ("rarely fails", "may fail")}
 _DECADES = 3  # a log slider reaches so far to both sides of the default
 
+
 def preset(algorithm: Algorithm, name: str) -> dict[str, Any]:
     """Every parameter of the algorithm: its defaults, with the preset laid over them."""
     return filled(algorithm.key, algorithm.presets[name])

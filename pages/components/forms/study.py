@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.data.networks import NETWORKS
-from engine.registry import ALGORITHMS
 from pages.components.forms.dataset import network_label
-from pages.components.forms.fields import bound, number, radio, seed, title_of
+from pages.components.forms.fields import GRAPH_ALGORITHMS, bound, number, radio, seed, title_of
 from pages.components.forms.parameters import parameter
 from pages.components.state.data import own_data
 from pages.components.state.drafts import Draft, drafted_source, kept
@@ -97,7 +96,7 @@ def settings_form() -> None:
         d,
         "algorithms",
         key="sweep-algorithms",
-        options=list(ALGORITHMS),
+        options=list(GRAPH_ALGORITHMS),
         format_func=title_of,
     )
     grid_form(d)

@@ -14,6 +14,7 @@ from engine import Dataset, InputError, RunResult
 from pages.components.state import worker
 from pages.components.state.data import costs_of, data_for
 from pages.components.state.drafts import drafted, redraft
+from pages.components.state.lifetime import here
 from pages.components.state.settings import Settings, filled
 from pages.components.state.worker import RunJob
 
@@ -39,6 +40,29 @@ _KEPT = threading.Lock()
 def _finished() -> OrderedDict[Any, RunResult]:
     """Finished runs on public data, shared by all sessions; the oldest go first."""
     return OrderedDict()
+
+
+@st.cache_resource(show_spinner=False)
+def _going() -> dict[Any, RunJob]:
+    """Runs on public data that go on, so that a page that is loaded anew finds its own again."""
+    return {}
+
+
+def _remember(key: Any, job: RunJob) -> None:
+    going = _going()
+    with _KEPT:
+        for old in [k for k, other in going.items() if not other.running]:
+            del going[old]
+        going[key] = job
+
+
+def _left_behind(key: Any) -> RunJob | None:
+    """The same run, going on for a browser that has gone; it goes on for this one."""
+    job = _going().get(key)
+    if job is None or not job.running or job.stopping or job.present():
+        return None
+    job.present = here()
+    return job
 
 
 def _keep(store: OrderedDict[Any, RunResult], key: Any, result: RunResult) -> None:
@@ -68,10 +92,15 @@ def begun(settings: Settings) -> Shown | RunJob:
         if (known := store.get(key)) is not None:
             return Shown(settings, data, known)
 
+        if (going := _left_behind(key)) is not None:
+            return going
+
         def keep(result: RunResult) -> None:
             _keep(store, key, result)
 
-    job = RunJob(settings, settings.algorithm, data, seed, settings.params, keep)
+    job = RunJob(settings, settings.algorithm, data, seed, settings.params, keep, here())
+    if settings.seed is not None:
+        _remember(key, job)
     job.start()
     return job
 
@@ -122,6 +151,17 @@ def job() -> RunJob | None:
     settle()
     going: RunJob | None = st.session_state.get("job")
     return going
+
+
+STOPPING = 0.8  # seconds a page waits for a run to stop before it goes on looking
+
+
+def cancel() -> None:
+    """Stop the session's run; what it has is shown as soon as it has stopped."""
+    going: RunJob | None = st.session_state.get("job")
+    if going is not None:
+        going.cancel()
+        going.wait(STOPPING)
 
 
 def settle() -> None:

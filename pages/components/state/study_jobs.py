@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from engine.studies import (
     sweep,
 )
 from pages.components.state.data import bundled, costs_of, data_for
+from pages.components.state.lifetime import STUDIES, Present, end_when_left, here
 from pages.components.state.studies import EXAMPLE, Wanted
 from pages.components.state.study_files import keep_spec, path_of
 
@@ -53,9 +54,12 @@ class StudyJob:
     note: str = ""
     costs: list[tuple[float, float]] | None = None  # what own data have cost in this session
     own_print: str = ""  # whose cells add to it
+    expected: Mapping[tuple[str, str], float] = field(default_factory=dict)  # seconds of a run
+    present: Present = lambda: True
     _seeds: tuple[int, ...] = ()
     _memory: ResultStore | None = None
     _cancel: threading.Event = field(default_factory=threading.Event)
+    _ended: threading.Event = field(default_factory=threading.Event)
 
     @property
     def running(self) -> bool:
@@ -89,17 +93,26 @@ class StudyJob:
         if self.path is not None:
             keep_spec(self.path, self.name, self.wanted)
         self._cancel.clear()
+        self._ended.clear()
         self.results, self.error, self.note, self.progress = [], "", "", None
         self.state = "running"
         worker = threading.Thread(
             target=self._work, args=(list(datasets), seeds, executor), daemon=True, name="study"
         )
+        STUDIES.join(self)
         worker.start()
+        end_when_left(lambda: self.present(), self._ended.wait, self.cancel)
+
+    @property
+    def place(self) -> int:
+        """Its place in line, 0 once it runs."""
+        return STUDIES.place(self)
 
     def _work(self, datasets: list[Dataset], seeds: Any, executor: str) -> None:
         assert self.wanted is not None
         state = "failed"
         try:
+            STUDIES.turn(self, self._cancel.is_set)
             for result in sweep(
                 datasets,
                 self.wanted.algorithms,
@@ -109,6 +122,7 @@ class StudyJob:
                 executor=executor,
                 cancelled=self._cancel.is_set,
                 on_progress=self._noted,
+                expected=self.expected,
             ):
                 self.results.append(result)
                 self._charge(result)
@@ -117,7 +131,10 @@ class StudyJob:
             self.error = str(error)
         except Exception as error:  # the thread has no one else to tell
             self.error = f"The study stopped: {type(error).__name__}. What is finished is kept."
+        finally:
+            STUDIES.leave(self)
         self.state = state
+        self._ended.set()
 
     def _noted(self, progress: Progress) -> None:
         self.progress = progress
@@ -134,6 +151,8 @@ def opened(name: str) -> StudyJob:
     path = path_of(name)
     job = jobs().get(str(path))
     if job is not None and job.running:
+        before, look = job.present, here()
+        job.present = lambda: before() or look()
         return job
     if not path.exists():
         raise InputError(f"There is no study named {name!r} any more.")
@@ -195,6 +214,8 @@ def launch(job: StudyJob, *, seconds: float = 0.0) -> None:
     if job.wanted.own:
         own = next(d for d, s in zip(datasets, job.wanted.sources, strict=True) if s.own)
         job.costs, job.own_print = costs_of(own), own.fingerprint
+    job.present = here()
+    job.expected = estimated(job.wanted).seconds_each
     job.start(datasets, executor="processes" if seconds > _PROCESS_SECONDS else "serial")
     if job.path is not None:
         jobs()[str(job.path)] = job

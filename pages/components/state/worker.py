@@ -11,6 +11,7 @@ from typing import Any
 from engine import Dataset, InputError, RunResult, run
 from engine.score.learned import ScoreDiagnostics
 from engine.session import Step
+from pages.components.state.lifetime import RUNS, Present, end_when_left
 
 YIELD_EVERY = 20
 PATIENCE = 0.7  # seconds a page waits for a run before it shows progress instead
@@ -21,6 +22,7 @@ class RunJob:
     """One run: what it computes, how far it is, and what came of it.
 
     ``settings`` is whatever the page wants to find again. ``keep`` gets the result in the thread.
+    ``present`` says whether somebody still looks.
     """
 
     settings: Any
@@ -29,6 +31,7 @@ class RunJob:
     seed: int
     params: Mapping[str, Any]
     keep: Callable[[RunResult], None] = lambda _: None
+    present: Present = lambda: True
     result: RunResult | None = None
     error: str = ""
     order: int | None = None
@@ -38,8 +41,15 @@ class RunJob:
     _done: threading.Event = field(default_factory=threading.Event)
 
     def start(self) -> None:
-        """Begin; raises nothing, see ``error``."""
+        """Begin, or wait in line; raises nothing, see ``error``."""
+        RUNS.join(self)
         threading.Thread(target=self._work, daemon=True, name="run").start()
+        end_when_left(lambda: self.present(), self.wait, self.cancel)
+
+    @property
+    def place(self) -> int:
+        """Its place in line, 0 once it runs."""
+        return RUNS.place(self)
 
     def cancel(self) -> None:
         """Ask the run to stop with what it has."""
@@ -71,6 +81,9 @@ class RunJob:
 
     def _work(self) -> None:
         try:
+            # A job that was given up in line runs too, and stops at once with what it has: nothing.
+            RUNS.turn(self, self._stop.is_set)
+            self.started = time.monotonic()
             self.result = run(
                 self.key,
                 self.data,
@@ -89,6 +102,7 @@ class RunJob:
                 "or report it."
             )
         finally:
+            RUNS.leave(self)
             self._done.set()
 
 

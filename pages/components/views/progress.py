@@ -10,7 +10,7 @@ from pages.components.charts.palette import RUNNING
 from pages.components.state import runs
 from pages.components.state.worker import RunJob
 
-EVERY = 0.5  # seconds between looks
+EVERY = 1.0  # seconds between looks: each takes time from the run itself
 
 _BAR = f"""<div role="progressbar" aria-label="Running" style="height:6px;border-radius:3px;
 background:rgba(128,140,160,.3);overflow:hidden"><div style="height:6px;width:30%;border-radius:3px;
@@ -32,7 +32,7 @@ def progress_view() -> None:
             "Stopping …" if job.stopping else "Cancel",
             key="cancel-run",
             icon=":material/stop_circle:",
-            on_click=job.cancel,
+            on_click=runs.cancel,
             disabled=job.stopping,
             help="Stops the run and shows what was decided until then.",
             width=140,
@@ -42,6 +42,8 @@ def progress_view() -> None:
 def words(job: RunJob) -> str:
     """What the job is doing, in one line of Markdown."""
     what = f"{algorithm(job.key).title} on {text.plain(text.dataset_title(job.data))}"
+    if job.place and not job.stopping:
+        return f"Waiting for a turn: **{what}** · place {job.place} in line"
     parts = [f"{'Stopping' if job.stopping else 'Running'} **{what}**"]
     if job.order is not None:
         parts.append(f"order {job.order}")

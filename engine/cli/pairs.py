@@ -1,0 +1,116 @@
+"""``python -m engine pairs``: which of two columns causes the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.algorithms.anm import VOTE, AnmParameters
+from engine.cli.flags import Parser, add_parameter_flags, declared, parts, values
+from engine.data.networks import load_dataset
+from engine.data.pairs import read_pair
+from engine.errors import InputError
+from engine.pairs.decision import Decision
+from engine.randomness import secret_seed
+from engine.runner import RunResult, run
+from engine.serialise import plain
+
+KEY = "anm"
+
+
+def pairs_command(argv: Sequence[str]) -> None:
+    """One decision; a sentence, or with ``--json`` its numbers."""
+    specs = declared([KEY])
+    parser = Parser(
+        prog="engine pairs",
+        description="Which of two columns causes the other, with differential privacy.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--csv", metavar="FILE", help="your own two numeric columns with a header")
+    parser.add_argument(
+        "--bounds",
+        metavar="LOW,HIGH,LOW,HIGH",
+        help="lowest and highest value of each column, as public facts; read from the data without "
+        "noise if not given (a vote does not use them)",
+    )
+    parser.add_argument("--dataset", help="a simulated pair in its place, e.g. pair:cubic:uniform")
+    parser.add_argument("--n", type=int, default=1_000, help="rows to simulate")
+    parser.add_argument("--data-seed", type=int, default=0, help="seed of the simulation")
+    parser.add_argument(
+        "--seed", type=int, help="seed of every draw (default: 0, or a secret one for your file)"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_parameter_flags(parser, specs)
+    args = parser.parse_args(argv)
+    if (args.csv is None) == (args.dataset is None):
+        raise InputError("Give either --csv FILE or --dataset pair:MECHANISM:NOISE.")
+    if args.csv is not None:
+        _refuse_unstated(args.bounds, values(args, specs))
+        data = read_pair(args.csv, _bounds(args.bounds))
+    else:
+        data = load_dataset(args.dataset, n=args.n, seed=args.data_seed)
+    # Noise that can be drawn again hides nothing, so a person's own data get a seed nobody knows.
+    drawn = 0 if data.public else secret_seed()
+    seed = drawn if args.seed is None else args.seed
+    result = run(KEY, data, seed=seed, **values(args, specs))
+    print(json.dumps(decision_dict(result, data.notes)) if args.json else sentence(result))
+
+
+def _refuse_unstated(bounds: str | None, given: Mapping[str, Any]) -> None:
+    """InputError where a strict release would rest on bounds that are read from the data."""
+    params = AnmParameters.build(given)
+    if bounds is None and params.strict and params.releases != VOTE:
+        raise InputError(
+            "State each column's lowest and highest value with --bounds LOW,HIGH,LOW,HIGH: bounds "
+            'read from the data would break the strict guarantee (release = "vote" needs none).'
+        )
+
+
+def _bounds(text: str | None) -> tuple[tuple[float, float], tuple[float, float]] | None:
+    if text is None:
+        return None
+    try:
+        a, b, c, d = map(float, parts(text, "--bounds"))
+    except ValueError:
+        raise InputError(
+            f"--bounds takes four numbers, low,high of either column; {text!r} is not that."
+        ) from None
+    return (a, b), (c, d)
+
+
+def decided(result: RunResult) -> Decision:
+    """What the run decided."""
+    assert isinstance(result.diagnostics, Decision)
+    return result.diagnostics
+
+
+def decision_dict(result: RunResult, notes: Sequence[str]) -> dict[str, object]:
+    """The decision and what it cost, JSON-ready."""
+    decision = decided(result)
+    return {
+        "direction": decision.direction,
+        "scores": list(decision.scores),
+        "probability": decision.probability,
+        "spent": plain(result.spent),
+        "claimed": plain(result.claimed),
+        "guarantee": result.params.as_dict()["guarantee"],
+        "protects": decision.protects,
+        "score": decision.score,
+        "release": decision.release,
+        "noise_scale": decision.scale,
+        "notes": list(notes),
+    }
+
+
+def sentence(result: RunResult) -> str:
+    """The decision in plain words."""
+    decision = decided(result)
+    spent = f"epsilon {result.spent.epsilon:.4g}, delta {result.spent.delta:.3g}"
+    if decision.direction is None:
+        return f"Nothing was released: the data are too close to a change. Spent: {spent}."
+    cause, effect = decision.direction.split("->")
+    return (
+        f"{cause} explains {effect} rather than the other way round; noise of this size turns such "
+        f"a decision in {100 * (1 - decision.probability):.0f} of 100 cases. Spent: {spent}."
+    )

@@ -1,0 +1,193 @@
+"""Tables that come with types: Parquet and Arrow files, frames, Excel sheets, SQL queries."""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.dataset as arrow_dataset
+import pyarrow.parquet as parquet
+
+from engine.data.tally import Batches
+from engine.errors import DataError, InputError, show
+
+T = TypeVar("T")
+Read = Callable[[Batches], T]
+_BATCH = 1 << 17
+_EXCEL = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"}
+_ARROW = {".arrow", ".feather", ".ipc"}
+
+
+def is_frame(source: Any) -> bool:
+    """Whether it is a table in memory: pandas, Polars, Arrow, DuckDB all speak Arrow's stream."""
+    return hasattr(source, "__arrow_c_stream__")
+
+
+def kind_of(path: Path) -> str:
+    """What a file is by its first bytes: parquet, arrow, excel, sqlite, duckdb, else text."""
+    if path.is_dir():
+        return "parquet"
+    try:
+        with path.open("rb") as file:
+            start = file.read(16)
+    except (OSError, ValueError):
+        return "text"  # whose reader says what is wrong with the path
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    if start.startswith(b"SQLite format 3\0"):
+        return "sqlite"
+    if start[8:12] == b"DUCK":
+        return "duckdb"
+    if start.startswith(b"ARROW1") or path.suffix.lower() in _ARROW:
+        return "arrow"
+    zipped = start.startswith(b"PK\x03\x04") or start.startswith(b"\xd0\xcf\x11\xe0")
+    return "excel" if zipped and path.suffix.lower() in _EXCEL else "text"
+
+
+def frame(source: Any, read: Read[T]) -> T:
+    """A pandas, Polars or Arrow table, a batch at a time."""
+    try:
+        reader = pa.RecordBatchReader.from_stream(source)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        reason = str(error).partition("\n")[0][:120]
+        raise DataError(f"The frame cannot be read as a table: {reason}.") from None
+    with reader:
+        return read(_batches("data", reader.schema, iter(reader)))
+
+
+def parquet_or_arrow(path: Path, kind: str, read: Read[T]) -> T:
+    """A Parquet or Arrow file, or a folder of Parquet files; text stays encoded as it is stored."""
+    try:
+        if kind == "parquet" and path.is_file():
+            return read(_parquet_file(path))
+        files = arrow_dataset.dataset(str(path), format="ipc" if kind == "arrow" else kind)
+        batches = files.to_batches(batch_size=_BATCH, use_threads=False)
+        return read(_batches(path.name, files.schema, batches))
+    except (pa.ArrowInvalid, OSError) as error:
+        reason = str(error).partition("\n")[0][:120].rstrip(".")
+        raise DataError(f"{path.name} cannot be read as {kind.title()}: {reason}.") from None
+
+
+def _parquet_file(path: Path) -> Batches:
+    schema = parquet.read_schema(path)
+    text = [
+        f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)
+    ]
+    file = parquet.ParquetFile(path, read_dictionary=text, memory_map=True)
+    return _batches(path.name, schema, file.iter_batches(_BATCH, use_threads=False))
+
+
+def _batches(label: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Batches:
+    names = [str(name) for name in schema.names]
+    first = next((b for b in batches if b.num_rows), None)
+    # An ordered dictionary (a pandas Categorical, a Polars Enum) declares its levels itself.
+    ordered = {}
+    if first is not None:
+        for name, array in zip(names, first.columns, strict=True):
+            if isinstance(array, pa.DictionaryArray) and array.type.ordered:
+                ordered[name] = [str(level) for level in array.dictionary.to_pylist()]
+
+    def arrays() -> Iterator[list[pa.Array]]:
+        if first is not None:
+            yield first.columns
+        yield from (batch.columns for batch in batches if batch.num_rows)
+
+    return Batches(label, names, arrays(), ordered=ordered)
+
+
+# Excel ------------------------------------------------------------------------------
+
+
+def excel(path: Path, sheet: str | None, read: Read[T]) -> T:
+    """One sheet of a workbook, the first unless one is named; its first row names the columns."""
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        book = CalamineWorkbook.from_path(str(path))
+        names = book.sheet_names
+        if sheet is not None and sheet not in names:
+            listed = ", ".join(names[:5])
+            raise InputError(f"{path.name} has no sheet {show(sheet)}; it has {listed}.")
+        chosen = names[0] if sheet is None else sheet
+        rows = [row for row in book.get_sheet_by_name(chosen).to_python() if any(map(_text, row))]
+    except CalamineError:
+        raise DataError(f"{path.name} cannot be read as a workbook; save it as CSV.") from None
+    if not rows:
+        raise DataError(f"The sheet {chosen} of {path.name} is empty; name another (sheet).")
+    note = f"Of {len(names)} sheets, {chosen} was read." if len(names) > 1 else None
+    header = [_text(cell) for cell in rows[0]]
+    return read(
+        Batches(
+            path.name, header, _text_batches(iter(rows[1:])), notes=() if note is None else (note,)
+        )
+    )
+
+
+def _text(cell: Any) -> str:
+    """A cell as a person would type it."""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    if isinstance(cell, float):
+        return repr(cell).removesuffix(".0")
+    return str(cell).strip()
+
+
+def _text_batches(rows: Iterator[Sequence[Any]]) -> Iterator[list[pa.Array]]:
+    while batch := list(islice(rows, _BATCH)):
+        yield [
+            pa.array([None if c is None else _text(c) for c in cells], pa.string())
+            for cells in zip(*batch, strict=True)
+        ]
+
+
+# Databases --------------------------------------------------------------------------
+
+
+def database(path: Path, kind: str, query: str | None, read: Read[T]) -> T:
+    """What an SQL query on a SQLite or DuckDB file gives; the file is opened for reading alone."""
+    return _sqlite(path, query, read) if kind == "sqlite" else _duckdb(path, query, read)
+
+
+def _sqlite(path: Path, query: str | None, read: Read[T]) -> T:
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+            sql = query or _whole(path, [name for (name,) in connection.execute(listed)])
+            cursor = connection.execute(sql)
+            if cursor.description is None:
+                raise InputError("The query gives no table; write a SELECT.")
+            names = [column[0] for column in cursor.description]
+            return read(Batches(path.name, names, _text_batches(iter(cursor))))
+    except sqlite3.Error as error:
+        raise InputError(f"{path.name} does not answer the query: {error}.") from None
+
+
+def _duckdb(path: Path, query: str | None, read: Read[T]) -> T:
+    import duckdb  # here: it takes a tenth of a second to load
+
+    # What does not fit in memory is spilled to a folder that only this user can read.
+    with tempfile.TemporaryDirectory(prefix="duckdb-") as folder:
+        try:
+            with duckdb.connect(str(path), read_only=True) as connection:
+                connection.execute("SET temp_directory = ?", [folder])
+                connection.execute("SET enable_external_access = false")
+                listed = "SELECT table_name FROM information_schema.tables"
+                sql = query or _whole(path, [n for (n,) in connection.execute(listed).fetchall()])
+                reader: Any = connection.execute(sql).to_arrow_reader(_BATCH)
+                return read(_batches(path.name, reader.schema, iter(reader)))
+        except duckdb.Error as error:
+            reason = str(error).partition("\n")[0][:160].rstrip(".")
+            raise InputError(f"{path.name} does not answer the query: {reason}.") from None
+
+
+def _whole(path: Path, tables: list[str]) -> str:
+    if len(tables) != 1:
+        listed = ", ".join(tables[:5]) or "none"
+        raise InputError(f"Say what to read of {path.name} (query); its tables are {listed}.")
+    return 'SELECT * FROM "{}"'.format(tables[0].replace('"', '""'))

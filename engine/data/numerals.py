@@ -1,0 +1,111 @@
+"""Numbers and dates as people write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from engine.errors import DataError, InputError, show
+
+HUGE = 1e300  # beyond it, differences of two values overflow
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """How numbers are written; None is found out, column by column, where only one way fits."""
+
+    decimal: str | None = None
+    thousands: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (None, ".", ","):
+            raise InputError("decimal must be '.' or ','.")
+        if self.thousands not in (None, "", ",", ".", " ", "'"):
+            raise InputError("thousands must be ',', '.', a space or an apostrophe.")
+        if self.thousands and self.thousands == (self.decimal or "."):
+            raise InputError("decimal and thousands must differ; say both.")
+
+    @property
+    def said(self) -> bool:
+        """Whether a person has said it."""
+        return self.decimal is not None or self.thousands is not None
+
+    def value(self, word: str) -> float:
+        """The number that a word stands for."""
+        if self.thousands:
+            word = word.replace(self.thousands, "")
+        return float(word.replace(",", ".") if self.decimal == "," else word)
+
+    def pattern(self) -> re.Pattern[str]:
+        """What a number looks like."""
+        point = re.escape(self.decimal or ".")
+        whole = r"\d+"
+        if self.thousands:
+            whole = rf"(?:\d{{1,3}}(?:{re.escape(self.thousands)}\d{{3}})+|\d+)"
+        return re.compile(rf"[+-]?({whole}{point}?\d*|{point}\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+PLAIN = Numbers(".", "")
+_COMMA = Numbers(",", "")
+_GROUPED = Numbers(".", ",")
+_GROUPED_COMMA = Numbers(",", ".")
+
+
+def number_style(values: Sequence[str], said: Numbers, name: str) -> Numbers | None:
+    """How the values are written if all are numbers, else None; DataError where two ways fit."""
+    if said.said:
+        return said if _all_numbers(values, said) else None
+    if _all_numbers(values, PLAIN):
+        return PLAIN
+    comma, grouped = _all_numbers(values, _COMMA), _all_numbers(values, _GROUPED)
+    if comma and grouped:
+        example = next(value for value in values if "," in value)
+        raise DataError(
+            f"Column {show(name)} holds numbers such as {show(example)}, whose comma may be a "
+            "decimal or a thousands separator; say decimal=',' or thousands=','."
+        )
+    if comma or grouped:
+        return _COMMA if comma else _GROUPED
+    return _GROUPED_COMMA if _all_numbers(values, _GROUPED_COMMA) else None
+
+
+def _all_numbers(values: Sequence[str], style: Numbers) -> bool:
+    return all(map(style.pattern().fullmatch, values))
+
+
+def as_numbers(values: Sequence[str], style: Numbers) -> np.ndarray | None:
+    """Return the values as floats where every one is a number of usable size, else nothing."""
+    if not _all_numbers(values, style):
+        return None
+    numbers = np.array([style.value(value) for value in values], float)
+    return numbers if (abs(numbers) < HUGE).all() else None
+
+
+def as_dates(values: Sequence[str]) -> np.ndarray | None:
+    """Return ISO dates or times as seconds since 1970, if the values are nothing else."""
+    if not all(map(_DATE.fullmatch, values)):
+        return None
+    try:
+        days = [datetime.fromisoformat(value).replace(tzinfo=UTC) for value in values]
+    except ValueError:
+        return None
+    return np.array([day.timestamp() for day in days])
+
+
+def date_labels(cuts: np.ndarray) -> list[str]:
+    moments = [datetime.fromtimestamp(cut, tz=UTC) for cut in cuts]
+    short = [moment.date().isoformat() for moment in moments]
+    if len(set(short)) == len(short):
+        return short
+    return [moment.replace(tzinfo=None).isoformat(" ") for moment in moments]
+
+
+def numerals(cuts: np.ndarray) -> list[str]:
+    """Six digits where they tell the cut points apart, else all digits."""
+    short = [f"{cut:.6g}" for cut in cuts]
+    return short if len(set(short)) == len(short) else [repr(float(cut)) for cut in cuts]

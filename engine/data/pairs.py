@@ -1,0 +1,251 @@
+"""Pairs of columns whose cause is known: simulated ones, and the Tuebingen pairs from a file.
+
+Simulated pairs follow an additive-noise model: a cause on [-1, 1], a mechanism, independent noise.
+Their bounds are the model's, public facts that no row enters. The Tuebingen cause-effect pairs
+(Mooij et al. 2016) are not part of this program: the terms under which others may pass them on are
+not stated (docs/pairs.md). :func:`read_tuebingen` reads a copy that you name.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.data.dataset import Dataset
+from engine.data.levels import show
+from engine.data.source import Source, read_text, separator
+from engine.errors import DataError, InputError, did_you_mean
+
+Values = NDArray[np.float64]
+
+CAUSE, EFFECT = "cause", "effect"
+NOISE_SHARE = 0.4  # standard deviation of the noise over that of the mechanism on [-1, 1]
+SPREAD = 6.0  # stated bounds of the effect: so many standard deviations of the noise beyond it
+LEVELS = 5
+_STREAM = int.from_bytes(b"pair", "big")  # not the stream of a run's noise
+
+MECHANISMS: dict[str, Callable[[Values], Values]] = {
+    "cubic": lambda x: x**3 + 0.3 * x,
+    "sine": lambda x: np.sin(4 * x),
+    "tanh": lambda x: np.tanh(4 * x),
+    "exponential": lambda x: np.exp(2 * x) / 4,
+    "square": lambda x: (x + 0.5) ** 2,
+    "bump": lambda x: np.exp(-8 * (x - 0.2) ** 2) + 0.5 * x,
+}
+# For measurements only: nothing of the method was chosen on these.
+HELD_OUT: dict[str, Callable[[Values], Values]] = {
+    "log": lambda x: np.log(x + 1.2),
+    "wave": lambda x: np.sin(6 * x) + x,
+    "step": lambda x: np.tanh(8 * (x - 0.3)) + np.tanh(8 * (x + 0.4)),
+    "quartic": lambda x: (x - 0.2) ** 4,
+}
+NOISES: dict[str, Callable[[np.random.Generator, int], Values]] = {
+    "uniform": lambda rng, n: rng.uniform(-(3**0.5), 3**0.5, n),
+    "gaussian": lambda rng, n: rng.standard_normal(n),
+    "laplace": lambda rng, n: rng.laplace(0.0, 0.5**0.5, n),
+}
+CAUSES: dict[str, Callable[[np.random.Generator, int], Values]] = {
+    "uniform": lambda rng, n: rng.uniform(-1.0, 1.0, n),
+    "normal": lambda rng, n: np.clip(rng.normal(0.0, 0.4, n), -1.0, 1.0),
+    "skewed": lambda rng, n: 2 * rng.beta(2.0, 5.0, n) - 1,
+}
+
+
+def simulate_pair(
+    mechanism: str,
+    noise: str = "gaussian",
+    cause: str = "uniform",
+    n: int = 1_000,
+    seed: int = 0,
+    noise_share: float = NOISE_SHARE,
+) -> Dataset:
+    """Draw n rows of a pair whose first or second column, by a coin, is the cause.
+
+    Public data with its true graph and stated bounds; the seed fixes everything. Raises InputError
+    for a mechanism, noise or cause that is not offered, or a size below 2.
+    """
+    for value, known in (
+        (mechanism, {**MECHANISMS, **HELD_OUT}),
+        (noise, NOISES),
+        (cause, CAUSES),
+    ):
+        if value not in known:
+            raise InputError(
+                f"A simulated pair has one of {', '.join(known)}; {value!r} is not."
+                f"{did_you_mean(value, known)}"
+            )
+    if n < 2 or not noise_share > 0:
+        raise InputError("A simulated pair has at least 2 rows and a noise share above 0.")
+    rng = np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(_STREAM,)))
+    follow = {**MECHANISMS, **HELD_OUT}[mechanism]
+    curve = follow(np.linspace(-1.0, 1.0, 401))
+    sd = noise_share * float(curve.std())
+    x = CAUSES[cause](rng, n)
+    y = follow(x) + sd * NOISES[noise](rng, n)
+    bounds = [(-1.0, 1.0), (float(curve.min()) - SPREAD * sd, float(curve.max()) + SPREAD * sd)]
+    columns, names = [x, y], ["A", "B"]
+    edge = ("A", "B")
+    if rng.random() < 0.5:
+        columns, bounds, edge = columns[::-1], bounds[::-1], ("B", "A")
+    return _known(
+        np.column_stack(columns),
+        bounds,
+        names,
+        edge,
+        name=f"pair:{mechanism}:{noise}",
+        note=f"{n:,} rows were simulated: {cause} cause, {mechanism} mechanism, {noise} noise, "
+        f"seed {seed}; bounds are the model's.",
+    )
+
+
+def _known(
+    values: Values,
+    bounds: list[tuple[float, float]],
+    names: list[str],
+    edge: tuple[str, str],
+    *,
+    name: str,
+    note: str,
+) -> Dataset:
+    truth = nx.DiGraph()
+    truth.add_nodes_from(names)
+    truth.add_edge(*edge)
+    return Dataset.from_values(
+        values, bounds, names, bins=LEVELS, name=name, truth=truth, public=True, notes=(note,)
+    )
+
+
+def parse_pair(name: str) -> tuple[str, str]:
+    """("cubic", "uniform") from "pair:cubic:uniform"; InputError for another form."""
+    parts = name.split(":")
+    if len(parts) != 3:
+        raise InputError(
+            f"{name!r} does not name a simulated pair; write it as pair:cubic:uniform, that is "
+            f"mechanism ({', '.join(MECHANISMS)}) and noise ({', '.join(NOISES)})."
+        )
+    return parts[1], parts[2]
+
+
+# A person's own two columns -------------------------------------------------------------------
+
+
+def read_pair(
+    source: Source, bounds: tuple[tuple[float, float], tuple[float, float]] | None = None
+) -> Dataset:
+    """Read a CSV file of two numeric columns with a header line, and their stated bounds.
+
+    ``bounds`` are public facts, (lowest, highest) of each column; values outside are cut off. Where
+    they are not given they are read from the data, and the notes say so. Raises DataError in one
+    sentence for another number of columns, a cell that is no finite number, a constant column, or
+    fewer than 10 rows: what its owner is told before any release.
+    """
+    text, label = read_text(source)
+    rows = [row for row in csv.reader(io.StringIO(text), delimiter=separator(text)) if any(row)]
+    header = [cell.strip() for cell in rows[0]]
+    if len(header) != 2:
+        raise DataError(f"{label} has {len(header)} columns; give exactly two, cause and effect.")
+    if any(len(row) != 2 for row in rows):
+        line = next(i for i, row in enumerate(rows) if len(row) != 2) + 1
+        raise DataError(f"Row {line} of {label} does not have two cells; correct it.")
+    if len(rows) - 1 < 10:
+        raise DataError(f"{label} has {len(rows) - 1} rows of data; give at least 10.")
+    values = np.empty((len(rows) - 1, 2))
+    for i, row in enumerate(rows[1:]):
+        for j, cell in enumerate(row):
+            values[i, j] = _number(cell, header[j], i + 2, label)
+    for j in (0, 1):
+        if np.ptp(values[:, j]) == 0:
+            raise DataError(
+                f"Column {show(header[j])} of {label} is constant; nothing depends on it."
+            )
+    note = "Bounds are stated; values outside them are cut off."
+    if bounds is None:
+        bounds = tuple((float(c.min()), float(c.max())) for c in values.T)  # type: ignore[assignment]
+        note = (
+            "No bounds were stated, so they were read from the data without noise; a vote does not "
+            "use them, any other release needs stated ones for a strict guarantee."
+        )
+    assert bounds is not None
+    return Dataset.from_values(
+        values, bounds, header, bins=LEVELS, name=Path(label).stem, notes=(note,)
+    )
+
+
+def _number(cell: str, column: str, line: int, label: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        value = np.nan
+    if not np.isfinite(value):
+        raise DataError(
+            f"Row {line} of {label}, column {show(column)}: {show(cell.strip())} is not a finite "
+            "number; correct or delete the row."
+        )
+    return value
+
+
+# The Tuebingen pairs --------------------------------------------------------------------------
+
+WHEEL_PAIRS, WHEEL_TARGETS = (
+    f"cdt/data/resources/Tuebingen_{part}.csv" for part in ("pairs", "targets")
+)
+WHERE = "get it with: pip download --no-deps cdt==0.6.0"
+
+
+def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
+    """The pairs with a known direction in a copy of the cdt 0.6.0 wheel (or its unpacked folder).
+
+    Each is public data named "tuebingen:pair1" with columns A and B; its bounds are the data's own
+    lowest and highest values, taken as public like the rest of a benchmark. The file has the cause
+    first in every pair; here every second pair is turned round, so that a method that favours the
+    first column gains nothing by it. Raises DataError where the file is not that wheel.
+    """
+    pairs, targets = _wheel_texts(source)
+    known = {row["SampleID"]: float(row["Target"]) for row in csv.DictReader(io.StringIO(targets))}
+    csv.field_size_limit(1 << 27)  # one cell of this table holds a whole column of a pair
+    found: list[Dataset] = []
+    for row in csv.DictReader(io.StringIO(pairs)):
+        sign = known.get(row["SampleID"], 0.0)
+        columns = [np.array(row[side].split(), dtype=float) for side in ("A", "B")]
+        if sign == 0 or len(columns[0]) != len(columns[1]):
+            continue
+        if len(found) % 2:
+            columns, sign = columns[::-1], -sign
+        found.append(
+            _known(
+                np.column_stack(columns),
+                [(float(c.min()), float(c.max())) for c in columns],
+                ["A", "B"],
+                ("A", "B") if sign > 0 else ("B", "A"),
+                name=f"tuebingen:{row['SampleID']}",
+                note="Tuebingen cause-effect pairs (Mooij et al. 2016), as in the cdt 0.6.0 wheel; "
+                "bounds are the data's own range.",
+            )
+        )
+    if not found:
+        raise DataError(f"The file holds no cause-effect pairs; {WHERE}.")
+    return tuple(found)
+
+
+def _wheel_texts(source: str | Path | IO[bytes]) -> tuple[str, str]:
+    names = (WHEEL_PAIRS, WHEEL_TARGETS)
+    try:
+        if isinstance(source, str | Path) and Path(source).is_dir():
+            pairs, targets = ((Path(source) / name).read_text("utf-8") for name in names)
+        else:
+            with zipfile.ZipFile(source) as wheel:
+                pairs, targets = (wheel.read(name).decode() for name in names)
+    except (OSError, KeyError, zipfile.BadZipFile):
+        what = show(str(source)) if isinstance(source, str | Path) else "The file"
+        raise DataError(
+            f"{what} is not the cdt 0.6.0 wheel nor an unpacked folder of it; {WHERE}."
+        ) from None
+    return pairs, targets

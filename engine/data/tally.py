@@ -1,0 +1,192 @@
+"""Batches of a table, tallied: each column's distinct values and, per row, which one it is.
+
+The text of a column is never held: a batch comes with its own small dictionary of distinct values
+(Arrow's dictionary encoding), which is merged into the column's; what stays is one index a row in
+the narrowest unsigned type. A column of numbers with very many distinct values is kept as numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from engine.data.levels import RawColumn
+from engine.data.numerals import Numbers, as_numbers, number_style
+from engine.errors import DataError, show
+
+MOST_WORDS = 100_000  # more distinct values than these are numbers, or they are no levels
+MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None"})
+
+_NO_LEVELS = "Column {} holds values of the type {}, which are no levels; leave it out."
+
+
+class NotPlain(Exception):
+    """The fast reader met something that only the careful one can judge."""
+
+
+@dataclass(frozen=True)
+class Batches:
+    """A table on its way in: names of its columns, and record batches of that many columns.
+
+    ``label`` is what messages call it; ``spaced`` says that cells are text whose outer blanks mean
+    nothing; ``ordered`` are levels that the table itself declares, by column; ``notes`` say what
+    was left out on the way.
+    """
+
+    label: str
+    names: list[str]
+    arrays: Iterable[list[pa.Array]]
+    spaced: bool = False
+    ordered: dict[str, list[str]] | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Tally:
+    """One column: its distinct values so far and, batch by batch, every row's index into them."""
+
+    def __init__(self, name: str, spaced: bool, style: Numbers):
+        self.name, self._spaced, self._style = name, spaced, style
+        self._seen: dict[str, int] = {}
+        self._parts: list[np.ndarray] = []
+        self._numeric = False
+        self.overflowed = False  # only a column without a name, which is left out anyway
+
+    def add(self, array: pa.Array) -> None:
+        """Take in the column's next rows."""
+        if self.overflowed:
+            return
+        if self._numeric:
+            self._parts.append(self._as_floats(array))
+            return
+        if isinstance(array, pa.DictionaryArray):
+            words = _texts(array.dictionary, self.name)
+            index = array.indices
+        else:
+            encoded = _encodable(array, self.name).dictionary_encode()
+            words, index = _texts(encoded.dictionary, self.name), encoded.indices
+        if self._spaced:
+            words = [_plain(word) for word in words]
+        if index.null_count:
+            index = pc.fill_null(index, len(words))
+            words.append("")
+        seen = self._seen
+        place = np.array([seen.setdefault(word, len(seen)) for word in words], np.uint32)
+        narrow = place.astype(np.min_scalar_type(max(len(seen) - 1, 0)))
+        self._parts.append(narrow[index.to_numpy(zero_copy_only=False)])
+        if len(seen) > MOST_WORDS:
+            self._outgrow()
+
+    def _outgrow(self) -> None:
+        """Too many values for levels: numbers from here on, or an error."""
+        if not self.name:
+            self.overflowed, self._parts = True, []
+            return
+        words = list(self._seen)
+        real = [word for word in words if word not in MISSING]
+        style = number_style(real, self._style, self.name)
+        if style is None:
+            strange = next(w for w in real if number_style([w], self._style, self.name) is None)
+            raise DataError(
+                f"Column {show(self.name)} has more than {MOST_WORDS:,} distinct values that are "
+                f"not all numbers (such as {show(strange)}); group them, or delete the column."
+            )
+        self._style = style
+        floats = np.array([np.nan if w in MISSING else style.value(w) for w in words])
+        self._parts = [floats[part] for part in self._parts]
+        self._numeric = True
+
+    def _as_floats(self, array: pa.Array) -> np.ndarray:
+        if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
+            return np.asarray(pc.cast(array, pa.float64()).to_numpy(zero_copy_only=False))
+        if not isinstance(array, pa.DictionaryArray):
+            array = _encodable(array, self.name).dictionary_encode()
+        words = [word.strip() for word in _texts(array.dictionary, self.name)]
+        known = [word for word in words if word not in MISSING]
+        if as_numbers(known, self._style) is None:
+            strange = next(w for w in known if as_numbers([w], self._style) is None)
+            raise DataError(
+                f"Column {show(self.name)} is all numbers but for {show(strange)}; correct it, "
+                "or delete the column."
+            )
+        floats = [np.nan if w in MISSING else self._style.value(w) for w in words]
+        index = pc.fill_null(array.indices, len(words)).to_numpy(zero_copy_only=False)
+        return np.asarray(np.array([*floats, np.nan])[index])
+
+    def finish(self) -> RawColumn:
+        """The whole column; this tally is empty afterwards."""
+        parts, self._parts = self._parts, []
+        joined = np.concatenate(parts) if parts else np.empty(0, np.uint8)
+        del parts
+        if self._numeric:
+            return RawColumn(self.name, [], joined, numbers=True)
+        return RawColumn(self.name, list(self._seen), joined).occurring()
+
+
+def tally(batches: Batches, style: Numbers, most_rows: int) -> list[RawColumn]:
+    """Take in every batch; DataError above ``most_rows`` rows."""
+    tallies = [Tally(name, batches.spaced, style) for name in batches.names]
+    n = 0
+    for arrays in batches.arrays:
+        n += len(arrays[0])
+        if n > most_rows:
+            raise DataError(f"{batches.label} has more than {most_rows:,} rows; give fewer.")
+        for one, array in zip(tallies, arrays, strict=True):
+            one.add(array)
+    return list(_finished(tallies, n))
+
+
+def _finished(tallies: list[Tally], n: int) -> Iterator[RawColumn]:
+    for one in tallies:
+        if one.overflowed:
+            yield RawColumn(one.name, [], np.arange(n, dtype=float), numbers=True)
+        else:
+            yield one.finish()
+
+
+def _plain(word: str) -> str:
+    """A cell of a text file without its outer blanks."""
+    word = word.strip()
+    if word.startswith('"') or len(word) > csv.field_size_limit():
+        raise NotPlain
+    if "\0" in word:
+        raise NotPlain
+    return word
+
+
+def _encodable(array: pa.Array, name: str) -> Any:
+    """The array, its type one that Arrow can encode and a level can be."""
+    kind = array.type
+    if pa.types.is_floating(kind):
+        # NaN is how numeric tables write a missing value.
+        return pc.if_else(pc.is_nan(array), pa.scalar(None, kind), array)
+    if pa.types.is_null(kind):
+        return pc.cast(array, pa.string())
+    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        raise DataError(_NO_LEVELS.format(show(name), kind))
+    return array
+
+
+def _texts(dictionary: pa.Array, name: str) -> list[str]:
+    """Every distinct value as the text that becomes its level's label."""
+    kind = dictionary.type
+    if pa.types.is_floating(kind):
+        return [_shortest(value) for value in dictionary.to_pylist()]
+    if pa.types.is_boolean(kind):
+        return ["" if v is None else str(v).lower() for v in dictionary.to_pylist()]
+    try:
+        words = pc.cast(dictionary, pa.string()).to_pylist()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DataError(_NO_LEVELS.format(show(name), kind)) from None
+    return ["" if word is None else word for word in words]
+
+
+def _shortest(value: float | None) -> str:
+    if value is None or value != value:
+        return ""
+    return repr(float(value)).removesuffix(".0")

@@ -1,0 +1,208 @@
+"""Scores of both directions and how far one record can move them (Kusner et al., Algorithm 1)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from engine.algorithm import Diagnostics
+from engine.pairs.columns import Halves, Pair
+from engine.pairs.dependence import (
+    KERNEL_SCORES,
+    iqr_reach,
+    record_sensitivity,
+    score,
+    training_sensitivity,
+)
+from engine.pairs.regression import Ridge, Vector, residual_bound
+
+BOTH, TEST, TRAINING = "both", "test", "training"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """Public choices of the protocol: lambda, the kernels' widths, whom the noise protects."""
+
+    ridge: float
+    width: float
+    score_width: float
+    protect: str = BOTH
+    variant: str = "strict"
+
+    @property
+    def test(self) -> bool:
+        """Whether a record of the test half is protected."""
+        return self.protect in (BOTH, TEST)
+
+    @property
+    def training(self) -> bool:
+        """Whether a record of the training half is protected."""
+        return self.protect in (BOTH, TRAINING)
+
+    def shift(self, n: int) -> float:
+        """How far a training record of n moves any residual; 0 if that half is public."""
+        if not self.training:
+            return 0.0
+        bound = residual_bound(n, self.ridge, self.variant)
+        # Predictions are cut to [-1, 1], so none moves by more than 2.
+        return bound if self.variant == "published" else min(2.0, bound)
+
+    def sensitivity(self, name: str, n: int, m: int) -> float:
+        """Of one score, on n training and m test records.
+
+        A record lies in one half only, so the larger of the halves' sensitivities is enough.
+        """
+        bounds = [record_sensitivity(name, m, self.variant)] if self.test else []
+        if self.training and (name in KERNEL_SCORES or self.variant == "strict"):
+            shift = self.shift(n)
+            bounds.append(training_sensitivity(name, m, shift, self.score_width, self.variant))
+        return max(bounds, default=0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision(Diagnostics):
+    """What a run says of its pair, all of it released or public.
+
+    ``direction`` "x->y" in the columns' names, or None where nothing was released. ``scores`` are
+    the released numbers: two scores (the smaller one wins), or the one difference that decides
+    (above 0: the first column is the cause). ``probability`` that noise of this size has not turned
+    the decision, at the released gap. ``scale`` of the noise on each number; ``protects`` says
+    whose record it hides.
+    """
+
+    direction: str | None
+    scores: tuple[float, ...]
+    probability: float
+    scale: float
+    score: str
+    release: str
+    protects: str
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """The test half: x', y', and what each regression leaves of the other column (m,)."""
+
+    x: Vector
+    y: Vector
+    of_y: Vector
+    of_x: Vector
+    n: int  # training records
+
+    @classmethod
+    def of(cls, pair: Pair, halves: Halves, setting: Setting) -> Residuals:
+        """Fit both ways on the training half, and apply to the test half."""
+        train, test = pair.rows(halves.training), pair.rows(halves.test)
+        forward = Ridge.fit(train.x, train.y, setting.width).predict(test.x, setting.ridge)
+        backward = Ridge.fit(train.y, train.x, setting.width).predict(test.y, setting.ridge)
+        return cls(test.x, test.y, test.y - forward, test.x - backward, len(train.x))
+
+    @property
+    def m(self) -> int:
+        """Test records."""
+        return len(self.x)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, which a store of them goes by."""
+        return 8 * self.x.nbytes  # four columns, and the same sorted
+
+    def scores(self, name: str, width: float) -> tuple[float, float]:
+        """(s of x -> y, s of y -> x): the smaller one's direction wins."""
+        return score(name, self.x, self.of_y, width), score(name, self.y, self.of_x, width)
+
+    @cached_property
+    def ordered(self) -> tuple[Vector, Vector, Vector, Vector]:
+        """x', r_Y, y', r_X, each sorted: what the IQR score reads, the forward pair first."""
+        return tuple(np.sort(c) for c in (self.x, self.of_y, self.y, self.of_x))  # type: ignore[return-value]
+
+
+def training_distance(residuals: Vector, shift: float) -> float:
+    """Training records that can change before two ranks can meet (section 5.1).
+
+    The smallest gap shrinks by at most 2 shift a record, so this moves by at most 1.
+    """
+    gap = float(np.diff(np.sort(residuals)).min())
+    return math.floor(gap / (2 * shift))
+
+
+# The interquartile range: how many records until its logarithm leaves an interval ---------------
+
+IQR_SIGNS = (1, 1, -1, -1)  # of x', r_Y, y', r_X in the score of x -> y less that of y -> x
+
+
+def intervals(value: float) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The two intervals of length 1 around a value, on a grid and on it moved by a half."""
+    first, second = math.floor(value) + 0.0, math.floor(value - 0.5) + 0.5
+    return (first, first + 1.0), (second, second + 1.0)
+
+
+class Reach:
+    """The values a signed sum of log IQRs can take after so many changes; 1-Lipschitz distances.
+
+    ``columns`` sorted (m,) arrays with their ``signs``; ``shifts`` how far one training record
+    moves all values of each. Only records of halves that are protected change: ``test``.
+    """
+
+    def __init__(
+        self,
+        columns: tuple[Vector, ...],
+        signs: tuple[int, ...],
+        shifts: tuple[float, ...],
+        test: bool,
+    ):
+        self.columns, self.signs, self.shifts, self.test = columns, signs, shifts, test
+        self.value = sum(
+            sign * _log(iqr_reach(column, 0)[1])
+            for column, sign in zip(columns, signs, strict=True)
+        )
+
+    def _range(self, replaced: int, refitted: int) -> tuple[float, float]:
+        """Lowest and highest signed sum after so many changes of test and training records."""
+        lowest = highest = 0.0
+        for column, sign, shift in zip(self.columns, self.signs, self.shifts, strict=True):
+            small, large = iqr_reach(column, replaced, refitted * shift)
+            low, high = _log(small), _log(large)
+            lowest += low if sign > 0 else -high
+            highest += high if sign > 0 else -low
+        return lowest, highest
+
+    def distances(self) -> tuple[int, ...]:
+        """For each of the value's two intervals, :meth:`distance`; 0 where an IQR is 0."""
+        if not math.isfinite(self.value):
+            return 0, 0
+        return tuple(self.distance(interval) for interval in intervals(self.value))
+
+    def distance(self, interval: tuple[float, float]) -> int:
+        """Fewest records whose change can take the value out of the interval."""
+        most = len(self.columns[0])
+        found = most
+        for replaced in range(most + 1 if self.test else 1):
+            if replaced >= found:
+                break
+            found = min(found, replaced + self._refits(interval, replaced, found - replaced))
+        return found
+
+    def _refits(self, interval: tuple[float, float], replaced: int, most: int) -> int:
+        """Fewest changes of training records that do the rest, or ``most``; by bisection."""
+
+        def out(refitted: int) -> bool:
+            lowest, highest = self._range(replaced, refitted)
+            return lowest < interval[0] or highest >= interval[1]
+
+        if out(0):
+            return 0
+        if not any(self.shifts) or not out(most):
+            return most
+        below, above = 0, most
+        while above - below > 1:
+            middle = (below + above) // 2
+            below, above = (below, middle) if out(middle) else (middle, above)
+        return above
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf

@@ -1,0 +1,204 @@
+"""Dependence scores of two columns, and how far one record moves them (Kusner et al., section 3).
+
+Every score is small where the columns look independent. ``a`` and ``b`` are (m,) arrays of finite
+numbers. Sensitivities are for one replaced record, in both columns at once.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from scipy.stats import rankdata
+
+from engine.errors import InputError
+from engine.pairs.regression import Vector
+
+RANK_SCORES = ("spearman", "kendall")
+KERNEL_SCORES = ("hsic", "root_hsic")
+PAPER_SCORES = (*RANK_SCORES, "hsic", "iqr")
+# No record's influence on the variance is bounded (section 3.3): it can only decide inside a vote.
+SCORES = (*RANK_SCORES, *KERNEL_SCORES, "iqr", "variance")
+
+
+def score(name: str, a: Vector, b: Vector, width: float) -> float:
+    """The score by name; ``width`` is that of both Gaussian kernels, where there are any."""
+    if name == "spearman":
+        return spearman(a, b)
+    if name == "kendall":
+        return kendall(a, b)
+    if name == "iqr":
+        return log_iqr(a) + log_iqr(b)
+    if name == "variance":
+        return sum(math.log(max(float(np.var(column)), TINY)) for column in (a, b))
+    found = hsic(a, b, width, width)
+    return math.sqrt(found) if name == "root_hsic" else found
+
+
+TINY = 1e-300  # in the place of a spread of 0, so that its logarithm stays a number
+
+
+def spearman(a: Vector, b: Vector) -> float:
+    """|rho| from midranks: 12 |sum of centred products| / (m (m^2 - 1))."""
+    m = len(a)
+    centre = (m + 1) / 2
+    products = (rankdata(a) - centre) @ (rankdata(b) - centre)
+    return abs(12 * float(products) / (m * (m * m - 1.0)))
+
+
+def kendall(a: Vector, b: Vector) -> float:
+    """|concordant - discordant| / (m (m - 1) / 2); a tie is neither. O(m log m)."""
+    m = len(a)
+    order = np.lexsort((b, a))
+    first, second = np.asarray(a)[order], np.asarray(b)[order]
+    swaps, tied = _inversions(rankdata(second, "dense").astype(np.int64)), _tied_pairs(first)
+    both = _tied_pairs(first, second)
+    alone = _tied_pairs(np.sort(second))
+    total = m * (m - 1) / 2 - tied - alone + both
+    return abs(total - 2 * swaps) / (m * (m - 1) / 2)
+
+
+def _tied_pairs(*columns: Vector) -> int:
+    """Number of pairs of neighbours in order that agree in every column (sorted by them)."""
+    change = np.zeros(len(columns[0]), dtype=bool)
+    change[0] = True
+    for column in columns:
+        change[1:] |= column[1:] != column[:-1]
+    runs = np.diff(np.append(np.flatnonzero(change), len(change)))
+    return int((runs * (runs - 1) // 2).sum())
+
+
+@njit(cache=True)
+def _inversions(ranks: np.ndarray) -> int:  # pragma: no cover - compiled
+    """Pairs i < j with ranks[i] > ranks[j], by a Fenwick tree over the ranks 1, 2, ..."""
+    top = ranks.max()
+    tree = np.zeros(top + 1, np.int64)
+    found = 0
+    for seen in range(len(ranks)):
+        below = 0
+        i = ranks[seen]
+        while i > 0:
+            below += tree[i]
+            i -= i & -i
+        found += seen - below
+        i = ranks[seen]
+        while i <= top:
+            tree[i] += 1
+            i += i & -i
+    return found
+
+
+def hsic(a: Vector, b: Vector, width_a: float, width_b: float) -> float:
+    """trace(KHLH) / (m - 1)^2 for Gaussian kernels (eq. 4), without an m x m matrix.
+
+    trace(KHLH) = sum K_ij L_ij - 2/m sum_i k_i l_i + (sum K)(sum L) / m^2, k_i and l_i the rows'
+    sums: one pass over the pairs i < j.
+    """
+    m = len(a)
+    scaled_a = np.asarray(a, dtype=float) / (math.sqrt(2) * width_a)
+    scaled_b = np.asarray(b, dtype=float) / (math.sqrt(2) * width_b)
+    joint, rows_a, rows_b = _kernel_sums(scaled_a, scaled_b)
+    trace = joint - 2 / m * (rows_a @ rows_b) + rows_a.sum() * rows_b.sum() / m**2
+    return max(0.0, float(trace)) / (m - 1) ** 2  # rounding can leave a trace below 0
+
+
+@njit(cache=True, fastmath=True)
+def _kernel_sums(
+    a: np.ndarray, b: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:  # pragma: no cover - compiled
+    """sum_ij K_ij L_ij and the rows' sums of K and L, for K_ij = exp(-(a_i - a_j)^2)."""
+    m = len(a)
+    joint = float(m)
+    rows_a, rows_b = np.ones(m), np.ones(m)
+    for i in range(m):
+        sum_a = sum_b = 0.0
+        for j in range(i):
+            k = math.exp(-((a[i] - a[j]) ** 2))
+            other = math.exp(-((b[i] - b[j]) ** 2))
+            joint += 2 * k * other
+            sum_a += k
+            sum_b += other
+            rows_a[j] += k
+            rows_b[j] += other
+        rows_a[i] += sum_a
+        rows_b[i] += sum_b
+    return joint, rows_a, rows_b
+
+
+def quartiles(m: int) -> tuple[int, int]:
+    """Positions (from 0) of the first and third quartile among m sorted values."""
+    return (m - 1) // 4, m - 1 - (m - 1) // 4
+
+
+def log_iqr(a: Vector) -> float:
+    """Logarithm of the interquartile range."""
+    ordered, (low, high) = np.sort(a), quartiles(len(a))
+    return math.log(max(float(ordered[high] - ordered[low]), TINY))
+
+
+def iqr_reach(ordered: Vector, changes: int, shift: float = 0.0) -> tuple[float, float]:
+    """Smallest and largest IQR after ``changes`` replaced values, all others moved by ``shift``.
+
+    A replaced value moves one quartile by one place: outwards if it leaves the middle, inwards if
+    it enters it. So j of the changes go to one quartile and the rest to the other. Exact where
+    ``shift`` is 0 and values may lie anywhere; inf where a quartile runs out of values.
+    """
+    low, high = quartiles(len(ordered))
+    j = np.arange(changes + 1)
+    up, down = high + j, low - (changes - j)
+    outside = (up >= len(ordered)) | (down < 0)
+    widest = np.where(
+        outside, np.inf, ordered[np.minimum(up, len(ordered) - 1)] - ordered[np.maximum(down, 0)]
+    )
+    inner, outer = high - j, low + (changes - j)
+    empty = inner <= outer
+    narrow = np.where(
+        empty, 0.0, ordered[np.maximum(inner, 0)] - ordered[np.minimum(outer, len(ordered) - 1)]
+    )
+    return max(0.0, float(narrow.min()) - 2 * shift), float(widest.max()) + 2 * shift
+
+
+# Sensitivities --------------------------------------------------------------------------------
+
+
+def record_sensitivity(name: str, m: int, variant: str = "strict") -> float:
+    """How far one replaced record of m test records moves the score; the regression is fixed.
+
+    "published": Theorems 1 and 3, 30/m, 4/m, (16m - 8)/(m - 1)^2. "strict": 6/(m + 1) (tight), 4/m
+    (tight), sqrt(6)/(m - 1) for HSIC and sqrt(6)/m for its root (docs/pairs.md). The others have
+    none that is bounded.
+    """
+    if name == "spearman":
+        return 30 / m if variant == "published" else 6 / (m + 1)
+    if name == "kendall":
+        return 4 / m
+    if name == "hsic":
+        return (16 * m - 8) / (m - 1) ** 2 if variant == "published" else math.sqrt(6) / (m - 1)
+    if name == "root_hsic":
+        return math.sqrt(6) / m
+    raise InputError(f"One record can move the {name} score by any amount.")
+
+
+def hsic_improved_sensitivity(m: int) -> float:
+    """The paper's improved bound on HSIC's test-set sensitivity (its appendix)."""
+    return (12 * m - 11) / (m - 1) ** 2
+
+
+def training_sensitivity(name: str, m: int, shift: float, width: float, variant: str) -> float:
+    """How far the score of m test records moves when every residual moves by at most ``shift``.
+
+    "published": Theorem 7, 32 L sqrt(m) shift, L the kernel's Lipschitz constant e^(-1/2) / width.
+    "strict": a residual's feature moves by s = sqrt(2 - 2 exp(-shift^2 / (2 width^2))), and so does
+    the root of HSIC, times m / (m - 1); HSIC by as much times m / (m - 1) (docs/pairs.md). No score
+    moves further than its range, which is all that holds for ranks.
+    """
+    if name == "iqr":
+        raise InputError("One record can move the iqr score by any amount.")
+    if name in RANK_SCORES:
+        return 1.0
+    if variant == "published":
+        return 32 * math.exp(-0.5) / width * math.sqrt(m) * shift
+    grow = m / (m - 1)
+    moved = math.sqrt(-2 * math.expm1(-(shift**2) / (2 * width**2))) * grow
+    return min(moved, grow / 2) if name == "root_hsic" else min(moved * grow, grow**2 / 4)

@@ -1,0 +1,186 @@
+"""A run as a ZIP that somebody else can open, check and repeat.
+
+On public data it holds everything that fixes the run, and a script that repeats it and compares.
+Of a person's own data it holds what the run released and its settings alone: no seed (who knows it
+can take the noise away), no fingerprint, no scores, no times, no raw values.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import platform
+import pprint
+import zipfile
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+from engine.data.dataset import Dataset
+from engine.errors import InputError
+from engine.graphs.formats import FORMATS, edges_of
+from engine.runner import RunResult
+from engine.serialise import plain, result_dict
+from engine.version import __version__
+
+LIBRARIES = ("numpy", "scipy", "numba", "networkx", "pandas")
+_DATE = (2020, 1, 1, 0, 0, 0)  # the same run gives the same file
+
+_README = """One run of the DP Causal Explorer.
+
+settings.json  what fixes the run
+versions.json  the engine and libraries that ran it
+edges.csv      the learned graph (a CPDAG): "->" directed, "--" undirected
+graph.*        the same for other tools: {formats}
+ledger.json    every charge to the privacy budget, and the guarantee
+{more}
+{script}
+"""
+
+_HEAD = '''"""{title}
+
+Run it where the package "engine" can be imported: python {file}
+"""
+
+import json
+import sys
+
+from engine import load_dataset, read_csv, run
+
+PARAMETERS = {parameters}
+'''
+
+_REPRODUCE = """
+data = load_dataset({dataset!r}, n={n}, seed={sample})
+result = run({key!r}, data, seed={seed}, **PARAMETERS)
+
+found = {{
+    "fingerprint": result.fingerprint,
+    "cpdag": sorted([a, b] for a, b in result.cpdag.edges),
+    "ci_tests_by_order": list(result.ci_tests_by_order),
+    "metrics": None if result.metrics is None else vars(result.metrics),
+    "status": result.status,
+    "spent": [str(result.spent.epsilon), str(result.spent.delta)],
+}}
+EXPECTED = json.loads({expected})
+
+for a, b in sorted(sorted(pair) for pair in result.skeleton):
+    print(a, "-", b)
+for name in EXPECTED:
+    if found[name] != EXPECTED[name]:
+        sys.exit(f"{{name}} differs: {{found[name]}} instead of {{EXPECTED[name]}}")
+print("The same edges and numbers as in the file.")
+"""
+
+_RERUN = """
+# The table and the seed are not in this file. Every new run draws a secret seed of its own and
+# spends its budget again.
+import secrets
+
+data = read_csv(sys.argv[1])
+result = run({key!r}, data, seed=secrets.randbelow(2**63), **PARAMETERS)
+for a, b in sorted(sorted(pair) for pair in result.skeleton):
+    print(a, "-", b)
+"""
+
+
+def settings_of(data: Dataset, result: RunResult, sample: int | None) -> dict[str, Any]:
+    """What fixes the run; ``sample`` is the seed that drew the rows of public data."""
+    fixed: dict[str, Any] = {"algorithm": result.algorithm, "parameters": plain(result.params)}
+    if data.public:
+        where = {"dataset": data.name, "n": data.n, "sample": sample}
+        fixed |= where | {"seed": result.seed, "fingerprint": result.fingerprint}
+    else:
+        fixed |= {"dataset": "a person's own data", "n": data.n, "columns": list(data.names)}
+    return fixed
+
+
+def versions() -> dict[str, str]:
+    """The engine, Python and the libraries that numbers depend on."""
+    found = {name: version(name) for name in LIBRARIES}
+    return {"engine": __version__, "python": platform.python_version(), **found}
+
+
+def script(data: Dataset, result: RunResult, sample: int | None) -> tuple[str, str]:
+    """(file name, Python text) that repeats the run with the public API.
+
+    On public data it ends with status 1 where edges or numbers differ. Raises InputError for a run
+    that was stopped by hand: where it stopped cannot be repeated.
+    """
+    if result.status == "cancelled":
+        raise InputError("A run that was stopped cannot be repeated exactly; let it finish first.")
+    values = pprint.pformat(result.params.as_dict(), sort_dicts=False)
+    name = "reproduce.py" if data.public else "rerun.py FILE.csv"
+    title = "Repeats the run and compares." if data.public else "Runs the same settings anew."
+    head = _HEAD.format(title=title, file=name, parameters=values)
+    if not data.public:
+        return "rerun.py", head + _RERUN.format(key=result.algorithm)
+    if sample is None:
+        raise InputError("The script needs the seed that drew the rows.")
+    record = result_dict(result)
+    same = ("fingerprint", "cpdag", "ci_tests_by_order", "metrics", "status")
+    expected = {name: record[name] for name in same}
+    expected["spent"] = [str(result.spent.epsilon), str(result.spent.delta)]
+    body = _REPRODUCE.format(
+        dataset=data.name,
+        n=data.n,
+        sample=sample,
+        key=result.algorithm,
+        seed=result.seed,
+        expected=repr(json.dumps(expected)),
+    )
+    return "reproduce.py", head + body
+
+
+def edges_csv(result: RunResult) -> str:
+    """The learned graph, one line an edge."""
+    out = io.StringIO()
+    rows = csv.writer(out, lineterminator="\n")
+    rows.writerow(["from", "mark", "to"])
+    for i, j, kind in edges_of(result.matrix):
+        mark = "->" if kind == "directed" else "--"
+        rows.writerow([result.names[i], mark, result.names[j]])
+    return out.getvalue()
+
+
+def bundle(
+    data: Dataset,
+    result: RunResult,
+    sample: int | None = None,
+    extra: Mapping[str, str | bytes] | None = None,
+) -> bytes:
+    """The ZIP; ``extra`` adds files (name -> content) made elsewhere, such as pictures."""
+    record = result_dict(result)
+    ledger = {"spent": record["spent"], "claimed": record["claimed"], "charges": record["ledger"]}
+    name, code = script(data, result, sample)
+    files: dict[str, str | bytes] = {
+        "settings.json": _json(settings_of(data, result, sample)),
+        "versions.json": _json(versions()),
+        "edges.csv": edges_csv(result),
+        "ledger.json": _json(ledger),
+        name: code,
+    }
+    if data.public:
+        files["metrics.json"] = _json(record["metrics"])
+    for form in FORMATS.values():
+        files[f"graph.{form.extension}"] = form.write(result.names, result.matrix)
+    more = "metrics.json   scores against the true graph" if data.public else ""
+    what = f"{name:14} {'repeats the run and compares' if data.public else 'the same settings'}"
+    formats = "; ".join(form.title for form in FORMATS.values())
+    files["README.txt"] = _README.format(formats=formats, more=more, script=what)
+    return _zipped(files | dict(extra or {}))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(plain(value), ensure_ascii=False, indent=1)
+
+
+def _zipped(files: Mapping[str, str | bytes]) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(files):
+            archive.writestr(
+                zipfile.ZipInfo(name, _DATE), files[name], compress_type=zipfile.ZIP_DEFLATED
+            )
+    return out.getvalue()

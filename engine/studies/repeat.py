@@ -1,0 +1,120 @@
+"""The same run again and again with fresh noise: what a reader may expect of one of them.
+
+For data whose truth is public only: every repetition on a person's own data would spend budget.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.data.dataset import Dataset
+from engine.errors import InputError
+from engine.graphs.cpdag import Adjacency
+from engine.runner import RunResult, run
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one repetition found: of the true links how many, how many invented; its (d, d) CPDAG.
+
+    ``finished`` is False where the budget ran out before every link was tested.
+    """
+
+    seed: int
+    found: int
+    invented: int
+    matrix: Adjacency
+    finished: bool
+
+
+def outcome_of(result: RunResult) -> Outcome:
+    """A run on data with a truth, counted link by link, whatever the direction."""
+    scores = result.metrics
+    if scores is None:
+        raise InputError("There is no true graph to count against: choose a bundled network.")
+    found = scores.correct + scores.wrong_direction
+    done = result.status == "complete"
+    return Outcome(result.seed, found, scores.extra, result.matrix, done)
+
+
+def repeated(
+    key: str,
+    data: Dataset,
+    params: Mapping[str, Any],
+    seeds: Iterable[int],
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Iterator[Outcome]:
+    """The run with each seed in turn, as the iterator is consumed; ends early when cancelled."""
+    if not data.public:
+        raise InputError("Repetitions on a person's own data would spend budget: none are made.")
+    for seed in seeds:
+        result = run(key, data, seed=seed, trace=False, cancelled=cancelled, **params)
+        if result.status == "cancelled":
+            return
+        yield outcome_of(result)
+
+
+@dataclass(frozen=True)
+class Usual:
+    """Whole numbers from ``low`` to ``high``, which ``inside`` of ``of`` repetitions reached."""
+
+    low: int
+    high: int
+    inside: int
+    of: int
+
+
+def usual(counts: Sequence[int], share: float = 0.9) -> Usual:
+    """The shortest range of whole numbers that holds at least ``share`` of the counts."""
+    if not counts:
+        raise InputError("A range needs at least one repetition.")
+    ordered = sorted(counts)
+    need = math.ceil(share * len(ordered) - 1e-9)
+    starts = range(len(ordered) - need + 1)
+    first = min(starts, key=lambda i: ordered[i + need - 1] - ordered[i])
+    low, high = ordered[first], ordered[first + need - 1]
+    return Usual(low, high, sum(low <= c <= high for c in ordered), len(ordered))
+
+
+@dataclass(frozen=True)
+class Point:
+    """Repetitions at one epsilon: medians and the 5th and 95th percentiles of the counts."""
+
+    epsilon: float
+    found: tuple[float, float, float]  # low, median, high
+    invented: tuple[float, float, float]
+    of: int
+
+
+def point(epsilon: float, outcomes: Sequence[Outcome]) -> Point:
+    """One point of the curve."""
+
+    def band(counts: list[int]) -> tuple[float, float, float]:
+        low, middle, high = np.percentile(counts, [5, 50, 95])
+        return float(low), float(middle), float(high)
+
+    found, invented = [o.found for o in outcomes], [o.invented for o in outcomes]
+    return Point(epsilon, band(found), band(invented), len(outcomes))
+
+
+def around(epsilon: float, reach: float = 100.0, points: int = 9) -> tuple[float, ...]:
+    """Epsilons on a log scale from epsilon / reach to epsilon * reach, ``epsilon`` in the middle.
+
+    Values are rounded to three digits; the middle one is kept as it is.
+    """
+    if not epsilon > 0:
+        raise InputError("Epsilon must be above 0.")
+    steps = np.linspace(-1, 1, points)
+    return tuple(epsilon if s == 0 else float(f"{epsilon * reach**s:.3g}") for s in steps)
+
+
+def link_shares(outcomes: Sequence[Outcome]) -> np.ndarray:
+    """(d, d) symmetric: in which share of the repetitions two nodes are joined."""
+    joined = [o.matrix | o.matrix.T for o in outcomes]
+    shares: np.ndarray = np.mean(joined, axis=0)
+    return shares

@@ -1,0 +1,51 @@
+"""Presenter mode: the page alone, without what is around it; and how a page is printed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+NAME = "present"  # in the address
+_AROUND = (
+    '[data-testid="stSidebar"], [data-testid="stSidebarCollapsedControl"], '
+    '[data-testid="stExpandSidebarButton"], [data-testid="stHeader"], '
+    '[data-testid="stToolbar"], .st-key-around'
+)
+_PRINT = (
+    f"@media print {{{_AROUND}, .st-key-aside, .st-key-notes {{display: none !important}} "
+    ".stMainBlockContainer {padding: 0 !important; max-width: none !important} "
+    "section, .stMain, .stApp, .stAppViewContainer {position: static !important; "
+    "overflow: visible !important; height: auto !important} "
+    "figure, li {break-inside: avoid} @page {margin: 14mm}}"
+)
+_HIDE = (
+    f"{_AROUND} {{display: none !important}} "
+    ".stMainBlockContainer {padding-top: 1.4rem !important}"
+)
+
+
+def presenting() -> bool:
+    """Whether the address asks for presenter mode."""
+    return st.query_params.get(NAME) == "1"
+
+
+def switch(*, key: str) -> None:
+    """The button that turns presenter mode on or off, and the styles that go with it."""
+    on = presenting()
+    st.html(f"<style>{_PRINT} {_HIDE if on else ''}</style>")
+    with st.container(key="aside", horizontal=True, horizontal_alignment="right"):
+        st.button(
+            "Show everything" if on else "Presenter mode",
+            key=f"{key}-present",
+            icon=":material/fullscreen_exit:" if on else ":material/slideshow:",
+            type="tertiary",
+            on_click=_turn,
+            args=(not on,),
+            help=None if on else "Hides navigation, sidebar and settings. The address says so.",
+        )
+
+
+def _turn(on: bool) -> None:
+    if on:
+        st.query_params[NAME] = "1"
+    else:
+        st.query_params.pop(NAME, None)

@@ -1,0 +1,113 @@
+"""The report's sentences, computed from results: for people who know no statistics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from engine import Dataset, RunResult
+from engine.studies.repeat import Outcome, outcome_of, usual
+from pages.components import text
+from pages.components.text import number
+
+LEAST = 20  # fewer repetitions say nothing about a range
+
+
+def headline(data: Dataset, result: RunResult) -> str:
+    """What was found, at which epsilon, as one sentence."""
+    start = _start(result)
+    if not data.public or result.metrics is None:
+        return f"{start}, {text.count(len(result.skeleton), 'link')} {_were(result)} found."
+    one = outcome_of(result)
+    true = one.found + result.metrics.missed
+    return (
+        f"{start}, {one.found} of {text.count(true, 'known link')} were found and {one.invented} "
+        f"invented."
+    )
+
+
+def _were(result: RunResult) -> str:
+    return "was" if len(result.skeleton) == 1 else "were"
+
+
+def _start(result: RunResult) -> str:
+    """ "At ε = 1 for the whole run"; every ε says which guarantee it carries."""
+    epsilon = getattr(result.params, "epsilon", None)
+    if epsilon is None:
+        return "Without any privacy"
+    if result.ledger.cap is not None:
+        return f"At ε = {number(epsilon)} for the whole run"
+    return f"At ε = {number(epsilon)} as the paper counts it, which is no guarantee"
+
+
+def range_sentence(outcomes: Sequence[Outcome]) -> str:
+    """How much of the headline is luck; empty with too few repetitions."""
+    if len(outcomes) < LEAST:
+        return ""
+    found = usual([o.found for o in outcomes])
+    extra = usual([o.invented for o in outcomes])
+    return (
+        f"In {found.inside} of {found.of} repetitions {_range(found.low, found.high)} were found; "
+        f"in {extra.inside} of {extra.of}, {_range(extra.low, extra.high)} were invented."
+    )
+
+
+def _range(low: int, high: int) -> str:
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def price(result: RunResult) -> str:
+    """What the epsilon promises, in odds."""
+    cap = result.ledger.cap
+    if cap is not None:
+        if cap.epsilon > 30:
+            return "At so large an ε the promise protects nobody in practice."
+        factor = number(math.exp(cap.epsilon), 2)
+        chance = number(100 / (1 + math.exp(-cap.epsilon)), 3)
+        return (
+            f"The promise: whoever sees this result and knows everybody else's row can tell which "
+            f"of two rows one person had with at most {chance} % of guesses right (half are right "
+            f"by chance); the odds move by at most a factor of {factor}, but for a failure "
+            f"probability of δ = {number(cap.delta)}."
+        )
+    if getattr(result.params, "epsilon", None) is None:
+        return "The promise: none. The data were read as they are."
+    able = result.spent.epsilon
+    if math.isfinite(able):
+        return (
+            f"The promise: what can be defended for this whole run is ε = {number(able)}, not the "
+            "number above."
+        )
+    return "The promise: for this run no finite ε can be defended."
+
+
+def limits(data: Dataset, result: RunResult) -> list[str]:
+    """What the page does not show."""
+    said = []
+    if data.public:
+        said.append(
+            f"A simulation: {data.n:,} rows drawn from the published network "
+            f"“{text.dataset_title(data)}”, whose links are known. On real data nobody knows them, "
+            "and results may be better or worse."
+        )
+    else:
+        said.append(
+            "Real data: nothing here says how many of these links are real. No score is shown, "
+            "because scores would not be private, and nothing was repeated, because each "
+            "repetition would spend budget."
+        )
+    if result.status == "budget_exhausted":
+        said.append(
+            "The budget ran out before every link was tested; links that were not tested are "
+            "drawn as if they had been found."
+        )
+    if result.status == "cancelled":
+        said.append("The run was stopped by hand; links not yet tested are still drawn.")
+    said.append(
+        "A link says that two things go together in a way that the others do not explain. It is "
+        "causal only if nothing unmeasured causes both. A line without an arrow can point either "
+        "way; arrows are less certain than links, and no count on this page is about them."
+    )
+    if result.ledger.cap is not None:
+        said.append(text.RESEARCH_TOOL)
+    return said

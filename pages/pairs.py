@@ -1,0 +1,71 @@
+"""Which of two columns causes the other: the model, its scores, and what noise does to them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine import Dataset, InputError
+from pages.components import text
+from pages.components.forms.pairs import fields
+from pages.components.shell import draw
+from pages.components.state.drafts import Draft
+from pages.components.state.pairs import data_of, picture_of, released
+from pages.components.views.pairs_batch import batch_view
+from pages.components.views.pairs_decision import decision_view
+from pages.components.views.pairs_fits import fits_view
+from pages.components.views.pairs_scores import chances_view, scores_view
+from pages.components.views.strip import show_strip
+
+
+def main() -> None:
+    """The page, top to bottom."""
+    with st.sidebar:
+        d = fields()
+    try:
+        data = data_of(d)
+        if data.public:
+            _public(data, d)
+        else:
+            _own(data, d)
+    except InputError as error:
+        st.title("Pairs", anchor=False)
+        st.info(text.plain(str(error)), icon=":material/info:")
+
+
+def _public(data: Dataset, d: Draft) -> None:
+    found, result = picture_of(d, data), released(d, data)
+    show_strip("Pairs", data, result)
+    decision_view(result, data, found, d)
+    fits_view(data, found)
+    scores_view(data, found, d)
+    chances_view(data, found, d)
+    batch_view(d)
+
+
+def _own(data: Dataset, d: Draft) -> None:
+    """Own data: a release when asked for, and nothing exact unless asked for."""
+    last = st.session_state.get("pairs_released")
+    if st.button("Release a decision", type="primary", key="pairs-go"):
+        last = (data.fingerprint, released(d, data))
+        st.session_state["pairs_released"] = last
+    mine = last is not None and last[0] == data.fingerprint
+    show_strip("Pairs", data, last[1] if mine else None)
+    if mine:
+        decision_view(last[1], data, None, d)
+    else:
+        st.info(
+            "Nothing has been released of these data yet. Each release spends ε.",
+            icon=":material/lock:",
+        )
+    if st.toggle("Look at the data without noise", key="pairs-look"):
+        st.warning(
+            "Exact points, fits and scores of your own data: nothing below is private. Keep it to "
+            "yourself.",
+            icon=":material/warning:",
+        )
+        found = picture_of(d, data)
+        fits_view(data, found)
+        scores_view(data, found, d)
+
+
+draw(main)

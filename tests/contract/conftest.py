@@ -1,0 +1,22 @@
+"""Data that suit an algorithm: by what it declares, so that no test knows one by name."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from engine import ALGORITHMS, Dataset, load_dataset
+
+
+@cache
+def sample_for(columns: int | None) -> Dataset:
+    """Public data of so many columns, with a truth; Asia where any number will do."""
+    name = {None: "asia", 2: "pair:cubic:uniform"}[columns]
+    return load_dataset(name, n=2000, seed=3)
+
+
+@pytest.fixture
+def sample(request: pytest.FixtureRequest) -> Dataset:
+    """Data for the algorithm that the test is about."""
+    return sample_for(ALGORITHMS[request.node.callspec.params["key"]].columns)

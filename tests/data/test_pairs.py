@@ -1,0 +1,146 @@
+"""Simulated pairs, a person's own two columns, and the Tuebingen file."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine import InputError, load_dataset
+from engine.data.pairs import (
+    CAUSES,
+    HELD_OUT,
+    MECHANISMS,
+    NOISES,
+    WHEEL_PAIRS,
+    WHEEL_TARGETS,
+    read_pair,
+    read_tuebingen,
+    simulate_pair,
+)
+from engine.errors import DataError
+
+
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, *HELD_OUT])
+def test_simulated_pairs(mechanism: str) -> None:
+    for noise in NOISES:
+        for cause in CAUSES:
+            data = simulate_pair(mechanism, noise, cause, n=300, seed=1)
+            assert data.public
+            assert data.truth is not None
+            assert len(data.truth.edges) == 1
+            assert data.values is not None
+            assert data.bounds is not None
+            low, high = np.array(data.bounds).T
+            inside = (data.values >= low) & (data.values <= high)
+            assert inside.mean() > 0.98
+    same = simulate_pair(mechanism, n=300, seed=1)
+    assert same.fingerprint == simulate_pair(mechanism, n=300, seed=1).fingerprint
+    assert len({tuple(simulate_pair(mechanism, n=9, seed=s).truth.edges) for s in range(9)}) == 2
+
+
+def test_pairs_by_name() -> None:
+    assert load_dataset("pair:sine:laplace", n=50, seed=2).n == 50
+    for bad in ("pair:sine", "pair:sinus:laplace", "pair:sine:loud"):
+        with pytest.raises(InputError) as caught:
+            load_dataset(bad, n=50)
+        assert "\n" not in str(caught.value)
+
+
+ROWS = "\n".join(f"{i},{i * i % 17}" for i in range(20))
+
+
+def test_own_columns() -> None:
+    data = read_pair(f"a,b\n{ROWS}\n".encode(), ((0, 30), (0, 16)))
+    assert (data.n, data.names, data.bounds) == (20, ("a", "b"), ((0.0, 30.0), (0.0, 16.0)))
+    assert not data.public
+    assert data.truth is None
+    assert "without noise" in read_pair(f"a;b\n{ROWS.replace(',', ';')}".encode()).notes[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b,c\n1,2,3\n", "3 columns"),
+        ("a\n1\n", "1 column"),
+        ("a,b\n1,2\n1,3\n", "2 rows"),
+        ("a,b\n" + "1,2\n3,nan\n" * 9, "not a finite number"),
+        ("a,b\n" + "1,2\n3,inf\n" * 9, "not a finite number"),
+        ("a,b\n" + "1,2\n3,x\n" * 9, "not a finite number"),
+        ("a,b\n" + "1,2\n3,\n" * 9, "not a finite number"),
+        ("a,b\n" + "1,2\n1,3\n" * 9, "constant"),
+        ("a,b\n" + "1,2\n1\n" * 9, "two cells"),
+        ("a,a\n" + "1,2\n2,3\n" * 9, "differ"),
+    ],
+)
+def test_bad_files_get_one_sentence(text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        read_pair(text.encode())
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+def test_bad_bounds() -> None:
+    with pytest.raises(InputError, match="lower one first"):
+        read_pair(f"a,b\n{ROWS}".encode(), ((3, 1), (0, 16)))
+
+
+def wheel(path: Path, targets: str = "SampleID,Target\npair1,1.0\npair2,1.0\npair3,0\n") -> Path:
+    cells = {name: " ".join(map(str, range(k, k + 12))) for k, name in enumerate("ABC")}
+    pairs = "SampleID,A,B\n" + "".join(f"pair{i},{cells['A']},{cells['B']}\n" for i in (1, 2, 3))
+    with zipfile.ZipFile(path, "w") as out:
+        out.writestr(WHEEL_PAIRS, pairs)
+        out.writestr(WHEEL_TARGETS, targets)
+    return path
+
+
+def test_the_tuebingen_file(tmp_path: Path) -> None:
+    """Every second pair is turned round; a pair without a direction is left out."""
+    first, second = read_tuebingen(wheel(tmp_path / "cdt.whl"))
+    assert first.name == "tuebingen:pair1"
+    assert first.truth is not None
+    assert second.truth is not None
+    assert list(first.truth.edges) == [("A", "B")]
+    assert list(second.truth.edges) == [("B", "A")]
+    assert first.values is not None
+    assert second.values is not None
+    assert (first.values == second.values[:, ::-1]).all()
+    for bad in (tmp_path / "none.whl", tmp_path):
+        with pytest.raises(DataError, match="pip download"):
+            read_tuebingen(bad)
+    with pytest.raises(DataError, match="no cause-effect pairs"):
+        read_tuebingen(wheel(tmp_path / "empty.whl", "SampleID,Target\n"))
+
+
+# The command ------------------------------------------------------------------------------------
+
+
+def engine(*argv: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "engine", *argv], capture_output=True, text=True, check=False
+    )
+
+
+def test_the_command(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(0, 3, 600)
+    table = np.column_stack([x, (x - 1) ** 2 + 0.2 * rng.normal(size=600)])
+    path = tmp_path / "pair.csv"
+    np.savetxt(path, table, delimiter=",", header="altitude,warmth", comments="")
+    done = engine("pairs", "--csv", str(path), "--score", "hsic", "--epsilon", "1", "--json")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert found["direction"] == "altitude->warmth"
+    assert found["spent"] == {"epsilon": 1.0, "delta": 0.0}
+    assert 0.5 <= found["probability"] <= 1
+    assert len(found["scores"]) == 1
+    assert "seed" not in found  # noise that can be drawn again hides nothing
+    unstated = engine("pairs", "--csv", str(path), "--release", "scores")
+    assert unstated.returncode == 2
+    assert unstated.stderr.count("\n") == 1
+    assert "--bounds" in unstated.stderr

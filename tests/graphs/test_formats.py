@@ -1,0 +1,120 @@
+"""Each format is read back by its own reader, names with markup and marks included."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pydot
+import pytest
+from causallearn.graph.Endpoint import Endpoint
+from causallearn.utils.TXT2GeneralGraph import txt2generalgraph
+
+from engine import load_dataset, run
+from engine.graphs.formats import FORMATS, dagitty, dot, graphml, portable, tetrad
+
+NAMES = ("<b>x</b>", 'say "hi"', "two\nlines", "back\\", "plain", "plain ", "a;b, c")
+Edges = set[tuple[str, str, str]]
+
+
+def matrix() -> np.ndarray:
+    """0 -> 1, 2 -> 1, 2 - 3, 4 - 5, 6 -> 0."""
+    out = np.zeros((7, 7), dtype=bool)
+    for i, j in [(0, 1), (2, 1), (2, 3), (3, 2), (4, 5), (5, 4), (6, 0)]:
+        out[i, j] = True
+    return out
+
+
+def expected(names: list[str]) -> Edges:
+    marks = {(0, 1): "directed", (2, 1): "directed", (6, 0): "directed"}
+    marks |= {(2, 3): "undirected", (4, 5): "undirected"}
+    return {(names[i], names[j], mark) for (i, j), mark in marks.items()}
+
+
+def test_dot_is_read_by_pydot() -> None:
+    (graph,) = pydot.graph_from_dot_data(dot(NAMES, matrix()))
+
+    def name(quoted: str) -> str:
+        return quoted[1:-1].replace('\\"', '"')
+
+    found = {
+        (
+            name(e.get_source()),
+            name(e.get_destination()),
+            "undirected" if e.get("dir") == "none" else "directed",
+        )
+        for e in graph.get_edges()
+    }
+    names = portable(NAMES, "\\", "/")
+    assert found == expected(names)
+    assert {name(n.get_name()) for n in graph.get_nodes()} == set(names)
+
+
+def test_graphml_is_read_by_networkx() -> None:
+    graph = nx.parse_graphml(graphml(NAMES, matrix()))
+    names = portable(NAMES)
+    arrows = {(a, b, m) for a, b, m in graph.edges(data="mark") if m == "directed"}
+    pairs = {frozenset((a, b)) for a, b, m in graph.edges(data="mark") if m == "undirected"}
+    assert arrows | {(a, b, m) for a, b, m in expected(names) if m == "undirected"} == expected(
+        names
+    )
+    assert pairs == {frozenset(e[:2]) for e in expected(names) if e[2] == "undirected"}
+    assert all(graph.has_edge(b, a) for a, b, m in graph.edges(data="mark") if m == "undirected")
+    assert list(graph) == names
+
+
+def test_tetrads_text_is_read_by_causal_learn(tmp_path: Path) -> None:
+    path = tmp_path / "graph.txt"
+    path.write_text(tetrad(NAMES, matrix()), encoding="utf-8")
+    graph = txt2generalgraph(str(path))
+    found: Edges = set()
+    for edge in graph.get_graph_edges():
+        a, b = edge.get_node1().get_name(), edge.get_node2().get_name()
+        ends = edge.get_endpoint1(), edge.get_endpoint2()
+        if ends == (Endpoint.ARROW, Endpoint.TAIL):  # it turns some of them round
+            a, b, ends = b, a, ends[::-1]
+        assert ends[0] == Endpoint.TAIL
+        assert ends[1] in (Endpoint.TAIL, Endpoint.ARROW)
+        found.add((a, b, "directed" if ends[1] == Endpoint.ARROW else "undirected"))
+    names = portable(NAMES, " \u00a0,;")
+    assert found == expected(names)
+    assert [node.get_name() for node in graph.get_nodes()] == names
+
+
+STRING = r'"((?:[^"\\\x00-\x1f\x7f]|\\"|\\)*?)(?<!\\)"'
+
+
+def read_dagitty(text: str) -> tuple[str, list[str], Edges]:
+    """(type, nodes, edges) by dagitty's grammar: jslib/parser/GraphDotParser.pegjs."""
+    head, body = re.fullmatch(r"(\w+) \{\n(.*)\}\n", text, re.S).groups()  # type: ignore[union-attr]
+    nodes: list[str] = []
+    edges: Edges = set()
+    for line in body.splitlines():
+        if found := re.fullmatch(rf"\s*{STRING} (->|--) {STRING}", line):
+            a, mark, b = found.groups()
+            kind = "directed" if mark == "->" else "undirected"
+            edges.add((a.replace('\\"', '"'), b.replace('\\"', '"'), kind))
+        else:
+            nodes.append(re.fullmatch(rf"\s*{STRING}", line)[1].replace('\\"', '"'))  # type: ignore[index]
+    return head, nodes, edges
+
+
+def test_dagittys_text_follows_its_grammar() -> None:
+    head, nodes, edges = read_dagitty(dagitty(NAMES, matrix()))
+    names = portable(NAMES, "\\", "/")
+    assert (head, nodes, edges) == ("pdag", names, expected(names))
+    directed = matrix() & ~matrix().T
+    assert dagitty(NAMES, directed).startswith("dag {")
+
+
+def test_names_stay_apart_whatever_is_taken_out() -> None:
+    assert portable(["a b", "a_b", "a\tb", "a b_2"], " ") == ["a_b", "a_b_2", "a_b_3", "a_b_2_2"]
+
+
+@pytest.mark.parametrize("key", FORMATS)
+def test_a_run_of_asia_can_be_written(key: str) -> None:
+    result = run("pc", load_dataset("asia", n=2000), statistic="oracle")
+    written = FORMATS[key].write(result.names, result.matrix)
+    assert all(name in written for name in result.names)

@@ -1,0 +1,285 @@
+"""How far one record moves a score: never above the bound, and at it where it is called tight."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from engine import InputError
+from engine.pairs.decision import IQR_SIGNS, Reach, training_distance
+from engine.pairs.dependence import (
+    hsic,
+    hsic_improved_sensitivity,
+    iqr_reach,
+    kendall,
+    log_iqr,
+    record_sensitivity,
+    score,
+    spearman,
+    training_sensitivity,
+)
+from engine.pairs.regression import Ridge, features, residual_bound
+
+FAR = 0.01  # a kernel so narrow that whole numbers have orthogonal features
+KERNEL = ("hsic", "root_hsic")
+
+
+def change(name: str, a: np.ndarray, b: np.ndarray, new: tuple[float, float]) -> float:
+    """What replacing record 0 changes, over the strict bound."""
+    other_a, other_b = a.copy(), b.copy()
+    other_a[0], other_b[0] = new
+    moved = abs(score(name, a, b, FAR) - score(name, other_a, other_b, FAR))
+    return moved / record_sensitivity(name, len(a))
+
+
+@pytest.mark.parametrize("name", ["spearman", "kendall", *KERNEL])
+def test_every_neighbour_of_every_small_sample(name: str) -> None:
+    """All samples of 4 records with 3 values a column, ties included, and all replacements."""
+    places = list(itertools.product(range(3), repeat=2))
+    known = {
+        rows: score(name, *np.array(rows, dtype=float).T, FAR)
+        for rows in itertools.combinations_with_replacement(places, 4)
+    }
+    worst = 0.0
+    for rest in itertools.combinations_with_replacement(places, 3):
+        found = [known[tuple(sorted((*rest, new)))] for new in places]
+        worst = max(worst, max(found) - min(found))
+    assert 0.3 < worst / record_sensitivity(name, 4) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("name", ["spearman", "kendall"])
+def test_rank_bounds_are_tight(name: str) -> None:
+    """The highest record of a rising cloud becomes the lowest in the other column."""
+    a = np.append(1000.0, np.arange(400))
+    assert 0.98 < change(name, a, a.copy(), (1000.0, -1.0)) <= 1 + 1e-9
+
+
+def climb(name: str, seed: int) -> float:
+    """Hill-climbing over clusters: the worst ratio of change to bound."""
+    rng = np.random.default_rng(seed)
+    values = np.array([0.0, 1.0, 2.0, 3.0, FAR / 2, FAR])
+    m = int(rng.choice([20, 60]))
+    a = rng.integers(0, 2, m).astype(float)
+    b, new = a.copy(), (0.0, 1.0)
+    best = change(name, a, b, new)
+    for _ in range(250):
+        trial_a, trial_b, trial_new = a.copy(), b.copy(), new
+        if rng.random() < 0.4:
+            trial_new = tuple(rng.choice(values, 2))
+        else:
+            some = rng.integers(0, m, rng.integers(1, m // 4))
+            trial_a[some], trial_b[some] = rng.choice(values, 2)
+        found = change(name, trial_a, trial_b, trial_new)
+        if found >= best:
+            a, b, new, best = trial_a, trial_b, trial_new, found
+    return best
+
+
+@pytest.mark.parametrize(("name", "least"), [("hsic", 0.35), ("root_hsic", 0.6)])
+def test_climbing_stays_below(name: str, least: float) -> None:
+    worst = max(climb(name, seed) for seed in range(6))
+    assert least < worst <= 1 + 1e-9
+
+
+def test_known_worst_cases_of_the_kernel_scores() -> None:
+    """Independent but for one record: 2 / sqrt(6) of the root's bound; 32 / 27 / sqrt(6) of HSIC's.
+
+    So neither bound is called tight; the paper's is more than 13 times what was found.
+    """
+    m = 600
+    a = np.append(1.0, np.zeros(m - 1))
+    assert change("root_hsic", a, a.copy(), (0.0, 0.0)) == pytest.approx(2 / 6**0.5, rel=0.01)
+    third = np.append(np.ones(m // 3), np.zeros(m - m // 3))
+    found = change("hsic", third, third.copy(), (1.0, 0.0))
+    assert found == pytest.approx(32 / 27 / 6**0.5, rel=0.02)
+    published = record_sensitivity("hsic", m, "published")
+    assert published / (found * record_sensitivity("hsic", m)) > 13
+
+
+def test_the_difference_needs_the_sum_of_both() -> None:
+    """With regressions free to be anything, one record moves both scores all the way, oppositely.
+
+    x' with r_Y from rising to falling at the record, y' with r_X from falling to rising.
+    """
+    m = 101
+    rising = np.append(1000.0, np.arange(m - 1))
+    before = kendall(rising, rising) - kendall(rising, np.append(-1.0, np.arange(m - 1)))
+    after = kendall(rising, np.append(-1.0, np.arange(m - 1))) - kendall(rising, rising)
+    assert abs(before - after) == pytest.approx(2 * record_sensitivity("kendall", m))
+
+
+# What the paper's bounds leave out --------------------------------------------------------------
+
+
+def test_the_median_heuristic_breaks_theorem_3() -> None:
+    """Eq. 1's theta(a): a width read from the data lets one record move HSIC far beyond the bound.
+
+    Half of all distances are tiny, half are large, and one record decides where the median lies.
+    """
+    m = 401
+    within = 1e-5 * np.sqrt(np.arange(m))
+
+    def clusters(low: int) -> np.ndarray:
+        return within + (np.arange(m) >= low)
+
+    def median(values: np.ndarray) -> float:
+        distances = np.abs(values[:, None] - values)[np.triu_indices(len(values), 1)]
+        return float(np.median(distances))
+
+    samples = [clusters(low) for low in range(180, 200)]
+    for one, other in itertools.pairwise(samples):
+        assert np.sum(one != other) == 1
+    by_median = [hsic(x, x, median(x), median(x)) for x in samples]
+    jumps = [abs(p - q) for p, q in itertools.pairwise(by_median)]
+    assert max(jumps) > 1.2 * record_sensitivity("hsic", m, "published")
+    fixed = [hsic(x, x, 0.3, 0.3) for x in samples]
+    assert max(abs(p - q) for p, q in itertools.pairwise(fixed)) <= record_sensitivity("hsic", m)
+
+
+def test_stable_ranks_do_not_protect_the_test_half() -> None:
+    """One test record moves the distance to instability from thousands to 0."""
+    residuals = np.linspace(-1, 1, 50)
+    near = np.append(residuals[1] + 1e-12, residuals[1:])
+    shift = residual_bound(10_000_000, 1.0, "published")
+    assert training_distance(residuals, shift) > 10_000
+    assert training_distance(near, shift) == 0
+
+
+def test_the_training_distance_moves_by_one_a_record() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        residuals, shift = rng.normal(size=30), 10 ** rng.uniform(-5, -1)
+        moved = residuals + shift * rng.choice([-1, 1], 30)
+        near = training_distance(residuals, shift), training_distance(moved, shift)
+        assert abs(near[0] - near[1]) <= 1
+
+
+# A training record ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ridge", [1e-3, 1e-2, 0.1, 1.0])
+def test_residual_bounds_hold(ridge: float) -> None:
+    """Climbing over training sets and replacements; before the cut to [-1, 1] too."""
+    rng, at = np.random.default_rng(2), np.linspace(-1, 1, 41)
+    assert residual_bound(100, ridge) <= 0.86 * residual_bound(100, ridge, "published")
+    worst = 0.0
+    for n in (3, 12, 60):
+        x, y = rng.uniform(-1, 1, n), np.sign(rng.normal(size=n))
+        new, best = (0.9, 1.0), 0.0
+        for _ in range(120):
+            trial_x, trial_y, trial_new = x.copy(), y.copy(), new
+            i = rng.integers(n)
+            if rng.random() < 0.7:
+                trial_x[i], trial_y[i] = rng.uniform(-1, 1), rng.choice([-1.0, 1.0])
+            else:
+                trial_new = (rng.uniform(-1, 1), rng.choice([-1.0, 1.0]))
+            found = moved(trial_x, trial_y, trial_new, ridge, at)
+            if found >= best:
+                x, y, new, best = trial_x, trial_y, trial_new, found
+        worst = max(worst, best)
+    assert 0.1 < worst <= 1 + 1e-9
+
+
+def moved(
+    x: np.ndarray, y: np.ndarray, new: tuple[float, float], ridge: float, at: np.ndarray
+) -> float:
+    other_x, other_y = np.append(new[0], x[1:]), np.append(new[1], y[1:])
+    old = features(at, 0.4) @ Ridge.fit(x, y, 0.4).coefficients(ridge)
+    replaced = features(at, 0.4) @ Ridge.fit(other_x, other_y, 0.4).coefficients(ridge)
+    return float(np.abs(old - replaced).max()) / residual_bound(len(x), ridge)
+
+
+@pytest.mark.parametrize("name", KERNEL)
+def test_shifted_residuals_stay_below(name: str) -> None:
+    """All residuals moved by at most ``shift``, in the direction that a climb finds worst."""
+    rng, worst = np.random.default_rng(3), 0.0
+    for shift in (0.01, 0.1, 1.0):
+        m, width = 40, 0.2
+        a, b = rng.choice([0.0, 5.0], m), rng.choice([0.0, 0.2, 0.4], m)
+        signs, best = rng.choice([-1.0, 1.0], m), 0.0
+        for _ in range(300):
+            trial_signs, trial_b = signs.copy(), b.copy()
+            i = rng.integers(m)
+            trial_signs[i] *= -1
+            trial_b[rng.integers(m)] = rng.uniform(-0.5, 0.5)
+            found = abs(
+                score(name, a, trial_b, width)
+                - score(name, a, trial_b + shift * trial_signs, width)
+            )
+            if found >= best:
+                signs, b, best = trial_signs, trial_b, found
+        bound = training_sensitivity(name, m, shift, width, "strict")
+        assert bound <= training_sensitivity(name, m, shift, width, "published")
+        worst = max(worst, best / bound)
+    assert 0.2 < worst <= 1 + 1e-9
+
+
+# The interquartile range -------------------------------------------------------------------------
+
+
+def test_iqr_reach_against_brute_force() -> None:
+    """Every choice of replaced values and every place they may go to, for 7 and 9 values."""
+    rng = np.random.default_rng(4)
+    for m, changes in ((7, 1), (9, 1), (7, 2), (9, 2)):
+        values = np.sort(rng.normal(size=m))
+        places = [-1e6, 1e6, *((values[1:] + values[:-1]) / 2), *(values + 1e-9)]
+        found = []
+        for which in itertools.combinations(range(m), changes):
+            for where in itertools.product(places, repeat=changes):
+                other = values.copy()
+                other[list(which)] = where
+                found.append(math.exp(log_iqr(other)))
+        low, high = iqr_reach(values, changes)
+        assert low - 1e-6 <= min(found)
+        assert max(found) <= high + 1e-6
+        if max(found) < 1e5:
+            assert max(found) == pytest.approx(high, rel=1e-6)
+        assert min(found) <= low + 1e-6
+
+
+def test_the_iqr_distance_moves_by_one_a_record() -> None:
+    """Of one IQR and of the difference, under changes of either half."""
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        columns = tuple(np.sort(rng.normal(size=40)) for _ in range(4))
+        shifts = (0.0, 0.05, 0.0, 0.05)
+        if rng.random() < 0.5:
+            others = tuple(
+                np.sort(np.append(rng.normal() * 3, np.delete(c, rng.integers(40))))
+                for c in columns
+            )
+        else:
+            others = tuple(
+                np.sort(c + s * rng.uniform(-1, 1, 40))
+                for c, s in zip(columns, shifts, strict=True)
+            )
+        interval = (Reach(columns, IQR_SIGNS, shifts, True).value - 0.6,) * 2
+        interval = (interval[0], interval[0] + 1.0)
+        near = [Reach(c, IQR_SIGNS, shifts, True).distance(interval) for c in (columns, others)]
+        assert abs(near[0] - near[1]) <= 1
+        one = [Reach((c[1],), (1,), (0.05,), True).distance((-0.2, 0.8)) for c in (columns, others)]
+        assert abs(one[0] - one[1]) <= 1
+
+
+def test_known_bounds() -> None:
+    assert (
+        record_sensitivity("kendall", 50) == record_sensitivity("kendall", 50, "published") == 0.08
+    )
+    assert record_sensitivity("spearman", 50, "published") == 0.6
+    assert record_sensitivity("spearman", 50) == pytest.approx(6 / 51)
+    assert record_sensitivity("hsic", 50, "published") == pytest.approx(792 / 2401)
+    assert hsic_improved_sensitivity(50) == pytest.approx(589 / 2401)
+    assert record_sensitivity("hsic", 50) < 8 / 49 < hsic_improved_sensitivity(50)
+    assert residual_bound(100, 0.25, "published") == pytest.approx(0.64)
+    for name in ("iqr", "variance"):
+        with pytest.raises(InputError, match="any amount"):
+            record_sensitivity(name, 50)
+
+
+def test_ties_and_spearman() -> None:
+    a = np.array([1.0, 1, 2, 2, 3])
+    assert spearman(a, a) <= 1
+    assert kendall(a, np.ones(5)) == 0

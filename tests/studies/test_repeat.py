@@ -1,0 +1,66 @@
+"""Repetitions: counts, the usual range, and none on a person's own data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine import InputError, load_dataset, run
+from engine.data.dataset import Dataset
+from engine.studies.repeat import around, link_shares, outcome_of, point, repeated, usual
+
+
+def test_each_repetition_is_the_run_with_that_seed() -> None:
+    data = load_dataset("cancer", n=2000)
+    params = {"epsilon": 5.0}
+    outcomes = list(repeated("priv_pc", data, params, range(6)))
+    for seed, outcome in enumerate(outcomes):
+        alone = run("priv_pc", data, seed=seed, **params)
+        assert (outcome.matrix == alone.matrix).all()
+        assert outcome.found == round(alone.metrics.recall * 4)  # Cancer has four links
+        assert outcome.found + outcome.invented == len(alone.skeleton)
+    assert len({o.matrix.tobytes() for o in outcomes}) > 1  # the noise is drawn anew
+    shares = link_shares(outcomes)
+    assert np.allclose(shares, shares.T)
+    assert shares[np.triu_indices(5, 1)].sum() * 6 == sum(o.found + o.invented for o in outcomes)
+
+
+def test_own_data_are_never_repeated() -> None:
+    data = Dataset.from_codes([[0, 1], [1, 0], [1, 1], [0, 0]] * 20)
+    with pytest.raises(InputError, match="spend budget"):
+        next(repeated("priv_pc", data, {}, range(3)))
+    with pytest.raises(InputError, match="no true graph"):
+        outcome_of(run("priv_pc", data))
+
+
+def test_cancelled_repetitions_are_left_out() -> None:
+    data = load_dataset("cancer", n=2000)
+    assert list(repeated("priv_pc", data, {}, range(3), cancelled=lambda: True)) == []
+
+
+@pytest.mark.parametrize(
+    ("counts", "want"),
+    [
+        ([3] * 10, (3, 3, 10, 10)),
+        ([0, 6, 6, 7, 7, 7, 8, 8, 8, 8], (6, 8, 9, 10)),
+        ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], (1, 9, 9, 10)),
+        ([5], (5, 5, 1, 1)),
+    ],
+)
+def test_usual_is_the_shortest_range_with_nine_tenths(
+    counts: list[int], want: tuple[int, int, int, int]
+) -> None:
+    found = usual(counts)
+    assert (found.low, found.high, found.inside, found.of) == want
+    assert usual(counts[::-1]) == found
+
+
+def test_points_lie_around_the_epsilon_of_the_run() -> None:
+    values = around(0.37)
+    assert values[4] == 0.37
+    assert (values[0], values[-1]) == (0.0037, 37.0)
+    assert list(values) == sorted(values)
+    data = load_dataset("cancer", n=2000)
+    one = point(3.0, list(repeated("priv_pc", data, {"epsilon": 3.0}, range(5))))
+    assert one.of == 5
+    assert one.found[0] <= one.found[1] <= one.found[2]

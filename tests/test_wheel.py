@@ -1,0 +1,81 @@
+"""An installed wheel works from any folder: the networks are in it, and so is every package."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the built wheel in it, and nothing of this checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    built = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    # From a copy of what a wheel is made of: a build leaves folders behind where it runs.
+    source = folder / "source"
+    for part in ("engine", "sample_data/networks", "static/vis"):
+        _copy(ROOT / part, source / part)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        (source / name).write_bytes((ROOT / name).read_bytes())
+    subprocess.run([*built, "-w", str(folder), str(source)], check=True, cwd=folder)
+    wheel = next(folder.glob("*.whl"))
+    target = folder / "site"
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-compile"]
+    subprocess.run([*command, "--target", str(target), str(wheel)], check=True, cwd=folder)
+    return target
+
+
+def _copy(source: Path, target: Path) -> None:
+    for path in source.rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            place = target / path.relative_to(source)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(path.read_bytes())
+
+
+def python(installed: Path, folder: Path, *words: str) -> str:
+    """What Python prints in another folder, with the wheel's files alone on its path."""
+    environment = {**os.environ, "PYTHONPATH": str(installed), "NUMBA_CACHE_DIR": str(folder)}
+    # The checkout must not be found by way of an installation of its own.
+    done = subprocess.run(
+        [sys.executable, "-P", *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def test_every_package_is_in_the_wheel(installed: Path) -> None:
+    ours = {p.parent.relative_to(ROOT) for p in (ROOT / "engine").rglob("__init__.py")}
+    theirs = {p.parent.relative_to(installed) for p in installed.rglob("__init__.py")}
+    assert ours <= theirs
+    networks = {p.name for p in (ROOT / "sample_data" / "networks").glob("*.json")}
+    assert {p.name for p in (installed / "engine" / "data" / "bundled").glob("*")} == networks
+
+
+def test_the_command_line_runs_anywhere(installed: Path, tmp_path: Path) -> None:
+    asked = ["run", "--dataset", "asia", "--n", "2000", "--algorithm", "pc", "--json"]
+    result = json.loads(python(installed, tmp_path, "-m", "engine", *asked))
+    assert result["dataset"] == "asia"
+    assert len(result["names"]) == 8
+
+
+def test_the_readme_s_snippet_runs_anywhere(installed: Path, tmp_path: Path) -> None:
+    snippets = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    assert snippets
+    where = "import engine; print(engine.__file__)"
+    for snippet in snippets:
+        shown = python(installed, tmp_path, "-c", f"{snippet}\n{where}")
+        assert shown.strip().splitlines()[-1].startswith(str(installed))

@@ -1,0 +1,86 @@
+"""The Pairs page without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.studies.pairwise import EPSILONS
+from pages.components.state.pairs import batch_pairs
+
+
+@pytest.fixture(scope="module")
+def pairs_page(open_app: Callable[..., AppTest]) -> AppTest:
+    """One session, in which one choice follows another."""
+    return open_app("pairs")
+
+
+def words(app: AppTest) -> str:
+    return " ".join(m.value for m in app.markdown)
+
+
+def test_it_opens_on_a_finished_example(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("pairs")
+    assert len(app.get("plotly_chart")) == 6
+    assert "of 100 such releases would say so" in words(app)
+    assert "explains" in words(app)
+    table = next(d.value for d in app.dataframe if "Release" in d.value)
+    assert len(table) == 6
+    assert table["Right"].between(0, 1).all()
+
+
+@pytest.mark.parametrize("release", ["difference", "scores", "vote"])
+def test_every_release(pairs_page: AppTest, release: str) -> None:
+    pairs_page.radio(key="pairs-release").set_value(release)
+    pairs_page.select_slider(key="pairs-epsilon").set_value(1.0).run()
+    assert not pairs_page.exception
+    spent = next(m for m in pairs_page.metric if m.label == "ε spent")
+    assert spent.value == "1"
+    whose = "every row" if release == "vote" else "test half's rows"
+    assert any(whose in c.value for c in pairs_page.caption)
+
+
+def test_without_data_there_is_one_sentence(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("pairs")
+    for source in ("Tübingen file", "Your own CSV"):
+        app.radio(key="pairs-source").set_value(source).run()
+        assert not app.exception
+        assert len(app.info) == 1
+
+
+def test_own_data_show_nothing_exact_before_they_are_asked_to(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app("pairs")
+    rows = "\n".join(f"{i % 41},{(i % 41 - 20) ** 2}" for i in range(120))
+    app.radio(key="pairs-source").set_value("Your own CSV").run()
+    app.file_uploader(key="pairs-csv").upload("own.csv", f"a,b\n{rows}".encode(), "text/csv")
+    app.run()
+    assert "four numbers" in app.error[0].value
+    app.text_input(key="pairs-bounds").set_value("0, 40, 0, 400").run()
+    assert not app.exception
+    assert len(app.get("plotly_chart")) == 0
+    assert "explains" not in words(app)
+    app.button(key="pairs-go").click().run()
+    assert "explains" in words(app)
+    assert len(app.get("plotly_chart")) == 0
+    app.toggle(key="pairs-look").set_value(True).run()
+    assert len(app.get("plotly_chart")) > 0
+    assert any("nothing below is private" in w.value for w in app.warning)
+
+
+def test_the_batch(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("pairs")
+    app.button(key="pairs-batch-run").click().run()
+    job = app.session_state["pairs_batch"]
+    assert job.wait(120)
+    app.run()
+    assert not app.exception
+    assert len(job.done) == len(batch_pairs())
+    table = app.dataframe[-1].value
+    assert list(table["Pairs"]) == [len(job.done)] * 6
+    right = table.set_index("Release").iloc[:, 1]
+    assert right.idxmax() == "Vote, variance (every row)"
+    assert len(EPSILONS) == 10
