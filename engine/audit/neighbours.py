@@ -106,9 +106,12 @@ def one_cell(n: int = 2_000) -> Neighbours:
     )
 
 
-def known() -> tuple[Neighbours, ...]:
-    """The documented extremes, small enough to be run thousands of times."""
-    return strata(), all_alike(), one_cell()
+def known(columns: int | None = None) -> tuple[Neighbours, ...]:
+    """The documented extremes, for an algorithm that takes so many columns (None: any number)."""
+    if columns is None:
+        return strata(), all_alike(), one_cell()
+    corner = random_neighbours(np.random.default_rng(2), "numeric", 200, columns)
+    return all_alike(200, columns, columns), corner
 
 
 # Random ones --------------------------------------------------------------------------
@@ -117,11 +120,14 @@ KINDS = ("any", "strata", "constant", "deterministic", "numeric", "tiny")
 
 
 def random_neighbours(
-    rng: np.random.Generator, kind: str | None = None, rows: int | None = None
+    rng: np.random.Generator,
+    kind: str | None = None,
+    rows: int | None = None,
+    columns: int | None = None,
 ) -> Neighbours:
     """A random schema, random rows with something extreme in them, and a replaced record."""
     kind = kind or KINDS[rng.integers(len(KINDS))]
-    d = int(rng.integers(2, 6)) if kind != "strata" else int(rng.integers(3, 5))
+    d = columns or int(rng.integers(2, 6) if kind != "strata" else rng.integers(3, 5))
     levels = rng.integers(2, 5, d)
     n = rows or int(rng.integers(6, 12) if kind == "tiny" else rng.integers(20, 90))
     if kind == "numeric":
@@ -171,12 +177,16 @@ def _numeric(rng: np.random.Generator, n: int, d: int) -> Neighbours:
 
 
 def many(
-    seed: int, count: int, kinds: Sequence[str] = KINDS, rows: int | None = None
+    seed: int,
+    count: int,
+    kinds: Sequence[str] = KINDS,
+    rows: int | None = None,
+    columns: int | None = None,
 ) -> Iterator[Neighbours]:
     """Random neighbours, the kinds in turn."""
     rng = np.random.default_rng(seed)
     for k in range(count):
-        yield random_neighbours(rng, kinds[k % len(kinds)], rows)
+        yield random_neighbours(rng, kinds[k % len(kinds)], rows, columns)
 
 
 # A climb ------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from engine.audit.watching import (
     bare,
     noise_faults,
     repeated_noise,
+    sensitivity_of,
 )
 from engine.data.dataset import Dataset
 from engine.params import Parameters
@@ -132,7 +133,7 @@ def moved(a: Answer, b: Answer) -> float:
     change = np.where(a.exact == b.exact, 0.0, a.exact - b.exact)
     event = bare(a.event)
     size = _length(change, event)
-    paid = float(getattr(event, "sensitivity", 0.0))
+    paid = sensitivity_of(event)
     if size == 0:
         return 0.0
     return size / paid if paid > 0 else float("inf")

@@ -7,6 +7,7 @@ that was charged shows in a single run.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
@@ -21,7 +22,9 @@ from engine.privacy.events import (
     ExponentialEvent,
     GaussianEvent,
     LaplaceEvent,
+    ProposeTestReleaseEvent,
     SmoothEvent,
+    StableEvent,
     SubsampledEvent,
 )
 from engine.privacy.ledger import Ledger
@@ -172,8 +175,27 @@ def noise_faults(answers: Sequence[Answer], ledger: Ledger) -> list[str]:
     return faults + repeated_noise([d for one in answers for d in one.draws])
 
 
+def sensitivity_of(event: Event) -> float:
+    """What the charge says one record moves the exact input by; 0 where it says nothing."""
+    if isinstance(event, ProposeTestReleaseEvent | StableEvent):
+        return 1.0  # distances, in records
+    return float(getattr(event, "sensitivity", 0.0))
+
+
+def _by_distance(one: Answer, event: Any, draws: Sequence[Draw]) -> bool:
+    """Whether the noisy distances are the exact ones with the noise that was charged."""
+    scale = 1 / getattr(event, "step", getattr(event, "stated_epsilon", math.inf))
+    tests = draws[: one.exact.size]
+    right = len(tests) == one.exact.size and all(d.matches("laplace", scale) for d in tests)
+    exact, noisy = np.atleast_1d(one.exact), np.atleast_1d(one.noisy)
+    drawn = zip(noisy, exact, tests, strict=False)
+    return right and all(_close(n, e + d.value, d) for n, e, d in drawn)
+
+
 def _follows(one: Answer, event: Event, draws: Sequence[Draw], threshold: float) -> bool:
     """Whether the answer is what the mechanism makes of its input and the charged noise."""
+    if isinstance(event, ProposeTestReleaseEvent | StableEvent):
+        return _by_distance(one, event, draws)
     if len(draws) != 1:
         return False
     draw, noisy = draws[0], one.noisy

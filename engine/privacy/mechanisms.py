@@ -162,9 +162,10 @@ def propose_test_release(
     session.ledger.charge(event, label=label, order=order)
     noise, threshold = _noise(session), 1 + math.log(1 / slack) / epsilon
     noisy = [distance + noise.laplace(0.0, 1 / epsilon) for distance in distances]
-    if max(noisy) <= threshold:
-        return None
-    return float(value) + float(noise.laplace(0.0, length / epsilon))
+    answer = None
+    if max(noisy) > threshold:
+        answer = float(value) + float(noise.laplace(0.0, length / epsilon))
+    return session.randomness.released(event, distances, answer, noisy)
 
 
 def stable_release(
@@ -183,9 +184,11 @@ def stable_release(
     Dwork and Roth 2013, Algorithm 13. ``distance`` is a lower bound on the records to change until
     the value can move; one record moves it by at most 1, or ``defended`` is False.
     """
-    session.ledger.charge(StableEvent(epsilon, delta, defended), label=label, order=order)
+    event = StableEvent(epsilon, delta, defended)
+    session.ledger.charge(event, label=label, order=order)
     noisy = distance + float(_noise(session).laplace(0.0, 1 / epsilon))
-    return float(value) if noisy > math.log(1 / delta) / epsilon else None
+    answer = float(value) if noisy > math.log(1 / delta) / epsilon else None
+    return session.randomness.released(event, distance, answer, noisy)
 
 
 def exponential(
