@@ -15,6 +15,8 @@ COMMANDS = {
     "pairs": ("engine.cli.pairs", "pairs_command"),
     "warm": ("engine.cli.run", "warm_command"),
     "sweep": ("engine.cli.studies", "sweep_command"),
+    "plan": ("engine.cli.plan", "plan_command"),
+    "audit": ("engine.cli.audit", "audit_command"),
     "reproduce": ("engine.cli.studies", "reproduce_command"),
 }
 

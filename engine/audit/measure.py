@@ -61,7 +61,7 @@ def one_run(
     ledger = algorithm.ledger(data, params) if algorithm.ledger else Ledger()
     session = Session(Randomness(seed), ledger, data.names)
     with one_thread():
-        outcome = algorithm.run(replace(data, public=False), params, session)
+        outcome = algorithm.run(data, params, session)
     return outputs(outcome, session), outcome.claimed or ledger.defended
 
 

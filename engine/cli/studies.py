@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,12 +20,11 @@ from engine.cli.flags import (
     given,
     parts,
 )
+from engine.cli.interrupt import ending, interruptible
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import ALGORITHMS
 from engine.studies.sweep import Progress, sweep
-
-INTERRUPTED = 130  # the exit status of a program that Ctrl-C ended
 
 
 def _where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
@@ -87,7 +85,7 @@ def sweep_command(argv: Sequence[str]) -> int:
         for s in specs
         if s.name in texts
     }
-    with _interruptible() as cancelled, _progress_line() as progress:
+    with interruptible() as cancelled, _progress_line() as progress:
         where = _executor(args)
         results = sweep(
             datasets(args),
@@ -101,7 +99,7 @@ def sweep_command(argv: Sequence[str]) -> int:
         )
         finished = list(results)
     print(_as_json(finished) if args.json else _as_table(finished))
-    return _end(cancelled, args.out)
+    return ending(cancelled, args.out)
 
 
 def _as_json(results: Sequence[Any]) -> str:
@@ -144,7 +142,7 @@ def reproduce_command(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     if args.seeds is not None and args.seeds < 1:
         raise InputError(f"--seeds must be at least 1; {args.seeds} is not.")
-    with _interruptible() as cancelled, _progress_line() as progress:
+    with interruptible() as cancelled, _progress_line() as progress:
         work = Work(
             Path(args.out),
             seeds=args.seeds,
@@ -157,29 +155,13 @@ def reproduce_command(argv: Sequence[str]) -> int:
         try:
             written = reproduce(args.name, work)
         except KeyboardInterrupt:
-            return _end(cancelled, args.out)
+            return ending(cancelled, args.out)
     for path in written:
         print(path)
     return 0
 
 
 # What both share ---------------------------------------------------------------------
-
-
-@contextmanager
-def _interruptible() -> Iterator[Callable[[], bool]]:
-    """Ctrl-C once asks for a stop that keeps what is finished; twice ends the program."""
-    pressed: list[int] = []
-
-    def press(number: int, frame: object) -> None:
-        pressed.append(number)
-        signal.signal(signal.SIGINT, before)
-
-    before = signal.signal(signal.SIGINT, press)
-    try:
-        yield lambda: bool(pressed)
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
@@ -198,11 +180,3 @@ def _progress_line() -> Iterator[Callable[[Progress], None] | None]:
         yield show
     finally:
         print(file=sys.stderr)
-
-
-def _end(cancelled: Callable[[], bool], out: str | None) -> int:
-    if not cancelled():
-        return 0
-    where = f" in {out}" if out else ""
-    print(f"Stopped; what was finished is kept{where}.", file=sys.stderr)
-    return INTERRUPTED
