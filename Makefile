@@ -12,6 +12,8 @@ VENV  := .venv
 PY    := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.installed-bench
+PEERS := .venv-peers
+PEERS_STAMP := $(PEERS)/.installed
 
 .DEFAULT_GOAL := setup
 .PHONY: setup app test lint bench bench-utility chromium-hint
@@ -55,5 +57,11 @@ bench: $(BENCH_STAMP)
 	$(PY) -m benchmarks.speed $(ARGS)
 	$(PY) -m benchmarks.figure1
 
-bench-utility: setup
+# The peers need an older numpy and Python below 3.12: an environment of their own, or no columns.
+$(PEERS_STAMP): requirements-peers.txt
+	@$(PYTHON) -m venv --clear $(PEERS) \
+	  && $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ \
+	  || { rm -rf $(PEERS); echo "The peers (MST, AIM) could not be installed: no columns for them."; }
+
+bench-utility: setup $(PEERS_STAMP)
 	$(PY) -m benchmarks.utility $(ARGS)

@@ -1,25 +1,31 @@
 """Utility at equal total budget: ``python -m benchmarks.utility``.
 
-One table, dataset by epsilon: skeleton F1 against the true DAG of non-private G2 PC and of every
-private algorithm, mean over noise draws and samples. Strict runs get the total. A published run
-gets the epsilon a round for which the total that the *paper* claims for that very run is the one
-asked for; what can be defended of it is usually nothing.
+One table, dataset by epsilon. Each cell holds skeleton F1 / directed F1, SHD against the CPDAG of
+the true DAG, and seconds a run, mean over noise draws and samples: of non-private G2 PC, of every
+private algorithm, and of two peers' synthetic tables followed by G2 PC (benchmarks.peers). Strict
+runs get the total. A published run gets the epsilon a round for which the total that the *paper*
+claims for that very run is the one asked for; what can be defended of it is usually nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import time
 import warnings
 from collections.abc import Callable
 
+from benchmarks import peers
 from engine import ALGORITHMS, InputError, load_dataset, run
 from engine.data.dataset import Dataset
+from engine.privacy.accounting import Guarantee
 from engine.runner import RunResult
 
 DELTA = 1e-6
 OURS = ("marginal_pc", "gram_notears")
 SMALL = ("cancer", "earthquake", "survey", "asia", "sachs")
+PEER = "peer"
+Run = tuple[RunResult, float]  # and its seconds
 STEPS = 12  # of the bisection, on a logarithmic scale
 
 
@@ -72,24 +78,57 @@ RUN: dict[str, Callable[[str, Dataset, float, int], RunResult | None]] = {
 }
 
 
-def mean_f1(results: list[RunResult | None]) -> str:
-    """Mean skeleton F1, or a dash where the algorithm has none."""
-    scores = [r.metrics.skeleton_f1 for r in results if r is not None and r.metrics is not None]
-    return f"{sum(scores) / len(scores):.3f}" if scores else "-"
+def peer(key: str, data: Dataset, epsilon: float, seed: int) -> Run | None:
+    """G2 PC on the peer's synthetic table for the same total and the same neighbours."""
+    table = peers.synthetic(key, data, peers.same_neighbours(Guarantee(epsilon, DELTA)), seed)
+    if table is None:
+        return None
+    start = time.perf_counter()
+    result = run("pc", table.data, statistic="g2", trace=False)
+    return result, table.seconds + time.perf_counter() - start
 
 
-def cell(key: str, guarantee: str, samples: list[Dataset], epsilon: float, draws: int) -> str:
-    """Mean F1 over draws and samples; a dash where it cannot be run."""
+def timed(guarantee: str, key: str, data: Dataset, epsilon: float, seed: int) -> Run | None:
+    """A run and its seconds."""
+    start = time.perf_counter()
+    result = RUN[guarantee](key, data, epsilon, seed)
+    return None if result is None else (result, time.perf_counter() - start)
+
+
+def summary(runs: list[Run | None]) -> str:
+    """Means of skeleton F1 / directed F1, SHD and seconds; a dash where there are none."""
+    found = [(r.metrics, s) for run in runs if run is not None for r, s in [run] if r.metrics]
+    if not found:
+        return "-"
+    rows = [(m.skeleton_f1, m.directed_f1, m.shd, seconds) for m, seconds in found]
+    skeleton, directed, shd, seconds = (sum(c) / len(rows) for c in zip(*rows, strict=True))
+    return f"{skeleton:.3f} / {directed:.3f}, {shd:.1f}, {seconds:.1f} s"
+
+
+def cell(key: str, kind: str, samples: list[Dataset], epsilon: float, draws: int) -> str:
+    """Summary over draws and samples; a dash where it cannot be run."""
+    runs: list[Run | None] = []
     try:
-        return mean_f1(
-            [
-                RUN[guarantee](key, data, epsilon, 1000 * s + draw)
-                for s, data in enumerate(samples)
-                for draw in range(draws)
-            ]
-        )
+        for s, data in enumerate(samples):
+            for draw in range(draws):
+                seed = 1000 * s + draw
+                if kind == PEER:
+                    runs.append(peer(key, data, epsilon, seed))
+                else:
+                    runs.append(timed(kind, key, data, epsilon, seed))
     except InputError:
         return "-"
+    return summary(runs)
+
+
+def plain(samples: list[Dataset]) -> str:
+    """Summary of G2 PC without privacy."""
+    runs: list[Run | None] = []
+    for data in samples:
+        start = time.perf_counter()
+        result = run("pc", data, statistic="g2", trace=False)
+        runs.append((result, time.perf_counter() - start))
+    return summary(runs)
 
 
 def main() -> None:
@@ -104,15 +143,16 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     wanted = set(filter(None, options.algorithms.split(",")))
-    shown = [c for c in columns() if not wanted or c[0] in wanted]
+    peering = [(key, PEER) for key in peers.METHODS if peers.available()]
+    shown = [c for c in columns() + peering if not wanted or c[0] in wanted]
     heads = ["dataset", "eps", "g2 pc", *(f"{k} {g[:3]}" for k, g in shown)]
     print(" | ".join(heads))
     print(" | ".join("---" for _ in heads), flush=True)
     for name in options.datasets.split(","):
         samples = [load_dataset(name, n=options.n, seed=s) for s in range(options.samples)]
-        plain = mean_f1([run("pc", data, statistic="g2", trace=False) for data in samples])
+        without = plain(samples)
         for epsilon in map(float, options.epsilons.split(",")):
-            row = [name, f"{epsilon:g}", plain]
+            row = [name, f"{epsilon:g}", without]
             row += [cell(k, g, samples, epsilon, options.draws) for k, g in shown]
             print(" | ".join(row), flush=True)
 

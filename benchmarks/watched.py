@@ -2,8 +2,8 @@
 
 One table, dataset by algorithm: the run's own seconds on the command line and while the Run page
 watches it, their ratio; the seconds of the whole process on the command line beside those from the
-click to the result on screen; and how long a cancelled run takes to stop. Both sides start with nothing counted: every algorithm gets a sample
-of its own. A last table does the same for a study.
+click to the result on screen; and how long a cancelled run takes to stop. Both sides start with
+nothing counted: every algorithm gets a sample of its own. A last table does the same for a study.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from engine.data.networks import NETWORKS
 
 ROOT = Path(__file__).resolve().parent.parent
 ARGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+ROWS = 100_000
 CANCEL_FROM = 1.5  # seconds; shorter runs have ended before a hand reaches the button
 CANCEL_AFTER = 1.2  # seconds from the click on Run to that on Cancel
 
@@ -116,7 +117,7 @@ def prepare(page: Page, name: str, key: str, sample: int) -> None:
     page.get_by_text("Settings changed").wait_for(timeout=60_000)
     rest(page)
     entry = page.locator(".st-key-run-n input")
-    entry.fill("100000")
+    entry.fill(f"{ROWS}")
     entry.press("Enter")
     time.sleep(0.5)
     rest(page)
@@ -129,7 +130,7 @@ def press(page: Page) -> float:
     return start
 
 
-def watched(page: Page) -> tuple[float, float]:
+def watched(page: Page, key: str) -> tuple[float, float]:
     """(the run's own seconds, seconds from the click to the result on screen)."""
     start = press(page)
     page.get_by_text("Settings changed").wait_for(state="detached", timeout=60_000)
@@ -139,6 +140,8 @@ def watched(page: Page) -> tuple[float, float]:
         page.get_by_role("tab", name="Download and share").click()
         page.locator(".st-key-get-json button").click()
     record: dict[str, Any] = json.loads(Path(waiting.value.path()).read_text(encoding="utf-8"))
+    if (record["algorithm"], record["n"]) != (key, ROWS):
+        raise SystemExit(f"Another run is on screen: {record['algorithm']}, n = {record['n']}.")
     return float(record["seconds"]), clicked
 
 
@@ -168,7 +171,7 @@ def table(page: Page, name: str, keys: list[str], patience: float) -> None:
             continue
         alone, process = found
         prepare(page, name, key, k)
-        seconds, click = watched(page)
+        seconds, click = watched(page, key)
         stop = None
         if seconds > CANCEL_FROM:
             prepare(page, name, key, 100 + k)
@@ -192,7 +195,9 @@ def main() -> None:
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     with server(args.port or free_port()) as url, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=list(ARGS))
-        page = browser.new_context(base_url=url, viewport={"width": 1440, "height": 1000}).new_page()
+        page = browser.new_context(
+            base_url=url, viewport={"width": 1440, "height": 1000}
+        ).new_page()
         for name in args.datasets:
             table(page, name, args.algorithms, args.patience)
         browser.close()

@@ -1,13 +1,18 @@
 """Differentially private causal graph discovery: datasets, algorithms, guarantees, studies."""
 
-from engine.data.dataset import Dataset
-from engine.data.networks import load_dataset
-from engine.data.reading import read_csv, read_table
-from engine.errors import InputError
-from engine.registry import ALGORITHMS
-from engine.runner import RunResult, run
-from engine.studies.sweep import sweep
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from engine.version import __version__
+
+if TYPE_CHECKING:
+    from engine.data.dataset import Dataset
+    from engine.data.networks import load_dataset
+    from engine.data.reading import read_csv, read_table
+    from engine.errors import InputError
+    from engine.registry import ALGORITHMS
+    from engine.runner import RunResult, run
+    from engine.studies.sweep import sweep
 
 __all__ = [
     "ALGORITHMS",
@@ -21,3 +26,38 @@ __all__ = [
     "run",
     "sweep",
 ]
+
+_HOMES = {
+    "ALGORITHMS": "engine.registry",
+    "Dataset": "engine.data.dataset",
+    "InputError": "engine.errors",
+    "RunResult": "engine.runner",
+    "load_dataset": "engine.data.networks",
+    "read_csv": "engine.data.reading",
+    "read_table": "engine.data.reading",
+    "run": "engine.runner",
+    "sweep": "engine.studies.sweep",
+}
+
+# Parts of the package that scripts reach as attributes, and what has to be imported for them.
+_PARTS = {
+    "privacy": "engine.privacy.accounting",
+    "statistics": "engine.statistics",
+    "studies": "engine.studies",
+    "theory": "engine.theory",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is public when it is first asked for: a script that only runs reads no tables."""
+    if name in _PARTS:
+        import_module(_PARTS[name])
+        return import_module(f"{__name__}.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'engine' has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

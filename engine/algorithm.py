@@ -27,8 +27,8 @@ class Outcome:
 
     ``cpdag`` (d, d) boolean. ``claimed`` is the paper's own total, None in strict mode.
     ``untested`` are pairs (i, j), i < j, that are still adjacent when the run ends early, and whose
-    tests of the order it ended in were not all made. ``diagnostics`` is its family's record of what only such algorithms
-    have.
+    tests of the order it ended in were not all made. ``diagnostics`` is its family's record of what
+    only such algorithms have.
     """
 
     cpdag: Adjacency

@@ -2,40 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from typing import cast
+
 from engine.algorithm import Algorithm
-from engine.algorithms import (
-    anm,
-    curate_notears,
-    curate_pc,
-    em_pc,
-    gauss_pc,
-    gram_notears,
-    marginal_pc,
-    noleaks,
-    notears,
-    pc,
-    priv_pc,
-    svt_pc,
-)
 from engine.errors import InputError, did_you_mean
 
-ALGORITHMS: dict[str, Algorithm] = {
-    a.key: a
-    for a in (
-        pc.ALGORITHM,
-        priv_pc.ALGORITHM,
-        svt_pc.ALGORITHM,
-        em_pc.ALGORITHM,
-        gauss_pc.ALGORITHM,
-        curate_pc.ALGORITHM,
-        marginal_pc.ALGORITHM,
-        notears.ALGORITHM,
-        noleaks.ALGORITHM,
-        curate_notears.ALGORITHM,
-        gram_notears.ALGORITHM,
-        anm.ALGORITHM,
-    )
-}
+# Each is the key of an algorithm and the name of its module in engine.algorithms.
+_KEYS = (
+    "pc",
+    "priv_pc",
+    "svt_pc",
+    "em_pc",
+    "gauss_pc",
+    "curate_pc",
+    "marginal_pc",
+    "notears",
+    "noleaks",
+    "curate_notears",
+    "gram_notears",
+    "anm",
+)
+
+
+class _Registry(Mapping[str, Algorithm]):
+    """Key -> algorithm, in the order above; a module is imported when its algorithm is wanted."""
+
+    def __getitem__(self, key: str) -> Algorithm:
+        if key not in _KEYS:
+            raise KeyError(key)
+        return _imported(key)
+
+    def __contains__(self, key: object) -> bool:
+        return key in _KEYS
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_KEYS)
+
+    def __len__(self) -> int:
+        return len(_KEYS)
+
+
+@cache
+def _imported(key: str) -> Algorithm:
+    return cast(Algorithm, import_module(f"engine.algorithms.{key}").ALGORITHM)
+
+
+ALGORITHMS: Mapping[str, Algorithm] = _Registry()
 
 
 def algorithm(key: str) -> Algorithm:

@@ -33,8 +33,9 @@ class RunResult:
     ``spent`` is what the ledger can defend: the cap in strict mode, the composition of the whole
     transcript in published mode, inf without noise. ``claimed`` is the paper's own total of the
     same run, or None. ``separating_sets`` maps a pair of names to the sets that separated it.
-    ``untested`` are adjacent pairs (i, j), i < j in the columns' order, whose tests of the order that
-    the run ended early in were not all made. ``seconds`` is the run's wall time, ``status`` "complete", "budget_exhausted" or "cancelled".
+    ``untested`` are adjacent pairs (i, j), i < j in the columns' order, whose tests of the order
+    that the run ended early in were not all made. ``seconds`` is the run's wall time, ``status``
+    "complete", "budget_exhausted" or "cancelled".
     """
 
     algorithm: str

@@ -10,7 +10,6 @@ import math
 from functools import cache
 
 import numpy as np
-from scipy.optimize import brentq
 
 from engine.errors import InputError
 
@@ -42,6 +41,8 @@ def best_rate(epsilon: float) -> float:
 
 @cache
 def _best_u() -> float:
+    from scipy.optimize import brentq  # slow to load, and few runs need it
+
     return float(brentq(lambda u: 2 * u - (1 + u) * math.log1p(u), 1.0, 10.0, xtol=1e-13))
 
 

@@ -28,6 +28,7 @@ def main() -> None:
         orders_view(run)
     lemma_view(d)
     increments_view(d)
+    budget.keep_address(d)
 
 
 def public_run(d: Draft) -> Shown | None:

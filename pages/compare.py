@@ -8,7 +8,7 @@ from pages.components import text
 from pages.components.forms.compare import pin_form
 from pages.components.shell import draw
 from pages.components.state import runs
-from pages.components.state.pins import pins, refused
+from pages.components.state.pins import follow, keep_address, pins, refused
 from pages.components.views.pinned_graphs import graphs
 from pages.components.views.pinned_tables import edges, scores, settings
 from pages.components.views.strip import show_strip
@@ -17,7 +17,10 @@ from pages.components.views.strip import show_strip
 def main() -> None:
     """The page, top to bottom."""
     run = runs.shown()
-    pinned = pins()
+    with st.spinner("Running …"):
+        follow()
+        pinned = pins()
+    keep_address()
     with st.sidebar:
         pin_form(run, pinned)
     show_strip("Compare", run.data, run.result)

@@ -6,13 +6,14 @@ import streamlit as st
 
 from pages.components.forms import dataset
 from pages.components.shell import draw
-from pages.components.state import runs
+from pages.components.state import address, runs
 from pages.components.views import dataset as views
 from pages.components.views.strip import drafted_data, show_strip
 
 
 def main() -> None:
     """The page, top to bottom."""
+    runs.follow("data")
     runs.shown()
     with st.sidebar:
         dataset.picker(key="data")
@@ -29,6 +30,7 @@ def main() -> None:
         views.rows_view(data)
         views.downloads(data)
     views.sample_files()
+    address.write("data", address.source_query())
 
 
 draw(main)

@@ -1,15 +1,32 @@
-"""A guided tour: one idea a screen."""
+"""A guided tour: one idea a screen, each with its own address."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from pages.components.forms import learn as form
 from pages.components.shell import draw
+from pages.components.state.tour import link, tour
+from pages.components.views import present
+from pages.components.views.learn import BY_KEY, STEPS, show_step
+from pages.components.views.strip import show_strip
 
 
 def main() -> None:
     """The page, top to bottom."""
-    st.html("<h1>Learn</h1>")
+    asked = st.query_params.get("step", STEPS[0].key)
+    step = BY_KEY.get(asked, STEPS[0])
+    wanted = link(step.key)
+    if present.presenting():
+        wanted[present.NAME] = "1"
+    if st.query_params.to_dict() != wanted:
+        st.query_params.from_dict(wanted)
+    now = tour()
+    with st.container(key="around"):
+        show_strip("Learn", now.data)
+    present.switch(key="learn", more=form.settings)
+    form.ways({s.key: s.short for s in STEPS}, step.key)
+    show_step(step, now)
 
 
 draw(main)

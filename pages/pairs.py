@@ -44,14 +44,14 @@ def _public(data: Dataset, d: Draft) -> None:
 
 def _own(data: Dataset, d: Draft) -> None:
     """Own data: a release when asked for, and nothing exact unless asked for."""
-    last = st.session_state.get("pairs_released")
     if st.button("Release a decision", type="primary", key="pairs-go"):
-        last = (data.fingerprint, released(d, data))
-        st.session_state["pairs_released"] = last
-    mine = last is not None and last[0] == data.fingerprint
-    show_strip("Pairs", data, last[1] if mine else None)
-    if mine:
-        decision_view(last[1], data, None, d)
+        st.session_state["pairs_released"] = (data.fingerprint, released(d, data))
+    whose, result = st.session_state.get("pairs_released", ("", None))
+    if whose != data.fingerprint:
+        result = None
+    show_strip("Pairs", data, result)
+    if result is not None:
+        decision_view(result, data, None, d)
     else:
         st.info(
             "Nothing has been released of these data yet. Each release spends ε.",

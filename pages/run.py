@@ -11,11 +11,13 @@ from pages.components.state.drafts import drafted
 from pages.components.views.notice import notice
 from pages.components.views.progress import progress_view
 from pages.components.views.result import outcome
+from pages.components.views.story import story
 from pages.components.views.strip import show_strip
 
 
 def main() -> None:
     """The page, top to bottom."""
+    runs.follow("run")
     runs.shown()
     with st.sidebar:
         if settings_form():
@@ -25,6 +27,7 @@ def main() -> None:
     job, run = runs.job(), runs.shown()
     runs.write_link(job.settings if job is not None else run.settings)
     show_strip("Run", run.data, run.result)
+    top = st.container(key="story")
     old = runs.stale(now) or job is not None
     with st.container(key="notice"):
         if job is not None:
@@ -34,6 +37,8 @@ def main() -> None:
     st.html(f"<style>.st-key-result{{opacity:{0.4 if old else 1}}}</style>")
     with st.container(key="result"):
         outcome(run)
+    with top:
+        story(run)
 
 
 draw(main)

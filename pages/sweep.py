@@ -11,14 +11,16 @@ from pages.components.shell import draw
 from pages.components.state import runs
 from pages.components.state.study_jobs import current, known_datasets, refused
 from pages.components.views.strip import show_strip
-from pages.components.views.study import study_view
+from pages.components.views.study import progress_view, study_view
 
 EVERY = 1.0  # seconds between two looks at a running study
+DRAW_EVERY = 6.0  # seconds between two drawings of what it has found
 
 
 def main() -> None:
     """The page, top to bottom."""
     run = runs.shown()
+    study.follow()
     with st.sidebar:
         study.settings_form()
         start_bar(study.draft())
@@ -29,8 +31,11 @@ def main() -> None:
     show_strip("Sweep", data, run.result if data.fingerprint == run.data.fingerprint else None)
     if problem := refused():
         st.error(text.plain(problem), icon=":material/error:")
-    # A running study looks again every second; what the page shows is the same either way.
-    st.fragment(study_view, run_every=EVERY if job.running else None)(job.running)
+    # A running study is looked at again and again: its state often, its charts, which take time
+    # from it, seldom. What the page shows is the same either way.
+    st.fragment(progress_view, run_every=EVERY if job.running else None)(job.running)
+    st.fragment(study_view, run_every=DRAW_EVERY if job.running else None)()
+    study.keep_address()
 
 
 draw(main)

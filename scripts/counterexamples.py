@@ -22,16 +22,8 @@ from engine.statistics.rank import (
     spearman_z,
 )
 from engine.statistics.score import score
+from engine.studies.neighbours import one_record_apart
 from engine.theory import affordable_iterations
-
-
-def one_record_apart() -> tuple[np.ndarray, np.ndarray]:
-    """Strata of 40 and 49,960 rows; one record of the small one joins the large one."""
-    table = np.array([[[20, 0], [0, 20]], [[40_000, 9_960], [0, 0]]])
-    neighbour = table.copy()
-    neighbour[0, 1, 1] -= 1
-    neighbour[1, 1, 0] += 1
-    return table, neighbour
 
 
 def kendall() -> None:

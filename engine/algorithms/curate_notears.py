@@ -123,8 +123,7 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     reference="CURATE 2024, Algorithm 2",
-    summary="NOLEAKS with a budget per gradient that changes over the run, and Lemma 2's number of "
-    "gradients.",
+    summary="As NOLEAKS, with a share of the budget that changes from step to step.",
     ledger=ledger,
     epsilon_pays=WHOLE_RUN,
     no_parent="follows gradients by a plan fixed in advance; its limit is not NOTEARS' solver",

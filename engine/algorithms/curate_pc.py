@@ -277,8 +277,8 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     reference="Bhattacharjee, Tandon 2024, section III-A",
-    summary="Puts Laplace noise on every test and plans the budget of each order anew from what "
-    "is left of the total and of the edges.",
+    summary="Adds noise to every answer and plans anew, step by step, how much of the budget "
+    "each may cost.",
     ledger=ledger,
     epsilon_pays=WHOLE_RUN,
     parent="pc",

@@ -304,8 +304,8 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     reference="Xu, Yuan, Wu, IEEE PAC 2017",
-    summary="For each node draws how many edges to delete, then which, with the exponential "
-    "mechanism.",
+    summary="Draws by lot, for each variable, how many of its links go and which; the data "
+    "weight the lots.",
     ledger=ledger,
     epsilon_pays="a round (one node at one order)",
     no_parent="decides node by node and deletes by count, so its limit is not PC",

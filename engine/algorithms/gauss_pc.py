@@ -205,8 +205,8 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     reference="Wang, Pang, Song 2020 (preprint), section 4.2; Abadi et al. 2016",
-    summary="Puts Gaussian noise on every test, computed on a sample, and adds the cost up with a "
-    "moments accountant.",
+    summary="Adds noise to every answer, each computed on a random part of the rows, which "
+    "hides people better.",
     ledger=ledger,
     epsilon_pays="a test",
     parent="pc",

@@ -170,8 +170,8 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     reference="ours",
-    summary="Releases the Gram matrix once with the analytic Gaussian mechanism; NOTEARS then runs "
-    "on it without further cost.",
+    summary="Measures how all variables vary together once, with noise; NOTEARS then fits to "
+    "that for free.",
     ledger=ledger,
     parent="notears",
     presets=STRICT_PRESETS,

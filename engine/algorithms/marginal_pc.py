@@ -1,14 +1,14 @@
 """Marginal PC: spend the whole budget on a few noisy marginals, then test for free.
 
-Three Gaussian releases under one Gaussian DP filter, each chosen from what those before released:
+Gaussian releases under one Gaussian DP filter, each chosen from what those before released:
 
 1. all one-way and two-way contrasts, from which any conditional independence can be tested up to
    products of the conditioning variables;
-2. once more the pairs that the first release leaves joined;
+2. twice more the pairs that the releases before leave joined;
 3. the triples that could still explain an edge away through such a product.
 
-The PC search, its orientation and the edges' confidence are post-processing. The proof and the
-measurements are in docs/marginal_pc.md.
+The PC search, the directions, and the confidence of edges and arrows are post-processing. The proof
+and the measurements are in docs/marginal_pc.md.
 """
 
 from __future__ import annotations
@@ -18,15 +18,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import minimum_spanning_tree
+
 from engine.algorithm import Algorithm, Outcome
 from engine.constraint.learn import learn
 from engine.constraint.parameters import PrivateParameters
 from engine.constraint.skeleton import Graph, Query, TestByTest, search
 from engine.data.dataset import Dataset
-from engine.errors import InputError
-from engine.graphs.cpdag import complete
+from engine.graphs.cpdag import Adjacency, complete
+from engine.graphs.orientation import (
+    ORIENTATIONS,
+    STRONGEST,
+    Orientation,
+    collider_weights,
+    orient,
+)
 from engine.marginals.citest import NoisyTests
 from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.marginals.levels import merged
 from engine.marginals.moments import (
     Moments,
     Pair,
@@ -41,16 +52,16 @@ from engine.privacy.ledger import Ledger
 from engine.session import Cancelled, Session, compared
 from engine.tables.store import Store, store_of
 
-# Shares of rho of the three releases, and what decides (docs/marginal_pc.md, "Defaults").
-SHARES = (0.5, 0.3, 0.2)
+# Shares of rho of the releases, and what decides (docs/marginal_pc.md, "Defaults").
+FIRST, AGAIN, LAST = 0.3, (0.3, 0.2), 0.2
 ORDER = 3
 EDGES_PER_NODE = 1.2  # expected, for the prior odds of adjacency
 LEAST_ODDS = 1.0
 SLACK = 0.1  # in favour of the edge: a test that can see nothing removes nothing
+FOREST = 1.0  # log odds in favour of the edges of the strongest spanning forest
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
-ROUNDS = 1
+SCREEN_NULLS = 5.5  # a variable may keep about this many pairs by chance
 SCREEN_ORDER = 1
-MOST_CONTRASTS = 529  # of a pair: two columns of 24 levels
 SEPARATORS = 4  # candidate separators an edge may buy triples for
 
 
@@ -92,6 +103,15 @@ class MarginalPCParameters(PrivateParameters):
         help="Draw conditioning sets from the adjacencies at the start of each order, so that the "
         "result does not depend on the order of the columns. The tests cost nothing.",
     )
+    orientation: str = param(
+        STRONGEST,
+        kind="choice",
+        choices=ORIENTATIONS,
+        title="Directions",
+        help="Strongest: all colliders are weighed against each other by their Bayes factors, and "
+        "an arrow is drawn where its probability exceeds 0.4. Majority: a middle node is a "
+        "collider if it lies in fewer than half of the sets that separated its neighbours.",
+    )
     guarantee: str = param(
         STRICT,
         kind="choice",
@@ -128,6 +148,11 @@ class Posterior(TestByTest):
     P(independent) = 1 / (1 + factor / odds), with the Bayes factor of the noisy test and prior odds
     of independence: 1 under a conditioning set, ``odds`` without one, where most pairs are not
     adjacent. A test that can see nothing has a factor near 1 and removes nothing.
+
+    The edges of the maximum spanning forest of the marginal dependences (Chow and Liu 1968) have
+    prior odds e^FOREST better: a pair that is joined through others is weaker than each link of
+    the path, so the strongest links are edges, and a chance zero under some set must not
+    take them away.
     """
 
     def __init__(
@@ -139,11 +164,18 @@ class Posterior(TestByTest):
         super().__init__()
         self._tests, self._session, self._threshold = tests, session, threshold
         self._odds = math.log(prior_odds(tests.d))
+        self._forest: set[Pair] = set()
         self.lowest: dict[Pair, float] = {}  # least probability of dependence of each pair
+
+    def begin_order(self, order: int, graph: Graph) -> None:
+        """Find the forest among the edges there are: all pairs first, then what is joined."""
+        if order < 2:
+            self._forest = strongest_forest(self._tests, graph)
 
     def independent(self, q: Query) -> bool:
         """Whether P(independent) > threshold."""
         evidence = self._tests.test(*q).bayes + (SLACK if q.given else -self._odds)
+        evidence += FOREST if (q.x, q.y) in self._forest else 0.0
         p = 1 / (1 + math.exp(min(max(evidence, -700.0), 700.0)))
         pair = (q.x, q.y)
         self.lowest[pair] = min(self.lowest.get(pair, 1.0), 1 - p)
@@ -161,19 +193,29 @@ class Posterior(TestByTest):
         return decision
 
 
+def strongest_forest(tests: NoisyTests, graph: Graph) -> set[Pair]:
+    """The maximum spanning forest of the graph's edges by their marginal dependence."""
+    joined = np.triu(graph.matrix(), 1)
+    bayes = np.where(joined, np.maximum(tests.marginal_bayes, -1.0), 0.0)
+    # csgraph takes the least sum, and an entry of 0 for no edge.
+    lengths = np.where(joined, bayes.max(initial=0.0) + 1 - bayes, 0.0)
+    least = minimum_spanning_tree(csr_array(lengths))
+    return {(min(i, j), max(i, j)) for i, j in np.argwhere(least.toarray() > 0).tolist()}
+
+
 class Screen(TestByTest):
     """Keeps a pair that may yet turn out adjacent when it is measured better."""
 
     def __init__(self, tests: NoisyTests):
         super().__init__()
-        self._tests = tests
+        self._tests, self._level = tests, min(SCREEN_P, SCREEN_NULLS / tests.d)
 
     def independent(self, q: Query) -> bool:
         """Nothing to see without a set, or a set that clearly explains what is there."""
         verdict = self._tests.test(*q)
         if q.given:
             return verdict.bayes < math.log(SCREEN_FACTOR)
-        return verdict.p > SCREEN_P and verdict.bayes < 0
+        return verdict.p > self._level
 
 
 def _joined(rule: TestByTest, moments: Moments, order: int, session: Session) -> Graph:
@@ -216,55 +258,61 @@ def wanted_triples(tests: NoisyTests, graph: Graph, largest: int) -> list[Triple
 
 
 def release(store: Store, params: MarginalPCParameters, order: int, session: Session) -> Moments:
-    """The three releases; together they spend the ledger's whole rho."""
+    """All releases; together they spend the ledger's whole rho."""
     rho = session.ledger.limit
-    first, again, products = (share * rho for share in SHARES)
-    moments = release_pairs(session, store, first)
-    for _ in range(ROUNDS):
+    moments = release_pairs(session, store, FIRST * rho)
+    for share in AGAIN:
         screen = Screen(NoisyTests(moments, ordinal=params.ordinal))
         graph = _joined(screen, moments, min(order, SCREEN_ORDER), session)
-        refine_pairs(session, store, moments, _edges(graph), again / ROUNDS)
+        refine_pairs(session, store, moments, _edges(graph), share * rho)
     tests = NoisyTests(moments, ordinal=params.ordinal)
     graph = _joined(Posterior(tests, params.cutoff), moments, order, session)
     triples = wanted_triples(tests, graph, order)
     if triples:
-        release_triples(session, store, moments, triples, products)
+        release_triples(session, store, moments, triples, LAST * rho)
     else:
-        refine_pairs(session, store, moments, _edges(graph), products)
+        refine_pairs(session, store, moments, _edges(graph), LAST * rho)
     return moments
 
 
-def check_levels(data: Dataset) -> None:
-    """Refuse a schema whose tests would need matrices of thousands of contrasts.
-
-    A test of columns of a and b levels inverts a matrix of (a - 1)(b - 1) rows.
-    """
-    largest = sorted(data.cardinalities)[-2:]
-    if math.prod(r - 1 for r in largest) > MOST_CONTRASTS:
-        raise InputError(
-            f"Marginal PC tests every contrast of two columns' levels, and two columns have "
-            f"{largest[0]} and {largest[1]}: bin them to at most {1 + math.isqrt(MOST_CONTRASTS)}."
-        )
-
-
 def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcome:
-    """Release, then search on what was released; InputError where columns have too many levels."""
-    check_levels(data)
+    """Release, then search on what was released."""
+    data = merged(data)
     try:
         moments = release(store_of(data), params, params.order_limit(data), session)
     except Cancelled:
         session.close()
-        pairs = frozenset(combinations(range(data.d), 2))
-        return Outcome(cpdag=complete(data.d), status="cancelled", untested=pairs)
-    rule = Posterior(NoisyTests(moments, ordinal=params.ordinal), params.cutoff, session=session)
+        every = frozenset(combinations(range(data.d), 2))
+        return Outcome(cpdag=complete(data.d), status="cancelled", untested=every)
+    tests = NoisyTests(moments, ordinal=params.ordinal)
+    rule = Posterior(tests, params.cutoff, session=session)
     outcome = learn(data, params, session, rule)
-    linked = outcome.cpdag | outcome.cpdag.T
-    every = combinations(range(data.d), 2)
+    arrows: dict[Pair, float] = {}
+    if params.orientation == STRONGEST and outcome.status == "complete":
+        found = directions(outcome.cpdag | outcome.cpdag.T, tests, params.order_limit(data))
+        outcome = replace(outcome, cpdag=found.cpdag)
+        arrows = {(i, j): float(found.arrows[i, j]) for i, j in _linked(outcome.cpdag)}
+    pairs = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
     diagnostics = MarginalDiagnostics(
-        edge_confidence={p: rule.lowest.get(p, 1.0) for p in every if linked[p]},
+        edge_confidence={p: rule.lowest.get(p, 1.0) for p in pairs},
+        arrow_confidence=arrows,
         released_tables=tuple(moments.released()),
     )
     return replace(outcome, diagnostics=diagnostics)
+
+
+def _linked(cpdag: Adjacency) -> list[Pair]:
+    """Adjacent columns, each pair in both orders."""
+    return [(i, j) for i, j in np.argwhere(cpdag | cpdag.T).tolist()]
+
+
+def directions(skeleton: Adjacency, tests: NoisyTests, largest: int) -> Orientation:
+    """The skeleton's arrows by the Bayes factors of the released tensors; no privacy is spent."""
+
+    def dependence(x: int, y: int, given: tuple[int, ...]) -> float:
+        return tests.test(x, y, given).bayes
+
+    return orient(skeleton, collider_weights(skeleton, dependence, largest))
 
 
 def ledger(data: Dataset, params: MarginalPCParameters) -> Ledger:
@@ -280,8 +328,8 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     reference="This project, docs/marginal_pc.md",
-    summary="Releases a few noisy marginals once, chosen step by step, and runs every test on them "
-    "for free.",
+    summary="Counts a few well-chosen groups of variables once, with noise, and answers all "
+    "questions from those counts for free.",
     ledger=ledger,
     no_parent="tests noisy tables with a statistic of its own",
     presets=STRICT_PRESETS,

@@ -121,8 +121,7 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     reference="Ma et al. 2022",
-    summary="NOTEARS on gradients that are clipped and released with Gaussian noise, each of them "
-    "paid for.",
+    summary="As NOTEARS, but each step down the slope sees a noisy slope only, and is paid for.",
     ledger=ledger,
     epsilon_pays="a gradient",
     no_parent="follows gradients by a plan fixed in advance; its limit is not NOTEARS' solver",

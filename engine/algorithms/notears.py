@@ -43,5 +43,5 @@ ALGORITHM = Algorithm(
     run=run,
     private=False,
     reference="Zheng, Aragam, Ravikumar, Xing, NeurIPS 2018",
-    summary="Fits a linear model with an l1 penalty and a smooth measure of cycles, without noise.",
+    summary="Fits a weight to every possible arrow at once and presses cycles out; no noise.",
 )

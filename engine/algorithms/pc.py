@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 from engine.algorithm import Algorithm, Outcome
 from engine.constraint.learn import learn
@@ -10,10 +11,11 @@ from engine.constraint.parameters import SearchParameters
 from engine.constraint.scores import Scores
 from engine.constraint.skeleton import Query, TestByTest
 from engine.data.dataset import Dataset
+from engine.graphs.orientation import MAJORITY, ORIENTATIONS, collider_weights, orient
 from engine.params import param
 from engine.privacy.events import UndefendedEvent
 from engine.session import Session, compared
-from engine.statistics.kinds import VARIANTS
+from engine.statistics.kinds import LIKELIHOOD, VARIANTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +31,19 @@ class PCParameters(SearchParameters):
         "test stays. Strict: the form with a proven sensitivity, over all strata.",
         when={"statistic": ("kendall", "spearman")},
     )
+    orientation: str = param(
+        "majority",
+        kind="choice",
+        choices=ORIENTATIONS,
+        title="Directions",
+        help="Majority: a middle node is a collider if it lies in fewer than half of the sets that "
+        "separated its neighbours. Strongest: all triples are weighed against each other by how "
+        "clearly they were tested, and an arrow is drawn where its probability exceeds 0.4.",
+    )
+
+
+# Log odds that stand for certainty: the oracle's answers.
+_SURE = 100.0
 
 
 class PC(TestByTest):
@@ -38,6 +53,8 @@ class PC(TestByTest):
         super().__init__()
         self._scores = Scores(data, params.statistic, params.variant)
         self._threshold, self._session = params.cutoff, session
+        self._n, self._oracle = data.n, params.statistic == "oracle"
+        self._likelihood = params.statistic in LIKELIHOOD
 
     def independent(self, q: Query) -> bool:
         """p > T; an untestable query (p is NaN) is not independent."""
@@ -56,12 +73,28 @@ class PC(TestByTest):
         )
         return bool(decision)
 
+    def dependence(self, x: int, y: int, given: tuple[int, ...]) -> float:
+        """Log Bayes factor of dependence by Schwarz's criterion: (statistic - dof ln n) / 2."""
+        score = self._scores.full(Query(x, y, given))
+        if self._oracle:
+            return -_SURE if score.p > self._threshold else _SURE
+        if not score.testable:
+            return 0.0
+        power = score.statistic if self._likelihood else score.statistic**2
+        return (power - (score.dof or 1) * math.log(self._n)) / 2
+
 
 def run(data: Dataset, params: PCParameters, session: Session) -> Outcome:
     """Non-private PC: it reads the data as they are, so nothing can be defended."""
     if params.statistic != "oracle":
         session.ledger.charge(UndefendedEvent("PC reads the data without noise"), label="PC")
-    return learn(data, params, session, PC(data, params, session))
+    rule = PC(data, params, session)
+    outcome = learn(data, params, session, rule)
+    if params.orientation == MAJORITY or outcome.status != "complete":
+        return outcome
+    skeleton = outcome.cpdag | outcome.cpdag.T
+    weights = collider_weights(skeleton, rule.dependence, params.order_limit(data))
+    return replace(outcome, cpdag=orient(skeleton, weights).cpdag)
 
 
 ALGORITHM = Algorithm(
@@ -72,5 +105,6 @@ ALGORITHM = Algorithm(
     run=run,
     private=False,
     reference="Spirtes, Glymour, Scheines 2000; Priv-PC appendix A",
-    summary="Tests every edge for conditional independence, without any noise.",
+    summary="Asks of every pair of variables whether something else explains their link "
+    "away; no noise.",
 )

@@ -163,8 +163,8 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     reference="Wang, Pang, Song, NeurIPS 2020",
-    summary="Sieves queries on a subsample with the sparse vector technique, then examines the few "
-    "that pass with most of the budget.",
+    summary="Screens every question with a cheap noisy answer, then pays for a precise one "
+    "only where the two might be unlinked.",
     ledger=ledger,
     epsilon_pays="a round (one sieve and one examine)",
     parent="pc",

@@ -90,8 +90,8 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     reference="Wang, Pang, Song, NeurIPS 2020, section 4 and appendix B",
-    summary="Compares every query with one noisy threshold and pays only for the deletions, with "
-    "a fresh threshold after each.",
+    summary="Compares every question's noisy answer with one noisy threshold and pays only "
+    "when a link goes.",
     ledger=ledger,
     epsilon_pays="a round (up to one deletion)",
     parent="pc",

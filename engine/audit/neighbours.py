@@ -106,12 +106,20 @@ def one_cell(n: int = 2_000) -> Neighbours:
     )
 
 
+def turned_vote(n: int = 25) -> Neighbours:
+    """Two columns on a step; one record that leaves it takes a block's vote to the other side."""
+    x = np.arange(n) % 4
+    codes = np.stack([x, (x > 0).astype(int)], axis=1)
+    return neighbours(
+        "turned vote", codes, 0, (0, 3), (4, 4), f"{n} records on a step, one of them off it"
+    )
+
+
 def known(columns: int | None = None) -> tuple[Neighbours, ...]:
-    """The documented extremes, for an algorithm that takes so many columns (None: any number)."""
-    if columns is None:
-        return strata(), all_alike(), one_cell()
-    corner = random_neighbours(np.random.default_rng(2), "numeric", 200, columns)
-    return all_alike(200, columns, columns), corner
+    """The documented extremes, small enough to be run thousands of times; or those of a width."""
+    if columns == 2:
+        return turned_vote(), all_alike(columns=2, changed=2), all_alike(10, 2, 1)
+    return strata(), all_alike(), one_cell()
 
 
 # Random ones --------------------------------------------------------------------------
@@ -124,12 +132,18 @@ def random_neighbours(
     kind: str | None = None,
     rows: int | None = None,
     columns: int | None = None,
+    least: int = 2,
 ) -> Neighbours:
-    """A random schema, random rows with something extreme in them, and a replaced record."""
+    """A random schema, random rows with something extreme in them, and a replaced record.
+
+    ``columns`` fixes how many there are, ``least`` says how many rows there must be.
+    """
     kind = kind or KINDS[rng.integers(len(KINDS))]
-    d = columns or int(rng.integers(2, 6) if kind != "strata" else rng.integers(3, 5))
+    d = int(rng.integers(2, 6)) if kind != "strata" else int(rng.integers(3, 5))
+    d = columns or d
     levels = rng.integers(2, 5, d)
     n = rows or int(rng.integers(6, 12) if kind == "tiny" else rng.integers(20, 90))
+    n = max(n, least)
     if kind == "numeric":
         return _numeric(rng, n, d)
     codes = np.stack([_column(rng, n, int(r)) for r in levels], axis=1)
@@ -182,11 +196,12 @@ def many(
     kinds: Sequence[str] = KINDS,
     rows: int | None = None,
     columns: int | None = None,
+    least: int = 2,
 ) -> Iterator[Neighbours]:
     """Random neighbours, the kinds in turn."""
     rng = np.random.default_rng(seed)
     for k in range(count):
-        yield random_neighbours(rng, kinds[k % len(kinds)], rows, columns)
+        yield random_neighbours(rng, kinds[k % len(kinds)], rows, columns, least)
 
 
 # A climb ------------------------------------------------------------------------------

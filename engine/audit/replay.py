@@ -28,11 +28,16 @@ from engine.audit.watching import (
     bare,
     noise_faults,
     repeated_noise,
-    sensitivity_of,
 )
 from engine.data.dataset import Dataset
 from engine.params import Parameters
-from engine.privacy.events import AnalyticGaussianEvent, Event, GaussianEvent
+from engine.privacy.events import (
+    AnalyticGaussianEvent,
+    Event,
+    GaussianEvent,
+    ProposeTestReleaseEvent,
+    StableEvent,
+)
 from engine.privacy.ledger import Charge, Ledger
 from engine.runner import one_thread
 from engine.session import Session, Step
@@ -131,11 +136,26 @@ def moved(a: Answer, b: Answer) -> float:
     """|change of the exact input| / charged sensitivity; l2 for Gaussian noise, else entrywise."""
     change = np.where(a.exact == b.exact, 0.0, a.exact - b.exact)
     event = bare(a.event)
+    if isinstance(event, ProposeTestReleaseEvent | StableEvent):
+        return _moved_by_records(a, b, event)
     size = _length(change, event)
-    paid = sensitivity_of(event)
+    paid = float(getattr(event, "sensitivity", 0.0))
     if size == 0:
         return 0.0
     return size / paid if paid > 0 else float("inf")
+
+
+def _moved_by_records(a: Answer, b: Answer, event: ProposeTestReleaseEvent | StableEvent) -> float:
+    """The larger of two changes over what holds: of a distance 1, of a value that is far enough.
+
+    A value that one record can take out of its interval is delta's business.
+    """
+    distances = np.abs(a.exact[:-1] - b.exact[:-1])
+    far, length = (2, event.length) if isinstance(event, ProposeTestReleaseEvent) else (1, 0.0)
+    value = abs(float(a.exact[-1] - b.exact[-1]))
+    if value and max(a.exact[:-1].max(), b.exact[:-1].max()) >= far:
+        return max(float(distances.max()), value / length if length else float("inf"))
+    return float(distances.max())
 
 
 def _length(change: Array, event: Event) -> float:

@@ -148,8 +148,8 @@ def replays(subject: Subject) -> Finding:
     params = subject.algorithm.params.build(subject.values)
     pairs = [subject.pair] * 3
     if subject.kind == STRICT:
-        columns = subject.algorithm.columns
-        pairs += many(1, REPLAYED, rows=None if columns is None else 200, columns=columns)
+        one = subject.algorithm
+        pairs += many(1, REPLAYED, columns=one.columns, least=one.min_rows)
     found = NOTHING
     for seed, pair in enumerate(pairs):
         found += replay(subject.algorithm, pair, params, seed)

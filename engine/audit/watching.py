@@ -7,7 +7,6 @@ that was charged shows in a single run.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
@@ -175,30 +174,17 @@ def noise_faults(answers: Sequence[Answer], ledger: Ledger) -> list[str]:
     return faults + repeated_noise([d for one in answers for d in one.draws])
 
 
-def sensitivity_of(event: Event) -> float:
-    """What the charge says one record moves the exact input by; 0 where it says nothing."""
-    if isinstance(event, ProposeTestReleaseEvent | StableEvent):
-        return 1.0  # distances, in records
-    return float(getattr(event, "sensitivity", 0.0))
-
-
-def _by_distance(one: Answer, event: Any, draws: Sequence[Draw]) -> bool:
-    """Whether the noisy distances are the exact ones with the noise that was charged."""
-    scale = 1 / getattr(event, "step", getattr(event, "stated_epsilon", math.inf))
-    tests = draws[: one.exact.size]
-    right = len(tests) == one.exact.size and all(d.matches("laplace", scale) for d in tests)
-    exact, noisy = np.atleast_1d(one.exact), np.atleast_1d(one.noisy)
-    drawn = zip(noisy, exact, tests, strict=False)
-    return right and all(_close(n, e + d.value, d) for n, e, d in drawn)
-
-
 def _follows(one: Answer, event: Event, draws: Sequence[Draw], threshold: float) -> bool:
     """Whether the answer is what the mechanism makes of its input and the charged noise."""
-    if isinstance(event, ProposeTestReleaseEvent | StableEvent):
-        return _by_distance(one, event, draws)
+    if isinstance(event, ProposeTestReleaseEvent):
+        return _follows_its_tests(one, event, draws)
     if len(draws) != 1:
         return False
     draw, noisy = draws[0], one.noisy
+    if isinstance(event, StableEvent):
+        right = draw.matches("laplace", 1 / event.stated_epsilon)
+        said = one.exact[1] if noisy[0] > event.threshold else None
+        return right and one.given == said and _close(noisy[0], one.exact[0] + draw.value, draw)
     if isinstance(event, AboveThresholdEvent):
         right = draw.matches("laplace", event.query_scale) and one.given == bool(noisy >= 0)
         return right and _close(noisy, one.exact + draw.value - threshold, draw)
@@ -213,6 +199,18 @@ def _follows(one: Answer, event: Event, draws: Sequence[Draw], threshold: float)
         return right and draw.matches("normal", event.sigma)
     # The scale of noise on a smooth sensitivity follows the data, so that no charge states it.
     return right and isinstance(event, SmoothEvent) and draw.kind == "laplace"
+
+
+def _follows_its_tests(one: Answer, event: ProposeTestReleaseEvent, draws: Sequence[Draw]) -> bool:
+    """The same of a proposal: its noisy distances, then the noisy value if one of them passes."""
+    if len(draws) != 2:
+        return False
+    tests, value = draws
+    right = tests.matches("laplace", 1 / event.step)
+    right = right and value.matches("laplace", event.length / event.step)
+    said = float(one.noisy[-1]) if one.noisy[:-1].max() > event.threshold else None
+    added = np.append(tests.value, value.value)
+    return right and one.given == said and _close(one.noisy, one.exact + added, value)
 
 
 def _close(given: Any, wanted: Array, draw: Draw) -> bool:

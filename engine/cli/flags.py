@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS, load_dataset
-from engine.data.reading import read_csv
+from engine.data.reading import read_table
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import algorithm
@@ -36,7 +36,18 @@ def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) ->
     parser.add_argument("--dataset", help=f"{what}: {', '.join(NETWORKS)}")
     parser.add_argument("--n", type=int, default=100_000, help="rows to sample from a network")
     parser.add_argument("--data-seed", type=int, default=0, help="seed of the sample")
-    parser.add_argument("--csv", metavar="FILE", help="your own data instead of a network")
+    parser.add_argument(
+        "--csv",
+        metavar="FILE",
+        help="your own data instead: CSV, Parquet, Arrow, Excel, SQLite or DuckDB",
+    )
+    parser.add_argument("--query", metavar="SQL", help="what to read of a database file")
+    parser.add_argument(
+        "--missing",
+        default="refuse",
+        help="missing values: refuse, level (of its own), drop (rows)",
+    )
+    parser.add_argument("--encoding", default="utf-8", help="of a CSV file: utf-8, utf-16, latin-1")
     parser.add_argument("--truth", metavar="FILE", help="its true edges: two columns, from and to")
 
 
@@ -45,7 +56,10 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
     if (args.csv is None) == (args.dataset is None):
         raise InputError("Give either --dataset NAME or --csv FILE.")
     if args.csv is not None:
-        return [read_csv(args.csv, truth=args.truth)]
+        own = {"truth": args.truth, "missing": args.missing, "encoding": args.encoding}
+        return [read_table(args.csv, query=args.query, **own)]
+    if args.query is not None:
+        raise InputError("--query belongs to --csv: a bundled network is no database.")
     if args.truth is not None:
         raise InputError("--truth belongs to --csv: a bundled network brings its own true graph.")
     names = parts(args.dataset, "--dataset")

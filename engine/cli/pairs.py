@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.algorithms.anm import VOTE, AnmParameters
+from engine.algorithms.anm import AnmParameters
 from engine.cli.flags import Parser, add_parameter_flags, declared, parts, values
 from engine.data.networks import load_dataset
 from engine.data.pairs import read_pair
 from engine.errors import InputError
 from engine.pairs.decision import Decision
+from engine.pairs.protocol import VOTE
 from engine.randomness import secret_seed
 from engine.runner import RunResult, run
 from engine.serialise import plain

@@ -80,9 +80,13 @@ def warm_command(argv: Sequence[str]) -> None:
     for key, chosen in ALGORITHMS.items():
         small = pairs if chosen.columns == pairs.d else networks
         names = {s.name: s for s in chosen.params.specs()}
-        tests = names["statistic"].choices if "statistic" in names else (None,)
-        for test in tests:
-            options: dict[str, Any] = {} if test is None else {"statistic": test}
+        kernels: list[dict[str, Any]] = [
+            {name: choice}
+            for name in ("statistic", "score")
+            if name in names
+            for choice in names[name].choices
+        ]
+        for options in kernels or [{}]:
             try:
                 run(key, small, trace=False, **options)
             except InputError:

@@ -147,7 +147,7 @@ class TestByTest:
         """The pair's queries of this order that have not been asked; from both sides if stable."""
         sides = ((x, y), (y, x)) if graph.stable else ((x, y),)
         for a, b in sides:
-            for given in combinations(graph.candidates(a, b), order):
+            for given in combinations(graph.candidates(a, b) if order else (), order):
                 query = Query(min(x, y), max(x, y), given)
                 if query not in self._asked:
                     yield query

@@ -79,8 +79,8 @@ def _parquet_file(path: Path) -> Batches:
     text = [
         f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)
     ]
-    file = parquet.ParquetFile(path, read_dictionary=text, memory_map=True)
-    return _batches(path.name, schema, file.iter_batches(_BATCH, use_threads=False))
+    file = parquet.ParquetFile(path, read_dictionary=text)
+    return _batches(path.name, schema, file.iter_batches(_BATCH, use_threads=True))
 
 
 def _batches(label: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Batches:

@@ -92,12 +92,25 @@ class RawColumn:
 
     def occurring(self) -> RawColumn:
         """The column without values that no row holds: a dictionary may list them."""
-        present = np.bincount(self.index, minlength=len(self.values)) > 0 if self.values else None
-        if present is None or present.all():
+        if self.numbers:
             return self
+        present = np.zeros(len(self.values), bool)
+        for start in range(0, len(self.index), _BLOCK):
+            present[self.index[start : start + _BLOCK]] = True
+            if present.all():
+                return self
         place = np.maximum(np.cumsum(present) - 1, 0).astype(self.index.dtype)
         words = [word for word, there in zip(self.values, present, strict=True) if there]
-        return replace(self, values=words, index=place[self.index])
+        return replace(self, values=words, index=look_up(place, self.index))
+
+
+def look_up(table: np.ndarray, index: np.ndarray) -> np.ndarray:
+    """``table[index]``; one byte through another at the speed of ``bytes.translate``."""
+    if table.dtype == index.dtype == np.uint8 and len(table) <= 256:
+        padded = np.zeros(256, np.uint8)
+        padded[: len(table)] = table
+        return np.frombuffer(index.tobytes().translate(padded.tobytes()), np.uint8)
+    return np.asarray(table[index])
 
 
 @dataclass(frozen=True)
@@ -121,7 +134,7 @@ class Coding:
                 part = slice(start, start + _BLOCK)
                 out[part] = np.searchsorted(self.place, column.index[part], side="right")
             return out
-        return np.asarray(self.place.astype(kind)[column.index])
+        return look_up(self.place.astype(kind), column.index)
 
 
 # Levels and codes ---------------------------------------------------------------------

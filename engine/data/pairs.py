@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
-from engine.data.levels import show
 from engine.data.source import Source, read_text, separator
-from engine.errors import DataError, InputError, did_you_mean
+from engine.errors import DataError, InputError, did_you_mean, show
 
 Values = NDArray[np.float64]
 

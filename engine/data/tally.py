@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.data.levels import RawColumn
+from engine.data.levels import RawColumn, look_up
 from engine.data.numerals import Numbers, as_numbers, number_style
 from engine.errors import DataError, show
 
@@ -47,13 +47,33 @@ class Batches:
     notes: tuple[str, ...] = ()
 
 
+class _Growing:
+    """A long array that grows at its end, and in the width of its items, without a second copy."""
+
+    def __init__(self) -> None:
+        self._kind: np.dtype[Any] = np.dtype(np.uint8)
+        self._bytes = bytearray()  # which the system enlarges in place
+
+    def extend(self, items: np.ndarray) -> None:
+        """Append items; wider ones widen all."""
+        kind = np.promote_types(self._kind, items.dtype)
+        if kind != self._kind:
+            self._bytes = bytearray(self.array().astype(kind).tobytes())
+            self._kind = kind
+        self._bytes += np.ascontiguousarray(items, kind).data.cast("B")
+
+    def array(self) -> np.ndarray:
+        """All items, read where they are."""
+        return np.frombuffer(self._bytes, self._kind)
+
+
 class Tally:
     """One column: its distinct values so far and, batch by batch, every row's index into them."""
 
     def __init__(self, name: str, spaced: bool, style: Numbers):
         self.name, self._spaced, self._style = name, spaced, style
         self._seen: dict[str, int] = {}
-        self._parts: list[np.ndarray] = []
+        self._rows = _Growing()
         self._numeric = False
         self.overflowed = False  # only a column without a name, which is left out anyway
 
@@ -62,7 +82,7 @@ class Tally:
         if self.overflowed:
             return
         if self._numeric:
-            self._parts.append(self._as_floats(array))
+            self._rows.extend(self._as_floats(array))
             return
         if isinstance(array, pa.DictionaryArray):
             words = _texts(array.dictionary, self.name)
@@ -78,14 +98,17 @@ class Tally:
         seen = self._seen
         place = np.array([seen.setdefault(word, len(seen)) for word in words], np.uint32)
         narrow = place.astype(np.min_scalar_type(max(len(seen) - 1, 0)))
-        self._parts.append(narrow[index.to_numpy(zero_copy_only=False)])
+        rows = index.to_numpy(zero_copy_only=False)
+        if len(narrow) <= 256:
+            rows = rows.astype(np.uint8)
+        self._rows.extend(look_up(narrow, rows))
         if len(seen) > MOST_WORDS:
             self._outgrow()
 
     def _outgrow(self) -> None:
         """Too many values for levels: numbers from here on, or an error."""
         if not self.name:
-            self.overflowed, self._parts = True, []
+            self.overflowed, self._rows = True, _Growing()
             return
         words = list(self._seen)
         real = [word for word in words if word not in MISSING]
@@ -98,7 +121,8 @@ class Tally:
             )
         self._style = style
         floats = np.array([np.nan if w in MISSING else style.value(w) for w in words])
-        self._parts = [floats[part] for part in self._parts]
+        index, self._rows = self._rows.array(), _Growing()
+        self._rows.extend(floats[index])
         self._numeric = True
 
     def _as_floats(self, array: pa.Array) -> np.ndarray:
@@ -120,12 +144,10 @@ class Tally:
 
     def finish(self) -> RawColumn:
         """The whole column; this tally is empty afterwards."""
-        parts, self._parts = self._parts, []
-        joined = np.concatenate(parts) if parts else np.empty(0, np.uint8)
-        del parts
+        rows, self._rows = self._rows.array(), _Growing()
         if self._numeric:
-            return RawColumn(self.name, [], joined, numbers=True)
-        return RawColumn(self.name, list(self._seen), joined).occurring()
+            return RawColumn(self.name, [], rows, numbers=True)
+        return RawColumn(self.name, list(self._seen), rows).occurring()
 
 
 def tally(batches: Batches, style: Numbers, most_rows: int) -> list[RawColumn]:

@@ -13,6 +13,7 @@ mean zero as soon as *one* of E[u_x | S], E[u_y | S] is a combination of the fea
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
@@ -271,6 +272,34 @@ def _additive(one, two, offsets, noise_one, noise_two, scores, cells, x, y, give
     return _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, cells, n, leak, prior)
 
 
+@njit(cache=True, nogil=True)
+def _all_pairs(one, two, offsets, noise_one, noise_two, scores, rows, contrasts, n, prior):  # type: ignore[no-untyped-def]
+    """(3, d, d): statistic, dof and log Bayes factor of every pair i < j without a set.
+
+    ``scores`` (d, r, r) and ``contrasts`` (d, r + 1, r) are padded to the most levels; variable i
+    has ``rows[i]`` scores.
+    """
+    d = len(rows)
+    out = np.zeros((3, d, d))
+    none, phi, p = np.empty(0, np.int64), np.ones((1, 1)), np.ones(1)
+    for x in range(d):
+        a = offsets[x + 1] - offsets[x]
+        sx = np.ascontiguousarray(scores[x, : rows[x], :a])
+        hx = np.ascontiguousarray(contrasts[x, : a + 1, :a])
+        for y in range(x + 1, d):
+            b = offsets[y + 1] - offsets[y]
+            if a == 0 or b == 0:  # a constant depends on nothing
+                out[2, x, y] = -np.inf
+                continue
+            both = (sx, np.ascontiguousarray(scores[y, : rows[y], :b]))
+            cells = (phi, p, hx, np.ascontiguousarray(contrasts[y, : b + 1, :b]))
+            plain, _ = _additive(
+                one, two, offsets, noise_one, noise_two, both, cells, x, y, none, n, 0.0, prior
+            )
+            out[0, x, y], out[1, x, y], out[2, x, y] = plain
+    return out
+
+
 class NoisyTests:
     """Conditional independence tests on released moments, each computed once."""
 
@@ -284,8 +313,29 @@ class NoisyTests:
         self._designs: dict[Block, Design] = {}
         self._known: dict[tuple[int, int, Block], Verdict] = {}
 
+    @cached_property
+    def _marginal(self) -> Array:
+        """(4, d, d): p-value, statistic, dof and log Bayes factor of all pairs i < j, at once."""
+        m = self._m
+        found = _all_pairs(
+            m.one, m.two, self._offsets, m.noise_one, m.noise_two, _padded(self._scores),
+            np.array([len(s) for s in self._scores]), _padded(self._contrasts), m.n, self._prior,
+        )  # fmt: skip
+        statistic, dof = found[0], found[1]
+        p = np.where(dof > 0, gammaincc(np.maximum(dof, 1e-300) / 2, statistic / 2), 1.0)
+        return np.concatenate([p[None], found])
+
+    @property
+    def marginal_bayes(self) -> Array:
+        """(d, d): log Bayes factor of dependence of each pair i < j without a set."""
+        out: Array = self._marginal[3]
+        return out
+
     def test(self, x: int, y: int, given: Block = ()) -> Verdict:
         """Is x independent of y given the set?"""
+        if not given:
+            p, statistic, dof, bayes = self._marginal[:, x, y].tolist()
+            return Verdict(p, statistic, dof, bayes, bayes)
         key = (x, y, given)
         if key not in self._known:
             self._known[key] = self._compute(x, y, given)
@@ -390,6 +440,15 @@ def _products(h: dict[int, Array], block: Block) -> NDArray[np.float64]:
     out = np.ones((cells, 1))
     for s in block:
         out = (out[:, :, None] * h[s][:, None, :]).reshape(cells, -1)
+    return out
+
+
+def _padded(matrices: list[Array]) -> Array:
+    """The matrices side by side in one array, filled up with zeros."""
+    shapes = np.array([m.shape for m in matrices])
+    out = np.zeros((len(matrices), *np.maximum(shapes.max(axis=0), 1)))
+    for row, matrix in zip(out, matrices, strict=True):
+        row[: matrix.shape[0], : matrix.shape[1]] = matrix
     return out
 
 

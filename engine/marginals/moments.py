@@ -196,8 +196,8 @@ def refine_pairs(
     cards, size = store.rows.cardinalities, len(moments.one)
     change, single = some_pairs_change(pairs, cards), 2.0 * len(cards)
     weight = max(math.sqrt(change / (2 * single)), LEAST_WEIGHT)
-    tables = [_exact(store, pair) for pair in pairs]
-    one, _ = store.keep(("contrast gram",), lambda: gram(store.rows))
+    one, two = store.keep(("contrast gram",), lambda: gram(store.rows))
+    tables = [two[np.ix_(moments.at[i], moments.at[j])] for i, j in pairs]
     total = change + weight * single
     sigma = _sigma(total, rho)
     noisy = gaussian(

@@ -13,6 +13,7 @@ from engine.pairs.columns import Halves, Pair
 from engine.pairs.dependence import (
     KERNEL_SCORES,
     iqr_reach,
+    log_iqr,
     record_sensitivity,
     score,
     training_sensitivity,
@@ -155,10 +156,7 @@ class Reach:
         test: bool,
     ):
         self.columns, self.signs, self.shifts, self.test = columns, signs, shifts, test
-        self.value = sum(
-            sign * _log(iqr_reach(column, 0)[1])
-            for column, sign in zip(columns, signs, strict=True)
-        )
+        self.value = sum(s * log_iqr(column) for column, s in zip(columns, signs, strict=True))
 
     def _range(self, replaced: int, refitted: int) -> tuple[float, float]:
         """Lowest and highest signed sum after so many changes of test and training records."""
@@ -172,7 +170,7 @@ class Reach:
 
     def distances(self) -> tuple[int, ...]:
         """For each of the value's two intervals, :meth:`distance`; 0 where an IQR is 0."""
-        if not math.isfinite(self.value):
+        if any(iqr_reach(column, 0)[1] <= 0 for column in self.columns):
             return 0, 0
         return tuple(self.distance(interval) for interval in intervals(self.value))
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 
 from engine.errors import InputError
@@ -63,6 +62,7 @@ def renyi_to_epsilon(cost: float, renyi_order: float, delta: float) -> float:
 
 def analytic_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
     """Smallest sigma for which Gaussian noise is (epsilon, delta)-DP (Balle and Wang 2018)."""
+    from scipy.optimize import brentq  # slow to load, and few runs need it
 
     def excess(log_sigma: float) -> float:
         return gaussian_delta(epsilon, math.exp(log_sigma)) - delta
@@ -77,6 +77,8 @@ def mu_budget(epsilon: float, delta: float) -> float:
 
 def mu_to_epsilon(mu: float, delta: float) -> float:
     """The epsilon at ``delta`` of mu-Gaussian DP: the exact curve of Balle and Wang 2018."""
+    from scipy.optimize import brentq  # slow to load, and few runs need it
+
     if mu == 0 or math.isinf(mu):
         return mu
     if gaussian_delta(0.0, 1 / mu) <= delta:

@@ -239,13 +239,19 @@ class ProposeTestReleaseEvent:
     """A value released with Laplace noise if it is far from leaving an interval.
 
     Dwork and Lei 2009: each of ``tests`` noisy distances costs ``step``, the release itself another
-    ``step``; a value that one record could take out of its interval passes one test with a
-    probability of at most slack / 2.
+    ``step``; a value that one record could take out of its interval, of the given length, passes
+    one test with a probability of at most slack / 2.
     """
 
     step: float
     slack: float
     tests: int
+    length: float = 1.0
+
+    @property
+    def threshold(self) -> float:
+        """What a noisy distance has to exceed."""
+        return 1 + math.log(1 / self.slack) / self.step
 
     @property
     def epsilon(self) -> float:
@@ -277,6 +283,11 @@ class StableEvent:
     stated_epsilon: float
     delta: float
     defended: bool = True
+
+    @property
+    def threshold(self) -> float:
+        """What the noisy number of records has to exceed."""
+        return math.log(1 / self.delta) / self.stated_epsilon
 
     @property
     def epsilon(self) -> float:

@@ -158,14 +158,14 @@ def propose_test_release(
     enough that one of them, noise included, exceeds 1 + ln(1 / slack) / epsilon. ``epsilon`` is
     that of every part: the whole costs (len(distances) + 1) epsilon.
     """
-    event = ProposeTestReleaseEvent(epsilon, slack, len(distances))
+    event = ProposeTestReleaseEvent(epsilon, slack, len(distances), length)
     session.ledger.charge(event, label=label, order=order)
-    noise, threshold = _noise(session), 1 + math.log(1 / slack) / epsilon
-    noisy = [distance + noise.laplace(0.0, 1 / epsilon) for distance in distances]
-    answer = None
-    if max(noisy) > threshold:
-        answer = float(value) + float(noise.laplace(0.0, length / epsilon))
-    return session.randomness.released(event, distances, answer, noisy)
+    exact, noise = np.array([*distances, value], dtype=float), _noise(session)
+    # The release's noise is drawn even where it is not used: how much is drawn says nothing.
+    tests = noise.laplace(0.0, 1 / epsilon, len(distances))
+    noisy = exact + np.append(tests, noise.laplace(0.0, length / epsilon))
+    answer = float(noisy[-1]) if noisy[:-1].max() > event.threshold else None
+    return session.randomness.released(event, exact, answer, noisy)
 
 
 def stable_release(
@@ -186,9 +186,10 @@ def stable_release(
     """
     event = StableEvent(epsilon, delta, defended)
     session.ledger.charge(event, label=label, order=order)
-    noisy = distance + float(_noise(session).laplace(0.0, 1 / epsilon))
-    answer = float(value) if noisy > math.log(1 / delta) / epsilon else None
-    return session.randomness.released(event, distance, answer, noisy)
+    exact = np.array([distance, value], dtype=float)
+    noisy = exact + np.array([_noise(session).laplace(0.0, 1 / epsilon), 0.0])
+    answer = float(value) if noisy[0] > event.threshold else None
+    return session.randomness.released(event, exact, answer, noisy)
 
 
 def exponential(

@@ -108,9 +108,7 @@ def play(
     if not algorithm(key).private:
         raise InputError(f"{key} has no noise: the same data give the same outcome every time.")
     if not data.public:
-        raise InputError(
-            "The game draws again and again: play it on bundled data, not on your own."
-        )
+        raise InputError("Every draw of the game spends ε: play it on bundled data, not your own.")
     if draws < 1:
         raise InputError(f"draws must be at least 1; {draws} is not.")
     pair = from_dataset(data, row, record)

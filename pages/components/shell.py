@@ -7,6 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.components.charts.listen import watch_theme
 from pages.components.navigation import PAGES
 from pages.components.state.theme import theme
 
@@ -19,6 +20,9 @@ _CSS = """
 .stMainBlockContainer {padding: 4rem 2.2rem 3rem}
 [data-testid="stMetricValue"] {font-size: 1.6rem; font-variant-numeric: tabular-nums}
 .st-key-notice {min-height: 4.2rem}
+.st-key-story {min-height: 3.2rem; max-width: 75rem}
+.st-key-sweep-results {min-height: 72rem}
+.st-key-theme-watch, .st-key-node-watch {position: absolute; height: 0; overflow: hidden}
 .st-key-presets button {padding: .2rem .55rem; min-height: 2.1rem}
 .st-key-presets button p {font-size: .85rem; white-space: nowrap}
 /* Run stays in sight while a long form scrolls. */
@@ -53,6 +57,7 @@ def main() -> None:
         *(st.Page(page.file, title=page.title, url_path=page.url) for page in others),
         st.Page(first.file, title=first.title, url_path=first.url, visibility="hidden"),
     ]
+    watch_theme()
     st.navigation(pages, position="top").run()
 
 

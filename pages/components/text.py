@@ -44,6 +44,17 @@ LABELS = {
     **{word: word.capitalize() for word in (*MECHANISMS, *HELD_OUT, *PAIR_NOISES, *CAUSES)},
 }
 
+# What the pages call the classes of edges (engine.graphs.metrics.EdgeClass, by value).
+CLASSES = {
+    "correct": "Correct",
+    "direction claimed": "Direction claimed; these data cannot tell",
+    "wrong direction": "Wrong direction",
+    "extra": "Invented",
+    "missed": "Missed",
+    "not tested": "Not tested to the end",
+}
+NOTHING = "nothing"  # what can be defended where no finite ε holds
+
 RESEARCH_TOOL = (
     "Neighbours differ in one replaced row; n, columns and levels count as public. A research "
     "tool: its noise is not hardened against floating-point attacks."
@@ -51,11 +62,11 @@ RESEARCH_TOOL = (
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A number with three significant digits, thousands grouped, ∞ for infinity."""
+    """A number with three significant digits, thousands grouped, "nothing" for no limit."""
     if value is None:
         return "–"
     if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
+        return NOTHING if value > 0 else "–"
     if value and (abs(value) < 1e-3 or abs(value) >= 1e7):
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
         mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa

@@ -27,9 +27,9 @@ def test_limits_are_clopper_pearson() -> None:
 
 def test_nothing_is_measured_where_nothing_differs() -> None:
     assert bound_of(50, 50, 100, 0.0, 0.005) == 0
-    assert bound_of(100, 0, 100, 1e-6, 0.005) == pytest.approx(
-        math.log((0.005**0.01 - 1e-6) / (1 - 0.005**0.01))
-    )
+    # 100 of 100 against 0 of 100: the limits are level^(1/100) and 1 - level^(1/100)
+    low = 0.005**0.01
+    assert bound_of(100, 0, 100, 1e-6, 0.005) == pytest.approx(math.log((low - 1e-6) / (1 - low)))
 
 
 @pytest.mark.parametrize("key", MECHANISMS)

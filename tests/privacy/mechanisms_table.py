@@ -394,7 +394,7 @@ PROPOSE_TEST_RELEASE = Mechanism(
     (
         Cost(
             e.ProposeTestReleaseEvent,
-            st.builds(e.ProposeTestReleaseEvent, scales, small, st.integers(1, 3)),
+            st.builds(e.ProposeTestReleaseEvent, scales, small, st.integers(1, 3), scales),
             lambda v: v.step * (1 + v.tests),
             approximate_rho,
             lambda v: v.slack / 2 * v.tests,

@@ -57,13 +57,13 @@ def test_a_band_holds_as_many_new_draws_as_it_says() -> None:
 def test_more_budget_and_more_rows_buy_more() -> None:
     data = load_dataset("asia", n=10)
     few, many = (Question(data.names, data.levels, n) for n in (300, 20_000))
-    poor = plan(few, [0.05], FAST, draws=4)
+    poor = plan(few, [0.01], FAST, draws=9)
     rich = plan(many, [5.0], FAST, draws=4)
     for a, b in zip(poor, rich, strict=True):
         assert a.f1.median < b.f1.median
         assert a.noise
         assert not b.noise
-    assert "300 rows and ε = 0.05 expect noise" in warning(few, poor)
+    assert "300 rows and ε = 0.01 expect noise" in warning(few, poor)
     assert warning(many, rich) == ""
     reached = smallest_epsilon([*poor, *rich], 0.5)
     assert reached is not None

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from engine import ALGORITHMS, load_dataset, run
 from engine.params import relevant
 from pages.components.charts.strength import strengths
+from pages.components.forms.fields import GRAPH_ALGORITHMS
 from pages.components.state import settings, worker
 from pages.components.views import allocation, ledger, trace
 
@@ -77,7 +78,7 @@ def test_graphs_hold_every_node_and_no_external_address(untouched: AppTest) -> N
         assert len(page) < 20_000
 
 
-@pytest.mark.parametrize("key", list(ALGORITHMS))
+@pytest.mark.parametrize("key", GRAPH_ALGORITHMS)
 def test_form_shows_only_the_parameters_of_the_algorithm(form: AppTest, key: str) -> None:
     form.selectbox(key="run-algorithm").set_value(key).run()
     assert not form.exception
@@ -92,7 +93,9 @@ def guarantees(key: str) -> tuple[str | None, ...]:
     return (None,) if spec is None or len(spec.choices) < 2 else spec.choices
 
 
-@pytest.mark.parametrize(("key", "guarantee"), [(k, g) for k in ALGORITHMS for g in guarantees(k)])
+@pytest.mark.parametrize(
+    ("key", "guarantee"), [(k, g) for k in GRAPH_ALGORITHMS for g in guarantees(k)]
+)
 def test_every_algorithm_runs_from_the_form(
     session: AppTest, key: str, guarantee: str | None
 ) -> None:

@@ -16,6 +16,7 @@ Point = tuple[float, float]
 NODE_HEIGHT = 30.0
 GAP = 14.0
 _LAYERED = 20  # larger graphs have too many edges that pass a layer
+_NODE_AREA = 11_000.0  # square units for a node of a spread: Alarm's 37 fit without overlaps
 _SWEEPS = 24
 _PUSHES = 400
 
@@ -41,12 +42,13 @@ def place(graph: nx.DiGraph, width: float, height: float) -> dict[str, Point]:
 
 def frame_height(nodes: int) -> int:
     """Height of the frame in pixels, by the number of nodes."""
-    return int(min(800, max(400, 300 + 10 * nodes)))
+    return int(min(1100, max(400, 300 + 10 * nodes)))
 
 
 def frame_scale(nodes: int, *, wide: bool) -> float:
     """How many units a pixel of the frame stands for: large graphs are drawn smaller."""
-    return max(1.0, math.sqrt(nodes / (50 if wide else 28)))
+    room = nodes * _NODE_AREA / (frame_height(nodes) * (900 if wide else 460))
+    return max(1.0, math.sqrt(room))
 
 
 # Layers ---------------------------------------------------------------------------------

@@ -13,6 +13,8 @@ from engine.graphs.metrics import EdgeClass
 from pages.components import text
 from pages.components.charts.palette import STROKES, stroke_ink
 
+RARE = (EdgeClass.CLAIMED, EdgeClass.UNTESTED)
+
 
 @dataclass(frozen=True)
 class Link:
@@ -48,11 +50,12 @@ def links_of(
 
 
 def legend(counts: Mapping[EdgeClass, int], theme: str) -> str:
-    """HTML: the four classes with a sample of their stroke and their counts."""
+    """HTML: the classes with a sample of their stroke and their counts; the rare ones if any."""
     items = "".join(
         f'<span style="white-space:nowrap;margin-right:1.6rem">{_sample(kind, theme)}'
-        f"{kind.value.capitalize()} <b>{counts[kind]}</b></span>"
+        f"{text.CLASSES[kind.value]} <b>{counts.get(kind, 0):,}</b></span>"
         for kind in EdgeClass
+        if counts.get(kind, 0) or kind not in RARE
     )
     return f'<div style="line-height:1.9">{items}</div>'
 

@@ -21,6 +21,11 @@ _GROUPS = {
 }
 _HEAT = {"light": ("#ffffff", "#0072b2"), "dark": ("#1a2230", "#2f8fc6")}
 _FONT = {"light": "#1a2230", "dark": "#e9edf4"}
+# How well a price holds: variables of the page, so that a change of theme reaches them at once.
+_PRICES = {
+    "light": {"fine": "#00674d", "doubtful": "#8a5a00", "nothing": "#a8321f"},
+    "dark": {"fine": "#35c99a", "doubtful": "#e6b422", "nothing": "#ff9580"},
+}
 BADGE_OWN, BADGE_PUBLIC = "#b34700", "#00785a"
 RUNNING = "#2f7fd0"  # the bar of a run that goes on
 
@@ -37,6 +42,11 @@ def ink(style: int) -> str:
     """The style's colour in the theme that is shown."""
     *palette, grey = INKS[theme()]
     return grey if style >= PLAIN else palette[style % len(palette)]
+
+
+def price_ink(level: str) -> str:
+    """The colour of a price that is "fine", "doubtful" or "nothing"."""
+    return _PRICES[theme()][level]
 
 
 def group_inks() -> tuple[str, ...]:
@@ -77,9 +87,11 @@ class Stroke:
 STROKES: Mapping[EdgeClass | None, Stroke] = {
     None: Stroke("#5b6577", "#a9b4c6", (), 2.0, "solid"),
     EdgeClass.CORRECT: Stroke("#0072b2", "#56b4e9", (), 3.0, "solid"),
+    EdgeClass.CLAIMED: Stroke("#00785a", "#22b58a", (), 3.0, "solid", "circle", "●"),
     EdgeClass.WRONG_DIRECTION: Stroke("#a8467f", "#dd8fbb", (), 3.0, "solid", "diamond", "◆"),
     EdgeClass.EXTRA: Stroke("#b34700", "#e69f00", (9, 5), 2.0, "dashed"),
     EdgeClass.MISSED: Stroke("#5b6577", "#a9b4c6", (2, 5), 2.0, "dotted"),
+    EdgeClass.UNTESTED: Stroke("#8592a8", "#7d8ba3", (1, 9), 1.0, "dotted"),
 }
 
 
@@ -91,11 +103,12 @@ class Look:
     node: str
     border: str
     font: str
+    faded: str
 
 
 LOOKS = {
-    "light": Look("#ffffff", "#eef2f8", "#8592a8", _FONT["light"]),
-    "dark": Look("#10151e", "#232d3d", "#6b7a92", _FONT["dark"]),
+    "light": Look("#ffffff", "#eef2f8", "#8592a8", _FONT["light"], "#c3cad6"),
+    "dark": Look("#10151e", "#232d3d", "#6b7a92", _FONT["dark"], "#465268"),
 }
 
 

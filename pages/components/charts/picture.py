@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,20 +73,66 @@ def graph_picture(
     """The graph at the given positions, every label in its box; dashes as on the Run page."""
     from matplotlib.figure import Figure
 
+    with _drawing(theme) as look:
+        left, right, top, bottom = _frame(names, positions)
+        figure = Figure(figsize=((right - left) / DPI, (bottom - top) / DPI), dpi=DPI)
+        _graph(figure.add_axes((0, 0, 1, 1)), names, links, positions, look, theme)
+        return _written(figure, alt)
+
+
+def sheet_picture(
+    names: Sequence[str],
+    graphs: Sequence[tuple[str, Sequence[Link]]],
+    positions: Mapping[str, Point],
+    *,
+    columns: int,
+    alt: str,
+    theme: str = "light",
+) -> Picture:
+    """Several titled graphs on the same nodes and positions, row by row."""
+    from matplotlib.figure import Figure
+
+    title = 26.0
+    with _drawing(theme) as look:
+        left, right, top, bottom = _frame(names, positions)
+        wide, tall = right - left, bottom - top + title
+        rows = math.ceil(len(graphs) / columns)
+        size = wide * columns, tall * rows
+        figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI)
+        for k, (words, links) in enumerate(graphs):
+            x, y = (k % columns) * wide, size[1] - (k // columns + 1) * tall
+            corner = (x / size[0], y / size[1], wide / size[0], (tall - title) / size[1])
+            axes = figure.add_axes(corner)
+            axes.set_title(words, fontsize=14 * _POINT, pad=4)
+            _graph(axes, names, links, positions, look, theme)
+        return _written(figure, alt)
+
+
+def _frame(
+    names: Sequence[str], positions: Mapping[str, Point]
+) -> tuple[float, float, float, float]:
+    """Left, right, top and bottom of a frame that holds every box."""
     xs, ys = zip(*(positions[n] for n in names), strict=True)
     half = max(map(box_width, names)) / 2 + _EDGE
-    left, right = min(xs) - half, max(xs) + half
-    top, bottom = min(ys) - NODE_HEIGHT / 2 - _EDGE, max(ys) + NODE_HEIGHT / 2 + _EDGE
-    with _drawing(theme) as look:
-        figure = Figure(figsize=((right - left) / DPI, (bottom - top) / DPI), dpi=DPI)
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set(xlim=(left, right), ylim=(bottom, top))
-        axes.set_axis_off()
-        for link in links:
-            _edge(axes, link, positions, theme)
-        for name in names:
-            _node(axes, name, positions[name], look)
-        return _written(figure, alt)
+    tall = NODE_HEIGHT / 2 + _EDGE
+    return min(xs) - half, max(xs) + half, min(ys) - tall, max(ys) + tall
+
+
+def _graph(
+    axes: Any,
+    names: Sequence[str],
+    links: Sequence[Link],
+    positions: Mapping[str, Point],
+    look: Any,
+    theme: str,
+) -> None:
+    left, right, top, bottom = _frame(names, positions)
+    axes.set(xlim=(left, right), ylim=(bottom, top))
+    axes.set_axis_off()
+    for link in links:
+        _edge(axes, link, positions, theme)
+    for name in names:
+        _node(axes, name, positions[name], look)
 
 
 def _node(axes: Any, name: str, at: Point, look: Any) -> None:

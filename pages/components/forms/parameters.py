@@ -94,6 +94,15 @@ def _entry(
         help=help_text,
         **options,
     )
+    _complaint(spec, values[spec.name])
+
+
+def _complaint(spec: Spec, value: Any) -> None:
+    """What is wrong with a value, at its field."""
+    try:
+        spec.check(value)
+    except ParameterError as error:
+        st.markdown(f":red[{text.plain(str(error))}]")
 
 
 def _step(spec: Spec) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.privacy.budget import PRESETS
-from engine.registry import ALGORITHMS, algorithm
+from engine.registry import algorithm
 from pages.components.forms import dataset
 from pages.components.forms.fields import algorithm_choice, seed
 from pages.components.forms.parameters import parameter_form, preset
@@ -18,8 +18,8 @@ def settings_form() -> bool:
     """Dataset, algorithm, parameters, seed; returns whether Run was pressed."""
     form = draft()
     dataset.picker(key="run")
-    about = "\n\n".join(f"**{a.title}**: {a.summary}" for a in ALGORITHMS.values())
-    chosen = algorithm(algorithm_choice(form, key="run-algorithm", help=about))
+    chosen = algorithm(algorithm_choice(form, key="run-algorithm"))
+    st.caption(chosen.summary)
     adapt(form)
     with st.container(horizontal=True, gap="xsmall", key="presets"):
         for name in PRESETS:

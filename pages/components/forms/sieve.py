@@ -2,23 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import streamlit as st
 
 from engine import Dataset
 from engine.studies.sieving import Sieve
 from engine.theory import best_subsample
 from pages.components.forms.fields import bound, radio, slide
+from pages.components.state.address import arrived, draft_query, fill, source_query, write
 from pages.components.state.drafts import Draft, kept
 
 MOST_TWEAK = 0.06
 _EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
+FRESH: Mapping[str, Any] = {
+    **{"statistic": "kendall", "guarantee": "published", "scale": "p"},
+    **{"threshold": 0.1, "tweak": 0.02, "epsilon": 1.0, "best": True, "share": 0.2},
+    **{"gap_p": 0.05, "gap_z": 0.5},
+}
+ALLOWED: Mapping[str, Sequence[Any]] = {
+    "statistic": ("kendall", "spearman", ""),
+    "guarantee": ("published", "strict", ""),
+    "scale": ("p", "z", ""),
+    "threshold": (0.01, 0.3),
+    "tweak": (0.0, MOST_TWEAK),
+    "epsilon": _EPSILONS,
+    "share": (0.05, 1.0),
+    "gap_p": (0.01, 0.3),
+    "gap_z": (0.1, 3.0),
+}
+
+
 def draft() -> Draft:
-    """The Sieve page's settings, kept over changes of page."""
-    score = {"statistic": "kendall", "guarantee": "published", "scale": "p"}
-    sieve = {"threshold": 0.1, "tweak": 0.02, "epsilon": 1.0, "best": True, "share": 0.2}
-    return kept("sieve_draft", {**score, **sieve, "gap_p": 0.05, "gap_z": 0.5})
+    """The Sieve page's settings, kept over changes of page and in its address."""
+    form = kept("sieve_draft", dict(FRESH))
+    if (query := arrived("sieve")) is not None:
+        fill("sieve", query, form, FRESH, ALLOWED)
+    return form
 
 
 def fields() -> Draft:
@@ -46,6 +69,7 @@ def fields() -> Draft:
         slide(d, "gap_p", "Distance α from T, for the errors", (0.01, 0.3, 0.01), key="sieve-gap_p")
     else:
         slide(d, "gap_z", "Distance α in |z|, for the errors", (0.1, 3.0, 0.1), key="sieve-gap_z")
+    write("sieve", source_query() | draft_query("sieve", d, FRESH))
     return d
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 import streamlit as st
 
+from engine import InputError
 from engine.data.networks import NETWORKS
 from pages.components.forms.dataset import network_label
 from pages.components.forms.fields import GRAPH_ALGORITHMS, bound, number, radio, seed, title_of
 from pages.components.forms.parameters import parameter
-from pages.components.state.data import own_data
+from pages.components.state import address, study_jobs
+from pages.components.state.address import arrived
+from pages.components.state.data import data_for, own_data
 from pages.components.state.drafts import Draft, drafted_source, kept
 from pages.components.state.runs import shown
 from pages.components.state.settings import OWN, Source, is_simulated
@@ -20,6 +25,65 @@ from pages.components.state.studies import (
     epsilon_list,
     epsilon_range,
 )
+
+# What the charts can show, by the name of their widget; the first is the start.
+VIEWS = {
+    "y": ("F1", "CI tests", "Seconds"),
+    "x": ("asked ε", "paper's total", "defended total"),
+}
+
+
+def follow() -> None:
+    """After a link, Reload, Back or Forward show the study and the settings the address names."""
+    query = arrived("sweep")
+    if query is None or not any(name.startswith("sweep.") for name in query):
+        return
+    try:
+        if "sweep.study" in query:
+            job = study_jobs.opened(query["sweep.study"])
+            study_jobs.show(job)
+            if job.wanted is not None:
+                fill_draft(job.wanted)
+                draft()["name"] = job.name
+        if "sweep.wanted" in query:
+            fill_draft(_wanted_in(query["sweep.wanted"]))
+    except (InputError, OSError) as error:
+        study_jobs.refuse(str(error))
+    for name, choices in VIEWS.items():
+        if (chosen := query.get(f"sweep.{name}")) in choices:
+            st.session_state[f"sweep-{name}"] = chosen
+
+
+def _wanted_in(words: str) -> Wanted:
+    """Settings from an address; raises InputError in one sentence where they do not fit."""
+    try:
+        wanted = Wanted.from_json(json.loads(words))
+    except (ValueError, TypeError, RecursionError):
+        raise InputError("The link does not say what the study asks for.") from None
+    for source in wanted.sources:
+        if source.own:
+            raise InputError("A link never carries a person's own data: upload the file first.")
+        data_for(source)
+    check(wanted)
+    return wanted
+
+
+def keep_address() -> None:
+    """Write the study on screen, the form and the axes into the address; own data are left out."""
+    job, query = study_jobs.current(), address.source_query()
+    if job.path is not None:
+        query["sweep.study"] = job.name
+    try:
+        wanted = wanted_now()
+    except InputError:
+        wanted = EXAMPLE
+    shown_now = job.wanted if job.path is not None else EXAMPLE
+    if wanted != shown_now and not wanted.own:
+        query["sweep.wanted"] = json.dumps(wanted.as_json(), separators=(",", ":"))
+    for name, choices in VIEWS.items():
+        if (chosen := st.session_state.get(f"sweep-{name}", choices[0])) != choices[0]:
+            query[f"sweep.{name}"] = str(chosen)
+    address.write("sweep", query)
 
 
 def draft() -> Draft:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import streamlit as st
 
@@ -91,12 +92,13 @@ def over_lambda(
 
 def released(d: Draft, data: Dataset) -> RunResult:
     """One release. On own data with a secret seed, added to what these data have cost."""
-    values = {"release": d["release"], "epsilon": float(d["epsilon"])}
+    values: dict[str, Any] = {"release": d["release"], "epsilon": float(d["epsilon"])}
     if d["release"] != "vote":
         values |= {name: float(d[name]) for name in ("ridge", "width", "score_width")}
     if data.public:
-        protect = {} if d["release"] == "vote" else {"protect": "test"}
-        return run("anm", data, seed=int(d["seed"]), **values, **protect)
+        if d["release"] != "vote":
+            values["protect"] = "test"
+        return run("anm", data, seed=int(d["seed"]), **values)
     result = run("anm", data, seed=secret_seed(), **values)
     costs_of(data).append((result.spent.epsilon, result.spent.delta))
     return result

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from urllib.parse import parse_qsl, urlencode
+
 import streamlit as st
 
+from engine import InputError
+from pages.components.state import address
 from pages.components.state.runs import Shown, compute, shown
 from pages.components.state.settings import Settings, filled
 
@@ -22,6 +26,28 @@ def pins() -> list[Shown]:
             st.session_state["pins"].append(compute(plain))
     pinned: list[Shown] = st.session_state["pins"]
     return pinned
+
+
+def follow() -> None:
+    """After a link, Reload, Back or Forward pin the runs the address names; own data's are not."""
+    query = address.arrived("compare")
+    named = [query[f"pin{k}"] for k in range(MOST) if f"pin{k}" in query] if query else []
+    if not named:
+        return
+    found: list[Shown] = []
+    for words in named:
+        try:
+            found.append(compute(Settings.from_query(dict(parse_qsl(words)))))
+        except InputError as error:
+            refuse(str(error))
+    st.session_state["pins"] = found
+
+
+def keep_address() -> None:
+    """Write the pinned runs into the address, settings and seed, if they are on public data."""
+    public = [run.settings for run in pins() if run.settings.seed is not None]
+    named = {f"pin{k}": urlencode(settings.to_query()) for k, settings in enumerate(public)}
+    address.write("compare", address.source_query() | named)
 
 
 def pin(run: Shown) -> None:

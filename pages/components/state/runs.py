@@ -11,11 +11,11 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, InputError, RunResult
-from pages.components.state import worker
+from pages.components.state import address, worker
 from pages.components.state.data import costs_of, data_for
 from pages.components.state.drafts import drafted, redraft
 from pages.components.state.lifetime import here
-from pages.components.state.settings import Settings, filled
+from pages.components.state.settings import OWN, Settings, filled
 from pages.components.state.worker import RunJob
 
 _SEEDS = 2**63
@@ -193,22 +193,37 @@ def shown() -> Shown:
     """
     settle()
     if "shown" not in st.session_state:
-        default = Settings(params=filled("priv_pc", {}))
-        wanted, problem = default, None
-        try:
-            if st.query_params:
-                wanted = Settings.from_query(st.query_params.to_dict())
-                data_for(wanted.source)
-        except InputError as error:
-            wanted, problem = default, str(error)
-        redraft(wanted)
-        freeze(wanted)
-        if "shown" not in st.session_state:
-            st.session_state["shown"] = compute(default)
-        if problem:
-            st.session_state["refused"] = (drafted(), problem)
+        _begin(st.query_params.to_dict())
     run: Shown = st.session_state["shown"]
     return run
+
+
+def _begin(query: dict[str, str]) -> None:
+    """Show what an address asks for; where it fails, the default and a sentence."""
+    default = Settings(params=filled("priv_pc", {}))
+    wanted, problem = default, None
+    try:
+        if query:
+            wanted = Settings.from_query(query)
+            data_for(wanted.source)
+    except InputError as error:
+        wanted, problem = default, str(error)
+    redraft(wanted)
+    freeze(wanted)
+    if "shown" not in st.session_state:
+        st.session_state["shown"] = compute(default)
+    if problem:
+        st.session_state["refused"] = (drafted(), problem)
+
+
+def follow(page: str) -> None:
+    """After Back or Forward show the run the address names.
+
+    A run on own data is never made anew for that: it would spend ε.
+    """
+    query = address.arrived(page)
+    if query is not None and query.get("data") != OWN and "shown" in st.session_state:
+        _begin(query)
 
 
 def refusal() -> str | None:
@@ -226,6 +241,4 @@ def stale(now: Settings) -> bool:
 def write_link(settings: Settings) -> None:
     """Put the settings into the address, unless they are the default."""
     default = Settings(params=filled("priv_pc", {}))
-    query = {} if settings == default else settings.to_query()
-    if st.query_params.to_dict() != query:
-        st.query_params.from_dict(query)
+    address.write("run", {} if settings == default else settings.to_query())

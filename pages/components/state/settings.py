@@ -70,6 +70,10 @@ class Settings:
         specs = {s.name: s for s in algorithm(key).params.specs()}
         values = {k: specs[k].parse(v) for k, v in query.items() if k in specs}
         algorithm(key).params.build(values)
+        if (columns := algorithm(key).columns) is not None:
+            raise InputError(
+                f"{algorithm(key).title} takes data of {columns} columns: it has a page of its own."
+            )
         source = Source(name, _whole(query, "n", 100_000), _whole(query, "sample", 0))
         check_rows(source)
         return cls(source, key, filled(key, values), _whole(query, "seed", 0))

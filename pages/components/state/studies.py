@@ -113,7 +113,7 @@ def epsilon_list(typed: str) -> tuple[float, ...]:
 
 EXAMPLE = Wanted(
     sources=(Source(),),
-    algorithms=("pc", "priv_pc", "svt_pc", "em_pc"),
+    algorithms=("pc", "priv_pc", "svt_pc", "em_pc", "marginal_pc"),
     epsilons=(0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0),
     seeds=5,
     params=(("guarantee", "strict"),),

@@ -245,10 +245,13 @@ def _example_results() -> list[CellResult]:
     return list(sweep(data, EXAMPLE.algorithms, EXAMPLE.parameters(), EXAMPLE.seeds))
 
 
+EXAMPLE_NAME = "Example"
+
+
 def example() -> StudyJob:
     """A small finished study, so that the page is never empty."""
     results = list(_example_results())
-    return StudyJob("Example", EXAMPLE, None, len(results), results, "finished")
+    return StudyJob(EXAMPLE_NAME, EXAMPLE, None, len(results), results, "finished")
 
 
 # On the page ----------------------------------------------------------------------------

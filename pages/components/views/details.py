@@ -5,6 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.components import export, text
+from pages.components.charts import show
+from pages.components.charts.listen import watch_node
 from pages.components.state.runs import Shown
 from pages.components.views import ledger, trace
 
@@ -18,17 +20,36 @@ def details(run: Shown) -> None:
     with why:
         trace.why_view(data, result, key="run")
     with edges:
-        st.dataframe(
-            trace.edges_table(data, result),
-            width="stretch",
-            height=320,
-            hide_index=True,
-            alt="Edges of the true and the learned graph",
-        )
+        edges_view(run)
     with charges:
         ledger.ledger_view(result)
     with files:
         downloads(run)
+
+
+@st.fragment
+def edges_view(run: Shown) -> None:
+    """The graphs as a table; a variable that is searched for, or clicked, keeps its own edges."""
+    names, table = run.data.names, trace.edges_table(run.data, run.result)
+    chosen = st.session_state.get("run-node")
+    chosen = chosen if chosen in names else None
+    watch_node(chosen or "", _clicked)
+    st.session_state["run-node"] = chosen
+    node = st.selectbox(
+        "Find a variable",
+        list(names),
+        index=None,
+        key="run-node",
+        placeholder="All variables; a click on one in the graph chooses it",
+    )
+    if node:
+        mine = [pair for pair in table["Pair"] if node in pair.split(" – ")]
+        table = table[table["Pair"].isin(mine)]
+    show.table(table, alt="Edges of the true and the learned graph", height=320)
+
+
+def _clicked(name: str) -> None:
+    st.session_state["run-node"] = name or None
 
 
 def downloads(run: Shown) -> None:

@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections import Counter
 
 import networkx as nx
+import numpy as np
 import streamlit as st
 
 from engine import Dataset, RunResult
-from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
+from engine.graphs.cpdag import Adjacency, matrix_of
+from engine.graphs.metrics import EdgeClass, truth_cpdag
+from pages.components import text
 from pages.components.charts.graph import render_graph
 from pages.components.charts.layout import Point, frame_height, frame_scale, place
 from pages.components.charts.links import Link, as_digraph, describe, legend, links_of
 from pages.components.charts.strength import strengths, weighted
 from pages.components.state.theme import theme
+from pages.components.views.verdict import kinds_of
 
 SIDE_BY_SIDE, OVERLAY = "Side by side", "Overlay"
 LARGE = 30  # from here on graphs start overlaid
 NARROW, WIDE = 460.0, 900.0  # pixels of a frame in half and in the whole width of a small screen
-FOUND = (EdgeClass.CORRECT, EdgeClass.WRONG_DIRECTION, EdgeClass.EXTRA)
-_TRUE = (EdgeClass.CORRECT, EdgeClass.WRONG_DIRECTION, EdgeClass.MISSED)
+FOUND = tuple(kind for kind in EdgeClass if kind is not EdgeClass.MISSED)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -43,7 +46,7 @@ def layout_of(data: Dataset, result: RunResult | None, *, wide: bool) -> dict[st
     if graph is None:
         assert result is not None
         graph = as_digraph(data.names, result.matrix)
-    made_wide = data.truth is None or data.d > LARGE
+    made_wide = data.truth is None or (wide and data.d > LARGE)
     scale = frame_scale(data.d, wide=made_wide)
     size = ((WIDE if made_wide else NARROW) * scale, (frame_height(data.d) - 20) * scale)
     at = positions(data.names, tuple(sorted(graph.edges)), *size)
@@ -55,20 +58,15 @@ def layout_of(data: Dataset, result: RunResult | None, *, wide: bool) -> dict[st
 def comparison(data: Dataset, result: RunResult, *, key: str) -> None:
     """Draw truth and result (side by side or overlaid), or the result alone without a truth."""
     if data.truth is None:
-        st.markdown("**Learned graph**")
-        links = weighted(links_of(result.matrix, data.names), result)
-        _draw("Learned graph", data, links, result, wide=True)
-        _width_note(result)
+        _without_truth(data, result, key)
         return
-    left, right = st.columns([1, 3], vertical_alignment="center")
-    with left:
-        view = view_switch(data, key=key)
-    true = truth_cpdag(data.truth, data.names)
-    kinds = classify(result.matrix, true)
+    kinds = kinds_of(data, result)
     counts = Counter(kinds.values())
-    with right:
-        st.html(legend({kind: counts[kind] for kind in EdgeClass}, theme()))
-    found = weighted(links_of(result.matrix, data.names, kinds, FOUND), result)
+    view, as_dag, waiting = _switches(data, counts[EdgeClass.UNTESTED], key=key)
+    st.html(legend(counts, theme()))
+    shown = [k for k in FOUND if waiting or k is not EdgeClass.UNTESTED]
+    found = weighted(links_of(result.matrix, data.names, kinds, shown), result)
+    true = truth_cpdag(data.truth, data.names)
     if view == OVERLAY:
         missed = links_of(true, data.names, kinds, [EdgeClass.MISSED])
         st.markdown("**Truth and learned graph overlaid**")
@@ -77,17 +75,66 @@ def comparison(data: Dataset, result: RunResult, *, key: str) -> None:
         return
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(
-            "**Truth**",
-            help="The true graph's equivalence class (CPDAG): all that observational "
-            "data can tell. An edge without an arrow can point either way.",
-        )
-        marked = [_plain_unless_missed(k) for k in links_of(true, data.names, kinds, _TRUE)]
+        st.markdown(f"**Truth**, {_TRUTHS[as_dag]}")
+        drawn = matrix_of(data.truth, data.names) if as_dag else true
+        marked = [_plain_unless_missed(k) for k in links_of(drawn, data.names, kinds)]
         _draw("True graph", data, marked, result, wide=False)
     with right:
         st.markdown("**Learned**")
         _draw("Learned graph", data, found, result, wide=False)
+    _open_note(data, true)
     _width_note(result)
+
+
+_TRUTHS = {False: "as far as data can tell (CPDAG)", True: "as causes and effects (DAG)"}
+
+
+def _without_truth(data: Dataset, result: RunResult, key: str) -> None:
+    st.markdown("**Learned graph**")
+    names, waiting = data.names, False
+    if result.untested:
+        waiting = _waiting_toggle(len(result.untested), key)
+    kinds = dict.fromkeys(result.untested, EdgeClass.UNTESTED)
+    links = links_of(result.matrix, names, kinds, () if not waiting else tuple(EdgeClass))
+    _draw("Learned graph", data, weighted(links, result), result, wide=True)
+    _width_note(result)
+
+
+def _switches(data: Dataset, waiting: int, *, key: str) -> tuple[str, bool, bool]:
+    """(view, whether the truth is drawn as a DAG, whether untested pairs are drawn)."""
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        view = view_switch(data, key=key)
+        as_dag = False
+        if view == SIDE_BY_SIDE:
+            chosen = st.segmented_control(
+                "Truth as",
+                [False, True],
+                default=False,
+                required=True,
+                format_func=lambda dag: "Truth: DAG" if dag else "Truth: CPDAG",
+                key=f"{key}-truth-as",
+                label_visibility="collapsed",
+            )
+            as_dag = bool(chosen)
+        shown = _waiting_toggle(waiting, key) if waiting else False
+    return view, as_dag, shown
+
+
+def _waiting_toggle(waiting: int, key: str) -> bool:
+    return st.toggle(
+        f"Show {text.count(waiting, 'pair')} not tested to the end", key=f"{key}-waiting"
+    )
+
+
+def _open_note(data: Dataset, true: Adjacency) -> None:
+    """What the two forms of the truth are, where they differ."""
+    left_open = int(np.count_nonzero(true & true.T)) // 2
+    if left_open:
+        st.caption(
+            f"Data alone cannot tell the direction of {text.count(left_open, 'true link')}: either "
+            "way explains them equally well. 'Truth: CPDAG' draws those without an arrow, 'Truth: "
+            "DAG' draws every cause → effect."
+        )
 
 
 def _width_note(result: RunResult) -> None:

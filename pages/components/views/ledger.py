@@ -24,78 +24,62 @@ _COUNTED = {
 }
 
 
-def privacy_view(result: RunResult) -> None:
-    """Three numbers and one sentence: the guarantee of a strict run, or claimed and defended."""
+Tile = tuple[str, str, str]
+
+
+def privacy_sentence(result: RunResult) -> None:
+    """What the price on top means, in words."""
     if result.ledger.cap is not None:
-        tiles, sentence = _strict(result)
+        spent = result.spent
+        words = (
+            f"Strict: the guarantee (ε = {number(spent.epsilon)}, δ = {number(spent.delta)}) was "
+            "fixed before the run and holds for the whole of it, however much of the budget was "
+            f"used. {text.RESEARCH_TOOL}"
+        )
     elif result.claimed is not None:
-        tiles, sentence = _published(result)
+        words = _published(result)
     else:
-        tiles, sentence = _undefended(result)
-    for column, (title, value, help_text) in zip(st.columns(3), tiles, strict=True):
-        column.metric(title, value, help=help_text)
-    st.caption(sentence)
+        words = "No privacy: the result may reveal anyone's row. Use it as the baseline only."
+    st.caption(words)
 
 
-def _strict(result: RunResult) -> tuple[list[tuple[str, str, str]], str]:
-    ledger, spent = result.ledger, result.spent
+def _published(result: RunResult) -> str:
+    claimed, spent = result.claimed, result.spent.epsilon
+    assert claimed is not None
+    able = "nothing can be defended for this run"
+    if math.isfinite(spent):
+        able = f"what can be defended for this very run is {number(spent)}"
+    stated = number(claimed.epsilon) if math.isfinite(claimed.epsilon) else "a sum without limit"
+    return (
+        f"Published: the paper states {stated}; {able}, because the sensitivity it assumes does "
+        "not bound every dataset. Neither number is a guarantee fixed in advance; for one, choose "
+        "Strict."
+    )
+
+
+def privacy_tiles(result: RunResult) -> list[Tile]:
+    """(title, value, help) of what a run cost, for experts."""
+    ledger, spent, claimed = result.ledger, result.spent, result.claimed
+    charges = ("Charges", f"{len(ledger):,}", "Lines of the ledger: how often noise was paid for.")
+    defended = ("Defended total ε", number(spent.epsilon), "At sensitivities that hold always.")
+    if ledger.cap is None and claimed is None:
+        return [defended, charges]
+    if ledger.cap is None:
+        assert claimed is not None
+        paper = f"As the paper composes it, with δ = {number(claimed.delta)}."
+        return [("Paper's total ε", number(claimed.epsilon), paper), defended, charges]
     unit = UNITS[ledger.method]
-    share = ledger.used / ledger.limit
     left = ledger.left if ledger.left > 1e-9 * ledger.limit else 0.0  # rounding is not a budget
-    tiles = [
+    counted = f"In all {number(ledger.limit)}, as {_COUNTED[ledger.method]}."
+    return [
         ("Guaranteed total ε", number(spent.epsilon), f"With δ = {number(spent.delta)}. A cap."),
         (
             f"Budget used ({unit})",
-            f"{number(ledger.used)} · {share:.0%}",
-            f"Of {number(ledger.limit)} {unit}. A meter reading, not a smaller guarantee.",
+            f"{number(ledger.used)} · {ledger.used / ledger.limit:.0%}",
+            f"{counted} A meter reading, not a smaller guarantee.",
         ),
-        (f"Budget left ({unit})", number(left), "What the filter would still admit."),
+        (f"Budget left ({unit})", number(left), "What the cap would still admit."),
     ]
-    sentence = (
-        f"Strict: the whole run is (ε = {number(spent.epsilon)}, δ = {number(spent.delta)})-"
-        f"differentially private, whatever share was used; {_COUNTED[ledger.method]}. "
-        f"{text.RESEARCH_TOOL}"
-    )
-    return tiles, sentence
-
-
-def _published(result: RunResult) -> tuple[list[tuple[str, str, str]], str]:
-    claimed, spent = result.claimed, result.spent
-    assert claimed is not None
-    defended = number(spent.epsilon)
-    tiles = [
-        (
-            "Paper's total ε",
-            number(claimed.epsilon),
-            f"As the paper composes it, with δ = {number(claimed.delta)}.",
-        ),
-        (
-            "Defended total ε",
-            defended,
-            f"This run's charges at sensitivities that hold, with δ = {number(spent.delta)}.",
-        ),
-        ("Charges", f"{len(result.ledger):,}", "Lines of the ledger."),
-    ]
-    able = (
-        f"what can be defended for this very run is {defended}"
-        if math.isfinite(spent.epsilon)
-        else "nothing can be defended for this run"
-    )
-    sentence = (
-        f"Published: the paper states {number(claimed.epsilon)}; {able}, because the sensitivity "
-        "it assumes does not bound every dataset. Neither number is a guarantee fixed in advance; "
-        "for one, choose Strict."
-    )
-    return tiles, sentence
-
-
-def _undefended(result: RunResult) -> tuple[list[tuple[str, str, str]], str]:
-    tiles = [
-        ("Guaranteed total ε", "none", "No finite ε holds."),
-        ("Defended total ε", number(result.spent.epsilon), "What can be defended."),
-        ("Charges", f"{len(result.ledger):,}", "Lines of the ledger."),
-    ]
-    return tiles, "No privacy: the result may reveal anyone's row. Use it as the baseline only."
 
 
 def step_word(result: RunResult) -> str:

@@ -1,4 +1,4 @@
-"""What the Run page says above its result."""
+"""What the Run page says above its result: what was found and its price, or what is in the way."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pages.components.state import runs
 from pages.components.state.drafts import drafted
 from pages.components.state.runs import Shown
 from pages.components.views.ledger import step_word
+from pages.components.views.verdict import findings, price_html
 
 
 def notice(run: Shown, old: bool) -> None:
@@ -24,38 +25,34 @@ def notice(run: Shown, old: bool) -> None:
         )
     elif old:
         st.warning("Settings changed – press Run.", icon=":material/update:")
-    elif run.result.status == "cancelled":
-        st.warning(
-            "Stopped: what was decided until then is shown. Edges not yet tested are still in the "
-            "graph."
-            if run.result.ci_tests_by_order
-            else "Stopped: the weights reached until then are shown.",
-            icon=":material/stop_circle:",
-        )
-    elif run.result.status == "budget_exhausted":
-        st.warning(_exhausted(run.result), icon=":material/battery_alert:")
     else:
-        st.info(_summary(run), icon=":material/check_circle:")
+        headline(run)
 
 
-def _exhausted(result: RunResult) -> str:
-    at = f"{step_word(result)} {max(result.ledger.by_order(), default=0)}"
-    if not result.ci_tests_by_order:
-        return f"The budget ran out at {at}; the weights reached there are shown. Raise ε to go on."
-    return (
-        f"The budget ran out at {at}, so the edges not yet tested stayed. Raise ε, lower "
-        "the largest order or use a smaller network to finish."
+def headline(run: Shown) -> None:
+    """What was found, what it cost, and why a run that ended early did."""
+    words = findings(run.data, run.result)
+    end = f'<div style="font-size:.9rem">{_early(run.result)}</div>' if _early(run.result) else ""
+    st.html(
+        '<div role="status" class="headline" style="display:flex;flex-wrap:wrap;'
+        'gap:.35rem 1.2rem;align-items:center"><span style="font-size:1.15rem;font-weight:600">'
+        f"{text.safe(words)}</span>{price_html(run.result)}</div>{end}"
     )
 
 
-def _summary(run: Shown) -> str:
-    scores, result = run.result.metrics, run.result
-    if scores is None:
-        edges = text.count(len(result.skeleton), "edge")
-        return f"Complete: {edges} found. There is no truth to compare with."
-    found = scores.correct + scores.wrong_direction
-    true = found + scores.missed
+def _early(result: RunResult) -> str:
+    """Why the run ended before its end; empty if it did not."""
+    tested = bool(result.ci_tests_by_order)
+    if result.status == "cancelled":
+        if tested:
+            return "Stopped: what was decided until then is shown."
+        return "Stopped: the weights reached until then are shown."
+    if result.status != "budget_exhausted":
+        return ""
+    at = f"{step_word(result)} {max(result.ledger.by_order(), default=0)}"
+    if not tested:
+        return f"The budget ran out at {at}; the weights reached there are shown. Raise ε to go on."
     return (
-        f"Complete: {found} of {text.count(true, 'true edge')} found, "
-        f"{scores.wrong_direction} of them with another direction; {scores.extra} invented."
+        f"The budget ran out at {at}, so links not yet tested to the end stayed. Raise ε, lower "
+        "the largest order or use a smaller network to finish."
     )

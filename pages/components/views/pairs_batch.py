@@ -52,8 +52,8 @@ def _progress(d: Draft) -> None:
 def _finished(job: Batch, d: Draft) -> None:
     if job.error:
         st.error(text.plain(job.error), icon=":material/error:")
-    if len(job.done) < len(job.datasets):
-        st.caption(f"Stopped after {len(job.done)} of {len(job.datasets)} pairs.")
+    done, total = len(job.done), len(job.datasets)
+    st.caption(f"{'' if done == total else 'Stopped: '}{done} of {total} pairs, one split each.")
     _table(job, d)
 
 

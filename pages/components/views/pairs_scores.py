@@ -11,7 +11,7 @@ from engine import Dataset
 from engine.studies.pairwise import EPSILONS, Picture, Way
 from pages.components import text
 from pages.components.charts import show
-from pages.components.charts.curves import Axis, Line, curves, vertical
+from pages.components.charts.curves import Axis, Line, curves
 from pages.components.charts.palette import PLAIN, ink
 from pages.components.state.drafts import Draft
 from pages.components.state.pairs import RIDGES, over_lambda, setting_of
@@ -110,7 +110,7 @@ def chances_view(data: Dataset, found: Picture, d: Draft) -> None:
             Axis("Probability", ends=(0.0, 1.02)),
             height=440,
         )
-        vertical(figure, d["epsilon"], f"ε = {d['epsilon']:g}", style=PLAIN, level=0.05)
+        figure.add_vline(x=d["epsilon"], line={"color": ink(PLAIN), "width": 2, "dash": "dash"})
         show.figure(figure, key="pairs-epsilon-curve", alt="Probability over ε for each release")
     with right:
         st.markdown("**Over λ, with the training half protected** (Figure 2)")
@@ -138,6 +138,6 @@ def _ridge_chart(data: Dataset, d: Draft) -> None:
     )
     show.figure(figure, key="pairs-lambda-curve", alt="Probability over λ at two ε")
     st.caption(
-        "A small λ lets one record move the fit far, a large one makes a poor fit: in between "
-        "there is a hump. The vote needs no such bound."
+        "A small λ lets one record move the fit far and needs more noise, a large one makes a poor "
+        "fit. A line along one half is noise alone. The vote needs no such bound."
     )

@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import streamlit as st
 
-from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
+from engine.graphs.metrics import EdgeClass, truth_cpdag
 from engine.registry import ALGORITHMS
 from pages.components import text
 from pages.components.charts.graph import render_graph
@@ -19,7 +19,7 @@ from pages.components.state.pins import unpin
 from pages.components.state.runs import Shown
 from pages.components.state.theme import theme
 from pages.components.views.graphs import FOUND, NARROW, positions
-from pages.components.views.trace import edge_classes
+from pages.components.views.verdict import kinds_of, price_html
 
 LETTERS = "ABCD"
 
@@ -33,12 +33,6 @@ def title(run: Shown) -> str:
 
 def graphs(pinned: Sequence[Shown]) -> None:
     """The learned graphs, two a row, every dataset on one layout."""
-    counts: Counter[EdgeClass] = Counter()
-    for run in pinned:
-        counts.update(edge_classes(run.data, run.result).values())
-    if counts:
-        st.html(legend({kind: counts[kind] for kind in EdgeClass}, theme()))
-        st.caption("Edges of all pinned runs together; missed edges are drawn dotted.")
     for start in range(0, len(pinned), 2):
         for column, k in zip(st.columns(2, gap="medium"), (start, start + 1), strict=True):
             if k < len(pinned):
@@ -54,14 +48,18 @@ def one_graph(pinned: Sequence[Shown], k: int) -> None:
     right.button("Unpin", key=f"compare-unpin-{k}", on_click=unpin, args=(k,), width="stretch")
     data, result = run.data, run.result
     links = links_of(result.matrix, data.names)
+    kinds = kinds_of(data, result)
     if data.truth is not None:
+        found = [kind for kind in FOUND if kind is not EdgeClass.UNTESTED]
+        links = links_of(result.matrix, data.names, kinds, found)
         true = truth_cpdag(data.truth, data.names)
-        kinds = classify(result.matrix, true)
-        links = links_of(result.matrix, data.names, kinds, FOUND)
         links += links_of(true, data.names, kinds, [EdgeClass.MISSED])
+    st.html(price_html(result))
     height = frame_height(data.d)
     page = render_graph(data.names, links, layout(pinned, run), height=height, theme=theme())
     st.iframe(page, height=height, alt=describe(f"{LETTERS[k]}: {title(run)}", data.names, links))
+    if kinds:
+        st.html(legend(Counter(kinds.values()), theme()))
 
 
 def layout(pinned: Sequence[Shown], run: Shown) -> dict[str, Point]:

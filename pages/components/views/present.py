@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 NAME = "present"  # in the address
@@ -21,6 +23,8 @@ _HIDE = (
     f"{_AROUND} {{display: none !important}} "
     ".stMainBlockContainer {padding-top: 1.4rem !important}"
 )
+# The buttons stand beside the strip, not below it.
+_BESIDE = ".st-key-aside {margin-top: -4.4rem; margin-bottom: 1.2rem}"
 
 
 def presenting() -> bool:
@@ -28,11 +32,16 @@ def presenting() -> bool:
     return st.query_params.get(NAME) == "1"
 
 
-def switch(*, key: str) -> None:
-    """The button that turns presenter mode on or off, and the styles that go with it."""
+def switch(*, key: str, more: Callable[[], None] | None = None) -> None:
+    """The button that turns presenter mode on or off, and the styles that go with it.
+
+    ``more`` draws buttons before it.
+    """
     on = presenting()
-    st.html(f"<style>{_PRINT} {_HIDE if on else ''}</style>")
+    st.html(f"<style>{_PRINT} {_HIDE if on else _BESIDE}</style>")
     with st.container(key="aside", horizontal=True, horizontal_alignment="right"):
+        if more is not None:
+            more()
         st.button(
             "Show everything" if on else "Presenter mode",
             key=f"{key}-present",

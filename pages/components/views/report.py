@@ -24,11 +24,13 @@ STYLE = """
 .report {font-size: 1.15rem; line-height: 1.5}
 .report h2 {font-size: clamp(1.7rem, 2.6vw, 2.6rem); line-height: 1.25; font-weight: 650;
   margin: .2rem 0 .6rem; padding: 0; text-wrap: balance}
-.report .range {font-size: 1.35rem; margin: 0 0 1.2rem}
+.report .range {font-size: 1.4rem; margin: 0 0 .5rem}
+.report .price {margin: 0 0 1.2rem; max-width: 75rem}
 .report .pictures {display: grid; gap: 1.5rem 2.5rem; align-items: end;
   grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr))}
 .report figure {margin: 0}
-.report figure svg {width: 100%; height: auto; max-height: 62vh}
+.report figure svg, .report figure img {width: 100%; height: auto; max-height: 56vh;
+  object-fit: contain}
 .report figcaption {font-size: 1.05rem; margin-top: .5rem}
 .report .key {white-space: nowrap; margin-right: 1.8rem}
 .report h3 {font-size: 1.3rem; margin: 1.6rem 0 .3rem; padding: 0}
@@ -113,24 +115,24 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
     )
 
 
-def body(run: Shown, repeats: Repeats | None, drawn: Pictures, theme: str) -> str:
-    """The report as HTML; every name in it is escaped."""
+def body(run: Shown, repeats: Repeats | None, drawn: Pictures, theme: str, *, inline: bool) -> str:
+    """The report as HTML; every name in it is escaped. ``inline`` keeps SVG as elements."""
+
+    def figure(picture: Picture, caption: str) -> str:
+        shown = picture.svg if inline else picture.image
+        return f"<figure>{shown}<figcaption>{caption}</figcaption></figure>"
+
     data, result = run.data, run.result
     spread = words.range_sentence(list(repeats.outcomes)) if repeats is not None else ""
     parts = [f"<h2>{safe(words.headline(data, result))}</h2>"]
     if spread:
         parts.append(f'<p class="range">{safe(spread)}</p>')
-    parts.append(f'<p class="range">{safe(words.price(result))}</p><div class="pictures">')
-    parts.append(
-        f"<figure>{drawn.graph.svg}<figcaption>{_legend(run, theme)}</figcaption></figure>"
-    )
+    parts.append(f'<p class="price">{safe(words.price(result))}</p><div class="pictures">')
+    parts.append(figure(drawn.graph, _legend(run, theme)))
     if drawn.curve is not None and repeats is not None:
         each = repeats.points[0].of
-        caption = (
-            f"Half of {each} repetitions at each ε lie above the line; the band leaves out the "
-            "highest and the lowest twentieth."
-        )
-        parts.append(f"<figure>{drawn.curve.svg}<figcaption>{caption}</figcaption></figure>")
+        caption = f"Lines: the middle of {each} repetitions at each ε. Bands: nine in ten of them."
+        parts.append(figure(drawn.curve, caption))
     points = "".join(f"<li>{safe(line)}</li>" for line in words.limits(data, result))
     parts.append(f"</div><h3>What this does not show</h3><ul>{points}</ul>")
     return f'<div class="report">{"".join(parts)}</div>'
@@ -150,7 +152,7 @@ def _legend(run: Shown, theme: str) -> str:
 def show(run: Shown, repeats: Repeats | None, drawn: Pictures, theme: str) -> None:
     """The report on the page."""
     st.html(f"<style>{STYLE}</style>")
-    st.html(body(run, repeats, drawn, theme))
+    st.html(body(run, repeats, drawn, theme, inline=False))
     if repeats is not None and repeats.running:
         done = len(repeats.outcomes)
         st.caption(

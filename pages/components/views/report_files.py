@@ -32,7 +32,7 @@ def page(run: Shown, repeats: Repeats | None, drawn: Pictures) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width">'
         f"<title>{safe(title)}</title><style>{_SHEET}{STYLE}</style></head><body>"
-        f"{body(run, repeats, drawn, 'light')}"
+        f"{body(run, repeats, drawn, 'light', inline=True)}"
         f"<footer>{safe(_made(run))}</footer></body></html>\n"
     )
 

@@ -62,13 +62,10 @@ def price(result: RunResult) -> str:
     if cap is not None:
         if cap.epsilon > 30:
             return "At so large an ε the promise protects nobody in practice."
-        factor = number(math.exp(cap.epsilon), 2)
         chance = number(100 / (1 + math.exp(-cap.epsilon)), 3)
         return (
-            f"The promise: whoever sees this result and knows everybody else's row can tell which "
-            f"of two rows one person had with at most {chance} % of guesses right (half are right "
-            f"by chance); the odds move by at most a factor of {factor}, but for a failure "
-            f"probability of δ = {number(cap.delta)}."
+            "The promise: who sees this result, knows everybody else's row and must guess which of "
+            f"two rows one person had is right at most {chance} % of the time; 50 % is chance."
         )
     if getattr(result.params, "epsilon", None) is None:
         return "The promise: none. The data were read as they are."
@@ -108,6 +105,8 @@ def limits(data: Dataset, result: RunResult) -> list[str]:
         "causal only if nothing unmeasured causes both. A line without an arrow can point either "
         "way; arrows are less certain than links, and no count on this page is about them."
     )
-    if result.ledger.cap is not None:
+    cap = result.ledger.cap
+    if cap is not None:
+        said.append(f"The promise may fail with probability δ = {number(cap.delta)}.")
         said.append(text.RESEARCH_TOOL)
     return said

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from engine import RunResult
@@ -20,41 +22,85 @@ def outcome(run: Shown) -> None:
     data, result = run.data, run.result
     comparison(data, result, key="run")
     scores_row(result)
-    ledger.privacy_view(result)
+    ledger.privacy_sentence(result)
     if not data.public:
         own_data_costs(run)
-    if descent.is_descent(result):
-        descent.descent_view(result, key="run")
-    else:
-        left, right = st.columns(2, gap="large")
-        with left:
-            tests_chart(result)
-        with right:
-            st.markdown(f"**Budget by {ledger.charged(result)[1]}**")
-            ledger.budget_chart(result, key="run-budget")
+    with st.expander("More numbers", key="run-more"):
+        tiles(expert_tiles(result), across=4)
+        charts(result)
     details(run)
 
 
+def charts(result: RunResult) -> None:
+    """What the run did by order or by iteration."""
+    if descent.is_descent(result):
+        descent.descent_view(result, key="run")
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        tests_chart(result)
+    with right:
+        st.markdown(f"**Budget by {ledger.charged(result)[1]}**")
+        ledger.budget_chart(result, key="run-budget")
+
+
+def tiles(rows: Sequence[ledger.Tile], *, across: int) -> None:
+    """Titles with their values, ``across`` a row."""
+    for start in range(0, len(rows), across):
+        row = rows[start : start + across]
+        for column, (title, value, words) in zip(st.columns(across), row, strict=False):
+            column.metric(title, value, help=words)
+
+
 def scores_row(result: RunResult) -> None:
-    """Scores against the truth if there is one, and what the run took."""
-    tiles = []
+    """Scores against the truth if there is one, in plain words with the term in brackets."""
+    scores = result.metrics
+    if scores is None:
+        return
+    rows = [
+        (
+            "Links found (recall)",
+            f"{scores.recall:.2f}",
+            "Share of the true links that were learned, whatever their direction.",
+        ),
+        (
+            "Real among the learned (precision)",
+            f"{scores.precision:.2f}",
+            "Share of the learned links that are true ones, whatever their direction.",
+        ),
+        (
+            "Both in one number (skeleton F1)",
+            f"{scores.skeleton_f1:.2f}",
+            "1 when every true link was learned and none invented; 0 when none was found.",
+        ),
+    ]
+    tiles(rows, across=3)
+    if result.untested:
+        st.caption("These count every link in the result, those not tested to the end included.")
+
+
+def expert_tiles(result: RunResult) -> list[ledger.Tile]:
+    """What only those ask for who know the field."""
+    rows: list[ledger.Tile] = []
     if (scores := result.metrics) is not None:
-        tiles = [
-            ("Skeleton F1", f"{scores.skeleton_f1:.2f}", "Adjacencies, whatever their direction."),
-            ("Directed F1", f"{scores.directed_f1:.2f}", "Edges with the true CPDAG's mark."),
-            ("Precision", f"{scores.precision:.2f}", "Share of learned adjacencies that are true."),
-            ("Recall", f"{scores.recall:.2f}", "Share of true adjacencies that were learned."),
-            ("SHD", f"{scores.shd}", "Pairs whose state differs from the true CPDAG."),
+        rows = [
+            (
+                "Right with direction (directed F1)",
+                f"{scores.directed_f1:.2f}",
+                "As F1, but a link counts only if its arrow, or its having none, is right too.",
+            ),
+            (
+                "Pairs that differ (SHD)",
+                f"{scores.shd}",
+                "Pairs of variables whose link differs from the truth in being there or in arrow.",
+            ),
         ]
-    steps = ("CI tests", f"{result.ci_tests:,}", "Conditional independence tests, of all orders.")
+    made = "Questions put to the data: are two variables independent, given some others?"
+    steps = ("Tests made (CI tests)", f"{result.ci_tests:,}", made)
     if descent.is_descent(result):
         steps = ("Iterations", f"{descent.iterations(result):,}", "Steps of the optimisation.")
-    tiles += [
-        steps,
-        ("Seconds", text.number(result.seconds, 2), "Wall time of the run."),
-    ]
-    for column, (title, value, help_text) in zip(st.columns(7), tiles, strict=False):
-        column.metric(title, value, help=help_text)
+    rows += [steps, ("Seconds", text.number(result.seconds, 2), "From the start to the end.")]
+    return rows + ledger.privacy_tiles(result)
 
 
 def own_data_costs(run: Shown) -> None:

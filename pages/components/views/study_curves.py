@@ -40,7 +40,7 @@ def curve_view(table: pd.DataFrame, x: str, y: str) -> None:
 def _nothing(x: str) -> str:
     if x == "paper's total":
         return "No run claims a total: strict runs keep a cap instead. Choose another axis."
-    return "No run has a finite total. Choose another axis."
+    return "Nothing can be defended for any of these runs. Choose another axis."
 
 
 def _curve_chart(
@@ -108,7 +108,9 @@ def _curve_notes(
     notes = ["Lines are medians over the seeds, bands reach from the 10th to the 90th percentile."]
     hidden = len(points) - len(drawn) - (len(flat) if flat is not None else 0)
     if hidden > 0 and not drawn.empty:
-        notes.append(f"{text.count(hidden, 'point')} without a finite total on this axis.")
+        notes.append(
+            f"{text.count(hidden, 'point')} of which nothing can be defended: not on this axis."
+        )
     if x != "asked ε":
         notes.append("Each point lies at the median total of its runs.")
     return " ".join(notes)

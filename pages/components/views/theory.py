@@ -12,10 +12,9 @@ from engine.theory import kendall_p_bound, lemma1
 from pages.components import text
 from pages.components.charts import show
 from pages.components.charts.curves import Axis, Line, curves
+from pages.components.forms.budget import ROWS
 from pages.components.forms.fields import bound, number, slide
 from pages.components.state.drafts import Draft
-
-_ROWS = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000)
 
 
 def lemma_view(d: Draft) -> None:
@@ -35,7 +34,7 @@ def lemma_view(d: Draft) -> None:
             d,
             "rows",
             key="budget-rows",
-            options=_ROWS,
+            options=ROWS,
             format_func=lambda v: f"{v:,}",
         )
     table = lemma_table(d)

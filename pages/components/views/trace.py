@@ -11,13 +11,14 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from engine import Dataset, RunResult
 from engine.constraint.diagnostics import SearchDiagnostics
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
+from engine.graphs.metrics import EdgeClass, truth_cpdag
 from engine.registry import algorithm
 from engine.score.learned import ScoreDiagnostics
 from engine.session import Step
 from pages.components import text
 from pages.components.charts.strength import exact, strengths
 from pages.components.text import number, plain
+from pages.components.views.verdict import kinds_of
 
 SIMULATION_ONLY = " (simulation only, never released)"
 Pair = tuple[str, str]
@@ -25,9 +26,7 @@ Pair = tuple[str, str]
 
 def edge_classes(data: Dataset, result: RunResult) -> dict[Pair, EdgeClass]:
     """Class of every pair adjacent in truth or result, by names; empty without a truth."""
-    if data.truth is None:
-        return {}
-    kinds = classify(result.matrix, truth_cpdag(data.truth, data.names))
+    kinds = kinds_of(data, result)
     return {(data.names[i], data.names[j]): kind for (i, j), kind in kinds.items()}
 
 
@@ -142,14 +141,15 @@ def nodes_table(result: RunResult) -> pd.DataFrame:
 
 def _pairs(data: Dataset, kinds: Mapping[Pair, EdgeClass]) -> list[Pair]:
     """All pairs: missed and extra edges first, then the other edges, then the rest."""
-    rank = [EdgeClass.MISSED, EdgeClass.EXTRA, EdgeClass.WRONG_DIRECTION, EdgeClass.CORRECT]
+    rank = [EdgeClass.MISSED, EdgeClass.EXTRA, EdgeClass.WRONG_DIRECTION, EdgeClass.CLAIMED]
+    rank += [EdgeClass.CORRECT, EdgeClass.UNTESTED]
     every = [(a, b) for i, a in enumerate(data.names) for b in data.names[i + 1 :]]
     return sorted(every, key=lambda p: rank.index(kinds[p]) if p in kinds else len(rank))
 
 
 def _title(pair: Pair, result: RunResult, kinds: Mapping[Pair, EdgeClass]) -> str:
     state = "kept" if frozenset(pair) in result.skeleton else "removed"
-    kind = f", {kinds[pair].value}" if pair in kinds else ""
+    kind = f", {text.CLASSES[kinds[pair].value].lower()}" if pair in kinds else ""
     return f"{pair[0]} – {pair[1]} ({state}{kind})"
 
 
@@ -220,7 +220,7 @@ def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
         a, b = data.names[i], data.names[j]
         row: dict[str, str | None] = {"Learned": _mark(a, b, result.matrix, index)}
         if true is not None:
-            row |= {"Truth": _mark(a, b, true, index), "Class": kinds[a, b].value}
+            row |= {"Truth": _mark(a, b, true, index), "Class": text.CLASSES[kinds[a, b].value]}
         if known is not None:
             value = known.values.get(frozenset((a, b)))
             row[known.column] = None if value is None else exact(known, value)

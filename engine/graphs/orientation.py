@@ -1,0 +1,357 @@
+"""Directions from graded evidence: colliders weighed against each other, arrows with a probability.
+
+The textbook rule asks of each unshielded triple a - z - b whether z lies in the sets that separated
+a and b, yes or no, triple by triple. Here every triple has a weight, the log odds that z is a
+collider, and a DAG on the skeleton is as probable as the colliders it has:
+
+    P(DAG) proportional to exp( sum of the weights of its unshielded colliders ).
+
+Strong evidence overrules weak evidence that contradicts it, and acyclicity is part of the model.
+The distribution is sampled by single edge reversals (Madigan and York 1995) in chains at several
+temperatures that swap their states (Geyer 1991). An arrow's probability is the share of the samples
+whose CPDAG has it; an arrow is drawn where that exceeds a threshold.
+
+It reads a skeleton and numbers that have been released, and draws nothing at random: the chains
+follow a fixed sequence of numbers. It costs no privacy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from engine.graphs.cpdag import Adjacency, meek
+
+MAJORITY, STRONGEST = "majority", "strongest"
+ORIENTATIONS = (MAJORITY, STRONGEST)
+
+Triple = tuple[int, int, int]  # a, z, b with a < b: a - z - b, and a, b not joined
+Evidence = Callable[[int, int, tuple[int, ...]], float]
+
+# No triple is surer than e^10 to 1: its evidence rests on approximations, and three sure ones may
+# overrule a wrong one.
+MOST_LOG_ODDS = 10.0
+# A set that separates the pair with odds of e^5 to 1 separates it: beyond that the odds of
+# independence only count the levels.
+MOST_INDEPENDENCE = 5.0
+# An edge has three marks: an arrow is drawn that is more probable than this, and than its reverse.
+EARNED = 0.4
+MOST_SETS = 400  # of a pair, smallest first: hubs have too many
+TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+SWEEPS, BURN, THIN = 500, 200, 3
+MOST_REVERSALS = 6_000_000  # in all; wide graphs get fewer sweeps
+COMPELLED, REVERSIBLE = 1, 2
+START = 2013  # of the chains' numbers: a public sequence, the same for every run
+
+
+class Orientation(NamedTuple):
+    """``cpdag`` (d, d) boolean; ``arrows`` (d, d), ``arrows[i, j]`` the probability of i -> j.
+
+    What is missing of ``arrows[i, j] + arrows[j, i]`` to 1 is the probability that the edge can be
+    turned without changing what the data say.
+    """
+
+    cpdag: Adjacency
+    arrows: NDArray[np.float64]
+
+
+def unshielded(skeleton: Adjacency) -> Iterator[Triple]:
+    """All a - z - b of a symmetric (d, d) skeleton with a and b not joined, a < b."""
+    for z in range(len(skeleton)):
+        for a, b in combinations(np.flatnonzero(skeleton[z]).tolist(), 2):
+            if not skeleton[a, b]:
+                yield a, z, b
+
+
+def separators(skeleton: Adjacency, a: int, b: int, largest: int) -> list[tuple[int, ...]]:
+    """Sets of up to ``largest`` neighbours of a, or of b, smallest first, at most ``MOST_SETS``."""
+    sides = [np.flatnonzero(skeleton[side]).tolist() for side in (a, b)]
+    found: dict[tuple[int, ...], None] = {(): None}
+    for size in range(1, largest + 1):
+        for near in sides:
+            for chosen in combinations(near, size):
+                found[chosen] = None
+                if len(found) == MOST_SETS:
+                    return list(found)
+    return list(found)
+
+
+def collider_weights(
+    skeleton: Adjacency, dependence: Evidence, largest: int
+) -> dict[Triple, float]:
+    """Log odds of each unshielded triple's middle node being a collider.
+
+    ``dependence(a, b, given)``, a < b, is the log Bayes factor of dependence. z is no collider if
+    sets with z separate a and b better than sets without: the log ratio of the mean Bayes factor of
+    independence over the sets without z to that over the sets with z.
+    """
+    tested: dict[tuple[int, int], list[tuple[float, tuple[int, ...]]]] = {}
+    weights: dict[Triple, float] = {}
+    for a, z, b in unshielded(skeleton):
+        if (a, b) not in tested:
+            sets = separators(skeleton, a, b, largest)
+            tested[a, b] = [(min(-dependence(a, b, s), MOST_INDEPENDENCE), s) for s in sets]
+        without = [v for v, s in tested[a, b] if z not in s]
+        within = [v for v, s in tested[a, b] if z in s]
+        odds = _log_mean_exp(without) - _log_mean_exp(within)
+        weights[a, z, b] = min(max(odds, -MOST_LOG_ODDS), MOST_LOG_ODDS)
+    return weights
+
+
+def _log_mean_exp(values: Sequence[float]) -> float:
+    """log of the mean of exp(values); bounded, so that no difference of two is undefined."""
+    v = np.clip(np.array(values, dtype=float), -1e6, 1e6)
+    top = float(v.max(initial=-1e6))
+    return top + math.log(float(np.mean(np.exp(v - top)))) if len(v) else -1e6
+
+
+def orient(
+    skeleton: Adjacency, weights: Mapping[Triple, float], threshold: float = EARNED
+) -> Orientation:
+    """Arrows whose probability exceeds ``threshold``, and every arrow's probability.
+
+    ``skeleton`` (d, d) symmetric; ``weights`` as :func:`collider_weights` gives them. Arrows are
+    taken in order of probability unless they would close a cycle, then Meek's rules are applied.
+    """
+    arrows = arrow_probabilities(skeleton, weights)
+    return Orientation(meek(_earned(skeleton, arrows, threshold)), arrows)
+
+
+def _earned(skeleton: Adjacency, arrows: NDArray[np.float64], threshold: float) -> Adjacency:
+    """The skeleton with the arrows above the threshold, strongest first, none closing a cycle."""
+    graph = skeleton.copy()
+    wanted = np.argwhere(skeleton & (arrows > threshold) & (arrows > arrows.T))
+    for i, j in sorted(wanted.tolist(), key=lambda e: -arrows[e[0], e[1]]):
+        if not _leads(graph & ~graph.T, j, i):
+            graph[j, i] = False
+    return graph
+
+
+def _leads(directed: Adjacency, start: int, goal: int) -> bool:
+    """Whether a directed path goes from start to goal."""
+    seen, reached = np.zeros(len(directed), bool), np.zeros(len(directed), bool)
+    reached[start] = True
+    while reached.any() and not reached[goal]:
+        seen |= reached
+        reached = directed[reached].any(axis=0) & ~seen
+    return bool(reached[goal])
+
+
+def arrow_probabilities(
+    skeleton: Adjacency, weights: Mapping[Triple, float]
+) -> NDArray[np.float64]:
+    """(d, d): share of the sampled DAGs whose CPDAG has the arrow i -> j."""
+    d, degree = len(skeleton), skeleton.sum(axis=1).astype(np.int64)
+    arrows = np.zeros((d, d))
+    if not degree.any():
+        return arrows
+    near = np.full((d, int(degree.max())), -1, np.int64)
+    place: dict[tuple[int, int], int] = {}
+    for u in range(d):
+        for k, v in enumerate(np.flatnonzero(skeleton[u]).tolist()):
+            near[u, k], place[u, v] = v, k
+    back = np.full_like(near, -1)
+    for (u, v), k in place.items():
+        back[u, k] = place[v, u]
+    table = np.zeros((*near.shape, near.shape[1]))
+    for (a, z, b), weight in weights.items():
+        table[z, place[z, a], place[z, b]] = table[z, place[z, b], place[z, a]] = weight
+    edges = np.array([(u, k) for (u, v), k in place.items() if u < v], np.int64)
+    sweeps = min(SWEEPS, max(60, MOST_REVERSALS // (len(edges) * len(TEMPERATURES))))
+    burn = sweeps * BURN // SWEEPS
+    numbers = np.array([START], np.uint64)
+    graph = (degree, near, back, table, edges)
+    shares = _temper(graph, np.array(TEMPERATURES), sweeps, burn, numbers)
+    for (u, v), k in place.items():
+        arrows[v, u] = shares[u, k]
+    return arrows
+
+
+@njit(cache=True, nogil=True)
+def _next(numbers):  # type: ignore[no-untyped-def]
+    """The next of a fixed sequence of numbers in [0, 1): SplitMix64 (Steele, Lea, Flood 2014)."""
+    numbers[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = numbers[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (z ^ (z >> np.uint64(31))) / 18446744073709551616.0
+
+
+@njit(cache=True, nogil=True)
+def _other_path(into, degree, near, start, goal, stack, seen):  # type: ignore[no-untyped-def]
+    """Whether a directed path leads from start to goal beside the edge between them."""
+    seen[:] = False
+    seen[start] = True
+    stack[0], top = start, 1
+    while top > 0:
+        top -= 1
+        u = stack[top]
+        for k in range(degree[u]):
+            v = near[u, k]
+            if into[u, k] or seen[v] or (u == start and v == goal):
+                continue
+            if v == goal:
+                return True
+            seen[v] = True
+            stack[top] = v
+            top += 1
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _reverse(into, graph, e, temperature, chance, stack, seen):  # type: ignore[no-untyped-def]
+    """Try to reverse edge e; the change of the log probability, 0 if it stays.
+
+    ``into[u, k]`` says that the k-th neighbour of u is its parent. Turning i -> j takes the
+    colliders of i at j away and brings those of j at i.
+    """
+    degree, near, back, table, edges = graph
+    u, k = edges[e]
+    j, kj = u, k
+    if not into[u, k]:
+        j, kj = near[u, k], back[u, k]
+    i, ki = near[j, kj], back[j, kj]
+    gain = 0.0
+    for q in range(degree[j]):
+        if q != kj and into[j, q]:
+            gain -= table[j, kj, q]
+    for q in range(degree[i]):
+        if into[i, q]:
+            gain += table[i, ki, q]
+    if chance >= math.exp(min(gain / temperature, 0.0)):
+        return 0.0
+    if _other_path(into, degree, near, i, j, stack, seen):
+        return 0.0
+    into[j, kj], into[i, ki] = False, True
+    return gain
+
+
+@njit(cache=True, nogil=True)
+def _start(graph, count, numbers):  # type: ignore[no-untyped-def]
+    """(into, log probability) of each chain, its edges along a shuffled order of the nodes."""
+    degree, near, table = graph[0], graph[1], graph[3]
+    d = len(degree)
+    into, logs = np.zeros((count, d, near.shape[1]), np.bool_), np.zeros(count)
+    rank = np.empty(d)
+    for t in range(count):
+        for u in range(d):
+            rank[u] = _next(numbers)
+        for u in range(d):
+            for k in range(degree[u]):
+                into[t, u, k] = rank[near[u, k]] < rank[u]
+                for q in range(k):
+                    if into[t, u, k] and into[t, u, q]:
+                        logs[t] += table[u, k, q]
+    return into, logs
+
+
+@njit(cache=True, nogil=True)
+def _temper(graph, temperatures, sweeps, burn, numbers):  # type: ignore[no-untyped-def]
+    """(d, most neighbours): how often the coldest chain's CPDAG had the arrow from each neighbour.
+
+    Counted every ``THIN`` sweeps after ``burn``, as a share.
+    """
+    degree, near, edges = graph[0], graph[1], graph[4]
+    count, d = len(temperatures), len(degree)
+    into, logs = _start(graph, count, numbers)
+    shares, kept = np.zeros(near.shape), 0
+    stack, seen = np.zeros(d, np.int64), np.zeros(d, np.bool_)
+    for s in range(sweeps):
+        for t in range(count):
+            for _ in range(len(edges)):
+                e = int(_next(numbers) * len(edges))
+                chance = _next(numbers)
+                logs[t] += _reverse(into[t], graph, e, temperatures[t], chance, stack, seen)
+        for t in range(count - 1):
+            cooler = 1 / temperatures[t] - 1 / temperatures[t + 1]
+            if _next(numbers) < math.exp(min((logs[t + 1] - logs[t]) * cooler, 0.0)):
+                swapped = into[t].copy()
+                into[t], into[t + 1] = into[t + 1], swapped
+                logs[t], logs[t + 1] = logs[t + 1], logs[t]
+        if s >= burn and (s - burn) % THIN == 0:
+            shares += compelled(into[0], degree, near) == COMPELLED
+            kept += 1
+    return shares / kept
+
+
+@njit(cache=True, nogil=True)
+def _topological(into, degree, near):  # type: ignore[no-untyped-def]
+    """The nodes, parents first."""
+    d = len(degree)
+    waits = np.zeros(d, np.int64)
+    for u in range(d):
+        waits[u] = np.sum(into[u])
+    order, end = np.empty(d, np.int64), 0
+    for u in range(d):
+        if waits[u] == 0:
+            order[end] = u
+            end += 1
+    for start in range(d):
+        u = order[start]
+        for k in range(degree[u]):
+            v = near[u, k]
+            if not into[u, k]:
+                waits[v] -= 1
+                if waits[v] == 0:
+                    order[end] = v
+                    end += 1
+    return order
+
+
+@njit(cache=True, nogil=True)
+def _parent(into, degree, near, child, node):  # type: ignore[no-untyped-def]
+    """The place of node among the child's neighbours if it is a parent, else -1."""
+    for k in range(degree[child]):
+        if near[child, k] == node:
+            return k if into[child, k] else -1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def compelled(into, degree, near):  # type: ignore[no-untyped-def]
+    """(d, most neighbours): COMPELLED or REVERSIBLE for each edge into a node, 0 for no edge.
+
+    Chickering (1995), "Label-edges": the DAG's edges in order of their heads, then of their tails
+    backwards; each is compelled by an arrow into its tail that its head does not share, or by
+    another parent of its head that is no parent of its tail.
+    """
+    label, order = np.zeros(near.shape, np.int64), _topological(into, degree, near)
+    rank = np.empty(len(degree), np.int64)
+    rank[order] = np.arange(len(degree))
+    for y in order:
+        while True:
+            last = -1
+            for k in range(degree[y]):
+                later = last < 0 or rank[near[y, k]] > rank[near[y, last]]
+                if into[y, k] and label[y, k] == 0 and later:
+                    last = k
+            if last < 0:
+                break
+            _label(into, degree, near, label, y, near[y, last])
+    return label
+
+
+@njit(cache=True, nogil=True)
+def _label(into, degree, near, label, y, x):  # type: ignore[no-untyped-def]
+    """Label x -> y, and with it other edges into y."""
+    mark = REVERSIBLE
+    for k in range(degree[x]):
+        if label[x, k] == COMPELLED:
+            shared = _parent(into, degree, near, y, near[x, k])
+            if shared < 0:
+                mark = COMPELLED
+                break
+            label[y, shared] = COMPELLED
+    for k in range(degree[y]):
+        z = near[y, k]
+        if into[y, k] and z != x and _parent(into, degree, near, x, z) < 0:
+            mark = COMPELLED
+    for k in range(degree[y]):
+        if into[y, k] and label[y, k] == 0:
+            label[y, k] = mark

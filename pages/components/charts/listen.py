@@ -1,0 +1,58 @@
+"""What the browser tells the page by itself: a new theme, a click on a graph's node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+# The menu's switch changes colours in the browser alone; figures and graphs need a new script run.
+_THEME = """
+export default function ({parentElement, setTriggerValue}) {
+  const shade = () => getComputedStyle(document.querySelector(".stApp")).backgroundColor;
+  let known = shade();
+  const timer = setInterval(() => {
+    if (shade() !== known) { known = shade(); setTriggerValue("theme", known); }
+  }, 300);
+  return () => clearInterval(timer);
+}
+"""
+# Graphs live in frames: a click travels to the page here, and the chosen node to every frame.
+_NODE = """
+export default function ({data, setStateValue}) {
+  const tell = () => document.querySelectorAll("iframe").forEach(
+    (f) => f.contentWindow && f.contentWindow.postMessage({bringOut: data.node || ""}, "*"));
+  const hear = (e) => {
+    if (!e.data) { return; }
+    if (e.data.graphReady && data.node) { tell(); }
+    if (typeof e.data.graphNode === "string") {
+      data = {...data, node: e.data.graphNode}; tell(); setStateValue("node", data.node); }
+  };
+  window.addEventListener("message", hear);
+  tell();
+  return () => window.removeEventListener("message", hear);
+}
+"""
+_COMPONENTS = {"theme_watch": _THEME, "node_watch": _NODE}
+
+
+def _mount(name: str, **options: Any) -> Any:
+    component = st.components.v2.component(name, js=_COMPONENTS[name])
+    with st.container(key=name.replace("_", "-")):
+        return component(**options)
+
+
+def watch_theme() -> None:
+    """Run the page again whenever the browser's theme has changed."""
+    _mount("theme_watch", key="theme-watch-state", on_theme_change=lambda: None)
+
+
+def watch_node(chosen: str, changed: Callable[[str], None]) -> None:
+    """Bring the chosen node out in every graph ("" for none); ``changed`` gets a clicked one."""
+    key = "node-watch-state"
+
+    def clicked() -> None:
+        changed(str(st.session_state[key].get("node") or ""))
+
+    _mount("node_watch", key=key, data={"node": chosen}, on_node_change=clicked)

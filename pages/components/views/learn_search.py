@@ -1,0 +1,171 @@
+"""The tour's first steps: the true graph, the search test by test, and draws of the noise."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import streamlit as st
+
+from engine import Dataset, RunResult
+from engine.graphs.metrics import EdgeClass, truth_cpdag
+from engine.studies.repeat import outcome_of
+from engine.studies.replay import scenes
+from pages.components import text
+from pages.components.charts import show
+from pages.components.charts.bars import bars
+from pages.components.charts.layout import Point
+from pages.components.charts.links import Link, links_of
+from pages.components.charts.picture import graph_picture, sheet_picture, swatch
+from pages.components.charts.player import player
+from pages.components.state.theme import theme
+from pages.components.state.tour import Tour, shown_run
+from pages.components.views.graphs import positions
+from pages.components.views.report import links
+
+PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
+PLAYER_HEIGHT = 425
+DRAWS = 6
+
+
+def places(data: Dataset, width: float, height: float) -> dict[str, Point]:
+    """Where the true graph's nodes lie in a frame."""
+    assert data.truth is not None
+    return positions(data.names, tuple(sorted(data.truth.edges)), width, height)
+
+
+def ring(names: Sequence[str], width: float, height: float) -> dict[str, Point]:
+    """An ellipse: every pair's line is apart from all others, which a complete graph asks for."""
+    turn = 2 * math.pi / len(names)
+    # A quarter of a step off the axes, so that no two lines lie on each other.
+    angles = [turn * (k + 0.25) - math.pi / 2 for k in range(len(names))]
+    ends = zip(names, angles, strict=True)
+    return {n: (width / 2 * math.cos(a), height / 2 * math.sin(a)) for n, a in ends}
+
+
+def truth_view(now: Tour) -> None:
+    """The true DAG beside all that data can tell of it."""
+    data = now.data
+    assert data.truth is not None
+    at = places(data, 560, 330)
+    true = truth_cpdag(data.truth, data.names)
+    arrows = [Link(a, b, True) for a, b in sorted(data.truth.edges)]
+    sides = st.columns(2, gap="large")
+    for side, title, drawn in (
+        (sides[0], "The true graph: what causes what", arrows),
+        (sides[1], "All that perfect data could tell of it", links_of(true, data.names)),
+    ):
+        with side:
+            st.markdown(f"**{title}**")
+            image(graph_picture(data.names, drawn, at, alt=title, theme=theme()).image)
+    open_ends = sum(not link.arrow for link in links_of(true, data.names))
+    st.caption(
+        f"{text.dataset_title(data)}: {text.count(data.d, 'variable')}, "
+        f"{text.count(len(arrows), 'arrow')}. {open_ends} of them could point either way without "
+        "any change in the data: those are drawn as plain lines."
+    )
+
+
+def image(picture: str) -> None:
+    """A picture over the full width, no higher than the screen allows."""
+    st.html(f'<div style="text-align:center">{_sized(picture)}</div>')
+
+
+def _sized(picture: str) -> str:
+    return picture.replace("<img ", '<img style="max-width:100%;max-height:52vh" ', 1)
+
+
+def search_view(now: Tour) -> None:
+    """PC, played back."""
+    chosen = st.segmented_control(
+        "Whose tests",
+        [PERFECT, EXACT, PRIVATE],
+        default=PERFECT,
+        required=True,
+        key="learn-tests",
+        label_visibility="collapsed",
+    )
+    data = now.data
+    result = {
+        PERFECT: lambda: shown_run(now, "pc", seed=0, statistic="oracle"),
+        EXACT: lambda: shown_run(now, "pc", seed=0),
+        PRIVATE: lambda: shown_run(now, "priv_pc", epsilon=now.epsilon),
+    }[chosen or PERFECT]()
+    page = player(
+        data.names,
+        list(scenes(result.steps, data.names)),
+        result.matrix,
+        ring(data.names, 640, 300),
+        theme=theme(),
+    )
+    st.iframe(page, height=PLAYER_HEIGHT, alt=f"The search with {chosen}, played back")
+    st.caption(_outcome(data, result, str(chosen)))
+
+
+def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
+    one = outcome_of(result)
+    assert result.metrics is not None
+    true = one.found + result.metrics.missed
+    ends = f"In the end {one.found} of {true} links are found and {one.invented} invented."
+    if chosen == PERFECT:
+        return f"A d-separation oracle answers from the true graph instead of the data. {ends}"
+    if chosen == EXACT:
+        return f"Kendall's τ on {data.n:,} rows, without any noise: no privacy. {ends}"
+    total = text.number(float(result.params.as_dict()["epsilon"]))
+    early = " The budget ran out before the last test." if not one.finished else ""
+    return f"Priv-PC with ε = {total} for the whole run (strict).{early} {ends}"
+
+
+# Draw again -----------------------------------------------------------------------------
+
+
+def draws_view(now: Tour) -> None:
+    """Outcomes of the same run with fresh noise, six at a time."""
+    drawn = st.session_state.setdefault("tour_draws", {})
+    key = (now.network, now.epsilon)
+    count = drawn.setdefault(key, DRAWS)
+    if st.button("Draw again", type="primary", key="learn-draw", icon=":material/casino:"):
+        count = drawn[key] = count + DRAWS
+    data = now.data
+    runs = [shown_run(now, "priv_pc", seed=s, epsilon=now.epsilon) for s in range(count)]
+    latest = [
+        (f"Draw {k + 1}: {outcome_of(r).found} found, {outcome_of(r).invented} invented", r)
+        for k, r in enumerate(runs)
+    ][-DRAWS:]
+    left, right = st.columns([5, 2], gap="large")
+    with left:
+        sheet = [(title, links(data, r)) for title, r in latest]
+        at = places(data, 310, 185)
+        alt = f"The last {DRAWS} draws"
+        picture = sheet_picture(data.names, sheet, at, columns=3, alt=alt, theme=theme())
+        image(picture.image)
+        st.html(_key())
+    with right:
+        _tally(runs)
+
+
+def _key() -> str:
+    words = {EdgeClass.CORRECT: "found", EdgeClass.EXTRA: "invented", EdgeClass.MISSED: "missed"}
+    return "".join(
+        f'<span style="white-space:nowrap;margin-right:1.5rem">{swatch(kind, theme())}{word}</span>'
+        for kind, word in words.items()
+    )
+
+
+def _tally(runs: list[RunResult]) -> None:
+    outcomes = [outcome_of(r) for r in runs]
+    found = Counter(o.found for o in outcomes)
+    assert runs[0].metrics is not None
+    most = outcomes[0].found + runs[0].metrics.missed
+    st.markdown(f"**All {len(runs)} draws so far**")
+    figure = bars(
+        range(most + 1),
+        [found[k] for k in range(most + 1)],
+        x_title=f"Links found, of {most}",
+        y_title="Draws",
+        words=[str(found[k] or "") for k in range(most + 1)],
+        height=300,
+    )
+    show.figure(figure, key="learn-tally", alt="How often each number of links was found")
+    st.caption("The data never change. Only the noise does.")
