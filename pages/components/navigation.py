@@ -36,4 +36,5 @@ PAGES = (
     PageEntry("Pairs", "pairs"),
     PageEntry("Data", "data"),
     PageEntry("Report", "report"),
+    PageEntry("Audit", "audit"),
 )
