@@ -113,8 +113,8 @@ def finished() -> None:
         growth_view(head.algorithm, head.growth, head.measured.claimed, key="audit-head")
         st.caption(
             f"The two datasets: {NEIGHBOURS['strata']}. The curve is a 99 % lower bound at each "
-            "point, from the outputs alone; it can only grow as runs allow, so that a bound below "
-            "a claim proves nothing, and one above refutes it."
+            "point, from the outputs alone. Few runs can show little: a bound below a claim proves "
+            "nothing, one above refutes it."
         )
     summary_view(list(lines.values()))
     st.subheader("Replay: bars that must end at 1", anchor=False)

@@ -46,7 +46,7 @@ def sentence(line: Line) -> str:
         )
     return words + (
         f"{m.runs:,} runs on each of two datasets that differ in one person show at least "
-        f"{m.epsilon:.2f}, which does not contradict it."
+        f"{m.epsilon:.2f}, which does not contradict it and does not prove it."
     )
 
 
