@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
+from engine.cli.interrupts import INTERRUPTED, end_on_signals, ignore_signals
 from engine.errors import InputError
 
 # Word -> module and function; a module is imported when its word is used.
@@ -17,6 +18,10 @@ COMMANDS = {
     "sweep": ("engine.cli.studies", "sweep_command"),
     "plan": ("engine.cli.plan", "plan_command"),
     "audit": ("engine.cli.audit", "audit_command"),
+    "budget": ("engine.cli.budget", "budget_command"),
+    "release": ("engine.cli.release", "release_command"),
+    "check": ("engine.cli.release", "check_command"),
+    "twin": ("engine.cli.release", "twin_command"),
     "reproduce": ("engine.cli.studies", "reproduce_command"),
 }
 
@@ -29,7 +34,8 @@ def command(word: str) -> Callable[[Sequence[str]], int | None]:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run one command; 0, or 2 with one line on standard error."""
+    """Run one command; 0, or one line on standard error with 2 (130 where it was stopped)."""
+    end_on_signals()
     try:
         if not argv or argv[0] not in COMMANDS:
             raise InputError(f"Say what to do: python -m engine {' | '.join(COMMANDS)}.")
@@ -37,8 +43,16 @@ def main(argv: Sequence[str]) -> int:
     except InputError as error:
         print(" ".join(str(error).split()), file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        ignore_signals()
+        print("Stopped; finished runs of a study are kept.", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()
+    except OSError as error:  # a full disk, a folder that cannot be written to
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"{where}{error.strerror or error}; give another place.", file=sys.stderr)
+        return 2
     return 0
 
 

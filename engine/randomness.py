@@ -26,12 +26,15 @@ class Randomness:
 
     ``by_row`` says that samples are drawn row by row, which takes longer and gives neighbours the
     same rows; otherwise table by table, with the same distribution. ``seed`` is a whole number, a
-    ``SeedSequence`` or a ``Generator``: all draws follow from it.
+    ``SeedSequence`` or a ``Generator``: all draws follow from it. None takes a seed from the
+    operating system that nobody is told, as noise on private rows needs.
     """
 
     by_row = False
 
-    def __init__(self, seed: int | np.random.SeedSequence | np.random.Generator):
+    def __init__(self, seed: int | np.random.SeedSequence | np.random.Generator | None):
+        if seed is None:
+            seed = secret_seed()
         self._generator = (
             np.random.default_rng(seed)
             if isinstance(seed, int | np.integer | np.random.SeedSequence)
@@ -55,6 +58,11 @@ class Randomness:
         self.used["coin"] += 1
         return bool(self._generator.random() < 0.5)
 
+    def uniform(self, n: int) -> NDArray[np.float64]:
+        """n numbers between 0 and 1: rows of a twin, drawn from what was released."""
+        self.used["uniform"] += 1
+        return self._generator.random(n)
+
     def permutation(self, n: int) -> NDArray[np.int64]:
         """A random order of n rows, whatever they hold: how they are dealt into blocks."""
         self.used["permutation"] += 1
@@ -71,4 +79,4 @@ class Randomness:
 
 def secret_seed() -> int:
     """A seed that nobody knows: noise that can be drawn again hides nothing of private data."""
-    return secrets.randbits(64)
+    return secrets.randbits(256)

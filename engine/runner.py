@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -13,7 +14,7 @@ import networkx as nx
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from engine.algorithm import Diagnostics, Outcome
+from engine.algorithm import Algorithm, Diagnostics, Outcome
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
@@ -36,11 +37,17 @@ class RunResult:
     ``untested`` are adjacent pairs (i, j), i < j in the columns' order, whose tests of the order
     that the run ended early in were not all made. ``seconds`` is the run's wall time, ``status``
     "complete", "budget_exhausted" or "cancelled".
+
+    On private data (``public`` False) nothing is told that was not paid for: ``fingerprint`` is a
+    random name, ``seconds`` NaN, the noise secret and ``seed`` None. A given seed makes the run a
+    ``simulation``: whoever knows it can take the noise away, and nothing is defended.
     """
 
     algorithm: str
     params: Parameters
-    seed: int
+    seed: int | None
+    simulation: bool
+    public: bool
     dataset: str
     fingerprint: str
     names: tuple[str, ...]
@@ -103,7 +110,7 @@ def run(
     key: str,
     data: Dataset,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     trace: bool = True,
     on_step: Callable[[Step], None] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
@@ -111,15 +118,20 @@ def run(
 ) -> RunResult:
     """Run algorithm ``key`` on ``data`` with the parameters given by name.
 
-    ``seed`` fixes every draw; ``trace=False`` keeps no steps; ``on_step`` sees each step as it
-    happens; ``cancelled`` is polled and ends the run with what it has. Raises InputError (or its
-    ParameterError) in one sentence for anything that does not fit.
+    ``seed`` fixes every draw. Without one, public data take 0, and private data a secret one that
+    nobody is told; a seed given for private data makes the run a simulation, for which nothing is
+    defended, and so does a schema that was not declared.
+
+    ``trace=False`` keeps no steps; ``on_step`` sees each step as it happens; ``cancelled`` is
+    polled and ends the run with what it has. Raises InputError (or its ParameterError) in one
+    sentence for anything that does not fit.
     """
     chosen = algorithm(key)
     params = chosen.params.build(values)
+    seed = None if seed is None else check_seed(seed)
     session = Session(
-        randomness=Randomness(check_seed(seed)),
-        ledger=chosen.ledger(data, params) if chosen.ledger else Ledger(),
+        randomness=Randomness(0 if seed is None and data.public else seed),
+        ledger=_ledger(chosen, data, params, seed),
         names=data.names,
         reveal=data.public,
         trace=trace,
@@ -130,14 +142,33 @@ def run(
     with one_thread():
         outcome = chosen.run(data, params, session)
     seconds = time.perf_counter() - start
-    return _result(key, data, params, int(seed), session, outcome, seconds)
+    return _result(key, data, params, seed, session, outcome, seconds)
+
+
+GIVEN_SEED = "a simulation: its seed was given, and whoever knows the seed can take the noise away"
+FOUND_SCHEMA = (
+    "the schema was found in the data and not declared, and one record with a new value would "
+    "change it with certainty"
+)
+
+
+def _ledger(chosen: Algorithm, data: Dataset, params: Parameters, seed: int | None) -> Ledger:
+    """The algorithm's ledger; without anything to defend where what is around the run leaks."""
+    if chosen.ledger is None:
+        return Ledger()
+    ledger = chosen.ledger(data, params)
+    if not data.public and seed is not None:
+        ledger.void(GIVEN_SEED)
+    if not (data.public or data.declared or chosen.schema_free(params)):
+        ledger.void(FOUND_SCHEMA)
+    return ledger
 
 
 def _result(
     key: str,
     data: Dataset,
     params: Parameters,
-    seed: int,
+    seed: int | None,
     session: Session,
     outcome: Outcome,
     seconds: float,
@@ -155,9 +186,11 @@ def _result(
     return RunResult(
         algorithm=key,
         params=params,
-        seed=seed,
+        seed=0 if seed is None and data.public else seed,
+        simulation=seed is not None and not data.public,
+        public=data.public,
         dataset=data.name,
-        fingerprint=data.fingerprint,
+        fingerprint=data.identity,
         names=data.names,
         matrix=outcome.cpdag,
         metrics=metrics,
@@ -165,7 +198,7 @@ def _result(
         claimed=outcome.claimed,
         ledger=session.ledger,
         steps=tuple(session.steps),
-        seconds=seconds,
+        seconds=seconds if data.public else math.nan,
         status=outcome.status,
         separating_sets=named,
         diagnostics=outcome.diagnostics,

@@ -59,16 +59,20 @@ def charge_dict(charge: Charge) -> dict[str, Any]:
 
 
 def result_dict(result: RunResult) -> dict[str, Any]:
-    """A run's fields, JSON-ready. Pairs are sorted by name."""
+    """A run's fields, JSON-ready. Pairs are sorted by name.
+
+    A seed given for private data is not told: it is that of a simulation, whose noise it fixes.
+    """
     return {
         "algorithm": result.algorithm,
         "dataset": result.dataset,
         "fingerprint": result.fingerprint,
         "names": list(result.names),
         "params": plain(result.params),
-        "seed": result.seed,
+        "seed": result.seed if result.public else None,
+        "simulation": result.simulation,
         "status": result.status,
-        "seconds": result.seconds,
+        "seconds": None if math.isnan(result.seconds) else result.seconds,
         "skeleton": [list(p) for p in unordered(result.skeleton)],
         "cpdag": sorted([a, b] for a, b in result.cpdag.edges),
         "separating_sets": [
@@ -80,6 +84,7 @@ def result_dict(result: RunResult) -> dict[str, Any]:
         "ci_tests": result.ci_tests,
         "ci_tests_by_order": list(result.ci_tests_by_order),
         "spent": plain(result.spent),
+        "undefended": list(result.ledger.undefended),
         "claimed": plain(result.claimed),
         "ledger": plain(list(result.ledger)),
         "steps": plain(result.steps),

@@ -9,6 +9,8 @@ from typing import Any
 from engine.privacy.ledger import Charge, Ledger
 from engine.randomness import Randomness
 
+MOST_STEPS = 100_000  # of a trace, about 1.5 kB each; later ones are shown but not kept
+
 
 class Cancelled(Exception):
     """The user stopped the run; what was decided until then is kept."""
@@ -52,7 +54,8 @@ class Session:
     """The ledger, the doors to chance, the trace and the stop button of one run.
 
     ``names`` are the columns' names; ``reveal`` lets raw values into the trace; ``trace=False``
-    keeps no steps (studies). ``on_step`` sees each step as it happens.
+    keeps no steps (studies). ``on_step`` sees each step as it happens. A trace keeps ``MOST_STEPS``
+    at most; the charges of later ones are on the step that closes it, so that it still adds up.
     """
 
     randomness: Randomness
@@ -63,7 +66,9 @@ class Session:
     on_step: Callable[[Step], None] | None = None
     cancelled: Callable[[], bool] = lambda: False
     steps: list[Step] = field(default_factory=list)
-    _seen: int = 0
+    _seen: int = 0  # charges that some step carries
+    _emitted: int = 0
+    _kept: int = 0  # charges that a kept step carries
 
     def check(self) -> None:
         """Raise Cancelled if the user has asked for a stop."""
@@ -92,7 +97,7 @@ class Session:
         charges = tuple(self.ledger[self._seen :])
         self._seen = len(self.ledger)
         step = Step(
-            index=len(self.steps),
+            index=self._emitted,
             kind=kind,
             order=len(given) if query is not None and order is None else order,
             x=None if x is None else self.names[x],
@@ -106,11 +111,17 @@ class Session:
             spent=self.ledger.used_epsilon,
             internal=dict(internal) if self.reveal and internal is not None else None,
         )
-        self.steps.append(step)
+        self._emitted += 1
+        # A full trace keeps its last place for the step that closes it: see `close`.
+        if len(self.steps) < MOST_STEPS - 1 or kind == "close":
+            self.steps.append(step)
+            self._kept = self._seen
         if self.on_step is not None:
             self.on_step(step)
 
     def close(self) -> None:
         """Put charges that no step carries yet on a last one, so that the trace adds up."""
-        if self.trace and self._seen < len(self.ledger):
-            self.emit("close", "unanswered")
+        if self.trace and self._kept < len(self.ledger):
+            decision = "unanswered" if self._kept == self._seen else "not kept"
+            self._seen = self._kept
+            self.emit("close", decision)

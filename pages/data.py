@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.components.forms import dataset
+from engine import Dataset
+from pages.components.forms import dataset, schema
 from pages.components.shell import draw
 from pages.components.state import address, runs
+from pages.components.state.drafts import drafted_source
 from pages.components.views import dataset as views
+from pages.components.views.exact import exact_wanted
 from pages.components.views.strip import drafted_data, show_strip
 
 
@@ -20,17 +23,25 @@ def main() -> None:
     data = drafted_data("Data")
     if data is not None:
         show_strip("Data", data)
-        views.facts(data)
-        left, right = st.columns(2, gap="large")
-        with left:
-            views.columns_view(data)
-        with right:
-            views.marginal(data)
-        views.graph_view(data)
-        views.rows_view(data)
-        views.downloads(data)
+    if drafted_source().own:
+        schema.builder()
+    if data is not None and (data.public or exact_wanted()):
+        exact(data)
     views.sample_files()
     address.write("data", address.source_query())
+
+
+def exact(data: Dataset) -> None:
+    """Everything about the rows, as they are."""
+    views.facts(data)
+    left, right = st.columns(2, gap="large")
+    with left:
+        views.columns_view(data)
+    with right:
+        views.marginal(data)
+    views.graph_view(data)
+    views.rows_view(data)
+    views.downloads(data)
 
 
 draw(main)

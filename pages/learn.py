@@ -6,7 +6,8 @@ import streamlit as st
 
 from pages.components.forms import learn as form
 from pages.components.shell import draw
-from pages.components.state.tour import link, tour
+from pages.components.state import address
+from pages.components.state.tour import follow, link, tour
 from pages.components.views import present
 from pages.components.views.learn import BY_KEY, STEPS, show_step
 from pages.components.views.strip import show_strip
@@ -14,13 +15,13 @@ from pages.components.views.strip import show_strip
 
 def main() -> None:
     """The page, top to bottom."""
+    follow()
     asked = st.query_params.get("step", STEPS[0].key)
     step = BY_KEY.get(asked, STEPS[0])
     wanted = link(step.key)
     if present.presenting():
         wanted[present.NAME] = "1"
-    if st.query_params.to_dict() != wanted:
-        st.query_params.from_dict(wanted)
+    address.write("learn", wanted)
     now = tour()
     with st.container(key="around"):
         show_strip("Learn", now.data)

@@ -12,6 +12,7 @@ from pages.components.state.drafts import Draft
 from pages.components.state.pairs import data_of, picture_of, released
 from pages.components.views.pairs_batch import batch_view
 from pages.components.views.pairs_decision import decision_view
+from pages.components.views.pairs_files import files_view
 from pages.components.views.pairs_fits import fits_view
 from pages.components.views.pairs_scores import chances_view, scores_view
 from pages.components.views.strip import show_strip
@@ -40,14 +41,15 @@ def _public(data: Dataset, d: Draft) -> None:
     scores_view(data, found, d)
     chances_view(data, found, d)
     batch_view(d)
+    files_view(data, result, found, d)
 
 
 def _own(data: Dataset, d: Draft) -> None:
     """Own data: a release when asked for, and nothing exact unless asked for."""
     if st.button("Release a decision", type="primary", key="pairs-go"):
-        st.session_state["pairs_released"] = (data.fingerprint, released(d, data))
+        st.session_state["pairs_released"] = (data.identity, released(d, data))
     whose, result = st.session_state.get("pairs_released", ("", None))
-    if whose != data.fingerprint:
+    if whose != data.identity:
         result = None
     show_strip("Pairs", data, result)
     if result is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.components.shell import draw
-from pages.components.state import repeats, runs
+from pages.components.state import address, repeats, runs
 from pages.components.state.theme import theme
 from pages.components.views import present, report, report_files
 from pages.components.views.strip import show_strip
@@ -15,12 +15,12 @@ EVERY = 1.5  # seconds between two looks at running repetitions
 
 def main() -> None:
     """The page, top to bottom."""
+    runs.follow("report")
     run = runs.shown()
     link = run.settings.to_query()
     if present.presenting():
         link[present.NAME] = "1"
-    if st.query_params.to_dict() != link:
-        st.query_params.from_dict(link)
+    address.write("report", link)
     with st.container(key="around"):
         show_strip("Report", run.data, run.result)
     present.switch(key="report")

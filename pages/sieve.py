@@ -8,6 +8,7 @@ from pages.components.forms import dataset
 from pages.components.forms.sieve import fields, gap_of, sieve_of
 from pages.components.shell import draw
 from pages.components.state import runs
+from pages.components.views.exact import exact_wanted
 from pages.components.views.sieve_errors import errors_view
 from pages.components.views.sieve_noise import noise_view
 from pages.components.views.sieve_scores import scores_view
@@ -30,6 +31,8 @@ def main() -> None:
             "it to yourself.",
             icon=":material/warning:",
         )
+        if not exact_wanted():
+            return
     sieve = sieve_of(d, data)
     scores_view(data, sieve)
     errors_view(data, sieve, gap_of(d))

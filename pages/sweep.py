@@ -28,7 +28,7 @@ def main() -> None:
     job = current()
     # The strip is about the study's own data if it has any, else about its first dataset.
     data = min(known_datasets(job), key=lambda found: found.public, default=run.data)
-    show_strip("Sweep", data, run.result if data.fingerprint == run.data.fingerprint else None)
+    show_strip("Sweep", data, run.result if data.identity == run.data.identity else None)
     if problem := refused():
         st.error(text.plain(problem), icon=":material/error:")
     # A running study is looked at again and again: its state often, its charts, which take time

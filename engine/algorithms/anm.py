@@ -221,6 +221,7 @@ ALGORITHM = Algorithm(
     epsilon_pays="each score (each part of an IQR)",
     no_parent="the model without privacy is its own two scores, not an algorithm of this list",
     presets=PRESETS,
+    schema_free=lambda params: params.releases == VOTE,
     columns=2,
     min_rows=MIN_ROWS,
     directs_all=True,

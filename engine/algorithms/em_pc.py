@@ -27,7 +27,7 @@ from engine.constraint.skeleton import Graph, Query
 from engine.data.dataset import Dataset
 from engine.params import ParameterError, again, param
 from engine.privacy.accounting import advanced_total, rho_budget
-from engine.privacy.budget import PRESETS
+from engine.privacy.budget import HAIR, PRESETS
 from engine.privacy.events import UndefendedEvent
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import exponential
@@ -273,7 +273,7 @@ def share(data: Dataset, params: EMPCParameters) -> tuple[str, float]:
     """
     rounds = planned_rounds(data, params)
     basic = params.epsilon / rounds
-    zcdp = 4 * math.sqrt(rho_budget(params.epsilon, params.delta) / rounds)
+    zcdp = 4 * math.sqrt(rho_budget(params.epsilon, params.delta) * (1 - HAIR) / rounds)
     return ("zcdp", zcdp) if zcdp > basic else ("basic", basic)
 
 

@@ -24,7 +24,7 @@ from engine.constraint.votes import evidence_of
 from engine.data.dataset import Dataset
 from engine.params import ParameterError, param
 from engine.privacy.accounting import Guarantee, renyi_to_epsilon
-from engine.privacy.budget import PRESETS
+from engine.privacy.budget import HAIR, PRESETS
 from engine.privacy.events import SubsampledGaussianEvent, renyi
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import gaussian
@@ -97,7 +97,8 @@ def plan(total: Guarantee, tests: int, rate: float) -> NoisePlan:
     for renyi_order in map(float, grid):
         room = total.epsilon - renyi_to_epsilon(0.0, renyi_order, total.delta)
         if room > 0:
-            plans.append(NoisePlan(_multiplier(room / tests, rate, renyi_order), renyi_order))
+            each = room / tests * (1 - HAIR)
+            plans.append(NoisePlan(_multiplier(each, rate, renyi_order), renyi_order))
     return min(plans, key=lambda p: p.multiplier)
 
 

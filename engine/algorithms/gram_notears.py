@@ -11,7 +11,7 @@ from engine.algorithm import Algorithm, Outcome
 from engine.data.dataset import Dataset
 from engine.params import again, param
 from engine.privacy.accounting import Guarantee
-from engine.privacy.budget import STRICT, STRICT_PRESETS, PrivateBudget
+from engine.privacy.budget import HAIR, STRICT, STRICT_PRESETS, PrivateBudget
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import analytic_gaussian
 from engine.score.acyclicity import Matrix
@@ -111,12 +111,12 @@ def _encoding(
         session,
         np.concatenate(level_counts(data)) / data.n,
         sensitivity=math.sqrt(2 * data.d) / data.n,
-        epsilon=total.epsilon * TABLES_SHARE,
+        epsilon=total.epsilon * TABLES_SHARE * (1 - HAIR),
         delta=total.delta * TABLES_SHARE,
         label="one-way tables",
     )
     session.emit("release", "released", reason="the one-way tables were released with noise")
-    rest = 1 - TABLES_SHARE
+    rest = (1 - TABLES_SHARE) * (1 - HAIR)
     return scores_from(data, kind, noisy)[0], Guarantee(total.epsilon * rest, total.delta * rest)
 
 

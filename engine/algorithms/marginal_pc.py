@@ -282,8 +282,8 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
         moments = release(store_of(data), params, params.order_limit(data), session)
     except Cancelled:
         session.close()
-        every = frozenset(combinations(range(data.d), 2))
-        return Outcome(cpdag=complete(data.d), status="cancelled", untested=every)
+        pairs = frozenset(combinations(range(data.d), 2))
+        return Outcome(cpdag=complete(data.d), status="cancelled", untested=pairs)
     tests = NoisyTests(moments, ordinal=params.ordinal)
     rule = Posterior(tests, params.cutoff, session=session)
     outcome = learn(data, params, session, rule)
@@ -292,9 +292,9 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
         found = directions(outcome.cpdag | outcome.cpdag.T, tests, params.order_limit(data))
         outcome = replace(outcome, cpdag=found.cpdag)
         arrows = {(i, j): float(found.arrows[i, j]) for i, j in _linked(outcome.cpdag)}
-    pairs = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
+    edges = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
     diagnostics = MarginalDiagnostics(
-        edge_confidence={p: rule.lowest.get(p, 1.0) for p in pairs},
+        edge_confidence={p: rule.lowest.get(p, 1.0) for p in edges},
         arrow_confidence=arrows,
         released_tables=tuple(moments.released()),
     )

@@ -10,7 +10,7 @@ from engine.audit.lines import read_lines, write_lines
 from engine.audit.measure import Measured
 from engine.audit.survey import Line, Subject, subjects, survey
 from engine.cli.flags import Parser
-from engine.cli.interrupt import ending, interruptible
+from engine.cli.interrupts import ending, interruptible
 from engine.errors import InputError
 
 RUNS = 200

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS, load_dataset
 from engine.data.reading import read_table
+from engine.data.schema import load_schema
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import algorithm
@@ -47,7 +48,10 @@ def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) ->
         default="refuse",
         help="missing values: refuse, level (of its own), drop (rows)",
     )
-    parser.add_argument("--encoding", default="utf-8", help="of a CSV file: utf-8, utf-16, latin-1")
+    parser.add_argument("--csv-encoding", default="utf-8", help="utf-8, utf-16 or latin-1")
+    parser.add_argument(
+        "--schema", metavar="FILE", help="its declared schema; without it nothing is defended"
+    )
     parser.add_argument("--truth", metavar="FILE", help="its true edges: two columns, from and to")
 
 
@@ -56,8 +60,11 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
     if (args.csv is None) == (args.dataset is None):
         raise InputError("Give either --dataset NAME or --csv FILE.")
     if args.csv is not None:
-        own = {"truth": args.truth, "missing": args.missing, "encoding": args.encoding}
-        return [read_table(args.csv, query=args.query, **own)]
+        own = {"truth": args.truth, "missing": args.missing, "encoding": args.csv_encoding}
+        schema = None if args.schema is None else load_schema(args.schema)
+        return [read_table(args.csv, query=args.query, schema=schema, **own)]
+    if args.schema is not None:
+        raise InputError("--schema belongs to --csv: a bundled network brings its own schema.")
     if args.query is not None:
         raise InputError("--query belongs to --csv: a bundled network is no database.")
     if args.truth is not None:

@@ -13,7 +13,6 @@ from engine.data.pairs import read_pair
 from engine.errors import InputError
 from engine.pairs.decision import Decision
 from engine.pairs.protocol import VOTE
-from engine.randomness import secret_seed
 from engine.runner import RunResult, run
 from engine.serialise import plain
 
@@ -39,7 +38,10 @@ def pairs_command(argv: Sequence[str]) -> None:
     parser.add_argument("--n", type=int, default=1_000, help="rows to simulate")
     parser.add_argument("--data-seed", type=int, default=0, help="seed of the simulation")
     parser.add_argument(
-        "--seed", type=int, help="seed of every draw (default: 0, or a secret one for your file)"
+        "--seed",
+        type=int,
+        help="seed of every draw (default 0; your file gets secret noise, and a given seed makes "
+        "the run a simulation without any guarantee)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_parameter_flags(parser, specs)
@@ -51,10 +53,7 @@ def pairs_command(argv: Sequence[str]) -> None:
         data = read_pair(args.csv, _bounds(args.bounds))
     else:
         data = load_dataset(args.dataset, n=args.n, seed=args.data_seed)
-    # Noise that can be drawn again hides nothing, so a person's own data get a seed nobody knows.
-    drawn = 0 if data.public else secret_seed()
-    seed = drawn if args.seed is None else args.seed
-    result = run(KEY, data, seed=seed, **values(args, specs))
+    result = run(KEY, data, seed=args.seed, **values(args, specs))
     print(json.dumps(decision_dict(result, data.notes)) if args.json else sentence(result))
 
 

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from engine.cli.flags import Parser, parts
-from engine.cli.interrupt import ending, interruptible
+from engine.cli.interrupts import ending, interruptible
+from engine.data.schema import load_schema
 from engine.errors import InputError
 from engine.release.plan import (
     DENSITY,
@@ -18,7 +19,6 @@ from engine.release.plan import (
     Progress,
     Question,
     plan,
-    read_columns,
     smallest_epsilon,
     warning,
 )
@@ -44,7 +44,8 @@ def plan_command(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     if args.draws < 2 or args.seed < 0:
         raise InputError("--draws must be at least 2, and --seed at least 0.")
-    question = Question(*read_columns(args.schema), args.rows, args.density)
+    schema = load_schema(args.schema)
+    question = Question(schema.names, schema.levels, args.rows, args.density)
     epsilons = [_number(text) for text in parts(args.epsilon, "--epsilon")]
     keys = None if args.algorithm is None else parts(args.algorithm, "--algorithm")
     with interruptible() as cancelled:

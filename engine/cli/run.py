@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from engine.cli.flags import (
     declared,
     values,
 )
+from engine.cli.interrupts import INTERRUPTED, interruptible
 from engine.data.networks import load_dataset
 from engine.errors import InputError
 from engine.registry import ALGORITHMS, algorithm
@@ -22,7 +24,7 @@ from engine.runner import RunResult, run
 from engine.serialise import algorithm_dict, result_dict
 
 
-def run_command(argv: Sequence[str]) -> None:
+def run_command(argv: Sequence[str]) -> int:
     """One run; a summary, or with ``--json`` every field of the result."""
     keys = chosen_algorithms("engine run", argv)
     if len(keys) > 1:
@@ -31,12 +33,24 @@ def run_command(argv: Sequence[str]) -> None:
     parser = Parser(prog="engine run", description=chosen.summary, allow_abbrev=False)
     add_dataset_flags(parser)
     parser.add_argument("--algorithm", default="priv_pc", help=", ".join(ALGORITHMS))
-    parser.add_argument("--seed", type=int, default=0, help="seed of every draw of the run")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        help="seed of every draw (default 0); with --csv the noise is secret, and a given seed "
+        "makes the run a simulation without any guarantee",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     add_parameter_flags(parser, specs)
     args = parser.parse_args(argv)
-    result = run(chosen.key, dataset(args), seed=args.seed, **values(args, specs))
+    with interruptible() as cancelled:
+        result = run(
+            chosen.key, dataset(args), seed=args.seed, cancelled=cancelled, **values(args, specs)
+        )
     print(json.dumps(result_dict(result)) if args.json else summary(result))
+    if result.status == "cancelled":
+        print("Stopped; what was decided until then is shown.", file=sys.stderr)
+        return INTERRUPTED
+    return 0
 
 
 def summary(result: RunResult) -> str:
@@ -54,7 +68,9 @@ def summary(result: RunResult) -> str:
             f"skeleton F1 {m.skeleton_f1:.3f}, precision {m.precision:.3f}, recall {m.recall:.3f}, "
             f"directed F1 {m.directed_f1:.3f}, SHD {m.shd}"
         )
-    lines.append(f"{result.ci_tests} tests, {result.seconds:.3f} s")
+    clock = f", {result.seconds:.3f} s" if result.public else ""
+    lines.append(f"{result.ci_tests} tests{clock}")
+    lines.extend(f"nothing is defended: {reason}" for reason in result.ledger.undefended)
     lines.append(f"defended: epsilon {result.spent.epsilon:.4g}, delta {result.spent.delta:.3g}")
     if result.claimed is not None:
         claimed = result.claimed

@@ -20,7 +20,7 @@ from engine.cli.flags import (
     given,
     parts,
 )
-from engine.cli.interrupt import ending, interruptible
+from engine.cli.interrupts import ending, interruptible
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import ALGORITHMS
@@ -67,6 +67,9 @@ def _sweep_parser(specs: Sequence[Spec]) -> Parser:
     parser.add_argument("--seeds", type=int, default=5, help="how many seeds, from 0 on")
     parser.add_argument("--out", metavar="FILE", help="keep results here; what is there is reused")
     parser.add_argument(
+        "--repair", action="store_true", help="compute damaged rows of the file again"
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print one JSON array, one object a run"
     )
     _where_flags(parser, workers=1)
@@ -93,6 +96,7 @@ def sweep_command(argv: Sequence[str]) -> int:
             grid,
             args.seeds,
             store=args.out,
+            repair=args.repair,
             cancelled=cancelled,
             on_progress=progress,
             **where,

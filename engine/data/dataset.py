@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+OWN = "own-"  # how the identity of private rows begins
+UNDECLARED = (
+    "The levels are the codes found in the data, read without noise; for a guarantee declare them "
+    "(levels)."
+)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Dataset:
     """Rows of discrete values, the schema they follow, and the true graph if known.
@@ -38,6 +46,9 @@ class Dataset:
             that read the values clip them to it.
     truth   acyclic graph over exactly the column names (kept as a frozen copy).
     public  true for benchmark data, whose raw statistics may be shown in traces.
+    declared
+            true if a person stated the whole schema (columns, levels, cut points) as a public fact;
+            what a reader found in private data is no such fact.
     notes   what was done to the data on reading, one sentence each.
 
     Raises InputError where these do not fit together.
@@ -49,6 +60,7 @@ class Dataset:
     levels: tuple[tuple[str, ...], ...]
     truth: nx.DiGraph | None = None
     public: bool = False
+    declared: bool = False
     notes: tuple[str, ...] = ()
     values: np.ndarray | None = None
     bounds: tuple[tuple[float, float], ...] | None = None
@@ -96,6 +108,14 @@ class Dataset:
                 digest.update(column.astype("<f8").tobytes())
         return digest.hexdigest()
 
+    @cached_property
+    def identity(self) -> str:
+        """What outputs and caches call these rows: the fingerprint of public ones, else random.
+
+        A digest of private rows would tell whoever knows all of them but one what the last one is.
+        """
+        return self.fingerprint if self.public else f"{OWN}{uuid.uuid4().hex}"
+
     @classmethod
     def from_codes(
         cls,
@@ -110,14 +130,17 @@ class Dataset:
     ) -> Dataset:
         """Build a dataset from any (n, d) array of non-negative whole numbers (copied).
 
-        Names default to X0, X1, ...; levels to "0" up to the largest code of the column.
+        Names default to X0, X1, ...; levels to "0" up to the largest code of the column, which is
+        no declared schema: a note says so.
         """
         array = np.asarray(codes)
         if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
             raise InputError("Codes must be a table of whole numbers, 0 or more, not empty.")
         if names is None:
             names = [f"X{j}" for j in range(array.shape[1])]
+        declared = levels is not None
         if levels is None:
+            notes = (*notes, *(() if public else (UNDECLARED,)))
             levels = [[str(k) for k in range(int(top) + 1)] for top in array.max(axis=0)]
         _check_range(array, [len(column) for column in levels])
         packed = np.array(array, dtype=code_type(map(len, levels)), order="F")
@@ -129,6 +152,7 @@ class Dataset:
             levels=tuple(map(tuple, levels)),
             truth=truth,
             public=public,
+            declared=declared,
             notes=tuple(notes),
         )
 
@@ -143,12 +167,13 @@ class Dataset:
         name: str = "data",
         truth: nx.DiGraph | None = None,
         public: bool = False,
+        declared: bool = True,
         notes: Sequence[str] = (),
     ) -> Dataset:
         """Build numeric data (copied) from any (n, d) array and stated bounds of its columns.
 
         The codes are ``bins`` levels of equal width between the bounds; values outside belong to
-        the outermost ones.
+        the outermost ones. ``declared`` is False for bounds that were read from the data.
         """
         array = np.array(values, dtype=float, order="F")
         if array.ndim != 2 or array.size == 0:
@@ -170,6 +195,7 @@ class Dataset:
             levels=tuple(interval_labels(inner) for inner in cuts),
             truth=truth,
             public=public,
+            declared=declared,
             notes=tuple(notes),
             values=array,
             bounds=stated,

@@ -11,8 +11,8 @@ import networkx as nx
 import numpy as np
 
 from engine.data.dataset import Dataset, code_type
-from engine.data.pairs import parse_pair, simulate_pair
 from engine.data.simulated import parse_name, simulate_sem
+from engine.data.simulated_pairs import parse_pair, simulate_pair
 from engine.errors import InputError, did_you_mean
 
 MAX_ROWS = 10_000_000
@@ -129,7 +129,7 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
 
     A name such as "sem:er:10:20:gaussian" simulates a linear model instead: graph er or sf, nodes,
     edges, and gaussian, exponential or gumbel noise (engine.data.simulated); "pair:cubic:uniform"
-    simulates two columns, cause and effect (engine.data.pairs). The same name, n and seed
+    simulates two columns, cause and effect (simulated_pairs). The same name, n and seed
     give the same rows. Raises InputError for an unknown name, n outside 2 to 10,000,000, or a seed
     that is not a whole number of 0 or more.
     """

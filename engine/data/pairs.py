@@ -1,9 +1,8 @@
-"""Pairs of columns whose cause is known: simulated ones, and the Tuebingen pairs from a file.
+"""Pairs of columns from files: a person's own, and the Tuebingen pairs.
 
-Simulated pairs follow an additive-noise model: a cause on [-1, 1], a mechanism, independent noise.
-Their bounds are the model's, public facts that no row enters. The Tuebingen cause-effect pairs
-(Mooij et al. 2016) are not part of this program: the terms under which others may pass them on are
-not stated (docs/pairs.md). :func:`read_tuebingen` reads a copy that you name.
+The Tuebingen cause-effect pairs (Mooij et al. 2016) are not part of this program: the terms under
+which others may pass them on are not stated (docs/pairs.md). :func:`read_tuebingen` reads a copy
+that you name.
 """
 
 from __future__ import annotations
@@ -11,127 +10,15 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-import networkx as nx
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
+from engine.data.simulated_pairs import LEVELS, known_pair
 from engine.data.source import Source, read_text, separator
-from engine.errors import DataError, InputError, did_you_mean, show
-
-Values = NDArray[np.float64]
-
-CAUSE, EFFECT = "cause", "effect"
-NOISE_SHARE = 0.4  # standard deviation of the noise over that of the mechanism on [-1, 1]
-SPREAD = 6.0  # stated bounds of the effect: so many standard deviations of the noise beyond it
-LEVELS = 5
-_STREAM = int.from_bytes(b"pair", "big")  # not the stream of a run's noise
-
-MECHANISMS: dict[str, Callable[[Values], Values]] = {
-    "cubic": lambda x: x**3 + 0.3 * x,
-    "sine": lambda x: np.sin(4 * x),
-    "tanh": lambda x: np.tanh(4 * x),
-    "exponential": lambda x: np.exp(2 * x) / 4,
-    "square": lambda x: (x + 0.5) ** 2,
-    "bump": lambda x: np.exp(-8 * (x - 0.2) ** 2) + 0.5 * x,
-}
-# For measurements only: nothing of the method was chosen on these.
-HELD_OUT: dict[str, Callable[[Values], Values]] = {
-    "log": lambda x: np.log(x + 1.2),
-    "wave": lambda x: np.sin(6 * x) + x,
-    "step": lambda x: np.tanh(8 * (x - 0.3)) + np.tanh(8 * (x + 0.4)),
-    "quartic": lambda x: (x - 0.2) ** 4,
-}
-NOISES: dict[str, Callable[[np.random.Generator, int], Values]] = {
-    "uniform": lambda rng, n: rng.uniform(-(3**0.5), 3**0.5, n),
-    "gaussian": lambda rng, n: rng.standard_normal(n),
-    "laplace": lambda rng, n: rng.laplace(0.0, 0.5**0.5, n),
-}
-CAUSES: dict[str, Callable[[np.random.Generator, int], Values]] = {
-    "uniform": lambda rng, n: rng.uniform(-1.0, 1.0, n),
-    "normal": lambda rng, n: np.clip(rng.normal(0.0, 0.4, n), -1.0, 1.0),
-    "skewed": lambda rng, n: 2 * rng.beta(2.0, 5.0, n) - 1,
-}
-
-
-def simulate_pair(
-    mechanism: str,
-    noise: str = "gaussian",
-    cause: str = "uniform",
-    n: int = 1_000,
-    seed: int = 0,
-    noise_share: float = NOISE_SHARE,
-) -> Dataset:
-    """Draw n rows of a pair whose first or second column, by a coin, is the cause.
-
-    Public data with its true graph and stated bounds; the seed fixes everything. Raises InputError
-    for a mechanism, noise or cause that is not offered, or a size below 2.
-    """
-    for value, known in (
-        (mechanism, {**MECHANISMS, **HELD_OUT}),
-        (noise, NOISES),
-        (cause, CAUSES),
-    ):
-        if value not in known:
-            raise InputError(
-                f"A simulated pair has one of {', '.join(known)}; {value!r} is not."
-                f"{did_you_mean(value, known)}"
-            )
-    if n < 2 or not noise_share > 0:
-        raise InputError("A simulated pair has at least 2 rows and a noise share above 0.")
-    rng = np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(_STREAM,)))
-    follow = {**MECHANISMS, **HELD_OUT}[mechanism]
-    curve = follow(np.linspace(-1.0, 1.0, 401))
-    sd = noise_share * float(curve.std())
-    x = CAUSES[cause](rng, n)
-    y = follow(x) + sd * NOISES[noise](rng, n)
-    bounds = [(-1.0, 1.0), (float(curve.min()) - SPREAD * sd, float(curve.max()) + SPREAD * sd)]
-    columns, names = [x, y], ["A", "B"]
-    edge = ("A", "B")
-    if rng.random() < 0.5:
-        columns, bounds, edge = columns[::-1], bounds[::-1], ("B", "A")
-    return _known(
-        np.column_stack(columns),
-        bounds,
-        names,
-        edge,
-        name=f"pair:{mechanism}:{noise}",
-        note=f"{n:,} rows were simulated: {cause} cause, {mechanism} mechanism, {noise} noise, "
-        f"seed {seed}; bounds are the model's.",
-    )
-
-
-def _known(
-    values: Values,
-    bounds: list[tuple[float, float]],
-    names: list[str],
-    edge: tuple[str, str],
-    *,
-    name: str,
-    note: str,
-) -> Dataset:
-    truth = nx.DiGraph()
-    truth.add_nodes_from(names)
-    truth.add_edge(*edge)
-    return Dataset.from_values(
-        values, bounds, names, bins=LEVELS, name=name, truth=truth, public=True, notes=(note,)
-    )
-
-
-def parse_pair(name: str) -> tuple[str, str]:
-    """("cubic", "uniform") from "pair:cubic:uniform"; InputError for another form."""
-    parts = name.split(":")
-    if len(parts) != 3:
-        raise InputError(
-            f"{name!r} does not name a simulated pair; write it as pair:cubic:uniform, that is "
-            f"mechanism ({', '.join(MECHANISMS)}) and noise ({', '.join(NOISES)})."
-        )
-    return parts[1], parts[2]
-
+from engine.errors import DataError, show
 
 # A person's own two columns -------------------------------------------------------------------
 
@@ -155,7 +42,9 @@ def read_pair(
         line = next(i for i, row in enumerate(rows) if len(row) != 2) + 1
         raise DataError(f"Row {line} of {label} does not have two cells; correct it.")
     if len(rows) - 1 < 10:
-        raise DataError(f"{label} has {len(rows) - 1} rows of data; give at least 10.")
+        count = len(rows) - 1
+        found = f"{count} row{'' if count == 1 else 's'}"
+        raise DataError(f"{label} has {found} of data; give at least 10.")
     values = np.empty((len(rows) - 1, 2))
     for i, row in enumerate(rows[1:]):
         for j, cell in enumerate(row):
@@ -165,7 +54,7 @@ def read_pair(
             raise DataError(
                 f"Column {show(header[j])} of {label} is constant; nothing depends on it."
             )
-    note = "Bounds are stated; values outside them are cut off."
+    note, stated = "Bounds are stated; values outside them are cut off.", bounds is not None
     if bounds is None:
         bounds = tuple((float(c.min()), float(c.max())) for c in values.T)  # type: ignore[assignment]
         note = (
@@ -174,7 +63,13 @@ def read_pair(
         )
     assert bounds is not None
     return Dataset.from_values(
-        values, bounds, header, bins=LEVELS, name=Path(label).stem, notes=(note,)
+        values,
+        bounds,
+        header,
+        bins=LEVELS,
+        name=Path(label).stem,
+        declared=stated,
+        notes=(note,),
     )
 
 
@@ -219,7 +114,7 @@ def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
         if len(found) % 2:
             columns, sign = columns[::-1], -sign
         found.append(
-            _known(
+            known_pair(
                 np.column_stack(columns),
                 [(float(c.min()), float(c.max())) for c in columns],
                 ["A", "B"],

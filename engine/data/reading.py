@@ -16,8 +16,9 @@ from engine.data.delimited import MAX_COLUMNS
 from engine.data.edge_list import read_edges
 from engine.data.levels import Coding, RawColumn, Reading, code_column, notes
 from engine.data.numerals import Numbers
+from engine.data.schema import Schema
 from engine.data.source import Source, stream
-from engine.data.tally import MISSING, Batches, tally
+from engine.data.tally import MISSING, Batches, coded, tally
 from engine.errors import DataError, InputError, show
 
 __all__ = ["MAX_COLUMNS", "MAX_ROWS", "read_csv", "read_table"]
@@ -31,6 +32,7 @@ def read_csv(
     *,
     truth: Source | None = None,
     name: str | None = None,
+    schema: Schema | None = None,
     levels: Mapping[str, Sequence[str]] | None = None,
     edges: Mapping[str, Sequence[float]] | None = None,
     bins: int = 5,
@@ -45,6 +47,8 @@ def read_csv(
 
     source      a path, bytes, or an open file, gzip or not; `truth` likewise, an edge list with
                 one edge a line, `from,to` or `from -> to`, with or without a header line.
+    schema      declared public facts (:mod:`engine.data.schema`) in the place of the rules that
+                follow: what a guarantee for a person's own data needs.
     levels      declared levels of a column in their order; cells must be among them.
     edges       declared cut points of a numeric column: k of them make k + 1 levels,
                 a value on a cut point belonging to the level above it.
@@ -70,6 +74,8 @@ def read_csv(
     found = stream(source, encoding)
 
     def read(batches: Batches) -> Dataset:
+        if schema is not None:
+            return _follow(batches, schema, numbers, name, truth)
         return _dataset(batches, reading, missing, name, truth)
 
     return delimited.delimited(found, read)
@@ -129,10 +135,14 @@ def _reader(options: dict[str, Any]) -> doors.Read[Dataset]:
     given |= {k: v for k, v in options.items() if k in given and v is not None}
     numbers = Numbers(options.get("decimal"), options.get("thousands"))
     missing = options.get("missing", "refuse")
-    known = {*given, "truth", "name", "missing", "decimal", "thousands"}
+    known = {*given, "truth", "name", "missing", "decimal", "thousands", "schema"}
     if unknown := next(iter(options.keys() - known), None):
         raise InputError(f"read_table has no option {unknown!r}.")
     reading = Reading(**given, numbers=numbers)
+    if (schema := options.get("schema")) is not None:
+        return lambda batches: _follow(
+            batches, schema, numbers, options.get("name"), options.get("truth")
+        )
     return lambda batches: _dataset(
         batches, reading, missing, options.get("name"), options.get("truth")
     )
@@ -145,6 +155,7 @@ def _dataset(
     if missing not in ("refuse", "level", "drop"):
         raise InputError("missing must be 'refuse', 'level' or 'drop'.")
     _check_names(batches)
+    said_by_person = reading.levels.keys() | reading.edges
     if batches.ordered:
         declared = {k: v for k, v in batches.ordered.items() if k not in reading.edges}
         reading = reading.with_levels(declared)
@@ -162,7 +173,33 @@ def _dataset(
         names=names,
         levels=tuple(coding.levels for coding in coded),
         truth=None if truth is None else read_edges(truth, names),
+        # How many rows or levels are left where cells are missing is no public fact.
+        declared=missing == "refuse" and said_by_person.issuperset(names),
         notes=(*batches.notes, *left_out, *said, *notes(names, coded)),
+    )
+
+
+def _follow(
+    batches: Batches, schema: Schema, numbers: Numbers, name: str | None, truth: Any
+) -> Dataset:
+    """The columns that the schema declares, coded by its rules alone, whatever their cells hold."""
+    _check_names(batches)
+    label = batches.label.removesuffix(".gz")
+    columns = coded(batches, schema.places(batches.names, label), schema.coders(numbers), MAX_ROWS)
+    _check_rows(len(columns[0]), label)
+    schema.check_rows(len(columns[0]), label)
+    codes = np.empty((len(columns[0]), len(columns)), code_type(map(len, schema.levels)), "F")
+    for j, column in enumerate(columns):
+        codes[:, j] = column
+    codes.flags.writeable = False
+    return Dataset(
+        name=name or Path(label).stem,
+        codes=codes,
+        names=schema.names,
+        levels=schema.levels,
+        truth=None if truth is None else read_edges(truth, schema.names),
+        declared=True,
+        notes=("All columns follow the declared schema.",),
     )
 
 

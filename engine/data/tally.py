@@ -8,7 +8,7 @@ the narrowest unsigned type. A column of numbers with very many distinct values 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,17 +84,7 @@ class Tally:
         if self._numeric:
             self._rows.extend(self._as_floats(array))
             return
-        if isinstance(array, pa.DictionaryArray):
-            words = _texts(array.dictionary, self.name)
-            index = array.indices
-        else:
-            encoded = _encodable(array, self.name).dictionary_encode()
-            words, index = _texts(encoded.dictionary, self.name), encoded.indices
-        if self._spaced:
-            words = [_plain(word) for word in words]
-        if index.null_count:
-            index = pc.fill_null(index, len(words))
-            words.append("")
+        words, index = _words(array, self.name, self._spaced)
         seen = self._seen
         place = np.array([seen.setdefault(word, len(seen)) for word in words], np.uint32)
         narrow = place.astype(np.min_scalar_type(max(len(seen) - 1, 0)))
@@ -161,6 +151,42 @@ def tally(batches: Batches, style: Numbers, most_rows: int) -> list[RawColumn]:
         for one, array in zip(tallies, arrays, strict=True):
             one.add(array)
     return list(_finished(tallies, n))
+
+
+def coded(
+    batches: Batches,
+    places: Sequence[int],
+    coders: Sequence[Callable[[list[str]], np.ndarray]],
+    most_rows: int,
+) -> list[np.ndarray]:
+    """The rows' codes of the columns at some places, each word coded by its column's own rule.
+
+    Nothing is learned from the words: no list of them is kept, and none is refused.
+    """
+    rows, n = [_Growing() for _ in places], 0
+    for arrays in batches.arrays:
+        n += len(arrays[0])
+        if n > most_rows:
+            raise DataError(f"{batches.label} has more than {most_rows:,} rows; give fewer.")
+        for one, place, code in zip(rows, places, coders, strict=True):
+            words, index = _words(arrays[place], batches.names[place], batches.spaced)
+            one.extend(look_up(code(words), index.to_numpy(zero_copy_only=False)))
+    return [one.array() for one in rows]
+
+
+def _words(array: pa.Array, name: str, spaced: bool) -> tuple[list[str], Any]:
+    """(distinct words, index of every row into them); a null is the word ""."""
+    if isinstance(array, pa.DictionaryArray):
+        words, index = _texts(array.dictionary, name), array.indices
+    else:
+        encoded = _encodable(array, name).dictionary_encode()
+        words, index = _texts(encoded.dictionary, name), encoded.indices
+    if spaced:
+        words = [_plain(word) for word in words]
+    if index.null_count:
+        index = pc.fill_null(index, len(words))
+        words.append("")
+    return words, index
 
 
 def _finished(tallies: list[Tally], n: int) -> Iterator[RawColumn]:

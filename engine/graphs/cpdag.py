@@ -71,7 +71,7 @@ def _meek_rules(directed: Adjacency, undirected: Adjacency) -> Adjacency:
     apart = ~(directed | directed.T | undirected)
     np.fill_diagonal(apart, False)
     # Rule 1: k -> i - j, k and j not adjacent. Rule 2: i -> k -> j. (Boolean matrix products.)
-    wanted = (directed.T @ apart) | (directed @ directed)
+    wanted = _product(directed.T, apart) | _product(directed, directed)
     for i, j in zip(*np.nonzero(undirected & ~wanted), strict=True):
         # Rule 3: i - k -> j and i - l -> j, k and l not adjacent.
         third = np.flatnonzero(undirected[i] & directed[:, j])
@@ -83,6 +83,11 @@ def _meek_rules(directed: Adjacency, undirected: Adjacency) -> Adjacency:
             directed[np.ix_(fourth, np.flatnonzero(beside))].any()
         )
     return wanted
+
+
+def _product(a: Adjacency, b: Adjacency) -> Adjacency:
+    """The Boolean matrix product, by BLAS: counts stay far below where float32 rounds to 0."""
+    return np.asarray(a.astype(np.float32) @ b.astype(np.float32) > 0)
 
 
 def matrix_of(graph: nx.DiGraph, names: Sequence[str]) -> Adjacency:

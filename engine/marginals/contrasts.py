@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from engine.tables.rows import Rows
 
 Array = NDArray[np.float64]
-_BLOCK = 1 << 14
+BLOCK = 1 << 14
 
 
 @cache
@@ -41,13 +41,13 @@ def gram(rows: Rows) -> tuple[Array, Array]:
     """(sum of h, sum of h h^T) over the records, h all variables' contrasts side by side."""
     size = sum(r - 1 for r in rows.cardinalities)
     one, two = np.zeros(size), np.zeros((size, size))
-    for start in range(0, len(rows.codes), _BLOCK):
-        codes = rows.codes[start : start + _BLOCK]
+    for start in range(0, len(rows.codes), BLOCK):
+        codes = rows.codes[start : start + BLOCK]
         h = np.concatenate(
             [helmert(r)[codes[:, i]] for i, r in enumerate(rows.cardinalities)], axis=1
         )
         if rows.weights.size:
-            weights = rows.weights[start : start + _BLOCK].astype(float)
+            weights = rows.weights[start : start + BLOCK].astype(float)
             one += weights @ h
             h *= np.sqrt(weights)[:, None]  # h^T h of one matrix costs half of a general product
         else:

@@ -10,6 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from engine.marginals.contrasts import (
+    BLOCK,
     Array,
     all_pairs_change,
     gram,
@@ -150,6 +151,16 @@ def _sigma(change: float, rho: float) -> float:
     return math.sqrt(change / (2 * rho))
 
 
+def rounding(n: int, weight: float = 1.0) -> float:
+    """Bound on the floating-point error of an entry of a tensor times sqrt(weight), weight >= 0.
+
+    A sum of m terms errs by at most m 2^-53 of the sum of their sizes, which is at most n, as
+    contrasts are at most 1. Blocks have BLOCK terms; twice that covers the sum of the blocks (there
+    are fewer than BLOCK of them), the products and the root.
+    """
+    return 2 * (BLOCK + 8) * 2.0**-53 * n * max(1.0, math.sqrt(weight))
+
+
 def one_way_weight(cardinalities: Sequence[int]) -> float:
     """Weight w of the one-way tensors beside the pairs', on the squared scale.
 
@@ -172,7 +183,13 @@ def release_pairs(session: Session, store: Store, rho: float) -> Moments:
     upper = np.nonzero(np.triu(block[:, None] < block[None, :]))
     exact = np.concatenate([math.sqrt(weight) * one, two[upper]])
     noisy = gaussian(
-        session, exact, sensitivity=math.sqrt(change), sigma=sigma, label="all pairs", order=0
+        session,
+        exact,
+        sensitivity=math.sqrt(change),
+        sigma=sigma,
+        label="all pairs",
+        order=0,
+        rounding=rounding(store.n, weight),
     )
     full = np.zeros_like(two)
     full[upper] = noisy[len(one) :]
@@ -207,6 +224,7 @@ def refine_pairs(
         sigma=sigma,
         label="pairs again",
         order=0,
+        rounding=rounding(store.n, weight),
     )
     variance = (sigma / store.n) ** 2
     moments.add_margins(noisy[:size] / math.sqrt(weight) / store.n, variance / weight)
@@ -239,6 +257,7 @@ def release_triples(
         sigma=sigma,
         label="triples",
         order=1,
+        rounding=rounding(store.n),
     )
     for key, value in zip(triples, _split(noisy / store.n, tables), strict=True):
         moments.add_triple(key, value, (sigma / store.n) ** 2)

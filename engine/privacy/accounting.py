@@ -205,11 +205,18 @@ def unsampled(total: Guarantee, rate: float) -> Guarantee:
     """What may be spent on a sample of share ``rate`` so that the total holds for all rows."""
     if rate >= 1:
         return total
+    delta = sampled_delta(total.delta, rate)
     if total.epsilon > 500:  # e^epsilon overflows; the rate is then a mere shift
-        return Guarantee(total.epsilon - math.log(rate), total.delta / rate)
-    # A delta of 1 or more would be no statement; just below it is the most that can be used.
-    delta = min(total.delta / rate, 0.5)
+        return Guarantee(total.epsilon - math.log(rate), delta)
     return Guarantee(math.log1p(math.expm1(total.epsilon) / rate), delta)
+
+
+def sampled_delta(delta: float, rate: float) -> float:
+    """What delta a run on a sample of share ``rate`` may have for ``delta`` on all rows.
+
+    A delta of 1 or more would be no statement; a half is the most that is used.
+    """
+    return min(delta / rate, 0.5)
 
 
 def sampled_epsilon(epsilon: float, rate: float) -> float:

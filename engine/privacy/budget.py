@@ -19,8 +19,7 @@ class PrivateBudget(Parameters):
     epsilon: float = param(
         1.0,
         kind="float",
-        low=0.0,
-        open_low=True,
+        low=1e-6,
         high=1e7,
         log=True,
         title="Privacy budget ε",
@@ -29,8 +28,7 @@ class PrivateBudget(Parameters):
     delta: float = param(
         1e-6,
         kind="float",
-        low=0.0,
-        open_low=True,
+        low=1e-15,
         high=0.1,
         log=True,
         title="Failure probability δ",
@@ -66,15 +64,19 @@ PRESETS: dict[str, dict[str, Any]] = {
 STRICT_PRESETS = {k: v for k, v in PRESETS.items() if v["guarantee"] == STRICT}
 
 
+HAIR = 1e-12
+
+
 def shares(total: Guarantee, count: int) -> tuple[str, float]:
     """The better way to give ``count`` pure steps an equal share of a total, fixed in advance.
 
     Returns the ledger's method and the epsilon of each step: total/count under basic composition,
     or sqrt(2 rho*/count) under zCDP. Depends on public facts alone.
     """
-    basic = total.epsilon / count
+    # A hair less, as in the ledger: rounding must not cost the last share.
+    basic = total.epsilon / count * (1 - HAIR)
     if total.delta <= 0:
         return "basic", basic
-    rho = rho_budget(total.epsilon, total.delta) / count
+    rho = rho_budget(total.epsilon, total.delta) / count * (1 - HAIR)
     zcdp = math.sqrt(2 * rho)  # inverse of rho = epsilon^2 / 2
     return ("zcdp", zcdp) if zcdp > basic else ("basic", basic)

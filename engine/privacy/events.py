@@ -318,7 +318,7 @@ class UndefendedEvent:
 def renyi(event: Event, renyi_order: float) -> float:
     """The event's Renyi cost at an order above 1 (delta apart): what an "rdp" ledger adds up."""
     if isinstance(event, SubsampledGaussianEvent) and 0 < event.rate < 1:
-        multiplier = 1 / _ratio(event.sensitivity, event.sigma) if event.sensitivity else math.inf
+        multiplier = event.sigma / event.sensitivity if event.sensitivity else math.inf
         sampled = subsampled_gaussian_renyi(event.rate, multiplier, renyi_order)
         return min(event.rho * renyi_order, sampled)
     return min(event.rho * renyi_order, event.epsilon)

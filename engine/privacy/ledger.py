@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TypeVar, overload
 
@@ -23,10 +24,11 @@ from engine.privacy.accounting import (
     renyi_to_epsilon,
     rho_budget,
     rho_to_epsilon,
+    sampled_delta,
     sampled_epsilon,
     unsampled,
 )
-from engine.privacy.events import Event, GaussianEvent, renyi
+from engine.privacy.events import Event, GaussianEvent, UndefendedEvent, renyi
 
 K = TypeVar("K", int, str)
 
@@ -73,8 +75,9 @@ class Ledger(Sequence[Charge]):
     rate, and the cap holds for all rows (Balle, Barthe and Gaboardi 2018, Theorem 9).
     """
 
-    # Rounding of a sum of many equal shares must not cost the last share.
-    _SLACK = 1e-9
+    # A run plans with ``limit``, a hair below what the cap allows, so that rounding does not cost
+    # the last of many equal shares; the filter itself adds up exactly: nothing passes the cap.
+    _HAIR = 1e-12
 
     def __init__(
         self,
@@ -91,9 +94,16 @@ class Ledger(Sequence[Charge]):
         self.delta = cap.delta if cap is not None else (delta or 0.0)
         self._charges: list[Charge] = []
         self._epsilon = self._rho = self._delta = self._renyi = 0.0
+        self._spent = Fraction(0)  # what a cap's charges have cost, without rounding
+        self.undefended: tuple[str, ...] = ()
+
+    @property
+    def limit(self) -> float:
+        """What a run may plan with: the cap in the method's own unit, less a hair for rounding."""
+        return self.most * (1 - self._HAIR)
 
     @cached_property
-    def limit(self) -> float:
+    def most(self) -> float:
         """The cap in the method's own unit: epsilon for "basic", rho for "zcdp", a Renyi cost."""
         if self.cap is None:
             return math.inf
@@ -121,7 +131,7 @@ class Ledger(Sequence[Charge]):
         """The running total as an epsilon (at this ledger's delta)."""
         if self.cap is None:
             return min(self._epsilon, rho_to_epsilon(self._rho, self.delta))
-        inner = self.delta / self.rate
+        inner = sampled_delta(self.delta, self.rate)
         if self.renyi_order is not None:
             spent = renyi_to_epsilon(self._renyi, self.renyi_order, inner) if self._charges else 0.0
         elif self.method == "gdp":
@@ -147,7 +157,7 @@ class Ledger(Sequence[Charge]):
         costs = [self.cost(e) for e in events]
         if not all(0 <= c < math.inf and e.delta >= 0 for c, e in zip(costs, events, strict=True)):
             return False
-        return self.used + sum(costs) <= self.limit * (1 + self._SLACK) and (
+        return self._spent + sum(map(Fraction, costs)) <= Fraction(self.most) and (
             self._delta + sum(e.delta for e in events) <= self._delta_left
         )
 
@@ -171,11 +181,18 @@ class Ledger(Sequence[Charge]):
                 f"{event.describe()} would cost {self.cost(event):.4g} of the {self.left:.4g} left."
             )
         self._charges.append(Charge(event, label, order, iteration))
+        if self.cap is not None:
+            self._spent += Fraction(self.cost(event))
         self._epsilon += event.epsilon
         self._rho += event.rho
         self._delta += event.delta
         if self.renyi_order is not None:
             self._renyi += renyi(event, self.renyi_order)
+
+    def void(self, reason: str) -> None:
+        """Record that nothing can be defended for this run, whatever its mechanisms charge."""
+        self.undefended += (reason,)
+        self._charges.append(Charge(UndefendedEvent(reason), "no guarantee", None))
 
     @property
     def defended(self) -> Guarantee:
@@ -185,6 +202,8 @@ class Ledger(Sequence[Charge]):
         filter's limit, not the odometer, is a differential privacy guarantee. Without a cap it is
         the better of basic and zCDP composition of this transcript.
         """
+        if self.undefended:
+            return Guarantee(math.inf, 0.0)
         if not self._charges:
             return Guarantee(0.0, 0.0)
         if self.cap is not None:

@@ -32,6 +32,7 @@ from engine.privacy.events import (
     SubsampledGaussianEvent,
 )
 from engine.privacy.ledger import BudgetExhausted, Ledger
+from engine.privacy.sources import NoiseSource
 from engine.randomness import Randomness
 
 
@@ -102,19 +103,29 @@ def gaussian(
     label: str = "Gaussian",
     order: int | None = None,
     iteration: int | None = None,
+    rounding: float = 0.0,
 ) -> NDArray[np.float64]:
     """Release an array with N(0, sigma^2) noise on each entry; ``sensitivity`` is its l2 one.
 
     ``rate`` < 1 says that the array is computed on a fresh sample of that share of the rows,
-    drawn without replacement; ``sensitivity`` is then the one on the sample.
+    drawn without replacement; ``sensitivity`` is then the one on the sample. ``rounding`` bounds
+    the floating-point error of an entry, from public facts: a hardened source of noise widens
+    sensitivity and sigma alike to cover it.
     """
+    exact = np.asarray(values, dtype=float)
+    source = session.randomness
+    if isinstance(source, NoiseSource):
+        wider = source.widening(sensitivity, sigma, exact.size, rounding)
+        sensitivity, sigma = sensitivity * wider, sigma * wider
     event = GaussianEvent(sensitivity, sigma)
     if rate < 1:
         event = SubsampledGaussianEvent(sensitivity, sigma, rate)
     session.ledger.charge(event, label=label, order=order, iteration=iteration)
-    exact = np.asarray(values, dtype=float)
-    noisy = exact + _noise(session).normal(0.0, sigma, exact.shape)
-    return session.randomness.released(event, exact, noisy)
+    if isinstance(source, NoiseSource):
+        noisy = source.gaussian(exact, sensitivity, sigma)
+    else:
+        noisy = exact + _noise(session).normal(0.0, sigma, exact.shape)
+    return source.released(event, exact, noisy)
 
 
 def analytic_gaussian(

@@ -8,11 +8,9 @@ forecast is a band over networks, and is checked against the bundled ones (docs/
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -117,24 +115,6 @@ class Question:
         return Dataset.from_codes(
             codes, self.names, self.levels, name="simulated", truth=network.dag(), public=True
         )
-
-
-def read_columns(path: str) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Names and levels of the columns of a schema file; InputError where it is none."""
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
-    except ValueError:
-        raise InputError(f"{path} is not JSON: write a schema as docs/guide.md shows.") from None
-    try:
-        columns = [(str(c["name"]), tuple(map(str, c["levels"]))) for c in content["columns"]]
-    except (KeyError, TypeError):
-        raise InputError(f'{path} needs "columns", each with a "name" and "levels".') from None
-    if not columns:
-        raise InputError(f"{path} names no column.")
-    names, levels = zip(*columns, strict=True)
-    return names, levels
 
 
 def planned_algorithms(keys: Sequence[str] | None = None) -> list[str]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
 from engine.privacy.accounting import Guarantee, rho_budget
+from engine.privacy.budget import HAIR
 from engine.privacy.events import UndefendedEvent
 from engine.privacy.ledger import BudgetExhausted
 from engine.privacy.mechanisms import gaussian
@@ -24,7 +25,7 @@ from engine.score.acyclicity import Matrix, acyclicity
 from engine.score.encodings import Encoding, encoding_of, level_counts
 from engine.score.optimiser import least_squares
 from engine.score.parameters import LinearParameters
-from engine.score.records import Records, norm_limit, records
+from engine.score.records import ClippedGradient, Records, norm_limit, records
 from engine.session import Cancelled, Session
 
 PUBLISHED_SCALE = 10.0  # columns in [-1, 1] times 10: the published midpoints times 20, centred
@@ -151,7 +152,7 @@ class GradientPlan:
     @property
     def rho(self) -> float:
         """The whole budget in zCDP."""
-        return rho_budget(self.total.epsilon, self.total.delta)
+        return rho_budget(self.total.epsilon, self.total.delta) * (1 - HAIR)
 
     def encoding_sigma(self, sensitivity: float) -> float:
         """Noise of the released means or frequencies."""
@@ -284,14 +285,14 @@ def strict_descent(
     """
     steps = len(sigmas)
     first, second = np.zeros_like(trace.weights), np.zeros_like(trace.weights)
-    multiplier = 0.0
+    multiplier, clipped = 0.0, ClippedGradient(rows, radius)
     for k, (penalty, ends) in enumerate(_dual_plan(steps)):
         session.check()
         w = trace.weights
         noisy = off_diagonal(
             gaussian(
                 session,
-                rows.gradient(w, radius),
+                clipped(w),
                 sensitivity=2 * radius / rows.n,
                 sigma=sigmas[k],
                 label="gradient",

@@ -74,12 +74,13 @@ print("The same edges and numbers as in the file.")
 """
 
 _RERUN = """
-# The table and the seed are not in this file. Every new run draws a secret seed of its own and
-# spends its budget again.
-import secrets
+# The table is not in this file. Every new run draws secret noise of its own and spends its budget
+# again; without the declared schema nothing is defended.
+from engine.data.schema import load_schema
 
-data = read_csv(sys.argv[1])
-result = run({key!r}, data, seed=secrets.randbelow(2**63), **PARAMETERS)
+schema = load_schema(sys.argv[2]) if len(sys.argv) > 2 else None
+data = read_csv(sys.argv[1], schema=schema)
+result = run({key!r}, data, **PARAMETERS)
 for a, b in sorted(sorted(pair) for pair in result.skeleton):
     print(a, "-", b)
 """
@@ -111,7 +112,7 @@ def script(data: Dataset, result: RunResult, sample: int | None) -> tuple[str, s
     if result.status == "cancelled":
         raise InputError("A run that was stopped cannot be repeated exactly; let it finish first.")
     values = pprint.pformat(result.params.as_dict(), sort_dicts=False)
-    name = "reproduce.py" if data.public else "rerun.py FILE.csv"
+    name = "reproduce.py" if data.public else "rerun.py FILE.csv SCHEMA.json"
     title = "Repeats the run and compares." if data.public else "Runs the same settings anew."
     head = _HEAD.format(title=title, file=name, parameters=values)
     if not data.public:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.dataset import Dataset
+from engine.data.dataset import OWN, Dataset
 from engine.data.networks import load_dataset
 from engine.errors import InputError, did_you_mean
 from engine.params import Parameters
@@ -50,10 +51,14 @@ def engine_version() -> str:
 class Cell:
     """One run: what determines its result, and nothing else but the dataset's name.
 
-    ``params`` is canonical JSON of every declared parameter, defaults included. ``seed`` is the
-    ``seed`` of :func:`engine.run`: a cell can be run again on its own, and its draws depend neither
-    on the order of the study nor on where it runs. Cells with one seed share their random numbers
-    (common random numbers): compare algorithms over several seeds.
+    ``fingerprint`` is the dataset's identity. ``params`` is canonical JSON of every declared
+    parameter, defaults included. ``seed`` is the ``seed`` of :func:`engine.run`: a cell can be run
+    again on its own, and its draws depend neither on the order of the study nor on where it runs.
+    Cells with one seed share their random numbers (common random numbers): compare algorithms over
+    several seeds.
+
+    On private data ``seed`` only counts repetitions: every cell draws its own secret noise, without
+    which the epsilons of a study would not add up.
     """
 
     fingerprint: str
@@ -62,6 +67,11 @@ class Cell:
     params: str
     seed: int
     version: str
+
+    @property
+    def own(self) -> bool:
+        """Whether the rows are private."""
+        return self.fingerprint.startswith(OWN)
 
     @property
     def key(self) -> tuple[str, str, str, int, str]:
@@ -80,7 +90,7 @@ class CellResult:
 
     The metrics are None without a truth; ``claimed_*`` is None where the paper makes no claim.
     ``cpdag`` holds name pairs, an undirected edge in both directions. ``seconds`` is the one field
-    that differs from run to run.
+    that differs from run to run, and NaN on private data.
     """
 
     fingerprint: str
@@ -126,9 +136,10 @@ class CellResult:
         claimed = self.claimed_epsilon is not None
         return {
             **dataclasses.asdict(self.cell),
+            "seed": None if self.cell.own else self.seed,
             "params": self.values,
             "status": self.status,
-            "seconds": self.seconds,
+            "seconds": None if math.isnan(self.seconds) else self.seconds,
             "metrics": {name: getattr(self, name) for name in scores} if known else None,
             "ci_tests": self.ci_tests,
             "ci_tests_by_order": list(self.ci_tests_by_order),
@@ -153,10 +164,18 @@ class CellResult:
 def run_cell(
     data: Dataset, cell: Cell, cancelled: Callable[[], bool] = lambda: False
 ) -> CellResult:
-    """Run one cell. Raises InputError, with the cell named, where the run refuses its input."""
+    """Run one cell, on private data with secret noise.
+
+    Raises InputError, with the cell named, where the run refuses its input.
+    """
     try:
         result = run(
-            cell.algorithm, data, seed=cell.seed, trace=False, cancelled=cancelled, **cell.values
+            cell.algorithm,
+            data,
+            seed=cell.seed if data.public else None,
+            trace=False,
+            cancelled=cancelled,
+            **cell.values,
         )
     except InputError as error:
         raise InputError(f"{cell.algorithm} on {cell.dataset}: {error}") from error
@@ -187,7 +206,7 @@ def summarise(cell: Cell, result: RunResult) -> CellResult:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Every cell of a study, dataset by dataset, and the datasets by fingerprint.
+    """Every cell of a study, dataset by dataset, and the datasets by identity.
 
     Within a dataset the seeds are outermost, so that whole curves appear from the first seed on.
     """
@@ -212,7 +231,7 @@ def plan(
     chosen = _each(algorithms)
     if not chosen:
         raise InputError("Give at least one algorithm.")
-    by_print = {data.fingerprint: data for data in _datasets(datasets)}
+    by_print = {data.identity: data for data in _datasets(datasets)}
     grids = {key: list(_combinations(key, chosen, parameters or {})) for key in chosen}
     numbers = _seeds(seeds)
     version = engine_version()

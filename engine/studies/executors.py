@@ -7,15 +7,13 @@ than 50 ms.
 
 from __future__ import annotations
 
+import math
 import os
-import pickle
 import signal
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import Any, Protocol
@@ -26,6 +24,7 @@ from engine.studies.cells import Cell, CellResult, engine_version, run_cell
 
 Batch = list[CellResult]
 Cancelled = Callable[[], bool]
+Started = Callable[[Sequence[Cell]], None]
 
 BATCH_SECONDS = 0.04
 GRACE_SECONDS = 2.0  # what running cells get to finish once a study is cancelled
@@ -36,16 +35,22 @@ _AHEAD = 2  # batches a slot is given, so that it never waits for the next
 
 
 def serial(
-    datasets: Mapping[str, Dataset], cells: Sequence[Cell], cancelled: Cancelled
+    datasets: Mapping[str, Dataset],
+    cells: Sequence[Cell],
+    cancelled: Cancelled,
+    on_start: Started = lambda cells: None,
 ) -> Iterator[Batch]:
     """Run cells one after the other here; a cell that is cancelled midway is dropped."""
     for cell in cells:
         if cancelled():
             return
+        on_start([cell])
         result = run_cell(datasets[cell.fingerprint], cell, cancelled)
         if result.status == "cancelled":
             return
         yield [result]
+
+
 
 
 class WorkerError(InputError):
@@ -61,13 +66,21 @@ class Pool(Protocol):
         """Run cells of one dataset."""
         ...
 
+    def check(self) -> None:
+        """Raise WorkerError if a worker has gone and its batches would wait for ever."""
+        ...
+
     def close(self, *, kill: bool) -> None:
         """End the workers, or let go of them."""
         ...
 
 
 def parallel(
-    pool: Pool, datasets: Mapping[str, Dataset], cells: Sequence[Cell], cancelled: Cancelled
+    pool: Pool,
+    datasets: Mapping[str, Dataset],
+    cells: Sequence[Cell],
+    cancelled: Cancelled,
+    on_start: Started = lambda cells: None,
 ) -> Iterator[Batch]:
     """Run cells on a pool; batches come in the order in which they finish."""
     queue = _Queue(cells, {k: d.d for k, d in datasets.items()}, pool.slots)
@@ -79,10 +92,12 @@ def parallel(
             if deadline is None and cancelled():
                 deadline = monotonic() + GRACE_SECONDS
             if deadline is None:
-                _fill(pool, queue, running, datasets)
+                _fill(pool, queue, running, datasets, on_start)
             if not running or (deadline is not None and monotonic() > deadline):
                 break
             done, _ = wait(running, _POLL, FIRST_COMPLETED)
+            if not done:
+                pool.check()
             for future in done:
                 running.pop(future)
                 try:
@@ -103,11 +118,13 @@ def _fill(
     queue: _Queue,
     running: dict[Future[Batch], int],
     datasets: Mapping[str, Dataset],
+    on_start: Started,
 ) -> None:
     for slot in range(pool.slots):
         held = list(running.values()).count(slot)
         while held < _AHEAD and (cells := queue.take(slot)):
             data = datasets[cells[0].fingerprint]
+            on_start(cells)
             running[pool.submit(slot, data, cells)] = slot
             held += 1
 
@@ -177,6 +194,8 @@ class _Queue:
     def learn(self, batch: Batch) -> None:
         """Take note of how long cells took."""
         for result in batch:
+            if math.isnan(result.seconds):  # private rows: their clock is not told
+                continue
             key = result.fingerprint, result.algorithm
             if key not in self._first:
                 self._first[key] = result.seconds
@@ -187,7 +206,7 @@ class _Queue:
 
 # Worker processes -------------------------------------------------------------------
 
-_met: dict[str, Dataset] = {}  # in a worker: path of a pickled dataset -> the dataset
+_met: dict[str, Dataset] = {}  # in a worker: identity -> the dataset, oldest first
 _MET_MOST = 2  # each may hold hundreds of megabytes of tables
 
 
@@ -200,8 +219,7 @@ class ProcessPool:
         from joblib.externals.loky import ProcessPoolExecutor
 
         self.slots = workers
-        self._folder = tempfile.TemporaryDirectory(prefix="study-")
-        self._paths: dict[str, str] = {}
+        self._sent: list[list[str]] = [[] for _ in range(workers)]  # what each worker holds
         # One thread each: the results must not depend on how many cores there are.
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         self._executors = [
@@ -212,21 +230,24 @@ class ProcessPool:
         ]
 
     def submit(self, slot: int, data: Dataset, cells: Sequence[Cell]) -> Future[Batch]:
-        """The dataset travels once, as a file."""
-        path = self._paths.get(data.fingerprint)
-        if path is None:
-            path = str(Path(self._folder.name) / data.fingerprint)
-            Path(path).write_bytes(pickle.dumps(data))
-            self._paths[data.fingerprint] = path
+        """The dataset travels once, through the worker's pipe: private rows touch no disk."""
+        name, sent = data.identity, self._sent[slot]
+        fresh = name not in sent
+        if fresh:
+            sent[:] = [*sent, name][-_MET_MOST:]
         with _without_interrupts():  # a first batch starts the worker
-            future: Future[Batch] = self._executors[slot].submit(_run_here, path, list(cells))
+            future: Future[Batch] = self._executors[slot].submit(
+                _run_here, name, data if fresh else None, list(cells)
+            )
         return future
+
+    def check(self) -> None:
+        """A process that ends breaks its executor, which says so itself."""
 
     def close(self, *, kill: bool) -> None:
         """End the processes; with ``kill`` in the middle of a cell."""
         for executor in self._executors:
             executor.shutdown(wait=False, kill_workers=kill)
-        self._folder.cleanup()
 
 
 @contextmanager
@@ -255,12 +276,13 @@ def _watch(parent: int) -> None:
     os._exit(1)
 
 
-def _run_here(path: str, cells: list[Cell]) -> Batch:
-    if path not in _met:
+def _run_here(name: str, data: Dataset | None, cells: list[Cell]) -> Batch:
+    """``data`` comes with the first batch; the pool keeps count of what is still held here."""
+    if data is not None:
         while len(_met) >= _MET_MOST:
             del _met[next(iter(_met))]
-        _met[path] = pickle.loads(Path(path).read_bytes())
-    return _run_batch(_met[path], cells)
+        _met[name] = data
+    return _run_batch(_met[name], cells)
 
 
 def _run_batch(data: Dataset, cells: list[Cell]) -> Batch:
@@ -294,16 +316,26 @@ class DaskPool:
             self._client.close()
             raise InputError(f"The Dask cluster at {address} has no workers; start some.")
         self.slots = len(workers)
+        self._workers, self._look_at = workers, 0.0
         self._executors = [self._client.get_executor(workers=[w], pure=False) for w in workers]
         self._sent: dict[str, Any] = {}
 
     def submit(self, slot: int, data: Dataset, cells: Sequence[Cell]) -> Future[Batch]:
         """The dataset is sent to every worker once."""
-        if data.fingerprint not in self._sent:
-            self._sent[data.fingerprint] = self._client.scatter(data, broadcast=True, hash=False)
-        sent = self._sent[data.fingerprint]
+        if data.identity not in self._sent:
+            self._sent[data.identity] = self._client.scatter(data, broadcast=True, hash=False)
+        sent = self._sent[data.identity]
         future: Future[Batch] = self._executors[slot].submit(_run_on_cluster, sent, list(cells))
         return future
+
+    def check(self) -> None:
+        """Batches that belong to a worker that is gone would wait for its return."""
+        if monotonic() < self._look_at:
+            return
+        self._look_at = monotonic() + _WATCH
+        here = self._client.scheduler_info(n_workers=-1)["workers"]
+        if any(worker not in here for worker in self._workers):
+            raise WorkerError("A worker of the cluster ended; what was finished is kept.")
 
     def close(self, *, kill: bool) -> None:
         """Leave the cluster running."""

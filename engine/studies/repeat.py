@@ -6,6 +6,7 @@ For data whose truth is public only: every repetition on a person's own data wou
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,31 +16,41 @@ import numpy as np
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency
+from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
 from engine.runner import RunResult, run
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What one repetition found: of the true links how many, how many invented; its (d, d) CPDAG.
+    """What one repetition found of ``true`` links, how many it invented; its (d, d) CPDAG.
 
-    ``finished`` is False where the budget ran out before every link was tested.
+    ``waiting`` are links still in the graph that were not tested to the end: neither found nor
+    invented.
     """
 
     seed: int
+    true: int
     found: int
     invented: int
+    waiting: int
     matrix: Adjacency
-    finished: bool
 
 
-def outcome_of(result: RunResult) -> Outcome:
+def outcome_of(result: RunResult, data: Dataset) -> Outcome:
     """A run on data with a truth, counted link by link, whatever the direction."""
-    scores = result.metrics
-    if scores is None:
+    if data.truth is None:
         raise InputError("There is no true graph to count against: choose a bundled network.")
-    found = scores.correct + scores.wrong_direction
-    done = result.status == "complete"
-    return Outcome(result.seed, found, scores.extra, result.matrix, done)
+    assert result.seed is not None  # the rows are public
+    true = truth_cpdag(data.truth, data.names)
+    kinds = Counter(classify(result.matrix, true, untested=result.untested).values())
+    return Outcome(
+        seed=result.seed,
+        true=data.truth.number_of_edges(),
+        found=kinds[EdgeClass.CORRECT] + kinds[EdgeClass.WRONG_DIRECTION],
+        invented=kinds[EdgeClass.EXTRA],
+        waiting=kinds[EdgeClass.UNTESTED],
+        matrix=result.matrix,
+    )
 
 
 def repeated(
@@ -56,7 +67,7 @@ def repeated(
         result = run(key, data, seed=seed, trace=False, cancelled=cancelled, **params)
         if result.status == "cancelled":
             return
-        yield outcome_of(result)
+        yield outcome_of(result, data)
 
 
 @dataclass(frozen=True)
@@ -111,10 +122,3 @@ def around(epsilon: float, reach: float = 100.0, points: int = 9) -> tuple[float
         raise InputError("Epsilon must be above 0.")
     steps = np.linspace(-1, 1, points)
     return tuple(epsilon if s == 0 else float(f"{epsilon * reach**s:.3g}") for s in steps)
-
-
-def link_shares(outcomes: Sequence[Outcome]) -> np.ndarray:
-    """(d, d) symmetric: in which share of the repetitions two nodes are joined."""
-    joined = [o.matrix | o.matrix.T for o in outcomes]
-    shares: np.ndarray = np.mean(joined, axis=0)
-    return shares

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from engine.data.dataset import Dataset
-from engine.data.pairs import HELD_OUT, MECHANISMS, NOISES, read_tuebingen, simulate_pair
+from engine.data.pairs import read_tuebingen
+from engine.data.simulated_pairs import HELD_OUT, MECHANISMS, NOISES, simulate_pair
 from engine.studies import papers
 from engine.studies.cells import CellResult
 from engine.studies.report import NAN, Work

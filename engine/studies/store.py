@@ -8,6 +8,7 @@ a damaged one, is refused with one sentence and left as it is.
 from __future__ import annotations
 
 import json
+import math
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +18,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Self
 
-from engine.errors import InputError
+from engine.errors import InputError, show
 from engine.studies.cells import Cell, CellResult
 
 APPLICATION_ID = int.from_bytes(b"DPCX", "big")
@@ -36,6 +37,15 @@ _TYPES = {"seed": "INTEGER", "shd": "INTEGER", "ci_tests": "INTEGER"} | dict.fro
     ),
     "REAL",
 )
+_NUMBER = (int, float)
+_MAYBE = (int, float, type(None))
+# What a sound row holds: text, but for these; metrics and claims may be missing.
+_EXPECTED: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys((c for c in _COLUMNS if c not in _TYPES and c not in _LISTS), (str,)),
+    **dict.fromkeys((c for c in _TYPES if c not in ("seed", "ci_tests")), _MAYBE),
+    **dict.fromkeys(("seed", "ci_tests"), (int,)),
+    **dict.fromkeys(("seconds", "spent_epsilon", "spent_delta"), _NUMBER),
+}
 _DECLARED = ", ".join(f"{c} {_TYPES.get(c, 'TEXT')}" for c in _COLUMNS)
 _SCHEMA = (
     f"CREATE TABLE cells ({_DECLARED}, PRIMARY KEY ({', '.join(_KEY)})) WITHOUT ROWID",
@@ -59,6 +69,7 @@ class ResultStore:
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = Path(path)
+        self.damaged: list[str] = []  # rows that could not be read, as they were met
         self._lock = RLock()
         _refuse_foreign(self.path)
         with self._explained():
@@ -81,11 +92,36 @@ class ResultStore:
             self._connection.executemany(_INSERT, rows)
 
     def get(self, cell: Cell) -> CellResult | None:
-        """The kept result of a cell, under the name that the cell gives its dataset."""
-        found = next(self._select(f"WHERE {_WHERE}", cell.key), None)
-        if found is None or found.dataset == cell.dataset:
+        """The kept result of a cell, under the name that the cell gives its dataset.
+
+        Raises InputError where the row of this very cell is damaged; it stays as it is.
+        """
+        with self._explained():
+            sql = f"SELECT {', '.join(_COLUMNS)} FROM cells WHERE {_WHERE}"
+            row = self._connection.execute(sql, cell.key).fetchone()
+        if row is None:
+            return None
+        found = _from_sql(row)
+        if found is None:
+            raise InputError(
+                f"{self.path} has a damaged row ({_named(row)}), which was left as it is; ask for "
+                "its repair (--repair) to compute it again."
+            )
+        if found.dataset == cell.dataset:
             return found
         return CellResult(**{**_as_fields(found), "dataset": cell.dataset})
+
+    def repair(self, cells: Iterable[Cell]) -> int:
+        """Take out the damaged rows of these cells, so that they are computed again; how many."""
+        count = 0
+        for cell in cells:
+            with self._explained(), self._connection:
+                sql = f"SELECT {', '.join(_COLUMNS)} FROM cells WHERE {_WHERE}"
+                row = self._connection.execute(sql, cell.key).fetchone()
+                if row is not None and _from_sql(row) is None:
+                    self._connection.execute(f"DELETE FROM cells WHERE {_WHERE}", cell.key)
+                    count += 1
+        return count
 
     def has(self, cell: Cell) -> bool:
         """Whether the cell's result is kept."""
@@ -94,7 +130,10 @@ class ResultStore:
             return self._connection.execute(sql, cell.key).fetchone() is not None
 
     def results(self, version: str | None = None) -> Iterator[CellResult]:
-        """Every kept result in a fixed order, or those of one engine version."""
+        """Every kept result in a fixed order, or those of one engine version.
+
+        Damaged rows are passed over and named in ``damaged``.
+        """
         order = f"ORDER BY {', '.join(('dataset', *_KEY))}"
         if version is None:
             return self._select(order, ())
@@ -121,7 +160,13 @@ class ResultStore:
         """The remembered studies by name."""
         with self._explained():
             rows = self._connection.execute("SELECT name, spec FROM studies ORDER BY name")
-            return {name: json.loads(spec) for name, spec in rows}
+            found = {}
+            for name, spec in rows:
+                try:
+                    found[name] = dict(json.loads(spec))
+                except (TypeError, ValueError):
+                    self.damaged.append(f"the study {name!r}")
+            return found
 
     def _select(self, clause: str, values: tuple[Any, ...]) -> Iterator[CellResult]:
         sql = f"SELECT {', '.join(_COLUMNS)} FROM cells {clause}"
@@ -132,7 +177,12 @@ class ResultStore:
                 rows = cursor.fetchmany(256)
             if not rows:
                 return
-            yield from map(_from_sql, rows)
+            for row in rows:
+                found = _from_sql(row)
+                if found is not None:
+                    yield found
+                elif (name := _named(row)) not in self.damaged:
+                    self.damaged.append(name)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -187,6 +237,8 @@ def _refuse_foreign(path: Path) -> None:
         return
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        raise InputError(f"{show(str(path))} cannot be the name of a file.") from None
     if not header:
         return  # made by another process an instant ago, or by tempfile
     ours = APPLICATION_ID.to_bytes(4, "big")
@@ -231,15 +283,31 @@ def _sentence(path: Path, error: sqlite3.Error) -> str:
 
 
 def _to_sql(result: CellResult, column: str) -> Any:
-    value = getattr(result, column)
+    value = getattr(result, column)  # a NaN becomes NULL
     return json.dumps(value) if column in _LISTS else value
 
 
-def _from_sql(row: tuple[Any, ...]) -> CellResult:
+def _from_sql(row: tuple[Any, ...]) -> CellResult | None:
+    """The row's result; None if something in it is not what was once written there."""
     values = dict(zip(_COLUMNS, row, strict=True))
-    values["ci_tests_by_order"] = tuple(json.loads(values["ci_tests_by_order"]))
-    values["cpdag"] = tuple((a, b) for a, b in json.loads(values["cpdag"]))
-    return CellResult(**values)
+    # Private rows keep no clock.
+    values["seconds"] = math.nan if values["seconds"] is None else values["seconds"]
+    try:
+        values["ci_tests_by_order"] = tuple(json.loads(values["ci_tests_by_order"]))
+        values["cpdag"] = tuple((a, b) for a, b in json.loads(values["cpdag"]))
+        sound = isinstance(json.loads(values["params"]), dict)
+    except (TypeError, ValueError):
+        return None
+    sound = sound and all(isinstance(count, int) for count in values["ci_tests_by_order"])
+    sound = sound and all(isinstance(name, str) for pair in values["cpdag"] for name in pair)
+    sound = sound and all(isinstance(values[column], kinds) for column, kinds in _EXPECTED.items())
+    return CellResult(**values) if sound else None
+
+
+def _named(row: tuple[Any, ...]) -> str:
+    """Which cell a row was of, as far as it says."""
+    values = dict(zip(_COLUMNS, row, strict=True))
+    return f"{values['algorithm']} on {values['dataset']}, seed {values['seed']}"
 
 
 def _as_fields(result: CellResult) -> dict[str, Any]:

@@ -10,6 +10,9 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
+import numpy as np
+
+from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.studies.cells import (
     Cell,
@@ -52,23 +55,27 @@ def sweep(
     seeds: Seeds = 5,
     *,
     store: StoreLike = None,
+    repair: bool = False,
     executor: str = "serial",
     workers: int = 2,
     cancelled: Callable[[], bool] = lambda: False,
     on_progress: Callable[[Progress], None] | None = None,
+    on_start: Callable[[Sequence[Cell]], None] = lambda cells: None,
     expected: Mapping[Group, float] | None = None,
 ) -> Iterator[CellResult]:
     """Run every cell of datasets x algorithms x parameters x seeds; an iterator of results.
 
     What is asked for is checked at once (see :func:`engine.studies.plan`); cells run as the
     iterator is consumed. Results already in ``store`` (a path or a ResultStore) come first and are
-    not run again; new ones are in it before they are yielded.
+    not run again; new ones are in it before they are yielded. A damaged row of it is named and left
+    as it is; with ``repair`` it is computed again.
 
     ``executor`` is "serial", "processes" (``workers`` of them) or the address of a Dask scheduler,
     such as "tcp://host:8786". Each gives the same results, in an order of its own. ``cancelled`` is
     polled; what is finished by then is yielded and kept. ``on_progress`` is called after each
-    result; ``expected`` is :attr:`Estimate.seconds_each`, for kinds of runs not yet seen. The
-    datasets' tables and scores are counted once a process.
+    result, ``on_start`` with cells before they are given to a worker: from then on their budget may
+    be spent, whatever becomes of the worker. ``expected`` is :attr:`Estimate.seconds_each`, for
+    kinds of runs not yet seen. The datasets' tables and scores are counted once a process.
     """
     study = plan(datasets, algorithms, parameters, seeds)
     if executor not in EXECUTORS and "://" not in executor:
@@ -77,11 +84,15 @@ def sweep(
             f"tcp://host:8786; {executor!r} is not."
         )
     kept = opened(store)
+    if repair and kept is not None:
+        kept.repair(study.cells)
     make = {"serial": lambda: None, "processes": lambda: ProcessPool(workers)}.get(
         executor, lambda: DaskPool(executor)
     )
     left = _Left(study.cells, dict(expected or {}))
-    return _Study(study, kept, kept is not store, make, cancelled, on_progress, left).results()
+    return _Study(
+        study, kept, kept is not store, make, cancelled, on_progress, on_start, left
+    ).results()
 
 
 class _Left:
@@ -124,11 +135,13 @@ class _Study:
         make_pool: Callable[[], Any],
         cancelled: Callable[[], bool],
         on_progress: Callable[[Progress], None] | None,
+        on_start: Callable[[Sequence[Cell]], None],
         left: _Left,
     ):
         self._left = left
         self._plan, self._store, self._owns_store = study, store, owns_store
         self._make_pool, self._cancelled, self._on_progress = make_pool, cancelled, on_progress
+        self._on_start = on_start
         self._done = self._reused = 0
         self._start = self._began = monotonic()
 
@@ -159,8 +172,8 @@ class _Study:
             return iter(())
         pool = self._make_pool()
         if pool is None:
-            return serial(self._plan.datasets, cells, self._cancelled)
-        return parallel(pool, self._plan.datasets, cells, self._cancelled)
+            return serial(self._plan.datasets, cells, self._cancelled, self._on_start)
+        return parallel(pool, self._plan.datasets, cells, self._cancelled, self._on_start)
 
     def _report(self, result: CellResult, *, fresh: bool) -> CellResult:
         self._done += 1
@@ -205,9 +218,10 @@ def estimate(
     """Seconds a study would take on ``workers`` cores, from a probe of at most ``patience`` s.
 
     For each dataset and algorithm a few cells spread over the grid are run, or their times are
-    taken from the store. A cell that exceeds its share of the patience is stopped.
+    taken from the store. A cell that exceeds its share of the patience is stopped. Private rows
+    are not touched: random ones of their schema stand in, and may take longer.
     """
-    study = plan(datasets, algorithms, parameters, seeds)
+    study = _standing_in(plan(datasets, algorithms, parameters, seeds))
     kept = opened(store)
     try:
         missing = [c for c in study.cells if kept is None or not kept.has(c)]
@@ -230,6 +244,30 @@ def estimate(
             kept.close()
     done = len(study.cells) - len(missing)
     return Estimate(len(study.cells), done, total / workers, at_least, each)
+
+
+def _standing_in(study: Plan) -> Plan:
+    """The study with uniform random rows in the place of private ones, under their identity.
+
+    Time spent on private rows is an output that nobody has paid for, as is a probe's noise.
+    """
+    stands = {
+        name: data if data.public else _uniform(data) for name, data in study.datasets.items()
+    }
+    return Plan(stands, study.cells)
+
+
+def _uniform(data: Dataset) -> Dataset:
+    """Public rows of the same shape: column j runs through its levels at a pace of its own."""
+    rows = np.arange(data.n, dtype=np.uint64)
+    mixed = [
+        ((rows * np.uint64(2 * j + 3) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(33)) % size
+        for j, size in enumerate(map(np.uint64, data.cardinalities))
+    ]
+    codes = np.stack(mixed, axis=1).astype(np.int64)
+    return Dataset.from_codes(
+        codes, data.names, data.levels, name=data.name, truth=data.truth, public=True
+    )
 
 
 def _probe(study: Plan, cells: list[Cell], patience: float) -> tuple[float, bool]:

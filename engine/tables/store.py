@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import RLock
 from typing import TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from engine.data.dataset import Dataset
 from engine.tables.rows import fold
 
 T = TypeVar("T")
-STORE_BYTES = 256 << 20  # what one dataset's store may hold
+STORE_BYTES = 512 << 20  # what the stores of all datasets of a process may hold together
 
 
 class Bounded(OrderedDict[Hashable, object]):
@@ -43,6 +43,12 @@ class Bounded(OrderedDict[Hashable, object]):
                 self.bytes -= self._size(dropped)
         return value
 
+    def forget(self, first: object) -> None:
+        """Drop every entry whose key is a tuple that begins with ``first``."""
+        with self._lock:
+            for key in [k for k in self if isinstance(k, tuple) and k[0] is first]:
+                self.bytes -= self._size(self.pop(key))
+
 
 _MISSING = object()
 _ENTRY_BYTES = 200  # a Python object, its key and its slot, roughly
@@ -52,17 +58,26 @@ def _size(value: object) -> int:
     return _ENTRY_BYTES + int(getattr(value, "nbytes", 0))
 
 
-class Store:
-    """What has been counted and computed for one dataset, reused by every later draw."""
+_shared = Bounded(STORE_BYTES, _size)
 
-    def __init__(self, data: Dataset, limit: int = STORE_BYTES):
+
+class Store:
+    """What has been counted and computed for one dataset, reused by every later draw.
+
+    All stores share one bound of memory, where what was not used for longest goes first, whosever
+    it is; a store with a ``limit`` of its own keeps apart.
+    """
+
+    def __init__(self, data: Dataset, limit: int | None = None):
         self.rows, self._row_index = fold(data)
         self.n = data.n
-        self._kept = Bounded(limit, _size)
+        self._kept = _shared if limit is None else Bounded(limit, _size)
+        self._mine = object()  # what the keys of this store begin with
+        finalize(self, self._kept.forget, self._mine)
 
     def keep(self, key: Hashable, make: Callable[[], T]) -> T:
         """A deterministic quantity of the dataset, computed at most once while it is kept."""
-        return self._kept.lookup(key, make)
+        return self._kept.lookup((self._mine, key), make)
 
     def table(self, x: int, y: int, given: tuple[int, ...] = ()) -> NDArray[np.int64]:
         """The query's table on all rows, counted at most once while it is kept."""
@@ -70,7 +85,7 @@ class Store:
 
     def kept(self, key: Hashable) -> object | None:
         """What is kept under the key, or None; nothing is computed."""
-        return self._kept.get(key)
+        return self._kept.get((self._mine, key))
 
     def index_of_rows(self) -> NDArray[np.int64]:
         """Each original row's index among the folded ones, shape (n,)."""
@@ -78,7 +93,7 @@ class Store:
 
     @property
     def bytes(self) -> int:
-        """Bytes held by kept tables and scores."""
+        """Bytes held by tables and scores, those of the stores that share its bound too."""
         return self._kept.bytes
 
 

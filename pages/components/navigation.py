@@ -35,6 +35,7 @@ PAGES = (
     PageEntry("Sieve", "sieve"),
     PageEntry("Pairs", "pairs"),
     PageEntry("Data", "data"),
+    PageEntry("Release", "release"),
     PageEntry("Report", "report"),
     PageEntry("Audit", "audit"),
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.components.charts.listen import watch_theme
+from pages.components.charts.palette import link_ink, muted_ink
 from pages.components.navigation import PAGES
 from pages.components.state.theme import theme
 
@@ -25,9 +26,28 @@ _CSS = """
 .st-key-theme-watch, .st-key-node-watch {position: absolute; height: 0; overflow: hidden}
 .st-key-presets button {padding: .2rem .55rem; min-height: 2.1rem}
 .st-key-presets button p {font-size: .85rem; white-space: nowrap}
+/* Small print and links that can be read: 4.5:1 at least on both backgrounds. */
+[data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p {color: MUTED}
+.stMarkdown a, [data-testid="stCaptionContainer"] a {color: LINK !important; opacity: 1}
+/* The path from one table to the next is short: its tool bar comes with the pointer alone. */
+[data-testid="stElementToolbar"] {visibility: hidden}
+:hover > [data-testid="stElementToolbar"] {visibility: visible}
 /* Run stays in sight while a long form scrolls. */
 div:has(> .st-key-run-bar) {position: sticky; bottom: 0; z-index: 5; background: BACKGROUND}
 .st-key-run-bar {padding: .7rem 0}
+/* On paper: the page without its form, buttons and menus, and graphs in their own shape. */
+@media print {
+  [data-testid="stSidebar"], [data-testid="stHeader"], .st-key-run-bar, .stButton,
+  .stDownloadButton, .st-key-presets, [data-testid="stElementToolbar"],
+  [data-testid="stStatusWidget"] {
+    display: none !important}
+  .stApp, .stMain, .stMainBlockContainer, [data-testid="stAppViewContainer"] {
+    position: static !important; overflow: visible !important; height: auto !important;
+    max-width: none !important}
+  .stMainBlockContainer {padding: 0 !important}
+  .st-key-result {opacity: 1 !important}
+  iframe, .stPlotlyChart, .stDataFrame, [data-testid="stMetric"] {break-inside: avoid}
+}
 """
 # The theme's primary colour carries white words on buttons; as words on dark it is too dim.
 _DARK = """
@@ -48,7 +68,10 @@ def main() -> None:
     )
     sidebar = st.get_option(f"theme.{theme()}.sidebar.backgroundColor") or "inherit"
     css = _CSS + (_DARK if theme() == "dark" else "")
-    st.html(f"<style>{css.replace('BACKGROUND', sidebar)}</style>")
+    inks = {"BACKGROUND": sidebar, "MUTED": muted_ink(), "LINK": link_ink()}
+    for name, ink in inks.items():
+        css = css.replace(name, ink)
+    st.html(f"<style>{css}</style>")
     st.session_state[_INSIDE] = True
     first, *others = PAGES
     pages = [

@@ -9,9 +9,9 @@ from typing import Any
 
 from engine import Dataset
 from engine.algorithm import WHOLE_RUN, Algorithm
-from engine.data.pairs import CAUSES, HELD_OUT, MECHANISMS
-from engine.data.pairs import NOISES as PAIR_NOISES
 from engine.data.simulated import parse_name
+from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS
+from engine.data.simulated_pairs import NOISES as PAIR_NOISES
 from engine.errors import InputError
 from engine.registry import ALGORITHMS
 from engine.runner import RunResult

@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 from itertools import combinations, product
 
+import networkx as nx
 import numpy as np
 import pytest
 
-from engine import Dataset, InputError, load_dataset, run
+from engine import Dataset, load_dataset, run
+from engine.algorithms.marginal_pc import strongest_forest
+from engine.constraint.skeleton import Graph
+from engine.graphs.orientation import EARNED
 from engine.marginals import moments as released
+from engine.marginals.citest import NoisyTests
 from engine.marginals.contrasts import (
     all_pairs_change,
     gram,
@@ -19,6 +24,7 @@ from engine.marginals.contrasts import (
     tables_change,
     tensor,
 )
+from engine.marginals.levels import MOST_LEVELS, groups, merged
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import GaussianEvent
 from engine.privacy.ledger import Ledger
@@ -151,7 +157,7 @@ def test_no_record_moves_a_release_further_than_was_charged(monkeypatch):
 @pytest.mark.parametrize("name", ["cancer", "sachs"])
 def test_the_ledger_is_spent_whole_and_never_exceeded(name, epsilon):
     result = run("marginal_pc", load_dataset(name, n=3000), epsilon=epsilon, seed=4)
-    assert len(result.ledger) == 3
+    assert len(result.ledger) == 4
     assert all(isinstance(c.event, GaussianEvent) for c in result.ledger)
     assert sum(c.rho for c in result.ledger) == pytest.approx(result.ledger.limit)
     assert result.ledger.used <= result.ledger.limit * (1 + 1e-9)
@@ -211,9 +217,7 @@ def test_published_is_refused():
 
 
 def test_noise_is_charged_before_it_is_drawn():
-    session = Session(
-        randomness=Randomness(0), ledger=Ledger(Guarantee(1e-3, 1e-6), method="zcdp")
-    )
+    session = Session(randomness=Randomness(0), ledger=Ledger(Guarantee(1e-3, 1e-6), method="zcdp"))
     before = session.randomness._generator.bit_generator.state
     store = store_of(random_data((2, 2, 2), 100))
     with pytest.raises(Exception, match="left"):
@@ -221,12 +225,98 @@ def test_noise_is_charged_before_it_is_drawn():
     assert session.randomness._generator.bit_generator.state == before
 
 
-def test_too_many_levels_is_one_sentence() -> None:
-    """Two columns of 60 levels would need a matrix of 3,481 rows for one test."""
+def test_many_levels_are_merged_by_the_schema_alone() -> None:
+    """A hundred levels become twelve runs of neighbours, whatever the rows hold."""
+    for levels in (2, 12, 13, 40, 100):
+        group = groups(levels)
+        assert group[0] == 0
+        assert group[-1] == min(levels, MOST_LEVELS) - 1
+        assert set(np.diff(group)) <= {0, 1}
+        sizes = np.bincount(group)
+        assert sizes.max() - sizes.min() <= 1
     rng = np.random.default_rng(0)
-    codes = np.column_stack([rng.integers(0, r, 300) for r in (60, 60, 2)])
-    levels = tuple(tuple(map(str, range(r))) for r in (60, 60, 2))
-    with pytest.raises(InputError, match="at most 24"):
-        run("marginal_pc", Dataset.from_codes(codes, levels=levels))
-    wide = Dataset.from_codes(codes[:, [0, 2]], levels=(levels[0], levels[2]))
-    assert run("marginal_pc", wide).status == "complete"
+    x = rng.integers(0, 100, 20_000)
+    codes = np.column_stack([x, x // 25, rng.integers(0, 60, 20_000)])
+    data = Dataset.from_codes(codes)
+    small = merged(data)
+    assert max(small.cardinalities) == MOST_LEVELS
+    assert merged(small) is small
+    assert (small.codes[:, 0] == groups(100)[x]).all()
+    assert small.levels[0][0] == "0 to 8"
+    assert small.levels[1] == data.levels[1]
+    assert (
+        small.cardinalities
+        == merged(Dataset.from_codes(codes[:50], levels=data.levels)).cardinalities
+    )
+    result = run("marginal_pc", data, epsilon=1.0)
+    assert result.skeleton == {frozenset(("X0", "X1"))}
+
+
+def test_arrows_have_probabilities() -> None:
+    """Both directions of every edge, and an arrow drawn is one that was earned."""
+    data = load_dataset("asia", n=50_000, seed=0)
+    result = run("marginal_pc", data, epsilon=5.0, seed=1)
+    arrows = result.diagnostics.arrow_confidence
+    linked = {frozenset((data.names[i], data.names[j])) for i, j in arrows}
+    assert linked == result.skeleton
+    assert len(arrows) == 2 * len(linked)
+    assert all(p >= 0 and p + arrows[j, i] <= 1 + 1e-9 for (i, j), p in arrows.items())
+    for (i, j), p in arrows.items():
+        if p > EARNED and p > arrows[j, i]:
+            assert not result.matrix[j, i]
+    voted = run("marginal_pc", data, epsilon=5.0, seed=1, orientation="majority")
+    assert voted.skeleton == result.skeleton
+    assert not voted.diagnostics.arrow_confidence
+
+
+def test_without_noise_directions_meet_those_of_pc() -> None:
+    """The same rule on exact evidence: Sachs, where both skeletons are right."""
+    data = load_dataset("sachs", n=50_000, seed=2)
+    options = {"stable": True, "max_order": 3, "orientation": "strongest"}
+    plain = run("pc", data, statistic="g2", **options)
+    ours = run("marginal_pc", data, epsilon=1e7)
+    assert (plain.matrix == ours.matrix).all()
+    assert ours.metrics.directed_f1 == 1.0
+
+
+def test_the_strongest_forest_is_kruskals() -> None:
+    """Against networkx on the same weights."""
+    data = load_dataset("sachs", n=20_000, seed=0)
+    ledger = Ledger(Guarantee(1.0, 1e-6), method="gdp")
+    session = Session(randomness=Randomness(0), ledger=ledger)
+    tests = NoisyTests(released.release_pairs(session, store_of(data), ledger.limit))
+    graph, weighted = Graph(data.d), nx.Graph()
+    for x, y in combinations(range(data.d), 2):
+        weighted.add_edge(x, y, weight=max(tests.test(x, y).bayes, -1.0))
+    found = strongest_forest(tests, graph)
+    best = nx.maximum_spanning_tree(weighted)
+    assert len(found) == data.d - 1
+    total = sum(weighted.edges[p]["weight"] for p in found)
+    assert total == pytest.approx(best.size(weight="weight"))
+
+
+@pytest.mark.parametrize("ordinal", [False, True])
+def test_all_pairs_at_once_are_the_single_tests(ordinal: bool) -> None:
+    """The marginal tests in one loop against the same test asked pair by pair."""
+    data = random_data((2, 3, 1, 4), 3000, seed=3)
+    ledger = Ledger(Guarantee(2.0, 1e-6), method="gdp")
+    session = Session(randomness=Randomness(0), ledger=ledger)
+    tests = NoisyTests(
+        released.release_pairs(session, store_of(data), ledger.limit), ordinal=ordinal
+    )
+    for x, y in combinations(range(4), 2):
+        one = tests._compute(x, y, ())
+        assert tests.test(x, y)[:4] == pytest.approx(one[:4])
+
+
+def test_wide_data_stay_small() -> None:
+    """150 variables: the screens leave a number of pairs that grows with d, not with d squared."""
+    rng = np.random.default_rng(0)
+    x = (rng.random((5000, 150)) < 0.4).astype(int)
+    x[:, 1::2] ^= (x[:, ::2] ^ (rng.random((5000, 75)) < 0.15)) ^ x[:, 1::2]
+    result = run("marginal_pc", Dataset.from_codes(x), epsilon=5.0, trace=False)
+    again = [c for c in result.ledger if c.label == "pairs again"]
+    assert len(again) >= 2
+    hits = {frozenset((f"X{i}", f"X{i + 1}")) for i in range(0, 150, 2)}
+    assert len(hits & result.skeleton) > 60
+    assert len(result.skeleton - hits) < 15

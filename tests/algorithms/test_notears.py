@@ -156,9 +156,7 @@ def test_diagnostics_trace_and_guarantee() -> None:
     assert result.spent.epsilon == np.inf
     assert result.diagnostics.weights.shape == (8, 8)
     assert result.diagnostics.h[-1] <= 1e-5
-    assert len(result.diagnostics.objective) == sum(
-        s.kind == "solve" for s in result.steps
-    )
+    assert len(result.diagnostics.objective) == sum(s.kind == "solve" for s in result.steps)
     assert result.diagnostics.oracle.f1 >= 0
     own = load_dataset("asia", n=20_000)
     object.__setattr__(own, "truth", None)

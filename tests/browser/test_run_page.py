@@ -62,7 +62,7 @@ def press_run(page: Page) -> None:
 def test_journey(page: Page, screenshots: Path) -> None:
     open_run(page)
     assert page.locator("iframe").count() == 2
-    page.get_by_text("Skeleton F1").wait_for()
+    page.get_by_text("Links found (recall)").wait_for()
     page.screenshot(path=screenshots / "run.png", full_page=True)
     frame = page.frame_locator("iframe >> nth=1").locator("canvas")
     box = frame.bounding_box()
@@ -75,8 +75,7 @@ def test_journey(page: Page, screenshots: Path) -> None:
     assert page.locator("iframe").first.bounding_box() == before  # nothing jumps
     assert page.locator(".st-key-result").evaluate("e => getComputedStyle(e).opacity") == "0.4"
     press_run(page)
-    page.get_by_text("Paper's total ε").wait_for()
-    page.get_by_text("Defended total ε").wait_for()
+    page.locator(".headline").get_by_text("what can be defended").wait_for()
     page.screenshot(path=screenshots / "run_published.png", full_page=True)
 
     page.get_by_text("Overlay", exact=True).click()
@@ -87,7 +86,7 @@ def test_journey(page: Page, screenshots: Path) -> None:
     assert "guarantee=published" in link
     page.goto(link)
     wait_drawn(page)
-    page.get_by_text("Paper's total ε").wait_for()
+    page.locator(".headline").get_by_text("what can be defended").wait_for()
     assert page.blocked == []  # type: ignore[attr-defined]
 
 

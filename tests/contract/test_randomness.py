@@ -175,7 +175,7 @@ MAY = {
     "privacy/mechanisms.py",
     "tables/subsample.py",
     "data/networks.py",
-    "data/pairs.py",
+    "data/simulated_pairs.py",
     "data/simulated.py",
     "data/imagined.py",
     "release/plan.py",  # rows of imagined networks

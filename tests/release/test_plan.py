@@ -23,7 +23,9 @@ def schema(tmp_path: Path, content: Any) -> str:
     return str(path)
 
 
+HEAD = {"format": "dp-causal-explorer/schema", "version": 1}
 COLUMNS = {
+    **HEAD,
     "columns": [
         {"name": f"c{j}", "type": "unordered", "levels": ["a", "b", "c"][: 2 + j % 2]}
         for j in range(5)
@@ -112,9 +114,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     ("content", "extra"),
     [
         ("not json", []),
-        ({"columns": []}, []),
-        ({"columns": [{"name": "a"}]}, []),
-        ({"columns": COLUMNS["columns"][:1]}, []),
+        ({**HEAD, "columns": []}, []),
+        ({**HEAD, "columns": [{"name": "a"}]}, []),
+        ({**HEAD, "columns": COLUMNS["columns"][:1]}, []),
         (COLUMNS, ["--epsilon", "zero"]),
         (COLUMNS, ["--epsilon", "-1"]),
         (COLUMNS, ["--rows", "1"]),

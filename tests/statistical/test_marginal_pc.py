@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from engine import Dataset
+from benchmarks.random_networks import random_dataset
+from engine import Dataset, run
 from engine.marginals import moments as released
 from engine.marginals.citest import NoisyTests
 from engine.privacy.accounting import Guarantee, rho_budget
@@ -77,6 +78,24 @@ def test_noise_costs_power_but_not_calibration_of_the_margin():
     tests = NoisyTests(moments)
     assert tests.test(0, 1).bayes > 5
     assert tests.test(0, 1, (2,)).bayes < 0
+
+
+def test_weighed_colliders_beat_the_vote():
+    """Directed F1 on 16 random networks of 10 nodes, mean gain over the majority rule above .1.
+
+    On 40 other networks the gain was .264 with a standard deviation of .22: the mean of 16 falls
+    below .1 with probability .002. A rule that gains nothing passes with probability .04.
+    """
+    gains = []
+    for seed in range(16):
+        data = random_dataset(10, 13, 2000 + seed, n=20_000)
+        voted, weighed = (
+            run("marginal_pc", data, epsilon=3.0, seed=seed, orientation=rule, trace=False)
+            for rule in ("majority", "strongest")
+        )
+        assert voted.skeleton == weighed.skeleton
+        gains.append(weighed.metrics.directed_f1 - voted.metrics.directed_f1)
+    assert np.mean(gains) > 0.1
 
 
 # Audit: adversarial neighbours --------------------------------------------------------------

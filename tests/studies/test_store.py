@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import multiprocessing
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -160,3 +161,48 @@ def test_two_processes_writing_one_file_lose_nothing(tmp_path: Path) -> None:
         assert writer.exitcode == 0
     with ResultStore(path) as store:
         assert sorted(r.seed for r in store.results()) == list(range(300))
+
+
+DAMAGE = {
+    "bad JSON": ("cpdag", "[[1"),
+    "a null": ("ci_tests_by_order", None),
+    "another type": ("spent_epsilon", "much"),
+    "a pair of three": ("cpdag", '[["a", "b", "c"]]'),
+    "a number for a name": ("cpdag", '[["a", 1]]'),
+    "no status": ("status", None),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGE)
+def test_a_damaged_row_is_named_left_and_computed_again_on_request(
+    case: str, tmp_path: Path
+) -> None:
+    column, value = DAMAGE[case]
+    path = tmp_path / "s.db"
+    assert len(list(sweep("cancer", "pc", seeds=3, store=path))) == 3
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute(f"UPDATE cells SET {column} = ? WHERE seed = 1", (value,))
+    with ResultStore(path) as store:
+        assert [r.seed for r in store.results()] == [0, 2]
+        assert store.damaged == ["pc on cancer, seed 1"]
+    with pytest.raises(InputError, match=r"damaged row \(pc on cancer, seed 1\).*--repair"):
+        list(sweep("cancer", "pc", seeds=3, store=path))
+    with closing(sqlite3.connect(path)) as raw:
+        (left,) = raw.execute(f"SELECT {column} FROM cells WHERE seed = 1").fetchone()
+    assert left == value
+    assert len(list(sweep("cancer", "pc", seeds=3, store=path, repair=True))) == 3
+    with ResultStore(path) as store:
+        assert [r.seed for r in store.results()] == [0, 1, 2]
+        assert not store.damaged
+
+
+def test_a_damaged_study_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with ResultStore(path) as store:
+        store.save_study("sound", {"a": 1})
+        store.save_study("torn", {"a": 2})
+    with closing(sqlite3.connect(path)) as raw, raw:
+        raw.execute("UPDATE studies SET spec = '[1' WHERE name = 'torn'")
+    with ResultStore(path) as store:
+        assert store.studies() == {"sound": {"a": 1}}
+        assert store.damaged == ["the study 'torn'"]

@@ -84,6 +84,27 @@ def test_a_dask_cluster_of_two_workers_gives_the_same_cells(
         assert _fixed(sweep(datasets, KEYS, GRID, 3, executor=address)) == expected
 
 
+def test_a_killed_dask_worker_ends_the_study_with_one_sentence(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    store = tmp_path / "s.db"
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address=None, local_directory=tmp_path / "w"
+    ) as cluster:
+        slow = sweep(
+            "asia",
+            "noleaks",
+            {"gradients": 1000},
+            200,
+            store=store,
+            executor=cluster.scheduler_address,
+        )
+        next(slow)
+        cluster.scale(1)
+        with pytest.raises(InputError, match=r"worker.*what was finished is kept\.$"):
+            list(slow)
+    assert _rows(store) >= 1
+
+
 def test_cells_are_shared_through_a_store(datasets: list[Dataset], tmp_path: Path) -> None:
     path, seen = tmp_path / "s.db", list[Progress]()
     first = _fixed(sweep(datasets, "priv_pc", GRID, 2, store=path))

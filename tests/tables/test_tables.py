@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2, hypergeom, multivariate_hypergeom
 
+import engine.tables.store as store_module
 from engine import load_dataset
 from engine.data.dataset import Dataset
 from engine.randomness import Randomness
@@ -249,6 +250,25 @@ def test_store_stays_within_its_bound() -> None:
     store.keep(99, lambda: calls.append(1))  # the newest is still there
     store.keep(0, lambda: calls.append(0))  # the oldest is not
     assert calls == [0]
+
+
+def test_all_stores_share_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = Bounded(30_000, store_module._size)
+    monkeypatch.setattr(store_module, "_shared", shared)
+    stores = [Store(random_data(seed, 50, SIZES)) for seed in range(3)]
+    for k in range(60):
+        stores[k % 3].keep(k, lambda k=k: np.full(100, k))
+        assert shared.bytes <= 30_000
+    assert stores[2].kept(59) is not None
+    assert stores[0].kept(0) is None  # it made room for another's
+    assert all(store.kept(59) is None for store in stores[:2])  # keys do not mix
+    before = shared.bytes
+    stores.pop()
+    gc.collect()
+    assert 0 < shared.bytes < before  # what was its own is let go
+    stores.clear()
+    gc.collect()
+    assert shared.bytes == len(shared) == 0
 
 
 def test_least_recently_used_goes_first() -> None:

@@ -31,6 +31,7 @@ def open_app() -> Callable[..., AppTest]:
             app.switch_page(f"pages/{page}.py")
         for name, value in query.items():
             app.query_params[name] = value
+        app.session_state["run-more"] = True  # what is folded away is looked at too
         app.run()
         assert not app.exception
         return app

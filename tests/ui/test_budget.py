@@ -29,7 +29,7 @@ def test_orders_as_planned_and_spent(budget_page: AppTest, guarantee: str) -> No
     assert not budget_page.exception
     data = load_dataset("cancer", n=2000, seed=0)
     result = run("curate_pc", data, epsilon=20.0, guarantee=guarantee)
-    shown = table(budget_page, "Order")
+    shown = table(budget_page, "Spent: budget")
     spent = {s.order: s.cost for s in result.diagnostics.allocation.spent}
     for order, cost in zip(shown["Order"], shown["Spent: budget"], strict=True):
         assert cost == pytest.approx(spent.get(order, 0.0))

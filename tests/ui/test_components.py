@@ -37,7 +37,7 @@ from pages.components.charts.palette import STROKES
         (1892.2, "1,892"),
         (1e-6, "1e-6"),
         (2.5e9, "2.5e9"),
-        (math.inf, "∞"),
+        (math.inf, "nothing"),
         (None, "–"),
         (-0.286, "-0.286"),
     ],

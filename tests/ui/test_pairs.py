@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.studies.pairwise import EPSILONS
+from pages.components import text
 from pages.components.state.pairs import batch_pairs
 
 
@@ -40,6 +42,14 @@ def test_every_release(pairs_page: AppTest, release: str) -> None:
     assert spent.value == "1"
     whose = "every row" if release == "vote" else "test half's rows"
     assert any(whose in c.value for c in pairs_page.caption)
+
+
+def test_the_script_gives_the_same_decision(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("pairs")
+    there: dict[str, Any] = {}
+    exec(app.code[0].value, there)
+    released = next(m for m in app.metric if m.label == "Released")
+    assert text.number(there["result"].diagnostics.scores[0]) == released.value
 
 
 def test_without_data_there_is_one_sentence(open_app: Callable[..., AppTest]) -> None:

@@ -18,10 +18,17 @@ from pages.components.state import settings, worker
 from pages.components.views import allocation, ledger, trace
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
+F1, SHD = "Both in one number (skeleton F1)", "Pairs that differ (SHD)"
+TESTS = "Tests made (CI tests)"
 
 
 def metrics(app: AppTest) -> dict[str, str]:
     return {m.label: m.value for m in app.metric}
+
+
+def headline(app: AppTest) -> str:
+    """What was found and what it cost, as on screen; empty if something else stands there."""
+    return next((h.value for h in app.get("html") if 'class="headline"' in h.value), "")
 
 
 def messages(app: AppTest) -> list[str]:
@@ -61,11 +68,13 @@ def session(open_app: Callable[..., AppTest]) -> AppTest:
 def test_opens_on_a_finished_run(untouched: AppTest) -> None:
     app, result = untouched, run("priv_pc", ASIA, seed=0)
     shown = metrics(app)
-    assert shown["Skeleton F1"] == f"{result.metrics.skeleton_f1:.2f}"
-    assert shown["SHD"] == str(result.metrics.shd)
-    assert shown["CI tests"] == str(result.ci_tests)
+    assert shown[F1] == f"{result.metrics.skeleton_f1:.2f}"
+    assert shown[SHD] == str(result.metrics.shd)
+    assert shown[TESTS] == str(result.ci_tests)
     assert len(app.get("iframe")) == 2
-    assert messages(app)[0].startswith("Complete")
+    assert "5 of 8 true links found, 2 invented." in headline(app)
+    assert "1 carries a direction that such data cannot tell" in headline(app)
+    assert "Guaranteed: ε = 1 for the whole run" in headline(app)
 
 
 def test_graphs_hold_every_node_and_no_external_address(untouched: AppTest) -> None:
@@ -147,7 +156,7 @@ def test_changed_settings_are_called_stale_until_run(app: AppTest) -> None:
     assert "Settings changed – press Run." not in messages(app)
     assert dimmed not in app_html(app)
     result = run("priv_pc", ASIA, seed=5)
-    assert metrics(app)["CI tests"] == str(result.ci_tests)
+    assert metrics(app)[TESTS] == str(result.ci_tests)
 
 
 def test_strict_shows_guarantee_used_and_left(untouched: AppTest) -> None:
@@ -174,13 +183,20 @@ def test_published_shows_the_papers_total_beside_the_defended_one(app: AppTest) 
 def test_no_privacy_is_said(app: AppTest) -> None:
     app.selectbox(key="run-algorithm").set_value("pc").run()
     press_run(app)
-    assert metrics(app)["Guaranteed total ε"] == "none"
-    assert metrics(app)["Defended total ε"] == "∞"
+    assert metrics(app)["Defended total ε"] == "nothing"
+    assert "No privacy: nothing can be defended" in headline(app)
 
 
 def test_an_exhausted_budget_is_explained(open_app: Callable[..., AppTest]) -> None:
     app = open_app(data="child", n="5000", epsilon="0.1")
-    assert "The budget ran out at order" in app.warning[0].value
+    assert "The budget ran out at order" in headline(app)
+    run_ = app.session_state["shown"].result
+    assert run_.untested
+    assert f"{len(run_.untested):,} more pairs were not tested to the end" in headline(app)
+    frames = [f.proto.srcdoc.count('"from":') for f in app.get("iframe")]
+    app.toggle(key="run-waiting").set_value(True).run()
+    more = [f.proto.srcdoc.count('"from":') for f in app.get("iframe")]
+    assert more[-1] == frames[-1] + len(run_.untested)
 
 
 @pytest.mark.parametrize("epsilon", [-1.0, 0.0, 1e9])
@@ -227,7 +243,7 @@ def test_link_round_trip(app: AppTest, open_app: Callable[..., AppTest]) -> None
     link = {k: v[0] if isinstance(v, list) else v for k, v in dict(app.query_params).items()}
     again = open_app(**link)
     assert "Sachs" in app_html(again)
-    same = ("Skeleton F1", "SHD", "CI tests", "Budget left (ρ)")
+    same = (F1, SHD, TESTS, "Budget left (ρ)")
     assert [metrics(again)[k] for k in same] == [metrics(app)[k] for k in same]
     assert again.number_input(key="run-seed").value == 7
     assert again.number_input(key="param-epsilon").value == 10.0
@@ -340,8 +356,8 @@ def test_a_long_run_shows_progress_and_then_its_result(
     slow.go.set()
     finish(app)
     assert "cancel-run" not in buttons(app)
-    assert metrics(app)["CI tests"] == str(run("priv_pc", ASIA, seed=901).ci_tests)
-    assert not messages(app)[0].startswith("Stopped")
+    assert metrics(app)[TESTS] == str(run("priv_pc", ASIA, seed=901).ci_tests)
+    assert "Stopped" not in headline(app)
     assert app.session_state["shown"].result.status != "cancelled"
 
 
@@ -351,11 +367,11 @@ def test_a_stopped_run_is_shown_and_not_remembered_as_finished(
     start_slow(app, slow, monkeypatch, 902)
     app.button(key="cancel-run").click().run()
     finish(app)
-    assert messages(app)[0].startswith("Stopped: what was decided")
+    assert "Stopped: what was decided" in headline(app)
     assert app.session_state["shown"].result.status == "cancelled"
     slow.go.set()
     finish(press_run(app))
-    assert not messages(app)[0].startswith("Stopped")
+    assert "Stopped" not in headline(app)
     assert app.session_state["shown"].result.status != "cancelled"
 
 
@@ -415,6 +431,7 @@ def test_marginal_pc_lists_released_tables_and_confidence(
     learned = edges[edges["Learned"] != "no edge"]
     assert len(learned) == len(result.skeleton)
     assert learned["Confidence"].str.contains("%").all()
+    assert learned["Arrow"].str.fullmatch(r"→ .+ %, ← .+ %").all()
     pages = [f.proto.srcdoc for f in app.get("iframe")]
     assert "Confidence:" in pages[1]
     assert "Confidence:" not in pages[0]
@@ -425,7 +442,7 @@ def test_score_based_runs_show_weights_curves_and_no_empty_tests(
     open_app: Callable[..., AppTest], key: str
 ) -> None:
     app = open_app(data="cancer", n="2000", algorithm=key)
-    assert "CI tests" not in metrics(app)
+    assert TESTS not in metrics(app)
     assert int(metrics(app)["Iterations"]) > 0
     titles = [m.value for m in app.markdown]
     assert any("h(W)" in t and "by iteration" in t for t in titles)
@@ -451,7 +468,7 @@ def test_simulated_models_are_offered_and_travel_in_links(
     press_run(app)
     assert "SEM, Scale-free, Gumbel" in app_html(app)
     again = open_app(data="sem:sf:6:7:gumbel", n="2000", algorithm="notears")
-    assert metrics(again)["SHD"] == metrics(app)["SHD"]
+    assert metrics(again)[SHD] == metrics(app)[SHD]
     assert again.number_input(key="run-sem_nodes").value == 6
     again.switch_page("pages/data.py").run()
     assert not again.exception

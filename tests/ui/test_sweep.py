@@ -54,7 +54,7 @@ def words(app: AppTest) -> str:
 
 
 def test_it_opens_on_a_finished_example(sweep_page: AppTest) -> None:
-    assert "110 of 110 runs" in words(sweep_page)
+    assert "145 of 145 runs" in words(sweep_page)
     assert len(sweep_page.get("plotly_chart")) == 2
     assert "Target F1" in [s.label for s in sweep_page.slider]
     assert any("runs, about" in c.value for c in sweep_page.caption)
@@ -112,7 +112,7 @@ def test_a_foreign_or_damaged_file_is_one_sentence(sweep_page: AppTest, content:
     assert len(sweep_page.error) == 1
     assert "not a file of study results" in sweep_page.error[0].value
     assert (Path("studies") / "odd.db").read_bytes() == content
-    assert "110 of 110 runs" in words(sweep_page)
+    assert "145 of 145 runs" in words(sweep_page)
 
 
 def test_bad_settings_are_one_sentence_and_stop_start(sweep_page: AppTest) -> None:

@@ -15,7 +15,14 @@ export default function ({parentElement, setTriggerValue}) {
   const timer = setInterval(() => {
     if (shade() !== known) { known = shade(); setTriggerValue("theme", known); }
   }, 300);
-  return () => clearInterval(timer);
+  // A table takes every Tab to walk through its cells; arrows do that. Tab goes on to what follows.
+  const leave = (e) => {
+    if (e.key === "Tab" && e.target.closest && e.target.closest('[data-testid="stDataFrame"]')) {
+      e.stopImmediatePropagation();
+    }
+  };
+  document.addEventListener("keydown", leave, true);
+  return () => { clearInterval(timer); document.removeEventListener("keydown", leave, true); };
 }
 """
 # Graphs live in frames: a click travels to the page here, and the chosen node to every frame.

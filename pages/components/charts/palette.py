@@ -64,6 +64,16 @@ def font_ink() -> str:
     return _FONT[theme()]
 
 
+def muted_ink() -> str:
+    """The colour of small print: 4.5:1 at least on the page and on the sidebar."""
+    return {"light": "#4d5666", "dark": "#b3bdcc"}[theme()]
+
+
+def link_ink() -> str:
+    """The colour of links in words."""
+    return {"light": "#2457b8", "dark": "#8db4ff"}[theme()]
+
+
 def see_through(colour: str, share: float) -> str:
     """A hex colour with an opacity, as Plotly takes it."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))

@@ -236,7 +236,7 @@ def curve_picture(
     here: tuple[float, float, str] | None = None,
     level: tuple[float, str] | None = None,
     theme: str = "light",
-    size: tuple[float, float] = (900, 430),
+    size: tuple[float, float] = (740, 360),
 ) -> Picture:
     """Curves over a logarithmic x; ``here`` is a named star, ``level`` a named horizontal line."""
     from matplotlib.figure import Figure

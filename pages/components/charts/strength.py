@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,11 +20,21 @@ _FAINT, _SURE = 1.0, 4.0  # widths of the least and the most certain edge
 
 @dataclass(frozen=True)
 class Strengths:
-    """``column`` names the value in tables, ``sentence`` says what the lines' width means."""
+    """``column`` names the value in tables, ``sentence`` says what the lines' width means.
+
+    ``arrows`` (a, b) -> the probability of an arrow from a to b, where the algorithm says it.
+    """
 
     column: str
     sentence: str
     values: Mapping[Pair, float]
+    arrows: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+    def directions(self, a: str, b: str) -> str:
+        """Both arrows' probabilities in words; nothing where they are not known."""
+        if (a, b) not in self.arrows:
+            return ""
+        return f"→ {percent(self.arrows[a, b])}, ← {percent(self.arrows[b, a])}"
 
 
 def strengths(result: RunResult) -> Strengths | None:
@@ -38,7 +48,8 @@ def strengths(result: RunResult) -> Strengths | None:
             "Line width and opacity: the confidence in an edge, the least probability of "
             "dependence among its tests given the released noise."
         )
-        return Strengths("Confidence", words, values)
+        arrows = {(names[i], names[j]): float(p) for (i, j), p in found.arrow_confidence.items()}
+        return Strengths("Confidence", words, values, arrows)
     if isinstance(found, ScoreDiagnostics):
         values = {pair: _weight(found.weights, names, pair) for pair in result.skeleton}
         words = "Line width: the edge's weight in the linear model, by size."
@@ -66,6 +77,8 @@ def _drawn(link: Link, known: Strengths, most: float) -> Link:
     if value is None:
         return link
     note = f"{known.column}: {exact(known, value)}"
+    if directions := known.directions(link.a, link.b):
+        note += f". {link.a} {directions} {link.b}"
     if known.column == "Weight":
         width = _THIN + (_THICK - _THIN) * abs(value) / most
         return replace(link, width=round(width, 2), note=note)
@@ -77,5 +90,10 @@ def _drawn(link: Link, known: Strengths, most: float) -> Link:
 def exact(known: Strengths, value: float) -> str:
     """The value in words; a probability is never rounded up to certainty."""
     if known.column == "Confidence":
-        return "> 99.9 %" if value > 0.999 else f"{value:.1%}".replace("%", " %")
+        return percent(value)
     return number(value)
+
+
+def percent(p: float) -> str:
+    """A probability, never rounded up to certainty."""
+    return "> 99.9 %" if p > 0.999 else f"{p:.1%}".replace("%", " %")

@@ -28,6 +28,8 @@ ALLOWED: Mapping[str, Sequence[Any]] = {
 
 def draft() -> Draft:
     """The Budget page's settings, kept over changes of page and in its address."""
+    if drafted_source().own:  # what runs on a person's own data by default must be defended
+        return kept("budget_own_draft", {**FRESH, "guarantee": "strict", "epsilon": 0.5})
     form = kept("budget_draft", dict(FRESH))
     if (query := arrived("budget")) is not None:
         fill("budget", query, form, FRESH, ALLOWED)

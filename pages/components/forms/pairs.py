@@ -7,7 +7,8 @@ from typing import Any
 import streamlit as st
 
 from engine import InputError
-from engine.data.pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES, WHERE, read_pair, read_tuebingen
+from engine.data.pairs import WHERE, read_pair, read_tuebingen
+from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES
 from engine.studies.pairwise import EPSILONS
 from pages.components import text
 from pages.components.forms.fields import bound, number, seed

@@ -46,7 +46,9 @@ def follow() -> None:
                 fill_draft(job.wanted)
                 draft()["name"] = job.name
         if "sweep.wanted" in query:
+            untouched = wanted_now()
             fill_draft(_wanted_in(query["sweep.wanted"]))
+            st.session_state["sweep_untouched"] = untouched
     except (InputError, OSError) as error:
         study_jobs.refuse(str(error))
     for name, choices in VIEWS.items():
@@ -77,8 +79,8 @@ def keep_address() -> None:
         wanted = wanted_now()
     except InputError:
         wanted = EXAMPLE
-    shown_now = job.wanted if job.path is not None else EXAMPLE
-    if wanted != shown_now and not wanted.own:
+    st.session_state["sweep_untouched"] = st.session_state.get("sweep_untouched") or wanted
+    if wanted != st.session_state["sweep_untouched"] and not wanted.own:
         query["sweep.wanted"] = json.dumps(wanted.as_json(), separators=(",", ":"))
     for name, choices in VIEWS.items():
         if (chosen := st.session_state.get(f"sweep-{name}", choices[0])) != choices[0]:
@@ -94,7 +96,8 @@ def draft() -> Draft:
 
 
 def fill_draft(wanted: Wanted) -> None:
-    """Show a study's settings in the form."""
+    """Show a study's settings in the form; what the form then asks for needs no address."""
+    st.session_state["sweep_untouched"] = None
     params = dict(wanted.params)
     first = next((s for s in wanted.sources if not s.own), Source())
     st.session_state["sweep_draft"] = {

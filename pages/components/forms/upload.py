@@ -10,9 +10,10 @@ import streamlit as st
 from engine import InputError, read_csv
 from engine.data.levels import MAX_LEVELS
 from engine.data.reading import MAX_COLUMNS, MAX_ROWS
+from engine.data.schema import load_schema
 from pages.components import text
 from pages.components.forms.fields import bound
-from pages.components.state.data import own_data
+from pages.components.state.data import OwnFile, own_data
 from pages.components.state.drafts import keep_own, kept
 
 LIMITS = (
@@ -35,13 +36,29 @@ def upload(*, key: str) -> None:
         key=f"{key}-truth",
         help="One edge a line: from,to or from -> to. Without it there are no scores.",
     )
+    declared = st.file_uploader(
+        "Schema (optional)",
+        type=["json"],
+        key=f"{key}-schema",
+        help="What is public about the columns; without it nothing is defended. The Data page "
+        "helps to write one.",
+    )
     options = _reading_options(key)
     if file is None:
         return
-    seen = (file.file_id, truth.file_id if truth is not None else None, repr(options))
+    ids = [one.file_id if one is not None else "" for one in (file, truth, declared)]
+    seen = (*ids, repr(options))
     if st.session_state.get("own_seen") != seen:
         st.session_state["own_seen"] = seen
-        st.session_state["own_problem"] = _read(file, truth, options)
+        kept_file = OwnFile(
+            file.getvalue(), file.name, truth.getvalue() if truth is not None else None, ids[0]
+        )
+        st.session_state["own_file"] = kept_file
+        st.session_state["own_problem"] = (
+            _read(file, truth, options)
+            if declared is None
+            else _follow(kept_file, declared.getvalue())
+        )
         if st.session_state["own_problem"] is None:
             st.rerun()
     if problem := st.session_state.get("own_problem"):
@@ -57,6 +74,15 @@ def _read(file: Any, truth: Any, options: dict[str, Any]) -> str | None:
         if truth is not None:
             truth.seek(0)
         keep_own(read_csv(file, truth=truth, levels=levels, edges=edges, **options))
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def _follow(file: OwnFile, schema: bytes) -> str | None:
+    """Keep the data as a declared schema reads them; returns what is wrong, in one sentence."""
+    try:
+        keep_own(file.read(load_schema(schema)))
     except InputError as error:
         return str(error)
     return None

@@ -68,7 +68,7 @@ def drafted_source() -> Source:
     form = draft()
     if form["network"] == OWN:
         data = own_data()
-        return Source(OWN, 0, 0, data.fingerprint if data is not None else "")
+        return Source(OWN, 0, 0, data.identity if data is not None else "")
     name = form["network"]
     if name == SEM:
         name = ":".join([SEM, *(f"{form[field]}" for field in SEM_FIELDS)])

@@ -12,12 +12,11 @@ import streamlit as st
 
 from engine import Dataset, InputError, RunResult, run
 from engine.algorithms.anm import AnmParameters
-from engine.data.pairs import HELD_OUT, MECHANISMS, NOISES, simulate_pair
+from engine.data.simulated_pairs import HELD_OUT, MECHANISMS, NOISES, simulate_pair
 from engine.errors import DataError
 from engine.pairs.decision import Setting
-from engine.randomness import secret_seed
 from engine.studies.pairwise import Picture, over_ridge, picture
-from pages.components.state.data import costs_of
+from pages.components.state.data import costs_of, promised
 from pages.components.state.drafts import Draft, kept
 
 SIMULATED, FILE, OWN_PAIR = "Simulated", "Tübingen file", "Your own CSV"
@@ -71,7 +70,7 @@ def setting_of(d: Draft) -> Setting:
 
 def picture_of(d: Draft, data: Dataset) -> Picture:
     """Everything exact of the pair."""
-    return _picture(data.fingerprint, setting_of(d), int(d["seed"]), data)
+    return _picture(data.identity, setting_of(d), int(d["seed"]), data)
 
 
 @st.cache_data(max_entries=32, show_spinner="Fitting …", scope="session")
@@ -99,8 +98,10 @@ def released(d: Draft, data: Dataset) -> RunResult:
         if d["release"] != "vote":
             values["protect"] = "test"
         return run("anm", data, seed=int(d["seed"]), **values)
-    result = run("anm", data, seed=secret_seed(), **values)
-    costs_of(data).append((result.spent.epsilon, result.spent.delta))
+    costs, key = costs_of(data), object()
+    costs.begin(key, promised("anm", values, data))
+    result = run("anm", data, **values)
+    costs.settle(key, result.spent)
     return result
 
 

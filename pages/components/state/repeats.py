@@ -96,7 +96,7 @@ def repeats_of(run: Shown) -> Repeats | None:
     """
     if not run.data.public or run.data.truth is None or "epsilon" not in run.settings.params:
         return None
-    key = (run.data.fingerprint, run.settings.algorithm, tuple(run.settings.params.items()))
+    key = (run.data.identity, run.settings.algorithm, tuple(run.settings.params.items()))
     store = _store()
     with _LOCK:
         found = store.get(key)

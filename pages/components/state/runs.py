@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -12,13 +11,11 @@ import streamlit as st
 
 from engine import Dataset, InputError, RunResult
 from pages.components.state import address, worker
-from pages.components.state.data import costs_of, data_for
+from pages.components.state.data import costs_of, data_for, promised
 from pages.components.state.drafts import drafted, redraft
 from pages.components.state.lifetime import here
 from pages.components.state.settings import OWN, Settings, filled
 from pages.components.state.worker import RunJob
-
-_SEEDS = 2**63
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,30 +74,43 @@ def _keep(store: OrderedDict[Any, RunResult], key: Any, result: RunResult) -> No
 def begun(settings: Settings) -> Shown | RunJob:
     """The same run if it is known, else a job that has started; raises InputError in one sentence.
 
-    A run on own data draws a new secret seed and is added to what these data have cost.
+    A run on own data draws secret noise and is on their meter from before it begins.
     """
     data = data_for(settings.source)
     if settings.seed is None:
-        costs, seed = costs_of(data), secrets.randbelow(_SEEDS)
+        return _begun_on_own(settings, data)
+    store, chosen = _finished(), tuple(settings.params.items())
+    key = (data.identity, data.name, settings.algorithm, chosen, settings.seed)
+    if (known := store.get(key)) is not None:
+        return Shown(settings, data, known)
+    if (going := _left_behind(key)) is not None:
+        return going
 
-        def keep(result: RunResult) -> None:
-            costs.append((result.spent.epsilon, result.spent.delta))
-    else:
-        store, seed = _finished(), settings.seed
-        chosen = tuple(settings.params.items())
-        key = (data.fingerprint, data.name, settings.algorithm, chosen, seed)
-        if (known := store.get(key)) is not None:
-            return Shown(settings, data, known)
+    def keep(result: RunResult) -> None:
+        _keep(store, key, result)
 
-        if (going := _left_behind(key)) is not None:
-            return going
+    job = RunJob(
+        settings, settings.algorithm, data, settings.seed, settings.params, keep, present=here()
+    )
+    _remember(key, job)
+    job.start()
+    return job
 
-        def keep(result: RunResult) -> None:
-            _keep(store, key, result)
 
-    job = RunJob(settings, settings.algorithm, data, seed, settings.params, keep, here())
-    if settings.seed is not None:
-        _remember(key, job)
+def _begun_on_own(settings: Settings, data: Dataset) -> RunJob:
+    """A run on own data; one that is refused before it draws anything costs nothing."""
+    meter, key = costs_of(data), object()
+    job = RunJob(
+        settings,
+        settings.algorithm,
+        data,
+        None,
+        settings.params,
+        keep=lambda result: meter.settle(key, result.spent),
+        refused=lambda: meter.forget(key),
+        present=here(),
+    )
+    meter.begin(key, promised(settings.algorithm, settings.params, data))
     job.start()
     return job
 

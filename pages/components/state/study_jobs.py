@@ -5,7 +5,6 @@ The worker uses nothing of Streamlit's. Studies on a person's own data stay in m
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,9 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, InputError
+from engine.privacy.accounting import Guarantee
 from engine.studies import (
+    Cell,
     CellResult,
     Estimate,
     Plan,
@@ -26,7 +27,7 @@ from engine.studies import (
     plan,
     sweep,
 )
-from pages.components.state.data import bundled, costs_of, data_for
+from pages.components.state.data import Meter, bundled, costs_of, data_for, promised
 from pages.components.state.lifetime import STUDIES, Present, end_when_left, here
 from pages.components.state.studies import EXAMPLE, Wanted
 from pages.components.state.study_files import keep_spec, path_of
@@ -52,11 +53,10 @@ class StudyJob:
     progress: Progress | None = None
     error: str = ""
     note: str = ""
-    costs: list[tuple[float, float]] | None = None  # what own data have cost in this session
-    own_print: str = ""  # whose cells add to it
+    costs: Meter | None = None  # what own data have cost in this session
+    own: Dataset | None = None  # whose cells add to it
     expected: Mapping[tuple[str, str], float] = field(default_factory=dict)  # seconds of a run
     present: Present = lambda: True
-    _seeds: tuple[int, ...] = ()
     _memory: ResultStore | None = None
     _cancel: threading.Event = field(default_factory=threading.Event)
     _ended: threading.Event = field(default_factory=threading.Event)
@@ -83,11 +83,9 @@ class StudyJob:
     def start(self, datasets: Sequence[Dataset], *, executor: str = "serial") -> None:
         """Run what is missing in a thread of its own. Raises InputError before anything runs."""
         assert self.wanted is not None
-        if self.wanted.own and not self._seeds:
-            # A seed that can be guessed takes the noise away: own data get secret ones.
-            self._seeds = tuple(secrets.randbelow(2**62) for _ in range(self.wanted.seeds))
+        if self.wanted.own and self._memory is None:
             self._memory = ResultStore(":memory:")
-        seeds = self._seeds or self.wanted.seeds
+        seeds = self.wanted.seeds
         study = plan(datasets, self.wanted.algorithms, self.wanted.parameters(), seeds)
         self.total = len(study.cells)
         if self.path is not None:
@@ -122,10 +120,11 @@ class StudyJob:
                 executor=executor,
                 cancelled=self._cancel.is_set,
                 on_progress=self._noted,
+                on_start=self._begun,
                 expected=self.expected,
             ):
                 self.results.append(result)
-                self._charge(result)
+                self._settle(result)
             state = "finished" if self.done >= self.total else "cancelled"
         except InputError as error:
             self.error = str(error)
@@ -139,11 +138,19 @@ class StudyJob:
     def _noted(self, progress: Progress) -> None:
         self.progress = progress
 
-    def _charge(self, result: CellResult) -> None:
-        """Add a run on own data to what they have cost, once."""
-        fresh = self.progress is not None and self.progress.done > self.progress.reused
-        if self.costs is not None and fresh and result.fingerprint == self.own_print:
-            self.costs.append((result.spent_epsilon, result.spent_delta))
+    def _begun(self, cells: Sequence[Cell]) -> None:
+        """Put runs on own data on their meter before a worker has them."""
+        if self.costs is None or self.own is None:
+            return
+        for cell in cells:
+            if cell.own:
+                self.costs.begin(cell.key, promised(cell.algorithm, cell.values, self.own))
+
+    def _settle(self, result: CellResult) -> None:
+        """What a run on own data did cost; one that was kept already costs the same again."""
+        if self.costs is not None and result.cell.own:
+            cost = Guarantee(result.spent_epsilon, result.spent_delta)
+            self.costs.settle(result.cell.key, cost)
 
 
 def opened(name: str) -> StudyJob:
@@ -213,7 +220,7 @@ def launch(job: StudyJob, *, seconds: float = 0.0) -> None:
     datasets = datasets_of(job.wanted)
     if job.wanted.own:
         own = next(d for d, s in zip(datasets, job.wanted.sources, strict=True) if s.own)
-        job.costs, job.own_print = costs_of(own), own.fingerprint
+        job.costs, job.own = costs_of(own), own
     job.present = here()
     job.expected = estimated(job.wanted).seconds_each
     job.start(datasets, executor="processes" if seconds > _PROCESS_SECONDS else "serial")

@@ -10,11 +10,13 @@ import streamlit as st
 from engine import Dataset, RunResult, run
 from engine.studies.lessons import query
 from engine.studies.neighbours import Neighbours, farthest
+from pages.components.state import address
 from pages.components.state.data import bundled
 from pages.components.state.drafts import Draft, kept
 
 NETWORKS = ("asia", "cancer", "earthquake", "survey")
 ROWS = 20_000
+_START: Draft = {"network": "asia", "epsilon": 1.0, "seed": 0}
 LOW, HIGH = 0.05, 20.0  # ends of epsilon on this page
 
 
@@ -33,16 +35,26 @@ class Tour:
 
 
 def draft() -> Draft:
-    """What the form shows; at a session's start what the link says, as far as it is in range."""
-    asked = st.query_params
-    fresh: Draft = {"network": "asia", "epsilon": 1.0, "seed": 0}
+    """What the form shows."""
+    return kept("tour", dict(_START))
+
+
+def follow() -> None:
+    """Fill the form from the address after a link, Reload, Back or Forward.
+
+    What is missing or out of range there is as at the start.
+    """
+    asked = address.arrived("learn")
+    if asked is None:
+        return
+    d = draft()
+    d.update(_START)
     if asked.get("network") in NETWORKS:
-        fresh["network"] = asked["network"]
+        d["network"] = asked["network"]
     if (epsilon := _number(asked.get("total", ""))) is not None and LOW <= epsilon <= HIGH:
-        fresh["epsilon"] = epsilon
+        d["epsilon"] = epsilon
     if (seed := _number(asked.get("draw", ""))) is not None and 0 <= seed < 1e9:
-        fresh["seed"] = int(seed)
-    return kept("tour", fresh)
+        d["seed"] = int(seed)
 
 
 def tour() -> Tour:

@@ -22,15 +22,16 @@ class RunJob:
     """One run: what it computes, how far it is, and what came of it.
 
     ``settings`` is whatever the page wants to find again. ``keep`` gets the result in the thread.
-    ``present`` says whether somebody still looks.
+    ``refused`` hears that the input did not fit. ``present`` says whether somebody still looks.
     """
 
     settings: Any
     key: str
     data: Dataset
-    seed: int
+    seed: int | None
     params: Mapping[str, Any]
     keep: Callable[[RunResult], None] = lambda _: None
+    refused: Callable[[], None] = lambda: None
     present: Present = lambda: True
     result: RunResult | None = None
     error: str = ""
@@ -95,6 +96,7 @@ class RunJob:
             self.keep(self.result)
         except InputError as error:
             self.error = str(error)
+            self.refused()
         except Exception as error:  # the thread has no one else to tell
             self.result = None
             self.error = (

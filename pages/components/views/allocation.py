@@ -71,7 +71,7 @@ def plan_chart(result: RunResult, *, key: str) -> None:
     """The three budgets as bars."""
     table, unit = plan_table(result), unit_of(result)
     costs = table.iloc[:, 1:].max(axis=1)
-    table = table[costs > 0.005 * costs.max()]  # planned bars too low to be seen
+    table = table[costs > SEEN * costs.max()]
     looks = zip(table.columns[1:], group_inks(), ("/", "", ""), strict=True)
     figure = grouped(
         table["Order"].tolist(),
@@ -98,6 +98,24 @@ def orders_view(run: Shown) -> None:
         st.info("The total is too small for a plan: no order was run. Raise ε.")
         return
     table, unit = orders_table(run.data, result), unit_of(result)
+    paid = table[[f"{view}: budget" for view in (START, ANEW, SPENT)]].max(axis=1)
+    seen = paid > SEEN * paid.max()
+    if seen.sum() > 1:
+        _charts(table, unit)
+    else:  # a chart of one bar says less than a sentence
+        order, all_of_it = table.loc[seen, "Order"].iloc[0], number(float(paid.max()))
+        st.markdown(f"Order {order} gets it all, {all_of_it} {unit}; the others next to nothing.")
+    st.caption(_notes(result, table, unit))
+    show.table(_short(table, unit), alt="Budget by order")
+    with st.expander("All numbers", key="budget-all"):
+        words = {c: c.replace(START, "Plan").replace("Planned", "Plan") for c in table.columns}
+        show.table(table.rename(columns=words), alt="All numbers by order")
+
+
+SEEN = 0.005  # a budget below this share of the largest is no bar that can be seen
+
+
+def _charts(table: pd.DataFrame, unit: str) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         show.figure(
@@ -111,9 +129,19 @@ def orders_view(run: Shown) -> None:
             key="budget-tests",
             alt="ε of one test at every order: planned, spent, uniform",
         )
-    st.caption(_notes(result, table, unit))
-    short = {c: c.replace(START, "Plan").replace("Planned", "Plan") for c in table.columns}
-    show.table(table.rename(columns=short), alt="Budget by order")
+
+
+def _short(table: pd.DataFrame, unit: str) -> pd.DataFrame:
+    """What a reader asks first: tests and budget, planned and spent."""
+    names = {
+        f"{START}: tests": "Tests planned",
+        f"{SPENT}: tests": "Tests made",
+        f"{START}: budget": f"Planned ({unit})",
+        f"{ANEW}: budget": f"Planned anew ({unit})",
+        f"{SPENT}: budget": f"Spent ({unit})",
+        f"{UNIFORM}: budget": f"Uniform ({unit})",
+    }
+    return table[["Order", *names]].rename(columns=names)
 
 
 def orders_table(data: Dataset, result: RunResult) -> pd.DataFrame:

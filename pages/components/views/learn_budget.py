@@ -44,15 +44,20 @@ def sieve_view(now: Tour) -> None:
         )
         show.figure(figure, key="learn-sieve", alt="Questions sieved and examined at each order")
     with right:
-        tests = sum(sieved) + 2 * sum(examined)
         rounds = sum(examined)
         st.metric("Questions", f"{sum(sieved) + rounds:,}")
         st.metric("Answered by the sieve alone", f"{sum(sieved):,}")
-        st.metric("Examined, each with the ε of half a round", f"{rounds:,}")
+        st.metric("Examined", f"{rounds:,}")
         st.markdown(
-            f"A test for each answer would share ε = {number(now.epsilon)} (strict, the whole run) "
-            f"among {tests:,}. A sieve pays only when it says “perhaps independent”: its "
-            "“dependent” answers are free until then."
+            f"Answering each of {sum(sieved) + rounds:,} questions on its own would split ε = "
+            f"{number(now.epsilon)} (strict, the whole run) as often. Sieve and examine split it "
+            f"into rounds, one for each “perhaps independent”: {rounds:,} here. The sieve's "
+            "“dependent” answers cost nothing more."
+            + (
+                " The budget ran out before the last question."
+                if result.status == "budget_exhausted"
+                else ""
+            )
         )
 
 
@@ -142,7 +147,7 @@ def bound_view(now: Tour) -> None:
             x_title="",
             y_title="Change of p",
             words=[number(v) for v in values],
-            height=300,
+            height=260,
         )
         show.figure(figure, key="learn-bound", alt="The change of p beside what was published")
         moved = abs(found.z[0] - found.z[1])
@@ -171,7 +176,6 @@ def once_view(now: Tour) -> None:
                 "ε of the whole run": "none" if key == "pc" else f"{number(now.epsilon)} (strict)",
                 "Found, usually": _range(spread[0].low, spread[0].high),
                 "Invented, usually": _range(spread[1].low, spread[1].high),
-                "Draws": len(outcomes),
             }
         )
     left, right = st.columns([4, 3], gap="large")
@@ -186,14 +190,17 @@ def once_view(now: Tour) -> None:
         show.figure(figure, key="learn-once", alt="Links found and invented by each algorithm")
     with right:
         st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch", alt="The same in words")
-        st.caption("“Usually”: the shortest range that nine tenths of the draws lie in.")
+        st.caption(
+            f"{SEEDS} draws of the noise each. “Usually”: the shortest range that nine tenths of "
+            "them lie in."
+        )
 
 
 def _outcomes(now: Tour, key: str) -> list[Outcome]:
     if key == "pc":
-        return [outcome_of(shown_run(now, key, seed=0))]
+        return [outcome_of(shown_run(now, key, seed=0), now.data)]
     runs = (shown_run(now, key, seed=s, epsilon=now.epsilon) for s in range(SEEDS))
-    return [outcome_of(r) for r in runs]
+    return [outcome_of(r, now.data) for r in runs]
 
 
 def _mean(counts: list[int]) -> float:

@@ -85,5 +85,11 @@ def _chart(test: NoisyTest) -> None:
     figure.update_layout(margin={"t": 44}, yaxis={"showticklabels": False, "rangemode": "tozero"})
     vertical(figure, test.exact, f"|z| = {number(test.exact)}", style=PLAIN, level=1.1)
     vertical(figure, test.level, f"T = {number(test.level)}", style=2, level=1.0)
-    vertical(figure, test.lowered, f"sieve: T − t = {number(test.lowered)}", style=3, level=0.88)
+    vertical(
+        figure,
+        test.lowered,
+        f"the sieve's, with tweak t: {number(test.lowered)}",
+        style=3,
+        level=0.88,
+    )
     show.figure(figure, key="learn-noise", alt="Density of the noisy statistic with thresholds")

@@ -10,7 +10,7 @@ import streamlit as st
 
 from engine import Dataset, RunResult
 from engine.graphs.metrics import EdgeClass, truth_cpdag
-from engine.studies.repeat import outcome_of
+from engine.studies.repeat import Outcome, outcome_of
 from engine.studies.replay import scenes
 from pages.components import text
 from pages.components.charts import show
@@ -22,10 +22,11 @@ from pages.components.charts.player import player
 from pages.components.state.theme import theme
 from pages.components.state.tour import Tour, shown_run
 from pages.components.views.graphs import positions
+from pages.components.views.present import presenting
 from pages.components.views.report import links
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
-PLAYER_HEIGHT = 425
+PLAYER_HEIGHT, PRESENTED_HEIGHT = 425, 560
 DRAWS = 6
 
 
@@ -99,21 +100,20 @@ def search_view(now: Tour) -> None:
         ring(data.names, 640, 300),
         theme=theme(),
     )
-    st.iframe(page, height=PLAYER_HEIGHT, alt=f"The search with {chosen}, played back")
+    height = PRESENTED_HEIGHT if presenting() else PLAYER_HEIGHT
+    st.iframe(page, height=height, alt=f"The search with {chosen}, played back")
     st.caption(_outcome(data, result, str(chosen)))
 
 
 def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
-    one = outcome_of(result)
-    assert result.metrics is not None
-    true = one.found + result.metrics.missed
-    ends = f"In the end {one.found} of {true} links are found and {one.invented} invented."
+    one = outcome_of(result, data)
+    ends = f"In the end {one.found} of {one.true} links are found and {one.invented} invented."
     if chosen == PERFECT:
         return f"A d-separation oracle answers from the true graph instead of the data. {ends}"
     if chosen == EXACT:
         return f"Kendall's τ on {data.n:,} rows, without any noise: no privacy. {ends}"
     total = text.number(float(result.params.as_dict()["epsilon"]))
-    early = " The budget ran out before the last test." if not one.finished else ""
+    early = " The budget ran out before the last test." if one.waiting else ""
     return f"Priv-PC with ε = {total} for the whole run (strict).{early} {ends}"
 
 
@@ -129,20 +129,21 @@ def draws_view(now: Tour) -> None:
         count = drawn[key] = count + DRAWS
     data = now.data
     runs = [shown_run(now, "priv_pc", seed=s, epsilon=now.epsilon) for s in range(count)]
+    outcomes = [outcome_of(r, data) for r in runs]
     latest = [
-        (f"Draw {k + 1}: {outcome_of(r).found} found, {outcome_of(r).invented} invented", r)
-        for k, r in enumerate(runs)
+        (f"Draw {k + 1}: {o.found} found, {o.invented} invented", r)
+        for k, (r, o) in enumerate(zip(runs, outcomes, strict=True))
     ][-DRAWS:]
-    left, right = st.columns([5, 2], gap="large")
+    left, right = st.columns([4, 1], gap="medium")
     with left:
         sheet = [(title, links(data, r)) for title, r in latest]
-        at = places(data, 310, 185)
+        at = places(data, 400, 200)
         alt = f"The last {DRAWS} draws"
         picture = sheet_picture(data.names, sheet, at, columns=3, alt=alt, theme=theme())
         image(picture.image)
         st.html(_key())
     with right:
-        _tally(runs)
+        _tally(outcomes)
 
 
 def _key() -> str:
@@ -153,12 +154,10 @@ def _key() -> str:
     )
 
 
-def _tally(runs: list[RunResult]) -> None:
-    outcomes = [outcome_of(r) for r in runs]
+def _tally(outcomes: list[Outcome]) -> None:
     found = Counter(o.found for o in outcomes)
-    assert runs[0].metrics is not None
-    most = outcomes[0].found + runs[0].metrics.missed
-    st.markdown(f"**All {len(runs)} draws so far**")
+    most = outcomes[0].true
+    st.markdown(f"**All {len(outcomes)} draws so far**")
     figure = bars(
         range(most + 1),
         [found[k] for k in range(most + 1)],
@@ -168,4 +167,12 @@ def _tally(runs: list[RunResult]) -> None:
         height=300,
     )
     show.figure(figure, key="learn-tally", alt="How often each number of links was found")
-    st.caption("The data never change. Only the noise does.")
+    early = sum(o.waiting > 0 for o in outcomes)
+    st.caption(
+        "The data never change. Only the noise does. "
+        + (
+            f"In {early} of them the budget ran out; pairs left open are not drawn."
+            if early
+            else ""
+        )
+    )

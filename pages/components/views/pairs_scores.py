@@ -51,7 +51,7 @@ def scores_view(data: Dataset, found: Picture, d: Draft) -> None:
         "A dot is the exact score, its bar one noise scale up and down. The smaller score's "
         "direction wins; where bars are much longer than the gap, the noise decides."
     )
-    show.table(_table(data, found, d), alt="Scores, gaps, noise and probabilities")
+    show.table(score_table(data, found, d), alt="Scores, gaps, noise and probabilities")
 
 
 def _arrows(data: Dataset) -> tuple[str, str]:
@@ -74,7 +74,8 @@ def _dot(name: str, value: float, scale: float, style: int, legend: bool) -> go.
     )
 
 
-def _table(data: Dataset, found: Picture, d: Draft) -> pd.DataFrame:
+def score_table(data: Dataset, found: Picture, d: Draft) -> pd.DataFrame:
+    """Every way to release with its exact scores, gap, noise and probability."""
     at = EPSILONS.index(d["epsilon"])
     forward, backward = _arrows(data)
     rows = []
@@ -120,7 +121,7 @@ def chances_view(data: Dataset, found: Picture, d: Draft) -> None:
 def _ridge_chart(data: Dataset, d: Draft) -> None:
     lines = []
     for k, epsilon in enumerate(FIGURE2_EPSILONS):
-        points = over_lambda(data.fingerprint, setting_of(d), int(d["seed"]), epsilon, data)
+        points = over_lambda(data.identity, setting_of(d), int(d["seed"]), epsilon, data)
         for j, name in enumerate(("HSIC, Theorem 7", "√HSIC, one difference")):
             lines.append(
                 Line(

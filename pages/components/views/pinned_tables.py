@@ -36,7 +36,7 @@ def scores(pinned: Sequence[Shown]) -> None:
             "SHD": f"{m.shd}" if m else "–",
             "Edges": f"{len(run.result.skeleton)}",
             "CI tests": f"{run.result.ci_tests:,}",
-            "Seconds": text.number(run.result.seconds, 2),
+            "Seconds": text.number(run.result.seconds, 2) if run.result.public else "not told",
             "Paper's total ε": text.number(claimed.epsilon) if claimed else "–",
             "Defended total ε": text.number(run.result.spent.epsilon),
         }

@@ -52,15 +52,22 @@ class Pictures:
 
 
 def links(data: Dataset, result: RunResult) -> list[Link]:
-    """The learned links with what became of them; on own data plain, because nobody knows."""
+    """The learned links with what became of them; on own data plain, because nobody knows.
+
+    Pairs that were not tested to the end are left out.
+    """
+    tested = result.matrix.copy()
+    for i, j in result.untested:
+        tested[i, j] = tested[j, i] = False
     if not data.public or data.truth is None:
-        return links_of(result.matrix, data.names)
+        return links_of(tested, data.names)
     true = truth_cpdag(data.truth, data.names)
-    mine, real = result.matrix | result.matrix.T, true | true.T
+    mine, real = tested | tested.T, true | true.T
     kinds = {(i, j): EdgeClass.CORRECT if real[i, j] else EdgeClass.EXTRA for i, j in _pairs(mine)}
-    missed = dict.fromkeys(_pairs(real & ~mine), EdgeClass.MISSED)
-    return links_of(result.matrix, data.names, kinds) + links_of(
-        true & ~mine, data.names, missed, [EdgeClass.MISSED]
+    gone = real & ~(result.matrix | result.matrix.T)
+    missed = dict.fromkeys(_pairs(gone), EdgeClass.MISSED)
+    return links_of(tested, data.names, kinds) + links_of(
+        true & gone, data.names, missed, [EdgeClass.MISSED]
     )
 
 
@@ -83,9 +90,9 @@ def pictures(run: Shown, repeats: Repeats | None, theme: str) -> Pictures:
 
 
 def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | None:
-    if repeats is None or len(repeats.points) < 3 or result.metrics is None:
+    if repeats is None or len(repeats.points) < 3:
         return None
-    points, one = repeats.points, outcome_of(result)
+    points, one = repeats.points, outcome_of(result, repeats.run.data)
     x = [p.epsilon for p in points]
     bands = [
         Band(
@@ -102,7 +109,6 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
             ("Invented", [p.invented for p in points], 1, "--"),
         )
     ]
-    true = one.found + result.metrics.missed
     kind = "for the whole run" if result.ledger.cap is not None else "as the paper counts it"
     return curve_picture(
         bands,
@@ -110,7 +116,7 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
         y_title="Links",
         alt="Links found and invented as epsilon grows",
         here=(float(result.params.as_dict()["epsilon"]), one.found, "This result"),
-        level=(true, f"All {text.count(true, 'known link')}"),
+        level=(one.true, f"All {text.count(one.true, 'known link')}"),
         theme=theme,
     )
 

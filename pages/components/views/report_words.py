@@ -16,18 +16,14 @@ LEAST = 20  # fewer repetitions say nothing about a range
 def headline(data: Dataset, result: RunResult) -> str:
     """What was found, at which epsilon, as one sentence."""
     start = _start(result)
-    if not data.public or result.metrics is None:
-        return f"{start}, {text.count(len(result.skeleton), 'link')} {_were(result)} found."
-    one = outcome_of(result)
-    true = one.found + result.metrics.missed
+    if not data.public or data.truth is None:
+        links = len(result.skeleton) - len(result.untested)
+        return f"{start}, {text.count(links, 'link')} {'was' if links == 1 else 'were'} found."
+    one = outcome_of(result, data)
     return (
-        f"{start}, {one.found} of {text.count(true, 'known link')} were found and {one.invented} "
-        f"invented."
+        f"{start}, {one.found} of {text.count(one.true, 'known link')} were found and "
+        f"{one.invented} invented."
     )
-
-
-def _were(result: RunResult) -> str:
-    return "was" if len(result.skeleton) == 1 else "were"
 
 
 def _start(result: RunResult) -> str:
@@ -93,13 +89,13 @@ def limits(data: Dataset, result: RunResult) -> list[str]:
             "because scores would not be private, and nothing was repeated, because each "
             "repetition would spend budget."
         )
-    if result.status == "budget_exhausted":
+    if result.untested:
+        why = "The run was stopped" if result.status == "cancelled" else "The budget ran out"
+        pairs = text.count(len(result.untested), "pair")
         said.append(
-            "The budget ran out before every link was tested; links that were not tested are "
-            "drawn as if they had been found."
+            f"{why} while {pairs} had not been tested to the end: nothing is said of them, and "
+            "they are not drawn."
         )
-    if result.status == "cancelled":
-        said.append("The run was stopped by hand; links not yet tested are still drawn.")
     said.append(
         "A link says that two things go together in a way that the others do not explain. It is "
         "causal only if nothing unmeasured causes both. A line without an arrow can point either "

@@ -25,10 +25,18 @@ def outcome(run: Shown) -> None:
     ledger.privacy_sentence(result)
     if not data.public:
         own_data_costs(run)
-    with st.expander("More numbers", key="run-more"):
-        tiles(expert_tiles(result), across=4)
-        charts(result)
+    more(result)
     details(run)
+
+
+@st.fragment
+def more(result: RunResult) -> None:
+    """Numbers for experts and the charts: drawn, and Plotly's 4.7 MB fetched, once asked for."""
+    box = st.expander("More numbers", key="run-more", on_change="rerun")
+    if box.open:
+        with box:
+            tiles(expert_tiles(result), across=4)
+            charts(result)
 
 
 def charts(result: RunResult) -> None:
@@ -99,7 +107,9 @@ def expert_tiles(result: RunResult) -> list[ledger.Tile]:
     steps = ("Tests made (CI tests)", f"{result.ci_tests:,}", made)
     if descent.is_descent(result):
         steps = ("Iterations", f"{descent.iterations(result):,}", "Steps of the optimisation.")
-    rows += [steps, ("Seconds", text.number(result.seconds, 2), "From the start to the end.")]
+    rows.append(steps)
+    if result.public:  # the time that private rows take is told to nobody
+        rows.append(("Seconds", text.number(result.seconds, 2), "From the start to the end."))
     return rows + ledger.privacy_tiles(result)
 
 

@@ -56,7 +56,7 @@ def tweak_table(data: Dataset, sieve: Sieve, gap: float) -> pd.DataFrame:
     tweaks = tuple(map(float, TWEAKS))
     rows = [{"t": t, **_rates(error_rates(data, sieve, gap, tweak=t))} for t in tweaks]
     if data.public:
-        found = _on_data(data.fingerprint, sieve, gap, sieve.m, tweaks, data)
+        found = _on_data(data.identity, sieve, gap, sieve.m, tweaks, data)
         rows = [r | _named(f) for r, f in zip(rows, found, strict=True)]
     return pd.DataFrame(rows)
 
@@ -68,7 +68,7 @@ def rows_table(data: Dataset, sieve: Sieve, gap: float) -> pd.DataFrame:
         m = max(2, round(rate * data.n))
         row = {"m / n": rate, **_rates(error_rates(data, sieve, gap, m=m))}
         if data.public:
-            row |= _named(_on_data(data.fingerprint, sieve, gap, m, (sieve.tweak,), data)[0])
+            row |= _named(_on_data(data.identity, sieve, gap, m, (sieve.tweak,), data)[0])
         rows.append(row)
     return pd.DataFrame(rows)
 

@@ -22,9 +22,9 @@ def ceiling_note(table: pd.DataFrame) -> str:
     most = ranked[ranked["epsilon"] == ranked["epsilon"].max()]["skeleton_f1"].median()
     return (
         f"Why three curves stop at {most:.2f}, however large ε is: in Asia 'either' is true "
-        "exactly when 'tub' or 'lung' is. Strict rank tests cannot see through such a "
-        "deterministic node: given 'tub' and 'lung' there is nothing left to rank, so its links to 'xray' and 'dysp' "
-        "go. And 'asia – tub' is too weak for them. Marginal PC reads whole tables of counts."
+        "exactly when 'tub' or 'lung' is, and strict rank tests cannot see through such a "
+        "deterministic node. Given 'tub' and 'lung' there is nothing left to rank, so its links to "
+        "'xray' and 'dysp' go; 'asia – tub' is too weak. Marginal PC reads whole tables of counts."
     )
 
 

@@ -81,7 +81,7 @@ def _curve_chart(
 def here(table: pd.DataFrame, x: str, y: str) -> tuple[float, float, str] | None:
     """Where the Run page's result lies, if it is about these data and has an ε."""
     run = shown()
-    if run.data.fingerprint not in set(table["fingerprint"]):
+    if run.data.identity not in set(table["fingerprint"]):
         return None
     result = run.result
     asked = getattr(result.params, "epsilon", None)

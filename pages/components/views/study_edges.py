@@ -17,7 +17,7 @@ MOST_EDGES = 36  # rows of the heat map
 
 def truth_of(job: StudyJob, fingerprint: str) -> nx.DiGraph | None:
     """The true graph of the dataset with the fingerprint, if the study's settings name it."""
-    found = (data.truth for data in known_datasets(job) if data.fingerprint == fingerprint)
+    found = (data.truth for data in known_datasets(job) if data.identity == fingerprint)
     return next(found, None)
 
 

@@ -224,9 +224,11 @@ def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
         if known is not None:
             value = known.values.get(frozenset((a, b)))
             row[known.column] = None if value is None else exact(known, value)
+            row["Arrow"] = known.directions(a, b)
         rows.append({"Pair": f"{a} – {b}", **row})
     columns = ["Pair", "Learned"] + (["Truth", "Class"] if true is not None else [])
     columns += [known.column] if known is not None else []
+    columns += ["Arrow"] if known is not None and known.arrows else []
     return pd.DataFrame(rows, columns=columns)
 
 

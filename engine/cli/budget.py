@@ -1,0 +1,68 @@
+"""``python -m engine budget new | show``: totals that outlive a session."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from engine.cli.flags import Parser
+from engine.errors import InputError
+from engine.release.budget import Budget, Budgets
+
+
+def budget_command(argv: Sequence[str]) -> None:
+    """Declare a budget, or look at one or all; nothing takes a charge back."""
+    words = {"new": _new, "show": _show}
+    if not argv or argv[0] not in words:
+        raise InputError("Say what to do: python -m engine budget new NAME ... | show [NAME].")
+    words[argv[0]](argv[1:])
+
+
+def _new(argv: Sequence[str]) -> None:
+    parser = Parser(
+        prog="engine budget new",
+        description="Declare a total for the records that a name stands for, once and for all.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("name", help="what you call these records")
+    parser.add_argument("--epsilon", required=True, help="the total ε over all releases, for ever")
+    parser.add_argument("--delta", default="1e-6", help="the total δ (default %(default)s)")
+    args = parser.parse_args(argv)
+    print(_lines(Budgets().new(args.name, args.epsilon, args.delta)))
+
+
+def _show(argv: Sequence[str]) -> None:
+    parser = Parser(prog="engine budget show", description="What was charged, and what is left.")
+    parser.add_argument("name", nargs="?", help="one budget (default: all)")
+    parser.add_argument("--json", action="store_true", help="print one JSON array")
+    args = parser.parse_args(argv)
+    book = Budgets()
+    found = [book.show(args.name)] if args.name is not None else list(book.all())
+    if args.json:
+        print(json.dumps([_record(budget) for budget in found]))
+    else:
+        print("\n".join(map(_lines, found)) or "There is no budget yet.")
+
+
+def _lines(budget: Budget) -> str:
+    left = budget.left
+    lines = [
+        f"{budget.name}: ε {left[0]:f} of {budget.epsilon:f} left, δ {left[1]:.3g} of "
+        f"{budget.delta:.3g}"
+    ]
+    lines += [f"  {c.at} UTC  ε {c.epsilon:f}  δ {c.delta:.3g}  {c.what}" for c in budget.charges]
+    return "\n".join(lines)
+
+
+def _record(budget: Budget) -> dict[str, object]:
+    spent, left = map(_pair, (budget.spent, budget.left))
+    charges = [
+        {"what": c.what, "at": c.at, "epsilon": float(c.epsilon), "delta": float(c.delta)}
+        for c in budget.charges
+    ]
+    total = _pair((budget.epsilon, budget.delta))
+    return {"name": budget.name, "total": total, "spent": spent, "left": left, "charges": charges}
+
+
+def _pair(amounts: tuple[object, object]) -> dict[str, float]:
+    return {"epsilon": float(str(amounts[0])), "delta": float(str(amounts[1]))}

@@ -1,0 +1,54 @@
+"""Ctrl-C and SIGTERM: the first asks for a stop that keeps what is finished, the second ends."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+INTERRUPTED = 130  # the exit status of a program that Ctrl-C ended
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def end_on_signals() -> None:
+    """From here on SIGTERM ends the program as Ctrl-C does: with a KeyboardInterrupt."""
+    signal.signal(signal.SIGTERM, _interrupt)
+
+
+def ignore_signals() -> None:
+    """The program is ending: a further Ctrl-C must not break into what it still says."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], bool]]:
+    """Whether a stop has been asked for; a second signal is a KeyboardInterrupt."""
+    pressed: list[int] = []
+
+    def press(number: int, frame: FrameType | None) -> None:
+        if pressed:
+            raise KeyboardInterrupt
+        pressed.append(number)
+
+    before = {number: signal.signal(number, press) for number in _SIGNALS}
+    try:
+        yield lambda: bool(pressed)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def ending(cancelled: Callable[[], bool], out: str | None) -> int:
+    """The exit status; after a stop, a line on standard error that says where the results are."""
+    if not cancelled():
+        return 0
+    where = f" in {out}" if out else ""
+    print(f"Stopped; what was finished is kept{where}.", file=sys.stderr)
+    return INTERRUPTED

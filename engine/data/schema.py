@@ -1,0 +1,251 @@
+"""A declared schema: what a person states about a table as public facts, kept in a JSON file.
+
+A guarantee is about a record's values; the schema counts as public, so it must not be read off the
+records. A column that the schema does not name is not read. A cell that the schema does not foresee
+(an undeclared level, a missing value, text among numbers) is not refused, because a refusal would
+tell that such a record is there: it counts as the column's ``other`` value, a public rule.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from engine.data.levels import MAX_LEVELS, interval_labels
+from engine.data.numerals import HUGE, Numbers
+from engine.errors import DataError, InputError, did_you_mean, show
+
+FORMAT, VERSION = "dp-causal-explorer/schema", 1
+TYPES = ("ordered", "unordered", "numeric")
+MOST_COLUMNS = 1_000
+_MOST_BYTES = 5_000_000
+_MOST_TEXT = 200
+_TOP = ("format", "version", "rows", "columns")
+_FIELDS = ("name", "type", "levels", "bounds", "bins", "other")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """One column's public facts.
+
+    ``type`` "ordered" or "unordered": ``levels`` in their order (of an unordered column it is only
+    a listing; rank tests still use it). "numeric": ``bounds`` (lowest, highest) cut into ``bins``
+    of equal width, values outside clipped to them. ``other`` is what an unforeseen cell counts as:
+    a level (the first by default), or of a numeric column a number (its lower bound).
+    """
+
+    name: str
+    type: str
+    levels: tuple[str, ...] = ()
+    bounds: tuple[float, float] | None = None
+    bins: int = 5
+    other: str | float | None = None
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        if self.type not in TYPES:
+            raise InputError(
+                f"The type of column {show(self.name)} is one of {', '.join(TYPES)}, not "
+                f"{show(str(self.type))}."
+            )
+        (_check_numeric if self.type == "numeric" else _check_levels)(self)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The levels in code order."""
+        return interval_labels(self._cuts()) if self.type == "numeric" else self.levels
+
+    def _cuts(self) -> np.ndarray:
+        assert self.bounds is not None
+        return np.linspace(*self.bounds, self.bins + 1)[1:-1]
+
+    def codes(self, words: list[str], numbers: Numbers) -> np.ndarray:
+        """The code of each word (cells are stripped); never fails, whatever they are."""
+        if self.type == "numeric":
+            assert self.bounds is not None
+            fallback = self.bounds[0] if self.other is None else float(self.other)
+            pattern = numbers.pattern()
+            values = [numbers.value(w) if pattern.fullmatch(w) else fallback for w in words]
+            found = np.searchsorted(self._cuts(), np.array(values, dtype=float), side="right")
+        else:
+            position = {level: k for k, level in enumerate(self.levels)}
+            rest = 0 if self.other is None else position[str(self.other)]
+            found = np.array([position.get(w, rest) for w in words], dtype=int)
+        return found.astype(np.uint8)  # there are at most 64 levels
+
+
+def _check_name(name: Any) -> None:
+    if not isinstance(name, str) or not name.strip() or len(name) > _MOST_TEXT:
+        raise InputError(
+            f"Every column of a schema needs a name: text of 1 to {_MOST_TEXT} characters."
+        )
+
+
+def _check_levels(column: Column) -> None:
+    shown, levels = show(column.name), column.levels
+    texts = all(isinstance(level, str) and len(level) <= _MOST_TEXT for level in levels)
+    if not texts or not 2 <= len(levels) <= MAX_LEVELS or len(set(levels)) < len(levels):
+        raise InputError(
+            f"Column {shown} needs a list of 2 to {MAX_LEVELS} levels, each a different text."
+        )
+    if column.bounds is not None:
+        raise InputError(f"Column {shown} has levels; bounds are for numeric columns.")
+    if column.other is not None and column.other not in levels:
+        raise InputError(f"The other value of column {shown} must be one of its levels.")
+
+
+def _check_numeric(column: Column) -> None:
+    shown, bounds = show(column.name), column.bounds
+    if column.levels:
+        raise InputError(f"Column {shown} is numeric; give bounds and bins, not levels.")
+    pair = isinstance(bounds, tuple) and len(bounds) == 2 and all(map(_is_number, bounds))
+    if not pair or not -HUGE < bounds[0] < bounds[1] < HUGE:  # type: ignore[index]
+        raise InputError(f"Column {shown} needs bounds: two numbers, the lower one first.")
+    if isinstance(column.bins, bool) or not isinstance(column.bins, int):
+        raise InputError(f"The bins of column {shown} must be a whole number.")
+    if not 2 <= column.bins <= MAX_LEVELS:
+        raise InputError(f"The bins of column {shown} must be from 2 to {MAX_LEVELS}.")
+    if (np.diff(column._cuts()) <= 0).any():
+        raise InputError(f"The bounds of column {shown} are too close for {column.bins} bins.")
+    if column.other is not None and not _is_number(column.other):
+        raise InputError(f"The other value of the numeric column {shown} must be a number.")
+
+
+def _is_number(value: Any) -> bool:
+    real = isinstance(value, int | float) and not isinstance(value, bool)
+    return real and math.isfinite(value)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns used, in order, and the public number of rows where it is stated."""
+
+    columns: tuple[Column, ...]
+    rows: int | None = None
+
+    def __post_init__(self) -> None:
+        names = self.names
+        if not 2 <= len(names) <= MOST_COLUMNS:
+            raise InputError(f"A schema needs 2 to {MOST_COLUMNS:,} columns; it has {len(names)}.")
+        if len(set(names)) < len(names):
+            twice = next(name for i, name in enumerate(names) if name in names[:i])
+            raise InputError(f"The schema names column {show(twice)} twice; delete one.")
+        if self.rows is not None and (
+            isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 2
+        ):
+            raise InputError("The rows of a schema are a whole number of at least 2, or left out.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def levels(self) -> tuple[tuple[str, ...], ...]:
+        """Each column's levels in code order."""
+        return tuple(column.labels for column in self.columns)
+
+    def to_json(self) -> dict[str, Any]:
+        """The file's content."""
+        columns = []
+        for column in self.columns:
+            facts = {k: v for k, v in asdict(column).items() if v not in (None, ())}
+            if column.type != "numeric":
+                del facts["bins"]
+            columns.append({k: list(v) if isinstance(v, tuple) else v for k, v in facts.items()})
+        rows = {} if self.rows is None else {"rows": self.rows}
+        return {"format": FORMAT, "version": VERSION, **rows, "columns": columns}
+
+    def check_rows(self, n: int, label: str) -> None:
+        """Refuse a table of another number of rows; n is a public fact."""
+        if self.rows is not None and n != self.rows:
+            raise DataError(f"{label} has {n:,} rows but the schema states {self.rows:,}.")
+
+    def places(self, names: Sequence[str], label: str) -> list[int]:
+        """Where the file's columns are that the schema names, in its order."""
+        for name in self.names:
+            if name not in names:
+                hint = did_you_mean(name, [n for n in names if n])
+                raise DataError(
+                    f"{label} has no column {show(name)}, which the schema names.{hint}"
+                )
+        return [names.index(name) for name in self.names]
+
+    def coders(self, numbers: Numbers) -> list[Callable[[list[str]], np.ndarray]]:
+        """For each column what makes codes of words; ``numbers`` says how numbers are written."""
+        return [partial(column.codes, numbers=numbers) for column in self.columns]
+
+
+def parse_schema(content: Any) -> Schema:
+    """A schema from the JSON value of its file; InputError in one sentence for anything else."""
+    if not isinstance(content, Mapping) or content.get("format") != FORMAT:
+        raise InputError(f'This is no schema: its JSON needs "format": "{FORMAT}".')
+    if content.get("version") != VERSION:
+        raise InputError(f"This program reads version {VERSION} of a schema; write that version.")
+    _refuse_unknown(content, _TOP, "A schema")
+    columns = content.get("columns")
+    if not isinstance(columns, list):
+        raise InputError('A schema needs "columns": a list with one object a column.')
+    return Schema(tuple(map(_parse_column, columns)), content.get("rows"))
+
+
+def _parse_column(content: Any) -> Column:
+    if not isinstance(content, Mapping):
+        raise InputError('Every column of a schema is an object such as {"name": "age", ...}.')
+    _refuse_unknown(content, _FIELDS, "A column of a schema")
+    for field in ("name", "type"):
+        if field not in content:
+            raise InputError(f'A column of the schema has no "{field}".')
+    facts = dict(content)
+    for field in ("levels", "bounds"):
+        if field in facts:
+            if not isinstance(facts[field], list):
+                raise InputError(f'"{field}" in a schema is a list.')
+            facts[field] = tuple(facts[field])
+    return Column(**facts)
+
+
+def _refuse_unknown(content: Mapping[str, Any], known: Sequence[str], what: str) -> None:
+    for field in content:
+        if field not in known:
+            raise InputError(
+                f"{what} has no field {show(str(field))}; it has {', '.join(known)}."
+                f"{did_you_mean(str(field), known)}"
+            )
+
+
+def load_schema(source: str | os.PathLike[str] | bytes) -> Schema:
+    """Read a schema's file, or its bytes; InputError in one sentence where it is none."""
+    raw = source if isinstance(source, bytes) else _read(Path(source))
+    if len(raw) > _MOST_BYTES:
+        raise InputError(f"A schema has at most {_MOST_BYTES // 1_000_000} MB; this one is larger.")
+    try:
+        content = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_without_repeats)
+    except InputError:
+        raise
+    except (ValueError, RecursionError):
+        raise InputError("The schema is not JSON in UTF-8; write it anew or correct it.") from None
+    return parse_schema(content)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError):
+        raise InputError(f"There is no schema to read at {show(str(path))}; check it.") from None
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise InputError("The schema states one field twice; delete one of them.")
+    return found

@@ -1,0 +1,244 @@
+"""Budgets that outlive a session: a name, a total (epsilon, delta), and what was charged to it.
+
+One SQLite file in the user's data folder, shared by pages and command line. A charge is committed,
+and on the disk, before the first noise is drawn: a crash leaves a charge without a release, never
+the other way round. Two processes at once cannot pass the total, because each charge reads and
+writes in one transaction that excludes all others. Nothing here takes a charge back.
+
+A budget belongs to the records that its name stands for, whatever file, binning or truth they come
+with; which records those are is the person's word, since no digest of them may be kept. Charges add
+up by basic composition, in decimals as they were typed: ten times 0.1 is 1.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+from engine.errors import InputError, did_you_mean
+from engine.privacy.accounting import Guarantee
+
+APP = "dp-causal-explorer"
+VARIABLE = "DP_CAUSAL_EXPLORER_BUDGETS"  # another file, for a shared disk or a test
+APPLICATION_ID = int.from_bytes(b"DPCB", "big")
+VERSION = 1
+BUSY_SECONDS = 30.0
+MOST_EPSILON, MOST_DELTA = Decimal(10_000_000), Decimal("0.1")
+_NAME = re.compile(r"[\w][\w .+-]{0,59}")
+_SCHEMA = (
+    "CREATE TABLE budgets (name TEXT PRIMARY KEY, epsilon TEXT NOT NULL, delta TEXT NOT NULL)",
+    "CREATE TABLE charges (id INTEGER PRIMARY KEY, name TEXT NOT NULL REFERENCES budgets (name), "
+    "epsilon TEXT NOT NULL, delta TEXT NOT NULL, what TEXT NOT NULL, "
+    "at TEXT NOT NULL DEFAULT (datetime('now')))",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {VERSION}",
+)
+
+
+def default_path() -> Path:
+    """Where this user's budgets are kept."""
+    named = os.environ.get(VARIABLE)
+    return Path(named) if named else user_data_path(APP, appauthor=False) / "budgets.db"
+
+
+@dataclass(frozen=True)
+class Charged:
+    """One charge: what for, (epsilon, delta), and when (UTC)."""
+
+    what: str
+    epsilon: Decimal
+    delta: Decimal
+    at: str
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A named total and its charges, oldest first."""
+
+    name: str
+    epsilon: Decimal
+    delta: Decimal
+    charges: tuple[Charged, ...]
+
+    @property
+    def spent(self) -> tuple[Decimal, Decimal]:
+        """(epsilon, delta) of all charges together."""
+        epsilon = sum((c.epsilon for c in self.charges), Decimal(0))
+        return epsilon, sum((c.delta for c in self.charges), Decimal(0))
+
+    @property
+    def left(self) -> tuple[Decimal, Decimal]:
+        """(epsilon, delta) that can still be charged."""
+        epsilon, delta = self.spent
+        return self.epsilon - epsilon, self.delta - delta
+
+
+class Budgets:
+    """The file of budgets. Raises InputError, one sentence, for a file that cannot be used."""
+
+    def __init__(self, path: Path | None = None):
+        self.path = path if path is not None else default_path()
+
+    def new(self, name: str, epsilon: float | str, delta: float | str) -> Budget:
+        """Declare a budget; a name that is there already is refused."""
+        if not _NAME.fullmatch(name):
+            raise InputError(
+                "A budget's name has at most 60 letters, digits, spaces, dots, + and -; it starts "
+                "with a letter or digit."
+            )
+        total = _amounts(epsilon, delta, "A budget")
+        with self._transaction(create=True) as connection:
+            self.path.chmod(0o600)
+            if connection.execute("SELECT 1 FROM budgets WHERE name = ?", (name,)).fetchone():
+                raise InputError(f"There is a budget {name!r} already; a total is never changed.")
+            connection.execute(
+                "INSERT INTO budgets (name, epsilon, delta) VALUES (?, ?, ?)",
+                (name, *map(str, total)),
+            )
+        return self.show(name)
+
+    def show(self, name: str) -> Budget:
+        """One budget; an unknown name raises InputError."""
+        with self._transaction() as connection:
+            return _read(connection, name)
+
+    def all(self) -> tuple[Budget, ...]:
+        """Every budget by name; none where there is no file yet."""
+        if not self.path.exists():
+            return ()
+        with self._transaction() as connection:
+            rows = connection.execute("SELECT name FROM budgets ORDER BY name").fetchall()
+            return tuple(_read(connection, name) for (name,) in rows)
+
+    def charge(self, name: str, cost: Guarantee, what: str) -> Budget:
+        """Put (epsilon, delta) on a budget, for good, before anything is drawn.
+
+        Returns the budget as it then is. InputError, and no charge, where the total does not
+        afford it.
+        """
+        epsilon, delta = _amounts(cost.epsilon, cost.delta, "A charge")
+        with self._transaction() as connection:
+            budget = _read(connection, name)
+            left = budget.left
+            if epsilon > left[0] or delta > left[1]:
+                raise InputError(
+                    f"Budget {name!r} has ε = {left[0]:f}, δ = {left[1]:.3g} left and this costs "
+                    f"ε = {epsilon:f}, δ = {delta:.3g}; ask for less."
+                )
+            connection.execute(
+                "INSERT INTO charges (name, epsilon, delta, what) VALUES (?, ?, ?, ?)",
+                (name, str(epsilon), str(delta), what),
+            )
+        return self.show(name)
+
+    @contextmanager
+    def _transaction(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
+        """A transaction that excludes every other process, on the disk when it ends."""
+        if create:
+            self._make_folder()
+        elif not self.path.exists():
+            raise InputError("There is no budget yet; make one with python -m engine budget new.")
+        try:
+            with closing(sqlite3.connect(self.path, BUSY_SECONDS, isolation_level=None)) as found:
+                found.execute("PRAGMA synchronous = EXTRA")
+                found.execute("BEGIN IMMEDIATE")
+                try:
+                    _prepare(found, self.path, create)
+                    yield found
+                except BaseException:
+                    found.execute("ROLLBACK")
+                    raise
+                found.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise InputError(_sentence(self.path, error)) from error
+
+    def _make_folder(self) -> None:
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"The folder {self.path.parent} for budgets cannot be made: {error.strerror}."
+            ) from None
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, create: bool) -> None:
+    """Make the tables in an empty file; refuse a file that is not ours or not whole."""
+    found = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if create and (found, version, tables) == (0, 0, 0):
+        for statement in _SCHEMA:
+            connection.execute(statement)
+    elif found != APPLICATION_ID:
+        raise InputError(f"{path} is not a file of budgets; give another in {VARIABLE}.")
+    elif version != VERSION:
+        raise InputError(f"{path} was written by another version; update this program.")
+    elif connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        raise InputError(_damaged(path))
+
+
+def _read(connection: sqlite3.Connection, name: str) -> Budget:
+    row = connection.execute(
+        "SELECT epsilon, delta FROM budgets WHERE name = ?", (name,)
+    ).fetchone()
+    if row is None:
+        names = [n for (n,) in connection.execute("SELECT name FROM budgets")]
+        raise InputError(f"There is no budget {name!r}.{did_you_mean(name, map(str, names))}")
+    charges = connection.execute(
+        "SELECT what, epsilon, delta, at FROM charges WHERE name = ? ORDER BY id", (name,)
+    ).fetchall()
+    total = _kept(*row)
+    return Budget(name, *total, tuple(Charged(w, *_kept(e, d), at) for w, e, d, at in charges))
+
+
+def _kept(epsilon: object, delta: object) -> tuple[Decimal, Decimal]:
+    """Amounts from the file; one that no charge of this program can be is damage."""
+    try:
+        found = Decimal(str(epsilon)), Decimal(str(delta))
+    except InvalidOperation:
+        found = Decimal(-1), Decimal(-1)
+    if not all(_sensible(v) for v in found):
+        raise sqlite3.DatabaseError("an amount is no number of at least 0")
+    return found
+
+
+def _amounts(epsilon: float | str, delta: float | str, what: str) -> tuple[Decimal, Decimal]:
+    """Two amounts as typed; InputError unless finite, positive and of a sensible size."""
+    try:
+        found = Decimal(str(epsilon)), Decimal(str(delta))
+    except InvalidOperation:
+        raise InputError(f"{what} needs two numbers, epsilon and delta.") from None
+    if not all(map(_sensible, found)) or not 0 < found[0] <= MOST_EPSILON:
+        raise InputError(f"{what} needs an epsilon above 0 and at most {MOST_EPSILON:,}.")
+    if not 0 <= found[1] <= MOST_DELTA:
+        raise InputError(f"{what} needs a delta of at least 0 and at most {MOST_DELTA}.")
+    return found
+
+
+def _sensible(value: Decimal) -> bool:
+    """Finite, at least 0, and with few enough digits to print and to add up."""
+    finite = value.is_finite() and value >= 0
+    return finite and len(f"{value:e}") <= 40 and (not value or -60 < value.adjusted() < 13)
+
+
+def _sentence(path: Path, error: sqlite3.Error) -> str:
+    text = str(error)
+    if "locked" in text:
+        return f"{path} has been locked by another program for {BUSY_SECONDS:.0f} s; try again."
+    if "readonly" in text or "unable to open" in text:
+        return f"{path} cannot be opened to write; check it, or give another in {VARIABLE}."
+    if "full" in text or "disk I/O" in text:
+        return f"{path} could not be written ({text}); nothing was released."
+    return _damaged(path)
+
+
+def _damaged(path: Path) -> str:
+    return f"{path} is damaged and was left as it is; restore it from a copy."

@@ -1,0 +1,81 @@
+"""A release as one HTML page for people: no script, nothing loaded from elsewhere."""
+
+from __future__ import annotations
+
+from html import escape
+
+import numpy as np
+
+from engine.release.file import NEIGHBOURS, Release
+from engine.release.twin import moments_of
+
+_STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem}"
+    "table{border-collapse:collapse;margin:1rem 0}td,th{border:1px solid #999;padding:.2rem .6rem;"
+    "text-align:left}td.n{text-align:right}"
+)
+
+
+def to_html(release: Release) -> str:
+    """The page; everything on it is in the JSON file or follows from it."""
+    epsilon, delta = release.total.epsilon, release.total.delta
+    promise = (
+        f"This graph was learned from {release.rows:,} records with (ε, δ) = ({epsilon:g}, "
+        f"{delta:g}) differential privacy. Neighbours: {NEIGHBOURS}. It holds for this file and "
+        "for everything that is calculated from it; other releases of the same records add up."
+    )
+    parts = [
+        f"<h1>{escape(release.name)}: a private release</h1>",
+        f"<p>{escape(promise)}</p>",
+        "<p>Noise: discrete Gaussian from the operating system's random bytes (OpenDP); there is "
+        "no seed. <code>python -m engine check FILE.json</code> derives the graph again from the "
+        "released numbers alone.</p>",
+        "<h2>Edges</h2>",
+        _table(("Edge", "Confidence"), [(edge, f"{c:.2f}") for edge, c in edge_words(release)]),
+        "<h2>One-way tables, with their noise</h2>",
+        _table(("Column", "Level", "Share", "±"), _margins(release)),
+        "<h2>What was released</h2>",
+        _table(
+            ("Release", "Numbers", "ℓ2 sensitivity", "σ"),
+            [
+                (label, f"{len(one.steps):,}", f"{one.sensitivity:.5g}", f"{one.sigma:.5g}")
+                for label, one in zip(release.labels, release.releases, strict=True)
+            ],
+        ),
+        f"<p>{escape(', '.join(f'{k} {v}' for k, v in release.versions.items()))}</p>",
+    ]
+    title = f"<title>{escape(release.name)}: a private release</title>"
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8">{title}<style>{_STYLE}</style>'
+        f"<body>{''.join(parts)}</body></html>\n"
+    )
+
+
+def edge_words(release: Release) -> list[tuple[str, float]]:
+    """Every edge with its arrow, and its confidence."""
+    arcs = set(release.cpdag)
+    found = []
+    for a, b, confidence in release.confidence:
+        mark = "—" if (a, b) in arcs and (b, a) in arcs else "→" if (a, b) in arcs else "←"
+        found.append((f"{a} {mark} {b}", confidence))
+    return found
+
+
+def _margins(release: Release) -> list[tuple[str, ...]]:
+    """Every column's released shares, and one standard deviation of their noise."""
+    moments = moments_of(release)
+    rows: list[tuple[str, ...]] = []
+    for i, (name, labels) in enumerate(zip(release.names, release.schema.levels, strict=True)):
+        # A level's share is 1/r + h m with contrasts of squared length 1 - 1/r.
+        noise = np.sqrt(moments.noise_one * (1 - 1 / len(labels)))
+        for label, share in zip(labels, moments.margin(i), strict=True):
+            rows.append((name, label, f"{share:.4f}", f"{noise:.4f}"))
+    return rows
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    cells = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><tr>{cells}</tr>{body}</table>"

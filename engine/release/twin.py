@@ -1,0 +1,103 @@
+"""A synthetic twin: rows drawn from a release, to tune and teach on, free of further charge.
+
+The released graph is made a DAG. Every variable is drawn given its parents from the best linear
+prediction of its contrasts by theirs, which the released one- and two-way tables determine. What
+was not released (interactions of three and more) is not in the twin, and no record is.
+"""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+
+from engine.algorithms.marginal_pc import MarginalPCParameters
+from engine.algorithms.marginal_pc import release as release_tables
+from engine.data.dataset import Dataset
+from engine.errors import InputError
+from engine.marginals.contrasts import Array, helmert
+from engine.marginals.moments import Moments
+from engine.privacy.ledger import Ledger
+from engine.privacy.sources import Replay
+from engine.randomness import Randomness
+from engine.release.file import Release
+from engine.release.make import check, empty
+from engine.session import Session
+from engine.tables.store import store_of
+
+MOST_ROWS = 1_000_000
+LABEL = "A synthetic twin drawn from a private release; no row of it is a record."
+
+
+def moments_of(release: Release) -> Moments:
+    """The released tensors with their noise, from the file alone."""
+    data = empty(release.schema, release.rows)
+    params = MarginalPCParameters.build(release.params)
+    session = Session(
+        Replay(release.releases), Ledger(params.total, method="gdp"), data.names, trace=False
+    )
+    return release_tables(store_of(data), params, params.order_limit(data), session)
+
+
+def twin(release: Release, rows: int, seed: int = 0) -> Dataset:
+    """``rows`` synthetic rows of the release's schema; InputError for a file that does not hold.
+
+    Post-processing of the release: it costs nothing, and its seed need not be secret.
+    """
+    if not 2 <= rows <= MOST_ROWS:
+        raise InputError(f"A twin has 2 to {MOST_ROWS:,} rows; {rows} is not.")
+    check(release)
+    moments, rng = moments_of(release), Randomness(seed)
+    dag = consistent_dag(release)
+    codes = np.zeros((rows, len(release.names)), dtype=np.uint8)
+    for node in nx.lexicographical_topological_sort(dag):
+        parents = sorted(dag.predecessors(node))
+        chances = _chances(moments, node, parents, codes)
+        codes[:, node] = _draw(chances, rng.uniform(rows))
+    return Dataset.from_codes(
+        codes,
+        release.names,
+        release.schema.levels,
+        name=f"synthetic twin of {release.name}",
+        truth=nx.relabel_nodes(dag, dict(enumerate(release.names))),
+        public=True,
+        notes=(LABEL,),
+    )
+
+
+def consistent_dag(release: Release) -> nx.DiGraph:
+    """A DAG on the columns' positions with the release's edges; cycles of the CPDAG are broken."""
+    at = {name: i for i, name in enumerate(release.names)}
+    arcs = {(at[a], at[b]) for a, b in release.cpdag}
+    dag = nx.DiGraph()
+    dag.add_nodes_from(range(len(at)))
+    directed = sorted(arc for arc in arcs if arc[::-1] not in arcs)
+    undirected = sorted((a, b) for a, b in arcs if (b, a) in arcs and a < b)
+    for a, b in (*directed, *undirected):
+        dag.add_edge(*((b, a) if nx.has_path(dag, b, a) else (a, b)))
+    return dag
+
+
+def _chances(moments: Moments, node: int, parents: list[int], codes: np.ndarray) -> Array:
+    """(rows, levels): each row's probabilities of the node's levels given its parents' codes."""
+    levels, mine = moments.cardinalities[node], moments.at[node]
+    expected = np.tile(moments.one[mine], (len(codes), 1))
+    if parents:
+        theirs = np.concatenate([moments.at[p] for p in parents])
+        mean = moments.one[theirs]
+        cross = moments.two[np.ix_(theirs, mine)] - np.outer(mean, moments.one[mine])
+        spread = moments.two[np.ix_(theirs, theirs)] - np.outer(mean, mean)
+        noise = max(moments.noise_one, float(moments.noise_two.max()))
+        ridge = (1e-9 + noise**0.5) * np.eye(len(theirs))
+        seen = np.concatenate(
+            [helmert(moments.cardinalities[p])[codes[:, p]] for p in parents], axis=1
+        )
+        expected += (seen - mean) @ np.linalg.solve(spread + ridge, cross)
+    chances = np.maximum(1 / levels + expected @ helmert(levels).T, 1e-6)
+    shares: Array = chances / chances.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _draw(chances: Array, uniform: Array) -> np.ndarray:
+    """One level a row."""
+    found: np.ndarray = (np.cumsum(chances, axis=1)[:, :-1] < uniform[:, None]).sum(axis=1)
+    return found

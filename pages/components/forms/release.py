@@ -1,0 +1,101 @@
+"""Budgets of the person, and the button that spends one."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from engine import Dataset, InputError
+from engine.release.budget import Budget, Budgets
+from engine.release.file import Release
+from engine.release.make import COVERED, make
+from pages.components import text
+from pages.components.forms.fields import bound, number
+from pages.components.state.data import own_file
+from pages.components.state.drafts import Draft, kept
+
+FOR_EVER = "A total is declared once, outlives this session, and nothing takes a charge back."
+
+
+def budgets() -> None:
+    """What there is, and a form for a new one."""
+    st.markdown("**Your budgets**")
+    try:
+        found = Budgets().all()
+    except InputError as error:
+        st.error(text.plain(str(error)))
+        return
+    if found:
+        rows = pd.DataFrame([_row(budget) for budget in found])
+        st.dataframe(rows, hide_index=True, width="stretch", alt="Budgets and what is left")
+    with st.expander("Declare a budget", expanded=not found):
+        st.caption(
+            "For all records that you call by one name, whatever file they come in. " + FOR_EVER
+        )
+        d = kept("budget_new", {"name": "", "epsilon": 3.0, "delta": 1e-5})
+        bound(st.text_input, "Name", d, "name", key="new-name")
+        number(d, "epsilon", "Total ε, for ever", key="new-epsilon")
+        number(d, "delta", "Total δ, for ever", key="new-delta")
+        if st.button("Declare", key="new-budget"):
+            try:
+                Budgets().new(str(d["name"]), d["epsilon"], d["delta"])
+            except InputError as error:
+                st.error(text.plain(str(error)))
+                return
+            st.rerun()
+
+
+def _row(budget: Budget) -> dict[str, str]:
+    left = budget.left
+    return {
+        "Budget": budget.name,
+        "ε left": f"{left[0]:f} of {budget.epsilon:f}",
+        "δ left": f"{left[1]:.3g} of {budget.delta:.3g}",
+        "Releases": str(len(budget.charges)),
+    }
+
+
+def spend(data: Dataset) -> Release | None:
+    """The form of a release; the last one of this session, if there is one."""
+    st.markdown("**Release**")
+    file = own_file()
+    last: Release | None = st.session_state.get("released")
+    try:
+        names = [budget.name for budget in Budgets().all()]
+    except InputError:
+        return last
+    if file is None or file.schema is None or not data.declared:
+        st.info("Declare the schema of your file first, on the Data page.")
+        return last
+    if not names:
+        st.info("Declare a budget first.")
+        return last
+    d = kept("release", {"budget": names[0], "epsilon": 1.0, "delta": 1e-6, "sure": False})
+    if d["budget"] not in names:
+        d["budget"] = names[0]
+    bound(st.selectbox, "Budget that pays", d, "budget", key="release-budget", options=names)
+    number(d, "epsilon", "ε of this release", key="release-epsilon")
+    number(d, "delta", "δ of this release", key="release-delta")
+    words = f"Spend ε = {text.number(d['epsilon'])} of “{d['budget']}” for good"
+    bound(st.checkbox, words, d, "sure", key="release-sure")
+    if st.button("Release", key="release-go", type="primary", disabled=not d["sure"]):
+        last = _release(data, d) or last
+    return last
+
+
+def _release(data: Dataset, d: Draft) -> Release | None:
+    file = own_file()
+    assert file is not None
+    assert file.schema is not None
+    values = {"epsilon": d["epsilon"], "delta": d["delta"]}
+    try:
+        with st.spinner("Charging the budget, then releasing …"):
+            found = make(
+                data, file.schema, COVERED[0], values, name=str(d["budget"]), budgets=Budgets()
+            )
+    except InputError as error:
+        st.error(text.plain(str(error)))
+        return None
+    st.session_state["released"] = found
+    d["sure"] = False
+    return found

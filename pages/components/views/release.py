@@ -1,0 +1,76 @@
+"""A release on screen and as files; and the check of a file."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import streamlit as st
+
+from engine import InputError
+from engine.release.file import NEIGHBOURS, Release, loads, to_json
+from engine.release.make import check
+from engine.release.page import edge_words, to_html
+from engine.release.twin import LABEL, twin
+from pages.components import export, text
+
+
+def shown(release: Release) -> None:
+    """Its promise, its edges, its files."""
+    epsilon, delta = text.number(release.total.epsilon), text.number(release.total.delta)
+    st.success(
+        f"Released under (ε, δ) = ({epsilon}, {delta}), charged to “{text.plain(release.name)}”. "
+        f"Neighbours: {NEIGHBOURS}."
+    )
+    edges(release)
+    stem = release.name.replace(" ", "_")
+    with st.container(horizontal=True):
+        export.download(
+            "Release (JSON)",
+            lambda: json.dumps(to_json(release)),
+            f"{stem}_release.json",
+            key="release-json",
+        )
+        st.download_button(
+            "For people (HTML)",
+            lambda: to_html(release),
+            f"{stem}_release.html",
+            "text/html",
+            key="release-html",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+        export.download(
+            "Synthetic twin (CSV)",
+            lambda: export.as_csv(twin(release, min(release.rows, 100_000)).to_frame()),
+            f"{stem}-synthetic-twin.csv",
+            key="release-twin",
+        )
+    st.caption(f"{LABEL} It costs nothing more.")
+
+
+def edges(release: Release) -> None:
+    """The learned edges with their confidence."""
+    rows = [{"Edge": words, "Confidence": f"{c:.2f}"} for words, c in edge_words(release)]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Edges of the release")
+
+
+def checked() -> None:
+    """Check a release that somebody handed out: no data are needed."""
+    st.markdown("**Check a release**")
+    file = st.file_uploader("Release file (JSON)", type=["json"], key="check-file")
+    if file is None:
+        return
+    try:
+        release = loads(file.getvalue())
+        with st.spinner("Deriving the graph again …"):
+            check(release)
+    except InputError as error:
+        st.error(text.plain(str(error)))
+        return
+    epsilon, delta = text.number(release.total.epsilon), text.number(release.total.delta)
+    st.success(
+        f"Confirmed: the graph follows from the released numbers alone, and their noise is that "
+        f"of (ε, δ) = ({epsilon}, {delta}) for {release.rows:,} records."
+    )
+    edges(release)

@@ -1,0 +1,147 @@
+"""Three people's ways through the app, in a browser that reaches nothing else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
+RESTING = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+BROKEN = '[data-testid="stException"]'
+
+
+def test_a_teacher_from_opening_to_replace_one_person(page: Page, screenshots: Path) -> None:
+    page.goto("/?data=cancer&n=2000")
+    page.get_by_role("link", name="Learn").click()
+    page.get_by_role("heading", name="What we want to find").wait_for()
+    page.get_by_role("button", name="Next", exact=True).click()
+
+    player = page.frame_locator("iframe").last
+    player.get_by_text("Before the first test").wait_for()
+    page.wait_for_selector(RESTING)
+    player.get_by_role("button", name="One step on").click()
+    player.get_by_text("Step 1 of").wait_for()
+    player.get_by_role("button", name="Play").click()
+    player.get_by_text(re.compile(r"Step ([3-9]|\d\d) of")).wait_for()
+    player.get_by_role("button", name="Pause").click()
+    player.locator("#jump").select_option(index=2)
+    player.get_by_text(re.compile("the link (goes|stays)")).wait_for()
+    page.screenshot(path=screenshots / "learn_search.png")
+
+    page.get_by_role("button", name="5 Replace one person").or_(
+        page.get_by_role("radio", name="5 Replace one person")
+    ).click()
+    page.get_by_text("An output came out").wait_for()
+    page.wait_for_selector(".js-plotly-plot")
+    page.get_by_role("button", name="It was A").click()
+    page.get_by_text(re.compile(r"^(0|1) of 1 ")).wait_for()
+    page.get_by_text("73.1%").wait_for()  # e / (1 + e): the limit at ε = 1
+    page.wait_for_selector(RESTING)
+    page.screenshot(path=screenshots / "learn_person.png")
+
+    link = page.url
+    assert "step=person" in link
+    page.goto(link + "&present=1")
+    page.get_by_text("An output came out").wait_for()
+    assert page.get_by_role("link", name="Sweep").count() == 0  # only the step is there
+    assert page.locator(BROKEN).count() == 0
+    assert page.blocked == []  # type: ignore[attr-defined]
+
+
+def test_an_analyst_from_upload_to_the_smallest_epsilon(page: Page, screenshots: Path) -> None:
+    page.goto("/data")
+    page.get_by_text("forward-sampled").wait_for()
+    box = page.locator(".st-key-data-network input")
+    box.click()
+    box.fill("Your own")
+    box.press("Enter")
+    page.get_by_text("Upload a CSV file first").wait_for()
+    files = page.locator('input[type="file"]')
+    files.nth(0).set_input_files(SAMPLES / "asia_2000.csv")
+    page.get_by_text("2,000 rows, 8 columns").wait_for()
+    files.nth(1).set_input_files(SAMPLES / "asia_edges.csv")
+    page.wait_for_selector("iframe")
+    page.wait_for_selector(RESTING)
+
+    page.get_by_role("link", name="Sweep").click()
+    page.get_by_text("Smallest ε that meets a target F1").wait_for()
+    page.wait_for_selector(RESTING)
+    choose_only(page, "sweep-datasets", "Your own")
+    choose_only(page, "sweep-algorithms", "Marginal PC")
+    page.get_by_text("every run would spend its ε").wait_for()
+    enter(page, "sweep-seeds", "2")
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.get_by_text(re.compile(r"Your own data · .* finished")).wait_for(timeout=90_000)
+    page.wait_for_selector(RESTING)
+    slider = page.locator(".st-key-sweep-target").get_by_role("slider")
+    for _ in range(5):  # from .75 to .80
+        slider.press("ArrowRight")
+    page.locator(".st-key-sweep-target").get_by_text("0.80").wait_for()
+    page.wait_for_selector(RESTING)
+    page.screenshot(path=screenshots / "journey_analyst.png", full_page=True)
+    assert page.locator(BROKEN).count() == 0
+    assert page.blocked == []  # type: ignore[attr-defined]
+
+
+def choose_only(page: Page, key: str, word: str) -> None:
+    """Take everything out of a multiselect, then choose one thing."""
+    field = page.locator(f".st-key-{key}")
+    field.get_by_label("Clear all").click()
+    page.wait_for_timeout(300)
+    entry = field.locator("input")
+    entry.fill(word)
+    entry.press("Enter")
+    entry.press("Escape")
+    page.wait_for_selector(RESTING)
+
+
+def enter(page: Page, key: str, value: str) -> None:
+    field = page.locator(f".st-key-{key} input")
+    field.fill(value)
+    field.press("Enter")
+    page.wait_for_timeout(300)
+    page.wait_for_selector(RESTING)
+
+
+def test_a_presenter_from_a_link_to_a_page_that_opens_offline(
+    page: Page, browser: Browser, screenshots: Path, tmp_path: Path
+) -> None:
+    page.goto("/report?data=cancer&n=2000&epsilon=3&present=1")
+    page.get_by_role("heading", name="At ε = 3 for the whole run").wait_for()
+    page.get_by_role("button", name="Show everything").click()
+    page.get_by_text("repetitions at each ε").wait_for(timeout=60_000)
+    page.wait_for_selector(RESTING)
+    page.screenshot(path=screenshots / "report.png", full_page=True)
+    page.emulate_media(media="print")  # paper shows the report alone
+    assert not page.get_by_role("link", name="Sweep").is_visible()
+    assert not page.get_by_text("Take it with you").is_visible()
+    assert page.get_by_role("heading", name="At ε = 3 for the whole run").is_visible()
+    page.screenshot(path=screenshots / "report_print.png", full_page=True)
+    page.emulate_media(media="screen")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Report (HTML)").click()
+    path = tmp_path / "report.html"
+    download.value.save_as(path)
+    assert page.locator(BROKEN).count() == 0
+    assert page.blocked == []  # type: ignore[attr-defined]
+
+    context = browser.new_context(offline=True)
+    asked: list[str] = []
+    sheet = context.new_page()
+    sheet.on("request", lambda request: asked.append(request.url))
+    sheet.goto(path.as_uri())
+    assert sheet.get_by_role("heading", name="At ε = 3 for the whole run").is_visible()
+    graph = sheet.get_by_role("img", name="Learned graph: 5 nodes")
+    box = graph.bounding_box()
+    assert box is not None
+    assert box["width"] > 300
+    for name in ("Pollution", "Smoker", "Cancer", "Xray", "Dyspnoea"):
+        assert graph.get_by_text(name, exact=True).is_visible()
+    assert sheet.get_by_role("img", name="Links found and invented").is_visible()
+    sheet.screenshot(path=screenshots / "report_offline.png", full_page=True)
+    assert asked == [path.as_uri()]
+    context.close()

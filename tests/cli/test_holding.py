@@ -1,0 +1,140 @@
+"""What ends a command from outside: one sentence, status 2 or 130, finished runs kept."""
+
+import os
+import re
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from engine.__main__ import main
+from engine.studies.store import ResultStore
+
+ROOT = Path(__file__).resolve().parents[2]
+LONG_RUN = ("run", "--dataset", "child", "--algorithm", "noleaks", "--gradients", "5000")
+SWEEP = ("sweep", "--dataset", "cancer,asia", "--algorithm", "noleaks", "--seeds", "200")
+
+
+def begun(*words: str, limit: int | None = None, **environment: str) -> subprocess.Popen[str]:
+    """A command in a process group of its own; ``limit`` bounds the bytes of a file it writes."""
+
+    def before() -> None:
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+
+    return subprocess.Popen(
+        [sys.executable, "-m", "engine", *words],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=before,
+    )
+
+
+def ended(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """Exit status and standard error of a command that is expected to end by itself."""
+    try:
+        _, said = process.communicate(timeout=40)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    return process.returncode, said
+
+
+def one_sentence(said: str) -> bool:
+    """One line that ends a sentence."""
+    return re.fullmatch(r"[^\n]+\.\n", said) is not None
+
+
+def rows(path: Path) -> int:
+    """Results in a store that another process is writing."""
+    try:
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as reader:
+            return int(reader.execute("SELECT count(*) FROM cells").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+def wait_for_rows(path: Path, count: int) -> None:
+    until = time.monotonic() + 40
+    while rows(path) < count and time.monotonic() < until:
+        time.sleep(0.02)
+    assert rows(path) >= count
+
+
+@pytest.mark.parametrize(("number", "after"), [(signal.SIGINT, 0.3), (signal.SIGTERM, 3.0)])
+def test_a_run_is_stopped(number: signal.Signals, after: float) -> None:
+    process = begun(*LONG_RUN)
+    time.sleep(after)  # while it imports, or while it works
+    os.killpg(process.pid, number)
+    status, said = ended(process)
+    assert status == 130
+    assert one_sentence(said)
+    assert said.startswith("Stopped")
+
+
+@pytest.mark.parametrize(("times", "workers"), [(1, "1"), (3, "2")])
+def test_a_sweep_is_stopped(times: int, workers: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    process = begun(*SWEEP, "--workers", workers, "--out", str(path))
+    wait_for_rows(path, 2)
+    for _ in range(times):
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.05)
+    status, said = ended(process)
+    assert status == 130
+    assert one_sentence(said)
+    with ResultStore(path) as store:
+        assert 2 <= len(store) < 400
+
+
+def test_a_sweep_is_stopped_in_its_first_second(tmp_path: Path) -> None:
+    process = begun(*SWEEP, "--workers", "2", "--out", str(tmp_path / "s.db"))
+    time.sleep(0.4)
+    os.killpg(process.pid, signal.SIGINT)
+    status, said = ended(process)
+    assert status == 130
+    assert one_sentence(said)
+
+
+def test_a_full_disk_keeps_what_was_written(tmp_path: Path) -> None:
+    """No file may pass 100 kB: SQLite's side file gets there after some dozens of runs."""
+    path = tmp_path / "s.db"
+    process = begun(
+        *("sweep", "--dataset", "asia", "--n", "2000", "--algorithm", "priv_pc", "--seeds", "400"),
+        *("--out", str(path)),
+        limit=100_000,
+    )
+    status, said = ended(process)
+    assert status == 2
+    assert one_sentence(said)
+    assert str(path) in said
+    assert rows(path) > 5
+
+
+def test_a_full_temporary_folder_is_one_sentence(tmp_path: Path) -> None:
+    process = begun(
+        *("sweep", "--dataset", "child", "--algorithm", "pc", "--seeds", "2", "--workers", "2"),
+        limit=50_000,
+        TMPDIR=str(tmp_path),
+    )
+    status, said = ended(process)
+    assert status == 2
+    assert "temporary folder" in said
+    assert one_sentence(said)
+
+
+@pytest.mark.parametrize("place", ["nowhere/s.db", "/proc/s.db", "a\nb/s.db", ".", "a\0b"])
+def test_a_place_that_cannot_hold_a_study(place: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["sweep", "--dataset", "cancer", "--n", "100", "--algorithm", "pc", "--out", place]
+    assert main(words) == 2
+    assert one_sentence(capsys.readouterr().err)

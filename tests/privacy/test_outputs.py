@@ -1,0 +1,353 @@
+"""Nothing of a person's own data leaves that was not paid for: every output, one leak a test."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import ALGORITHMS, Dataset, InputError, load_dataset, read_csv, run, sweep
+from engine.__main__ import main
+from engine.cli.run import summary
+from engine.data.pairs import read_pair
+from engine.data.schema import Column, Schema
+from engine.privacy.accounting import Guarantee
+from engine.privacy.events import LaplaceEvent
+from engine.privacy.ledger import BudgetExhausted, Ledger
+from engine.serialise import result_dict
+from engine.studies import ResultStore, estimate
+from engine.studies.analysis import frame
+
+ROOT = Path(__file__).resolve().parents[2]
+YES_NO = ("no", "yes")
+NAMES = ("a", "b", "c", "d")
+SCHEMA = Schema(tuple(Column(name=name, type="ordered", levels=YES_NO) for name in NAMES))
+PRIVATE = [key for key, a in ALGORITHMS.items() if a.private and a.columns is None]
+
+
+def table(n: int = 600) -> bytes:
+    """Four binary columns in a chain."""
+    rng = np.random.default_rng(5)
+    rows = [rng.integers(0, 2, n)]
+    for _ in NAMES[1:]:
+        rows.append(np.where(rng.random(n) < 0.8, rows[-1], 1 - rows[-1]))
+    lines = [",".join(YES_NO[v] for v in row) for row in np.stack(rows, axis=1)]
+    return "\n".join([",".join(NAMES), *lines, ""]).encode()
+
+
+@pytest.fixture(scope="module")
+def own() -> Dataset:
+    return read_csv(table(), schema=SCHEMA)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[str, str]:
+    """A CSV file and its schema."""
+    csv, schema = tmp_path / "mine.csv", tmp_path / "schema.json"
+    csv.write_bytes(table())
+    schema.write_text(json.dumps(SCHEMA.to_json()))
+    return str(csv), str(schema)
+
+
+def told(data: Dataset) -> list[str]:
+    """What must be in no output: digests of the rows as they are."""
+    return [data.fingerprint, data.fingerprint[:12]]
+
+
+def printed(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    assert main(argv) == 0
+    return capsys.readouterr().out
+
+
+# 1. Digests, clocks ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["priv_pc", "gram_notears"])
+def test_a_run_tells_neither_digest_nor_clock_nor_seed(own: Dataset, key: str) -> None:
+    result = run(key, own)
+    found = result_dict(result)
+    text = json.dumps(found) + summary(result) + repr(result)
+    assert not any(digest in text for digest in told(own))
+    assert found["seconds"] is None
+    assert found["seed"] is None
+    assert math.isnan(result.seconds)
+    assert " s\n" not in summary(result)
+
+
+def test_a_study_tells_neither_digest_nor_clock(own: Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "own.db"
+    results = list(sweep(own, "svt_pc", seeds=2, store=path))
+    text = json.dumps([r.as_dict() for r in results]) + frame(results).to_csv()
+    with ResultStore(path) as store:
+        again = list(store.results())
+    assert [r.fixed() for r in again] == [r.fixed() for r in results]
+    kept = b"".join(p.read_bytes() for p in tmp_path.iterdir())
+    for digest in told(own):
+        assert digest not in text
+        assert digest.encode() not in kept
+    assert all(r.as_dict()["seconds"] is None and r.as_dict()["seed"] is None for r in results)
+    assert all(math.isnan(r.seconds) for r in (*results, *again))
+
+
+def test_the_command_line_tells_neither(capsys: Any, files: tuple[str, str], own: Dataset) -> None:
+    csv, schema = files
+    argv = ("--csv", csv, "--schema", schema, "--algorithm", "svt_pc")
+    out = printed(capsys, "run", *argv, "--json") + printed(capsys, "run", *argv)
+    out += printed(capsys, "sweep", *argv, "--seeds", "1", "--json")
+    out += printed(capsys, "sweep", *argv, "--seeds", "1")
+    assert not any(digest in out for digest in told(own))
+    assert '"seconds": null' in out
+
+
+def test_an_estimate_does_not_touch_the_rows(own: Dataset, monkeypatch: Any) -> None:
+    """A probe's time is an output, and its noise would have to be paid for."""
+    module = import_module("engine.studies.sweep")
+    seen: list[Dataset] = []
+    real = module.run_cell
+    monkeypatch.setattr(
+        module, "run_cell", lambda data, *rest: seen.append(data) or real(data, *rest)
+    )
+    assert estimate(own, "svt_pc", seeds=2).cells == 2
+    assert seen
+    assert all(data is not own and data.public for data in seen)
+    assert all(data.levels == own.levels and data.n == own.n for data in seen)
+
+
+# 2. Shared noise ---------------------------------------------------------------------------
+
+
+def released(data: Dataset, key: str, **kw: Any) -> list[float]:
+    return [s.value for s in run(key, data, **kw).steps if s.value is not None]
+
+
+def noise_of(monkeypatch: Any, data: Dataset, epsilons: list[float]) -> list[float]:
+    """The first draw of each cell of a study, in units of its scale."""
+    from engine.privacy import mechanisms
+
+    drawn: list[float] = []
+    real = mechanisms.laplace
+
+    def spy(session: Any, value: float, **kw: Any) -> float:
+        noisy = real(session, value, **kw)
+        drawn.append((noisy - value) / kw["scale"])
+        return noisy
+
+    monkeypatch.setattr("engine.constraint.evidence.laplace", spy)
+    list(sweep(data, "curate_pc", {"epsilon": epsilons, "max_order": 0}, seeds=1))
+    return drawn
+
+
+def test_cells_on_own_data_share_no_noise(own: Dataset, monkeypatch: Any) -> None:
+    drawn = np.round(noise_of(monkeypatch, own, [0.5, 1.0]), 9)
+    assert len(drawn) >= 12
+    assert len(set(drawn)) == len(drawn)
+
+
+def test_cells_on_public_data_share_theirs(monkeypatch: Any) -> None:
+    drawn = np.round(noise_of(monkeypatch, load_dataset("cancer", n=2000), [0.5, 1.0]), 9)
+    assert len(set(drawn)) == len(drawn) / 2
+
+
+# 3. Known seeds ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["gauss_pc", "marginal_pc", "gram_notears"])
+def test_own_data_get_secret_noise_without_being_asked(own: Dataset, key: str) -> None:
+    one, other = (run(key, own, epsilon=0.1) for _ in range(2))
+    assert one.seed is None
+    assert [repr(s) for s in one.steps] != [repr(s) for s in other.steps]
+    assert one.spent.epsilon == 0.1
+    assert not one.simulation
+
+
+def test_public_data_keep_seed_0() -> None:
+    data = load_dataset("cancer", n=500)
+    assert released(data, "gauss_pc") == released(data, "gauss_pc", seed=0)
+
+
+@pytest.mark.parametrize("key", PRIVATE)
+def test_a_given_seed_makes_a_simulation(own: Dataset, key: str) -> None:
+    result = run(key, own, seed=7)
+    assert result.simulation
+    assert math.isinf(result.spent.epsilon)
+    assert result_dict(result)["simulation"] is True
+    assert result_dict(result)["seed"] is None
+    assert "simulation" in summary(result)
+    assert not run(key, load_dataset("cancer", n=200), seed=7, trace=False).simulation
+
+
+def test_the_command_line_uses_no_known_seed(capsys: Any, files: tuple[str, str]) -> None:
+    csv, schema = files
+    argv = ("run", "--csv", csv, "--schema", schema, "--algorithm", "gauss_pc", "--json")
+    one, other = (json.loads(printed(capsys, *argv)) for _ in range(2))
+    assert one["steps"] != other["steps"]
+    assert one["seed"] is None
+    seeded = json.loads(printed(capsys, *argv, "--seed", "3"))
+    assert seeded["simulation"]
+    assert seeded["seed"] is None
+    assert seeded["spent"]["epsilon"] == "inf"
+
+
+# 4. The schema -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", PRIVATE)
+def test_without_a_declared_schema_nothing_is_defended(key: str) -> None:
+    found = run(key, read_csv(table()))
+    assert math.isinf(found.spent.epsilon)
+    assert any("schema" in reason for reason in found.ledger.undefended)
+    assert "schema" in summary(found)
+
+
+def test_bounds_that_were_read_are_no_schema_but_for_a_vote() -> None:
+    rng = np.random.default_rng(0)
+    rows = "\n".join(f"{a:.6f},{a * a + b:.6f}" for a, b in rng.normal(size=(400, 2)))
+    raw = f"x,y\n{rows}\n".encode()
+    found, stated = read_pair(raw), read_pair(raw, ((-9.0, 9.0), (-99.0, 99.0)))
+    for release in ("scores", "vote"):
+        assert run("anm", stated, release=release).spent.epsilon == 1.0
+        expected = 1.0 if release == "vote" else math.inf
+        assert run("anm", found, release=release).spent.epsilon == expected
+        assert math.isinf(run("anm", stated, release=release, seed=1).spent.epsilon)
+
+
+def test_codes_without_levels_are_no_schema(own: Dataset) -> None:
+    data = Dataset.from_codes(own.codes)
+    assert not data.declared
+    assert any("levels" in note for note in data.notes)
+    assert math.isinf(run("svt_pc", data).spent.epsilon)
+    assert run("svt_pc", own).spent.epsilon == 1.0
+
+
+def test_no_cell_changes_the_schema_or_refuses_the_file() -> None:
+    """One record is replaced by everything that a cell can be: the run's public facts stay."""
+    rows = table().decode().splitlines()
+    mixed = Schema((*SCHEMA.columns[:3], Column(name="d", type="numeric", bounds=(0, 10), bins=4)))
+    for cells in ("yes,no,yes,maybe", ",,,", "?,NA,nan,1e308", "x,y,z,-5", "yes,no,yes,7e9"):
+        neighbour = "\n".join([rows[0], cells, *rows[2:]]).encode()
+        for schema in (SCHEMA, mixed):
+            data, before = (read_csv(raw, schema=schema) for raw in (neighbour, table()))
+            assert (data.levels, data.names, data.n) == (before.levels, before.names, before.n)
+            assert (data.codes != before.codes).any(axis=1).sum() <= 1
+            assert data.notes == before.notes
+
+
+def test_unforeseen_cells_count_as_other() -> None:
+    raw = b"a,b\nyes,3\nmaybe,400\n,text\nno,-1\n"
+    schema = Schema(
+        (
+            Column(name="b", type="numeric", bounds=(0, 100), bins=4, other=60),
+            Column(name="a", type="unordered", levels=("no", "yes", "rest"), other="rest"),
+        )
+    )
+    data = read_csv(raw, schema=schema)
+    assert data.names == ("b", "a")
+    assert data.codes.tolist() == [[0, 1], [3, 2], [2, 2], [0, 0]]
+
+
+# 5. Files of workers -----------------------------------------------------------------------
+
+
+def test_worker_processes_leave_no_rows_in_a_folder(tmp_path: Path) -> None:
+    """The study ends by kill -9 in its middle; no file may hold what the workers were given."""
+    code = (
+        "import os, signal\n"
+        "from tests.privacy.test_outputs import SCHEMA, table\n"
+        "from engine import read_csv, sweep\n"
+        "data = read_csv(table(50_000), schema=SCHEMA)\n"
+        "for result in sweep(data, 'svt_pc', seeds=4, executor='processes', workers=1):\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment,
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    )
+    assert done.returncode == -9
+    sizes = {str(p): p.stat().st_size for p in tmp_path.rglob("*") if p.is_file()}
+    assert max(sizes.values(), default=0) < 50_000, sizes
+
+
+# 6. Runs that die --------------------------------------------------------------------------
+
+
+def test_a_study_says_what_it_begins(own: Dataset) -> None:
+    """Before the worker has it: what dies there is still known to have been begun."""
+    begun: list[int] = []
+    for executor in ("serial", "processes"):
+        begun.clear()
+        for count, _ in enumerate(
+            sweep(
+                own,
+                "svt_pc",
+                seeds=3,
+                executor=executor,
+                workers=1,
+                on_start=lambda cells: begun.extend(c.seed for c in cells),
+            ),
+            1,
+        ):
+            assert len(begun) >= count
+        assert sorted(begun) == [0, 1, 2]
+
+
+# 7. Admitted parameters --------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        ("gauss_pc", {"epsilon": 1e-6, "subsample": 5}),
+        ("gauss_pc", {"epsilon": 1e-4, "subsample": 1, "delta": 1e-12}),
+        ("curate_pc", {"subsample": 1, "delta": 0.1}),
+        ("curate_pc", {"subsample": 1, "delta": 0.1, "epsilon": 1e7}),
+        ("curate_pc", {"subsample": 100, "delta": 0.06, "epsilon": 600.0}),
+        ("curate_pc", {"epsilon": 1e-6}),
+        ("noleaks", {"epsilon": 1e-6, "delta": 1e-15}),
+        ("curate_notears", {"epsilon": 1e-6, "delta": 1e-15}),
+    ],
+)
+def test_extremes_that_are_admitted_run(key: str, values: dict[str, Any]) -> None:
+    result = run(key, load_dataset("asia", n=2000, seed=1), **values)
+    assert result.spent.epsilon <= values.get("epsilon", 1.0)
+    assert result.spent.delta <= values.get("delta", 1e-6)
+    assert all(np.isfinite(s.spent) for s in result.steps)
+
+
+@pytest.mark.parametrize("bad", [0.0, 1e-300, -1.0])
+def test_an_epsilon_too_small_to_calculate_with_is_refused(bad: float) -> None:
+    with pytest.raises(InputError, match="epsilon must be"):
+        run("svt_pc", load_dataset("asia", n=200), epsilon=bad)
+
+
+# 8. Small print ----------------------------------------------------------------------------
+
+
+def test_the_filter_admits_nothing_above_its_limit() -> None:
+    ledger = Ledger(Guarantee(1.0, 0.0))
+    ledger.charge(LaplaceEvent(1.0, 1.0))
+    with pytest.raises(BudgetExhausted):
+        ledger.charge(LaplaceEvent(5e-17, 1.0))
+    many = Ledger(Guarantee(1.0, 0.0))
+    for _ in range(9):
+        many.charge(LaplaceEvent(0.1, 1.0))
+    with pytest.raises(BudgetExhausted):  # ten times the double next to 0.1 is above 1
+        many.charge(LaplaceEvent(0.1, 1.0))
+
+
+def test_a_source_may_be_an_open_file() -> None:
+    assert read_csv(io.BytesIO(table()), schema=SCHEMA).declared

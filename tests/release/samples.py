@@ -1,0 +1,25 @@
+"""What the tests of releases share: Asia as a person's own data, and its schema."""
+
+from __future__ import annotations
+
+from engine import Dataset, load_dataset
+from engine.data.schema import Column, Schema
+
+ROWS = 5_000
+
+
+def asia_schema() -> Schema:
+    data = load_dataset("asia", n=2)
+    return Schema(
+        tuple(
+            Column(name=name, type="unordered", levels=levels)
+            for name, levels in zip(data.names, data.levels, strict=True)
+        ),
+        rows=ROWS,
+    )
+
+
+def own_asia(n: int = ROWS, seed: int = 1) -> Dataset:
+    """The same rows as private data with a declared schema."""
+    data = load_dataset("asia", n=n, seed=seed)
+    return Dataset.from_codes(data.codes, data.names, data.levels)

@@ -1,0 +1,246 @@
+"""Budgets that outlive a session: never passed, by two processes or by kill -9."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import time
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import InputError
+from engine.__main__ import main
+from engine.privacy.accounting import Guarantee
+from engine.release.budget import APPLICATION_ID, VARIABLE, Budgets, default_path
+from engine.release.file import load, save, to_json
+from engine.release.make import check, make
+from tests.release.samples import asia_schema, own_asia
+
+KILLS = 10  # scripts/kill_releases.py kills as many as one likes
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Budgets:
+    return Budgets(tmp_path / "folder" / "budgets.db")
+
+
+def test_a_total_is_kept_and_never_passed(book: Budgets) -> None:
+    book.new("ward", 1.0, 1e-5)
+    for count in range(1, 11):
+        left = book.charge("ward", Guarantee(0.1, 1e-6), "a release").left
+        assert left == (Decimal(1) - count * Decimal("0.1"), (10 - count) * Decimal("0.000001"))
+    for cost in (Guarantee(1e-9, 0.0), Guarantee(0.1, 1e-6)):
+        with pytest.raises(InputError, match="left"):
+            book.charge("ward", cost, "one more")
+    assert len(Budgets(book.path).show("ward").charges) == 10
+
+
+def test_delta_is_a_total_too(book: Budgets) -> None:
+    book.new("ward", 10, 1e-6)
+    book.charge("ward", Guarantee(1.0, 1e-6), "all of delta")
+    with pytest.raises(InputError, match="left"):
+        book.charge("ward", Guarantee(1.0, 1e-12), "more")
+    assert book.charge("ward", Guarantee(1.0, 0.0), "pure").left[0] == 8
+
+
+def test_a_name_is_declared_once(book: Budgets) -> None:
+    book.new("ward", 1, 0)
+    with pytest.raises(InputError, match="already"):
+        book.new("ward", 2, 0)
+    with pytest.raises(InputError, match="Did you mean 'ward'"):
+        book.charge("wart", Guarantee(0.1, 0.0), "typo")
+
+
+def test_the_file_is_the_users_alone(book: Budgets) -> None:
+    book.new("ward", 1, 0)
+    assert book.path.stat().st_mode & 0o077 == 0
+
+
+def test_where_it_is_kept(monkeypatch: Any, tmp_path: Path) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert default_path().name == "budgets.db"
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "other.db"))
+    assert default_path() == tmp_path / "other.db"
+
+
+# Hostile files and words -------------------------------------------------------------------
+
+
+def foreign(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE budgets (name TEXT)")
+
+
+def newer(path: Path) -> None:
+    Budgets(path).new("x", 1, 0)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 99")
+
+
+def lacking(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE other (name TEXT)")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("PRAGMA user_version = 1")
+
+
+def amount(text: str) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        Budgets(path).new("x", 1, 0)
+        with sqlite3.connect(path) as connection:
+            sql = "INSERT INTO charges (name, epsilon, delta, what) VALUES ('x', ?, '0', '')"
+            connection.execute(sql, (text,))
+
+    return write
+
+
+def torn(path: Path) -> None:
+    Budgets(path).new("x", 1, 0)
+    raw = path.read_bytes()
+    path.write_bytes(raw[: len(raw) // 2])
+
+
+HOSTILE = {
+    "text": lambda path: path.write_text("ten thousand"),
+    "random": lambda path: path.write_bytes(random.Random(0).randbytes(8192)),
+    "a folder": lambda path: path.mkdir(),
+    "empty": lambda path: path.touch(),
+    "foreign": foreign,
+    "newer": newer,
+    "without tables": lacking,
+    "torn": torn,
+    "negative": amount("-5"),
+    "no number": amount("much"),
+    "nan": amount("NaN"),
+    "infinite": amount("Infinity"),
+    "endless": amount("1e999999"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_is_one_sentence_and_no_charge(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "b.db"
+    HOSTILE[name](path)
+    before = path.read_bytes() if path.is_file() else b""
+    for act in (
+        lambda: Budgets(path).charge("x", Guarantee(0.1, 0.0), ""),
+        lambda: Budgets(path).show("x"),
+    ):
+        with pytest.raises(InputError) as caught:
+            act()
+        assert "\n" not in str(caught.value)
+        assert str(caught.value).endswith(".")
+    assert (path.read_bytes() if path.is_file() else b"") == before
+
+
+@pytest.mark.parametrize(
+    ("name", "epsilon", "delta"),
+    [
+        ("", 1, 0),
+        ("../x", 1, 0),
+        ("a" * 61, 1, 0),
+        ("ok", 0, 0),
+        ("ok", -1, 0),
+        ("ok", "nan", 0),
+        ("ok", "inf", 0),
+        ("ok", "1e999999", 0),
+        ("ok", "much", 0),
+        ("ok", 1, 0.5),
+        ("ok", 1, -1e-6),
+        ("ok", "0." + "1" * 100, 0),
+    ],
+)
+def test_a_hostile_budget_is_refused(
+    book: Budgets, name: str, epsilon: float | str, delta: float
+) -> None:
+    with pytest.raises(InputError) as caught:
+        book.new(name, epsilon, delta)
+    assert "\n" not in str(caught.value)
+    assert book.all() == ()
+
+
+# Two processes, and kill -9 ----------------------------------------------------------------
+
+
+def forked(work: Callable[[], None]) -> int:
+    """A child process that does the work and ends at once."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    return child
+
+
+def spend_until_refused(book: Budgets) -> None:
+    for _ in range(1000):
+        try:
+            book.charge("ward", Guarantee(0.1, 0.0), "a race")
+        except InputError:
+            return
+
+
+def test_processes_at_once_never_pass_the_total(book: Budgets) -> None:
+    book.new("ward", 3, 0)
+    for child in [forked(lambda: spend_until_refused(book)) for _ in range(3)]:
+        os.waitpid(child, 0)
+    found = book.show("ward")
+    assert len(found.charges) == 30
+    assert found.left[0] == 0
+
+
+def killed_releases(folder: Path, kills: int, seed: int) -> tuple[int, int]:
+    """Kill as many releases at random moments; (files, charges). Each release has its own file."""
+    book, schema, data = Budgets(folder / "b.db"), asia_schema(), own_asia()
+    book.new("asia", 1000, 0.1)
+    values = {"epsilon": 1.0, "delta": 1e-6}
+
+    def release(out: Path) -> None:
+        found = make(data, schema, "marginal_pc", values, name="asia", budgets=book)
+        save(json.dumps(to_json(found)), out)
+
+    start = time.monotonic()
+    release(folder / "first.json")  # compiled and counted once
+    start = time.monotonic()
+    release(folder / "second.json")
+    usual, rng = time.monotonic() - start, random.Random(seed)
+    for k in range(kills):
+        child = forked(lambda k=k: release(folder / f"{k}.json"))  # type: ignore[misc]
+        time.sleep(rng.uniform(0, 1.5 * usual))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    files = list(folder.glob("*.json"))
+    for path in files:
+        check(load(path))
+    return len(files), len(Budgets(book.path).show("asia").charges)
+
+
+def test_kill_9_never_gives_a_free_release(tmp_path: Path) -> None:
+    files, charges = killed_releases(tmp_path, KILLS, seed=3)
+    assert 2 <= files <= charges <= KILLS + 2
+
+
+# The command line --------------------------------------------------------------------------
+
+
+def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
+    assert main(["budget", "show"]) == 0
+    assert main(["budget", "new", "ward 7", "--epsilon", "2", "--delta", "1e-5"]) == 0
+    assert "ward 7: ε 2 of 2 left" in capsys.readouterr().out
+    Budgets().charge("ward 7", Guarantee(0.5, 1e-6), "a test")
+    assert main(["budget", "show", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["left"] == {"epsilon": 1.5, "delta": 9e-6}
+    for argv in (["budget"], ["budget", "reset", "ward 7"], ["budget", "show", "ward 8"]):
+        assert main(argv) == 2
+        assert capsys.readouterr().err.count("\n") == 1

@@ -1,0 +1,325 @@
+"""A release: hardened noise, paid for, read back; hostile files; the twin."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from engine import ALGORITHMS, Dataset, InputError, load_dataset, run
+from engine.__main__ import main
+from engine.data.schema import Column, Schema
+from engine.marginals.contrasts import all_pairs_change
+from engine.marginals.moments import one_way_weight
+from engine.privacy.accounting import Guarantee
+from engine.privacy.events import GaussianEvent
+from engine.privacy.ledger import Ledger
+from engine.privacy.mechanisms import exponential, gaussian, laplace
+from engine.privacy.sources import DISTANCE, Hardened, NotCovered, Replay, grid_of
+from engine.release.budget import VARIABLE, Budgets
+from engine.release.file import Release, loads, to_json
+from engine.release.make import COVERED, allowance, check, make, replayed
+from engine.release.page import to_html
+from engine.release.twin import LABEL, consistent_dag, twin
+from engine.session import Session
+from tests.release.samples import ROWS, asia_schema, own_asia
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Budgets:
+    found = Budgets(tmp_path_factory.mktemp("budget") / "b.db")
+    found.new("asia", 100, 1e-3)
+    return found
+
+
+@pytest.fixture(scope="module")
+def asia(book: Budgets) -> Release:
+    """Asia at epsilon = 1."""
+    data, values = own_asia(), {"epsilon": 1.0, "delta": 1e-6}
+    return make(data, asia_schema(), "marginal_pc", values, name="asia", budgets=book)
+
+
+def written(release: Release) -> Any:
+    return json.loads(json.dumps(to_json(release)))
+
+
+# Asia at epsilon = 1 -----------------------------------------------------------------------
+
+
+def test_it_is_read_back_and_confirmed(asia: Release, book: Budgets) -> None:
+    again = loads(json.dumps(to_json(asia)).encode())
+    check(again)
+    assert again.total == Guarantee(1.0, 1e-6)
+    assert book.show("asia").charges[0].what == "release by marginal_pc"
+
+
+def test_the_promise_is_what_its_noise_gives(asia: Release) -> None:
+    """From the file's own numbers, by code of its own: mu adds up to what (1, 1e-6) allows."""
+    mu = math.sqrt(sum((r.sensitivity / r.sigma) ** 2 for r in asia.releases))
+    a, e = mu / 2, asia.total.epsilon
+    delta = stats.norm.cdf(a - e / mu) - math.exp(e) * stats.norm.cdf(-a - e / mu)
+    distance = (1 + math.exp(e)) * DISTANCE
+    assert delta + distance <= 1e-6
+    assert delta > 0.99e-6
+    assert asia.params["delta"] == 1e-6 - allowance(asia.total)
+
+
+def test_the_sensitivity_covers_rounding(asia: Release) -> None:
+    """The pairs' exact bound (weighted one-way tables included), a little wider."""
+    cards = (2,) * 8
+    exact = math.sqrt(all_pairs_change(cards, one_way_weight(cards)))
+    first = asia.releases[0]
+    step = math.ldexp(1.0, first.grid)
+    assert exact + math.sqrt(len(first.steps)) * step <= first.sensitivity <= exact * 1.0001
+
+
+def test_it_holds_no_seed_no_clock_no_raw_value(asia: Release) -> None:
+    text = json.dumps(written(asia)) + to_html(asia)
+    data = own_asia()
+    for word in ('"seed"', "seconds", "fingerprint", data.fingerprint, "f1", "metrics", "internal"):
+        assert word not in text
+    fields = {"format", "version", "name", "guarantee", "algorithm", "params", "rows", "schema"}
+    fields |= {"cpdag", "edge_confidence", "tables", "releases", "versions"}
+    assert set(written(asia)) == fields
+
+
+def test_the_page_loads_nothing(asia: Release) -> None:
+    page = to_html(asia)
+    assert "<script" not in page
+    assert not re.search(r"(src|href)=", page)
+    assert "(ε, δ) = (1, 1e-06)" in page
+
+
+def test_names_are_escaped_on_the_page(book: Budgets) -> None:
+    names = ("<b>a", "b&c", "c")
+    schema = Schema(tuple(Column(name=n, type="ordered", levels=("<i>", "y")) for n in names))
+    rng = np.random.default_rng(0)
+    data = Dataset.from_codes(rng.integers(0, 2, (400, 3)), names, schema.levels)
+    found = make(data, schema, "marginal_pc", {"epsilon": 1.0}, name="asia", budgets=book)
+    page = to_html(found)
+    assert "<b>a" not in page
+    assert "<i>" not in page
+    assert "&lt;b&gt;a" in page
+
+
+# Refusals cost nothing ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", [k for k in ALGORITHMS if k not in COVERED])
+def test_what_is_not_covered_is_refused(key: str, book: Budgets) -> None:
+    before = book.show("asia")
+    with pytest.raises(InputError, match="hardened samplers"):
+        make(own_asia(200), asia_schema(), key, {}, name="asia", budgets=book)
+    assert book.show("asia") == before
+
+
+def test_refusals_charge_nothing(book: Budgets) -> None:
+    before, schema, data = book.show("asia"), asia_schema(), own_asia()
+    raw = load_dataset("asia", n=ROWS, seed=1)
+    cases: list[tuple[Any, dict[str, Any]]] = [
+        (raw.__class__.from_codes(raw.codes, raw.names), {}),  # nothing declared
+        (data, {"epsilon": -1.0}),
+        (data, {"epsilon": 1e6}),  # hardened noise has no such delta
+        (data, {"bogus": 1}),
+        (data, {"epsilon": 1000.0, "delta": 0.1}),
+    ]
+    for given, values in cases:
+        with pytest.raises(InputError) as caught:
+            make(given, schema, "marginal_pc", values, name="asia", budgets=book)
+        assert "\n" not in str(caught.value)
+    assert book.show("asia") == before
+
+
+def test_a_crash_leaves_the_charge(book: Budgets, monkeypatch: Any) -> None:
+    def broken(*_: Any) -> Any:
+        raise RuntimeError("power cut")
+
+    monkeypatch.setattr(Hardened, "gaussian", broken)
+    before = book.show("asia").spent[0]
+    with pytest.raises(RuntimeError, match="power cut"):
+        make(own_asia(), asia_schema(), "marginal_pc", {}, name="asia", budgets=book)
+    assert book.show("asia").spent[0] == before + 1
+
+
+# Noise -------------------------------------------------------------------------------------
+
+
+def session_of(source: Any, epsilon: float = 1e6) -> Session:
+    return Session(source, Ledger(Guarantee(epsilon, 1e-6), method="gdp"))
+
+
+def test_the_noise_has_its_scale() -> None:
+    """Chi-square: 30 % off fails far out in the tail."""
+    sigma, exact = 3.7, np.linspace(-50, 50, 4000)
+    noisy = gaussian(session_of(Hardened()), exact, sensitivity=1.0, sigma=sigma)
+    total = float(np.sum((noisy - exact) ** 2)) / sigma**2
+    low, high = stats.chi2.ppf([1e-6, 1 - 1e-6], 4000)
+    assert low < total < high
+    assert not low < total * 1.3**2 < high
+    assert not low < total * 0.7**2 < high
+
+
+def test_every_value_is_whole_steps_of_the_grid() -> None:
+    """Exact values that differ below the grid cannot be told apart by the last digits."""
+    source = Hardened()
+    gaussian(session_of(source), [0.1, math.pi, 1e5 / 3], sensitivity=1.0, sigma=2.0)
+    (one,) = source.given_out
+    assert one.grid == grid_of(one.sigma)
+    assert all(isinstance(step, int) for step in one.steps)
+    assert 2**26 <= one.sigma / math.ldexp(1.0, one.grid) < 2**27
+
+
+def test_the_charge_is_unchanged_by_the_grid() -> None:
+    session = session_of(Hardened())
+    gaussian(session, np.zeros(100), sensitivity=1.0, sigma=2.0, rounding=1e-6)
+    (charge,) = session.ledger
+    assert isinstance(charge.event, GaussianEvent)
+    assert charge.event.sensitivity > 1 + 10 * 2e-6
+    assert charge.rho == pytest.approx((1 / 2.0) ** 2 / 2, rel=1e-12)
+
+
+def test_other_mechanisms_refuse() -> None:
+    for source in (Hardened(), Replay(())):
+        session = Session(source, Ledger())
+        with pytest.raises(NotCovered):
+            laplace(session, 0.0, sensitivity=1.0, scale=1.0)
+        with pytest.raises(NotCovered):
+            exponential(session, [0.0, 1.0], epsilon=1.0)
+        for door in (source.coin, lambda s=source: s.permutation(3), lambda s=source: s.uniform(3)):
+            with pytest.raises(NotCovered):
+                door()
+
+
+# Forged and hostile files ------------------------------------------------------------------
+
+
+def forged(release: Release, change: Any) -> bytes:
+    content = copy.deepcopy(written(release))
+    change(content)
+    return json.dumps(content).encode()
+
+
+def setting(*path: Any, value: Any) -> Any:
+    def change(content: Any) -> None:
+        for step in path[:-1]:
+            content = content[step]
+        content[path[-1]] = value
+
+    return change
+
+
+FORGERIES = {
+    "another edge": lambda c: c["cpdag"].append(["asia", "smoke"]),
+    "an edge less": lambda c: c["cpdag"].pop(),
+    "a better confidence": setting("edge_confidence", 0, 2, value=0.123),
+    "a smaller epsilon": setting("guarantee", "epsilon", value=0.5),
+    "a smaller delta": setting("guarantee", "delta", value=1e-9),
+    "less noise": setting("releases", 0, "sigma", value=1.0),
+    "another sensitivity": setting("releases", 0, "sensitivity", value=1.0),
+    "other numbers": lambda c: c["releases"][0]["steps"].reverse(),
+    "a finer grid": setting("releases", 0, "grid", value=-40),
+    "a release less": lambda c: c["releases"].pop(),
+    "a release more": lambda c: c["releases"].append(c["releases"][0]),
+    "another label": setting("releases", 0, "label", value="nothing"),
+    "another table": lambda c: c["tables"].append(["asia", "tub", "smoke"]),
+    "more rows": setting("rows", value=50_000),
+    "another cut-off": setting("params", "threshold", value=0.99),
+    "another algorithm": setting("algorithm", value="priv_pc"),
+    "an unknown algorithm": setting("algorithm", value="magic"),
+    "an unknown parameter": setting("params", "magic", value=1),
+    "no number": setting("releases", 0, "sigma", value="much"),
+    "nan": setting("releases", 0, "sigma", value=math.nan),
+    "steps that are no whole numbers": setting("releases", 0, "steps", 0, value=1.5),
+    "huge steps": setting("releases", 0, "steps", 0, value=10**30),
+    "no rows": setting("rows", value=0),
+    "too many rows": setting("rows", value=10**12),
+    "another format": setting("format", value="x"),
+    "another version": setting("version", value=2),
+    "no schema": setting("schema", value=None),
+    "a list": setting("guarantee", value=[]),
+    "pairs of three": setting("cpdag", 0, value=["a", "b", "c"]),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_file_is_found_out(name: str, asia: Release) -> None:
+    with pytest.raises(InputError) as caught:
+        check(loads(forged(asia, FORGERIES[name])))
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith((".", "?"))
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"\xff\xfe", b"null", b"[" * 100_000])
+def test_what_is_no_release_is_one_sentence(raw: bytes) -> None:
+    with pytest.raises(InputError):
+        loads(raw)
+
+
+# The twin ----------------------------------------------------------------------------------
+
+
+def test_the_twin_follows_the_release(asia: Release, book: Budgets) -> None:
+    before = book.show("asia")
+    made, data = twin(asia, 20_000, seed=2), own_asia()
+    assert book.show("asia") == before
+    assert made.public
+    assert made.levels == data.levels
+    assert made.notes == (LABEL,)
+    shares = [np.mean(d.codes == 0, axis=0) for d in (made, data)]
+    assert np.abs(shares[0] - shares[1]).max() < 0.03
+    linked = [(asia.names.index(a), asia.names.index(b)) for a, b, _ in asia.confidence]
+    for i, j in linked:
+        there, here = (np.corrcoef(d.codes[:, [i, j]].T)[0, 1] for d in (made, data))
+        assert here * there > 0
+    assert run("pc", made).metrics is not None
+
+
+def test_the_twin_is_a_function_of_the_file(asia: Release) -> None:
+    one, same, other = (twin(asia, 500, seed=s) for s in (4, 4, 5))
+    assert one.fingerprint == same.fingerprint != other.fingerprint
+    with pytest.raises(InputError):
+        twin(asia, 1)
+
+
+def test_every_edge_of_the_release_is_in_the_dag(asia: Release) -> None:
+    dag = consistent_dag(asia)
+    names = {frozenset(asia.names[v] for v in arc) for arc in dag.edges}
+    assert names == {frozenset(pair) for pair in asia.cpdag}
+
+
+# Replay, command line ----------------------------------------------------------------------
+
+
+def test_the_rows_do_not_enter_the_replay(asia: Release) -> None:
+    session, outcome = replayed(asia)
+    assert outcome.status == "complete"
+    assert session.ledger.used_epsilon <= 1.0
+
+
+def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
+    csv, schema, out = (str(tmp_path / n) for n in ("a.csv", "s.json", "r.json"))
+    load_dataset("asia", n=ROWS, seed=1).to_frame().to_csv(csv, index=False)
+    Path(schema).write_text(json.dumps(asia_schema().to_json()))
+    asked = ["release", "--csv", csv, "--schema", schema, "--budget", "ward", "--out", out]
+    assert main(asked) == 2  # no budget yet
+    assert main(["budget", "new", "ward", "--epsilon", "1.5"]) == 0
+    assert main([*asked, "--epsilon", "1"]) == 0
+    assert main(["check", out, "--json"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert json.loads(printed[-1]) == {"confirmed": True, "epsilon": 1.0, "delta": 1e-6}
+    assert main(["twin", out, "--rows", "100"]) == 0
+    assert len((tmp_path / "r-synthetic-twin.csv").read_text().splitlines()) == 101
+    assert main([*asked, "--epsilon", "1"]) == 2  # not enough left
+    assert "left" in capsys.readouterr().err
+    bad = tmp_path / "nowhere" / "r.json"
+    assert main([*asked[:-1], str(bad)]) == 2
+    assert len(Budgets().show("ward").charges) == 1
+    assert (tmp_path / "r.html").exists()
