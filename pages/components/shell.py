@@ -7,8 +7,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.components.charts.palette import link_ink, muted_ink
 from pages.components.navigation import PAGES
+from pages.components.palette import link_ink, muted_ink
 from pages.components.state.listen import watch_theme
 from pages.components.state.theme import theme
 

@@ -10,7 +10,7 @@ from engine import Dataset, RunResult
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
 from pages.components import text
-from pages.components.charts.palette import price_ink
+from pages.components.palette import price_ink
 from pages.components.text import number
 
 Kinds = dict[tuple[int, int], EdgeClass]
