@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -175,7 +176,8 @@ def test_own_data_are_labelled_and_never_kept(sweep_page: AppTest) -> None:
     assert "every rerun spends ε" in " ".join(h.value for h in app.get("html"))
     assert not list(Path("studies").glob("*"))
     (meter,) = app.session_state["own_costs"].values()
-    assert meter.total()[1] == pytest.approx(200.2)
+    # Without a declared schema the levels were read from the data: nothing can be defended.
+    assert meter.total()[:2] == (4, math.inf)
     seeds = {r.seed for r in app.session_state["sweep_job"].results}
     assert len(seeds) == 2
     assert min(seeds) > 1000
