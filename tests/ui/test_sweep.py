@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -57,7 +58,7 @@ def test_it_opens_on_a_finished_example(sweep_page: AppTest) -> None:
     assert "145 of 145 runs" in words(sweep_page)
     assert len(sweep_page.get("plotly_chart")) == 2
     assert "Target F1" in [s.label for s in sweep_page.slider]
-    assert any("runs, about" in c.value for c in sweep_page.caption)
+    assert any("on one core" in c.value for c in sweep_page.caption)
 
 
 def test_a_study_is_run_kept_and_opened_again(sweep_page: AppTest) -> None:
@@ -174,8 +175,9 @@ def test_own_data_are_labelled_and_never_kept(sweep_page: AppTest) -> None:
     assert "no F1 to aim at" in words(app)
     assert "every rerun spends ε" in " ".join(h.value for h in app.get("html"))
     assert not list(Path("studies").glob("*"))
-    (costs,) = app.session_state["own_costs"].values()
-    assert sum(epsilon for epsilon, _ in costs) == pytest.approx(200.2)
+    (meter,) = app.session_state["own_costs"].values()
+    # Without a declared schema the levels were read from the data: nothing can be defended.
+    assert meter.total()[:2] == (4, math.inf)
     seeds = {r.seed for r in app.session_state["sweep_job"].results}
     assert len(seeds) == 2
     assert min(seeds) > 1000
