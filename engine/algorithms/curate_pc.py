@@ -39,6 +39,8 @@ from engine.session import Session, compared
 from engine.statistics.kinds import RANK
 from engine.theory import kendall_p_bound
 
+MOST_RATE = 1e9  # of Lemma 1's exponents; beyond it an error is impossible in any number
+
 
 def _margin(name: str, title: str, effect: str) -> Any:
     return param(0.2, kind="float", low=0.0, high=1.0, title=title, help=effect)
@@ -197,7 +199,9 @@ class CuratePC(TestByTest):
         high = evidence.cutoff_at(min(1.0, p.cutoff * (1 + p.beta2))) - middle
         # The sensitivity of the order's least favourable query stands for all of them.
         units = np.array([self._largest_sensitivity(k) for k in orders])
-        return Objective(low / units, high / units, p.c1, p.c2)
+        # A threshold of 0 has margins infinitely far away, or none: no difference, and no error.
+        rate1, rate2 = (np.nan_to_num(m / units, nan=0.0, posinf=MOST_RATE) for m in (low, high))
+        return Objective(rate1, rate2, p.c1, p.c2)
 
     def _largest_sensitivity(self, order: int) -> float:
         by_levels = sorted(range(self._data.d), key=lambda c: -self._data.cardinalities[c])

@@ -120,10 +120,10 @@ class PrivPC(TestByTest):
 
 
 def claimed_total(answers: int, epsilon: float, delta: float) -> Guarantee:
-    """The paper's total after k answers: advanced composition of 2k steps of epsilon/2.
+    """The paper's total after k answers: k sieves and k examines, composed apart and added up.
 
-    2 [sqrt(2 k ln(2/delta)) epsilon/2 + k (epsilon/2)(e^(epsilon/2) - 1)], sieves and examines
-    each with half of delta.
+    Advanced composition of k steps of epsilon/2, each with half of delta: sqrt(2 k ln(2/delta))
+    epsilon/2 + k (epsilon/2)(e^(epsilon/2) - 1), for the sieves and again for the examines.
     """
     half = epsilon / 2
     if answers == 0:

@@ -214,7 +214,8 @@ class SmoothEvent:
 
     Nissim, Raskhodnikova and Smith 2007: with noise 2 S / epsilon for a bound S that is
     beta-smooth, beta = epsilon / (2 ln(2 / slack)), the release is (epsilon, delta)-DP with
-    delta = slack (1 + e^(epsilon/2)) / 2.
+    delta = slack (1 + e^(epsilon/2)) / 2. That is what is proved, not what is needed: the worst
+    pair found by search needs a sixtieth of it.
     """
 
     epsilon: float

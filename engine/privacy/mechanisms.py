@@ -145,6 +145,9 @@ def analytic_gaussian(
     # A hair more noise, so that rounding cannot put the charge above the delta asked for.
     sigma = analytic_gaussian_sigma(epsilon, delta, sensitivity) * (1 + 1e-9)
     event = AnalyticGaussianEvent(sensitivity, sigma, epsilon)
+    while event.delta > delta:  # a delta near the precision of the curve itself
+        sigma *= 1.001
+        event = AnalyticGaussianEvent(sensitivity, sigma, epsilon)
     session.ledger.charge(event, label=label, order=order)
     exact = np.asarray(values, dtype=float)
     noisy = exact + _noise(session).normal(0.0, sigma, exact.shape)

@@ -63,9 +63,9 @@ def edge_words(release: Release) -> list[tuple[str, float]]:
 
 def _margins(release: Release) -> list[tuple[str, ...]]:
     """Every column's released shares, and one standard deviation of their noise."""
-    moments = moments_of(release)
+    moments, levels = moments_of(release)
     rows: list[tuple[str, ...]] = []
-    for i, (name, labels) in enumerate(zip(release.names, release.schema.levels, strict=True)):
+    for i, (name, labels) in enumerate(zip(release.names, levels, strict=True)):
         # A level's share is 1/r + h m with contrasts of squared length 1 - 1/r.
         noise = np.sqrt(moments.noise_one * (1 - 1 / len(labels)))
         for label, share in zip(labels, moments.margin(i), strict=True):

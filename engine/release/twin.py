@@ -15,6 +15,7 @@ from engine.algorithms.marginal_pc import release as release_tables
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.marginals.contrasts import Array, helmert
+from engine.marginals.levels import merged
 from engine.marginals.moments import Moments
 from engine.privacy.ledger import Ledger
 from engine.privacy.sources import Replay
@@ -28,25 +29,28 @@ MOST_ROWS = 1_000_000
 LABEL = "A synthetic twin drawn from a private release; no row of it is a record."
 
 
-def moments_of(release: Release) -> Moments:
-    """The released tensors with their noise, from the file alone."""
-    data = empty(release.schema, release.rows)
+def moments_of(release: Release) -> tuple[Moments, tuple[tuple[str, ...], ...]]:
+    """The released tensors with their noise, and the levels they are of, from the file alone.
+
+    Columns of many levels are merged before their release, by a rule on the schema.
+    """
+    data = merged(empty(release.schema, release.rows))
     params = MarginalPCParameters.build(release.params)
     session = Session(
         Replay(release.releases), Ledger(params.total, method="gdp"), data.names, trace=False
     )
-    return release_tables(store_of(data), params, params.order_limit(data), session)
+    return release_tables(store_of(data), params, params.order_limit(data), session), data.levels
 
 
 def twin(release: Release, rows: int, seed: int = 0) -> Dataset:
-    """``rows`` synthetic rows of the release's schema; InputError for a file that does not hold.
+    """``rows`` synthetic rows of the release's columns; InputError for a file that does not hold.
 
     Post-processing of the release: it costs nothing, and its seed need not be secret.
     """
     if not 2 <= rows <= MOST_ROWS:
         raise InputError(f"A twin has 2 to {MOST_ROWS:,} rows; {rows} is not.")
     check(release)
-    moments, rng = moments_of(release), Randomness(seed)
+    (moments, levels), rng = moments_of(release), Randomness(seed)
     dag = consistent_dag(release)
     codes = np.zeros((rows, len(release.names)), dtype=np.uint8)
     for node in nx.lexicographical_topological_sort(dag):
@@ -56,7 +60,7 @@ def twin(release: Release, rows: int, seed: int = 0) -> Dataset:
     return Dataset.from_codes(
         codes,
         release.names,
-        release.schema.levels,
+        levels,
         name=f"synthetic twin of {release.name}",
         truth=nx.relabel_nodes(dag, dict(enumerate(release.names))),
         public=True,

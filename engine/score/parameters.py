@@ -89,8 +89,7 @@ class GradientParameters(Parameters):
         "auto",
         kind="float",
         words=("auto",),
-        low=0.0,
-        open_low=True,
+        low=1e-6,  # where it underflows, so does the sensitivity, and nothing hides what is left
         high=1e3,
         title="Clip s",
         help="Published: every entry of the mean gradient is clipped to ±s. Strict: every row's "

@@ -274,10 +274,13 @@ def test_the_twin_follows_the_release(asia: Release, book: Budgets) -> None:
     assert made.notes == (LABEL,)
     shares = [np.mean(d.codes == 0, axis=0) for d in (made, data)]
     assert np.abs(shares[0] - shares[1]).max() < 0.03
+    there, here = (np.corrcoef(d.codes.T) for d in (made, data))
     linked = [(asia.names.index(a), asia.names.index(b)) for a, b, _ in asia.confidence]
-    for i, j in linked:
-        there, here = (np.corrcoef(d.codes[:, [i, j]].T)[0, 1] for d in (made, data))
-        assert here * there > 0
+    strong = [pair for pair in linked if abs(here[pair]) > 0.3]
+    assert len(strong) >= 3
+    for pair in strong:  # 0.3 is three times what noise and the linear prediction lose here
+        assert there[pair] * here[pair] > 0
+        assert abs(there[pair] - here[pair]) < 0.3
     assert run("pc", made).metrics is not None
 
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+
+from engine import InputError, read_csv
+from engine.data.schema import Column, Schema
+from engine.data.survey import survey
+from pages.components.state import schema as states
+from pages.components.state import worker
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 BAD_FILES = {
@@ -65,6 +72,9 @@ def test_choosing_another_network_and_size(data_page: AppTest) -> None:
 
 def test_own_data_without_truth(data_page: AppTest) -> None:
     upload(data_page, (SAMPLES / "sachs_5000.csv").read_bytes())
+    assert not metrics(data_page)  # nothing exact before it is asked for
+    assert not data_page.get("plotly_chart")
+    data_page.toggle(key="exact").set_value(True).run()
     assert metrics(data_page)["Rows"] == "5,000"
     assert metrics(data_page)["True edges"] == "unknown"
     assert not data_page.get("iframe")
@@ -74,6 +84,7 @@ def test_own_data_without_truth(data_page: AppTest) -> None:
 def test_own_data_with_truth_run_and_are_scored(data_page: AppTest) -> None:
     edges = (SAMPLES / "asia_edges.csv").read_bytes()
     upload(data_page, (SAMPLES / "asia_2000.csv").read_bytes(), edges)
+    data_page.toggle(key="exact").set_value(True).run()
     assert metrics(data_page)["True edges"] == "8"
     data_page.switch_page("pages/run.py").run()
     assert data_page.warning[0].value.startswith("Settings changed")
@@ -95,19 +106,86 @@ def test_own_data_without_truth_run_without_scores(app: AppTest) -> None:
     assert not any("simulation only" in c for c in app.dataframe[0].value.columns)
 
 
-def test_runs_on_own_data_add_up_with_secret_seeds(app: AppTest) -> None:
-    upload(app, (SAMPLES / "survey_1000.csv").read_bytes(), page="run")
-    seeds = set()
+def schema_of(content: bytes) -> bytes:
+    """What a person would state of the file: all its columns are unordered words."""
+    found = survey(content)
+    columns = [Column(name=f.name, type="unordered", levels=f.levels) for f in found]
+    return json.dumps(Schema(tuple(columns)).to_json()).encode()
+
+
+def declare(app: AppTest, schema: bytes, page: str) -> None:
+    app.file_uploader(key=f"{page}-schema").set_value(("s.json", schema, "text/json")).run()
+    assert not app.exception
+
+
+def test_runs_on_own_data_add_up_with_secret_noise(app: AppTest) -> None:
+    content = (SAMPLES / "survey_1000.csv").read_bytes()
+    upload(app, content, page="run")
+    app.button(key="run").click().run()
+    assert any("1 run on these data, together ε = ∞" in c.value for c in app.caption)
+    declare(app, schema_of(content), "run")
+    app.session_state["own_costs"].clear()
+    found = set()
     for _ in range(2):
         app.button(key="run").click().run()
-        seeds.add(app.session_state["shown"].result.seed)
-    assert len(seeds) == 2
+        result = app.session_state["shown"].result
+        assert result.seed is None
+        assert result.spent.epsilon == 1
+        found.add(repr(result.steps))
+    assert len(found) == 2
     assert any("2 runs on these data, together ε = 2" in c.value for c in app.caption)
-    link = str(dict(app.query_params))
-    assert not any(str(seed) in link for seed in seeds)
-    assert "own" in link
-    html = " ".join(h.value for h in app.get("html"))
-    assert not any(str(seed) in html for seed in seeds)
+    # The same file in other bins is the same person's rows.
+    app.number_input(key="run-bins").set_value(4).run()
+    app.button(key="run").click().run()
+    assert any("3 runs on these data, together ε = 3" in c.value for c in app.caption)
+    assert "own" in str(dict(app.query_params))
+
+
+def test_a_run_that_dies_is_counted(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = (SAMPLES / "survey_1000.csv").read_bytes()
+    upload(app, content, page="run")
+    declare(app, schema_of(content), "run")
+
+    def dies(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(worker, "run", dies)
+    app.button(key="run").click().run()
+    assert not app.exception
+    (meter,) = app.session_state["own_costs"].values()
+    assert meter.total() == (1, 1.0, 1e-6)
+
+
+def test_the_schema_is_stated_by_the_person(data_page: AppTest) -> None:
+    upload(data_page, (SAMPLES / "survey_1000.csv").read_bytes())
+    assert any("No schema is declared" in w.value for w in data_page.warning)
+    data_page.toggle(key="schema-open").set_value(True).run()
+    assert any("0 of the used columns are stated" in c.value for c in data_page.caption)
+    data_page.button(key="schema-use").click().run()
+    assert "I state this" in data_page.error[0].value
+
+
+def test_what_is_stated_becomes_a_schema() -> None:
+    raw = b"id,a,b,c\n" + b"".join(
+        f"p{k},{'yes' if k % 3 else 'no'},{k * 1.5},{k % 4 if k else ''}\n".encode()
+        for k in range(50)
+    )
+    rows = states.proposal(survey(raw))
+    assert rows[states.USE].tolist() == [False, True, True, True]
+    assert "identifier" in rows[states.SEEN][0]
+    with pytest.raises(InputError, match="I state this"):
+        states.stated_schema(rows)
+    rows[states.STATE] = True
+    rows.loc[2, states.HIGH] = 100.0
+    schema = states.stated_schema(rows)
+    assert [c.type for c in schema.columns] == ["unordered", "numeric", "ordered"]
+    assert schema.columns[1].bounds == (0.0, 100.0)
+    assert schema.columns[2].levels == ("0", "1", "2", "3", "other")
+    assert schema.columns[2].other == "other"
+    assert read_csv(raw, schema=schema).codes[0].tolist() == [0, 0, 4]
+    rows.loc[2, states.LOW] = None
+    with pytest.raises(InputError, match="lowest and highest"):
+        states.stated_schema(rows)
 
 
 @pytest.mark.parametrize("content", BAD_FILES.values(), ids=BAD_FILES.keys())
@@ -129,6 +207,7 @@ def test_a_bad_edge_list_gives_one_sentence(patient_page: AppTest, truth: bytes)
 def test_binning_is_said_and_can_be_changed(data_page: AppTest) -> None:
     rows = "".join(f"{k},{k % 3}\n" for k in range(60))
     upload(data_page, f"x,y\n{rows}".encode())
+    data_page.toggle(key="exact").set_value(True).run()
     assert any("cut into 5 levels" in c.value for c in data_page.caption)
     data_page.number_input(key="data-bins").set_value(4).run()
     assert any("cut into 4 levels" in c.value for c in data_page.caption)

@@ -1,0 +1,69 @@
+"""The Release page: declare a budget, spend it once, check the file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.release.budget import VARIABLE, Budgets
+from engine.release.file import to_json
+from engine.release.make import check
+from tests.release.samples import asia_schema, own_asia
+
+
+@pytest.fixture(scope="module", autouse=True)
+def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Budgets]:
+    path = tmp_path_factory.mktemp("budget") / "b.db"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, str(path))
+        yield Budgets(path)
+
+
+def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: Budgets) -> None:
+    app = open_app("release")
+    app.selectbox(key="release-network").set_value("own").run()
+    raw = own_asia().to_frame().to_csv(index=False).encode()
+    app.file_uploader(key="release-file").set_value(("ward.csv", raw, "text/csv")).run()
+    assert any("Declare the schema" in i.value for i in app.info)
+    schema = json.dumps(asia_schema().to_json()).encode()
+    app.file_uploader(key="release-schema").set_value(("s.json", schema, "text/json")).run()
+    app.text_input(key="new-name").set_value("ward").run()
+    app.number_input(key="new-epsilon").set_value(1.5).run()
+    app.button(key="new-budget").click().run()
+    assert not app.exception
+    assert app.button(key="release-go").disabled
+    app.checkbox(key="release-sure").set_value(True).run()
+    app.button(key="release-go").click().run()
+    assert not app.exception
+    assert len(book.show("ward").charges) == 1
+    found = app.session_state["released"]
+    check(found)
+    assert any("Released under" in s.value for s in app.success)
+    app.checkbox(key="release-sure").set_value(True).run()
+    app.button(key="release-go").click().run()  # 0.5 is left
+    assert "left" in app.error[0].value
+    assert len(book.show("ward").charges) == 1
+    content = json.dumps(to_json(found)).encode()
+    app.file_uploader(key="check-file").set_value(("r.json", content, "text/json")).run()
+    assert any("Confirmed" in s.value for s in app.success)
+    forged = content.replace(b'"edge_confidence": [[', b'"edge_confidence": [["x", "y", 1.0], [')
+    app.file_uploader(key="check-file").set_value(("f.json", forged, "text/json")).run()
+    assert "does not follow" in app.error[-1].value
+
+
+def test_a_damaged_file_of_budgets_is_one_sentence(
+    open_app: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "b.db"
+    path.write_text("no budgets")
+    monkeypatch.setenv(VARIABLE, str(path))
+    app = open_app("release")
+    app.selectbox(key="release-network").set_value("own").run()
+    raw = own_asia(200).to_frame().to_csv(index=False).encode()
+    app.file_uploader(key="release-file").set_value(("ward.csv", raw, "text/csv")).run()
+    assert not app.exception
+    assert app.error[0].value.endswith(".")
