@@ -7,9 +7,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.components.charts.listen import watch_theme
 from pages.components.charts.palette import link_ink, muted_ink
 from pages.components.navigation import PAGES
+from pages.components.state.listen import watch_theme
 from pages.components.state.theme import theme
 
 # A file of our own: a named icon would be fetched from the internet.
