@@ -1,4 +1,4 @@
-# make setup | app | test | lint | bench | bench-utility
+# make setup | app | test | lint | bench | bench-utility | soak
 #   make app PORT=8502            another port
 #   make test ARGS="-k kendall"   anything pytest takes
 #   make setup PYTHON=python3.12  another interpreter for a new .venv
@@ -16,7 +16,7 @@ PEERS := .venv-peers
 PEERS_STAMP := $(PEERS)/.installed
 
 .DEFAULT_GOAL := setup
-.PHONY: setup app test lint bench bench-utility chromium-hint
+.PHONY: setup app test lint bench bench-utility chromium-hint soak
 
 setup: $(STAMP)
 
@@ -65,3 +65,6 @@ $(PEERS_STAMP): requirements-peers.txt
 
 bench-utility: setup $(PEERS_STAMP)
 	$(PY) -m benchmarks.utility $(ARGS)
+
+soak: setup
+	$(PY) -m benchmarks.soak $(ARGS)

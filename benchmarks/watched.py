@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from playwright.sync_api import Page, sync_playwright
 
@@ -184,8 +185,42 @@ def table(page: Page, name: str, keys: list[str], patience: float) -> None:
         )
 
 
+STUDY_OF, STUDY_BY, STUDY_AT = "asia", ("priv_pc", "svt_pc", "em_pc"), (0.3, 1.0, 3.0)
+SEEDS = 60
+
+
+def study(page: Page) -> None:
+    """Seconds of a study of short runs, by the clock, on the command line and while watched.
+
+    Both include starting up: of a process there, of the worker here.
+    """
+    command = [sys.executable, "-m", "engine", "sweep", "--dataset", STUDY_OF]
+    command += ["--algorithm", ",".join(STUDY_BY), "--seeds", str(SEEDS), "--json"]
+    command += ["--epsilon", ",".join(map(str, STUDY_AT))]
+    start = time.monotonic()
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    alone = time.monotonic() - start
+    wanted = {
+        "sources": [[STUDY_OF, ROWS, 0]],
+        "algorithms": STUDY_BY,
+        "epsilons": STUDY_AT,
+        "seeds": SEEDS,
+        "params": {"guarantee": "strict"},
+    }
+    page.goto("/sweep?" + urlencode({"sweep.wanted": json.dumps(wanted)}))
+    page.locator(".st-key-sweep-start button").wait_for(timeout=120_000)
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    start = time.monotonic()
+    page.locator(".st-key-sweep-start button").click()
+    total = SEEDS * len(STUDY_AT) * len(STUDY_BY)
+    page.get_by_text(f"{total:,} of {total:,} runs · finished").wait_for(timeout=600_000)
+    seconds = time.monotonic() - start
+    print(f"Study of {total:,} runs on {STUDY_OF}, seconds by the clock")
+    print(f"  alone {alone:.1f}, watched {seconds:.1f}, ratio {seconds / alone:.2f}", flush=True)
+
+
 def main() -> None:
-    """Both datasets."""
+    """Both datasets, and a study."""
     parser = argparse.ArgumentParser(description=__doc__.split(";")[0])
     parser.add_argument("--datasets", nargs="*", default=["asia", "alarm"], choices=NETWORKS)
     parser.add_argument("--algorithms", nargs="*", default=list(ALGORITHMS), choices=ALGORITHMS)
@@ -200,6 +235,7 @@ def main() -> None:
         ).new_page()
         for name in args.datasets:
             table(page, name, args.algorithms, args.patience)
+        study(page)
         browser.close()
 
 

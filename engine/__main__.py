@@ -16,6 +16,8 @@ COMMANDS = {
     "pairs": ("engine.cli.pairs", "pairs_command"),
     "warm": ("engine.cli.run", "warm_command"),
     "sweep": ("engine.cli.studies", "sweep_command"),
+    "plan": ("engine.cli.plan", "plan_command"),
+    "audit": ("engine.cli.audit", "audit_command"),
     "budget": ("engine.cli.budget", "budget_command"),
     "release": ("engine.cli.release", "release_command"),
     "check": ("engine.cli.release", "check_command"),

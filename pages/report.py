@@ -4,26 +4,37 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.components import text
 from pages.components.shell import draw
 from pages.components.state import address, repeats, runs
 from pages.components.state.theme import theme
 from pages.components.views import present, report, report_files
+from pages.components.views.progress import progress_view
 from pages.components.views.strip import show_strip
 
-EVERY = 1.5  # seconds between two looks at running repetitions
+EVERY = 2.5  # seconds between two looks at running repetitions
 
 
 def main() -> None:
     """The page, top to bottom."""
     runs.follow("report")
     run = runs.shown()
-    link = run.settings.to_query()
+    job = runs.job()
+    link = (run if job is None else job).settings.to_query()
     if present.presenting():
         link[present.NAME] = "1"
     address.write("report", link)
     with st.container(key="around"):
-        show_strip("Report", run.data, run.result)
+        if job is None:
+            show_strip("Report", run.data, run.result)
+        else:
+            show_strip("Report", job.data)
     present.switch(key="report")
+    if job is not None:  # another run's numbers must not stand under this link
+        progress_view()
+        return
+    if problem := runs.refusal():
+        st.error(text.plain(problem), icon=":material/error:")
     found = repeats.repeats_of(run)
     going = found is not None and found.running and not found.wait(repeats.PATIENCE)
     st.fragment(_content, run_every=EVERY if going else None)(run, found, going)

@@ -19,10 +19,11 @@ from engine.privacy.budget import PRESETS, PrivateBudget
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.session import Cancelled, Session
 
-DEFAULT_SCORE = {VOTE: "variance", DIFFERENCE: "root_hsic", TWO_SCORES: "hsic"}
-# 40 / epsilon blocks that all agree are turned by noise with probability e^-20 / 2; what rows are
-# left over make better votes. Chosen on simulated pairs (docs/pairs.md).
-BLOCKS_WANTED, BLOCK_LOW, BLOCK_HIGH = 40, 25, 100
+DEFAULT_SCORE = {DIFFERENCE: "root_hsic", TWO_SCORES: "hsic"}
+# 10 / epsilon blocks that all agree are turned by noise with probability e^-5 / 2; what rows are
+# left over make better votes. Small blocks vote better by the variance, larger ones by HSIC. Chosen
+# on simulated pairs (docs/pairs.md).
+BLOCKS_WANTED, BLOCK_LOW, BLOCK_HIGH, BLOCK_FOR_HSIC = 10, 25, 100, 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +35,9 @@ class AnmParameters(PrivateBudget):
         kind="choice",
         choices=("auto", *SCORES),
         title="Dependence score",
-        help="How dependence between a cause and what its fit leaves is measured. 'auto' is the "
-        "variance in a vote, the root of HSIC in a difference, HSIC as two scores.",
+        help="How dependence between a cause and what its fit leaves is measured. 'auto' is √HSIC "
+        "in a difference, HSIC as two scores, in a vote HSIC for blocks of 50 rows and more, else "
+        "the variance.",
     )
     release: str = param(
         "auto",
@@ -61,7 +63,7 @@ class AnmParameters(PrivateBudget):
         high=100_000,
         title="Rows in a block",
         help="How many rows each vote is based on: many small blocks outvote the noise, larger "
-        "ones vote better. 'auto' is εn/40 between 25 and 100.",
+        "ones vote better. 'auto' is εn/10 between 25 and 100.",
         when={"release": ("auto", VOTE)},
     )
     ridge: float = param(
@@ -108,10 +110,13 @@ class AnmParameters(PrivateBudget):
             return self.release
         return VOTE if self.strict else TWO_SCORES
 
-    @property
-    def measures(self) -> str:
-        """The score, 'auto' resolved."""
-        return DEFAULT_SCORE[self.releases] if self.score == "auto" else self.score
+    def measures(self, n: int) -> str:
+        """The score for n rows, 'auto' resolved."""
+        if self.score != "auto":
+            return self.score
+        if self.releases != VOTE:
+            return DEFAULT_SCORE[self.releases]
+        return "hsic" if self.block_rows(n) >= BLOCK_FOR_HSIC else "variance"
 
     def block_rows(self, n: int) -> int:
         """Rows of a block, 'auto' resolved from n and epsilon, both public."""
@@ -122,13 +127,13 @@ class AnmParameters(PrivateBudget):
     def check_together(self) -> None:
         """Refuse what the paper does not describe as published, and what has no bound."""
         if not self.strict and (
-            self.releases != TWO_SCORES or self.measures == "root_hsic" or self.tune
+            self.releases != TWO_SCORES or self.score == "root_hsic" or self.tune
         ):
             raise ParameterError(
                 "The paper releases two scores with public settings: for a vote, a difference, "
                 'root_hsic or tune take guarantee = "strict".'
             )
-        if self.measures == "variance" and self.releases != VOTE:
+        if self.score == "variance" and self.releases != VOTE:
             raise ParameterError(
                 'One record can move the variance by any amount: take release = "vote" for it.'
             )
@@ -150,7 +155,7 @@ class AnmParameters(PrivateBudget):
             pair=pair,
             session=session,
             setting=self.setting(),
-            score=self.measures,
+            score=self.measures(data.n),
             release=self.releases,
             epsilon=self.epsilon,
             delta=self.delta,
@@ -160,16 +165,16 @@ class AnmParameters(PrivateBudget):
         )
 
 
-def claimed_total(params: AnmParameters) -> Guarantee:
+def claimed_total(score: str, params: AnmParameters) -> Guarantee:
     """The paper's total: two scores, or three IQRs a column (nine parts), by simple composition."""
     epsilon, delta = params.epsilon, params.delta
-    if params.measures == "iqr":  # sections 4.3 and 5.3
+    if score == "iqr":  # sections 4.3 and 5.3
         return (
             Guarantee(6 * epsilon, 2 * delta)
             if params.protect == TRAINING
             else Guarantee(9 * epsilon, 3 * delta)
         )
-    stable = params.measures in RANK_SCORES and params.protect != TEST
+    stable = score in RANK_SCORES and params.protect != TEST
     return Guarantee(2 * epsilon, 2 * delta if stable else 0.0)
 
 
@@ -202,7 +207,7 @@ def run(data: Dataset, params: AnmParameters, session: Session) -> Outcome:
     return Outcome(
         cpdag=cpdag,
         status=status,
-        claimed=None if params.strict else claimed_total(params),
+        claimed=None if params.strict else claimed_total(params.measures(data.n), params),
         diagnostics=Diagnostics() if decision is None else decision,
     )
 

@@ -87,7 +87,7 @@ def all_alike(n: int = 40, columns: int = 8, changed: int = 5) -> Neighbours:
     """Everybody is the same but for one person, who differs in several columns."""
     record = [1] * changed + [0] * (columns - changed)
     return neighbours(
-        "all alike",
+        "all alike" if columns > 2 else f"{n} alike",
         np.zeros((n, columns), int),
         0,
         record,

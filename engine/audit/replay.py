@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -63,7 +63,6 @@ def transcript(
     script: Sequence[Answer] | None = None,
 ) -> Transcript:
     """Run once behind watching doors; with ``script`` its answers are forced upon the run."""
-    data = replace(data, public=False)
     ledger = algorithm.ledger(data, params) if algorithm.ledger else Ledger()
     doors = WatchingDoors(seed, ledger, script)
     session = Session(doors, ledger, data.names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -42,3 +43,12 @@ def interruptible() -> Iterator[Callable[[], bool]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def ending(cancelled: Callable[[], bool], out: str | None) -> int:
+    """The exit status; after a stop, a line on standard error that says where the results are."""
+    if not cancelled():
+        return 0
+    where = f" in {out}" if out else ""
+    print(f"Stopped; what was finished is kept{where}.", file=sys.stderr)
+    return INTERRUPTED

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import product
 from typing import Any
 
+from engine.algorithm import Algorithm
 from engine.cli.flags import (
     Parser,
     add_dataset_flags,
@@ -95,15 +98,14 @@ def warm_command(argv: Sequence[str]) -> None:
     networks, pairs = load_dataset("asia", n=2_000), load_dataset("pair:cubic:uniform", n=200)
     for key, chosen in ALGORITHMS.items():
         small = pairs if chosen.columns == pairs.d else networks
-        names = {s.name: s for s in chosen.params.specs()}
-        kernels: list[dict[str, Any]] = [
-            {name: choice}
-            for name in ("statistic", "score")
-            if name in names
-            for choice in names[name].choices
-        ]
-        for options in kernels or [{}]:
-            try:
+        for options in _kernels(chosen):
+            with suppress(InputError):  # a combination that is refused needs no kernel
                 run(key, small, trace=False, **options)
-            except InputError:
-                continue  # a combination the algorithm refuses needs no kernel
+
+
+def _kernels(chosen: Algorithm) -> Iterator[dict[str, Any]]:
+    """Every choice that may lead to code of its own: the guarantee, the statistic, the score."""
+    choices = {s.name: s.choices for s in chosen.params.specs()}
+    names = [name for name in ("guarantee", "statistic", "score") if name in choices]
+    for chosen_values in product(*(choices[name] for name in names)):
+        yield dict(zip(names, chosen_values, strict=True))

@@ -20,7 +20,7 @@ from engine.cli.flags import (
     given,
     parts,
 )
-from engine.cli.interrupts import INTERRUPTED, interruptible
+from engine.cli.interrupts import ending, interruptible
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import ALGORITHMS
@@ -103,7 +103,7 @@ def sweep_command(argv: Sequence[str]) -> int:
         )
         finished = list(results)
     print(_as_json(finished) if args.json else _as_table(finished))
-    return _end(cancelled, args.out)
+    return ending(cancelled, args.out)
 
 
 def _as_json(results: Sequence[Any]) -> str:
@@ -159,7 +159,7 @@ def reproduce_command(argv: Sequence[str]) -> int:
         try:
             written = reproduce(args.name, work)
         except KeyboardInterrupt:
-            return _end(cancelled, args.out)
+            return ending(cancelled, args.out)
     for path in written:
         print(path)
     return 0
@@ -184,11 +184,3 @@ def _progress_line() -> Iterator[Callable[[Progress], None] | None]:
         yield show
     finally:
         print(file=sys.stderr)
-
-
-def _end(cancelled: Callable[[], bool], out: str | None) -> int:
-    if not cancelled():
-        return 0
-    where = f" in {out}" if out else ""
-    print(f"Stopped; what was finished is kept{where}.", file=sys.stderr)
-    return INTERRUPTED

@@ -146,7 +146,11 @@ def _leads(directed: Adjacency, start: int, goal: int) -> bool:
 def arrow_probabilities(
     skeleton: Adjacency, weights: Mapping[Triple, float]
 ) -> NDArray[np.float64]:
-    """(d, d): share of the sampled DAGs whose CPDAG has the arrow i -> j."""
+    """(d, d): share of the sampled DAGs whose CPDAG has the arrow i -> j.
+
+    The chains see lists of neighbours: ``near[u, k]`` is the k-th of u, ``back[u, k]`` the place of
+    u among that one's neighbours, ``table[z, k, l]`` the weight of its k-th and l-th meeting at z.
+    """
     d, degree = len(skeleton), skeleton.sum(axis=1).astype(np.int64)
     arrows = np.zeros((d, d))
     if not degree.any():
@@ -180,7 +184,7 @@ def _next(numbers):  # type: ignore[no-untyped-def]
     z = numbers[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (z ^ (z >> np.uint64(31))) / 18446744073709551616.0
+    return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) / 9007199254740992.0  # 53 bits: below 1
 
 
 @njit(cache=True, nogil=True)

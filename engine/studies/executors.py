@@ -51,8 +51,6 @@ def serial(
         yield [result]
 
 
-
-
 class WorkerError(InputError):
     """A worker process ended, or could not be used."""
 

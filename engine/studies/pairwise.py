@@ -24,6 +24,9 @@ from engine.theory import (
     one_release_probability,
 )
 
+# A vote's rows of a block and score, by epsilon.
+Ballot = Callable[[float], tuple[int, str]]
+
 CURVE_POINTS = 161
 DELTA = 1e-6
 IQR_PARTS = 12  # of a strict total: four IQRs of three parts each
@@ -70,9 +73,9 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Chance:
-    """A way to release: its exact gap (above 0: first column) and how often noise leaves it.
+    """A way to release: its exact gap (above 0: first column), and what noise makes of it.
 
-    ``probability(epsilon)`` at a strict total that the answer is the one without noise.
+    ``probability(epsilon)`` that the answer at a strict total names the first column as the cause.
     """
 
     name: str
@@ -81,10 +84,10 @@ class Chance:
     probability: Callable[[float], float]
 
 
-def chances(shown: Exhibit, block_rows: Callable[[float], int]) -> list[Chance]:
+def chances(shown: Exhibit, ballot: Ballot) -> list[Chance]:
     """The paper's four scores, the difference of the root of HSIC, and the vote."""
     found = [_two_scores(shown, name) for name in PAPER_SCORES if name != "iqr"]
-    return [*found, _iqr(shown), _difference(shown), _vote(shown, block_rows)]
+    return [*found, _iqr(shown), _difference(shown), _vote(shown, ballot)]
 
 
 def _two_scores(shown: Exhibit, name: str) -> Chance:
@@ -92,7 +95,7 @@ def _two_scores(shown: Exhibit, name: str) -> Chance:
     gap = backward - forward
     each = shown.setting.sensitivity(name, shown.rest.n, shown.rest.m)
     return Chance(
-        name, "scores", gap, lambda epsilon: direction_probability(abs(gap), 2 * each / epsilon)
+        name, "scores", gap, lambda epsilon: direction_probability(gap, 2 * each / epsilon)
     )
 
 
@@ -104,7 +107,7 @@ def _difference(shown: Exhibit) -> Chance:
         "root_hsic",
         "difference",
         gap,
-        lambda epsilon: one_release_probability(abs(gap), both / epsilon),
+        lambda epsilon: one_release_probability(gap, both / epsilon),
     )
 
 
@@ -123,7 +126,7 @@ def _iqr(shown: Exhibit) -> Chance:
         step = epsilon / IQR_PARTS
         threshold = 1 + math.log(4 / DELTA) / step
         passed = math.prod(_above(reach - threshold, 1 / step) for reach in reaches)
-        return 0.5 + passed * (iqr_direction_probability(abs(gap), 1 / step) - 0.5)
+        return 0.5 + passed * (iqr_direction_probability(gap, 1 / step) - 0.5)
 
     return Chance("iqr", "scores", gap, probability)
 
@@ -134,22 +137,19 @@ def _above(lead: float, scale: float) -> float:
     return 1 - tail if lead > 0 else tail
 
 
-def _vote(shown: Exhibit, block_rows: Callable[[float], int]) -> Chance:
-    margins: dict[int, float] = {}
+def _vote(shown: Exhibit, ballot: Ballot) -> Chance:
+    margins: dict[tuple[int, str], float] = {}
 
     def margin(epsilon: float) -> float:
-        rows = block_rows(epsilon)
-        if rows not in margins:
-            margins[rows] = float(votes(shown.pair, shown.order, rows, "variance").sum())
-        return margins[rows]
+        rows, name = ballot(epsilon)
+        if (rows, name) not in margins:
+            margins[rows, name] = float(votes(shown.pair, shown.order, rows, name).sum())
+        return margins[rows, name]
 
     def probability(epsilon: float) -> float:
-        scale = MARGIN_SENSITIVITY / epsilon
-        sure = one_release_probability(abs(margin(epsilon)), scale)
-        # The size of a block, and with it the exact vote, may change with epsilon.
-        return sure if margin(epsilon) * margin(1.0) >= 0 else 1 - sure
+        return one_release_probability(margin(epsilon), MARGIN_SENSITIVITY / epsilon)
 
-    return Chance("variance", "vote", margin(1.0), probability)
+    return Chance("vote", "vote", margin(1.0), probability)
 
 
 def over_ridge(
@@ -179,8 +179,8 @@ def over_ridge(
 
 def agreement(chance: Chance, sign: float, epsilon: float) -> float:
     """Probability of the true direction (``sign``), or without a truth of the noiseless answer."""
-    sure = chance.probability(epsilon)
-    return sure if sign == 0 or chance.gap * sign > 0 else 1 - sure
+    first = chance.probability(epsilon)
+    return first if (sign or chance.gap) > 0 else 1 - first
 
 
 # What a page shows ------------------------------------------------------------------------------
@@ -226,15 +226,13 @@ class Picture:
     sign: float
 
 
-def picture(
-    data: Dataset, setting: Setting, seed: int, block_rows: Callable[[float], int]
-) -> Picture:
+def picture(data: Dataset, setting: Setting, seed: int, ballot: Ballot) -> Picture:
     """Fits, residuals, scores and probabilities of one pair."""
     shown = Exhibit.of(data, setting, seed)
     grid, forward, backward = shown.curves()
     some = slice(0, MOST_POINTS)
     rest = shown.rest
-    ways = tuple(_way(shown, chance) for chance in chances(shown, block_rows))
+    ways = tuple(_way(shown, chance) for chance in chances(shown, ballot))
     return Picture(
         grid, forward, backward, rest.x[some], rest.y[some], rest.of_y[some], rest.of_x[some], ways,
         shown.sign,

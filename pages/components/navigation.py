@@ -37,4 +37,5 @@ PAGES = (
     PageEntry("Data", "data"),
     PageEntry("Release", "release"),
     PageEntry("Report", "report"),
+    PageEntry("Audit", "audit"),
 )

@@ -27,7 +27,8 @@ _CSS = """
 .st-key-presets button {padding: .2rem .55rem; min-height: 2.1rem}
 .st-key-presets button p {font-size: .85rem; white-space: nowrap}
 /* Small print and links that can be read: 4.5:1 at least on both backgrounds. */
-[data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p {color: MUTED}
+[data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p {
+  color: MUTED; opacity: 1}
 .stMarkdown a, [data-testid="stCaptionContainer"] a {color: LINK !important; opacity: 1}
 /* The path from one table to the next is short: its tool bar comes with the pointer alone. */
 [data-testid="stElementToolbar"] {visibility: hidden}

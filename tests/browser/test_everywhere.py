@@ -92,7 +92,8 @@ def test_the_menus_theme_reaches_frames_at_once(page: Page) -> None:
     page.locator(".headline").wait_for()
     settle(page)
     shade = """(wanted) => [...document.querySelectorAll("iframe")].every((f) =>
-      getComputedStyle(f.contentDocument.body).backgroundColor === wanted)"""
+      f.contentDocument?.body
+      && getComputedStyle(f.contentDocument.body).backgroundColor === wanted)"""
     page.wait_for_function(shade, arg=WHITE)
     page.locator('[data-testid="stMainMenu"] button').first.click()
     page.locator("text=Dark").last.click()

@@ -177,6 +177,8 @@ MAY = {
     "data/networks.py",
     "data/simulated_pairs.py",
     "data/simulated.py",
+    "data/imagined.py",
+    "release/plan.py",  # rows of imagined networks
     "audit/neighbours.py",  # random datasets to attack
     "studies/sieving.py",  # draws noise to show what noise does; nothing of it is a release
 }

@@ -252,8 +252,10 @@ def test_combinations_that_nothing_backs_are_refused() -> None:
     assert "vote" in refusal(data, score="variance", release="scores")
     own = dataclasses.replace(data, public=False)
     assert "both" in refusal(own, release="difference", protect="test")
-    assert AnmParameters(guarantee="published").measures == "hsic"
-    assert AnmParameters().measures == "variance"
+    assert AnmParameters(guarantee="published").measures(100) == "hsic"
+    assert AnmParameters(epsilon=0.1).measures(1000) == "variance"
+    assert AnmParameters(epsilon=1.0).measures(1000) == "hsic"
+    assert [AnmParameters(epsilon=e).block_rows(1000) for e in (0.1, 0.6, 5)] == [25, 60, 100]
 
 
 def test_values_outside_the_bounds_are_cut() -> None:

@@ -13,8 +13,8 @@ import pytest
 
 from engine import ALGORITHMS, InputError
 from engine.audit.neighbours import Neighbours, all_alike, climb, known, many
-from engine.audit.planted import FAULTS, SOUND
 from engine.audit.replay import NOTHING, Finding, replay, shared_noise, transcript
+from engine.audit.toys import FAULTS, SOUND
 from engine.privacy import mechanisms
 
 STRICT = [key for key, a in ALGORITHMS.items() if a.private and "strict" in a.guarantees]

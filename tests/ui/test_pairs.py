@@ -92,5 +92,5 @@ def test_the_batch(open_app: Callable[..., AppTest]) -> None:
     table = app.dataframe[-1].value
     assert list(table["Pairs"]) == [len(job.done)] * 6
     right = table.set_index("Release").iloc[:, 1]
-    assert right.idxmax() == "Vote, variance (every row)"
+    assert right.idxmax() == "Vote (every row)"
     assert len(EPSILONS) == 10

@@ -89,6 +89,16 @@ def test_own_data_get_no_score_no_repetition_and_no_seed() -> None:
     assert "each repetition would spend budget" in page
 
 
+def test_a_promise_that_nothing_defends_is_not_made() -> None:
+    shown = own_run()  # its seed was given, so its noise can be taken away
+    assert shown.result.ledger.undefended
+    assert "which nothing defends here" in report_words.headline(shown.data, shown.result)
+    assert report_words.price(shown.result).startswith("The promise: none")
+    data = Dataset.from_codes(shown.data.codes, shown.data.names, shown.data.levels)
+    secret = run("priv_pc", data, epsilon=1.0)  # declared levels, secret noise
+    assert "at most 73.1 %" in report_words.price(secret)
+
+
 def test_the_file_opens_offline_and_names_are_text() -> None:
     shown = own_run()
     page = report_files.page(shown, None, report.pictures(shown, None, "light"))

@@ -129,7 +129,11 @@ def test_bad_settings_are_one_sentence_and_stop_start(sweep_page: AppTest) -> No
 def test_axes_and_target_are_honest(sweep_page: AppTest) -> None:
     sweep_page.slider(key="sweep-target").set_value(1.0).run()
     table = next(d.value for d in sweep_page.dataframe if "Smallest ε" in d.value)
-    assert set(table["Smallest ε"]) == {"not reached", "–"}
+    smallest = table.set_index("Algorithm")["Smallest ε"]
+    assert set(smallest[["Priv-PC", "SVT-PC", "EM-PC"]]) == {"not reached"}
+    assert smallest["PC (no privacy)"] == "–"
+    ceiling = next(c.value for c in sweep_page.caption if "Why three curves stop" in c.value)
+    assert "stop at 0.77," in ceiling
     against = next(s for s in sweep_page.segmented_control if s.key == "sweep-x")
     against.set_value("paper's total").run()
     assert "No run claims a total" in words(sweep_page)

@@ -7,13 +7,20 @@ from typing import Any
 
 import streamlit as st
 
+from pages.components.state.theme import theme
+
 # The menu's switch changes colours in the browser alone; figures and graphs need a new script run.
 _THEME = """
-export default function ({parentElement, setTriggerValue}) {
-  const shade = () => getComputedStyle(document.querySelector(".stApp")).backgroundColor;
-  let known = shade();
+const seen = () => {
+  const ink = getComputedStyle(document.querySelector(".stApp")).backgroundColor.match(/\\d+/g);
+  return ink.slice(0, 3).reduce((sum, part) => sum + Number(part), 0) < 384 ? "dark" : "light";
+};
+let asked = "";
+export default function ({data, setTriggerValue}) {
+  if (seen() === data.theme) { asked = ""; }
   const timer = setInterval(() => {
-    if (shade() !== known) { known = shade(); setTriggerValue("theme", known); }
+    const now = seen();
+    if (now !== data.theme && now !== asked) { asked = now; setTriggerValue("theme", now); }
   }, 300);
   // A table takes every Tab to walk through its cells; arrows do that. Tab goes on to what follows.
   const leave = (e) => {
@@ -51,8 +58,9 @@ def _mount(name: str, **options: Any) -> Any:
 
 
 def watch_theme() -> None:
-    """Run the page again whenever the browser's theme has changed."""
-    _mount("theme_watch", key="theme-watch-state", on_theme_change=lambda: None)
+    """Run the page again whenever the browser shows another theme than it was drawn for."""
+    drawn = {"theme": theme()}
+    _mount("theme_watch", key="theme-watch-state", data=drawn, on_theme_change=lambda: None)
 
 
 def watch_node(chosen: str, changed: Callable[[str], None]) -> None:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from threading import RLock
 from typing import Any
 
@@ -47,13 +48,21 @@ def _drawing(theme: str) -> Iterator[Any]:
         yield look
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Picture:
-    """One picture as SVG text and as PNG bytes, twice as fine; ``alt`` says what is on it."""
+    """One picture as SVG text, and as PNG when asked for; ``alt`` says what is on it."""
 
     svg: str
-    png: bytes
     alt: str
+    figure: Any
+
+    @cached_property
+    def png(self) -> bytes:
+        """PNG, twice as fine as the picture's units."""
+        out = io.BytesIO()
+        with _LOCK:
+            self.figure.savefig(out, format="png", dpi=2 * DPI)
+        return out.getvalue()
 
     @property
     def image(self) -> str:
@@ -240,6 +249,7 @@ def curve_picture(
 ) -> Picture:
     """Curves over a logarithmic x; ``here`` is a named star, ``level`` a named horizontal line."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     with _drawing(theme) as look:
         figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI, layout="constrained")
@@ -257,6 +267,7 @@ def curve_picture(
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda v, _: text.number(float(v)))
         axes.xaxis.set_minor_formatter(lambda v, _: "")
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))  # links are whole
         axes.set_ylim(bottom=0)
         axes.set_xlabel(x_title, fontsize=15 * _POINT)
         axes.set_ylabel(y_title, fontsize=15 * _POINT)
@@ -268,13 +279,12 @@ def curve_picture(
 def _written(figure: Any, alt: str) -> Picture:
     from matplotlib import rc_context
 
-    out, fine = io.StringIO(), io.BytesIO()
+    out = io.StringIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     # Two pictures on one page must not share the names of their parts.
     with rc_context({"svg.hashsalt": alt}):
         figure.savefig(out, format="svg", metadata=nothing)
-    figure.savefig(fine, format="png", dpi=2 * DPI)
     drawn = out.getvalue()
     drawn = drawn[drawn.index("<svg") :]  # without the document type, which names an address
     named = f'<svg role="img" aria-label="{text.safe(alt)}" '
-    return Picture(drawn.replace("<svg ", named, 1), fine.getvalue(), alt)
+    return Picture(drawn.replace("<svg ", named, 1), alt, figure)

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -68,6 +69,12 @@ def setting_of(d: Draft) -> Setting:
     )
 
 
+def ballot(n: int, epsilon: float) -> tuple[int, str]:
+    """Rows of a block and score of the vote on n rows."""
+    params = AnmParameters(epsilon=epsilon)
+    return params.block_rows(n), params.measures(n)
+
+
 def picture_of(d: Draft, data: Dataset) -> Picture:
     """Everything exact of the pair."""
     return _picture(data.identity, setting_of(d), int(d["seed"]), data)
@@ -75,10 +82,7 @@ def picture_of(d: Draft, data: Dataset) -> Picture:
 
 @st.cache_data(max_entries=32, show_spinner="Fitting …", scope="session")
 def _picture(fingerprint: str, setting: Setting, seed: int, _data: Dataset) -> Picture:
-    def rows(epsilon: float) -> int:
-        return AnmParameters(epsilon=epsilon).block_rows(_data.n)
-
-    return picture(_data, setting, seed, rows)
+    return picture(_data, setting, seed, partial(ballot, _data.n))
 
 
 @st.cache_data(max_entries=16, show_spinner="Fitting over λ …", scope="session")
@@ -140,11 +144,8 @@ class Batch:
             for data in self.datasets:
                 if self._stop.is_set():
                     return
-
-                def rows(epsilon: float, n: int = data.n) -> int:
-                    return AnmParameters(epsilon=epsilon).block_rows(n)
-
-                self.done.append((data.name, picture(data, self.setting, 0, rows)))
+                found = picture(data, self.setting, 0, partial(ballot, data.n))
+                self.done.append((data.name, found))
                 time.sleep(0)  # lets the pages draw
         except (DataError, InputError) as error:
             self.error = str(error)

@@ -52,7 +52,7 @@ def _sentence(found: Decision, exact: Picture | None, d: Draft) -> str:
     if exact is None:
         return f"{said}; noise of this size turns {1 - found.probability:.0%} of such decisions."
     way = next(
-        w for w in exact.ways if w.release == found.release and w.name in ("variance", found.score)
+        w for w in exact.ways if w.release == found.release and w.name in ("vote", found.score)
     )
     right = way.right[EPSILONS.index(d["epsilon"])]
     # ``right`` counts the true direction, or the one without noise where no truth is known.

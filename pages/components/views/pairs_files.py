@@ -36,7 +36,7 @@ def script(result: RunResult, d: Draft) -> str:
     )
     first, data = "", ""
     if d["source"] == SIMULATED:
-        first = "from engine.data.pairs import simulate_pair\n"
+        first = "from engine.data.simulated_pairs import simulate_pair\n"
         chosen = ", ".join(repr(d[name]) for name in ("mechanism", "noise", "cause"))
         data = f"simulate_pair({chosen}, n={d['n']}, seed={d['sample']})"
     elif d["source"] == FILE:

@@ -22,7 +22,7 @@ FIGURE2_EPSILONS = (1.0, 10.0)
 def title_of(way: Way) -> str:
     """The way's name, with whom it protects."""
     if way.release == "vote":
-        return "Vote, variance (every row)"
+        return "Vote (every row)"
     if way.release == "difference":
         return "√HSIC, one difference (test half)"
     return f"{text.label(way.name)}, two scores (test half)"

@@ -31,6 +31,8 @@ def _start(result: RunResult) -> str:
     epsilon = getattr(result.params, "epsilon", None)
     if epsilon is None:
         return "Without any privacy"
+    if result.ledger.undefended:
+        return f"At ε = {number(epsilon)}, which nothing defends here"
     if result.ledger.cap is not None:
         return f"At ε = {number(epsilon)} for the whole run"
     return f"At ε = {number(epsilon)} as the paper counts it, which is no guarantee"
@@ -54,6 +56,8 @@ def _range(low: int, high: int) -> str:
 
 def price(result: RunResult) -> str:
     """What the epsilon promises, in odds."""
+    if result.ledger.undefended:
+        return f"The promise: none: {'; '.join(result.ledger.undefended)}."
     cap = result.ledger.cap
     if cap is not None:
         if cap.epsilon > 30:
@@ -101,8 +105,8 @@ def limits(data: Dataset, result: RunResult) -> list[str]:
         "causal only if nothing unmeasured causes both. A line without an arrow can point either "
         "way; arrows are less certain than links, and no count on this page is about them."
     )
-    cap = result.ledger.cap
-    if cap is not None:
-        said.append(f"The promise may fail with probability δ = {number(cap.delta)}.")
+    if result.ledger.cap is not None and not result.ledger.undefended:
+        if result.spent.delta > 0:
+            said.append(f"The promise may fail with probability δ = {number(result.spent.delta)}.")
         said.append(text.RESEARCH_TOOL)
     return said

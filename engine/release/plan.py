@@ -1,0 +1,212 @@
+"""What a budget will buy, before any of it is spent: from the schema, n and a guess of density.
+
+Random networks of the schema are drawn (:mod:`engine.data.imagined`), rows are sampled from each,
+and every algorithm runs on them at every epsilon. No row of the real data is read, so that nothing
+is spent and the forecast is public. What it cannot know is how strong the real links are: a
+forecast is a band over networks, and is checked against the bundled ones (docs/privacy.md).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.data.dataset import Dataset
+from engine.data.imagined import random_network
+from engine.errors import InputError
+from engine.graphs.cpdag import pairs_of
+from engine.registry import ALGORITHMS, algorithm
+from engine.runner import run
+
+DENSITY = 1.2  # links per column: the bundled networks have 0.8 to 1.9
+DRAWS = 20
+LOW, HIGH = 0.1, 0.9  # of a band: it holds four fifths of the simulated networks
+MOST_ROWS = 10_000_000
+_STREAM = int.from_bytes(b"plan", "big")
+
+
+@dataclass(frozen=True)
+class Band:
+    """The median over simulated networks, and the 10th and 90th percentile."""
+
+    low: float
+    median: float
+    high: float
+
+    @staticmethod
+    def of(values: Sequence[float]) -> Band:
+        """The band of some values."""
+        # Weibull's plotting positions: a new draw lies inside as often as it says, few as they are.
+        low, median, high = np.quantile(values, [LOW, 0.5, HIGH], method="weibull")
+        return Band(float(low), float(median), float(high))
+
+    def holds(self, value: float) -> bool:
+        """Whether a value lies inside."""
+        return self.low <= value <= self.high
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What one algorithm will find at one epsilon.
+
+    ``found`` and ``invented`` are numbers of links without direction, ``links`` how many there are
+    in the simulated networks, ``f1`` the skeleton's F1; ``draws`` how many networks were run.
+    """
+
+    algorithm: str
+    epsilon: float
+    links: Band
+    found: Band
+    invented: Band
+    f1: Band
+    draws: int
+
+    @property
+    def noise(self) -> bool:
+        """Whether most of what is shown will be invented, or next to nothing is found."""
+        return self.invented.median >= self.found.median or self.found.median < 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: bands as [low, median, high]."""
+        bands = {
+            name: [band.low, band.median, band.high]
+            for name, band in (
+                ("links", self.links),
+                ("found", self.found),
+                ("invented", self.invented),
+                ("f1", self.f1),
+            )
+        }
+        named = {"algorithm": self.algorithm, "epsilon": self.epsilon}
+        return {**named, **bands, "draws": self.draws, "noise": self.noise}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is known before: columns, levels, rows, and a guess of links per column."""
+
+    names: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...]
+    rows: int
+    density: float = DENSITY
+
+    def __post_init__(self) -> None:
+        if len(self.names) < 2 or len(self.names) != len(self.levels):
+            raise InputError("A plan needs two columns or more, each with its levels.")
+        if not 2 <= self.rows <= MOST_ROWS:
+            raise InputError(f"rows must be from 2 to {MOST_ROWS:,}; {self.rows} is not.")
+        if not 0 < self.density <= len(self.names):
+            raise InputError(
+                f"density is a number of links per column, above 0 and at most "
+                f"{len(self.names)}; {self.density:g} is not."
+            )
+
+    def dataset(self, draw: int, seed: int = 0) -> Dataset:
+        """Rows of the ``draw``-th simulated network."""
+        rng = np.random.default_rng(np.random.SeedSequence([_STREAM, seed, draw]))
+        # The guess is a guess: a quarter more or less.
+        edges = max(1, round(self.density * len(self.names) * rng.uniform(0.75, 1.25)))
+        network = random_network(self.names, self.levels, edges, rng)
+        codes = network.sample(self.rows, rng)
+        return Dataset.from_codes(
+            codes, self.names, self.levels, name="simulated", truth=network.dag(), public=True
+        )
+
+
+def planned_algorithms(keys: Sequence[str] | None = None) -> list[str]:
+    """The algorithms to forecast: those with a strict guarantee, for any number of columns."""
+    if keys is None:
+        return [k for k, a in ALGORITHMS.items() if "strict" in a.guarantees and a.columns is None]
+    for key in keys:
+        if "strict" not in algorithm(key).guarantees or algorithm(key).columns is not None:
+            raise InputError(f"A plan is for strict runs on all columns; {key} has none.")
+    return list(keys)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a plan is: runs done and to do, and an estimate of the seconds left."""
+
+    done: int
+    total: int
+    left: float
+
+
+Counts = tuple[float, float, float, float]  # links, found, invented, F1
+
+
+def one_run(key: str, data: Dataset, epsilon: float, delta: float, seed: int) -> Counts:
+    """Links there are, found and invented, and the skeleton's F1 of one simulated run."""
+    result = run(key, data, seed=seed, trace=False, epsilon=epsilon, delta=delta)
+    assert data.truth is not None
+    assert result.metrics is not None
+    true = {frozenset(edge) for edge in data.truth.edges}
+    shown = pairs_of(result.matrix, data.names)
+    return len(true), len(shown & true), len(shown - true), result.metrics.skeleton_f1
+
+
+def plan(
+    question: Question,
+    epsilons: Sequence[float],
+    keys: Sequence[str] | None = None,
+    *,
+    delta: float = 1e-6,
+    draws: int = DRAWS,
+    seed: int = 0,
+    cancelled: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+) -> list[Forecast]:
+    """Forecasts of every algorithm at every epsilon, from ``draws`` simulated networks.
+
+    Network by network, so that a stop keeps a forecast from the networks that were finished.
+    Raises InputError where the question, an algorithm or an epsilon does not fit.
+    """
+    chosen = planned_algorithms(keys)
+    for epsilon in epsilons:  # before the first run, not after some minutes
+        for key in chosen:
+            algorithm(key).params.build({"epsilon": epsilon, "delta": delta})
+    counts: dict[tuple[str, float], list[Counts]] = {(k, e): [] for k in chosen for e in epsilons}
+    total, start, done = len(counts) * draws, time.monotonic(), 0
+    for draw in range(draws):
+        data = question.dataset(draw, seed)
+        for (key, epsilon), found in counts.items():
+            if cancelled():
+                return list(_forecasts(counts))
+            found.append(one_run(key, data, epsilon, delta, seed=draw))
+            done += 1
+            left = (time.monotonic() - start) / done * (total - done)
+            on_progress(Progress(done, total, left))
+    return list(_forecasts(counts))
+
+
+def _forecasts(counts: dict[tuple[str, float], list[Counts]]) -> Iterator[Forecast]:
+    for (key, epsilon), found in counts.items():
+        if found:
+            links, right, invented, f1 = (Band.of(column) for column in zip(*found, strict=True))
+            yield Forecast(key, epsilon, links, right, invented, f1, draws=len(found))
+
+
+def smallest_epsilon(forecasts: Sequence[Forecast], target: float) -> tuple[float, Forecast] | None:
+    """The least epsilon tried whose median F1 reaches the target, and by which algorithm."""
+    reached = [f for f in forecasts if f.f1.median >= target]
+    if not reached:
+        return None
+    best = min(reached, key=lambda f: (f.epsilon, -f.f1.median))
+    return best.epsilon, best
+
+
+def warning(question: Question, forecasts: Sequence[Forecast]) -> str:
+    """A sentence where some epsilons buy noise whatever the algorithm; "" where none does."""
+    by_epsilon = {f.epsilon: [g for g in forecasts if g.epsilon == f.epsilon] for f in forecasts}
+    bad = sorted(e for e, some in by_epsilon.items() if all(f.noise for f in some))
+    if not bad:
+        return ""
+    which = ", ".join(f"{e:g}" for e in bad)
+    return (
+        f"With {question.rows:,} rows and ε = {which} expect noise: no algorithm finds more links "
+        "than it invents."
+    )
