@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.components.navigation import FOLDER, PAGES, PageEntry
 
-BODY = ("plotly_chart", "iframe", "dataframe", "metric", "image")
+BODY = ("plotly_chart", "iframe", "dataframe", "metric", "image", "file_uploader")
 MOST_LINES = 150
 
 

@@ -78,12 +78,14 @@ def spend(data: Dataset) -> Release | None:
     number(d, "delta", "δ of this release", key="release-delta")
     words = f"Spend ε = {text.number(d['epsilon'])} of “{d['budget']}” for good"
     bound(st.checkbox, words, d, "sure", key="release-sure")
-    if st.button("Release", key="release-go", type="primary", disabled=not d["sure"]):
-        last = _release(data, d) or last
+    pressed = st.button("Release", key="release-go", type="primary", disabled=not d["sure"])
+    if pressed and _release(data, d):
+        st.rerun()  # the box is not ticked any more, and the budget has less
     return last
 
 
-def _release(data: Dataset, d: Draft) -> Release | None:
+def _release(data: Dataset, d: Draft) -> bool:
+    """Release and remember it; False, with a sentence on the page, where it was refused."""
     file = own_file()
     assert file is not None
     assert file.schema is not None
@@ -95,7 +97,7 @@ def _release(data: Dataset, d: Draft) -> Release | None:
             )
     except InputError as error:
         st.error(text.plain(str(error)))
-        return None
+        return False
     st.session_state["released"] = found
     d["sure"] = False
-    return found
+    return True

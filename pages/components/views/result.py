@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import streamlit as st
@@ -115,12 +116,17 @@ def expert_tiles(result: RunResult) -> list[ledger.Tile]:
 
 def own_data_costs(run: Shown) -> None:
     """What all of this session's runs on the person's data add up to."""
+    for reason in run.result.ledger.undefended:
+        st.warning(f"Nothing is defended: {text.plain(reason)}.")
     runs, epsilon, delta = own_costs(run.data)
-    st.caption(
-        f"This session: {text.count(runs, 'run')} on these data, together ε = "
-        f"{text.number(epsilon)}, δ = {text.number(delta)} (basic composition of what can be "
-        "defended)."
-    )
+    said = f"This session: {text.count(runs, 'run')} on these data, together "
+    if math.isinf(epsilon):
+        st.caption(f"{said}without any bound: for one of them at least nothing is defended.")
+    else:
+        st.caption(
+            f"{said}ε = {text.number(epsilon)}, δ = {text.number(delta)} (basic composition of "
+            "what can be defended)."
+        )
     for note in run.data.notes:
         st.caption(text.plain(note))
 
