@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from engine.cli.interrupts import INTERRUPTED, end_on_signals, ignore_signals
+from engine.cli.interrupts import INTERRUPTED, end_on_signals, ignore_signals, interrupted
 from engine.errors import InputError
 
 # Word -> module and function; a module is imported when its word is used.
@@ -35,7 +35,6 @@ def command(word: str) -> Callable[[Sequence[str]], int | None]:
 
 def main(argv: Sequence[str]) -> int:
     """Run one command; 0, or one line on standard error with 2 (130 where it was stopped)."""
-    end_on_signals()
     try:
         if not argv or argv[0] not in COMMANDS:
             raise InputError(f"Say what to do: python -m engine {' | '.join(COMMANDS)}.")
@@ -44,17 +43,26 @@ def main(argv: Sequence[str]) -> int:
         print(" ".join(str(error).split()), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        ignore_signals()
-        print("Stopped; finished runs of a study are kept.", file=sys.stderr)
-        return INTERRUPTED
+        return _stopped()
     except BrokenPipeError:
         sys.stderr.close()
     except OSError as error:  # a full disk, a folder that cannot be written to
         where = f"{error.filename}: " if error.filename else ""
         print(f"{where}{error.strerror or error}; give another place.", file=sys.stderr)
         return 2
+    except Exception:
+        if interrupted():  # other people's code turned the interrupt into an error of its own
+            return _stopped()
+        raise
     return 0
 
 
+def _stopped() -> int:
+    ignore_signals()
+    print("Stopped; finished runs of a study are kept.", file=sys.stderr)
+    return INTERRUPTED
+
+
 if __name__ == "__main__":
+    end_on_signals()
     sys.exit(main(sys.argv[1:]))

@@ -9,7 +9,7 @@ from engine.audit.survey import Subject, subjects
 from engine.registry import ALGORITHMS
 from pages.components import text
 from pages.components.shell import draw
-from pages.components.state.audits import HEADLINE, AuditJob, begin, example, job
+from pages.components.state.audits import HEADLINE, AuditJob, begin, example, forget, job
 from pages.components.views.audit import (
     NEIGHBOURS,
     growth_view,
@@ -95,9 +95,7 @@ def ended(current: AuditJob) -> None:
     if line.replayed is not None:
         st.markdown("**Replay.** How far one person moved each input, of what was paid for:")
         replay_view([line], key="audit-ended-replay")
-    if st.button("Back to the finished example", key="audit-back"):
-        st.session_state.pop("audit_job", None)
-        st.rerun()
+    st.button("Back to the finished example", key="audit-back", on_click=forget)
 
 
 def finished() -> None:

@@ -10,11 +10,18 @@ from types import FrameType
 
 INTERRUPTED = 130  # the exit status of a program that Ctrl-C ended
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_broken: list[int] = []
 
 
 def end_on_signals() -> None:
     """From here on SIGTERM ends the program as Ctrl-C does: with a KeyboardInterrupt."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in _SIGNALS:
+        signal.signal(number, _interrupt)
+
+
+def interrupted() -> bool:
+    """Whether a signal has broken into the program: what it raised may have been swallowed."""
+    return bool(_broken)
 
 
 def ignore_signals() -> None:
@@ -24,6 +31,7 @@ def ignore_signals() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
+    _broken.append(number)
     raise KeyboardInterrupt
 
 

@@ -92,15 +92,19 @@ def algorithms_command(argv: Sequence[str]) -> None:
         print(f"{a.key:16} {a.title}: {a.summary}")
 
 
-def warm_command(argv: Sequence[str]) -> None:
+def warm_command(argv: Sequence[str]) -> int:
     """Compile every kernel once, so that numba's disk cache spares users the wait."""
     Parser(prog="engine warm", description="Fill numba's compile cache.").parse_args(argv)
     networks, pairs = load_dataset("asia", n=2_000), load_dataset("pair:cubic:uniform", n=200)
-    for key, chosen in ALGORITHMS.items():
-        small = pairs if chosen.columns == pairs.d else networks
-        for options in _kernels(chosen):
-            with suppress(InputError):  # a combination that is refused needs no kernel
-                run(key, small, trace=False, **options)
+    with interruptible() as cancelled:  # the compiler bears no interrupt: between kernels only
+        for key, chosen in ALGORITHMS.items():
+            small = pairs if chosen.columns == pairs.d else networks
+            for options in _kernels(chosen):
+                if cancelled():
+                    return INTERRUPTED
+                with suppress(InputError):  # a combination that is refused needs no kernel
+                    run(key, small, trace=False, **options)
+    return 0
 
 
 def _kernels(chosen: Algorithm) -> Iterator[dict[str, Any]]:

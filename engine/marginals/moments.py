@@ -156,7 +156,7 @@ def rounding(n: int, weight: float = 1.0) -> float:
 
     A sum of m terms errs by at most m 2^-53 of the sum of their sizes, which is at most n, as
     contrasts are at most 1. Blocks have BLOCK terms; twice that covers the sum of the blocks (there
-    are fewer than BLOCK of them), the products and the root.
+    are fewer than BLOCK of them), the products, and the roots of this weight and of the rows'.
     """
     return 2 * (BLOCK + 8) * 2.0**-53 * n * max(1.0, math.sqrt(weight))
 

@@ -37,5 +37,6 @@ PAGES = (
     PageEntry("Data", "data"),
     PageEntry("Release", "release"),
     PageEntry("Report", "report"),
+    PageEntry("Plan", "plan"),
     PageEntry("Audit", "audit"),
 )

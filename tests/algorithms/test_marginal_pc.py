@@ -130,7 +130,8 @@ def test_no_record_moves_a_release_further_than_was_charged(monkeypatch):
     levels = (2, 3, 4, 2)
     seen: list[tuple[np.ndarray, float]] = []
 
-    def record(session, values, *, sensitivity, sigma, label, order):
+    def record(session, values, *, sensitivity, sigma, label, order, rounding):
+        assert 0 < rounding < 1e-6 * sigma
         seen.append((np.asarray(values, dtype=float), sensitivity))
         return np.asarray(values, dtype=float)
 

@@ -64,7 +64,7 @@ def test_an_analyst_from_upload_to_the_smallest_epsilon(page: Page, screenshots:
     files.nth(0).set_input_files(SAMPLES / "asia_2000.csv")
     page.get_by_text("2,000 rows, 8 columns").wait_for()
     files.nth(1).set_input_files(SAMPLES / "asia_edges.csv")
-    page.wait_for_selector("iframe")
+    page.get_by_text("asia_edges.csv").wait_for()
     page.wait_for_selector(RESTING)
 
     page.get_by_role("link", name="Sweep").click()

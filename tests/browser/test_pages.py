@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page
 
 RESTING = '[data-testid="stApp"][data-test-script-state="notRunning"]'
-BODY = '.js-plotly-plot, iframe, [data-testid="stDataFrame"], [data-testid="stMetric"]'
+BODY = (
+    '.js-plotly-plot, iframe, [data-testid="stDataFrame"], [data-testid="stMetric"], '
+    '[data-testid="stHtml"] img'
+)
 WHOLE = """() => !document.querySelector('[data-testid="stSkeleton"]')"""
 BROKEN = '[data-testid="stException"], [data-testid="stAlertContentError"]'
 

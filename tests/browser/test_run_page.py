@@ -109,7 +109,7 @@ def test_bad_input_is_one_sentence(page: Page, screenshots: Path) -> None:
     open_run(page)
     change(page, "param-epsilon", "-1")
     page.get_by_role("button", name="Run", exact=True).click()
-    page.get_by_text("epsilon must be above 0").wait_for()
+    page.get_by_text("epsilon must be at least").wait_for()
     assert page.locator("iframe").count() == 2
     page.screenshot(path=screenshots / "run_error.png")
 

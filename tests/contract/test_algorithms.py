@@ -447,7 +447,7 @@ def test_a_small_budget_does_not(key: str) -> None:
 def odd_data() -> dict[str, Dataset]:
     rng = np.random.default_rng(0)
     levels3 = [["a", "b", "c"]] * 3
-    return {
+    found = {
         "two columns": Dataset.from_codes(rng.integers(0, 2, (200, 2))),
         "two columns, ten rows": Dataset.from_codes([[0, 1], [1, 0], [1, 1], [0, 0], [1, 1]] * 2),
         "two columns, all rows alike": Dataset.from_codes(
@@ -467,6 +467,8 @@ def odd_data() -> dict[str, Dataset]:
             rng.integers(0, 12, (300, 3)), levels=[[str(k) for k in range(12)]] * 3
         ),
     }
+    # Public, so that a run's seed may be known.
+    return {what: dataclasses.replace(data, public=True) for what, data in found.items()}
 
 
 @pytest.mark.parametrize("what", list(odd_data()))

@@ -15,7 +15,7 @@ from benchmarks.random_networks import random_dataset
 from engine import Dataset, run
 from engine.marginals import moments as released
 from engine.marginals.citest import NoisyTests
-from engine.privacy.accounting import Guarantee, rho_budget
+from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import gaussian
 from engine.randomness import Randomness
@@ -64,7 +64,8 @@ def test_type_one_rate_under_noise(epsilon):
     runs, rejected = 600, 0
     for i in range(runs):
         store = store_of(fork(10_000, rng))
-        moments = released.release_pairs(session(epsilon, i), store, rho_budget(epsilon, DELTA))
+        owner = session(epsilon, i)
+        moments = released.release_pairs(owner, store, owner.ledger.limit)
         rejected += NoisyTests(moments).test(0, 1, (2,)).p < 0.05
     assert binom.sf(round(0.08 * runs), runs, 0.05) < 1e-3
     assert 0.02 <= rejected / runs <= 0.08
@@ -72,9 +73,8 @@ def test_type_one_rate_under_noise(epsilon):
 
 def test_noise_costs_power_but_not_calibration_of_the_margin():
     """The same fork is seen as dependent without its common cause."""
-    moments = released.release_pairs(
-        session(1.0, 0), store_of(fork(20_000, np.random.default_rng(0))), rho_budget(1.0, DELTA)
-    )
+    owner, store = session(1.0, 0), store_of(fork(20_000, np.random.default_rng(0)))
+    moments = released.release_pairs(owner, store, owner.ledger.limit)
     tests = NoisyTests(moments)
     assert tests.test(0, 1).bayes > 5
     assert tests.test(0, 1, (2,)).bayes < 0

@@ -62,7 +62,7 @@ def test_a_run_that_is_refused_is_one_sentence(compare_page: AppTest) -> None:
     compare_page.number_input(key="compare-param-epsilon").set_value(-1.0).run()
     compare_page.button(key="compare-add").click().run()
     assert len(compare_page.error) == 1
-    assert "epsilon must be above 0" in compare_page.error[0].value
+    assert "epsilon must be at least" in compare_page.error[0].value
     assert len(compare_page.get("iframe")) == 2
 
 

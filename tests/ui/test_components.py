@@ -23,7 +23,7 @@ from pages.components.charts.layout import (
     place,
 )
 from pages.components.charts.links import Link
-from pages.components.charts.palette import STROKES
+from pages.components.palette import STROKES
 
 
 @pytest.mark.parametrize(

@@ -157,3 +157,30 @@ def test_work_that_nobody_looks_at_ends(monkeypatch: pytest.MonkeyPatch) -> None
     assert work._done.wait(20)
     assert not work.whole
     assert len(work.outcomes) < 30
+
+
+def test_own_data_on_the_page(open_app: Callable[..., AppTest]) -> None:
+    """From the upload to the report: one release, not one more."""
+    app = open_app("data")
+    app.selectbox(key="data-network").set_value("own").run()
+    table = (ROOT / "sample_data" / "asia_2000.csv").read_bytes()
+    app.file_uploader(key="data-file").set_value(("mine.csv", table, "text/csv")).run()
+    edges = (ROOT / "sample_data" / "asia_edges.csv").read_bytes()
+    app.file_uploader(key="data-truth").set_value(("e.csv", edges, "text/csv")).run()
+    app.switch_page("pages/run.py").run()
+    app.button(key="run").click().run()
+
+    def spent() -> list[tuple[int, float, float]]:
+        return [meter.total() for meter in app.session_state["own_costs"].values()]
+
+    before = spent()
+    assert [runs for runs, *_ in before] == [1]
+    app.switch_page("pages/report.py").run()
+    assert not app.exception
+    found = body(app)
+    assert "known link" not in found
+    assert "invented" not in found
+    assert "Real data: nothing here says" in found
+    assert found.count("<img alt=") == 1
+    assert "seed" not in app.query_params
+    assert spent() == before

@@ -205,7 +205,7 @@ def test_bad_parameters_give_one_sentence_and_lose_nothing(app: AppTest, epsilon
     app.number_input(key="param-epsilon").set_value(epsilon).run()
     press_run(app)
     assert len(app.error) == 1
-    assert "epsilon must be above 0" in app.error[0].value
+    assert "epsilon must be at least" in app.error[0].value
     assert app.number_input(key="param-epsilon").value == epsilon
     assert metrics(app) == before
     app.number_input(key="param-epsilon").set_value(1.0).run()
@@ -258,7 +258,7 @@ def test_the_default_needs_no_link(untouched: AppTest) -> None:
     ("query", "words"),
     [
         ({"data": "atlantis"}, "no network"),
-        ({"epsilon": "-3"}, "epsilon must be above 0"),
+        ({"epsilon": "-3"}, "epsilon must be at least"),
         ({"algorithm": "magic"}, "no algorithm"),
         ({"seed": "x"}, "seed in the link must be a whole number"),
         ({"n": "999999999"}, "Rows n must be from"),

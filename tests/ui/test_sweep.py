@@ -57,7 +57,7 @@ def test_it_opens_on_a_finished_example(sweep_page: AppTest) -> None:
     assert "145 of 145 runs" in words(sweep_page)
     assert len(sweep_page.get("plotly_chart")) == 2
     assert "Target F1" in [s.label for s in sweep_page.slider]
-    assert any("runs, about" in c.value for c in sweep_page.caption)
+    assert any("on one core" in c.value for c in sweep_page.caption)
 
 
 def test_a_study_is_run_kept_and_opened_again(sweep_page: AppTest) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from pages.components.charts.palette import ink
+from pages.components.palette import ink
 
 MOST_WORDS = 16  # more bars than these have no room for their values
 

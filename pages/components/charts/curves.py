@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from pages.components.charts.palette import font_ink, heat_inks, ink, see_through
+from pages.components.palette import font_ink, heat_inks, ink, see_through
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 MARKERS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "triangle-down", "star")

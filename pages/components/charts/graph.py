@@ -14,7 +14,7 @@ from pyvis.network import Network
 
 from pages.components.charts.layout import NODE_HEIGHT, Point, box_width
 from pages.components.charts.links import Link
-from pages.components.charts.palette import LOOKS, STROKES, Look, stroke_ink
+from pages.components.palette import LOOKS, STROKES, Look, stroke_ink
 
 VIS = Path(__file__).resolve().parents[3] / "static" / "vis" / "vis-network.min.js"
 # Relative, so that it also works under a base path; a srcdoc frame resolves it against the page.

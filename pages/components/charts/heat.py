@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import plotly.graph_objects as go
 
-from pages.components.charts.palette import heat_inks
+from pages.components.palette import heat_inks
 
 
 def heat(

@@ -11,7 +11,7 @@ import numpy as np
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.metrics import EdgeClass
 from pages.components import text
-from pages.components.charts.palette import STROKES, stroke_ink
+from pages.components.palette import STROKES, stroke_ink
 
 RARE = (EdgeClass.CLAIMED, EdgeClass.UNTESTED)
 

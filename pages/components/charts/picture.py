@@ -19,7 +19,7 @@ from engine.graphs.metrics import EdgeClass
 from pages.components import text
 from pages.components.charts.layout import NODE_HEIGHT, Point, box_width
 from pages.components.charts.links import Link
-from pages.components.charts.palette import INKS, LOOKS, STROKES, stroke_ink
+from pages.components.palette import INKS, LOOKS, STROKES, stroke_ink
 
 DPI = 100  # a unit of the layout is a pixel of the picture
 _POINT = 72 / DPI

@@ -14,7 +14,7 @@ from engine.graphs.cpdag import Adjacency
 from engine.studies.replay import Scene
 from pages.components.charts.layout import NODE_HEIGHT, Point, box_width
 from pages.components.charts.links import links_of
-from pages.components.charts.palette import INKS, LOOKS
+from pages.components.palette import INKS, LOOKS
 
 _TEMPLATE = Path(__file__).with_suffix(".html")
 _EDGE = 14.0

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
-from pages.components.charts.palette import muted_ink
+from pages.components.palette import muted_ink
 from pages.components.text import number
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from engine.constraint.diagnostics import SearchDiagnostics
 from engine.theory import uniform_epsilon
 from pages.components.charts import show
 from pages.components.charts.bars import Group, grouped
-from pages.components.charts.palette import PLAIN, group_inks, ink
+from pages.components.palette import PLAIN, group_inks, ink
 from pages.components.state.runs import Shown
 from pages.components.text import number
 

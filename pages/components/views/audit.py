@@ -15,8 +15,8 @@ from engine.registry import ALGORITHMS
 from pages.components import text
 from pages.components.charts.curves import Axis, curves
 from pages.components.charts.curves import Line as Curve
-from pages.components.charts.palette import PLAIN, group_inks, ink, style_of
 from pages.components.charts.show import figure, table
+from pages.components.palette import PLAIN, group_inks, ink, style_of
 
 NEIGHBOURS = {
     "strata": "strata of 40 and 49,960 rows; one record of the small one joins the large one",

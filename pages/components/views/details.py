@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.components import export, text
 from pages.components.charts import show
-from pages.components.charts.listen import watch_node
+from pages.components.state.listen import watch_node
 from pages.components.state.runs import Shown
 from pages.components.views import ledger, trace
 

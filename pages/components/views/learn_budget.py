@@ -14,7 +14,7 @@ from engine.studies.repeat import Outcome, outcome_of, usual
 from engine.studies.replay import by_order, scenes
 from pages.components.charts import show
 from pages.components.charts.bars import Group, bars, grouped
-from pages.components.charts.palette import PLAIN, ink
+from pages.components.palette import PLAIN, ink
 from pages.components.state.tour import Tour, shown_run
 from pages.components.text import number
 from pages.components.views.allocation import START, UNIFORM, is_planned, orders_table

@@ -10,7 +10,7 @@ import streamlit as st
 from engine.studies.lessons import NoisyTest, noisy_test, query
 from pages.components.charts import show
 from pages.components.charts.curves import Axis, Line, curves, vertical
-from pages.components.charts.palette import PLAIN
+from pages.components.palette import PLAIN
 from pages.components.state.drafts import kept
 from pages.components.state.tour import Tour
 from pages.components.text import number, plain

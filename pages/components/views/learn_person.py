@@ -12,7 +12,7 @@ import streamlit as st
 from engine.studies.neighbours import Neighbours, guess_bound
 from pages.components.charts import show
 from pages.components.charts.curves import Axis, Line, curves, vertical
-from pages.components.charts.palette import PLAIN
+from pages.components.palette import PLAIN
 from pages.components.state.tour import Tour, neighbours_of
 from pages.components.text import number, plain
 

@@ -11,7 +11,7 @@ from engine import Dataset
 from engine.studies.pairwise import Picture
 from pages.components.charts import show
 from pages.components.charts.curves import Axis, Line, curves
-from pages.components.charts.palette import ink, see_through
+from pages.components.palette import ink, see_through
 
 Values = NDArray[np.float64]
 FORWARD, BACKWARD = 0, 1  # styles

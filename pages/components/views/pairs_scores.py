@@ -12,7 +12,7 @@ from engine.studies.pairwise import EPSILONS, Picture, Way
 from pages.components import text
 from pages.components.charts import show
 from pages.components.charts.curves import Axis, Line, curves
-from pages.components.charts.palette import PLAIN, ink
+from pages.components.palette import PLAIN, ink
 from pages.components.state.drafts import Draft
 from pages.components.state.pairs import RIDGES, over_lambda, setting_of
 

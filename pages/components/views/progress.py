@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.registry import algorithm
 from pages.components import text
-from pages.components.charts.palette import RUNNING
+from pages.components.palette import RUNNING
 from pages.components.state import runs
 from pages.components.state.worker import RunJob
 

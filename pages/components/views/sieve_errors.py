@@ -12,8 +12,8 @@ from engine import Dataset
 from engine.studies.sieving import DRAWS, ErrorRates, Sieve, error_rates, on_data
 from pages.components.charts import show
 from pages.components.charts.curves import Axis, Line, curves, vertical
-from pages.components.charts.palette import PLAIN
 from pages.components.forms.sieve import MOST_TWEAK
+from pages.components.palette import PLAIN
 
 TWEAKS = np.linspace(0.0, MOST_TWEAK, 13)
 RATES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

@@ -11,7 +11,7 @@ from engine.studies.sieving import Sieve
 from engine.theory import MIN_RATE, best_subsample
 from pages.components.charts import show
 from pages.components.charts.curves import Axis, Line, curves, trace
-from pages.components.charts.palette import ink
+from pages.components.palette import ink
 from pages.components.views.sieve_errors import RATES
 
 BEST = 3  # the style of the best m

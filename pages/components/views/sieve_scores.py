@@ -19,7 +19,7 @@ from engine.studies.sieving import Array, Sieve
 from pages.components import text
 from pages.components.charts import show
 from pages.components.charts.curves import Axis, Line, curves, vertical
-from pages.components.charts.palette import PLAIN, ink
+from pages.components.palette import PLAIN, ink
 
 FIRST_Z = 8.0  # |z| from here on share the last bar
 DEPENDENT, INDEPENDENT, MIDDLE = 1, 0, 2  # styles

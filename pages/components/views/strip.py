@@ -7,7 +7,7 @@ import streamlit as st
 from engine import Dataset, InputError, RunResult
 from engine.registry import algorithm
 from pages.components import text
-from pages.components.charts.palette import BADGE_OWN, BADGE_PUBLIC
+from pages.components.palette import BADGE_OWN, BADGE_PUBLIC
 from pages.components.state.data import data_for
 from pages.components.state.drafts import drafted_source
 from pages.components.text import safe

@@ -10,7 +10,7 @@ from engine.studies import analysis
 from pages.components import text
 from pages.components.charts import show
 from pages.components.charts.curves import Axis, Line, curves
-from pages.components.charts.palette import style_of
+from pages.components.palette import style_of
 from pages.components.state.runs import shown
 
 Y = {"F1": "skeleton_f1", "CI tests": "ci_tests", "Seconds": "seconds"}

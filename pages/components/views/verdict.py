@@ -10,12 +10,13 @@ from engine import Dataset, RunResult
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
 from pages.components import text
-from pages.components.charts.palette import price_ink
+from pages.components.palette import price_ink
 from pages.components.text import number
 
 Kinds = dict[tuple[int, int], EdgeClass]
 FINE, DOUBTFUL, NOTHING = "fine", "doubtful", "nothing"
 _MARKS = {FINE: "✔", DOUBTFUL: "▲", NOTHING: "✖"}
+_WEAK, _NO_USE = 10.0, 30.0  # above these ε hardly protects (e^10 odds), and nobody (e^30)
 _CLOSE = 1.01  # a defended total this near the claimed one is the same number
 
 
@@ -90,7 +91,10 @@ def price(result: RunResult) -> tuple[str, str]:
     """(how well the price holds: "fine", "doubtful" or "nothing", the price in words)."""
     cap, claimed, spent = result.ledger.cap, result.claimed, result.spent.epsilon
     if cap is not None:
-        return FINE, f"Guaranteed: ε = {number(cap.epsilon)} for the whole run"
+        words = f"Guaranteed: ε = {number(cap.epsilon)} for the whole run"
+        if cap.epsilon > _NO_USE:
+            return NOTHING, f"{words}, too large to protect anyone"
+        return (FINE if cap.epsilon <= _WEAK else DOUBTFUL), words
     if claimed is None and getattr(result.params, "epsilon", None) is None:
         return NOTHING, "No privacy: nothing can be defended"
     said = "Nothing claimed" if claimed is None else f"Claimed ε = {number(claimed.epsilon)}"
@@ -98,9 +102,10 @@ def price(result: RunResult) -> tuple[str, str]:
         said = "The paper's sum has no limit"
     if not math.isfinite(spent):
         return NOTHING, f"{said}; nothing can be defended"
-    if claimed is not None and spent <= claimed.epsilon * _CLOSE:
+    if claimed is not None and spent <= min(_WEAK, claimed.epsilon * _CLOSE):
         return FINE, f"{said}, and it can be defended"
-    return DOUBTFUL, f"{said}; what can be defended is ε = {number(spent)}"
+    able = f"{said}; what can be defended is ε = {number(spent)}"
+    return (NOTHING, f"{able}, which protects nobody") if spent > _NO_USE else (DOUBTFUL, able)
 
 
 def price_html(result: RunResult) -> str:

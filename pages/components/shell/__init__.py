@@ -7,13 +7,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.components.charts.listen import watch_theme
-from pages.components.charts.palette import link_ink, muted_ink
 from pages.components.navigation import PAGES
+from pages.components.palette import link_ink, muted_ink
+from pages.components.state.listen import watch_theme
 from pages.components.state.theme import theme
 
 # A file of our own: a named icon would be fetched from the internet.
-ICON = Path(__file__).parent / "icon.svg"
+ICON = Path(__file__).parents[1] / "icon.svg"
 _INSIDE = "inside_app"
 
 # The little that the theme's settings cannot say.

@@ -1,0 +1,83 @@
+"""The Audit and Plan pages: they open on finished examples, and attack and simulate when asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from engine.audit.survey import FAULT, PUBLISHED
+from pages.components.state import audits, plans
+from pages.components.views.audit import replay_ratios, sentence
+from pages.components.views.plan import sentence as plan_sentence
+
+Open = Callable[..., AppTest]
+
+
+def words(app: AppTest) -> str:
+    return " ".join(e.value for kind in ("subheader", "caption", "info") for e in app.get(kind))
+
+
+def finished(app: AppTest, job: Callable[[], object]) -> None:
+    """Wait for the thread, then draw the page again."""
+    for key in ("audit_job", "plan_job"):
+        if key in app.session_state:
+            assert app.session_state[key].wait(60)
+    app.run()
+    assert not app.exception
+
+
+def test_the_example_says_what_was_measured(open_app: Open) -> None:
+    app = open_app(data="cancer", n="2000")
+    app.switch_page("pages/audit.py").run()
+    assert not app.exception
+    text = words(app)
+    assert "claims ε = 1" in text
+    assert "the claim is wrong" in text
+    assert len(app.get("plotly_chart")) == 2
+    shown = {m.label: m.value for m in app.metric}
+    assert shown["Planted faults found"] == "5 of 5"
+    left, right = shown["Strict claims that hold"].split(" of ")
+    assert left == right
+
+
+def test_the_example_is_what_the_audit_found() -> None:
+    lines = audits.example()
+    head = lines[audits.HEADLINE]
+    assert head.measured.runs == 1500
+    assert head.measured.epsilon > 5
+    assert "at least" in sentence(head)
+    assert all(x.verdict in {"found", "holds"} for x in lines.values() if x.kind != PUBLISHED)
+    assert sum(x.kind == FAULT for x in lines.values()) == 5
+    ratios = replay_ratios(lines.values())
+    assert len(ratios) > 8
+    assert all(r <= 1 + 1e-9 for r in ratios.values())
+
+
+def test_an_attack_runs_and_goes_back(open_app: Open) -> None:
+    app = open_app(data="cancer", n="2000")
+    app.switch_page("pages/audit.py").run()
+    app.selectbox(key="audit-algorithm").set_value("gram_notears").run()
+    app.selectbox(key="audit-pair-gram_notears").set_value("one cell").run()
+    app.select_slider(key="audit-runs").set_value(50).run()
+    app.button(key="audit-go").click().run()
+    finished(app, audits.job)
+    assert "Gram-NOTEARS, strict, claims ε = 1" in words(app)
+    app.button(key="audit-back").click().run()
+    assert "the claim is wrong" in words(app)
+
+
+def test_a_plan_opens_on_an_example_and_simulates(open_app: Open) -> None:
+    question, schema, forecasts = plans.example()
+    app = open_app(data="cancer", n="2000")
+    app.switch_page("pages/plan.py").run()
+    assert not app.exception
+    assert plan_sentence(question, forecasts, 0.8) in words(app)
+    assert "No row was read" in words(app)
+    assert schema == "asia"
+    app.selectbox(key="plan-schema").set_value("cancer")
+    app.multiselect(key="plan-algorithms").set_value(["gauss_pc"])
+    app.number_input(key="plan-rows").set_value(500)
+    app.button(key="plan-go").click().run()
+    finished(app, plans.job)
+    assert "The schema of cancer, 500 rows" in words(app)

@@ -1,0 +1,54 @@
+"""What the headline says of a run and of its price."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine import load_dataset, run
+from engine.graphs.metrics import EdgeClass
+from pages.components.views.verdict import DOUBTFUL, FINE, NOTHING, findings, kinds_of, price
+from pages.components.views.verdict import verdict as counted
+
+CANCER = load_dataset("cancer", n=5000)
+
+
+@pytest.mark.parametrize(
+    ("key", "values", "level", "words"),
+    [
+        ("pc", {}, NOTHING, "nothing can be defended"),
+        ("priv_pc", {"epsilon": 1.0}, FINE, "ε = 1 for the whole run"),
+        ("priv_pc", {"epsilon": 20.0}, DOUBTFUL, "ε = 20 for the whole run"),
+        ("priv_pc", {"epsilon": 100.0}, NOTHING, "too large to protect anyone"),
+        ("priv_pc", {"guarantee": "published", "epsilon": 1.0}, NOTHING, "protects nobody"),
+    ],
+)
+def test_the_price_is_named_and_never_a_sign(
+    key: str, values: dict[str, object], level: str, words: str
+) -> None:
+    found, said = price(run(key, CANCER, **values))
+    assert found == level
+    assert words in said
+    assert "∞" not in said
+    assert "inf" not in said
+
+
+def test_counts_are_of_the_classes_on_screen() -> None:
+    data = load_dataset("child", n=5000)
+    result = run("priv_pc", data, epsilon=0.1)
+    assert result.status == "budget_exhausted"
+    kinds, found = list(kinds_of(data, result).values()), counted(data, result)
+    assert found is not None
+    assert found.waiting == len(result.untested) == kinds.count(EdgeClass.UNTESTED) > 0
+    assert found.invented == kinds.count(EdgeClass.EXTRA)
+    missed = kinds.count(EdgeClass.MISSED)
+    assert found.found + missed + found.waiting_true == found.true
+    assert f"{found.waiting:,} more pairs were not tested to the end" in findings(data, result)
+    whole = replace(result, untested=frozenset())
+    assert EdgeClass.UNTESTED not in kinds_of(data, whole).values()
+
+
+def test_a_run_that_ends_by_itself_has_tested_all() -> None:
+    for key in ("pc", "em_pc", "svt_pc"):
+        assert not run(key, CANCER).untested
