@@ -11,8 +11,8 @@ from engine.registry import algorithm
 from engine.release.plan import Band, Forecast, Question, smallest_epsilon, warning
 from pages.components import text
 from pages.components.charts.curves import Axis, Line, curves
-from pages.components.charts.palette import style_of
 from pages.components.charts.show import figure, table
+from pages.components.palette import style_of
 
 BANDED = 2  # more bands than these hide each other
 
