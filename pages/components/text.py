@@ -154,6 +154,8 @@ def guarantee_label(result: RunResult) -> tuple[str, str]:
     epsilon = getattr(result.params, "epsilon", None)
     if epsilon is None:
         return "none", "no privacy: noise-free run"
+    if result.ledger.undefended:
+        return number(epsilon), "nothing can be defended"
     if result.ledger.cap is not None:
         spent = result.ledger.cap
         return number(spent.epsilon), f"strict total, δ = {number(result.spent.delta)}"

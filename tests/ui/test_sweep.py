@@ -166,7 +166,7 @@ def test_own_data_are_labelled_and_never_kept(sweep_page: AppTest) -> None:
     app.multiselect(key="sweep-algorithms").set_value(["priv_pc"]).run()
     app.number_input(key="sweep-count").set_value(2).run()
     app.number_input(key="sweep-seeds").set_value(2).run()
-    assert "every run would spend its ε, together ε = 200" in words(app)
+    assert "schema is not declared, so nothing could be defended" in words(app)
     assert "sweep-name" not in [t.key for t in app.text_input]
     app.button(key="sweep-start").click().run()
     finished(app)

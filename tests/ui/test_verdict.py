@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from engine import load_dataset, run
+from engine import Dataset, load_dataset, run
 from engine.graphs.metrics import EdgeClass
+from pages.components import text
 from pages.components.views.verdict import DOUBTFUL, FINE, NOTHING, findings, kinds_of, price
 from pages.components.views.verdict import verdict as counted
 
@@ -52,3 +53,13 @@ def test_counts_are_of_the_classes_on_screen() -> None:
 def test_a_run_that_ends_by_itself_has_tested_all() -> None:
     for key in ("pc", "em_pc", "svt_pc"):
         assert not run(key, CANCER).untested
+
+
+def test_nothing_defended_is_never_called_guaranteed() -> None:
+    """Rows of a person whose schema was found in them: a cap on the noise is no guarantee."""
+    codes = load_dataset("cancer", n=500).codes
+    result = run("priv_pc", Dataset.from_codes(codes), epsilon=1.0)
+    level, said = price(result)
+    assert level == NOTHING
+    assert said.startswith("Nothing can be defended: ")
+    assert text.guarantee_label(result)[1] == "nothing can be defended"

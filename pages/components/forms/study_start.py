@@ -10,6 +10,7 @@ from pages.components import text
 from pages.components.forms.fields import bound
 from pages.components.forms.study import draft, fill_draft, wanted_now
 from pages.components.state import study_files, study_jobs
+from pages.components.state.data import own_data
 from pages.components.state.drafts import Draft
 from pages.components.state.studies import Wanted
 from pages.components.state.study_jobs import StudyJob, current, refuse, show
@@ -60,6 +61,12 @@ def own_warning(wanted: Wanted) -> str:
         return (
             f"Your own data: every one of {runs * len(wanted.epsilons):,} runs would spend ε, "
             "more than what is asked for (see Defended total)."
+        )
+    data = own_data()
+    if data is not None and not data.declared:
+        return (
+            "Your own data: their schema is not declared, so nothing could be defended. State it "
+            "on Data first."
         )
     total = runs * sum(wanted.epsilons)
     return f"Your own data: every run would spend its ε, together ε = {text.number(total)}."

@@ -29,7 +29,12 @@ Tile = tuple[str, str, str]
 
 def privacy_sentence(result: RunResult) -> None:
     """What the price on top means, in words."""
-    if result.ledger.cap is not None:
+    if result.ledger.undefended:
+        words = (
+            f"No guarantee: {'; '.join(result.ledger.undefended)}. Noise was drawn as the settings "
+            "say, but what it protects cannot be stated."
+        )
+    elif result.ledger.cap is not None:
         spent = result.spent
         words = (
             f"Strict: the guarantee (ε = {number(spent.epsilon)}, δ = {number(spent.delta)}) was "
@@ -62,7 +67,7 @@ def privacy_tiles(result: RunResult) -> list[Tile]:
     ledger, spent, claimed = result.ledger, result.spent, result.claimed
     charges = ("Charges", f"{len(ledger):,}", "Lines of the ledger: how often noise was paid for.")
     defended = ("Defended total ε", number(spent.epsilon), "At sensitivities that hold always.")
-    if ledger.cap is None and claimed is None:
+    if ledger.undefended or (ledger.cap is None and claimed is None):
         return [defended, charges]
     if ledger.cap is None:
         assert claimed is not None

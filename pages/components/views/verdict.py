@@ -90,6 +90,8 @@ def findings(data: Dataset, result: RunResult) -> str:
 def price(result: RunResult) -> tuple[str, str]:
     """(how well the price holds: "fine", "doubtful" or "nothing", the price in words)."""
     cap, claimed, spent = result.ledger.cap, result.claimed, result.spent.epsilon
+    if result.ledger.undefended:
+        return NOTHING, f"Nothing can be defended: {result.ledger.undefended[0]}"
     if cap is not None:
         words = f"Guaranteed: ε = {number(cap.epsilon)} for the whole run"
         if cap.epsilon > _NO_USE:
