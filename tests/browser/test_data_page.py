@@ -32,6 +32,9 @@ def test_journey(page: Page, screenshots: Path) -> None:
     files.nth(0).set_input_files(SAMPLES / "asia_2000.csv")
     page.get_by_text("2,000 rows, 8 columns").wait_for()
     files.nth(1).set_input_files(SAMPLES / "asia_edges.csv")
+    page.get_by_text("No schema is declared for this file").wait_for()
+    assert page.locator("iframe").count() == 0  # nothing exact until it is asked for
+    page.get_by_text("Show exact numbers of your own data").click()
     page.wait_for_selector("iframe")
     page.wait_for_selector(RESTING)
     page.screenshot(path=screenshots / "data_own.png", full_page=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 RESTING = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 BODY = (
     '.js-plotly-plot, iframe, [data-testid="stDataFrame"], [data-testid="stMetric"], '
-    '[data-testid="stHtml"] img'
+    '[data-testid="stHtml"] img, [data-testid="stFileUploader"]'
 )
 WHOLE = """() => !document.querySelector('[data-testid="stSkeleton"]')"""
 BROKEN = '[data-testid="stException"], [data-testid="stAlertContentError"]'

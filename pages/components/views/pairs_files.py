@@ -24,7 +24,7 @@ def files_view(data: Dataset, result: RunResult, found: Picture, d: Draft) -> No
         with right:
             table = score_table(data, found, d)
             download("Scores (CSV)", lambda: as_csv(table), f"{stem}.csv", key="pairs-table-csv")
-        st.code(script(result, d), language="python")
+        st.code(script(result, d), language=None)
 
 
 def script(result: RunResult, d: Draft) -> str:
