@@ -55,54 +55,49 @@ class Records:
 class ClippedGradient:
     """:meth:`Records.gradient` at one w after another, looking again only at rows that matter.
 
-    Without clipping the mean gradient is -S (I - W), S the second moments; a row counts on its own
-    only if its gradient is longer than the radius. From w to w' a row's gradient x r' moves by at
-    most |x|^2 |w' - w| (spectral norm), so a row that was short at one w is short near it. The
-    result is that of looking at every row, up to rounding.
+    Rows that are far from being clipped count together, -S_far (I - W) with S_far their second
+    moments; every other row counts on its own. From w to w' a row's gradient x r' moves by at most
+    |x|^2 |w' - w| (spectral norm), so far rows stay short while w stays within a reach. Nothing is
+    added that is taken off again: a huge row's clipped gradient loses no digits to its whole one.
     """
 
-    SHARE = 0.1  # of the rows looked at again before all are
+    SHARE = 0.1  # of the rows that are short at w: so many more are looked at again each time
 
     def __init__(self, records: Records, radius: float):
         self._records, self._radius = records, radius
-        self._covariance = records.covariance()
         self._squares = (records.rows * records.rows).sum(axis=1)
         self._at: Matrix | None = None
-        self._slack = np.empty(0)
+        self._reach = 0.0
+        self._far = np.empty((0, 0))
+        self._close = np.empty(0, dtype=np.intp)
 
     def __call__(self, w: Matrix) -> Matrix:
         """The gradient at w, its diagonal 0; (d, d)."""
-        near = self._near(w)
-        x = self._records.rows[near]
+        if self._at is None or float(np.linalg.norm(w - self._at, 2)) > self._reach:
+            self._look_at_all(w)
+        x = self._records.rows[self._close]
         r = x - x @ w
-        norms = _norms(x, r)
-        long = norms > self._radius
-        excess = self._records.weights[near][long] * (1.0 - self._radius / norms[long])
-        total = w - np.eye(len(w))
-        total = self._covariance @ total + x[long].T @ (r[long] * excess[:, None]) / self._records.n
+        shrink = self._radius / np.maximum(_norms(x, r), self._radius)
+        own = x.T @ (r * (self._records.weights[self._close] * shrink)[:, None])
+        total = self._far @ (w - np.eye(len(w))) - own / self._records.n
         np.fill_diagonal(total, 0.0)
         return np.asarray(total)
 
-    def _near(self, w: Matrix) -> NDArray[np.intp]:
-        """Every row whose gradient may be longer than the radius at w."""
-        if self._at is not None:
-            moved = float(np.linalg.norm(w - self._at, 2))
-            near = np.flatnonzero(self._slack <= moved)
-            if len(near) <= self.SHARE * len(self._slack):
-                return near
-        self._look_at_all(w)
-        return np.flatnonzero(self._slack <= 0.0)
-
     def _look_at_all(self, w: Matrix) -> None:
-        """How far w may move before each row's gradient can reach the radius."""
-        rows = self._records.rows
+        """Part the rows by how far w may move before their gradients can reach the radius."""
+        rows, weights = self._records.rows, self._records.weights
         room = np.empty(len(rows))
         for start in range(0, len(rows), BLOCK):
             part = slice(start, start + BLOCK)
             x = rows[part]
             room[part] = self._radius - _norms(x, x - x @ w)
         # A hair less than the room there is: rounding must not hide a row at the radius.
-        self._slack = (room - 1e-9 * self._radius) / np.maximum(self._squares, 1e-300)
+        slack = (room - 1e-9 * self._radius) / np.maximum(self._squares, 1e-300)
+        short = slack[slack > 0]
+        self._reach = float(np.quantile(short, self.SHARE)) if short.size else math.inf
+        far = slack > self._reach
+        self._close = np.flatnonzero(~far)
+        self._far = rows[far].T @ (rows[far] * weights[far][:, None]) / self._records.n
         self._at = w.copy()
 
 
