@@ -33,6 +33,8 @@ def test_journey(page: Page, screenshots: Path) -> None:
     page.get_by_text("2,000 rows, 8 columns").wait_for()
     files.nth(1).set_input_files(SAMPLES / "asia_edges.csv")
     page.get_by_text("No schema is declared for this file").wait_for()
+    page.wait_for_timeout(1000)  # the second file arrives in a script run of its own
+    page.wait_for_selector(RESTING)
     assert page.locator("iframe").count() == 0  # nothing exact until it is asked for
     page.get_by_text("Show exact numbers of your own data").click()
     page.wait_for_selector("iframe")
