@@ -135,6 +135,8 @@ def page(browser: Browser, app_server: str) -> Iterator[Page]:
     )
     context.route(elsewhere, abort)
     context.route_web_socket(elsewhere, close)
+    # The other worker may hold the machine for a while: patience is no part of what is tested.
+    context.set_default_timeout(90_000)
     new_page = context.new_page()
     new_page.blocked = blocked  # type: ignore[attr-defined]
     yield new_page
