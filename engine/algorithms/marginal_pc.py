@@ -46,7 +46,7 @@ from engine.marginals.moments import (
     release_pairs,
     release_triples,
 )
-from engine.params import param
+from engine.params import again, param
 from engine.privacy.budget import STRICT, STRICT_PRESETS
 from engine.privacy.ledger import Ledger
 from engine.session import Cancelled, Session, compared
@@ -69,37 +69,30 @@ SEPARATORS = 4  # candidate separators an edge may buy triples for
 class MarginalPCParameters(PrivateParameters):
     """Parameters of Marginal PC."""
 
-    statistic: str = param(
-        "g2",
-        kind="choice",
+    statistic: str = again(
+        PrivateParameters,
+        "statistic",
+        default="g2",
         choices=("g2", "chi2", "kendall", "spearman"),
-        title="Independence test",
         help="All tests are free once the marginals are released. G² and χ² (one and the same "
         "here) look at every contrast of the levels; Kendall and Spearman (likewise) at the trend "
         "between midranks alone.",
     )
-    threshold: float | str = param(
-        "auto",
-        kind="float",
-        words=("auto",),
-        low=0.0,
-        high=1.0,
-        title="Threshold T",
+    threshold: float | str = again(
+        PrivateParameters,
+        "threshold",
         help="An edge goes when the posterior probability of independence exceeds T; 'auto' is ½.",
     )
-    max_order: int | str = param(
-        "auto",
-        kind="int",
-        words=("auto",),
-        low=0,
+    max_order: int | str = again(
+        PrivateParameters,
+        "max_order",
         high=10,
-        title="Largest order",
         help="The largest conditioning set; 'auto' is 3.",
     )
-    stable: bool = param(
-        True,
-        kind="bool",
-        title="PC-stable",
+    stable: bool = again(
+        PrivateParameters,
+        "stable",
+        default=True,
         help="Draw conditioning sets from the adjacencies at the start of each order, so that the "
         "result does not depend on the order of the columns. The tests cost nothing.",
     )
@@ -112,11 +105,10 @@ class MarginalPCParameters(PrivateParameters):
         "an arrow is drawn where its probability exceeds 0.4. Majority: a middle node is a "
         "collider if it lies in fewer than half of the sets that separated its neighbours.",
     )
-    guarantee: str = param(
-        STRICT,
-        kind="choice",
+    guarantee: str = again(
+        PrivateParameters,
+        "guarantee",
         choices=(STRICT,),
-        title="Guarantee",
         help="Always strict: a total (ε, δ) that is never exceeded, for replace-one neighbours.",
     )
 
