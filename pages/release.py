@@ -28,7 +28,7 @@ def main() -> None:
         show_strip("Release", data)
     st.caption(ABOUT)
     if data is not None and drafted_source().own:
-        release.budgets()
+        views.budgets()
         found = release.spend(data)
         if found is not None:
             views.shown(found)

@@ -1,12 +1,11 @@
-"""Budgets of the person, and the button that spends one."""
+"""A new budget of the person, and the button that spends one."""
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from engine import Dataset, InputError
-from engine.release.budget import Budget, Budgets
+from engine.release.budget import Budgets
 from engine.release.file import Release
 from engine.release.make import COVERED, make
 from pages.components import text
@@ -17,18 +16,9 @@ from pages.components.state.drafts import Draft, kept
 FOR_EVER = "A total is declared once, outlives this session, and nothing takes a charge back."
 
 
-def budgets() -> None:
-    """What there is, and a form for a new one."""
-    st.markdown("**Your budgets**")
-    try:
-        found = Budgets().all()
-    except InputError as error:
-        st.error(text.plain(str(error)))
-        return
-    if found:
-        rows = pd.DataFrame([_row(budget) for budget in found])
-        st.dataframe(rows, hide_index=True, width="stretch", alt="Budgets and what is left")
-    with st.expander("Declare a budget", expanded=not found):
+def declare(*, expanded: bool) -> None:
+    """A form for a new budget."""
+    with st.expander("Declare a budget", expanded=expanded):
         st.caption(
             "For all records that you call by one name, whatever file they come in. " + FOR_EVER
         )
@@ -43,16 +33,6 @@ def budgets() -> None:
                 st.error(text.plain(str(error)))
                 return
             st.rerun()
-
-
-def _row(budget: Budget) -> dict[str, str]:
-    left = budget.left
-    return {
-        "Budget": budget.name,
-        "ε left": f"{left[0]:f} of {budget.epsilon:f}",
-        "δ left": f"{left[1]:.3g} of {budget.delta:.3g}",
-        "Releases": str(len(budget.charges)),
-    }
 
 
 def spend(data: Dataset) -> Release | None:
