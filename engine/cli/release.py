@@ -6,7 +6,14 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.cli.flags import Parser, add_parameter_flags, chosen_algorithms, declared, values
+from engine.cli.flags import (
+    Parser,
+    add_json_flag,
+    add_parameter_flags,
+    chosen_algorithms,
+    declared,
+    values,
+)
 from engine.data.reading import read_csv
 from engine.data.schema import load_schema
 from engine.errors import InputError
@@ -60,7 +67,7 @@ def check_command(argv: Sequence[str]) -> None:
     """Read a release and confirm that its graph follows from its released numbers alone."""
     parser = Parser(prog="engine check", description="Confirm a release file by itself.")
     parser.add_argument("file", help="the release, a JSON file")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json_flag(parser)
     args = parser.parse_args(argv)
     release = load(args.file)
     check(release)
