@@ -16,6 +16,7 @@ from engine.release.twin import LABEL, twin
 from pages.components import export, text
 from pages.components.charts import show
 from pages.components.forms.release import declare
+from pages.components.state import releases
 
 
 def budgets() -> None:
@@ -40,6 +41,33 @@ def _row(budget: Budget) -> dict[str, str]:
         "δ left": f"{left[1]:.3g} of {budget.delta:.3g}",
         "Releases": str(len(budget.charges)),
     }
+
+
+@st.fragment(run_every=1.0)
+def live() -> None:
+    """How far the release is, and a stop button; at the end the whole page is drawn anew."""
+    job = releases.job()
+    if job is None or not job.running:
+        st.rerun()
+    paid = f"Charged to “{text.plain(job.name)}”"
+    if job.stopped():
+        st.info("Stopping …", icon=":material/stop_circle:")
+    elif job.charged:
+        st.info(f"{paid}; releasing. Stopping now gives no release and keeps the charge.")
+    elif job.place:
+        st.info(f"Waiting in line, place {job.place}. Nothing is charged yet.")
+    else:
+        st.info("Trying the request out on empty rows. Nothing is charged yet: stopping is free.")
+    st.button("Stop", key="release-stop", on_click=job.cancel, disabled=job.stopped())
+
+
+def ended() -> None:
+    """Why the last release was not made, in one sentence; or the release."""
+    job, last = releases.job(), releases.last()
+    if job is not None and job.problem:
+        (st.warning if job.stopped() else st.error)(text.plain(job.problem))
+    if last is not None:
+        shown(last)
 
 
 def shown(release: Release) -> None:
