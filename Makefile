@@ -40,7 +40,7 @@ test: setup chromium-hint
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 chromium-hint:
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+	@command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
 	  || command -v google-chrome >/dev/null \
 	  || echo "No Chromium found: the browser tests will be skipped. Get it with: apt-get install chromium"
 
