@@ -16,6 +16,8 @@ PEERS := .venv-peers
 PEERS_STAMP := $(PEERS)/.installed
 
 .DEFAULT_GOAL := setup
+# Python starts often here (workers, commands): each start would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 .PHONY: setup app test lint bench bench-utility chromium-hint soak
 
 setup: $(STAMP)

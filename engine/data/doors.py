@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
-import pyarrow.dataset as arrow_dataset
-import pyarrow.parquet as parquet
 
 from engine.data.tally import Batches
 from engine.errors import DataError, InputError, show
@@ -66,6 +64,8 @@ def parquet_or_arrow(path: Path, kind: str, read: Read[T]) -> T:
     try:
         if kind == "parquet" and path.is_file():
             return read(_parquet_file(path))
+        import pyarrow.dataset as arrow_dataset  # here: it loads pandas, half a second
+
         files = arrow_dataset.dataset(str(path), format="ipc" if kind == "arrow" else kind)
         batches = files.to_batches(batch_size=_BATCH, use_threads=False)
         return read(_batches(path.name, files.schema, batches))
@@ -75,6 +75,8 @@ def parquet_or_arrow(path: Path, kind: str, read: Read[T]) -> T:
 
 
 def _parquet_file(path: Path) -> Batches:
+    import pyarrow.parquet as parquet  # here: it loads pyarrow.dataset
+
     schema = parquet.read_schema(path)
     text = [
         f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)
