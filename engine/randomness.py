@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 # Doors that hand out the generator itself, and the one module that each of them opens to.
 KEYS = {"noise": "engine.privacy.mechanisms", "sample": "engine.tables.subsample"}
+ILLUSTRATED = "engine.studies."  # whose modules may show what noise does
 
 T = TypeVar("T")
 
@@ -75,6 +76,16 @@ class Randomness:
         looks at any of them; an audit's doors do, and may put another answer in its place.
         """
         return answer
+
+
+def illustration(seed: int) -> np.random.Generator:
+    """A generator that shows what chance does, for studies alone; elsewhere PermissionError.
+
+    Nothing that is drawn from it is a release: a study computes with exact scores.
+    """
+    if not str(sys._getframe(1).f_globals.get("__name__")).startswith(ILLUSTRATED):
+        raise PermissionError("An illustration is for studies; privacy noise is a mechanism's.")
+    return np.random.default_rng(seed)
 
 
 def secret_seed() -> int:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.components.forms import dataset, release
 from pages.components.shell import draw
-from pages.components.state import runs
+from pages.components.state import releases, runs
 from pages.components.state.drafts import drafted_source
 from pages.components.views import release as views
 from pages.components.views.strip import drafted_data, show_strip
@@ -28,10 +28,13 @@ def main() -> None:
         show_strip("Release", data)
     st.caption(ABOUT)
     if data is not None and drafted_source().own:
-        release.budgets()
-        found = release.spend(data)
-        if found is not None:
-            views.shown(found)
+        views.budgets()
+        job = releases.job()
+        if job is not None and job.running:
+            views.live()
+        else:
+            release.spend(data)
+            views.ended()
     else:
         st.info("A release is made of your own data: choose “Your own data” in the sidebar.")
     views.checked()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from engine.audit.lines import read_lines, write_lines
 from engine.audit.measure import Measured
 from engine.audit.survey import Line, Subject, subjects, survey
-from engine.cli.flags import Parser
+from engine.cli.flags import Parser, add_json_flag
 from engine.cli.interrupts import ending, interruptible
 from engine.errors import InputError
 
@@ -26,7 +26,7 @@ def audit_command(argv: Sequence[str]) -> int:
     parser.add_argument("--algorithm", help="one algorithm (default: all, and planted faults)")
     parser.add_argument("--runs", type=int, default=RUNS, help="runs on each of two neighbours")
     parser.add_argument("--out", metavar="FILE", help="keep lines here; what is there is reused")
-    parser.add_argument("--json", action="store_true", help="print one JSON array")
+    add_json_flag(parser, "print one JSON array")
     args = parser.parse_args(argv)
     if args.runs < 4:
         raise InputError(f"--runs must be at least 4; {args.runs} is not.")

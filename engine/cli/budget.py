@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from engine.cli.flags import Parser
+from engine.cli.flags import Parser, add_json_flag
 from engine.errors import InputError
 from engine.release.budget import Budget, Budgets
 
@@ -34,7 +34,7 @@ def _new(argv: Sequence[str]) -> None:
 def _show(argv: Sequence[str]) -> None:
     parser = Parser(prog="engine budget show", description="What was charged, and what is left.")
     parser.add_argument("name", nargs="?", help="one budget (default: all)")
-    parser.add_argument("--json", action="store_true", help="print one JSON array")
+    add_json_flag(parser, "print one JSON array")
     args = parser.parse_args(argv)
     book = Budgets()
     found = [book.show(args.name)] if args.name is not None else list(book.all())

@@ -55,6 +55,22 @@ def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) ->
     parser.add_argument("--truth", metavar="FILE", help="its true edges: two columns, from and to")
 
 
+def add_run_flags(parser: argparse.ArgumentParser) -> None:
+    """The seed of one run, and how its result is printed."""
+    parser.add_argument(
+        "--seed",
+        type=int,
+        help="seed of every draw (default 0); with --csv the noise is secret, and a given seed "
+        "makes the run a simulation without any guarantee",
+    )
+    add_json_flag(parser)
+
+
+def add_json_flag(parser: argparse.ArgumentParser, what: str = "print one JSON object") -> None:
+    """JSON in the place of words."""
+    parser.add_argument("--json", action="store_true", help=what)
+
+
 def datasets(args: argparse.Namespace) -> list[Dataset]:
     """The data that the flags name; InputError where they do not fit together."""
     if (args.csv is None) == (args.dataset is None):

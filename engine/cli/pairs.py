@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.algorithms.anm import AnmParameters
-from engine.cli.flags import Parser, add_parameter_flags, declared, parts, values
+from engine.cli.flags import Parser, add_parameter_flags, add_run_flags, declared, parts, values
 from engine.data.networks import load_dataset
 from engine.data.pairs import read_pair
 from engine.errors import InputError
@@ -37,13 +37,7 @@ def pairs_command(argv: Sequence[str]) -> None:
     parser.add_argument("--dataset", help="a simulated pair in its place, e.g. pair:cubic:uniform")
     parser.add_argument("--n", type=int, default=1_000, help="rows to simulate")
     parser.add_argument("--data-seed", type=int, default=0, help="seed of the simulation")
-    parser.add_argument(
-        "--seed",
-        type=int,
-        help="seed of every draw (default 0; your file gets secret noise, and a given seed makes "
-        "the run a simulation without any guarantee)",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_run_flags(parser)
     add_parameter_flags(parser, specs)
     args = parser.parse_args(argv)
     if (args.csv is None) == (args.dataset is None):

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from engine.cli.flags import Parser, parts
+from engine.cli.flags import Parser, add_json_flag, parts
 from engine.cli.interrupts import ending, interruptible
 from engine.data.schema import load_schema
 from engine.errors import InputError
@@ -40,7 +40,7 @@ def plan_command(argv: Sequence[str]) -> int:
     parser.add_argument("--draws", type=int, default=DRAWS, help="simulated networks")
     parser.add_argument("--seed", type=int, default=0, help="seed of the simulation")
     parser.add_argument("--target", type=float, default=0.8, help="an F1 to reach")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json_flag(parser)
     args = parser.parse_args(argv)
     if args.draws < 2 or args.seed < 0:
         raise InputError("--draws must be at least 2, and --seed at least 0.")

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from engine.cli.flags import Parser, add_parameter_flags, chosen_algorithms, declared, values
+from engine.cli.flags import (
+    Parser,
+    add_json_flag,
+    add_parameter_flags,
+    chosen_algorithms,
+    declared,
+    values,
+)
+from engine.cli.interrupts import INTERRUPTED, interruptible
 from engine.data.reading import read_csv
 from engine.data.schema import load_schema
 from engine.errors import InputError
 from engine.release.budget import Budgets
 from engine.release.file import check_place, load, save, to_json
-from engine.release.make import COVERED, check, covered, make
+from engine.release.make import COVERED, Stopped, check, covered, make
 from engine.release.page import to_html
 from engine.release.twin import LABEL, twin
 
 
-def release_command(argv: Sequence[str]) -> None:
-    """Charge a budget, release once, write the JSON file and its page."""
+def release_command(argv: Sequence[str]) -> int:
+    """Charge a budget, release once, write the JSON file and its page; Ctrl-C stops it."""
     keys = chosen_algorithms("engine release", argv, default=COVERED[0])
     for key in keys:
         covered(key)
@@ -42,7 +52,14 @@ def release_command(argv: Sequence[str]) -> None:
     check_place(_page(out))
     budgets.show(args.budget)
     data = read_csv(args.csv, schema=schema)
-    found = make(data, schema, keys[0], values(args, specs), name=args.budget, budgets=budgets)
+    chosen = values(args, specs)
+    try:
+        with interruptible() as cancelled:
+            paid: dict[str, Any] = {"name": args.budget, "budgets": budgets}
+            found = make(data, schema, keys[0], chosen, **paid, cancelled=cancelled)
+    except Stopped as stop:
+        print(stop, file=sys.stderr)
+        return INTERRUPTED
     save(json.dumps(to_json(found)) + "\n", out)
     save(to_html(found), _page(out))
     left = budgets.show(args.budget).left
@@ -50,6 +67,7 @@ def release_command(argv: Sequence[str]) -> None:
         f"{out} and {_page(out)}: {len(found.confidence)} edges, ε = {found.total.epsilon:g}, "
         f"δ = {found.total.delta:g}; budget {args.budget!r} has ε = {left[0]:f} left."
     )
+    return 0
 
 
 def _page(out: Path) -> Path:
@@ -60,7 +78,7 @@ def check_command(argv: Sequence[str]) -> None:
     """Read a release and confirm that its graph follows from its released numbers alone."""
     parser = Parser(prog="engine check", description="Confirm a release file by itself.")
     parser.add_argument("file", help="the release, a JSON file")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json_flag(parser)
     args = parser.parse_args(argv)
     release = load(args.file)
     check(release)

@@ -13,7 +13,9 @@ from engine.algorithm import Algorithm
 from engine.cli.flags import (
     Parser,
     add_dataset_flags,
+    add_json_flag,
     add_parameter_flags,
+    add_run_flags,
     chosen_algorithms,
     dataset,
     declared,
@@ -36,13 +38,7 @@ def run_command(argv: Sequence[str]) -> int:
     parser = Parser(prog="engine run", description=chosen.summary, allow_abbrev=False)
     add_dataset_flags(parser)
     parser.add_argument("--algorithm", default="priv_pc", help=", ".join(ALGORITHMS))
-    parser.add_argument(
-        "--seed",
-        type=int,
-        help="seed of every draw (default 0); with --csv the noise is secret, and a given seed "
-        "makes the run a simulation without any guarantee",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_run_flags(parser)
     add_parameter_flags(parser, specs)
     args = parser.parse_args(argv)
     with interruptible() as cancelled:
@@ -84,7 +80,7 @@ def summary(result: RunResult) -> str:
 def algorithms_command(argv: Sequence[str]) -> None:
     """Every algorithm; with ``--json`` its parameters, defaults and bounds too."""
     parser = Parser(prog="engine algorithms", description="Every algorithm and its parameters.")
-    parser.add_argument("--json", action="store_true", help="parameters, defaults and bounds too")
+    add_json_flag(parser, "parameters, defaults and bounds too")
     if parser.parse_args(argv).json:
         print(json.dumps([algorithm_dict(a) for a in ALGORITHMS.values()]))
         return

@@ -13,6 +13,7 @@ from typing import Any
 from engine.cli.flags import (
     Parser,
     add_dataset_flags,
+    add_json_flag,
     add_parameter_flags,
     chosen_algorithms,
     datasets,
@@ -69,9 +70,7 @@ def _sweep_parser(specs: Sequence[Spec]) -> Parser:
     parser.add_argument(
         "--repair", action="store_true", help="compute damaged rows of the file again"
     )
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON array, one object a run"
-    )
+    add_json_flag(parser, "print one JSON array, one object a run")
     _where_flags(parser, workers=1)
     add_parameter_flags(parser, specs, many=True)
     return parser

@@ -35,6 +35,13 @@ COVERED = ("marginal_pc",)
 _PACKAGES = ("numpy", "opendp", "scipy")
 
 
+Ask = Callable[[], bool]
+
+
+class Stopped(InputError):
+    """The person stopped a release; the message says whether the budget was charged."""
+
+
 def covered(key: str) -> Algorithm:
     """The algorithm; InputError for one whose noise has no hardened sampler here."""
     if algorithm(key).key not in COVERED:
@@ -67,13 +74,17 @@ def built(key: str, values: Mapping[str, Any]) -> tuple[Parameters, Guarantee]:
     return replace(params, delta=params.delta - allowance(total)), total
 
 
-def rehearse(key: str, values: Mapping[str, Any], schema: Schema, rows: int) -> Guarantee:
+def rehearse(
+    key: str, values: Mapping[str, Any], schema: Schema, rows: int, cancelled: Ask = lambda: False
+) -> Guarantee:
     """Run on empty rows of the schema; what a release would cost.
 
     Whatever is wrong with the request is found here, before anything is spent.
     """
     params, total = built(key, values)
-    _run(covered(key), empty(schema, rows), params, Randomness(0))
+    _run(covered(key), empty(schema, rows), params, Randomness(0), cancelled)
+    if cancelled():
+        raise Stopped("Stopped: the release was not made, and nothing was charged.")
     return total
 
 
@@ -85,22 +96,28 @@ def make(
     *,
     name: str,
     budgets: Budgets,
-    cancelled: Callable[[], bool] = lambda: False,
+    cancelled: Ask = lambda: False,
+    on_charged: Callable[[], None] = lambda: None,
 ) -> Release:
     """Charge the budget ``name``, then release; a crash in between leaves the charge.
 
     ``data`` must have been read with ``schema``. Raises InputError in one sentence, and charges
-    nothing, where the request does not fit.
+    nothing, where the request does not fit. ``cancelled`` is asked all along: before the charge a
+    stop costs nothing, after it the charge stays. Either raises :class:`Stopped`.
     """
     if not data.declared or data.names != schema.names or data.levels != schema.levels:
         raise InputError("A release needs data that were read with the declared schema.")
-    total = rehearse(key, values, schema, data.n)
-    if cancelled():
-        raise InputError("The release was stopped before anything was spent.")
+    total = rehearse(key, values, schema, data.n, cancelled)
     budgets.charge(name, total, f"release by {key}")
+    on_charged()
     params, _ = built(key, values)
     source = Hardened()
-    session, outcome = _run(covered(key), data, params, source)
+    session, outcome = _run(covered(key), data, params, source, cancelled)
+    if outcome.status == "cancelled":
+        raise Stopped(
+            f"Stopped after the charge: the release was not made, and ε = {total.epsilon:g}, "
+            f"δ = {total.delta:g} stay charged to budget {name!r}, since noise may have been drawn."
+        )
     return Release(
         name=name,
         algorithm=key,
@@ -162,10 +179,14 @@ def empty(schema: Schema, rows: int) -> Dataset:
 
 
 def _run(
-    chosen: Algorithm, data: Dataset, params: Parameters, source: Randomness | NoiseSource
+    chosen: Algorithm,
+    data: Dataset,
+    params: Parameters,
+    source: Randomness | NoiseSource,
+    cancelled: Ask = lambda: False,
 ) -> tuple[Session, Outcome]:
     ledger = chosen.ledger(data, params) if chosen.ledger is not None else Ledger()
-    session = Session(randomness=source, ledger=ledger, names=data.names, trace=False)
+    session = Session(source, ledger, data.names, trace=False, cancelled=cancelled)
     # One thread, so that whoever reads the file adds up in the same order.
     with one_thread():
         return session, chosen.run(data, params, session)

@@ -31,6 +31,7 @@ _README = """One run of the DP Causal Explorer.
 
 settings.json  what fixes the run
 versions.json  the engine and libraries that ran it
+requirements.txt  those libraries, for pip: other versions may round otherwise
 edges.csv      the learned graph (a CPDAG): "->" directed, "--" undirected
 graph.*        the same for other tools: {formats}
 ledger.json    every charge to the privacy budget, and the guarantee
@@ -157,6 +158,7 @@ def bundle(
     files: dict[str, str | bytes] = {
         "settings.json": _json(settings_of(data, result, sample)),
         "versions.json": _json(versions()),
+        "requirements.txt": "".join(f"{name}=={version(name)}\n" for name in LIBRARIES),
         "edges.csv": edges_csv(result),
         "ledger.json": _json(ledger),
         name: code,

@@ -18,7 +18,7 @@ from engine.constraint.evidence import Evidence
 from engine.constraint.scores import Scores
 from engine.constraint.skeleton import Query
 from engine.data.dataset import Dataset
-from engine.randomness import Randomness
+from engine.randomness import Randomness, illustration
 from engine.statistics.rank import critical_z
 from engine.theory import sieve_epsilon, sieve_errors
 
@@ -106,7 +106,7 @@ def error_rates(
 
 def queries(d: int) -> list[Query]:
     """All queries of order 0 and 1, or a fixed random choice: at most half of order 0."""
-    rng = np.random.default_rng(0)
+    rng = illustration(0)
     pairs = list(combinations(range(d), 2))
     if len(pairs) > MOST_QUERIES // 2:
         picked = rng.choice(len(pairs), MOST_QUERIES // 2, replace=False)
@@ -165,7 +165,7 @@ def deviation(a: float, b: float) -> float:
 
 @cache
 def _draws() -> tuple[Array, Array, Array]:
-    rng = np.random.default_rng(20)
+    rng = illustration(20)
     return rng.laplace(size=DRAWS), rng.laplace(size=DRAWS), rng.laplace(size=DRAWS)
 
 
@@ -192,7 +192,7 @@ def on_data(
 
     Queries whose exact score lies at least ``gap`` from the threshold count; NaN without any.
     """
-    rng, evidence = np.random.default_rng(7), sieve.evidence(data)
+    rng, evidence = illustration(7), sieve.evidence(data)
     every = queries(data.d)
     if len(every) > MOST_SIMULATED:
         every = [every[i] for i in sorted(rng.choice(len(every), MOST_SIMULATED, replace=False))]

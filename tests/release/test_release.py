@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from engine.privacy.mechanisms import exponential, gaussian, laplace
 from engine.privacy.sources import DISTANCE, Hardened, NotCovered, Replay, grid_of
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.file import Release, loads, to_json
-from engine.release.make import COVERED, allowance, check, make, replayed
+from engine.release.make import COVERED, Stopped, allowance, check, make, replayed
 from engine.release.page import to_html
 from engine.release.twin import LABEL, consistent_dag, twin
 from engine.session import Session
@@ -146,6 +147,23 @@ def test_a_crash_leaves_the_charge(book: Budgets, monkeypatch: Any) -> None:
     with pytest.raises(RuntimeError, match="power cut"):
         make(own_asia(), asia_schema(), "marginal_pc", {}, name="asia", budgets=book)
     assert book.show("asia").spent[0] == before + 1
+
+
+@pytest.mark.parametrize("when", ["before", "during"])
+def test_a_stop_is_free_before_the_charge_alone(book: Budgets, when: str) -> None:
+    before, pressed = book.show("asia").spent[0], [when == "before"]
+    request = own_asia(), asia_schema(), "marginal_pc", {}
+    words = "nothing was charged" if when == "before" else "stay charged to budget 'asia'"
+    with pytest.raises(Stopped, match=words) as caught:
+        make(
+            *request,
+            name="asia",
+            budgets=book,
+            cancelled=lambda: pressed[0],
+            on_charged=lambda: pressed.__setitem__(0, True),
+        )
+    assert "\n" not in str(caught.value)
+    assert book.show("asia").spent[0] - before == (when == "during")
 
 
 # Noise -------------------------------------------------------------------------------------
@@ -324,5 +342,8 @@ def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
     assert "left" in capsys.readouterr().err
     bad = tmp_path / "nowhere" / "r.json"
     assert main([*asked[:-1], str(bad)]) == 2
+    monkeypatch.setattr("engine.cli.release.interruptible", lambda: nullcontext(lambda: True))
+    assert main([*asked, "--epsilon", "0.1"]) == 130  # Ctrl-C
+    assert "nothing was charged" in capsys.readouterr().err
     assert len(Budgets().show("ward").charges) == 1
     assert (tmp_path / "r.html").exists()

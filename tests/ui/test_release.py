@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.file import to_json
 from engine.release.make import check
+from pages.components.state.releases import ReleaseJob
 from tests.release.samples import asia_schema, own_asia
 
 
@@ -53,6 +54,25 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
     forged = content.replace(b'"edge_confidence": [[', b'"edge_confidence": [["x", "y", 1.0], [')
     app.file_uploader(key="check-file").set_value(("f.json", forged, "text/json")).run()
     assert "does not follow" in app.error[-1].value
+
+
+@pytest.mark.parametrize("charged", [False, True])
+def test_a_release_that_goes_on_says_what_a_stop_costs(
+    open_app: Callable[..., AppTest], charged: bool
+) -> None:
+    job = ReleaseJob(own_asia(), asia_schema(), {}, "ward", lambda: True)
+    job.charged = charged
+    app = open_app("release")
+    app.selectbox(key="release-network").set_value("own").run()
+    raw = own_asia().to_frame().to_csv(index=False).encode()
+    app.file_uploader(key="release-file").set_value(("ward.csv", raw, "text/csv")).run()
+    app.session_state["release_job"] = job
+    app.run()
+    said = "keeps the charge" if charged else "stopping is free"
+    assert any(said in i.value for i in app.info)
+    app.button(key="release-stop").click().run()
+    assert job.stopped()
+    assert app.button(key="release-stop").disabled
 
 
 def test_a_damaged_file_of_budgets_is_one_sentence(

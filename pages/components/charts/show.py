@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -28,36 +29,56 @@ def figure(drawn: go.Figure, *, key: str, alt: str) -> None:
     st.plotly_chart(drawn, width="stretch", config=dict(CONFIG), key=key, alt=alt)
 
 
-def table(frame: pd.DataFrame, *, alt: str, height: int | None = None, digits: int = 3) -> None:
-    """The accessible form of a chart: a table with its numbers rounded to ``digits``.
+Options = Mapping[str, Any]  # of a column: label, help, width
 
-    Whole numbers have their thousands apart; a number without limit stands as a word.
+
+def table(
+    frame: pd.DataFrame,
+    *,
+    alt: str,
+    height: int | None = None,
+    most: int = 400,
+    digits: int = 3,
+    columns: Mapping[str, Options] | None = None,
+) -> None:
+    """A table with its numbers rounded to ``digits``; every table of the app comes from here.
+
+    Whole numbers have their thousands apart, a number without limit stands as a word, and what is
+    missing as a dash. ``columns`` says more of some columns: label, help or width. As high as its
+    rows up to ``most`` pixels, unless ``height`` says else.
     """
-    endless = [c for c in frame.columns if _endless(frame[c])]
-    frame = frame.assign(**{c: frame[c].map(number) for c in endless})
-    shapes = {name: shape for name in frame.columns if (shape := _shape(frame[name], digits))}
+    frame = frame.assign(**{c: frame[c].map(_cell) for c in frame.columns if _mixed(frame[c])})
+    wanted = columns or {}
     st.dataframe(
         frame,
         width="stretch",
-        height=height or min(38 + 35 * len(frame), 400),
+        height=height or min(38 + 35 * max(len(frame), 1), most),
         hide_index=True,
-        column_config=shapes,
+        column_config={c: _shape(frame[c], digits, wanted.get(c, {})) for c in frame.columns},
         placeholder="–",
         alt=alt,
     )
 
 
-def _endless(column: pd.Series[Any]) -> bool:
-    return pd.api.types.is_float_dtype(column) and bool(np.isinf(column.to_numpy(float)).any())
-
-
-def _shape(column: pd.Series[Any], digits: int) -> ColumnConfig | None:
-    """How the column's numbers are written, if it holds any."""
-    name = str(column.name)
-    if pd.api.types.is_bool_dtype(column):
-        return None
-    if pd.api.types.is_integer_dtype(column):
-        return st.column_config.NumberColumn(name, format="localized")
+def _mixed(column: pd.Series[Any]) -> bool:
+    """Whether the browser would write "None" or "Infinity" into the column."""
     if pd.api.types.is_float_dtype(column):
-        return st.column_config.NumberColumn(name, format=f"%.{digits}g")
-    return None
+        return bool(np.isinf(column.to_numpy(float, na_value=np.nan)).any())
+    return pd.api.types.is_object_dtype(column)
+
+
+def _cell(value: Any) -> str | None:
+    """A cell of a mixed column as text; None is drawn as the dash."""
+    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return number(value) if isinstance(value, float) else str(value)
+
+
+def _shape(column: pd.Series[Any], digits: int, wanted: Options) -> ColumnConfig:
+    """How the column's cells are written."""
+    options = {"label": str(column.name), **wanted}
+    if pd.api.types.is_integer_dtype(column):
+        return st.column_config.NumberColumn(format="localized", **options)
+    if pd.api.types.is_float_dtype(column):
+        return st.column_config.NumberColumn(format=f"%.{digits}g", **options)
+    return st.column_config.Column(**options)

@@ -1,34 +1,23 @@
-"""Budgets of the person, and the button that spends one."""
+"""A new budget of the person, and the button that spends one."""
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from engine import Dataset, InputError
-from engine.release.budget import Budget, Budgets
-from engine.release.file import Release
-from engine.release.make import COVERED, make
+from engine.release.budget import Budgets
 from pages.components import text
 from pages.components.forms.fields import bound, number
+from pages.components.state import releases
 from pages.components.state.data import own_file
-from pages.components.state.drafts import Draft, kept
+from pages.components.state.drafts import kept
 
 FOR_EVER = "A total is declared once, outlives this session, and nothing takes a charge back."
 
 
-def budgets() -> None:
-    """What there is, and a form for a new one."""
-    st.markdown("**Your budgets**")
-    try:
-        found = Budgets().all()
-    except InputError as error:
-        st.error(text.plain(str(error)))
-        return
-    if found:
-        rows = pd.DataFrame([_row(budget) for budget in found])
-        st.dataframe(rows, hide_index=True, width="stretch", alt="Budgets and what is left")
-    with st.expander("Declare a budget", expanded=not found):
+def declare(*, expanded: bool) -> None:
+    """A form for a new budget."""
+    with st.expander("Declare a budget", expanded=expanded):
         st.caption(
             "For all records that you call by one name, whatever file they come in. " + FOR_EVER
         )
@@ -45,31 +34,20 @@ def budgets() -> None:
             st.rerun()
 
 
-def _row(budget: Budget) -> dict[str, str]:
-    left = budget.left
-    return {
-        "Budget": budget.name,
-        "ε left": f"{left[0]:f} of {budget.epsilon:f}",
-        "δ left": f"{left[1]:.3g} of {budget.delta:.3g}",
-        "Releases": str(len(budget.charges)),
-    }
-
-
-def spend(data: Dataset) -> Release | None:
-    """The form of a release; the last one of this session, if there is one."""
+def spend(data: Dataset) -> None:
+    """The form of a release."""
     st.markdown("**Release**")
     file = own_file()
-    last: Release | None = st.session_state.get("released")
     try:
         names = [budget.name for budget in Budgets().all()]
     except InputError:
-        return last
+        return
     if file is None or file.schema is None or not data.declared:
         st.info("Declare the schema of your file first, on the Data page.")
-        return last
+        return
     if not names:
         st.info("Declare a budget first.")
-        return last
+        return
     d = kept("release", {"budget": names[0], "epsilon": 1.0, "delta": 1e-6, "sure": False})
     if d["budget"] not in names:
         d["budget"] = names[0]
@@ -78,26 +56,8 @@ def spend(data: Dataset) -> Release | None:
     number(d, "delta", "δ of this release", key="release-delta")
     words = f"Spend ε = {text.number(d['epsilon'])} of “{d['budget']}” for good"
     bound(st.checkbox, words, d, "sure", key="release-sure")
-    pressed = st.button("Release", key="release-go", type="primary", disabled=not d["sure"])
-    if pressed and _release(data, d):
-        st.rerun()  # the box is not ticked any more, and the budget has less
-    return last
-
-
-def _release(data: Dataset, d: Draft) -> bool:
-    """Release and remember it; False, with a sentence on the page, where it was refused."""
-    file = own_file()
-    assert file is not None
-    assert file.schema is not None
-    values = {"epsilon": d["epsilon"], "delta": d["delta"]}
-    try:
-        with st.spinner("Charging the budget, then releasing …"):
-            found = make(
-                data, file.schema, COVERED[0], values, name=str(d["budget"]), budgets=Budgets()
-            )
-    except InputError as error:
-        st.error(text.plain(str(error)))
-        return False
-    st.session_state["released"] = found
-    d["sure"] = False
-    return True
+    if st.button("Release", key="release-go", type="primary", disabled=not d["sure"]):
+        values = {"epsilon": d["epsilon"], "delta": d["delta"]}
+        releases.begin(data, file.schema, values, str(d["budget"]))
+        d["sure"] = False
+        st.rerun()  # the box is not ticked any more

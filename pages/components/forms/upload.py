@@ -17,8 +17,11 @@ from pages.components.state.data import OwnFile, own_data
 from pages.components.state.drafts import keep_own, kept
 
 LIMITS = (
-    f"CSV in UTF-8 with a header line; at most {MAX_COLUMNS:,} columns, {MAX_ROWS:,} rows and "
-    f"{MAX_LEVELS} levels a column; no missing values. The file stays in this session's memory."
+    "Text in UTF-8 with a header line; comma, semicolon, tab or pipe between columns; a decimal "
+    f"point or comma. At most {MAX_COLUMNS:,} columns, {MAX_ROWS:,} rows and {MAX_LEVELS} levels a "
+    "column; numbers and dates with more are cut into bins. Missing values need a schema, which "
+    "says what they count as. The file stays in this session's memory. Parquet, Arrow, Excel and "
+    "database files are read on the command line (`python -m engine run --csv FILE`)."
 )
 
 

@@ -6,7 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 
 from engine.errors import InputError
-from pages.components.state.lifetime import STUDIES, Present, end_when_left
+from pages.components.state.lifetime import STUDIES, Line, Present, end_when_left
 
 
 class Task(ABC):
@@ -14,6 +14,8 @@ class Task(ABC):
 
     ``problem`` is one sentence if it could not be done. ``present`` says whether somebody looks.
     """
+
+    queue: Line = STUDIES  # where it waits for its turn
 
     def __init__(self, present: Present) -> None:
         self.problem = ""
@@ -26,7 +28,7 @@ class Task(ABC):
 
     def start(self) -> None:
         """Begin, or wait in line; raises nothing, see ``problem``."""
-        STUDIES.join(self)
+        self.queue.join(self)
         threading.Thread(target=self._run, daemon=True, name=type(self).__name__).start()
         end_when_left(self._present, self.wait, self.cancel)
 
@@ -50,16 +52,16 @@ class Task(ABC):
     @property
     def place(self) -> int:
         """Its place in line, 0 once it works."""
-        return STUDIES.place(self)
+        return self.queue.place(self)
 
     def _run(self) -> None:
         try:
-            if STUDIES.turn(self, self.stopped):
+            if self.queue.turn(self, self.stopped):
                 self.work()
         except InputError as error:
             self.problem = str(error)
         except Exception as error:  # a page must not wait for ever for a thread that died
             self.problem = f"The work broke off: {type(error).__name__}."
         finally:
-            STUDIES.leave(self)
+            self.queue.leave(self)
             self._done.set()

@@ -54,8 +54,7 @@ def columns_view(data: Dataset) -> None:
             "Levels in order": [", ".join(levels) for levels in data.levels],
         }
     )
-    height = min(340, 38 + 35 * data.d)
-    st.dataframe(table, width="stretch", height=height, hide_index=True, alt="Columns and levels")
+    show.table(table, alt="Columns and levels", most=340)
     st.caption("Rank tests (Kendall, Spearman) use this order of levels.")
 
 
@@ -63,7 +62,7 @@ def rows_view(data: Dataset) -> None:
     """The first rows, as they are."""
     st.markdown("**Rows**")
     rows = data.to_frame().head(PREVIEW_ROWS)
-    st.dataframe(rows, width="stretch", height=300, hide_index=True, alt="First rows")
+    show.table(rows, alt="First rows", most=300)
     st.caption(f"The first {len(rows):,} of {data.n:,} rows.")
 
 

@@ -64,8 +64,7 @@ def comparison(data: Dataset, result: RunResult, *, key: str) -> None:
     counts = Counter(kinds.values())
     view, as_dag, waiting = _switches(data, counts[EdgeClass.UNTESTED], key=key)
     st.html(legend(counts, theme()))
-    shown = [k for k in FOUND if waiting or k is not EdgeClass.UNTESTED]
-    found = weighted(links_of(result.matrix, data.names, kinds, shown), result)
+    found = weighted(found_links(data, result, waiting=waiting), result)
     true = truth_cpdag(data.truth, data.names)
     if view == OVERLAY:
         missed = links_of(true, data.names, kinds, [EdgeClass.MISSED])
@@ -91,11 +90,8 @@ _TRUTHS = {False: "as far as data can tell (CPDAG)", True: "as causes and effect
 
 def _without_truth(data: Dataset, result: RunResult, key: str) -> None:
     st.markdown("**Learned graph**")
-    names, waiting = data.names, False
-    if result.untested:
-        waiting = _waiting_toggle(len(result.untested), key)
-    kinds = dict.fromkeys(result.untested, EdgeClass.UNTESTED)
-    links = links_of(result.matrix, names, kinds, () if not waiting else tuple(EdgeClass))
+    waiting = waiting_toggle(len(result.untested), key)
+    links = found_links(data, result, waiting=waiting)
     _draw("Learned graph", data, weighted(links, result), result, wide=True)
     _width_note(result)
 
@@ -116,14 +112,21 @@ def _switches(data: Dataset, waiting: int, *, key: str) -> tuple[str, bool, bool
                 label_visibility="collapsed",
             )
             as_dag = bool(chosen)
-        shown = _waiting_toggle(waiting, key) if waiting else False
+        shown = waiting_toggle(waiting, key)
     return view, as_dag, shown
 
 
-def _waiting_toggle(waiting: int, key: str) -> bool:
-    return st.toggle(
-        f"Show {text.count(waiting, 'pair')} not tested to the end", key=f"{key}-waiting"
-    )
+def waiting_toggle(waiting: int, key: str) -> bool:
+    """Whether pairs not tested to the end are drawn; no switch where there are none."""
+    words = f"Show {text.count(waiting, 'pair')} not tested to the end"
+    return bool(waiting) and st.toggle(words, key=f"{key}-waiting")
+
+
+def found_links(data: Dataset, result: RunResult, *, waiting: bool) -> list[Link]:
+    """The learned links with their class; those not tested to the end only if ``waiting``."""
+    kinds = kinds_of(data, result) or dict.fromkeys(result.untested, EdgeClass.UNTESTED)
+    shown = [kind for kind in FOUND if waiting or kind is not EdgeClass.UNTESTED]
+    return links_of(result.matrix, data.names, kinds, shown)
 
 
 def _open_note(data: Dataset, true: Adjacency) -> None:

@@ -189,7 +189,7 @@ def once_view(now: Tour) -> None:
         )
         show.figure(figure, key="learn-once", alt="Links found and invented by each algorithm")
     with right:
-        st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch", alt="The same in words")
+        show.table(pd.DataFrame(rows), alt="The same in words")
         st.caption(
             f"{SEEDS} draws of the noise each. “Usually”: the shortest range that nine tenths of "
             "them lie in."

@@ -26,7 +26,13 @@ from pages.components.views.present import presenting
 from pages.components.views.report import links
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
-PLAYER_HEIGHT, PRESENTED_HEIGHT = 425, 560
+# The player takes what the step's words leave of a screen: so much stands around it.
+_AROUND, _AROUND_PRESENTED = "28.2rem", "22.6rem"
+_PLAYER = """
+.st-key-learn-player, .st-key-learn-player * {
+  height: clamp(300px, calc(100vh - AROUND), 60rem) !important;
+  flex: none !important}
+"""
 DRAWS = 6
 
 
@@ -70,11 +76,9 @@ def truth_view(now: Tour) -> None:
 
 def image(picture: str) -> None:
     """A picture over the full width, no higher than the screen allows."""
-    st.html(f'<div style="text-align:center">{_sized(picture)}</div>')
-
-
-def _sized(picture: str) -> str:
-    return picture.replace("<img ", '<img style="max-width:100%;max-height:52vh" ', 1)
+    high = 56 if presenting() else 47  # percent of the screen
+    sized = picture.replace("<img ", f'<img style="max-width:100%;max-height:{high}vh" ', 1)
+    st.html(f'<div style="text-align:center">{sized}</div>')
 
 
 def search_view(now: Tour) -> None:
@@ -100,8 +104,10 @@ def search_view(now: Tour) -> None:
         ring(data.names, 640, 300),
         theme=theme(),
     )
-    height = PRESENTED_HEIGHT if presenting() else PLAYER_HEIGHT
-    st.iframe(page, height=height, alt=f"The search with {chosen}, played back")
+    around = _AROUND_PRESENTED if presenting() else _AROUND
+    st.html(f"<style>{_PLAYER.replace('AROUND', around)}</style>")
+    with st.container(key="learn-player"):
+        st.iframe(page, height=400, alt=f"The search with {chosen}, played back")
     st.caption(_outcome(data, result, str(chosen)))
 
 
@@ -164,7 +170,7 @@ def _tally(outcomes: list[Outcome]) -> None:
         x_title=f"Links found, of {most}",
         y_title="Draws",
         words=[str(found[k] or "") for k in range(most + 1)],
-        height=300,
+        height=270,
     )
     show.figure(figure, key="learn-tally", alt="How often each number of links was found")
     early = sum(o.waiting > 0 for o in outcomes)

@@ -143,13 +143,8 @@ def released_view(result: RunResult) -> None:
     counts = ", ".join(f"{n:,} {words.get(k, f'{k}-way')}" for k, n in sorted(sizes.items()))
     st.markdown("**Released tables**")
     st.caption(f"{counts}; everything else of the run is computed from them at no cost.")
-    st.dataframe(
-        released_table(result),
-        width="stretch",
-        height=280,
-        hide_index=True,
-        alt="Released tables and their variables",
-    )
+    alt = "Released tables and their variables"
+    show.table(released_table(result), alt=alt, most=280)
 
 
 def released_table(result: RunResult) -> pd.DataFrame:
@@ -183,18 +178,5 @@ def ledger_table(result: RunResult) -> pd.DataFrame:
 def ledger_view(result: RunResult) -> None:
     """Every charge, and the tables that were released."""
     table = ledger_table(result)
-    shape = {
-        c: st.column_config.NumberColumn(c, format="%.4g")
-        for c in table.columns
-        if c in ("ε", "ρ") or c.startswith("Total")
-    }
-    st.dataframe(
-        table,
-        width="stretch",
-        height=320,
-        hide_index=True,
-        column_config=shape,
-        alt="Every charge of the run",
-        placeholder="–",
-    )
+    show.table(table, alt="Every charge of the run", height=320, digits=4)
     released_view(result)

@@ -15,6 +15,7 @@ from pages.components.palette import ink, see_through
 
 Values = NDArray[np.float64]
 FORWARD, BACKWARD = 0, 1  # styles
+_ROOM = 0.04  # of the range, on either side: more than half a point at any size of the chart
 
 
 def fits_view(data: Dataset, found: Picture) -> None:
@@ -46,7 +47,7 @@ def fits_view(data: Dataset, found: Picture) -> None:
             ),
         ]
         points = (unscaled(found.x, low_x, high_x), unscaled(found.y, low_y, high_y))
-        ends = [(float(p.min()), float(p.max())) for p in points]
+        ends = [_with_room(p) for p in points]
         figure = curves(lines, Axis(x, ends=ends[0]), Axis(y, ends=ends[1]), height=380)
         figure.add_trace(_points(points[0], points[1], 6, "Test half"))
         figure.data = (figure.data[-1], *figure.data[:-1])
@@ -71,6 +72,13 @@ def fits_view(data: Dataset, found: Picture) -> None:
         "In the causal direction the residuals spread alike at every input; in the other one their "
         "spread or place changes along it. The scores measure that."
     )
+
+
+def _with_room(values: Values) -> tuple[float, float]:
+    """Ends of an axis: a point at either end of the range is drawn whole."""
+    low, high = float(values.min()), float(values.max())
+    room = _ROOM * (high - low) or 1.0
+    return low - room, high + room
 
 
 def _points(x: Values, y: Values, style: int, name: str) -> go.Scattergl:

@@ -18,7 +18,7 @@ from pages.components.charts.links import describe, legend, links_of
 from pages.components.state.pins import unpin
 from pages.components.state.runs import Shown
 from pages.components.state.theme import theme
-from pages.components.views.graphs import FOUND, NARROW, positions
+from pages.components.views.graphs import NARROW, found_links, positions, waiting_toggle
 from pages.components.views.verdict import kinds_of, price_html
 
 LETTERS = "ABCD"
@@ -47,19 +47,20 @@ def one_graph(pinned: Sequence[Shown], k: int) -> None:
     left.markdown(f"**{LETTERS[k]} · {text.plain(title(run))}**")
     right.button("Unpin", key=f"compare-unpin-{k}", on_click=unpin, args=(k,), width="stretch")
     data, result = run.data, run.result
-    links = links_of(result.matrix, data.names)
-    kinds = kinds_of(data, result)
-    if data.truth is not None:
-        found = [kind for kind in FOUND if kind is not EdgeClass.UNTESTED]
-        links = links_of(result.matrix, data.names, kinds, found)
-        true = truth_cpdag(data.truth, data.names)
-        links += links_of(true, data.names, kinds, [EdgeClass.MISSED])
     st.html(price_html(result))
-    height = frame_height(data.d)
-    page = render_graph(data.names, links, layout(pinned, run), height=height, theme=theme())
-    st.iframe(page, height=height, alt=describe(f"{LETTERS[k]}: {title(run)}", data.names, links))
+    frame = st.container()  # before its switch, so that graphs beside each other stand level
+    kinds = kinds_of(data, result)
     if kinds:
         st.html(legend(Counter(kinds.values()), theme()))
+    waiting = waiting_toggle(len(result.untested), f"compare-{k}")
+    links = found_links(data, result, waiting=waiting)
+    if data.truth is not None:
+        true = truth_cpdag(data.truth, data.names)
+        links += links_of(true, data.names, kinds, [EdgeClass.MISSED])
+    height = frame_height(data.d)
+    page = render_graph(data.names, links, layout(pinned, run), height=height, theme=theme())
+    alt = describe(f"{LETTERS[k]}: {title(run)}", data.names, links)
+    frame.iframe(page, height=height, alt=alt)
 
 
 def layout(pinned: Sequence[Shown], run: Shown) -> dict[str, Point]:

@@ -16,6 +16,8 @@ from pages.components.charts.links import links_of
 from pages.components.state.runs import Shown
 from pages.components.views.pinned_graphs import LETTERS, title
 
+WAITING = text.CLASSES["not tested"].lower()
+
 
 def columns(pinned: Sequence[Shown]) -> list[str]:
     """What the tables call the runs."""
@@ -34,7 +36,8 @@ def scores(pinned: Sequence[Shown]) -> None:
             "Precision": f"{m.precision:.2f}" if m else "–",
             "Recall": f"{m.recall:.2f}" if m else "–",
             "SHD": f"{m.shd}" if m else "–",
-            "Edges": f"{len(run.result.skeleton)}",
+            "Links in the result": f"{len(run.result.skeleton) - len(run.result.untested):,}",
+            "Not tested to the end": f"{len(run.result.untested):,}",
             "CI tests": f"{run.result.ci_tests:,}",
             "Seconds": text.number(run.result.seconds, 2) if run.result.public else "not told",
             "Paper's total ε": text.number(claimed.epsilon) if claimed else "–",
@@ -109,8 +112,10 @@ def edges_table(pinned: Sequence[Shown]) -> pd.DataFrame:
 
 
 def pair_states(run: Shown) -> dict[tuple[str, str], str]:
-    """Adjacent pairs of the learned graph with their mark."""
-    return marks(run.data.names, run.result.matrix)
+    """Adjacent pairs of the learned graph with their mark, or that no test was finished."""
+    names = run.data.names
+    waiting = {(names[i], names[j]): WAITING for i, j in run.result.untested}
+    return marks(names, run.result.matrix) | {(min(p), max(p)): w for p, w in waiting.items()}
 
 
 def marks(names: Sequence[str], matrix: Adjacency) -> dict[tuple[str, str], str]:

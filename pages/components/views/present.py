@@ -21,12 +21,15 @@ _PRINT = (
 )
 _HIDE = (
     f"{_AROUND} {{display: none !important}} "
-    ".stMainBlockContainer {padding-top: 1.4rem !important} "
+    ".stMainBlockContainer {padding: 0 2.2rem 1rem !important} "
     # Read from the last row: type grows with the screen.
     ":root {font-size: clamp(16px, 1.2vw, 24px)}"
 )
 # The buttons stand beside the strip, not below it.
-_BESIDE = ".st-key-aside {margin-top: -4.4rem; margin-bottom: .3rem}"
+_BESIDE = (
+    ".st-key-aside {margin-top: -4.4rem; margin-bottom: -.6rem} "
+    ".stMainBlockContainer {padding-bottom: .5rem}"
+)
 
 
 def presenting() -> bool:

@@ -1,4 +1,4 @@
-"""A release on screen and as files; and the check of a file."""
+"""Budgets, a release on screen and as files, and the check of a file."""
 
 from __future__ import annotations
 
@@ -8,11 +8,66 @@ import pandas as pd
 import streamlit as st
 
 from engine import InputError
+from engine.release.budget import Budget, Budgets
 from engine.release.file import NEIGHBOURS, Release, loads, to_json
 from engine.release.make import check
 from engine.release.page import edge_words, to_html
 from engine.release.twin import LABEL, twin
 from pages.components import export, text
+from pages.components.charts import show
+from pages.components.forms.release import declare
+from pages.components.state import releases
+
+
+def budgets() -> None:
+    """What there is, and a form for a new one."""
+    st.markdown("**Your budgets**")
+    try:
+        found = Budgets().all()
+    except InputError as error:
+        st.error(text.plain(str(error)))
+        return
+    if found:
+        rows = pd.DataFrame([_row(budget) for budget in found])
+        show.table(rows, alt="Budgets and what is left")
+    declare(expanded=not found)
+
+
+def _row(budget: Budget) -> dict[str, str]:
+    left = budget.left
+    return {
+        "Budget": budget.name,
+        "ε left": f"{left[0]:f} of {budget.epsilon:f}",
+        "δ left": f"{left[1]:.3g} of {budget.delta:.3g}",
+        "Releases": str(len(budget.charges)),
+    }
+
+
+@st.fragment(run_every=1.0)
+def live() -> None:
+    """How far the release is, and a stop button; at the end the whole page is drawn anew."""
+    job = releases.job()
+    if job is None or not job.running:
+        st.rerun()
+    paid = f"Charged to “{text.plain(job.name)}”"
+    if job.stopped():
+        st.info("Stopping …", icon=":material/stop_circle:")
+    elif job.charged:
+        st.info(f"{paid}; releasing. Stopping now gives no release and keeps the charge.")
+    elif job.place:
+        st.info(f"Waiting in line, place {job.place}. Nothing is charged yet.")
+    else:
+        st.info("Trying the request out on empty rows. Nothing is charged yet: stopping is free.")
+    st.button("Stop", key="release-stop", on_click=job.cancel, disabled=job.stopped())
+
+
+def ended() -> None:
+    """Why the last release was not made, in one sentence; or the release."""
+    job, last = releases.job(), releases.last()
+    if job is not None and job.problem:
+        (st.warning if job.stopped() else st.error)(text.plain(job.problem))
+    if last is not None:
+        shown(last)
 
 
 def shown(release: Release) -> None:
@@ -52,7 +107,7 @@ def shown(release: Release) -> None:
 def edges(release: Release) -> None:
     """The learned edges with their confidence."""
     rows = [{"Edge": words, "Confidence": f"{c:.2f}"} for words, c in edge_words(release)]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, alt="Edges of the release")
+    show.table(pd.DataFrame(rows), alt="Edges of the release")
 
 
 def checked() -> None:

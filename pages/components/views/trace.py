@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 import streamlit as st
-from streamlit.elements.lib.column_types import ColumnConfig
 
 from engine import Dataset, RunResult
 from engine.constraint.diagnostics import SearchDiagnostics
@@ -16,11 +15,13 @@ from engine.registry import algorithm
 from engine.score.learned import ScoreDiagnostics
 from engine.session import Step
 from pages.components import text
+from pages.components.charts import show
 from pages.components.charts.strength import exact, strengths
 from pages.components.text import number, plain
 from pages.components.views.verdict import kinds_of
 
 SIMULATION_ONLY = " (simulation only, never released)"
+_NEVER = "Simulation only, never released."
 Pair = tuple[str, str]
 
 
@@ -77,15 +78,8 @@ def why_view(data: Dataset, result: RunResult, *, key: str) -> None:
     st.markdown(_reason(choice, steps, result))
     if steps:
         table = _shortened(steps_table(steps).drop(columns="Pair"), result)
-        st.dataframe(
-            table,
-            width="stretch",
-            height=min(320, 38 + 35 * len(table)),
-            hide_index=True,
-            column_config=_columns(table),
-            alt="Steps about the chosen pair",
-            placeholder="–",
-        )
+        alt = "Steps about the chosen pair"
+        show.table(table, alt=alt, most=320, digits=4, columns=_columns(table))
         _notes(steps, result)
     node_view(result)
 
@@ -109,15 +103,9 @@ def node_view(result: RunResult) -> None:
         "At each node the exponential mechanism first draws how many of its edges go, then which, "
         "each with the set that separates the two."
     )
-    st.dataframe(
-        table,
-        width="stretch",
-        height=min(320, 38 + 35 * len(table)),
-        hide_index=True,
-        column_config={c: st.column_config.Column(c, width="small") for c in table.columns[:-1]}
-        | {"Which": st.column_config.Column("Which", width="large")},
-        alt="How many edges of each node were deleted, and which",
-    )
+    widths = {c: {"width": "small"} for c in table.columns[:-1]} | {"Which": {"width": "large"}}
+    alt = "How many edges of each node were deleted, and which"
+    show.table(table, alt=alt, most=320, columns=widths)
 
 
 def nodes_table(result: RunResult) -> pd.DataFrame:
@@ -194,18 +182,13 @@ def _notes(steps: list[Step], result: RunResult) -> None:
     st.caption(" ".join(notes))
 
 
-def _columns(table: pd.DataFrame) -> Mapping[str, ColumnConfig]:
-    raw = {
-        name: st.column_config.NumberColumn(
-            name.replace(SIMULATION_ONLY, " ⚠"),
-            format="%.4g",
-            help="Simulation only, never released.",
-        )
+def _columns(table: pd.DataFrame) -> dict[str, show.Options]:
+    """Raw values have a sign in the place of their long name, which the pointer shows."""
+    return {
+        name: {"label": name.replace(SIMULATION_ONLY, " ⚠"), "help": _NEVER}
         for name in table.columns
-        if name.endswith(SIMULATION_ONLY) and pd.api.types.is_numeric_dtype(table[name])
+        if name.endswith(SIMULATION_ONLY)
     }
-    numbers = ("Noisy value", "Value", "Threshold", "ε so far")
-    return {n: st.column_config.NumberColumn(n, format="%.4g") for n in numbers} | raw
 
 
 def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
