@@ -129,7 +129,7 @@ def published_data(data: Dataset, kind: str, public_rows: int, session: Session)
 
 def _first_rows(data: Dataset, encoding: Encoding, rows: int) -> Matrix:
     if encoding.scores is not None:
-        columns = zip(encoding.scores, data.codes[:rows].T, strict=True)
+        columns = zip(encoding.scores, data.row_codes(rows).T, strict=True)
         return np.stack([scores[codes] for scores, codes in columns], axis=1)
     assert data.values is not None
     return np.clip((data.values[:rows] - encoding.middle) / encoding.half, -1.0, 1.0)
