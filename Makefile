@@ -16,6 +16,8 @@ PEERS := .venv-peers
 PEERS_STAMP := $(PEERS)/.installed
 
 .DEFAULT_GOAL := setup
+# Python starts often here (workers, commands): each start would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 .PHONY: setup app test lint bench bench-utility chromium-hint soak
 
 setup: $(STAMP)
@@ -40,7 +42,7 @@ test: setup chromium-hint
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 chromium-hint:
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+	@command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
 	  || command -v google-chrome >/dev/null \
 	  || echo "No Chromium found: the browser tests will be skipped. Get it with: apt-get install chromium"
 

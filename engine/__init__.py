@@ -7,6 +7,7 @@ from engine.version import __version__
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset
+    from engine.data.folded import fold_table
     from engine.data.networks import load_dataset
     from engine.data.reading import read_csv, read_table
     from engine.errors import InputError
@@ -20,6 +21,7 @@ __all__ = [
     "InputError",
     "RunResult",
     "__version__",
+    "fold_table",
     "load_dataset",
     "read_csv",
     "read_table",
@@ -32,6 +34,7 @@ _HOMES = {
     "Dataset": "engine.data.dataset",
     "InputError": "engine.errors",
     "RunResult": "engine.runner",
+    "fold_table": "engine.data.folded",
     "load_dataset": "engine.data.networks",
     "read_csv": "engine.data.reading",
     "read_table": "engine.data.reading",

@@ -53,7 +53,7 @@ def from_dataset(data: Dataset, row: int, record: Sequence[int]) -> Neighbours:
         not 0 <= v < size for v, size in zip(record, data.cardinalities, strict=False)
     ):
         raise InputError("The new record needs the code of a level for every column.")
-    codes = np.array(data.codes)
+    codes = np.array(data.row_codes())
     codes[row] = record
     other = Dataset.from_codes(
         codes, data.names, data.levels, name=data.name, truth=data.truth, public=data.public

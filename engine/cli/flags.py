@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from engine.data.dataset import Dataset
+from engine.data.folded import fold_table
 from engine.data.networks import NETWORKS, load_dataset
 from engine.data.reading import read_table
-from engine.data.schema import load_schema
+from engine.data.schema import Schema, load_schema
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import algorithm
+
+HERE = "here"
 
 
 class Parser(argparse.ArgumentParser):
@@ -52,6 +56,14 @@ def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) ->
     parser.add_argument(
         "--schema", metavar="FILE", help="its declared schema; without it nothing is defended"
     )
+    parser.add_argument(
+        "--fold",
+        nargs="?",
+        const=HERE,
+        metavar="ADDRESS",
+        help="never hold its rows: fold equal ones on reading, here, or the files of a Parquet "
+        "folder on a Dask cluster, e.g. tcp://host:8786; needs --schema",
+    )
     parser.add_argument("--truth", metavar="FILE", help="its true edges: two columns, from and to")
 
 
@@ -78,7 +90,11 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
     if args.csv is not None:
         own = {"truth": args.truth, "missing": args.missing, "encoding": args.csv_encoding}
         schema = None if args.schema is None else load_schema(args.schema)
+        if args.fold is not None:
+            return [_folded(args, schema)]
         return [read_table(args.csv, query=args.query, schema=schema, **own)]
+    if args.fold is not None:
+        raise InputError("--fold belongs to --csv: a bundled network is sampled, not read.")
     if args.schema is not None:
         raise InputError("--schema belongs to --csv: a bundled network brings its own schema.")
     if args.query is not None:
@@ -87,6 +103,31 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
         raise InputError("--truth belongs to --csv: a bundled network brings its own true graph.")
     names = parts(args.dataset, "--dataset")
     return [load_dataset(name, n=args.n, seed=args.data_seed) for name in names]
+
+
+def _folded(args: argparse.Namespace, schema: Schema | None) -> Dataset:
+    """A table whose rows are never held; a line of progress where there are several files."""
+    if schema is None:
+        raise InputError("--fold needs --schema FILE: levels that are found need all rows.")
+    if args.fold != HERE and "://" not in args.fold:
+        raise InputError(
+            f"--fold takes an address such as tcp://host:8786, or none; {args.fold!r} is not one."
+        )
+
+    def show(done: int, total: int) -> None:
+        if total > 1 and sys.stderr.isatty():
+            end = "\n" if done == total else ""
+            print(f"\r\033[K{done}/{total} files", end=end, file=sys.stderr, flush=True)
+
+    return fold_table(
+        args.csv,
+        schema=schema,
+        query=args.query,
+        scheduler=None if args.fold == HERE else args.fold,
+        truth=args.truth,
+        encoding=args.csv_encoding,
+        watch=show,
+    )
 
 
 def dataset(args: argparse.Namespace) -> Dataset:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+MAX_FOLDED = 2**31 - 1  # rows that weights stand for: tables are counted in 32 bits
 OWN = "own-"  # how the identity of private rows begins
 UNDECLARED = (
     "The levels are the codes found in the data, read without noise; for a guarantee declare them "
@@ -38,7 +39,9 @@ class Dataset:
     """Rows of discrete values, the schema they follow, and the true graph if known.
 
     codes   (n, d), smallest unsigned type that holds every level, columns contiguous,
-            read-only.
+            read-only. With weights (k, d): distinct rows of a table that was folded on reading.
+    weights how many of the n rows each row of codes stands for, (k,) int64, read-only; None where
+            each stands for itself. Where an order of rows matters, equal ones follow each other.
     names   d distinct column names.
     levels  per column, its labels in code order, which is the ordinal order.
     values  (n, d) floats of numeric data, read-only, whose binning the codes are; else None.
@@ -64,25 +67,27 @@ class Dataset:
     notes: tuple[str, ...] = ()
     values: np.ndarray | None = None
     bounds: tuple[tuple[float, float], ...] | None = None
+    weights: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         _check_schema(self.names, self.levels)
         _check_codes(self.codes, self.cardinalities)
         _check_values(self.values, self.bounds, self.codes.shape)
+        _check_weights(self.weights, self.codes, self.values)
         if self.truth is not None:
             object.__setattr__(self, "truth", _frozen_truth(self.truth, self.names))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore from a pickle, which forgets that the codes are read-only."""
         self.__dict__.update(state)
-        self.codes.flags.writeable = False
-        if self.values is not None:
-            self.values.flags.writeable = False
+        for array in (self.codes, self.values, self.weights):
+            if array is not None:
+                array.flags.writeable = False
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of rows."""
-        return int(self.codes.shape[0])
+        return int(self.codes.shape[0] if self.weights is None else self.weights.sum())
 
     @property
     def d(self) -> int:
@@ -106,6 +111,8 @@ class Dataset:
             digest.update(json.dumps(self.bounds).encode())
             for column in self.values.T:
                 digest.update(column.astype("<f8").tobytes())
+        if self.weights is not None:
+            digest.update(self.weights.astype("<i8").tobytes())
         return digest.hexdigest()
 
     @cached_property
@@ -127,8 +134,11 @@ class Dataset:
         truth: nx.DiGraph | None = None,
         public: bool = False,
         notes: Sequence[str] = (),
+        weights: np.ndarray | Sequence[int] | None = None,
     ) -> Dataset:
         """Build a dataset from any (n, d) array of non-negative whole numbers (copied).
+
+        ``weights`` (n,) say how many rows each line stands for, once without them.
 
         Names default to X0, X1, ...; levels to "0" up to the largest code of the column, which is
         no declared schema: a note says so.
@@ -154,6 +164,7 @@ class Dataset:
             public=public,
             declared=declared,
             notes=tuple(notes),
+            weights=None if weights is None else _packed_weights(weights),
         )
 
     @classmethod
@@ -201,13 +212,21 @@ class Dataset:
             bounds=stated,
         )
 
+    def row_codes(self, first: int | None = None) -> np.ndarray:
+        """Codes of all rows, or of the first ones, one line a row: what weights spare elsewhere."""
+        if self.weights is None:
+            return self.codes[:first]
+        rows = np.arange(self.n if first is None else min(first, self.n))
+        return self.codes[np.searchsorted(np.cumsum(self.weights), rows, side="right")]
+
     def to_frame(self) -> pd.DataFrame:
         """Return the labels as a pandas DataFrame of ordered categorical columns."""
         import pandas as pd  # here, so that importing the engine does not load pandas
 
+        rows = self.row_codes().T
         columns = {
             name: pd.Categorical.from_codes(column, pd.Index(labels), ordered=True)
-            for name, labels, column in zip(self.names, self.levels, self.codes.T, strict=True)
+            for name, labels, column in zip(self.names, self.levels, rows, strict=True)
         }
         return pd.DataFrame(columns)
 
@@ -251,6 +270,26 @@ def _check_values(
     for low, high in bounds:
         if not -HUGE < low < high < HUGE:
             raise InputError("Every column needs two finite bounds, the lower one first.")
+
+
+def _packed_weights(weights: np.ndarray | Sequence[int]) -> np.ndarray:
+    packed = np.array(weights)
+    if packed.dtype.kind in "iu":  # others are refused with the rest
+        packed = packed.astype(np.int64)
+    packed.flags.writeable = False
+    return packed
+
+
+def _check_weights(
+    weights: np.ndarray | None, codes: np.ndarray, values: np.ndarray | None
+) -> None:
+    if weights is None:
+        return
+    packed = weights.dtype == np.int64 and not weights.flags.writeable
+    if not packed or weights.shape != codes.shape[:1] or values is not None or weights.min() < 1:
+        raise InputError("Weights are packed whole numbers of at least 1, one a row of codes.")
+    if weights.sum() > MAX_FOLDED:
+        raise InputError(f"A folded table has at most {MAX_FOLDED:,} rows.")
 
 
 def _check_range(codes: np.ndarray, cardinalities: Sequence[int]) -> None:

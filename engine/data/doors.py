@@ -5,21 +5,19 @@ from __future__ import annotations
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
-import pyarrow.dataset as arrow_dataset
-import pyarrow.parquet as parquet
 
 from engine.data.tally import Batches
 from engine.errors import DataError, InputError, show
 
 T = TypeVar("T")
 Read = Callable[[Batches], T]
-_BATCH = 1 << 17
+BATCH = 1 << 17
 _EXCEL = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"}
 _ARROW = {".arrow", ".feather", ".ipc"}
 
@@ -58,7 +56,7 @@ def frame(source: Any, read: Read[T]) -> T:
         reason = str(error).partition("\n")[0][:120]
         raise DataError(f"The frame cannot be read as a table: {reason}.") from None
     with reader:
-        return read(_batches("data", reader.schema, iter(reader)))
+        return read(batches_of("data", reader.schema, iter(reader)))
 
 
 def parquet_or_arrow(path: Path, kind: str, read: Read[T]) -> T:
@@ -66,24 +64,29 @@ def parquet_or_arrow(path: Path, kind: str, read: Read[T]) -> T:
     try:
         if kind == "parquet" and path.is_file():
             return read(_parquet_file(path))
+        import pyarrow.dataset as arrow_dataset  # here: it loads pandas, half a second
+
         files = arrow_dataset.dataset(str(path), format="ipc" if kind == "arrow" else kind)
-        batches = files.to_batches(batch_size=_BATCH, use_threads=False)
-        return read(_batches(path.name, files.schema, batches))
+        batches = files.to_batches(batch_size=BATCH, use_threads=False)
+        return read(batches_of(path.name, files.schema, batches))
     except (pa.ArrowInvalid, OSError) as error:
         reason = str(error).partition("\n")[0][:120].rstrip(".")
         raise DataError(f"{path.name} cannot be read as {kind.title()}: {reason}.") from None
 
 
 def _parquet_file(path: Path) -> Batches:
+    import pyarrow.parquet as parquet  # here: it loads pyarrow.dataset
+
     schema = parquet.read_schema(path)
     text = [
         f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)
     ]
     file = parquet.ParquetFile(path, read_dictionary=text)
-    return _batches(path.name, schema, file.iter_batches(_BATCH, use_threads=True))
+    return batches_of(path.name, schema, file.iter_batches(BATCH, use_threads=True))
 
 
-def _batches(label: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Batches:
+def batches_of(label: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Batches:
+    """Record batches as a table on its way in."""
     names = [str(name) for name in schema.names]
     first = next((b for b in batches if b.num_rows), None)
     # An ordered dictionary (a pandas Categorical, a Polars Enum) declares its levels itself.
@@ -139,7 +142,7 @@ def _text(cell: Any) -> str:
 
 
 def _text_batches(rows: Iterator[Sequence[Any]]) -> Iterator[list[pa.Array]]:
-    while batch := list(islice(rows, _BATCH)):
+    while batch := list(islice(rows, BATCH)):
         yield [
             pa.array([None if c is None else _text(c) for c in cells], pa.string())
             for cells in zip(*batch, strict=True)
@@ -169,21 +172,45 @@ def _sqlite(path: Path, query: str | None, read: Read[T]) -> T:
 
 
 def _duckdb(path: Path, query: str | None, read: Read[T]) -> T:
+    with connected(path, unanswered(path)) as connection:
+        answer = connection.sql(asked(connection, path, query))
+        if answer is None:
+            raise InputError("The query gives no table; write a SELECT.")
+        reader = answer.to_arrow_reader(BATCH)
+        return read(batches_of(path.name, reader.schema, iter(reader)))
+
+
+def unanswered(path: Path) -> Callable[[str], InputError]:
+    """What to say where a database file and a query do not go together."""
+    return lambda reason: InputError(f"{path.name} does not answer the query: {reason}.")
+
+
+@contextmanager
+def connected(path: Path | None, complaint: Callable[[str], InputError]) -> Iterator[Any]:
+    """DuckDB on a database file, opened for reading alone, or on none.
+
+    What does not fit in memory is spilled to a folder that only this user can read. Whatever DuckDB
+    finds wrong is said by ``complaint``.
+    """
     import duckdb  # here: it takes a tenth of a second to load
 
-    # What does not fit in memory is spilled to a folder that only this user can read.
+    place = ":memory:" if path is None else str(path)
     with tempfile.TemporaryDirectory(prefix="duckdb-") as folder:
         try:
-            with duckdb.connect(str(path), read_only=True) as connection:
+            with duckdb.connect(place, read_only=path is not None) as connection:
                 connection.execute("SET temp_directory = ?", [folder])
-                connection.execute("SET enable_external_access = false")
-                listed = "SELECT table_name FROM information_schema.tables"
-                sql = query or _whole(path, [n for (n,) in connection.execute(listed).fetchall()])
-                reader: Any = connection.execute(sql).to_arrow_reader(_BATCH)
-                return read(_batches(path.name, reader.schema, iter(reader)))
+                connection.execute("SET python_enable_replacements = false")
+                if path is not None:
+                    connection.execute("SET enable_external_access = false")
+                yield connection
         except duckdb.Error as error:
-            reason = str(error).partition("\n")[0][:160].rstrip(".")
-            raise InputError(f"{path.name} does not answer the query: {reason}.") from None
+            raise complaint(str(error).partition("\n")[0][:160].rstrip(".")) from None
+
+
+def asked(connection: Any, path: Path, query: str | None) -> str:
+    """The query on a DuckDB file, or its only table."""
+    listed = "SELECT table_name FROM information_schema.tables"
+    return query or _whole(path, [n for (n,) in connection.execute(listed).fetchall()])
 
 
 def _whole(path: Path, tables: list[str]) -> str:

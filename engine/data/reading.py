@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from engine.errors import DataError, InputError, show
 __all__ = ["MAX_COLUMNS", "MAX_ROWS", "read_csv", "read_table"]
 
 MAX_ROWS = 100_000_000
+T = TypeVar("T")
 Missing = Literal["refuse", "level", "drop"]
 
 
@@ -102,6 +103,14 @@ def read_table(
 
     Raises DataError (a bad table) or InputError (a bad argument), one sentence each.
     """
+    encoding = options.pop("encoding", "utf-8")
+    return through_door(source, query, sheet, encoding, _reader(options))
+
+
+def through_door(
+    source: Any, query: str | None, sheet: str | None, encoding: str, read: doors.Read[T]
+) -> T:
+    """What ``read`` makes of the batches of any table that :func:`read_table` knows."""
     path = Path(source) if isinstance(source, str | Path) else None
     kind = "frame" if doors.is_frame(source) else "text" if path is None else doors.kind_of(path)
     if query is not None and kind not in ("sqlite", "duckdb"):
@@ -109,10 +118,9 @@ def read_table(
     if sheet is not None and kind != "excel":
         raise InputError("A sheet needs an Excel workbook.")
     if kind == "text":
-        return read_csv(source, **options)
-    if options.pop("encoding", "utf-8") != "utf-8":
+        return delimited.delimited(stream(source, encoding), read)
+    if encoding != "utf-8":
         raise InputError("An encoding is for text; this table says its own.")
-    read = _reader(options)
     if kind == "frame":
         return doors.frame(source, read)
     assert path is not None
@@ -154,14 +162,14 @@ def _dataset(
     """Tally the batches, decide on each column, and write the codes column by column."""
     if missing not in ("refuse", "level", "drop"):
         raise InputError("missing must be 'refuse', 'level' or 'drop'.")
-    _check_names(batches)
+    check_names(batches)
     said_by_person = reading.levels.keys() | reading.edges
     if batches.ordered:
         declared = {k: v for k, v in batches.ordered.items() if k not in reading.edges}
         reading = reading.with_levels(declared)
     reading.check_columns([n for n in batches.names if n])
     columns, left_out = _named(tally(batches, reading.numbers, MAX_ROWS), batches.label)
-    _check_rows(columns[0].n, batches.label)
+    check_rows(columns[0].n, batches.label)
     columns, said = _without_missing(columns, reading, missing, batches.label)
     coded = [code_column(column, reading) for column in columns]
     names = tuple(column.name for column in columns)
@@ -183,10 +191,10 @@ def _follow(
     batches: Batches, schema: Schema, numbers: Numbers, name: str | None, truth: Any
 ) -> Dataset:
     """The columns that the schema declares, coded by its rules alone, whatever their cells hold."""
-    _check_names(batches)
+    check_names(batches)
     label = batches.label.removesuffix(".gz")
     columns = coded(batches, schema.places(batches.names, label), schema.coders(numbers), MAX_ROWS)
-    _check_rows(len(columns[0]), label)
+    check_rows(len(columns[0]), label)
     schema.check_rows(len(columns[0]), label)
     codes = np.empty((len(columns[0]), len(columns)), code_type(map(len, schema.levels)), "F")
     for j, column in enumerate(columns):
@@ -214,7 +222,8 @@ def _codes(columns: list[RawColumn], coded: list[Coding]) -> np.ndarray:
     return codes
 
 
-def _check_names(batches: Batches) -> None:
+def check_names(batches: Batches) -> None:
+    """Refuse a table whose columns cannot be told apart; DataError."""
     names = [name for name in batches.names if name]
     if len(names) < 2:
         raise DataError(f"{batches.label} has fewer than two columns with a name; give two.")
@@ -227,7 +236,8 @@ def _check_names(batches: Batches) -> None:
         )
 
 
-def _check_rows(n: int, label: str) -> None:
+def check_rows(n: int, label: str) -> None:
+    """Refuse a table of fewer than two rows; DataError."""
     if n < 2:
         raise DataError(f"{label} has {'one row' if n else 'no rows'} of data; give at least 2.")
 
@@ -268,7 +278,7 @@ def _without_missing(
         _refuse_missing(gone)
     dropped = np.logical_or.reduce(list(gone.values()))
     n = len(dropped) - int(dropped.sum())
-    _check_rows(n, f"Without its rows with missing values, {label}")
+    check_rows(n, f"Without its rows with missing values, {label}")
     note = (
         f"{len(dropped) - n:,} of {len(dropped):,} rows had a missing value and were left out; "
         f"the {n:,} that stay count as public, so no guarantee hides whether a row was complete."

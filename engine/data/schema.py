@@ -61,11 +61,12 @@ class Column:
     @property
     def labels(self) -> tuple[str, ...]:
         """The levels in code order."""
-        return interval_labels(self._cuts()) if self.type == "numeric" else self.levels
+        return interval_labels(np.array(self.cuts())) if self.type == "numeric" else self.levels
 
-    def _cuts(self) -> np.ndarray:
+    def cuts(self) -> list[float]:
+        """Where the bins of a numeric column begin, but for the lowest."""
         assert self.bounds is not None
-        return np.linspace(*self.bounds, self.bins + 1)[1:-1]
+        return [float(cut) for cut in np.linspace(*self.bounds, self.bins + 1)[1:-1]]
 
     def codes(self, words: list[str], numbers: Numbers) -> np.ndarray:
         """The code of each word (cells are stripped); never fails, whatever they are."""
@@ -74,7 +75,7 @@ class Column:
             fallback = self.bounds[0] if self.other is None else float(self.other)
             pattern = numbers.pattern()
             values = [numbers.value(w) if pattern.fullmatch(w) else fallback for w in words]
-            found = np.searchsorted(self._cuts(), np.array(values, dtype=float), side="right")
+            found = np.searchsorted(self.cuts(), np.array(values, dtype=float), side="right")
         else:
             position = {level: k for k, level in enumerate(self.levels)}
             rest = 0 if self.other is None else position[str(self.other)]
@@ -113,7 +114,7 @@ def _check_numeric(column: Column) -> None:
         raise InputError(f"The bins of column {shown} must be a whole number.")
     if not 2 <= column.bins <= MAX_LEVELS:
         raise InputError(f"The bins of column {shown} must be from 2 to {MAX_LEVELS}.")
-    if (np.diff(column._cuts()) <= 0).any():
+    if (np.diff(column.cuts()) <= 0).any():
         raise InputError(f"The bounds of column {shown} are too close for {column.bins} bins.")
     if column.other is not None and not _is_number(column.other):
         raise InputError(f"The other value of the numeric column {shown} must be a number.")

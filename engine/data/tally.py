@@ -20,6 +20,7 @@ from engine.data.levels import RawColumn, look_up
 from engine.data.numerals import Numbers, as_numbers, number_style
 from engine.errors import DataError, show
 
+Coder = Callable[[list[str]], np.ndarray]  # distinct words of a column -> the code of each
 MOST_WORDS = 100_000  # more distinct values than these are numbers, or they are no levels
 MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None"})
 
@@ -156,7 +157,7 @@ def tally(batches: Batches, style: Numbers, most_rows: int) -> list[RawColumn]:
 def coded(
     batches: Batches,
     places: Sequence[int],
-    coders: Sequence[Callable[[list[str]], np.ndarray]],
+    coders: Sequence[Coder],
     most_rows: int,
 ) -> list[np.ndarray]:
     """The rows' codes of the columns at some places, each word coded by its column's own rule.
@@ -168,10 +169,18 @@ def coded(
         n += len(arrays[0])
         if n > most_rows:
             raise DataError(f"{batches.label} has more than {most_rows:,} rows; give fewer.")
-        for one, place, code in zip(rows, places, coders, strict=True):
-            words, index = _words(arrays[place], batches.names[place], batches.spaced)
-            one.extend(look_up(code(words), index.to_numpy(zero_copy_only=False)))
+        for one, codes in zip(rows, batch_codes(batches, arrays, places, coders), strict=True):
+            one.extend(codes)
     return [one.array() for one in rows]
+
+
+def batch_codes(
+    batches: Batches, arrays: list[pa.Array], places: Sequence[int], coders: Sequence[Coder]
+) -> Iterator[np.ndarray]:
+    """The codes of one batch, column by column."""
+    for place, code in zip(places, coders, strict=True):
+        words, index = _words(arrays[place], batches.names[place], batches.spaced)
+        yield look_up(code(words), index.to_numpy(zero_copy_only=False))
 
 
 def _words(array: pa.Array, name: str, spaced: bool) -> tuple[list[str], Any]:

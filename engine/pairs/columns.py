@@ -44,7 +44,7 @@ def pair_of(data: Dataset) -> Pair:
         if data.values is not None and data.bounds is not None:
             raw, (low, high) = data.values[:, j], data.bounds[j]
         else:
-            raw, low, high = data.codes[:, j].astype(float), 0.0, data.cardinalities[j] - 1.0
+            raw, low, high = data.row_codes()[:, j].astype(float), 0.0, data.cardinalities[j] - 1.0
         if not high > low:
             raise InputError(f"Column {name!r} is constant, so nothing can depend on it.")
         middle, half = (low + high) / 2, (high - low) / 2

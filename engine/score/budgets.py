@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 from engine.errors import InputError
 from engine.theory import affordable_iterations
@@ -34,14 +35,14 @@ def iterations(total: float, initial: float, increment: str) -> int:
 AUTO_GRADIENTS = 200
 
 
+@cache
 def initial_for(total: float, increment: str, count: int = AUTO_GRADIENTS) -> float:
     """The initial epsilon for which a total affords ``count`` gradients (within rounding).
 
     Depends on public numbers alone. A larger one affords fewer, so it is found by bisection.
     """
     low, high = 0.0, total
-    for _ in range(200):
-        middle = (low + high) / 2
+    while low < (middle := (low + high) / 2) < high:  # until no number is left between
         if sum(schedule(middle, count, increment)) <= total:
             low = middle
         else:

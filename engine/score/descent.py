@@ -129,7 +129,7 @@ def published_data(data: Dataset, kind: str, public_rows: int, session: Session)
 
 def _first_rows(data: Dataset, encoding: Encoding, rows: int) -> Matrix:
     if encoding.scores is not None:
-        columns = zip(encoding.scores, data.codes[:rows].T, strict=True)
+        columns = zip(encoding.scores, data.row_codes(rows).T, strict=True)
         return np.stack([scores[codes] for scores, codes in columns], axis=1)
     assert data.values is not None
     return np.clip((data.values[:rows] - encoding.middle) / encoding.half, -1.0, 1.0)
@@ -286,6 +286,7 @@ def strict_descent(
     steps = len(sigmas)
     first, second = np.zeros_like(trace.weights), np.zeros_like(trace.weights)
     multiplier, clipped = 0.0, ClippedGradient(rows, radius)
+    h, h_slope = acyclicity(trace.weights)
     for k, (penalty, ends) in enumerate(_dual_plan(steps)):
         session.check()
         w = trace.weights
@@ -300,7 +301,6 @@ def strict_descent(
             )
         )
         _emit_gradient(session, noisy)
-        h, h_slope = acyclicity(w)
         slope = noisy + (penalty * h + multiplier) * h_slope
         # Adam (Kingma and Ba 2015): running means of the noisy slope and of its square, the second
         # corrected for its start at 0; the scale of a step is thus itself made of noisy gradients.
@@ -311,10 +311,11 @@ def strict_descent(
         rate = size / (np.sqrt(unbiased) + 1e-8)
         moved = w - rate * first / (1 - DECAYS[0] ** (k + 1))
         trace.weights = off_diagonal(soft(moved, rate * l1))
-        trace.h.append(acyclicity(trace.weights)[0])
+        h, h_slope = acyclicity(trace.weights)
+        trace.h.append(h)
         trace.epsilon.append(epsilons[k])
         if ends:  # the dual step of the augmented Lagrangian, alpha += rho h
-            multiplier += penalty * trace.h[-1]
+            multiplier += penalty * h
 
 
 def _dual_plan(steps: int) -> Iterator[tuple[float, bool]]:

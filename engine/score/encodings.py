@@ -85,19 +85,20 @@ def midpoints(frequencies: NDArray[np.float64], *, by_frequency: bool) -> NDArra
 def level_counts(data: Dataset) -> list[NDArray[np.float64]]:
     """Counts of every column's levels, exact."""
     columns = zip(data.codes.T, data.cardinalities, strict=True)
-    return [np.bincount(column, minlength=size).astype(float) for column, size in columns]
+    return [np.bincount(column, data.weights, size).astype(float) for column, size in columns]
 
 
-def blocks(data: Dataset, encoding: Encoding) -> Iterator[Matrix]:
-    """The rows as (block, d) floats in the box, a block at a time, all of them once."""
-    for start in range(0, data.n, BLOCK):
-        part = slice(start, min(start + BLOCK, data.n))
+def blocks(data: Dataset, encoding: Encoding) -> Iterator[tuple[Matrix, NDArray[np.int64] | None]]:
+    """The rows as (block, d) floats in the box, a block at a time, and the weights of a block's."""
+    for start in range(0, len(data.codes), BLOCK):
+        part = slice(start, start + BLOCK)
         if encoding.scores is None:
             assert data.values is not None
             scaled = (data.values[part] - encoding.middle) / encoding.half
-            yield np.clip(scaled, -1.0, 1.0)
+            yield np.clip(scaled, -1.0, 1.0), None
         else:
-            yield lookup(data.codes[part], encoding)
+            weights = None if data.weights is None else data.weights[part]
+            yield lookup(data.codes[part], encoding), weights
 
 
 def lookup(codes: NDArray[np.unsignedinteger], encoding: Encoding) -> Matrix:

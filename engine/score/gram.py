@@ -43,10 +43,11 @@ def _signature(encoding: Encoding) -> bytes:
 def _second_moments(data: Dataset, encoding: Encoding, radius: float) -> Matrix:
     d = encoding.d
     total = np.zeros((d + 1, d + 1))
-    for block in blocks(data, encoding):
+    for block, weights in blocks(data, encoding):
         rows = shrink(block, radius)
-        total[1:, 1:] += rows.T @ rows
-        total[0, 1:] += rows.sum(axis=0)
+        weighted = rows if weights is None else rows * weights[:, None]
+        total[1:, 1:] += rows.T @ weighted
+        total[0, 1:] += weighted.sum(axis=0)
     total[1:, 0] = total[0, 1:]
     total[0, 0] = data.n
     moments: Matrix = total / data.n

@@ -112,7 +112,7 @@ def _norms(x: Matrix, r: Matrix) -> NDArray[np.float64]:
 def records(data: Dataset, encoding: Encoding) -> Records:
     """The encoded rows: distinct ones with weights for discrete data, all for numeric data."""
     if encoding.scores is None:
-        rows = np.concatenate(list(blocks(data, encoding)))
+        rows = np.concatenate([block for block, _ in blocks(data, encoding)])
         return Records(rows, np.ones(len(rows)), data.n)
     folded = store_of(data).rows
     return Records(lookup(folded.codes, encoding), folded.weights.astype(float), data.n)

@@ -21,8 +21,9 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
+from engine.data.distinct import mixed_radix_keys
 from engine.statistics.likelihood import likelihood_sums
-from engine.tables.rows import DENSE_CELLS, Rows, mixed_radix_keys
+from engine.tables.rows import DENSE_CELLS, Rows
 from engine.tables.store import Store
 
 BLOCK_ROWS = 1000  # "auto" aims at blocks of about this many rows

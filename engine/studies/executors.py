@@ -18,6 +18,7 @@ from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import Any, Protocol
 
+from engine.cluster import WorkerError, connect, finished, workers_of
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.studies.cells import Cell, CellResult, engine_version, run_cell
@@ -51,10 +52,6 @@ def serial(
         yield [result]
 
 
-class WorkerError(InputError):
-    """A worker process ended, or could not be used."""
-
-
 class Pool(Protocol):
     """Slots that each work through batches in the order in which they were submitted."""
 
@@ -84,7 +81,7 @@ def parallel(
     queue = _Queue(cells, {k: d.d for k, d in datasets.items()}, pool.slots)
     running: dict[Future[Batch], int] = {}
     deadline: float | None = None
-    finished = False
+    complete = False
     try:
         while True:
             if deadline is None and cancelled():
@@ -99,16 +96,16 @@ def parallel(
             for future in done:
                 running.pop(future)
                 try:
-                    batch = _result(future)
+                    batch = finished(future, "what was finished is kept")
                 except WorkerError:
                     if cancelled():  # Ctrl-C may have ended a worker that was just starting
                         return
                     raise
                 queue.learn(batch)
                 yield batch
-        finished = not running
+        complete = not running
     finally:
-        pool.close(kill=not finished)
+        pool.close(kill=not complete)
 
 
 def _fill(
@@ -125,18 +122,6 @@ def _fill(
             on_start(cells)
             running[pool.submit(slot, data, cells)] = slot
             held += 1
-
-
-def _result(future: Future[Batch]) -> Batch:
-    """The batch, checked; whatever went wrong with its worker as an InputError."""
-    try:
-        batch = future.result()
-    except InputError:
-        raise
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-        raise WorkerError(f"A worker failed ({reason}); what was finished is kept.") from error
-    return batch
 
 
 class _Queue:
@@ -301,18 +286,7 @@ class DaskPool:
     """One slot for each worker of a running cluster; its workers need this package."""
 
     def __init__(self, address: str, *, timeout: float = 5.0):
-        try:
-            from distributed import Client
-        except ImportError:
-            raise InputError("A cluster needs the package distributed; pip install it.") from None
-        try:
-            self._client = Client(address, timeout=timeout, set_as_default=False)
-        except (OSError, ValueError, TypeError) as error:
-            raise InputError(f"No Dask scheduler answers at {address}.") from error
-        workers = sorted(self._client.scheduler_info(n_workers=-1)["workers"])
-        if not workers:
-            self._client.close()
-            raise InputError(f"The Dask cluster at {address} has no workers; start some.")
+        self._client, workers = connect(address, timeout)
         self.slots = len(workers)
         self._workers, self._look_at = workers, 0.0
         self._executors = [self._client.get_executor(workers=[w], pure=False) for w in workers]
@@ -331,7 +305,7 @@ class DaskPool:
         if monotonic() < self._look_at:
             return
         self._look_at = monotonic() + _WATCH
-        here = self._client.scheduler_info(n_workers=-1)["workers"]
+        here = workers_of(self._client)
         if any(worker not in here for worker in self._workers):
             raise WorkerError("A worker of the cluster ended; what was finished is kept.")
 

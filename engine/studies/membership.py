@@ -126,7 +126,7 @@ def play(
 
 def loudest(data: Dataset) -> tuple[int, tuple[int, ...]]:
     """A person and a replacement that move much: the first row, and its opposite corner."""
-    first = data.codes[0]
+    first = data.row_codes(1)[0]
     corner = tuple(
         size - 1 if code < size / 2 else 0
         for code, size in zip(first, data.cardinalities, strict=True)

@@ -131,10 +131,10 @@ def _built(
     sizes = [data.cardinalities[g] for g in q.given]
     columns = [*q.given, q.x, q.y]
     old, new = (_codes(cell, sizes) for cell in move)
-    rows = np.flatnonzero((data.codes[:, columns] == np.array(old)).all(axis=1))
+    rows = np.flatnonzero((data.row_codes()[:, columns] == np.array(old)).all(axis=1))
     if not len(rows):
         raise InputError("No row lies in that cell.")
-    codes = np.array(data.codes)
+    codes = np.array(data.row_codes())
     codes[rows[0], columns] = new
     other = Dataset.from_codes(
         codes,

@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
+from engine.data.distinct import mixed_radix_keys
 
 DENSE_CELLS = 1 << 20  # above this many cells a query's strata are compressed to occupied ones
 _BLOCK = 4096
@@ -72,21 +73,6 @@ def layout(sizes: tuple[int, ...]) -> tuple[int, NDArray[np.unsignedinteger]]:
     return cells, np.array(strides, np.uint16 if cells <= 1 << 16 else np.uint32)
 
 
-def mixed_radix_keys(
-    codes: NDArray[np.unsignedinteger], cardinalities: Sequence[int]
-) -> NDArray[np.int64]:
-    """One integer a row that is equal for equal rows; compressed where it would overflow."""
-    keys = np.zeros(codes.shape[0], np.int64)
-    size = 1
-    for column, levels in enumerate(cardinalities):
-        if size > (1 << 62) // max(levels, 1):
-            distinct, keys = np.unique(keys, return_inverse=True)
-            keys, size = keys.astype(np.int64), len(distinct)
-        keys = keys * levels + codes[:, column]
-        size *= levels
-    return keys
-
-
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Coded rows with weights: a dataset folded, or a subsample of it.
@@ -138,10 +124,12 @@ class Rows:
 
 
 def fold(data: Dataset) -> tuple[Rows, NDArray[np.int64]]:
-    """The distinct rows with their weights, and each original row's index among them."""
+    """The distinct rows with their weights, and each row of codes' index among them."""
     keys = mixed_radix_keys(data.codes, data.cardinalities)
     _, first, inverse, weights = np.unique(
         keys, return_index=True, return_inverse=True, return_counts=True
     )
+    if data.weights is not None:
+        weights = np.bincount(inverse, data.weights)
     codes = np.asfortranarray(data.codes[first])
     return Rows(codes, weights.astype(np.int32), data.cardinalities, data.n), inverse

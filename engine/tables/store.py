@@ -70,7 +70,8 @@ class Store:
 
     def __init__(self, data: Dataset, limit: int | None = None):
         self.rows, self._row_index = fold(data)
-        self.n = data.n
+        self.n, self._weights = data.n, data.weights
+        self._spread: NDArray[np.int64] | None = None
         self._kept = _shared if limit is None else Bounded(limit, _size)
         self._mine = object()  # what the keys of this store begin with
         finalize(self, self._kept.forget, self._mine)
@@ -89,7 +90,11 @@ class Store:
 
     def index_of_rows(self) -> NDArray[np.int64]:
         """Each original row's index among the folded ones, shape (n,)."""
-        return self._row_index
+        if self._weights is None:
+            return self._row_index
+        if self._spread is None:  # the table was folded on reading: spread out when asked for
+            self._spread = np.repeat(self._row_index, self._weights)
+        return self._spread
 
     @property
     def bytes(self) -> int:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.browser.steps import BROKEN, settle
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
-
-RESTING = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 
 
 def test_journey(page: Page, screenshots: Path) -> None:
     page.goto("/budget")
     page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot').length === 4")
-    page.wait_for_selector(RESTING)
+    settle(page)
     page.screenshot(path=screenshots / "budget.png", full_page=True)
     page.get_by_text("Strict", exact=True).click()
     page.get_by_text("Strict runs add up in ρ").wait_for()
@@ -22,6 +22,6 @@ def test_journey(page: Page, screenshots: Path) -> None:
     entry.fill("2")
     entry.press("Enter")
     page.get_by_text("the multiplicative increment does not fall").wait_for()
-    page.wait_for_selector(RESTING)
-    assert page.locator('[data-testid="stException"]').count() == 0
+    settle(page)
+    assert page.locator(BROKEN).count() == 0
     assert page.blocked == []  # type: ignore[attr-defined]

@@ -1,30 +1,38 @@
-"""The Compare page in a real browser: look, add a run, unpin one."""
+"""The Compare page in a real browser: look, add a run, leave a table, reload, unpin one."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.browser.steps import BROKEN, drawn, enter, settle
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-RESTING = '[data-testid="stApp"][data-test-script-state="notRunning"]'
-DRAWN = """(n) => { const f = [...document.querySelectorAll("iframe")];
-  return f.length === n && f.every((e) => e.contentDocument?.body?.dataset.drawn); }"""
-
 
 def test_journey(page: Page, screenshots: Path) -> None:
-    page.goto("/compare")
-    page.wait_for_function(DRAWN, arg=2)
-    page.get_by_role("button", name="Run and pin").wait_for()
-    page.locator(".st-key-compare-seed input").fill("3")
-    page.locator(".st-key-compare-seed input").press("Enter")
-    page.wait_for_selector(RESTING)
+    page.goto("/compare?data=cancer&n=2000")
+    drawn(page, frames=2)
+    enter(page, "compare-seed", "3")
     page.get_by_role("button", name="Run and pin").click()
-    page.wait_for_function(DRAWN, arg=3)
-    page.wait_for_selector(RESTING)
+    drawn(page, frames=3)
+    settle(page)
     page.screenshot(path=screenshots / "compare.png", full_page=True)
+
+    # Two Tabs leave a table, however many cells it has.
+    page.locator('[data-testid="stDataFrame"] canvas').first.focus()
+    inside = "() => Boolean(document.activeElement.closest('[data-testid=\"stDataFrame\"]'))"
+    assert page.evaluate(inside)
+    table = page.evaluate_handle("document.activeElement.closest('[data-testid=\"stDataFrame\"]')")
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    assert not page.evaluate("(table) => table.contains(document.activeElement)", table)
+
+    page.reload()
+    page.get_by_text("C · Priv-PC").first.wait_for()
+    drawn(page, frames=3)
     page.get_by_role("button", name="Unpin").first.click()
-    page.wait_for_function(DRAWN, arg=2)
-    assert page.locator('[data-testid="stException"]').count() == 0
+    drawn(page, frames=2)
+    assert page.locator(BROKEN).count() == 0
     assert page.blocked == []  # type: ignore[attr-defined]

@@ -5,40 +5,44 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.browser.steps import EXCEPTION, settle
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
-RESTING = '[data-testid="stApp"][data-test-script-state="notRunning"]'
-
-
-def choose_own(page: Page) -> None:
-    box = page.locator(".st-key-data-network input")
-    box.click()
-    box.fill("Your own")
-    box.press("Enter")
-    page.get_by_text("Upload a CSV file first").wait_for()
 
 
 def test_journey(page: Page, screenshots: Path) -> None:
     page.goto("/data")
     page.get_by_text("forward-sampled").wait_for()
     page.wait_for_selector(".js-plotly-plot")
-    page.wait_for_selector(RESTING)
+    settle(page)
     page.screenshot(path=screenshots / "data.png", full_page=True)
 
-    choose_own(page)
+    box = page.locator(".st-key-data-network input")
+    box.click()
+    box.fill("Your own")
+    box.press("Enter")
+    page.get_by_text("Upload a CSV file first").wait_for()
     files = page.locator('input[type="file"]')
+    bad = {"name": "bad.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n,3\n"}
+    files.nth(0).set_input_files(bad)
+    page.get_by_text("Missing values in column").wait_for()
+    settle(page)
+    assert page.locator(EXCEPTION).count() == 0
+    page.screenshot(path=screenshots / "data_error.png")
+
     files.nth(0).set_input_files(SAMPLES / "asia_2000.csv")
     page.get_by_text("2,000 rows, 8 columns").wait_for()
     files.nth(1).set_input_files(SAMPLES / "asia_edges.csv")
     page.get_by_text("No schema is declared for this file").wait_for()
     page.wait_for_timeout(1000)  # the second file arrives in a script run of its own
-    page.wait_for_selector(RESTING)
+    settle(page)
     assert page.locator("iframe").count() == 0  # nothing exact until it is asked for
     page.get_by_text("Show exact numbers of your own data").click()
     page.wait_for_selector("iframe")
-    page.wait_for_selector(RESTING)
+    settle(page)
     page.screenshot(path=screenshots / "data_own.png", full_page=True)
 
     page.get_by_role("link", name="Run").click()
@@ -50,15 +54,3 @@ def test_journey(page: Page, screenshots: Path) -> None:
     page.screenshot(path=screenshots / "run_own.png", full_page=True)
     assert "seed" not in page.url
     assert page.blocked == []  # type: ignore[attr-defined]
-
-
-def test_bad_upload_is_one_sentence(page: Page, screenshots: Path) -> None:
-    page.goto("/data")
-    page.get_by_text("forward-sampled").wait_for()
-    choose_own(page)
-    bad = {"name": "bad.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n,3\n"}
-    page.locator('input[type="file"]').nth(0).set_input_files(bad)
-    page.get_by_text("Missing values in column").wait_for()
-    page.wait_for_selector(RESTING)
-    assert page.locator('[data-testid="stException"]').count() == 0
-    page.screenshot(path=screenshots / "data_error.png")

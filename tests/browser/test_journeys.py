@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.browser.steps import BROKEN, RESTING, enter, settle
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
-RESTING = '[data-testid="stApp"][data-test-script-state="notRunning"]'
-BROKEN = '[data-testid="stException"]'
 
 
 def test_a_teacher_from_opening_to_replace_one_person(page: Page, screenshots: Path) -> None:
@@ -65,7 +65,7 @@ def test_an_analyst_from_upload_to_the_smallest_epsilon(page: Page, screenshots:
     files.nth(0).set_input_files(SAMPLES / "asia_2000.csv")
     page.get_by_text("2,000 rows, 8 columns").wait_for()
     files.nth(1).set_input_files(SAMPLES / "asia_edges.csv")
-    page.get_by_text("asia_edges.csv").wait_for()
+    page.get_by_test_id("stFileChipName").get_by_text("asia_edges.csv").wait_for()
     page.wait_for_selector(RESTING)
 
     page.get_by_role("link", name="Sweep").click()
@@ -76,7 +76,7 @@ def test_an_analyst_from_upload_to_the_smallest_epsilon(page: Page, screenshots:
     page.get_by_text("schema is not declared, so nothing could be defended").wait_for()
     enter(page, "sweep-seeds", "2")
     page.get_by_role("button", name="Start", exact=True).click()
-    page.get_by_text(re.compile(r"Your own data · .* finished")).wait_for(timeout=90_000)
+    page.get_by_text(re.compile(r"Your own data · .* finished")).wait_for()
     page.wait_for_selector(RESTING)
     slider = page.locator(".st-key-sweep-target").get_by_role("slider")
     for _ in range(5):  # from .75 to .80
@@ -92,19 +92,11 @@ def choose_only(page: Page, key: str, word: str) -> None:
     """Take everything out of a multiselect, then choose one thing."""
     field = page.locator(f".st-key-{key}")
     field.get_by_label("Clear all").click()
-    page.wait_for_timeout(300)
+    settle(page)
     entry = field.locator("input")
     entry.fill(word)
     entry.press("Enter")
     entry.press("Escape")
-    page.wait_for_selector(RESTING)
-
-
-def enter(page: Page, key: str, value: str) -> None:
-    field = page.locator(f".st-key-{key} input")
-    field.fill(value)
-    field.press("Enter")
-    page.wait_for_timeout(300)
     page.wait_for_selector(RESTING)
 
 
@@ -114,7 +106,7 @@ def test_a_presenter_from_a_link_to_a_page_that_opens_offline(
     page.goto("/report?data=cancer&n=2000&epsilon=3&present=1")
     page.get_by_role("heading", name="At ε = 3 for the whole run").wait_for()
     page.get_by_role("button", name="Show everything").click()
-    page.get_by_text("repetitions at each ε").wait_for(timeout=60_000)
+    page.get_by_text("repetitions at each ε").wait_for()
     page.wait_for_selector(RESTING)
     page.screenshot(path=screenshots / "report.png", full_page=True)
     page.emulate_media(media="print")  # paper shows the report alone

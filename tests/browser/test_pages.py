@@ -1,4 +1,4 @@
-"""Every declared page in a real browser: it opens, whole and without a complaint."""
+"""Every declared page in a real browser, both themes: whole, readable and without a complaint."""
 
 from __future__ import annotations
 
@@ -8,37 +8,53 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pages.components.navigation import PAGES, PageEntry
+from tests.browser.steps import BROKEN, COLOUR, DARK, WHITE, serious, settle, shaded
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page
 
-RESTING = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 BODY = (
     '.js-plotly-plot, iframe, [data-testid="stDataFrame"], [data-testid="stMetric"], '
     '[data-testid="stHtml"] img, [data-testid="stFileUploader"]'
 )
 WHOLE = """() => !document.querySelector('[data-testid="stSkeleton"]')"""
-BROKEN = '[data-testid="stException"], [data-testid="stAlertContentError"]'
 
 
-@pytest.mark.parametrize("entry", PAGES, ids=lambda p: p.name)
-def test_it_opens(page: Page, screenshots: Path, entry: PageEntry) -> None:
+@pytest.fixture(scope="module")
+def visitor(tab: Page) -> tuple[Page, list[str]]:
+    """One tab that walks from page to page by the navigation, and what its console complains of."""
     complaints: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
         # Streamlit's own search for its server's root: it asks below the page first.
-        searching = f"/{entry.url}/_stcore/" in message.location["url"]
-        if message.type == "error" and not searching:
+        if message.type == "error" and "/run/_stcore/" not in message.location["url"]:
             complaints.append(f"{message.text} ({message.location['url']})")
 
-    page.on("console", note)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(f"/{entry.url}")
+    tab.on("console", note)
+    tab.on("pageerror", lambda error: complaints.append(str(error)))
+    tab.goto("/run")
+    return tab, complaints
+
+
+@pytest.mark.parametrize("entry", PAGES, ids=lambda p: p.name)
+def test_it_opens(visitor: tuple[Page, list[str]], screenshots: Path, entry: PageEntry) -> None:
+    page, complaints = visitor
+    complaints.clear()
+    page.get_by_role("link", name=entry.title, exact=True).click()
     page.locator("h1", has_text=entry.title).wait_for()
     page.locator(BODY).first.wait_for(state="attached")
-    page.wait_for_selector(RESTING)
+    settle(page)
     page.wait_for_function(WHOLE)
     page.screenshot(path=screenshots / f"page_{entry.name}.png", full_page=True)
+    assert serious(page) == []
+
+    # The other theme, in which the next page opens then. Its elements are the same.
+    dark = page.evaluate("() => matchMedia('(prefers-color-scheme: dark)').matches")
+    page.emulate_media(color_scheme="light" if dark else "dark")
+    shaded(page, WHITE if dark else DARK)
+    settle(page)
+    page.screenshot(path=screenshots / f"page_{entry.name}_other.png")
+    assert serious(page, COLOUR) == []
     assert page.locator(BROKEN).count() == 0
     assert complaints == []
     assert page.blocked == []  # type: ignore[attr-defined]

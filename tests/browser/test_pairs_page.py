@@ -5,23 +5,23 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.browser.steps import BROKEN, settle
+
 if TYPE_CHECKING:
     from playwright.sync_api import Page
-
-RESTING = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 
 
 def test_journey(page: Page, screenshots: Path) -> None:
     page.goto("/pairs")
     page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot').length === 6")
-    page.wait_for_selector(RESTING)
+    settle(page)
     page.screenshot(path=screenshots / "pairs.png", full_page=True)
     page.get_by_text("of 100 such releases would say so").wait_for()
     page.get_by_text("Two scores (the paper)").click()
     page.get_by_text("the other half is taken as public").wait_for()
     page.get_by_role("button", name="Run all pairs").click()
-    page.get_by_text("30 of 30 pairs").wait_for(timeout=90_000)
-    page.wait_for_selector(RESTING)
+    page.get_by_text("30 of 30 pairs").wait_for()
+    settle(page)
     page.screenshot(path=screenshots / "pairs_batch.png", full_page=True)
-    assert page.locator('[data-testid="stException"]').count() == 0
+    assert page.locator(BROKEN).count() == 0
     assert page.blocked == []  # type: ignore[attr-defined]

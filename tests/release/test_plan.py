@@ -29,7 +29,7 @@ COLUMNS = {
     "columns": [
         {"name": f"c{j}", "type": "unordered", "levels": ["a", "b", "c"][: 2 + j % 2]}
         for j in range(5)
-    ]
+    ],
 }
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from pages.components.state import worker
@@ -18,6 +20,15 @@ def patience() -> Iterator[None]:
     """Pages wait for every run: no browser is here to look again."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(worker, "PATIENCE", 120.0)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def components() -> Iterator[None]:
+    """Installed packages are asked for Streamlit components once, not at every opening."""
+    with pytest.MonkeyPatch.context() as patch:
+        found = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", found)
         yield
 
 

@@ -37,6 +37,7 @@ def render_graph(
     """
     look = LOOKS[theme]
     net = Network(f"{height}px", "100%", directed=True, bgcolor=look.background)
+    net.templateEnv = _templates()
     index = {name: str(k) for k, name in enumerate(names)}
     for name in names:
         x, y = positions[name]
@@ -198,6 +199,12 @@ def _self_contained(page: str, look: Look, height: int, inline: bool) -> str:
     page = re.sub(r"<script>function neighbourhoodHighlight.*?</script>", "", page, flags=re.S)
     view = _VIEW.replace("FONT", json.dumps(look.font)).replace("FADED", json.dumps(look.faded))
     return page.replace("</body>", view, 1)
+
+
+@cache
+def _templates() -> Any:
+    """pyvis's page, compiled once: a network of its own would compile it at every drawing."""
+    return Network().templateEnv
 
 
 @cache

@@ -22,9 +22,10 @@ CONFIG: Mapping[str, Any] = {"displayModeBar": False, "responsive": True}
 
 def figure(drawn: go.Figure, *, key: str, alt: str) -> None:
     """Draw a figure over the full width, without the tool bar."""
-    drawn.update_layout(font_color=muted_ink())
-    drawn.update_xaxes(tickfont_color=muted_ink(), title_font_color=muted_ink())
-    drawn.update_yaxes(tickfont_color=muted_ink(), title_font_color=muted_ink())
+    # attribute by attribute: update_layout() and its like take twice as long
+    drawn.layout.font.color = muted_ink()
+    for axis in (*drawn.select_xaxes(), *drawn.select_yaxes()):
+        axis.tickfont.color = axis.title.font.color = muted_ink()
     st.plotly_chart(drawn, width="stretch", config=dict(CONFIG), key=key, alt=alt)
 
 

@@ -1,0 +1,248 @@
+"""Tables of any length, folded on reading: their distinct rows and how often each occurs.
+
+Everything the engine counts is a function of these, and under a declared schema there are few of
+them. DuckDB groups the rows of Parquet files and of its own, in a stated memory and on disk beyond
+that; other tables are folded a batch at a time. The files of a Parquet folder are partitions,
+folded one after the other or each by some worker of a Dask cluster. A folded table is sorted and
+its weights are sums, so it is the same to the byte however the rows were parted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as arrow_dataset
+import pyarrow.parquet as parquet
+
+from engine.cluster import spread
+from engine.data import doors
+from engine.data.dataset import MAX_FOLDED, Dataset
+from engine.data.distinct import Folded, Folding
+from engine.data.edge_list import read_edges
+from engine.data.numerals import Numbers
+from engine.data.reading import check_names, check_rows, through_door
+from engine.data.schema import Column, Schema
+from engine.data.source import Source
+from engine.data.tally import Batches, Coder, batch_codes
+from engine.errors import DataError, InputError
+from engine.version import __version__
+
+MEMORY = "1GB"  # what DuckDB may hold; the rest is spilled
+Watch = Callable[[int, int], None]
+
+# Types whose values are grouped as they are, and those that are binned as numbers.
+_WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
+_PLAIN = {"VARCHAR", "BOOLEAN", "DATE", *_WHOLE}
+_BINNED = {"FLOAT", "DOUBLE", *_WHOLE}
+
+
+def fold_table(
+    source: Any,
+    *,
+    schema: Schema,
+    query: str | None = None,
+    sheet: str | None = None,
+    scheduler: str | None = None,
+    truth: Source | None = None,
+    name: str | None = None,
+    encoding: str = "utf-8",
+    decimal: str | None = None,
+    thousands: str | None = None,
+    watch: Watch = lambda done, total: None,
+) -> Dataset:
+    """Read any table under a declared schema without ever holding its rows.
+
+    source, query, sheet, truth, name, encoding, decimal, thousands
+                as for :func:`engine.read_table`.
+    schema      the declared public facts; a cell they do not foresee counts as their ``other``.
+    scheduler   the address of a Dask cluster that folds the files of a Parquet folder, which every
+                worker must see at the same path; without it this process folds them.
+    watch       called with (files folded, files in all).
+
+    The dataset has weights; a run on it gives what the same rows in ascending order give. At most
+    ``MAX_FOLDED`` rows. Raises DataError or InputError, one sentence each.
+    """
+    numbers = Numbers(decimal, thousands)
+    path = Path(source) if isinstance(source, str | Path) else None
+    kind = None if path is None or doors.is_frame(source) else doors.kind_of(path)
+    if scheduler is not None and (path is None or not path.is_dir()):
+        raise InputError("A cluster folds the files of a Parquet folder; give such a folder.")
+    if path is not None and kind == "parquet" and query is None and sheet is None:
+        found = _fold_files(_files(path), schema, numbers, scheduler, watch)
+    elif path is not None and kind == "duckdb" and sheet is None:
+        found = _fold_database(path, query, schema, numbers)
+    else:
+        read = partial(_fold_batches, schema=schema, numbers=numbers)
+        found = through_door(source, query, sheet, encoding, read)
+    return _dataset(found, schema, path.name if path is not None else "data", name, truth)
+
+
+def _dataset(
+    found: Folded, schema: Schema, label: str, name: str | None, truth: Source | None
+) -> Dataset:
+    n = int(found.weights.sum())
+    check_rows(n, label)
+    schema.check_rows(n, label)
+    if n > MAX_FOLDED:
+        raise DataError(f"{label} has more than {MAX_FOLDED:,} rows; give fewer.")
+    codes, weights = np.asfortranarray(found.codes), found.weights
+    codes.flags.writeable = weights.flags.writeable = False
+    return Dataset(
+        name=name or Path(label.removesuffix(".gz")).stem,
+        codes=codes,
+        weights=weights,
+        names=schema.names,
+        levels=schema.levels,
+        truth=None if truth is None else read_edges(truth, schema.names),
+        declared=True,
+        notes=("All columns follow the declared schema.", "Equal rows were folded on reading."),
+    )
+
+
+def _fold_batches(
+    batches: Batches, schema: Schema, numbers: Numbers, coders: Sequence[Coder] | None = None
+) -> Folded:
+    """Fold a batch at a time; a column after those named counts how many rows a row stands for."""
+    check_names(batches)
+    places = schema.places(batches.names, batches.label)
+    folding = Folding(tuple(map(len, schema.levels)))
+    for arrays in batches.arrays:
+        codes = batch_codes(batches, arrays, places, coders or schema.coders(numbers))
+        counted = arrays[len(batches.names) :]
+        weights = counted[0].to_numpy() if counted else np.ones(len(arrays[0]), np.int64)
+        folding.add(Folded(np.stack(list(codes), axis=1), weights))
+    return folding.finish()
+
+
+# Partitions ---------------------------------------------------------------------------
+
+
+def _files(path: Path) -> list[str]:
+    """The Parquet file, or those of a folder, as any machine with the same disk finds them."""
+    if path.is_file():
+        return [str(path.resolve())]
+    try:
+        files = arrow_dataset.dataset(str(path.resolve()), format="parquet").files
+    except (pa.ArrowInvalid, OSError):
+        files = []
+    if not files:
+        raise DataError(f"The folder {path.name} holds no Parquet files that can be read.")
+    return list(files)
+
+
+def _fold_files(
+    files: list[str], schema: Schema, numbers: Numbers, scheduler: str | None, watch: Watch
+) -> Folded:
+    folding = Folding(tuple(map(len, schema.levels)))
+    parts: Iterator[Folded]
+    if scheduler is None:
+        parts = (fold_file(file, schema, numbers) for file in files)
+    else:
+        parts = spread(scheduler, _fold_remotely, files, schema, numbers, __version__)
+    watch(0, len(files))
+    for done, part in enumerate(parts, 1):
+        folding.add(part)
+        watch(done, len(files))
+    return folding.finish()
+
+
+def _fold_remotely(file: str, schema: Schema, numbers: Numbers, version: str) -> Folded:
+    """On a worker, which has one thread a task."""
+    if version != __version__:
+        raise InputError(f"A worker runs engine {__version__}, you run {version}; make them equal.")
+    if not Path(file).is_file():
+        raise DataError(f"A worker finds no file {Path(file).name}; share the folder with it.")
+    return fold_file(file, schema, numbers, threads=1)
+
+
+def fold_file(file: str, schema: Schema, numbers: Numbers, threads: int | None = None) -> Folded:
+    """Fold one Parquet file: by DuckDB where its types are plain, else a batch at a time."""
+    path = Path(file)
+
+    def complaint(reason: str) -> InputError:
+        return DataError(f"{path.name} cannot be read as Parquet: {reason}.")
+
+    read = partial(_fold_batches, schema=schema, numbers=numbers)
+    try:
+        names = parquet.read_schema(path).names
+    except (pa.ArrowInvalid, OSError) as error:
+        raise complaint(str(error).partition("\n")[0][:120].rstrip(".")) from None
+    if not any(sign in file for sign in "*?[{"):  # which DuckDB takes for patterns
+        with doors.connected(None, complaint) as connection:
+            if threads is not None:
+                connection.execute(f"SET threads = {threads:d}")
+            table = "read_parquet(?, hive_partitioning = false)"
+            found = _group(connection, table, [file], schema, numbers, path.name, names)
+        if found is not None:
+            return found
+    return doors.parquet_or_arrow(path, "parquet", read)
+
+
+# Grouping by DuckDB -------------------------------------------------------------------
+
+
+def _fold_database(path: Path, query: str | None, schema: Schema, numbers: Numbers) -> Folded:
+    with doors.connected(path, doors.unanswered(path)) as connection:
+        # A view takes a query as a person ends it, with a semicolon or a comment.
+        connection.execute(f"CREATE TEMP VIEW asked AS {doors.asked(connection, path, query)}")
+        found = _group(connection, "temp.asked", [], schema, numbers, path.name)
+    if found is not None:
+        return found
+    read = partial(_fold_batches, schema=schema, numbers=numbers)
+    return doors.database(path, "duckdb", query, read)
+
+
+def _group(
+    connection: Any,
+    table: str,
+    arguments: list[str],
+    schema: Schema,
+    numbers: Numbers,
+    label: str,
+    names: Sequence[str] | None = None,
+) -> Folded | None:
+    """The table's rows grouped by DuckDB and coded; None where it might read a cell otherwise.
+
+    ``names`` are the columns as their file has them.
+    """
+    described = connection.execute(f"DESCRIBE SELECT * FROM {table}", arguments).fetchall()
+    types = {str(row[0]): str(row[1]) for row in described}
+    schema.places(list(types) if names is None else names, label)
+    if names is not None and list(types) != list(names):
+        return None  # names that differ in upper and lower case alone
+    ways = [_way(column, types[column.name], numbers) for column in schema.columns]
+    found = [way for way in ways if way is not None]
+    if len(found) < len(ways):
+        return None
+    connection.execute(f"SET memory_limit = '{MEMORY}'")
+    columns = ", ".join(expression for expression, _ in found)
+    grouped = f"SELECT {columns}, count(*) FROM {table} GROUP BY ALL"
+    reader = connection.sql(grouped, params=arguments).to_arrow_reader(doors.BATCH)
+    arrays = (batch.columns for batch in reader)
+    batches = Batches(label, list(schema.names), arrays)
+    return _fold_batches(batches, schema, numbers, [coder for _, coder in found])
+
+
+def _way(column: Column, kind: str, numbers: Numbers) -> tuple[str, Coder] | None:
+    """What DuckDB groups a column by, and what codes that; None for a type that it writes its way.
+
+    A number is binned before it is grouped: the values themselves may all differ.
+    """
+    quoted = '"{}"'.format(column.name.replace('"', '""'))
+    if column.type == "numeric" and kind in _BINNED and not numbers.said:
+        value = f"{quoted}::DOUBLE"
+        above = " + ".join(f"({value} >= {cut!r}::DOUBLE)::UTINYINT" for cut in column.cuts())
+        other = int(column.codes([""], numbers)[0])
+        return f"CASE WHEN isfinite({value}) THEN {above} ELSE {other} END", _as_codes
+    if kind in _PLAIN or kind.startswith("ENUM("):
+        return quoted, partial(column.codes, numbers=numbers)
+    return None
+
+
+def _as_codes(words: list[str]) -> np.ndarray:
+    return np.array(words).astype(np.uint8)

@@ -1,0 +1,1 @@
+"""Journeys through the app in a real browser: a package, so that they share one."""

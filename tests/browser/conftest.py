@@ -1,0 +1,188 @@
+"""The running app, and one real browser for all of these tests that can reach nothing else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# The headless shell is the same browser without a window, and needs two thirds of the time.
+CHROMIUM_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+CHROMIUM_ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--no-first-run",
+    "--disable-component-update",
+    "--disable-sync",
+    # No name but this machine's is found. (Playwright's routing would switch the cache off, and
+    # every page would compile all its scripts again.)
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+START_SECONDS = 60.0
+
+
+@pytest.fixture(scope="package")
+def chromium_path() -> str:
+    """Debian's Chromium or the like; Playwright's own browser download is never used."""
+    for name in CHROMIUM_NAMES:
+        if path := shutil.which(name):
+            return path
+    pytest.skip("no Chromium on PATH; get it with: apt-get install chromium")
+
+
+@pytest.fixture(scope="package")
+def app_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app on a free port of this machine; yields its address without a closing slash."""
+    port = _free_port()
+    url = f"http://127.0.0.1:{port}"
+    log = tmp_path_factory.mktemp("app") / "streamlit.log"
+    command = [
+        *(sys.executable, "-m", "streamlit", "run", "app.py"),
+        *("--server.address", "127.0.0.1"),
+        *("--server.port", str(port)),
+        *("--server.headless", "true"),
+        *("--server.fileWatcherType", "none"),
+        *("--browser.gatherUsageStats", "false"),
+    ]
+    with log.open("wb") as out:
+        # A session of its own, so that the server and all it started end together.
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        _wait_until_healthy(process, url, log)
+        yield url
+    finally:
+        _end_group(process)
+
+
+@pytest.fixture(scope="package")
+def browser(chromium_path: str) -> Iterator[Browser]:
+    """One Chromium for all of them.
+
+    Not one a session: while Playwright's synchronous interface is active its event loop counts as
+    running, and ``asyncio.run`` would fail in whatever the same worker tests next.
+    """
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=chromium_path, args=CHROMIUM_ARGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="package")
+def window(browser: Browser, app_server: str) -> Iterator[BrowserContext]:
+    """What the pages share: the cache of the app's scripts."""
+    context = browser.new_context(
+        base_url=app_server,
+        service_workers="block",
+        viewport={"width": 1440, "height": 1000},
+        reduced_motion="reduce",
+    )
+    # The other worker may hold the machine for a while: patience is no part of what is tested.
+    context.set_default_timeout(90_000)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def page(window: BrowserContext, app_server: str) -> Iterator[Page]:
+    """A fresh page whose ``goto("/run")`` is the app's, without a memory of the page before."""
+    with _opened(window, app_server) as fresh:
+        yield fresh
+
+
+@pytest.fixture(scope="module")
+def tab(window: BrowserContext, app_server: str) -> Iterator[Page]:
+    """The same, for tests of one file that go on where the one before stopped."""
+    with _opened(window, app_server) as fresh:
+        yield fresh
+
+
+@contextmanager
+def _opened(window: BrowserContext, app_server: str) -> Iterator[Page]:
+    """Requests to anywhere else fail, and their addresses are kept in ``page.blocked``."""
+    own = urlsplit(app_server).netloc
+    blocked: list[str] = []
+
+    def look(address: str) -> None:
+        parts = urlsplit(address)
+        if parts.scheme in {"http", "https", "ws", "wss"} and parts.netloc != own:
+            blocked.append(address)
+
+    page = window.new_page()
+    page.on("request", lambda request: look(request.url))
+    page.on("websocket", lambda web_socket: look(web_socket.url))
+    page.blocked = blocked  # type: ignore[attr-defined]
+    yield page
+    if page.url.startswith(app_server):
+        page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    page.close()
+    window.clear_cookies()
+
+
+@pytest.fixture(scope="session")
+def screenshots() -> Path:
+    """Where pictures for the eye go; git ignores it."""
+    folder = ROOT / "artifacts" / "screenshots"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_healthy(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
+    # No proxy: an http_proxy in the environment must not be asked for this machine.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    give_up = time.monotonic() + START_SECONDS
+    while time.monotonic() < give_up and process.poll() is None:
+        try:
+            with opener.open(f"{url}/_stcore/health", timeout=2):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    tail = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
+    state = "ended" if process.poll() is not None else f"was not ready in {START_SECONDS:.0f} s"
+    pytest.fail(f"the app {state}; the end of its log:\n{tail}", pytrace=False)
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            break
+        try:
+            process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            continue
+    process.wait()

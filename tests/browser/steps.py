@@ -1,0 +1,64 @@
+"""Steps that many journeys share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import axe_playwright_python
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+RESTING = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+EXCEPTION = '[data-testid="stException"]'
+BROKEN = EXCEPTION + ', [data-testid="stAlertContentError"]'
+WHITE, DARK = "rgb(255, 255, 255)", "rgb(16, 21, 30)"
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+# WCAG 2.2 dropped the rule on unique ids, and axe after it: tables number their cells from 0.
+_SERIOUS = """async (only) => (await axe.run(document, {
+  resultTypes: ["violations"], rules: {"duplicate-id-active": {enabled: false}},
+  ...(only.length ? {runOnly: {type: "rule", values: only}} : {})}))
+  .violations.filter((v) => ["serious", "critical"].includes(v.impact))
+  .map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 120)).join(" | "))"""
+COLOUR = ("color-contrast", "link-in-text-block")
+_SHADE = """(wanted) => [...document.querySelectorAll("iframe")].every((f) =>
+  f.contentDocument?.body && getComputedStyle(f.contentDocument.body).backgroundColor === wanted)"""
+_DRAWN = """(n) => { const f = [...document.querySelectorAll("iframe")];
+  return (n === null || f.length === n)
+    && f.every((e) => e.contentDocument?.body?.dataset.drawn); }"""
+
+
+def settle(page: Page) -> None:
+    """Until the script rests and stays so: a change may be a moment away."""
+    page.wait_for_timeout(200)
+    page.locator(".st-key-progress").wait_for(state="detached")
+    page.wait_for_selector(RESTING)
+    page.wait_for_timeout(100)
+    page.wait_for_selector(RESTING)
+
+
+def enter(page: Page, key: str, value: str) -> None:
+    """Write into the field of this key, and wait for the page to have taken it."""
+    field = page.locator(f".st-key-{key} input")
+    field.fill(value)
+    field.press("Enter")
+    settle(page)
+
+
+def shaded(page: Page, background: str) -> None:
+    """Until every frame has this background."""
+    page.wait_for_function(_SHADE, arg=background)
+
+
+def drawn(page: Page, frames: int | None = None) -> None:
+    """Until every graph is on screen, and there are ``frames`` of them where that is given."""
+    page.wait_for_function(_DRAWN, arg=frames)
+
+
+def serious(page: Page, rules: Sequence[str] = ()) -> list[str]:
+    """What axe finds on the page that is serious or critical, by all its rules or by these."""
+    page.evaluate(AXE)
+    found: list[str] = page.evaluate(_SERIOUS, list(rules))
+    return found
