@@ -70,7 +70,7 @@ def test_an_attack_runs_and_goes_back(open_app: Open) -> None:
 
 def test_a_plan_opens_on_an_example_and_simulates(open_app: Open) -> None:
     question, schema, forecasts = plans.example()
-    assert {f.algorithm for f in forecasts} == set(planned_algorithms())
+    assert {f.algorithm for f in forecasts} <= set(planned_algorithms())
     app = open_app(data="cancer", n="2000")
     app.switch_page("pages/plan.py").run()
     assert not app.exception
