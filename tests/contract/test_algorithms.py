@@ -295,7 +295,7 @@ BUDGETS = (0.01, 0.3, 3.0, 100.0)
 # A search charges answer by answer, so that what it spends is up to the noise: ten seeds. What
 # score-based algorithms charge is planned from d, n and the budget, where Earthquake is no other
 # than Cancer; marginal_pc makes three charges of planned shares.
-SEEDS = {"marginal_pc": 4, **{k: 2 for k, a in ALGORITHMS.items() if a.family == "score-based"}}
+SEEDS = {"marginal_pc": 2, **{k: 2 for k, a in ALGORITHMS.items() if a.family == "score-based"}}
 TWINS = ("earthquake",)
 
 
