@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
+from engine.tables.pairs import Pairs
 from engine.tables.rows import fold
 
 T = TypeVar("T")
@@ -90,7 +91,13 @@ class Store:
 
     def table(self, x: int, y: int, given: tuple[int, ...] = ()) -> NDArray[np.int64]:
         """The query's table on all rows, counted at most once while it is kept."""
-        return self.keep(("table", x, y, given), lambda: self.rows.table(x, y, given))
+        return self.keep(("table", x, y, given), lambda: self.count(x, y, given))
+
+    def count(self, x: int, y: int, given: tuple[int, ...] = ()) -> NDArray[np.int64]:
+        """The query's table on all rows, counted now; those of all pairs together if many."""
+        if given or not Pairs.worthwhile(self.rows):
+            return self.rows.table(x, y, given)
+        return self.keep(("pairs",), lambda: Pairs(self.rows)).table(x, y)
 
     def kept(self, key: Hashable) -> object | None:
         """What is kept under the key, or None; nothing is computed."""
