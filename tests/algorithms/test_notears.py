@@ -95,6 +95,12 @@ def test_pruning_ends_all_cycles_with_the_least_threshold(d: int, seed: int, lev
         assert not is_acyclic(with_last)
 
 
+def test_pruning_by_no_threshold_keeps_the_order_of_large_weights() -> None:
+    w = np.array([[0.0, 90.0, 0.0], [50.0, 0.0, 70.0], [0.0, 0.0, 0.0]])
+    dag, _ = prune(w, 0.0)
+    assert dag.tolist() == [[False, True, False], [False, False, True], [False, False, False]]
+
+
 def test_partial_correlation_rule_drops_what_other_parents_explain() -> None:
     """x -> y -> z and a spurious x -> z: its partial correlation given y is 0."""
     rng = np.random.default_rng(0)
