@@ -15,6 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from engine import load_dataset, run
 from engine.studies.papers import PRIV_PC_NETWORKS, figure1_seconds
@@ -42,15 +43,12 @@ def draws() -> tuple[int, float]:
         cells += int((drawn > 0).sum()) * parts.shape[1]
         return out
 
-    subsample._split = timed
-    try:
+    with patch.object(subsample, "_split", timed):
         for network in PRIV_PC_NETWORKS:
             for epsilon in FIGURE1_EPSILONS:
                 data = load_dataset(network)
                 values: dict[str, Any] = {**PRIV_PC, "epsilon": epsilon}
                 run("priv_pc", data, seed=0, trace=False, **values)
-    finally:
-        subsample._split = split
     return cells, seconds
 
 
