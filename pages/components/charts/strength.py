@@ -51,7 +51,7 @@ def strengths(result: RunResult) -> Strengths | None:
             "dependence among its tests given the released noise."
         )
         if found.arrow_confidence and len(names) <= _LABELLED:
-            words += " A number on an arrow: the probability of its direction, where it is below 1."
+            words += " A number on an arrow: the probability of its direction if the link is real."
         arrows = {(names[i], names[j]): float(p) for (i, j), p in found.arrow_confidence.items()}
         return Strengths("Confidence", words, values, arrows)
     if isinstance(found, ScoreDiagnostics):
