@@ -1,9 +1,9 @@
 """Utility at equal total budget: ``python -m benchmarks.utility``.
 
-One table, dataset by epsilon. Each cell holds skeleton F1 / directed F1, SHD against the CPDAG of
-the true DAG, and seconds a run, mean over noise draws and samples: of non-private G2 PC, of every
-private algorithm, and of two peers' synthetic tables followed by G2 PC (benchmarks.peers). Strict
-runs get the total. A published run gets the epsilon a round for which the total that the *paper*
+One table, dataset by epsilon. Each cell holds skeleton F1 (and its standard error) / directed F1,
+SHD against the CPDAG of the true DAG, and seconds a run, mean over noise draws and samples: of
+non-private G2 PC, of every private algorithm, and of two peers' synthetic tables followed by G2 PC
+(benchmarks.peers). Strict runs get the total. A published run gets the epsilon a round for which the total that the *paper*
 claims for that very run is the one asked for; what can be defended of it is usually nothing.
 """
 
@@ -14,6 +14,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable
+from statistics import stdev
 
 from benchmarks import peers
 from engine import ALGORITHMS, InputError, load_dataset, run
@@ -96,13 +97,18 @@ def timed(guarantee: str, key: str, data: Dataset, epsilon: float, seed: int) ->
 
 
 def summary(runs: list[Run | None]) -> str:
-    """Means of skeleton F1 / directed F1, SHD and seconds; a dash where there are none."""
+    """Means of skeleton F1 / directed F1, SHD and seconds; a dash where there are none.
+
+    The standard error takes the runs as independent; a single run has none.
+    """
     found = [(r.metrics, s) for run in runs if run is not None for r, s in [run] if r.metrics]
     if not found:
         return "-"
     rows = [(m.skeleton_f1, m.directed_f1, m.shd, seconds) for m, seconds in found]
     skeleton, directed, shd, seconds = (sum(c) / len(rows) for c in zip(*rows, strict=True))
-    return f"{skeleton:.3f} / {directed:.3f}, {shd:.1f}, {seconds:.1f} s"
+    first = [row[0] for row in rows]
+    error = f" ± {stdev(first) / math.sqrt(len(rows)):.3f}" if len(rows) > 1 else ""
+    return f"{skeleton:.3f}{error} / {directed:.3f}, {shd:.1f}, {seconds:.1f} s"
 
 
 def cell(key: str, kind: str, samples: list[Dataset], epsilon: float, draws: int) -> str:

@@ -195,7 +195,7 @@ def table(page: Page, name: str, keys: list[str], patience: float) -> None:
 
 
 STUDY_OF, STUDY_BY, STUDY_AT = "asia", ("priv_pc", "svt_pc", "em_pc"), (0.3, 1.0, 3.0)
-SEEDS = 60
+SEEDS = 240  # long enough for starting up to matter little
 
 
 def study(page: Page) -> None:

@@ -31,7 +31,7 @@ def main() -> None:
     )
     with st.sidebar:
         question_form()
-        target = st.slider("F1 to reach", 0.3, 1.0, 0.8, 0.05, key="plan-target")
+        target = st.slider("Skeleton F1 to reach", 0.3, 1.0, 0.8, 0.05, key="plan-target")
     current = job()
     if current is not None and current.running:
         live()

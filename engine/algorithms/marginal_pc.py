@@ -4,7 +4,7 @@ Gaussian releases under one Gaussian DP filter, each chosen from what those befo
 
 1. all one-way and two-way contrasts, from which any conditional independence can be tested up to
    products of the conditioning variables;
-2. twice more the pairs that the releases before leave joined;
+2. twice more (with five variables or fewer, once) the pairs that the releases before leave joined;
 3. the triples that could still explain an edge away through such a product.
 
 The PC search, the directions, and the confidence of edges and arrows are post-processing. The proof
@@ -54,6 +54,7 @@ from engine.tables.store import Store, store_of
 
 # Shares of rho of the releases, and what decides (docs/marginal_pc.md, "Defaults").
 FIRST, AGAIN, LAST = 0.3, (0.3, 0.2), 0.2
+FEW_FIRST, FEW_AGAIN = 0.6, (0.2,)  # where choosing pairs saves nothing
 ORDER = 3
 EDGES_PER_NODE = 1.2  # expected, for the prior odds of adjacency
 LEAST_ODDS = 1.0
@@ -62,6 +63,7 @@ FOREST = 1.0  # log odds in favour of the edges of the strongest spanning forest
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
 SCREEN_NULLS = 5.5  # a variable may keep about this many pairs by chance
 SCREEN_ORDER = 1
+TRUST = 0.95  # an arrow's frequency over its share of the chains, on random networks
 SEPARATORS = 4  # candidate separators an edge may buy triples for
 
 
@@ -132,6 +134,18 @@ def prior_odds(d: int) -> float:
     """Prior odds of non-adjacency, (pairs - edges) / edges, with a few edges a node; at least 1."""
     pairs, edges = d * (d - 1) / 2, EDGES_PER_NODE * d
     return max(LEAST_ODDS, pairs / edges - 1)
+
+
+def shares(d: int) -> tuple[float, tuple[float, ...], float]:
+    """Shares of rho of all pairs, of each round of pairs again, and of the last release.
+
+    For binary variables all pairs together have the squared sensitivity floor(d^2 / 4), and pairs
+    chosen later up to 1 each. Where all have no more than as many as there are edges expected, a
+    later round is no less noisy: most is spent at once, on all.
+    """
+    if d * d // 4 <= EDGES_PER_NODE * d:
+        return FEW_FIRST, FEW_AGAIN, LAST
+    return FIRST, AGAIN, LAST
 
 
 class Posterior(TestByTest):
@@ -252,8 +266,9 @@ def wanted_triples(tests: NoisyTests, graph: Graph, largest: int) -> list[Triple
 def release(store: Store, params: MarginalPCParameters, order: int, session: Session) -> Moments:
     """All releases; together they spend the ledger's whole rho."""
     rho = session.ledger.limit
-    moments = release_pairs(session, store, FIRST * rho)
-    for share in AGAIN:
+    first, again, last = shares(len(store.rows.cardinalities))
+    moments = release_pairs(session, store, first * rho)
+    for share in again:
         screen = Screen(NoisyTests(moments, ordinal=params.ordinal))
         graph = _joined(screen, moments, min(order, SCREEN_ORDER), session)
         refine_pairs(session, store, moments, _edges(graph), share * rho)
@@ -261,9 +276,9 @@ def release(store: Store, params: MarginalPCParameters, order: int, session: Ses
     graph = _joined(Posterior(tests, params.cutoff), moments, order, session)
     triples = wanted_triples(tests, graph, order)
     if triples:
-        release_triples(session, store, moments, triples, LAST * rho)
+        release_triples(session, store, moments, triples, last * rho)
     else:
-        refine_pairs(session, store, moments, _edges(graph), LAST * rho)
+        refine_pairs(session, store, moments, _edges(graph), last * rho)
     return moments
 
 
@@ -283,7 +298,7 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
     if params.orientation == STRONGEST and outcome.status == "complete":
         found = directions(outcome.cpdag | outcome.cpdag.T, tests, params.order_limit(data))
         outcome = replace(outcome, cpdag=found.cpdag)
-        arrows = {(i, j): float(found.arrows[i, j]) for i, j in _linked(outcome.cpdag)}
+        arrows = {(i, j): TRUST * float(found.arrows[i, j]) for i, j in _linked(outcome.cpdag)}
     edges = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
     diagnostics = MarginalDiagnostics(
         edge_confidence={p: rule.lowest.get(p, 1.0) for p in edges},

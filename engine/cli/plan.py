@@ -11,6 +11,7 @@ from engine.cli.flags import Parser, add_json_flag, parts
 from engine.cli.interrupts import ending, interruptible
 from engine.data.schema import load_schema
 from engine.errors import InputError
+from engine.graphs.metrics import SCORES
 from engine.release.plan import (
     DENSITY,
     DRAWS,
@@ -39,7 +40,7 @@ def plan_command(argv: Sequence[str]) -> int:
     parser.add_argument("--algorithm", help="with commas (default: all that are strict)")
     parser.add_argument("--draws", type=int, default=DRAWS, help="simulated networks")
     parser.add_argument("--seed", type=int, default=0, help="seed of the simulation")
-    parser.add_argument("--target", type=float, default=0.8, help="an F1 to reach")
+    parser.add_argument("--target", type=float, default=0.8, help="a skeleton F1 to reach")
     add_json_flag(parser)
     args = parser.parse_args(argv)
     if args.draws < 2 or args.seed < 0:
@@ -102,7 +103,7 @@ def table(question: Question, forecasts: Sequence[Forecast], target: float) -> s
     """For the terminal: medians, with the 10th and 90th percentile."""
     if not forecasts:
         return "Nothing was finished."
-    rows = [("algorithm", "ε", "links found", "invented", "F1", "")]
+    rows = [("algorithm", "ε", "links found", "invented", *SCORES.values(), "")]
     for f in forecasts:
         rows.append(
             (
@@ -111,16 +112,19 @@ def table(question: Question, forecasts: Sequence[Forecast], target: float) -> s
                 f"{_band(f.found, 0)} of {f.links.median:.0f}",
                 _band(f.invented, 0),
                 _band(f.f1, 2),
+                _band(f.directed_f1, 2),
+                _band(f.shd, 0),
                 "expect noise" if f.noise else "",
             )
         )
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     reached = smallest_epsilon(forecasts, target)
+    aim = f"skeleton F1 {target:g}"
     lines.append(
-        f"No ε tried reaches F1 {target:g}."
+        f"No ε tried reaches {aim}."
         if reached is None
-        else f"F1 {target:g} is first reached at ε = {reached[0]:g}, by {reached[1].algorithm}."
+        else f"ε = {reached[0]:g} is the first to reach {aim}, by {reached[1].algorithm}."
     )
     lines += filter(None, [warning(question, forecasts)])
     lines.append(

@@ -117,7 +117,7 @@ def _as_table(results: Sequence[Any]) -> str:
     rows = summary(frame(results))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    note = "F1 (skeleton): median with the 10th and 90th percentile; the others: medians."
+    note = "Skeleton F1: median with the 10th and 90th percentile; the others: medians."
     return "\n".join([*lines, note])
 
 

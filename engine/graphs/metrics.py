@@ -27,6 +27,11 @@ class EdgeClass(StrEnum):
     UNTESTED = "not tested"
 
 
+# What a table or chart says of a result: a causal graph is its arrows, so the skeleton's score
+# never stands alone. Fields of Metrics and their names; the first two are shares, SHD is a count.
+SCORES = {"skeleton_f1": "skeleton F1", "directed_f1": "directed F1", "shd": "SHD"}
+
+
 @dataclass(frozen=True)
 class Metrics:
     """Skeleton precision, recall and F1; F1 of edges with their marks; SHD between CPDAGs.

@@ -13,8 +13,8 @@ class MarginalDiagnostics(Diagnostics):
     """``edge_confidence``: columns (i, j), i < j -> the least probability of dependence found.
 
     ``arrow_confidence``: columns (i, j) -> the probability of an arrow from i to j, for every edge
-    in both directions; what is missing of their sum to 1 is the probability of neither. Empty
-    where the directions were voted.
+    in both directions, if the link is real; what is missing of their sum to 1 is the probability
+    of neither. Empty where the directions were voted.
     ``released_tables`` names the columns of each table that was released.
     """
 

@@ -19,6 +19,7 @@ from engine.data.dataset import Dataset
 from engine.data.imagined import random_network
 from engine.errors import InputError
 from engine.graphs.cpdag import pairs_of
+from engine.graphs.metrics import SCORES
 from engine.registry import ALGORITHMS, algorithm
 from engine.runner import run
 
@@ -49,12 +50,16 @@ class Band:
         return self.low <= value <= self.high
 
 
+BANDS = ("links", "found", "invented", "f1", "directed_f1", "shd")  # of a forecast
+
+
 @dataclass(frozen=True)
 class Forecast:
     """What one algorithm will find at one epsilon.
 
     ``found`` and ``invented`` are numbers of links without direction, ``links`` how many there are
-    in the simulated networks, ``f1`` the skeleton's F1; ``draws`` how many networks were run.
+    in the simulated networks; ``f1`` is the skeleton's F1, ``directed_f1`` and ``shd`` count the
+    arrows too (:class:`engine.graphs.metrics.Metrics`); ``draws`` is how many networks were run.
     """
 
     algorithm: str
@@ -63,6 +68,8 @@ class Forecast:
     found: Band
     invented: Band
     f1: Band
+    directed_f1: Band
+    shd: Band
     draws: int
 
     @property
@@ -74,12 +81,7 @@ class Forecast:
         """For JSON: bands as [low, median, high]."""
         bands = {
             name: [band.low, band.median, band.high]
-            for name, band in (
-                ("links", self.links),
-                ("found", self.found),
-                ("invented", self.invented),
-                ("f1", self.f1),
-            )
+            for name, band in ((name, getattr(self, name)) for name in BANDS)
         }
         named = {"algorithm": self.algorithm, "epsilon": self.epsilon}
         return {**named, **bands, "draws": self.draws, "noise": self.noise}
@@ -136,17 +138,18 @@ class Progress:
     left: float
 
 
-Counts = tuple[float, float, float, float]  # links, found, invented, F1
+Counts = tuple[float, ...]  # one number for each of BANDS
 
 
 def one_run(key: str, data: Dataset, epsilon: float, delta: float, seed: int) -> Counts:
-    """Links there are, found and invented, and the skeleton's F1 of one simulated run."""
+    """Links there are, found and invented, and the scores of one simulated run."""
     result = run(key, data, seed=seed, trace=False, epsilon=epsilon, delta=delta)
     assert data.truth is not None
     assert result.metrics is not None
     true = {frozenset(edge) for edge in data.truth.edges}
     shown = pairs_of(result.matrix, data.names)
-    return len(true), len(shown & true), len(shown - true), result.metrics.skeleton_f1
+    scores = (float(getattr(result.metrics, name)) for name in SCORES)
+    return len(true), len(shown & true), len(shown - true), *scores
 
 
 def plan(
@@ -186,8 +189,8 @@ def plan(
 def _forecasts(counts: dict[tuple[str, float], list[Counts]]) -> Iterator[Forecast]:
     for (key, epsilon), found in counts.items():
         if found:
-            links, right, invented, f1 = (Band.of(column) for column in zip(*found, strict=True))
-            yield Forecast(key, epsilon, links, right, invented, f1, draws=len(found))
+            bands = dict(zip(BANDS, map(Band.of, zip(*found, strict=True)), strict=True))
+            yield Forecast(key, epsilon, draws=len(found), **bands)
 
 
 def smallest_epsilon(forecasts: Sequence[Forecast], target: float) -> tuple[float, Forecast] | None:

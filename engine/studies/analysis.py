@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from engine.errors import InputError
+from engine.graphs.metrics import SCORES
 from engine.studies.cells import CellResult
 
 QUANTITIES = (
@@ -181,15 +182,17 @@ def to_json(results: Iterable[CellResult]) -> str:
 
 def summary(table: pd.DataFrame) -> list[Sequence[str]]:
     """Rows of text for a terminal: a header, then one line a point of a curve."""
-    f1, tests, seconds = (bands(table, y) for y in ("skeleton_f1", "ci_tests", "seconds"))
+    f1, *others = (bands(table, y) for y in (*SCORES, "ci_tests", "seconds"))
     claimed = bands(table, x="claimed_epsilon")["x"]
     spent = bands(table, x="spent_epsilon")["x"]
     keys = [c for c in f1.columns if c not in _BAND]
-    header = [*keys, "F1", "low", "high", "tests", "seconds", "claimed", "defended", "runs"]
+    first, *names = SCORES.values()
+    names += ["tests", "seconds", "claimed", "defended", "runs"]
+    header = [*keys, first, "low", "high", *names]
     rows: list[Sequence[str]] = [header]
     for i in range(len(f1)):
-        numbers = (f1["median"][i], f1["low"][i], f1["high"][i], tests["median"][i])
-        more = (seconds["median"][i], claimed[i], spent[i])
+        numbers = (f1["median"][i], f1["low"][i], f1["high"][i])
+        more = (*(other["median"][i] for other in others), claimed[i], spent[i])
         cells = [*(f1[k][i] for k in keys), *numbers, *more]
         rows.append([*map(_text, cells), str(f1["count"][i])])
     return rows

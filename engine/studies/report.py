@@ -136,25 +136,26 @@ def against_pc(result: CellResult, data: Dataset, threshold: float) -> Metrics:
 def scored(
     results: Sequence[CellResult], datasets: Sequence[Dataset], threshold: float
 ) -> pd.DataFrame:
-    """The tidy table with columns f1_truth, f1_pc and their directed forms."""
+    """The tidy table with columns f1_truth, f1_pc, their directed forms, and shd against both."""
     by_print = {d.fingerprint: d for d in datasets}
 
     def beside_pc(result: CellResult) -> dict[str, object]:
         m = against_pc(result, by_print[result.fingerprint], threshold)
-        return {"f1_pc": m.skeleton_f1, "directed_f1_pc": m.directed_f1}
+        return {"f1_pc": m.skeleton_f1, "directed_f1_pc": m.directed_f1, "shd_pc": m.shd}
 
-    names = {"skeleton_f1": "f1_truth", "directed_f1": "directed_f1_truth"}
+    names = {"skeleton_f1": "f1_truth", "directed_f1": "directed_f1_truth", "shd": "shd_truth"}
     return frame(results, beside_pc).rename(columns=names)
 
 
 def mean_scores(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Means over the seeds of the scores, tests and totals, and the deviation of the F1s."""
-    columns = ["f1_truth", "f1_pc", "directed_f1_truth", "directed_f1_pc", "ci_tests", "seconds"]
+    """Means over the seeds of the scores, tests and totals, and their deviation."""
+    scores = [f"{name}_{of}" for name in ("f1", "directed_f1", "shd") for of in ("truth", "pc")]
+    columns = [*scores, "ci_tests", "seconds"]
     totals = ["claimed_epsilon", "spent_epsilon"]
     numbers = table.astype(dict.fromkeys((*columns, *totals), float))
     groups = numbers.groupby(list(by), dropna=False, sort=False)
     out = groups[[*columns, *totals]].mean()
-    for name in ("f1_truth", "f1_pc"):
+    for name in scores:
         out[f"{name}_std"] = groups[name].std().fillna(0.0)
     out["runs"] = groups.size()
     return out.reset_index()
@@ -181,18 +182,33 @@ def at_total(curve: pd.DataFrame, total: float, y: str, x: str = "claimed_epsilo
     return float(np.interp(math.log(total), np.log(points[x]), points[y]))
 
 
-def curves_chart(means: pd.DataFrame, networks: Sequence[str], x: str, title: str) -> str:
+def write_curves(
+    work: Work, stem: str, means: pd.DataFrame, networks: Sequence[str], title: str, papers: str
+) -> None:
+    """The F1 of skeleton and arrows against both totals: four charts."""
+    for x, words in (("claimed_epsilon", papers), ("spent_epsilon", "that can be defended")):
+        total = "claimed" if x == "claimed_epsilon" else "defended"
+        for score, name in (("f1", total), ("directed_f1", f"directed-{total}")):
+            what = f"{title} ({'skeleton' if score == 'f1' else 'directed'}) and deviation"
+            drawn = curves_chart(means, networks, x, score, f"{what} against the total ε {words}")
+            work.write(f"{stem}-{name}.svg", drawn)
+
+
+def curves_chart(
+    means: pd.DataFrame, networks: Sequence[str], x: str, score: str, title: str
+) -> str:
+    """A panel a network; ``score`` is "f1" or "directed_f1"."""
     panels = []
     for network in networks:
         series = []
         for key in dict.fromkeys(means["algorithm"]):
             part = means[(means["dataset"] == network) & (means["algorithm"] == key)]
             for y, against, dash in (
-                ("f1_pc", "PC's output", ""),
-                ("f1_truth", "truth", DASHES[1]),
+                (f"{score}_pc", "PC's output", ""),
+                (f"{score}_truth", "truth", DASHES[1]),
             ):
                 label = f"{ALGORITHMS[key].title} against {against}"
-                band = part[f"{y}_std"] if y == "f1_pc" else part[f"{y}_std"] * 0
+                band = part[f"{y}_std"] if y == f"{score}_pc" else part[f"{y}_std"] * 0
                 low, high = list(part[y] - band), list(part[y] + band)
                 points = (list(part[x].astype(float)), list(part[y]))
                 colour = COLOUR.get(key, COLOURS[-1])
@@ -247,10 +263,12 @@ def _found(
 ) -> dict[str, Any]:
     """Mean scores and totals of runs."""
     pc = reference(data, values.get("threshold", 0.10))
-    truth = [r.metrics.skeleton_f1 for r in results if r.metrics]
+    truth = [r.metrics for r in results if r.metrics]
     claimed = [r.claimed.epsilon for r in results if r.claimed]
     return {
-        "F1 vs truth": float(np.mean(truth)),
+        "F1 vs truth": float(np.mean([m.skeleton_f1 for m in truth])),
+        "directed F1": float(np.mean([m.directed_f1 for m in truth])),
+        "SHD": float(np.mean([m.shd for m in truth])),
         "F1 vs PC": float(np.mean([compare(r.matrix, pc.matrix).skeleton_f1 for r in results])),
         "claimed ε": float(np.mean(claimed)) if claimed else NAN,
         "defended ε": float(np.mean([r.spent.epsilon for r in results])),
@@ -278,6 +296,8 @@ def beside(
                     "paper": NAN if number is None else float(number),
                     "ours": float(mine[what]),
                     "F1 vs truth": float(mine["f1_truth"]),
+                    "directed F1": float(mine["directed_f1_truth"]),
+                    "SHD": float(mine["shd_truth"]),
                     "F1 vs PC": float(mine["f1_pc"]),
                     "claimed ε": float(mine["claimed_epsilon"]),
                     "defended ε": float(mine["spent_epsilon"]),

@@ -13,6 +13,7 @@ from engine.data.simulated import parse_name
 from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS
 from engine.data.simulated_pairs import NOISES as PAIR_NOISES
 from engine.errors import InputError
+from engine.graphs import metrics
 from engine.registry import ALGORITHMS
 from engine.runner import RunResult
 
@@ -53,6 +54,8 @@ CLASSES = {
     "missed": "Missed",
     "not tested": "Not tested to the end",
 }
+# What the pages call the scores against a truth, and the fields of Metrics they are.
+SCORES = {title[0].upper() + title[1:]: field for field, title in metrics.SCORES.items()}
 NOTHING = "nothing"  # what can be defended where no finite ε holds
 
 RESEARCH_TOOL = (

@@ -12,7 +12,7 @@ import pytest
 from engine import InputError, load_dataset
 from engine.__main__ import main
 from engine.data.imagined import MOST_PARENTS, random_network
-from engine.release.plan import Band, Question, one_run, plan, smallest_epsilon, warning
+from engine.release.plan import BANDS, Band, Question, one_run, plan, smallest_epsilon, warning
 
 FAST = ["gauss_pc", "em_pc"]
 
@@ -103,7 +103,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     found = json.loads(capsys.readouterr().out)
     assert found["rows"] == 3000
     assert len(found["forecasts"]) == 4
-    assert {"links", "found", "invented", "f1", "noise"} <= set(found["forecasts"][0])
+    assert {*BANDS, "noise"} <= set(found["forecasts"][0])
     assert main(argv) == 0
     text = capsys.readouterr().out
     assert "no row was read" in text

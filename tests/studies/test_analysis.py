@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from engine import load_dataset, sweep
+from engine.graphs.metrics import SCORES
 from engine.studies import CellResult
 from engine.studies.analysis import (
     bands,
@@ -64,7 +65,12 @@ def test_bands_are_quantiles_over_the_seeds(results: list[CellResult]) -> None:
     assert point["count"] == 5
     claimed = bands(table, x="claimed_epsilon")
     assert claimed[claimed["algorithm"] == "priv_pc"]["x"].is_monotonic_increasing
-    assert len(summary(table)) == 1 + 4
+    rows = summary(table)
+    assert len(rows) == 1 + 4
+    assert list(SCORES.values()) == [name for name in rows[0] if name in SCORES.values()]
+    directed = rows[0].index("directed F1")
+    medians = bands(table, "directed_f1")["median"]
+    assert [row[directed] for row in rows[1:]] == [f"{m:.4g}" for m in medians]
 
 
 def test_edge_stability_is_a_share_of_the_seeds(results: list[CellResult]) -> None:

@@ -54,6 +54,9 @@ def test_the_sentence_is_computed_from_results(open_app: Callable[..., AppTest])
     spread = f"{many.low}" if many.low == many.high else f"{many.low} to {many.high}"
     assert f"In {many.inside} of 30 repetitions {spread} were found" in found
     assert found.count("<img alt=") == 2  # the graph and the curve
+    m = run("priv_pc", data, seed=3, **params).metrics
+    assert m is not None
+    assert f"directed F1 {m.directed_f1:.2f}, SHD {m.shd})" in found
     assert "88.1 %" in found  # e^2 / (1 + e^2)
     assert {b.label for b in app.get("download_button")} >= {"Report (HTML)", "Everything (ZIP)"}
 

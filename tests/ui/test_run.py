@@ -11,8 +11,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import ALGORITHMS, load_dataset, run
+from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import relevant
-from pages.components.charts.strength import strengths
+from pages.components.charts.links import Link
+from pages.components.charts.strength import strengths, weighted
 from pages.components.forms.fields import GRAPH_ALGORITHMS
 from pages.components.state import settings, worker
 from pages.components.views import allocation, ledger, trace
@@ -435,6 +437,18 @@ def test_marginal_pc_lists_released_tables_and_confidence(
     pages = [f.proto.srcdoc for f in app.get("iframe")]
     assert "Confidence:" in pages[1]
     assert "Confidence:" not in pages[0]
+
+
+def test_an_arrow_carries_its_probability_where_it_is_in_doubt() -> None:
+    names = ("a", "b", "c", "d")
+    arrows = {(0, 1): 0.84, (1, 0): 0.1, (1, 2): 0.999, (2, 1): 0.0, (2, 3): 0.3, (3, 2): 0.3}
+    known = MarginalDiagnostics(
+        edge_confidence={(0, 1): 0.9, (1, 2): 0.9, (2, 3): 0.9}, arrow_confidence=arrows
+    )
+    result = replace(run("marginal_pc", load_dataset("cancer", n=500)), diagnostics=known)
+    result = replace(result, names=names)
+    links = [Link("a", "b", True), Link("b", "c", True), Link("c", "d", False)]
+    assert [link.label for link in weighted(links, result)] == ["84 %", "", ""]
 
 
 @pytest.mark.parametrize("key", ["notears", "noleaks", "curate_notears", "gram_notears"])

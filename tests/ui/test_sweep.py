@@ -142,6 +142,18 @@ def test_axes_and_target_are_honest(sweep_page: AppTest) -> None:
     assert not sweep_page.exception
 
 
+def test_arrows_stand_beside_links(sweep_page: AppTest) -> None:
+    table = next(d.value for d in sweep_page.dataframe if "Median" in d.value)
+    assert {"Directed F1", "SHD"} <= set(table)
+    shown = next(s for s in sweep_page.segmented_control if s.key == "sweep-y")
+    shown.set_value("Directed F1").run()
+    turned = next(d.value for d in sweep_page.dataframe if "Median" in d.value)
+    assert list(turned["Median"]) == list(table["Directed F1"])
+    assert list(turned["Skeleton F1"]) == list(table["Median"])
+    assert "(directed f1)" not in words(sweep_page)
+    assert "(directed F1)" in words(sweep_page)
+
+
 def test_an_override_reaches_the_study(sweep_page: AppTest) -> None:
     sweep_page.multiselect(key="sweep-changed").set_value(["tweak"]).run()
     sweep_page.number_input(key="sweep-param-tweak").set_value(0.05).run()

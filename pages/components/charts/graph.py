@@ -69,6 +69,7 @@ def _edge(link: Link, positions: Mapping[str, Point], theme: str) -> dict[str, A
         "width": stroke.width if link.width is None else link.width,
         "smooth": _bend(link, positions),
         **({"title": link.note} if link.note else {}),
+        **({"label": link.label} if link.label else {}),
     }
 
 
@@ -121,7 +122,19 @@ def _options(look: Look) -> dict[str, Any]:
             "chosen": False,
             "margin": {"top": 6, "bottom": 6, "left": 8, "right": 8},
         },
-        "edges": {"selectionWidth": 0, "hoverWidth": 0, "chosen": False},
+        "edges": {
+            "selectionWidth": 0,
+            "hoverWidth": 0,
+            "chosen": False,
+            "font": {
+                "size": 12,
+                "color": look.font,
+                "face": "sans-serif",
+                "strokeWidth": 4,
+                "strokeColor": look.background,
+                "vadjust": -10,
+            },
+        },
     }
 
 

@@ -20,7 +20,8 @@ RARE = (EdgeClass.CLAIMED, EdgeClass.UNTESTED)
 class Link:
     """One edge to draw: ``arrow`` a -> b, else undirected; ``kind`` None is a plain edge.
 
-    ``width`` None is the class's own; ``note``, never a person's text, shows under the pointer.
+    ``width`` None is the class's own; ``label`` stands on the line and ``note`` under the pointer,
+    both never a person's text.
     """
 
     a: str
@@ -30,6 +31,7 @@ class Link:
     width: float | None = None
     opacity: float = 1.0
     note: str = ""
+    label: str = ""
 
 
 def links_of(

@@ -16,6 +16,8 @@ from pages.components.text import number
 Pair = frozenset[str]
 _THIN, _THICK = 1.2, 7.0  # widths of the weakest and the strongest weight
 _FAINT, _SURE = 1.0, 4.0  # widths of the least and the most certain edge
+_LABELLED = 30  # columns: numbers on more arrows than those of so many hide the graph
+_CERTAIN = 0.995  # an arrow above it needs no number
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ def strengths(result: RunResult) -> Strengths | None:
             "Line width and opacity: the confidence in an edge, the least probability of "
             "dependence among its tests given the released noise."
         )
+        if found.arrow_confidence and len(names) <= _LABELLED:
+            words += " A number on an arrow: the probability of its direction if the link is real."
         arrows = {(names[i], names[j]): float(p) for (i, j), p in found.arrow_confidence.items()}
         return Strengths("Confidence", words, values, arrows)
     if isinstance(found, ScoreDiagnostics):
@@ -69,16 +73,24 @@ def weighted(links: Sequence[Link], result: RunResult) -> list[Link]:
     if known is None:
         return list(links)
     most = max((abs(v) for v in known.values.values()), default=1.0) or 1.0
-    return [_drawn(link, known, most) for link in links]
+    few = len(result.names) <= _LABELLED
+    return [_drawn(link, known, most, few) for link in links]
 
 
-def _drawn(link: Link, known: Strengths, most: float) -> Link:
+def _label(link: Link, known: Strengths) -> str:
+    """The drawn arrow's probability, unless it is next to certain."""
+    p = known.arrows[link.a, link.b]
+    return f"{p:.0%}".replace("%", " %") if link.arrow and p < _CERTAIN else ""
+
+
+def _drawn(link: Link, known: Strengths, most: float, few: bool) -> Link:
     value = known.values.get(frozenset((link.a, link.b)))
     if value is None:
         return link
     note = f"{known.column}: {exact(known, value)}"
     if directions := known.directions(link.a, link.b):
         note += f". {link.a} {directions} {link.b}"
+        link = replace(link, label=_label(link, known) if few else "")
     if known.column == "Weight":
         width = _THIN + (_THICK - _THIN) * abs(value) / most
         return replace(link, width=round(width, 2), note=note)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from engine import InputError
 from engine.data.networks import NETWORKS
+from pages.components import text
 from pages.components.forms.dataset import network_label
 from pages.components.forms.fields import GRAPH_ALGORITHMS, bound, number, radio, seed, title_of
 from pages.components.forms.parameters import parameter
@@ -28,7 +29,7 @@ from pages.components.state.studies import (
 
 # What the charts can show, by the name of their widget; the first is the start.
 VIEWS = {
-    "y": ("F1", "CI tests", "Seconds"),
+    "y": (*text.SCORES, "CI tests", "Seconds"),
     "x": ("asked ε", "paper's total", "defended total"),
 }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from engine.data.networks import load_network
-from engine.release.plan import Band, Forecast, Progress, Question, plan
+from engine.release.plan import BANDS, Band, Forecast, Progress, Question, plan
 from pages.components.state.lifetime import Present, here
 from pages.components.state.task import Task
 
@@ -58,13 +58,12 @@ def example() -> tuple[Question, str, list[Forecast]]:
     content = json.loads(EXAMPLE.read_text(encoding="utf-8"))
     network = load_network(content["schema"])
     question = Question(network.names, network.states, content["rows"], content["density"])
-    bands = ("links", "found", "invented", "f1")
     forecasts = [
         Forecast(
             algorithm=f["algorithm"],
             epsilon=f["epsilon"],
             draws=f["draws"],
-            **{name: Band(*f[name]) for name in bands},
+            **{name: Band(*f[name]) for name in BANDS},
         )
         for f in content["forecasts"]
     ]

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.metrics import truth_cpdag
+from engine.graphs.metrics import Metrics, truth_cpdag
 from engine.registry import ALGORITHMS, algorithm
 from pages.components import export, text
 from pages.components.charts import show
@@ -31,11 +31,9 @@ def scores(pinned: Sequence[Shown]) -> None:
     for run in pinned:
         m, claimed = run.result.metrics, run.result.claimed
         values = {
-            "Skeleton F1": f"{m.skeleton_f1:.2f}" if m else "–",
-            "Directed F1": f"{m.directed_f1:.2f}" if m else "–",
+            **{name: _score(m, field) for name, field in text.SCORES.items()},
             "Precision": f"{m.precision:.2f}" if m else "–",
             "Recall": f"{m.recall:.2f}" if m else "–",
-            "SHD": f"{m.shd}" if m else "–",
             "Links in the result": f"{len(run.result.skeleton) - len(run.result.untested):,}",
             "Not tested to the end": f"{len(run.result.untested):,}",
             "CI tests": f"{run.result.ci_tests:,}",
@@ -48,6 +46,11 @@ def scores(pinned: Sequence[Shown]) -> None:
     table = pd.DataFrame(rows.values(), columns=columns(pinned))
     table.insert(0, "Score", list(rows))
     show.table(table, alt="Scores and cost of the pinned runs")
+
+
+def _score(m: Metrics | None, field: str) -> str:
+    value = None if m is None else getattr(m, field)
+    return "–" if value is None else f"{value}" if isinstance(value, int) else f"{value:.2f}"
 
 
 def settings(pinned: Sequence[Shown]) -> None:

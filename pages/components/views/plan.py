@@ -41,19 +41,19 @@ def sentence(question: Question, forecasts: Sequence[Forecast], target: float) -
     if reached is None:
         best = max(forecasts, key=lambda f: f.f1.median)
         return (
-            f"No ε tried reaches F1 {target:g}; the best is {best.f1.median:.2f}, by "
+            f"No ε tried reaches skeleton F1 {target:g}; the best is {best.f1.median:.2f}, by "
             f"{algorithm(best.algorithm).title} at ε = {text.number(best.epsilon)}."
         )
     epsilon, by = reached
     return (
-        f"With {question.rows:,} rows expect F1 {target:g} from ε = {text.number(epsilon)} on, by "
-        f"{algorithm(by.algorithm).title}: {by.found.median:.0f} of {by.links.median:.0f} links "
-        f"found, {by.invented.median:.0f} invented."
+        f"With {question.rows:,} rows expect skeleton F1 {target:g} from ε = "
+        f"{text.number(epsilon)} on, by {algorithm(by.algorithm).title}: {by.found.median:.0f} of "
+        f"{by.links.median:.0f} links found, {by.invented.median:.0f} invented."
     )
 
 
 def curve_view(forecasts: Sequence[Forecast]) -> None:
-    """F1 against ε, one line an algorithm; bands for the best two."""
+    """Skeleton F1 against ε, one line an algorithm; bands for the best two."""
     keys = list(dict.fromkeys(f.algorithm for f in forecasts))
     best = sorted(keys, key=lambda k: -max(f.f1.median for f in forecasts if f.algorithm == k))
     lines = []
@@ -70,22 +70,27 @@ def curve_view(forecasts: Sequence[Forecast]) -> None:
                 style=style_of(key),
             )
         )
-    drawn = curves(lines, Axis("ε (strict)", log=True), Axis("F1", ends=(0.0, 1.02)), height=400)
-    figure(drawn, key="plan-curve", alt="Expected F1 of the skeleton against ε, by algorithm")
+    drawn = curves(
+        lines, Axis("ε (strict)", log=True), Axis("Skeleton F1", ends=(0.0, 1.02)), height=400
+    )
+    figure(drawn, key="plan-curve", alt="Expected skeleton F1 against ε, by algorithm")
 
 
 def table_view(forecasts: Sequence[Forecast]) -> None:
-    """Links found and invented, with their bands."""
+    """Links found and invented with their bands, and the scores."""
     frame = pd.DataFrame(
         {
             "Algorithm": [algorithm(f.algorithm).title for f in forecasts],
             "ε": [text.number(f.epsilon) for f in forecasts],
             "Links found": [f"{_band(f.found)} of {f.links.median:.0f}" for f in forecasts],
             "Invented": [_band(f.invented) for f in forecasts],
+            "Skeleton F1": [f"{f.f1.median:.2f}" for f in forecasts],
+            "Directed F1": [f"{f.directed_f1.median:.2f}" for f in forecasts],
+            "SHD": [f"{f.shd.median:.0f}" for f in forecasts],
             "": ["expect noise" if f.noise else "" for f in forecasts],
         }
     )
-    table(frame, alt="Links found and invented, by algorithm and ε", height=420)
+    table(frame, alt="Links found and invented and scores, by algorithm and ε", height=420)
 
 
 def _band(band: Band) -> str:

@@ -78,6 +78,19 @@ def price(result: RunResult) -> str:
     return "The promise: for this run no finite ε can be defended."
 
 
+def _arrows(result: RunResult) -> str:
+    """How good the arrows are where a truth tells, as the end of a sentence."""
+    m = result.metrics
+    if m is None or result.untested:  # the scores would count what was not tested
+        return ""
+    links = text.count(m.correct + m.wrong_direction, "known link")
+    return (
+        f": of the {links} found, {m.correct} {'has' if m.correct == 1 else 'have'} the arrow, or "
+        f"the plain line, that such data allow (skeleton F1 {m.skeleton_f1:.2f}, directed F1 "
+        f"{m.directed_f1:.2f}, SHD {m.shd})"
+    )
+
+
 def limits(data: Dataset, result: RunResult) -> list[str]:
     """What the page does not show."""
     said = []
@@ -103,7 +116,7 @@ def limits(data: Dataset, result: RunResult) -> list[str]:
     said.append(
         "A link says that two things go together in a way that the others do not explain. It is "
         "causal only if nothing unmeasured causes both. A line without an arrow can point either "
-        "way; arrows are less certain than links, and no count on this page is about them."
+        f"way. Arrows are less certain than links{_arrows(result)}."
     )
     if result.ledger.cap is not None and not result.ledger.undefended:
         if result.spent.delta > 0:

@@ -44,7 +44,7 @@ def study_view() -> None:
 def tidy(name: str, count: int, last: str, _results: list[CellResult]) -> pd.DataFrame:
     """One row a run; the key changes whenever a run is added."""
     table = analysis.frame(_results)
-    for column in ("claimed_epsilon", "spent_epsilon", "skeleton_f1"):
+    for column in ("claimed_epsilon", "spent_epsilon", *text.SCORES.values()):
         table[column] = pd.to_numeric(table[column])
     return table
 
@@ -106,7 +106,7 @@ def results_view(job: StudyJob, results: list[CellResult]) -> None:
     with left:
         stability_view(mine, truth_of(job, mine[0].fingerprint))
     with right:
-        target_view(here, x)
+        target_view(here, x, y)
     downloads(job, results, table)
 
 
@@ -116,7 +116,7 @@ def controls(table: pd.DataFrame, names: list[str]) -> tuple[str, str]:
         if len(names) > 1:
             st.selectbox("Dataset", names, key="sweep-dataset", width=220)
         scored = table["skeleton_f1"].notna().any()
-        options = list(Y) if scored else list(Y)[1:]
+        options = [name for name in Y if scored or name not in text.SCORES]
         y = st.segmented_control("Show", options, default=options[0], key="sweep-y", required=True)
         x = st.segmented_control(
             "Against", list(X), default="asked ε", key="sweep-x", required=True

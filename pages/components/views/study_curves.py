@@ -12,9 +12,10 @@ from pages.components.charts import show
 from pages.components.charts.curves import Axis, Line, curves
 from pages.components.palette import style_of
 from pages.components.state.runs import shown
+from pages.components.text import SCORES
 
-Y = {"F1": "skeleton_f1", "CI tests": "ci_tests", "Seconds": "seconds"}
-Y_TITLES = {"F1": "Skeleton F1", "CI tests": "CI tests", "Seconds": "Seconds a run"}
+Y = {**SCORES, "CI tests": "ci_tests", "Seconds": "seconds"}
+SHARES = ("Skeleton F1", "Directed F1")  # from 0 to 1, the more the better
 X = {"asked ε": "epsilon", "paper's total": "claimed_epsilon", "defended total": "spent_epsilon"}
 X_TITLES = {"asked ε": "ε asked for", "paper's total": "Total ε as the paper composes it"}
 X_TITLES |= {"defended total": "Total ε that can be defended"}
@@ -33,8 +34,8 @@ def curve_view(table: pd.DataFrame, x: str, y: str) -> None:
             _curve_chart(drawn, flat, x, y, table)
         st.caption(_curve_notes(points, drawn, flat, x))
     with right:
-        st.markdown(f"**{Y_TITLES[y]}: median and band over the seeds**")
-        show.table(_numbers(points, x), alt=f"{y} of every algorithm by ε", height=400)
+        st.markdown(f"**{y}: median and band over the seeds**")
+        show.table(_numbers(points, table, x, y), alt=f"{y} of every algorithm by ε", height=400)
 
 
 def _nothing(x: str) -> str:
@@ -71,7 +72,7 @@ def _curve_chart(
     figure = curves(
         lines,
         Axis(X_TITLES[x], log=True, ends=(low / pad, high * pad)),
-        Axis(Y_TITLES[y], ends=(0, 1.04) if y == "F1" else None, log=y == "Seconds"),
+        Axis(y, ends=(0, 1.04) if y in SHARES else None, log=y == "Seconds"),
         height=430,
         here=place,
     )
@@ -91,12 +92,7 @@ def here(table: pd.DataFrame, x: str, y: str) -> tuple[float, float, str] | None
         "defended total": result.spent.epsilon,
     }
     scores = result.metrics
-    heights = {
-        "F1": scores.skeleton_f1 if scores is not None else None,
-        "CI tests": result.ci_tests,
-        "Seconds": result.seconds,
-    }
-    at, high = totals[x], heights[y]
+    at, high = totals[x], getattr(scores if y in SCORES else result, Y[y], None)
     if asked is None or at is None or high is None or not 0 < at < float("inf"):
         return None
     return float(at), float(high), f"You are here: {ALGORITHMS[result.algorithm].title} on Run"
@@ -116,7 +112,8 @@ def _curve_notes(
     return " ".join(notes)
 
 
-def _numbers(points: pd.DataFrame, x: str) -> pd.DataFrame:
+def _numbers(points: pd.DataFrame, table: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
+    """The chart's numbers; beside a score the medians of the other scores."""
     out = pd.DataFrame({"Algorithm": [ALGORITHMS[k].title for k in points["algorithm"]]})
     if "epsilon" in points and x != "asked ε":
         out["Asked ε"] = points["epsilon"].to_numpy()
@@ -125,18 +122,22 @@ def _numbers(points: pd.DataFrame, x: str) -> pd.DataFrame:
     out[x[0].upper() + x[1:]] = [text.number(v) for v in at] if endless else at
     for name, column in (("Median", "median"), ("10 %", "low"), ("90 %", "high")):
         out[name] = points[column].to_numpy(dtype=float)
+    for name in SCORES if y in SCORES else ():
+        if name != y:
+            out[name] = analysis.bands(table, Y[name], x=X[x])["median"].to_numpy(dtype=float)
     out["Runs"] = points["count"].to_numpy()
     return out
 
 
-def target_view(table: pd.DataFrame, x: str) -> None:
-    """The smallest ε whose median F1 stays at the target or above."""
-    st.markdown("**Smallest ε that meets a target F1**")
+def target_view(table: pd.DataFrame, x: str, y: str) -> None:
+    """The smallest ε whose median F1 stays at the target or above; of the arrows if they show."""
+    score = y if y in SHARES else SHARES[0]
+    st.markdown(f"**Smallest ε that meets a target F1** ({score[0].lower()}{score[1:]})")
     if not table["skeleton_f1"].notna().any():
         st.caption("There is no truth, so there is no F1 to aim at.")
         return
     target = st.slider("Target F1", 0.0, 1.0, 0.75, 0.01, key="sweep-target")
-    found = analysis.smallest_epsilon(table, target, x=X[x])
+    found = analysis.smallest_epsilon(table, target, Y[score], x=X[x])
     rows = pd.DataFrame(
         {
             "Algorithm": [ALGORITHMS[k].title for k in found["algorithm"]],
