@@ -169,8 +169,7 @@ def soak_sessions(count: int, seconds: float, rest: float, port: int) -> bool:
                 asyncio.run(sessions(url, 1, 1, 0, chromium))
                 after = _settled(process, before, FOLLOWS)
         finally:
-            server.terminate()
-            server.wait(20)
+            ended = _end(server)
         errors = [line for line in log.read_text().splitlines() if any(t in line for t in TROUBLE)]
     median = {
         name: statistics.median(times) if times else float("inf")
@@ -182,12 +181,25 @@ def soak_sessions(count: int, seconds: float, rest: float, port: int) -> bool:
     print(f"  server's memory: before          {before:8.0f} MB")
     print(f"    when the sessions end          {highest:8.0f} MB")
     print(f"    once they are forgotten        {after:8.0f} MB   {after / before:.2f} of before")
+    print(f"  seconds until the server ended   {ended:8.1f}")
     print(f"  errors in the log                {len(errors):8d}")
     print(f"  trouble that sessions met        {len(seen.trouble):8d}")
     for line in [*errors[:5], *seen.trouble[:5]]:
-        print(f"    {line[:120]}")
+        print(f"    {line[:120]}", flush=True)
     quick = max(median.values()) < 1.0
     return not errors and not seen.trouble and after <= 1.2 * before and quick
+
+
+def _end(server: subprocess.Popen[bytes], patience: float = 60.0) -> float:
+    """Seconds from SIGTERM to the server's end; one that does not end is killed."""
+    start = time.monotonic()
+    server.terminate()
+    try:
+        server.wait(patience)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
+    return time.monotonic() - start
 
 
 def _settled(process: psutil.Process, before: float, patience: float) -> float:

@@ -80,16 +80,21 @@ def free_port() -> int:
 def on_command_line(
     name: str, key: str, sample: int, patience: float
 ) -> tuple[float, float] | None:
-    """(the run's own seconds, those of the whole process); None if it outlasts the patience."""
+    """(the run's own seconds, those of the whole process); None if it outlasts the patience.
+
+    Raises ValueError with the command's sentence where the algorithm is not for these data.
+    """
     start = time.monotonic()
     command = [sys.executable, "-m", "engine", "run", "--dataset", name, "--algorithm", key]
     command += ["--data-seed", str(sample), "--json"]
     try:
         done = subprocess.run(
-            command, cwd=ROOT, capture_output=True, timeout=patience, check=True, text=True
+            command, cwd=ROOT, capture_output=True, timeout=patience, check=False, text=True
         )
     except subprocess.TimeoutExpired:
         return None
+    if done.returncode:
+        raise ValueError(done.stderr.strip())
     return float(json.loads(done.stdout)["seconds"]), time.monotonic() - start
 
 
@@ -166,7 +171,11 @@ def table(page: Page, name: str, keys: list[str], patience: float) -> None:
     titles = ("alone", "watched", "ratio", "process", "click", "cancel")
     print(f"  {'':16}" + "".join(f"{title:>9}" for title in titles))
     for k, key in enumerate(keys, 1):
-        found = on_command_line(name, key, k, patience)
+        try:
+            found = on_command_line(name, key, k, patience)
+        except ValueError as error:
+            print(f"  {key:16}  {error}", flush=True)
+            continue
         if found is None:
             print(f"  {key:16}  over {patience:.0f} s on the command line", flush=True)
             continue

@@ -20,6 +20,7 @@ from pages.components.views.audit import (
     summary_view,
     title_of,
 )
+from pages.components.views.membership import membership_view
 
 RUNS = (50, 150, 500, 1500)
 
@@ -122,6 +123,8 @@ def finished() -> None:
         "A bar is the largest move that random and documented neighbours caused."
     )
     replay_view(lines.values(), key="audit-replay")
+    st.subheader("A game: was the person in?", anchor=False)
+    st.fragment(membership_view)()
     with st.expander("Every attack", expanded=True):
         lines_view(list(lines.values()))
     st.caption("The same on the command line: `python -m engine audit --out audit.json`.")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from engine import InputError
 from engine.data.networks import NETWORKS, load_network
 from engine.registry import algorithm
-from engine.release.plan import DENSITY, Question, planned_algorithms
+from engine.release.plan import DENSITY, Forecast, Question, planned_algorithms
 from pages.components import text
 from pages.components.shell import draw
 from pages.components.state.data import own_file
@@ -34,11 +36,18 @@ def main() -> None:
     if current is not None and current.running:
         live()
     elif current is not None and current.forecasts:
-        forecast_view(current.question, current.schema, current.forecasts, target)
+        forecast_view(current.question, current.schema, chosen(current.forecasts), target)
     else:
         if current is not None:
             st.info(text.plain(current.problem or "Stopped before the first network."))
-        forecast_view(*example(), target)
+        question, schema, forecasts = example()
+        forecast_view(question, schema, chosen(forecasts), target)
+
+
+def chosen(forecasts: Sequence[Forecast]) -> list[Forecast]:
+    """Those of the form's algorithms; all of them where none of these is among them."""
+    keys = st.session_state["plan-algorithms"]
+    return [f for f in forecasts if f.algorithm in keys] or list(forecasts)
 
 
 def question_form() -> None:
@@ -47,7 +56,7 @@ def question_form() -> None:
     own = own_file()
     schema = None if own is None else own.schema
     names = [*([OWN] if schema is not None else []), *NETWORKS]
-    chosen = st.selectbox(
+    choice = st.selectbox(
         "Schema", names, names.index("asia") if schema is None else 0, key="plan-schema"
     )
     st.caption("Declare a schema of your own on the Data page.")
@@ -62,12 +71,12 @@ def question_form() -> None:
     )
     if st.button("Simulate", type="primary", width="stretch", key="plan-go", disabled=not keys):
         try:
-            if chosen == OWN and schema is not None:
+            if choice == OWN and schema is not None:
                 columns = schema.names, schema.levels
             else:
-                network = load_network(chosen)
+                network = load_network(choice)
                 columns = network.names, network.states
-            begin(Question(*columns, int(rows), density), chosen, EPSILONS, keys, DRAWS)
+            begin(Question(*columns, int(rows), density), choice, EPSILONS, keys, DRAWS)
         except InputError as error:
             st.error(text.plain(str(error)))
 

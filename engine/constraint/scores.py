@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.constraint.skeleton import Query
 from engine.data.dataset import Dataset
@@ -45,16 +48,16 @@ class Scores:
     def full(self, q: Query) -> Score:
         """The query's score on all rows."""
         key = ("score", self.statistic, self.variant, q)
-        return self.store.keep(key, lambda: self._compute(self.store.rows, q))
+        return self.store.keep(key, lambda: self._compute(self.store.count, q))
 
     def on(self, rows: Rows, q: Query) -> Score:
         """The query's score on a subsample."""
-        return self.full(q) if rows is self.store.rows else self._compute(rows, q)
+        return self.full(q) if rows is self.store.rows else self._compute(rows.table, q)
 
-    def _compute(self, rows: Rows, q: Query) -> Score:
+    def _compute(self, table: Callable[..., NDArray[np.int64]], q: Query) -> Score:
         if self._oracle is not None:
             return self._oracle.score(q)
-        found = score(rows.table(q.x, q.y, q.given), self.statistic, self.variant)
+        found = score(table(q.x, q.y, q.given), self.statistic, self.variant)
         if not found.testable and not q.given:
             # Without a conditioning set a column is constant, and a constant is independent of
             # everything. (With one, the set determines a variable: nothing can be concluded.)

@@ -102,11 +102,13 @@ def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
     first in every pair; here every second pair is turned round, so that a method that favours the
     first column gains nothing by it. Raises DataError where the file is not that wheel.
     """
+    import pandas as pd  # here, so that importing the engine does not load pandas
+
     pairs, targets = _wheel_texts(source)
     known = {row["SampleID"]: float(row["Target"]) for row in csv.DictReader(io.StringIO(targets))}
-    csv.field_size_limit(1 << 27)  # one cell of this table holds a whole column of a pair
     found: list[Dataset] = []
-    for row in csv.DictReader(io.StringIO(pairs)):
+    # One cell of this table holds a whole column of a pair; Python's reader refuses such cells.
+    for row in pd.read_csv(io.StringIO(pairs), dtype=str).to_dict("records"):
         sign = known.get(row["SampleID"], 0.0)
         columns = [np.array(row[side].split(), dtype=float) for side in ("A", "B")]
         if sign == 0 or len(columns[0]) != len(columns[1]):

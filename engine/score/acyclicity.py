@@ -50,7 +50,9 @@ def prune(w: Matrix, threshold: float | Matrix) -> tuple[Adjacency, float]:
     threshold until the graph is acyclic: a rule that looks at the released weights alone. Returns
     the adjacency matrix of a DAG and the factor (1 where the given threshold was enough).
     """
-    ratio = np.abs(w) / np.maximum(threshold, np.finfo(float).tiny)
+    size, limits = np.abs(w), np.finfo(float)
+    # A threshold of zero leaves the order to |w|: the least divisor is one that overflows nothing.
+    ratio = size / np.maximum(threshold, max(limits.tiny, 4 * float(size.max()) / limits.max))
     np.fill_diagonal(ratio, 0.0)
     kept = (ratio >= 1.0) & (w != 0)
     if is_acyclic(kept):

@@ -69,16 +69,17 @@ class ClippedGradient:
         self._at: Matrix | None = None
         self._reach = 0.0
         self._far = np.empty((0, 0))
-        self._close = np.empty(0, dtype=np.intp)
+        self._x, self._weights = records.rows[:0], records.weights[:0]  # of the close rows
+        self._squared = _squares(self._x)
 
     def __call__(self, w: Matrix) -> Matrix:
         """The gradient at w, its diagonal 0; (d, d)."""
         if self._at is None or float(np.linalg.norm(w - self._at, 2)) > self._reach:
             self._look_at_all(w)
-        x = self._records.rows[self._close]
+        x = self._x
         r = x - x @ w
-        shrink = self._radius / np.maximum(_norms(x, r), self._radius)
-        own = x.T @ (r * (self._records.weights[self._close] * shrink)[:, None])
+        shrink = self._radius / np.maximum(_norms(self._squared, r), self._radius)
+        own = x.T @ (r * (self._weights * shrink)[:, None])
         total = self._far @ (w - np.eye(len(w))) - own / self._records.n
         np.fill_diagonal(total, 0.0)
         return np.asarray(total)
@@ -90,21 +91,30 @@ class ClippedGradient:
         for start in range(0, len(rows), BLOCK):
             part = slice(start, start + BLOCK)
             x = rows[part]
-            room[part] = self._radius - _norms(x, x - x @ w)
+            room[part] = self._radius - _norms(_squares(x), x - x @ w)
         # A hair less than the room there is: rounding must not hide a row at the radius.
         slack = (room - 1e-9 * self._radius) / np.maximum(self._squares, 1e-300)
         short = slack[slack > 0]
         self._reach = float(np.quantile(short, self.SHARE)) if short.size else math.inf
         far = slack > self._reach
-        self._close = np.flatnonzero(~far)
+        close = np.flatnonzero(~far)
+        self._x, self._weights = rows[close], weights[close]
+        self._squared = _squares(self._x)
         self._far = rows[far].T @ (rows[far] * weights[far][:, None]) / self._records.n
         self._at = w.copy()
 
 
-def _norms(x: Matrix, r: Matrix) -> NDArray[np.float64]:
-    """Frobenius norms of x r' without its diagonal, one for each row."""
-    squares_x, squares_r = x * x, r * r
-    squared = squares_x.sum(axis=1) * squares_r.sum(axis=1) - (squares_x * squares_r).sum(axis=1)
+def _squares(x: Matrix) -> tuple[Matrix, NDArray[np.float64]]:
+    """The squared entries of rows, and each row's sum of them."""
+    squares = x * x
+    return squares, squares.sum(axis=1)
+
+
+def _norms(squares: tuple[Matrix, NDArray[np.float64]], r: Matrix) -> NDArray[np.float64]:
+    """Frobenius norms of x r' without its diagonal, one for each row x of these squares."""
+    squares_x, lengths = squares
+    squares_r = r * r
+    squared = lengths * squares_r.sum(axis=1) - (squares_x * squares_r).sum(axis=1)
     norms: NDArray[np.float64] = np.sqrt(np.maximum(squared, 0.0))
     return norms
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable
 from threading import RLock
 from typing import TypeVar
@@ -12,21 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
+from engine.tables.pairs import Pairs
 from engine.tables.rows import fold
 
 T = TypeVar("T")
+Key = tuple[Hashable, ...]
 STORE_BYTES = 512 << 20  # what the stores of all datasets of a process may hold together
 
 
-class Bounded(OrderedDict[Hashable, object]):
-    """Least-recently-used mapping that holds at most ``limit`` bytes by ``size``."""
+class Bounded(OrderedDict[Key, object]):
+    """Least-recently-used mapping that holds at most ``limit`` bytes by ``size``.
+
+    Keys are tuples; those that begin alike can be forgotten together.
+    """
 
     def __init__(self, limit: int, size: Callable[[object], int]):
         super().__init__()
         self._limit, self._size, self.bytes = limit, size, 0
+        # To look through all keys for those of one dataset took longer than to count it anew.
+        self._alike: defaultdict[Hashable, set[Key]] = defaultdict(set)
         self._lock = RLock()  # runs in several threads may share a dataset
 
-    def lookup(self, key: Hashable, make: Callable[[], T]) -> T:
+    def lookup(self, key: Key, make: Callable[[], T]) -> T:
         """The kept value, or the one that ``make`` computes, kept from now on."""
         with self._lock:
             found = self.get(key, _MISSING)
@@ -37,16 +44,18 @@ class Bounded(OrderedDict[Hashable, object]):
         with self._lock:
             if key not in self:
                 self.bytes += self._size(value)
+                self._alike[key[0]].add(key)
             self[key] = value
             while self.bytes > self._limit and len(self) > 1:
-                _, dropped = self.popitem(last=False)
+                oldest, dropped = self.popitem(last=False)
                 self.bytes -= self._size(dropped)
+                self._alike[oldest[0]].discard(oldest)
         return value
 
-    def forget(self, first: object) -> None:
-        """Drop every entry whose key is a tuple that begins with ``first``."""
+    def forget(self, first: Hashable) -> None:
+        """Drop every entry whose key begins with ``first``."""
         with self._lock:
-            for key in [k for k in self if isinstance(k, tuple) and k[0] is first]:
+            for key in self._alike.pop(first, ()):
                 self.bytes -= self._size(self.pop(key))
 
 
@@ -82,7 +91,13 @@ class Store:
 
     def table(self, x: int, y: int, given: tuple[int, ...] = ()) -> NDArray[np.int64]:
         """The query's table on all rows, counted at most once while it is kept."""
-        return self.keep(("table", x, y, given), lambda: self.rows.table(x, y, given))
+        return self.keep(("table", x, y, given), lambda: self.count(x, y, given))
+
+    def count(self, x: int, y: int, given: tuple[int, ...] = ()) -> NDArray[np.int64]:
+        """The query's table on all rows, counted now; those of all pairs together if many."""
+        if given or not Pairs.worthwhile(self.rows):
+            return self.rows.table(x, y, given)
+        return self.keep(("pairs",), lambda: Pairs(self.rows)).table(x, y)
 
     def kept(self, key: Hashable) -> object | None:
         """What is kept under the key, or None; nothing is computed."""

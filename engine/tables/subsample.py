@@ -94,7 +94,6 @@ class _Growth:
         """Count the rows over both, and number the cells."""
         new = tuple(c for c in wanted if c not in known)
         columns, levels = known + new, rows.cardinalities
-        sizes = [levels[c] for c in columns]
         parts = None
         if new:
             parts = rows.counts(columns).reshape(math.prod(levels[c] for c in known), -1)
@@ -102,13 +101,28 @@ class _Growth:
         shape = math.prod(levels[c] for c in given), levels[x], levels[y]
         if columns == wanted:
             return _Growth(columns, parts, None, shape)
-        target = np.zeros(sizes, np.int32)
         strides = layout(tuple(levels[c] for c in wanted))[1]
-        for column, stride in zip(wanted, strides, strict=True):
-            axis = columns.index(column)
-            place = np.arange(levels[column], dtype=np.int32) * np.int32(stride)
-            target += place.reshape([-1 if i == axis else 1 for i in range(len(sizes))])
-        return _Growth(columns, parts, target.ravel(), shape)
+        stride = dict(zip(wanted, strides.tolist(), strict=True))
+        target = _places(np.array([(levels[c], stride.get(c, 0)) for c in columns], np.int64))
+        return _Growth(columns, parts, target, shape)
+
+
+@njit(cache=True, nogil=True)
+def _places(axes):  # type: ignore[no-untyped-def]
+    """For every cell of a table, in order, the sum of its codes times strides.
+
+    ``axes`` (columns, 2): the levels of each and its stride, 0 for a column that is summed over.
+    """
+    out = np.zeros(np.prod(axes[:, 0]), np.int32)
+    done = 1  # how many cells the columns so far have; they are numbered in out[:done]
+    for i in range(axes.shape[0]):
+        levels, stride = axes[i]
+        for cell in range(done - 1, -1, -1):  # backwards: a cell's places follow its number
+            first = out[cell]
+            for level in range(levels):
+                out[cell * levels + level] = first + level * stride
+        done *= levels
+    return out
 
 
 @njit(cache=True, nogil=True)

@@ -26,7 +26,7 @@ from engine.score.descent import (
 )
 from engine.score.encodings import encoding_of
 from engine.score.optimiser import least_squares
-from engine.score.records import ClippedGradient, Records, _norms, norm_limit, records
+from engine.score.records import ClippedGradient, Records, _norms, _squares, norm_limit, records
 from engine.session import Session
 
 
@@ -232,12 +232,12 @@ def test_a_gradient_looks_again_at_every_row_that_matters() -> None:
     some = Records(rng.normal(size=(400, 6)), rng.integers(1, 5, 400).astype(float), 1000)
     path = np.cumsum(rng.normal(scale=0.01, size=(60, 6, 6)), axis=0)
     path[40:] += rng.normal(size=(6, 6))
-    limit = float(np.quantile(_norms(some.rows, some.rows - some.rows @ path[0]), 0.97))
+    limit = float(np.quantile(_norms(_squares(some.rows), some.rows - some.rows @ path[0]), 0.97))
     gradient, full = ClippedGradient(some, limit), 0
     for w in path:
         before = gradient._at
         x, r = some.rows, some.rows - some.rows @ w
-        shrunk = some.weights * np.minimum(1.0, limit / np.maximum(_norms(x, r), limit))
+        shrunk = some.weights * np.minimum(1.0, limit / np.maximum(_norms(_squares(x), r), limit))
         expected = -x.T @ (r * shrunk[:, None]) / some.n
         np.fill_diagonal(expected, 0.0)
         np.testing.assert_allclose(gradient(w), expected, atol=1e-12)

@@ -6,6 +6,7 @@ import dataclasses
 import math
 import random
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -23,6 +24,8 @@ from engine.privacy.ledger import Charge, Ledger
 from engine.runner import RunResult
 from engine.session import Step
 from tests.privacy.readd import total_of
+
+network = cache(load_dataset)  # read and counted once for all algorithms
 
 KEYS = list(ALGORITHMS)
 PRIVATE = [key for key, a in ALGORITHMS.items() if a.private]
@@ -65,7 +68,7 @@ def seen(result: RunResult) -> tuple[Any, ...]:
 
 @pytest.fixture(scope="module")
 def asia() -> Dataset:
-    return load_dataset("asia", n=2000, seed=3)
+    return network("asia", n=2000, seed=3)
 
 
 # Registry and declarations --------------------------------------------------------------
@@ -292,7 +295,7 @@ BUDGETS = (0.01, 0.3, 3.0, 100.0)
 # A search charges answer by answer, so that what it spends is up to the noise: ten seeds. What
 # score-based algorithms charge is planned from d, n and the budget, where Earthquake is no other
 # than Cancer; marginal_pc makes three charges of planned shares.
-SEEDS = {"marginal_pc": 4, **{k: 2 for k, a in ALGORITHMS.items() if a.family == "score-based"}}
+SEEDS = {"marginal_pc": 2, **{k: 2 for k, a in ALGORITHMS.items() if a.family == "score-based"}}
 TWINS = ("earthquake",)
 
 
@@ -301,7 +304,7 @@ def budget_cases(key: str) -> Iterator[tuple[Dataset, float, int]]:
     for name, n in product(PAIRS if ALGORITHMS[key].columns == 2 else NETWORKS, SIZES):
         if name in TWINS and ALGORITHMS[key].family == "score-based":
             continue
-        data = load_dataset(name, n=n, seed=n)
+        data = network(name, n=n, seed=n)
         for epsilon, seed in product(BUDGETS, range(SEEDS.get(key, 10))):
             yield data, epsilon, seed
 
@@ -328,7 +331,7 @@ def test_strict_budget_is_never_exceeded(key: str) -> None:
 def test_the_charges_of_a_score_based_run_are_planned(key: str) -> None:
     """Other noise and the twin network, the same charges: why few seeds are enough above."""
     runs = [
-        run(key, load_dataset(name, n=2000, seed=seed), epsilon=0.3, seed=seed, trace=False)
+        run(key, network(name, n=2000, seed=seed), epsilon=0.3, seed=seed, trace=False)
         for name in ("cancer", *TWINS)
         for seed in (1, 2)
     ]
@@ -348,7 +351,7 @@ REFUSED = {("em_pc", "g2")}
 @pytest.mark.parametrize("key", [k for k in STRICT if has(k, "statistic")])
 @pytest.mark.parametrize("statistic", ["kendall", "spearman", "g2", "chi2"])
 def test_strict_budget_with_every_statistic(key: str, statistic: str) -> None:
-    data = load_dataset("survey", n=3000, seed=1)
+    data = network("survey", n=3000, seed=1)
     if not runs_with(key, statistic):
         with pytest.raises(InputError, match=statistic):
             run(key, data, statistic=statistic)
@@ -410,7 +413,7 @@ def test_huge_budget_recovers_the_parent(
     if has(key, "tests"):  # its plan is a guess, and the run ends with the last planned test
         options["tests"] = 5000
     for name, n in (("cancer", 5000), ("asia", 3000), ("survey", 2000)):
-        data = load_dataset(name, n=n, seed=2)
+        data = network(name, n=n, seed=2)
         private = run(
             key,
             data,
@@ -435,7 +438,7 @@ def test_huge_budget_recovers_the_parent(
 @pytest.mark.parametrize("key", list(PARENT))
 def test_a_small_budget_does_not(key: str) -> None:
     """So that the test above can fail."""
-    data = load_dataset("asia", n=3000, seed=2)
+    data = network("asia", n=3000, seed=2)
     parent = run("pc", data, variant="strict", threshold=ALGORITHMS[key].params().cutoff)
     noisy = [run(key, data, epsilon=0.1, seed=s, trace=False) for s in range(5)]
     assert any(r.skeleton != parent.skeleton for r in noisy)
@@ -444,6 +447,7 @@ def test_a_small_budget_does_not(key: str) -> None:
 # Odd data -------------------------------------------------------------------------------
 
 
+@cache
 def odd_data() -> dict[str, Dataset]:
     rng = np.random.default_rng(0)
     levels3 = [["a", "b", "c"]] * 3

@@ -61,9 +61,7 @@ def test_one_replaced_record_changes_one_block_and_one_vote():
         row, donor = rng.integers(data.n, size=2)
         other = replaced(data, row, data.codes[donor])
         order = np.random.default_rng(trial).permutation(data.n)
-        a, b = (
-            Blocks.deal(store_of(d), 21, order).p_values(5, 7, (), "g2") for d in (data, other)
-        )
+        a, b = (Blocks.deal(store_of(d), 21, order).p_values(5, 7, (), "g2") for d in (data, other))
         changed = np.flatnonzero(a != b)
         assert changed.size <= 1
         for block in changed:  # a threshold between the two values is where the vote changes

@@ -16,9 +16,9 @@ from scipy.stats import chi2, hypergeom, multivariate_hypergeom
 import engine.tables.store as store_module
 from engine import load_dataset
 from engine.data.dataset import Dataset
+from engine.data.distinct import mixed_radix_keys
 from engine.randomness import Randomness
 from engine.tables import rows, subsample
-from engine.data.distinct import mixed_radix_keys
 from engine.tables.rows import Rows, fold
 from engine.tables.store import Bounded, Store, store_of
 from engine.tables.subsample import draw

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from streamlit.testing.v1 import AppTest
 
 from engine.audit.survey import FAULT, PUBLISHED
+from engine.release.plan import planned_algorithms
+from engine.studies.membership import success_bound
 from pages.components.state import audits, plans
 from pages.components.views.audit import replay_ratios, sentence
 from pages.components.views.plan import sentence as plan_sentence
@@ -69,10 +71,14 @@ def test_an_attack_runs_and_goes_back(open_app: Open) -> None:
 
 def test_a_plan_opens_on_an_example_and_simulates(open_app: Open) -> None:
     question, schema, forecasts = plans.example()
+    assert {f.algorithm for f in forecasts} <= set(planned_algorithms())
     app = open_app(data="cancer", n="2000")
     app.switch_page("pages/plan.py").run()
     assert not app.exception
-    assert plan_sentence(question, forecasts, 0.8) in words(app)
+    for keys in (app.multiselect(key="plan-algorithms").value, ["noleaks"]):
+        app.multiselect(key="plan-algorithms").set_value(keys).run()
+        shown = [f for f in forecasts if f.algorithm in keys]
+        assert plan_sentence(question, shown, 0.8) in words(app)
     assert "No row was read" in words(app)
     assert schema == "asia"
     app.selectbox(key="plan-schema").set_value("cancer")
@@ -81,3 +87,17 @@ def test_a_plan_opens_on_an_example_and_simulates(open_app: Open) -> None:
     app.button(key="plan-go").click().run()
     finished(app, plans.job)
     assert "The schema of cancer, 500 rows" in words(app)
+
+
+def test_the_game_keeps_the_score_and_says_what_nobody_can_beat(open_app: Open) -> None:
+    app = open_app(data="cancer", n="2000")
+    app.switch_page("pages/audit.py").run()
+    app.button(key="audit-game-start").click().run()
+    for played in (1, 2):
+        inside = app.session_state["audit_game"].inside
+        app.button(key=f"audit-game-{inside if played == 1 else not inside}").click().run()
+        assert not app.exception
+        shown = {m.label: m.value for m in app.metric}
+        assert shown["You"] == f"1 of {played}"
+    assert shown["Nobody can beat"] == f"{success_bound(1.0, 1e-6):.1%}"
+    assert 0 <= float(shown["Best guesser"].rstrip("%")) <= 100

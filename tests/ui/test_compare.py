@@ -78,3 +78,21 @@ def test_nothing_pinned_says_so(compare_page: AppTest) -> None:
     compare_page.button(key="compare-unpin-0").click().run()
     compare_page.button(key="compare-unpin-0").click().run()
     assert "Nothing is pinned" in compare_page.info[0].value
+
+
+def test_pairs_not_tested_to_the_end_are_apart(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("compare", data="asia", n="2000")
+    scores = table(app, "Score").set_index("Score").iloc[:, 0]
+    waiting = int(scores["Not tested to the end"])
+    assert waiting > 0
+    assert int(scores["Links in the result"]) >= 0
+
+    def drawn() -> int:
+        return str(app.get("iframe")[0].proto.srcdoc).count('"arrows"')
+
+    switch, before = app.toggle(key="compare-0-waiting"), drawn()
+    assert f"{waiting} pair" in switch.label
+    switch.set_value(True).run()
+    assert drawn() == before + waiting
+    # The other run was tested to its end.
+    assert [t.key for t in app.toggle if "waiting" in t.key] == ["compare-0-waiting"]

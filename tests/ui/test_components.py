@@ -6,14 +6,18 @@ import json
 import math
 import re
 from itertools import combinations
+from pathlib import Path
+from typing import Any
 
 import networkx as nx
+import pandas as pd
 import pytest
 
 from engine import load_dataset, read_csv, run
 from engine.data.networks import NETWORKS, load_network
 from engine.graphs.metrics import EdgeClass
 from pages.components import export, text
+from pages.components.charts import show
 from pages.components.charts.graph import render_graph
 from pages.components.charts.layout import (
     NODE_HEIGHT,
@@ -121,3 +125,32 @@ def test_the_record_of_a_run_is_json_with_its_seed_on_public_data_only() -> None
         assert record["spent"]["epsilon"] == "inf"
         internal = [step["internal"] for step in record["steps"]]
         assert all(internal) if data.public else not any(internal)
+
+
+def test_no_table_writes_none_or_infinity(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: dict[str, Any] = {}
+    monkeypatch.setattr(show.st, "dataframe", lambda frame, **o: sent.update(o, frame=frame))
+    frame = pd.DataFrame(
+        {
+            "floats": [math.inf, 1234.5678, math.nan],
+            "mixed": pd.Series([math.inf, "a", None], dtype=object),
+            "counts": pd.Series([1, None, 3], dtype="Int64"),
+            "numbers": [0.12345, math.nan, 2.0],
+        }
+    )
+    show.table(frame, alt="x", columns={"numbers": {"label": "n", "help": "why"}})
+    shown = sent["frame"]
+    assert shown["floats"].tolist()[:2] == ["nothing", "1,235"]
+    assert pd.isna(shown["floats"][2])
+    assert shown["mixed"].tolist()[:2] == ["nothing", "a"]
+    assert shown.isna().sum().tolist() == [1, 1, 1, 1]
+    assert shown["numbers"].tolist()[::2] == [0.12345, 2.0]  # the browser rounds: it can sort
+    assert sent["placeholder"] == "–"
+    assert sent["column_config"]["numbers"]["label"] == "n"
+    assert sent["column_config"]["numbers"]["type_config"]["format"] == "%.3g"
+
+
+def test_every_table_comes_from_one_place() -> None:
+    pages = Path(show.__file__).parents[2]
+    direct = [p.name for p in pages.rglob("*.py") if ".dataframe(" in p.read_text("utf-8")]
+    assert direct == ["show.py"]

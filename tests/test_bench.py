@@ -1,0 +1,82 @@
+"""``make bench``'s columns for R's bnlearn, with a stand-in for Rscript: R is not needed here."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks import bnlearn, speed
+from engine import load_dataset
+from engine.data.dataset import Dataset
+from engine.graphs.cpdag import matrix_of
+
+# It checks what it is given as R would, and answers with the truth but for one edge.
+STAND_IN = """#!/bin/sh
+test "$1" = --vanilla || exit 3
+grep -q pc.stable "$2" || exit 4
+test $# -eq 2 && exit 0
+test "$4" = 0.01 || exit 5
+test "$(head -n 1 "$3")" = "V0,V1,V2,V3,V4" || exit 6
+test "$(wc -l < "$3")" -eq 100001 || exit 7
+printf 'seconds 0.25 \\n1 3 \\n3 1 \\n2 3 \\n3 2 \\n3 4 \\n4 3 \\n'
+"""
+
+
+@pytest.fixture
+def earthquake() -> Dataset:
+    return load_dataset("earthquake")
+
+
+def put_rscript(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = folder / "Rscript"
+    path.write_text(text)
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+def test_bnlearn_is_a_column_where_it_is_installed(
+    earthquake: Dataset,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    put_rscript(tmp_path, STAND_IN, monkeypatch)
+    seconds, skeleton = bnlearn.bnlearn_run(earthquake, 0.01) or (0.0, np.empty(0))
+    assert seconds == 0.25
+    assert earthquake.truth is not None
+    true = matrix_of(earthquake.truth, earthquake.names)
+    missed = np.argwhere(np.triu((true | true.T) ^ skeleton))
+    assert len(missed) == 1
+    assert np.array_equal(skeleton, skeleton.T)
+    monkeypatch.setattr(speed, "peer_run", lambda data: (1.0, true | true.T))
+    speed.full_pc(1, ["earthquake"])
+    title, line = capsys.readouterr().out.splitlines()[-2:]
+    assert "bnlearn" in title
+    cells = line.split()
+    assert cells[0] == "earthquake"
+    # ours and its F1, then seconds, F1, ratio, agreement of each peer
+    assert (cells[3], cells[4], cells[7], cells[8]) == ("1.000", "1.000", "0.250", "0.857")
+    assert float(cells[5]) == pytest.approx(4 * float(cells[9]), abs=4)
+
+
+def test_bnlearn_is_no_column_where_it_is_missing(
+    earthquake: Dataset,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    put_rscript(tmp_path, "#!/bin/sh\nexit 1\n", monkeypatch)
+    assert not bnlearn.installed()
+    assert bnlearn.bnlearn_run(earthquake, 0.01) is None
+    monkeypatch.setattr(speed, "peer_run", lambda data: speed.our_run(data))
+    speed.full_pc(1, ["earthquake"])
+    assert "bnlearn" not in capsys.readouterr().out
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    assert not bnlearn.installed()
+
+
+@pytest.mark.parametrize("answer", ["", "nothing", "minutes 3", "seconds 1\n0 1", "seconds 1\n1 6"])
+def test_an_answer_of_another_form_is_no_skeleton(answer: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        bnlearn.parsed(answer, 5)
