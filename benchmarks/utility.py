@@ -4,8 +4,8 @@ One table, dataset by epsilon. Each cell holds skeleton F1 (and its standard err
 SHD against the CPDAG of the true DAG, and seconds a run, mean over noise draws and samples: of
 non-private G2 PC, of every private algorithm, and of two peers' synthetic tables followed by G2 PC
 (benchmarks.peers). Strict runs get the total. A published run gets the epsilon a round for which
-the total that the *paper* claims for that very run is the one asked for; what can be defended of it
-is usually nothing.
+the total that the *paper* claims for that very run is the one asked for; what can be defended of
+it is usually nothing.
 """
 
 from __future__ import annotations
