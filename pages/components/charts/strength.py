@@ -17,7 +17,7 @@ Pair = frozenset[str]
 _THIN, _THICK = 1.2, 7.0  # widths of the weakest and the strongest weight
 _FAINT, _SURE = 1.0, 4.0  # widths of the least and the most certain edge
 _LABELLED = 30  # columns: numbers on more arrows than those of so many hide the graph
-_CERTAIN = 0.995  # an arrow above it needs no number
+_CERTAIN = 0.9  # an arrow above it needs no number: the table and the pointer tell it
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,10 @@ def strengths(result: RunResult) -> Strengths | None:
             "dependence among its tests given the released noise."
         )
         if found.arrow_confidence and len(names) <= _LABELLED:
-            words += " A number on an arrow: the probability of its direction if the link is real."
+            words += (
+                " A number on an arrow: the probability of its direction if the link is real; "
+                f"arrows without one have more than {percent(_CERTAIN)}."
+            )
         arrows = {(names[i], names[j]): float(p) for (i, j), p in found.arrow_confidence.items()}
         return Strengths("Confidence", words, values, arrows)
     if isinstance(found, ScoreDiagnostics):
@@ -78,7 +81,7 @@ def weighted(links: Sequence[Link], result: RunResult) -> list[Link]:
 
 
 def _label(link: Link, known: Strengths) -> str:
-    """The drawn arrow's probability, unless it is next to certain."""
+    """The drawn arrow's probability, where its direction is in doubt."""
     p = known.arrows[link.a, link.b]
     return f"{p:.0%}".replace("%", " %") if link.arrow and p < _CERTAIN else ""
 
