@@ -2,14 +2,17 @@
 
 Until somebody has opened "/", Streamlit takes a folder called ``pages`` for its old-style
 multi-page app and serves a deep link such as /run without app.py. Saying so beforehand keeps
-links to a page working on a fresh server.
+links to a page working on a fresh server. And its first document is an empty one for the second or
+two in which the browser reads its scripts: ours has the app's name in it.
 """
 
 import sys
+import tempfile
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
 
+from streamlit import file_util
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import cli
 
@@ -17,6 +20,34 @@ ROOT = Path(__file__).resolve().parent.parent
 # What the first page waits for; each takes a tenth of a second or more. None of our own pages:
 # their caches belong to Streamlit's runtime, which is not there yet.
 LIBRARIES = ("engine", "pandas", "pyarrow", "plotly.graph_objs._bar", "pyvis.network")
+
+
+ROOT_OF_PAGE = '<div id="root"></div>'
+# React takes the place of what is in its root with its first drawing.
+WAITING = """<div id="root"><style>
+.waiting {position: fixed; inset: 0; padding: 6rem 2.5rem; background: #fff; color: #1a2230;
+  font: 1.1rem/1.5 system-ui, sans-serif}
+.waiting b {display: block; font-size: 2rem}
+@media (prefers-color-scheme: dark) {.waiting {background: #10151e; color: #e9edf4}}
+</style><div class="waiting" role="status"><b>DP Causal Explorer</b>
+What privacy costs a causal graph. The page is being drawn …</div></div>"""
+
+
+def first_document(html: str) -> str:
+    """Streamlit's document with words in its empty root; as it is where it has no such root."""
+    return html.replace(ROOT_OF_PAGE, WAITING, 1).replace(
+        "<title>Streamlit</title>", "<title>DP Causal Explorer</title>", 1
+    )
+
+
+def link_static(folder: Path) -> None:
+    """Fill a folder with links to Streamlit's files, and with the first document."""
+    for entry in Path(file_util.get_static_dir()).iterdir():
+        if entry.name == "index.html":
+            html = entry.read_text(encoding="utf-8")
+            (folder / entry.name).write_text(first_document(html), encoding="utf-8")
+        else:
+            (folder / entry.name).symlink_to(entry)
 
 
 def prepare() -> None:
@@ -35,4 +66,7 @@ if __name__ == "__main__":
     # While the server starts and the browser fetches its scripts, this core would idle.
     Thread(target=prepare, daemon=True, name="prepare").start()
     sys.argv = ["streamlit", "run", str(ROOT / "app.py"), *sys.argv[1:]]
-    cli.main()
+    with tempfile.TemporaryDirectory(prefix="dp-causal-explorer-") as static:
+        link_static(Path(static))
+        file_util.get_static_dir = lambda: static
+        cli.main()
