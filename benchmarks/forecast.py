@@ -18,7 +18,7 @@ ROWS, EPSILONS = (3_000, 30_000), (0.3, 1.0, 3.0)
 
 
 def inside(name: str, rows: int) -> dict[str, list[int]]:
-    """Algorithm -> for each epsilon where the real F1 lies: -1 below the band, 0 inside, 1 above."""
+    """Algorithm -> where the real F1 lies at each epsilon: -1 below the band, 0 inside, 1 above."""
     network = load_network(name)
     question = Question(network.names, network.states, rows, DENSITY)
     data = load_dataset(name, n=rows, seed=5)
