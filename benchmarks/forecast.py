@@ -39,7 +39,8 @@ def main() -> None:
         for rows in ROWS:
             for key, places in inside(name, rows).items():
                 total[key] += places
-    for key, places in (*total.items(), ("all", [p for places in total.values() for p in places])):
+    total["all"] = [place for places in total.values() for place in places]
+    for key, places in total.items():
         hits = places.count(0)
         print(
             f"{key:14} inside {hits} of {len(places)} ({hits / len(places):.0%}), "
