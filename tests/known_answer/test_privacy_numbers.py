@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -75,6 +76,17 @@ def test_zcdp_budget() -> None:
 def test_analytic_gaussian(epsilon: float, delta: float, sigma: float) -> None:
     assert analytic_gaussian_sigma(epsilon, delta) == pytest.approx(sigma, abs=5.1e-7)
     assert analytic_gaussian_sigma(epsilon, delta, 7.0) == pytest.approx(7 * sigma, abs=4e-6)
+
+
+@pytest.mark.parametrize("delta", [1e-15, 1e-9, 1e-3])
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-6, 0.1, 5.0])
+def test_the_gaussian_curve_to_ten_digits(epsilon: float, delta: float) -> None:
+    """Where both terms agree in their first digits too; against sixty digits."""
+    sigma = analytic_gaussian_sigma(epsilon, delta)
+    with mpmath.workdps(60):
+        a, b = 1 / (2 * mpmath.mpf(sigma)), mpmath.mpf(epsilon) * sigma
+        exact = mpmath.ncdf(a - b) - mpmath.exp(mpmath.mpf(epsilon)) * mpmath.ncdf(-a - b)
+    assert float(exact / delta) == pytest.approx(1, rel=1e-10)
 
 
 def test_sieve_epsilon() -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from dp_accounting.dp_event import GaussianDpEvent, SampledWithoutReplacementDpEvent
@@ -188,9 +189,10 @@ def gaussian_curve(event: Any) -> float:
     """Balle and Wang 2018, Theorem 8."""
     if not event.sensitivity:
         return 0.0
-    epsilon = event.stated_epsilon
-    a, b = event.sensitivity / (2 * event.sigma), epsilon * event.sigma / event.sensitivity
-    return float(norm.sf(b - a) - math.exp(epsilon + norm.logsf(a + b)))
+    with mpmath.workdps(60):  # the two terms may agree in their first ten digits
+        epsilon, ratio = mpmath.mpf(event.stated_epsilon), mpmath.mpf(event.sensitivity)
+        a, b = ratio / (2 * event.sigma), epsilon * event.sigma / ratio
+        return float(mpmath.ncdf(a - b) - mpmath.exp(epsilon) * mpmath.ncdf(-a - b))
 
 
 def sampled_gaussian_renyi(event: Any, order: float) -> float:
