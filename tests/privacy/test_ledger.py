@@ -153,7 +153,8 @@ def test_composition_is_monotone(
         assert compose(steps, delta / 10, method) >= total * (1 - 1e-12)
 
 
-@given(epsilons, deltas)
+# Smaller than 1e-150 their squares lose digits, on both sides in different ways.
+@given(st.lists(st.just(0.0) | st.floats(1e-150, 3), max_size=12), deltas)
 def test_zcdp_is_never_above_curates_form(steps: list[float], delta: float) -> None:
     """rho + 2 sqrt(rho L) with rho = sum/2 against sum + sqrt(2 L sum)."""
     assert compose(steps, delta, "zcdp") <= compose(steps, delta, "curate") * (1 + 1e-12)

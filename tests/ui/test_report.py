@@ -182,6 +182,7 @@ def test_own_data_on_the_page(open_app: Callable[..., AppTest]) -> None:
     assert not app.exception
     found = body(app)
     assert "known link" not in found
+    assert "F1" not in found
     assert "invented" not in found
     assert "Real data: nothing here says" in found
     assert found.count("<img alt=") == 1

@@ -78,10 +78,14 @@ def price(result: RunResult) -> str:
     return "The promise: for this run no finite ε can be defended."
 
 
-def _arrows(result: RunResult) -> str:
-    """How good the arrows are where a truth tells, as the end of a sentence."""
+def _arrows(data: Dataset, result: RunResult) -> str:
+    """How good the arrows are where a truth tells, as the end of a sentence.
+
+    Not of a person's own data, whose truth file is no released fact; nor where pairs were left
+    untested, which the scores would count.
+    """
     m = result.metrics
-    if m is None or result.untested:  # the scores would count what was not tested
+    if not data.public or m is None or result.untested:
         return ""
     links = text.count(m.correct + m.wrong_direction, "known link")
     return (
@@ -116,7 +120,7 @@ def limits(data: Dataset, result: RunResult) -> list[str]:
     said.append(
         "A link says that two things go together in a way that the others do not explain. It is "
         "causal only if nothing unmeasured causes both. A line without an arrow can point either "
-        f"way. Arrows are less certain than links{_arrows(result)}."
+        f"way. Arrows are less certain than links{_arrows(data, result)}."
     )
     if result.ledger.cap is not None and not result.ledger.undefended:
         if result.spent.delta > 0:
