@@ -8,7 +8,6 @@ e^epsilon), whatever he knows.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.registry import algorithm
 from engine.runner import RunResult, run
+from engine.studies.neighbours import guess_bound
 
 Edges = frozenset[tuple[str, str]]
 
@@ -44,7 +44,7 @@ class Game:
     @property
     def bound(self) -> float:
         """The share of right guesses that no guesser can beat."""
-        return success_bound(self.epsilon, self.delta)
+        return guess_bound(self.epsilon, self.delta)
 
     def guess(self, outcome: Edges) -> bool:
         """The best guess from the counts: True for "the person was in"."""
@@ -69,17 +69,6 @@ class Game:
         right = sum(count for o, count in other.inside.items() if self.guess(o))
         right += sum(count for o, count in other.outside.items() if not self.guess(o))
         return right / (2 * other.draws)
-
-
-def success_bound(epsilon: float, delta: float) -> float:
-    """Largest chance to tell two neighbours apart, each as likely: (e^eps + delta)/(1 + e^eps).
-
-    From the trade-off curve of (epsilon, delta) (Kairouz, Oh and Viswanath 2015, section 2): both
-    kinds of errors together are at least 2 (1 - delta) / (1 + e^epsilon).
-    """
-    if epsilon > 500:
-        return 1.0
-    return min(1.0, 1 - (1 - delta) / (1 + math.exp(epsilon)))
 
 
 def skeleton(result: RunResult) -> Edges:

@@ -81,14 +81,17 @@ class Neighbours:
         return replace(self, epsilon=epsilon)
 
 
-def guess_bound(epsilon: float) -> float:
-    """e^eps / (1 + e^eps): how often any guess between any two neighbours can be right at most.
+def guess_bound(epsilon: float, delta: float = 0.0) -> float:
+    """(e^eps + delta) / (1 + e^eps): how often any guess between two neighbours can be right.
 
-    For an epsilon-DP output and a fair coin (Wasserman and Zhou 2010; Kairouz et al. 2015).
+    For an (epsilon, delta)-DP output and a fair coin (Wasserman and Zhou 2010; Kairouz, Oh and
+    Viswanath 2015, section 2: both kinds of errors are together at least 2 (1 - delta) / (1 +
+    e^eps)).
     """
     if not epsilon >= 0:
         raise InputError("Epsilon must be at least 0.")
-    return 1 / (1 + math.exp(-epsilon))
+    pure = 1 / (1 + math.exp(-epsilon))
+    return pure + delta * (1 - pure)
 
 
 def farthest(data: Dataset, q: Query, epsilon: float) -> Neighbours:

@@ -10,14 +10,15 @@ from scipy.stats import norm
 
 from engine import Dataset, InputError, load_dataset
 from engine.statistics.rank import kendall_z
-from engine.studies.membership import loudest, play, success_bound
+from engine.studies.membership import loudest, play
+from engine.studies.neighbours import guess_bound
 
 
 def test_the_bound() -> None:
-    assert success_bound(0.0, 0.0) == 0.5
-    assert success_bound(1.0, 0.0) == pytest.approx(math.e / (1 + math.e))
-    assert success_bound(math.inf, 0.0) == 1
-    assert success_bound(0.0, 0.1) == pytest.approx(0.55)
+    assert guess_bound(0.0, 0.0) == 0.5
+    assert guess_bound(1.0, 0.0) == pytest.approx(math.e / (1 + math.e))
+    assert guess_bound(math.inf, 0.0) == 1
+    assert guess_bound(0.0, 0.1) == pytest.approx(0.55)
 
 
 def test_a_guesser_stays_below_the_bound() -> None:
@@ -29,7 +30,7 @@ def test_a_guesser_stays_below_the_bound() -> None:
         play("svt_pc", data, row, record, draws=60, seed=s, values=values) for s in (0, 1000)
     )
     assert seen.draws == fresh.draws == 60
-    assert seen.bound == success_bound(0.5, seen.delta)
+    assert seen.bound == guess_bound(0.5, seen.delta)
     assert seen.success(fresh) <= seen.bound + 3 * math.sqrt(0.25 / 120)
     assert seen.best >= 0.5
 

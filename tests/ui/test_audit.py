@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.audit.survey import FAULT, PUBLISHED
 from engine.release.plan import planned_algorithms
-from engine.studies.membership import success_bound
+from engine.studies.neighbours import guess_bound
 from pages.components.state import audits, plans
 from pages.components.views.audit import replay_ratios, sentence
 from pages.components.views.plan import sentence as plan_sentence
@@ -99,5 +99,5 @@ def test_the_game_keeps_the_score_and_says_what_nobody_can_beat(open_app: Open) 
         assert not app.exception
         shown = {m.label: m.value for m in app.metric}
         assert shown["You"] == f"1 of {played}"
-    assert shown["Nobody can beat"] == f"{success_bound(1.0, 1e-6):.1%}"
+    assert shown["Nobody can beat"] == f"{guess_bound(1.0, 1e-6):.1%}"
     assert 0 <= float(shown["Best guesser"].rstrip("%")) <= 100

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from engine import load_dataset
+from engine.registry import algorithm
 from engine.studies.membership import Edges, Game, loudest, play
 from pages.components import text
 
@@ -21,7 +22,7 @@ class Table:
     """What lies before the class: a graph, and how often they were right so far."""
 
     epsilon: float
-    outcome: Edges = frozenset()
+    outcome: Edges | None = None  # before the first graph is dealt
     inside: bool = False
     right: int = 0
     played: int = 0
@@ -37,7 +38,9 @@ class Table:
         self.outcome, self.inside = self.unseen.pop()
 
 
-@st.cache_resource(max_entries=len(EPSILONS), show_spinner="Both datasets are run, 240 times …")
+@st.cache_resource(
+    max_entries=len(EPSILONS), show_spinner=f"Both datasets are run, {4 * DRAWS} times …"
+)
 def games(epsilon: float) -> tuple[Game, Game]:
     """Draws for the best guesser to learn from, and as many that he has not seen."""
     data = load_dataset(NETWORK, n=ROWS, seed=1)
@@ -54,21 +57,23 @@ def membership_view() -> None:
     epsilon = float(
         st.select_slider("ε of each run", EPSILONS, value=1.0, key="audit-game-epsilon")
     )
-    if not st.session_state.get("audit-game-on") and not st.button(
-        "Play", key="audit-game-start", on_click=_begin
-    ):
+    table: Table | None = st.session_state.get(_TABLE)
+    if table is None:
+        st.button("Play", key="audit-game-start", on_click=_sit_down, args=(epsilon,))
         st.caption(
             f"A coin decides whether {ROWS} invented people are taken as they are, or with one of "
             "them replaced by the person who is least like them. You see the learned graph."
         )
         return
     seen, fresh = games(epsilon)
-    table: Table | None = st.session_state.get(_TABLE)
-    if table is None or table.epsilon != epsilon:
+    if table.epsilon != epsilon:
         table = st.session_state[_TABLE] = Table(epsilon)
+    if table.outcome is None:
         table.deal(fresh)
+    assert table.outcome is not None
     links = ", ".join(f"{text.plain(a)} – {text.plain(b)}" for a, b in sorted(table.outcome))
-    st.markdown(f"SVT-PC has learned: **{links or 'no link at all'}**. Was the person in?")
+    by = algorithm(ALGORITHM).title
+    st.markdown(f"{by} has learned: **{links or 'no link at all'}**. Was the person in?")
     with st.container(horizontal=True):
         for inside, words in ((True, "The person was in"), (False, "Somebody else was")):
             st.button(
@@ -97,8 +102,8 @@ def score(table: Table, seen: Game, fresh: Game) -> None:
     )
 
 
-def _begin() -> None:
-    st.session_state["audit-game-on"] = True
+def _sit_down(epsilon: float) -> None:
+    st.session_state[_TABLE] = Table(epsilon)
 
 
 def _answer(table: Table, fresh: Game, guess: bool) -> None:

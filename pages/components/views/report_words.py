@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from engine import Dataset, RunResult
+from engine.studies.neighbours import guess_bound
 from engine.studies.repeat import Outcome, outcome_of, usual
 from pages.components import text
 from pages.components.text import number
@@ -62,7 +63,7 @@ def price(result: RunResult) -> str:
     if cap is not None:
         if cap.epsilon > 30:
             return "At so large an ε the promise protects nobody in practice."
-        chance = number(100 / (1 + math.exp(-cap.epsilon)), 3)
+        chance = number(100 * guess_bound(cap.epsilon), 3)
         return (
             "The promise: who sees this result, knows everybody else's row and must guess which of "
             f"two rows one person had is right at most {chance} % of the time; 50 % is chance."
