@@ -63,6 +63,10 @@ class Graph:
         """The nodes that conditioning sets of x - y may be drawn from, on x's side."""
         return sorted(self._frozen[x] - {y})
 
+    def around(self, x: int) -> list[int]:
+        """The nodes that x's queries of this order are about: adjacent now or as it began."""
+        return sorted(self._live[x] | self._frozen[x])
+
     def has_edge(self, x: int, y: int) -> bool:
         """Whether x - y is still there."""
         return y in self._live[x]
@@ -146,9 +150,10 @@ class TestByTest:
     def _queries(self, x: int, y: int, order: int, graph: Graph) -> Iterator[Query]:
         """The pair's queries of this order that have not been asked; from both sides if stable."""
         sides = ((x, y), (y, x)) if graph.stable else ((x, y),)
+        low, high = min(x, y), max(x, y)
         for a, b in sides:
             for given in combinations(graph.candidates(a, b) if order else (), order):
-                query = Query(min(x, y), max(x, y), given)
+                query = Query(low, high, given)
                 if query not in self._asked:
                     yield query
 
