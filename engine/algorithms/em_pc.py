@@ -34,7 +34,6 @@ from engine.privacy.mechanisms import exponential
 from engine.session import Session
 from engine.statistics.distance import records_to_flip
 from engine.statistics.kinds import DEFAULT_THRESHOLD, Score
-from engine.tables.rows import Rows
 
 Utilities = NDArray[np.float64]
 
@@ -98,19 +97,14 @@ class GreedyUtility:
     def __init__(self, data: Dataset, params: EMPCParameters):
         self._scores = Scores(data, "g2", "published")
         self._alpha, self._n = params.cutoff, data.n
-        self._folded: Rows | None = None
         # What follows from the range: between -n - 1 and n.
         self.defended = 2.0 * data.n + 1
-
-    def begin(self, columns: list[int], order: int) -> None:
-        """Queries of these columns come next: at higher orders most are new, and must be counted."""
-        self._folded = self._scores.store.rows.over(columns) if order > 1 else None
 
     def of(self, x: int, y: int, sets: list[tuple[int, ...]]) -> list[float]:
         """-inf for every set but the one with the largest p-value, which gets the distance."""
         low, high = min(x, y), max(x, y)
         queries = [Query(low, high, given) for given in sets]
-        near = [_nearness(self._scores.full(q, self._folded)) for q in queries]
+        near = [_nearness(self._scores.full(q)) for q in queries]
         best = max(range(len(sets)), key=near.__getitem__)
         out = [-math.inf] * len(sets)
         out[best] = float(self._distance(queries[best]))
@@ -137,9 +131,6 @@ class GapUtility:
     def __init__(self, data: Dataset, params: EMPCParameters):
         self._evidence = Evidence(data, replace(params, statistic=params.test), "z")
         self.defended = self._evidence.defended_ratio(Query(0, min(1, data.d - 1), ()))
-
-    def begin(self, columns: list[int], order: int) -> None:
-        """Nothing to prepare."""
 
     def of(self, x: int, y: int, sets: list[tuple[int, ...]]) -> list[float]:
         """One utility for each set."""
@@ -207,9 +198,7 @@ class EMPC:
     ) -> dict[int, tuple[list[tuple[int, ...]], list[float]]]:
         """For each neighbour its conditioning sets and their utilities."""
         options = {}
-        neighbours = graph.adjacent(x)
-        self._utility.begin([x, *graph.around(x)], order)
-        for y in neighbours:
+        for y in graph.adjacent(x):
             sets = list(combinations(graph.candidates(x, y) if order else (), order))
             if sets:
                 graph.tests[order] += len(sets)

@@ -46,13 +46,9 @@ class Scores:
         self.store: Store = store_of(data)
         self._oracle = OracleScores(data) if statistic == "oracle" else None
 
-    def full(self, q: Query, folded: Rows | None = None) -> Score:
-        """The query's score on all rows; counted, if need be, from ``folded`` ones.
-
-        ``folded``: all rows through the query's columns and others (:meth:`Rows.over`).
-        """
-        count = self.store.count if folded is None else folded.table
-        return self.store.keep((self._kind, q), lambda: self._compute(count, q))
+    def full(self, q: Query) -> Score:
+        """The query's score on all rows."""
+        return self.store.keep((self._kind, q), lambda: self._compute(self.store.count, q))
 
     def on(self, rows: Rows, q: Query) -> Score:
         """The query's score on a subsample."""

@@ -63,10 +63,6 @@ class Graph:
         """The nodes that conditioning sets of x - y may be drawn from, on x's side."""
         return sorted(self._frozen[x] - {y})
 
-    def around(self, x: int) -> list[int]:
-        """The nodes that x's queries of this order are about: adjacent now or as it began."""
-        return sorted(self._live[x] | self._frozen[x])
-
     def has_edge(self, x: int, y: int) -> bool:
         """Whether x - y is still there."""
         return y in self._live[x]

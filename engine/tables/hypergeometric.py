@@ -23,6 +23,7 @@ Uniforms = tuple[int, int]
 _LOOKED_UP = 1 << 20
 
 
+@lru_cache(maxsize=1)  # a run draws thousands of samples from one generator
 def uniforms(rng: np.random.Generator) -> Uniforms:
     """Where compiled code finds the generator's uniform numbers: a function's address, its state's.
 

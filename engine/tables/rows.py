@@ -18,7 +18,6 @@ DENSE_CELLS = 1 << 20  # above this many cells a query's strata are compressed t
 _BLOCK = 4096
 _LANES = 4  # neighbouring rows often hit one cell; separate sums keep them from waiting in line
 _LANE_CELLS = 1 << 14
-_FOLDED_CELLS = 1 << 16  # to count more takes as long as several tables of all rows
 
 
 @njit(cache=True, nogil=True)
@@ -63,7 +62,21 @@ def _count_cells(columns, which, strides, index, weights, cells):  # type: ignor
                 d[index[r + 3]] += 1
             for r in range(whole, size):
                 a[index[r]] += 1
-    return sums.sum(axis=0)
+    out = a.astype(np.int64)
+    for lane in range(1, lanes):
+        out += sums[lane]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _cells(columns, which, strides):  # type: ignore[no-untyped-def]
+    """Every row's cell; the arguments are those of :func:`_count_cells`."""
+    out = np.zeros(columns.shape[1], np.int32)
+    for i in range(which.size):
+        column, stride = columns[which[i]], strides[i]
+        for r in range(out.size):
+            out[r] += column[r] * stride
+    return out
 
 
 @lru_cache(maxsize=4096)
@@ -123,32 +136,10 @@ class Rows:
         sizes = [self.cardinalities[c] for c in columns]
         return self._count(columns, sizes).reshape(sizes)
 
-    def over(self, columns: Sequence[int]) -> Rows:
-        """The rows through these columns alone, equal ones added up: far fewer to count.
-
-        For tables of these columns; the others' codes are 0. All rows as they are where the columns
-        have too many cells to count them in passing, or hardly fewer distinct rows.
-        """
-        sizes = [self.cardinalities[c] for c in columns]
-        if math.prod(sizes) > _FOLDED_CELLS:
-            return self
-        counts = self._count(columns, sizes)
-        occupied = np.flatnonzero(counts)
-        if 2 * occupied.size > len(self.codes):
-            return self
-        codes = np.zeros((len(self.cardinalities), occupied.size), self.codes.dtype)
-        for column, levels in zip(columns, np.unravel_index(occupied, sizes), strict=True):
-            codes[column] = levels
-        weights = counts[occupied].astype(np.int32)
-        return Rows(codes.T, weights, self.cardinalities, self.n)
-
     def cells(self, columns: Sequence[int]) -> NDArray[np.int32]:
         """Each row's cell in the flat counts of the columns."""
         strides = layout(tuple(self.cardinalities[c] for c in columns))[1]
-        out = np.zeros(len(self.codes), np.int32)
-        for column, stride in zip(columns, strides, strict=True):
-            out += self.codes[:, column] * np.int32(stride)
-        return out
+        return np.asarray(_cells(self.codes.T, np.array(columns, np.int64), strides))
 
 
 def fold(data: Dataset) -> tuple[Rows, NDArray[np.int64]]:

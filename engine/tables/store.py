@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable
 from threading import RLock
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 from engine.data.dataset import Dataset
 from engine.tables.pairs import Pairs
 from engine.tables.rows import fold
+
+_JOINT_CELLS = 1 << 9  # 4 kB; larger counts would drive scores out
 
 T = TypeVar("T")
 Key = tuple[Hashable, ...]
@@ -94,10 +97,21 @@ class Store:
         return self.keep(("table", x, y, given), lambda: self.count(x, y, given))
 
     def count(self, x: int, y: int, given: tuple[int, ...] = ()) -> NDArray[np.int64]:
-        """The query's table on all rows, counted now; those of all pairs together if many."""
-        if given or not Pairs.worthwhile(self.rows):
+        """The query's table on all rows; those of all pairs are counted together if many.
+
+        A search asks about x and y given z, x and z given y, and y and z given x: small counts of
+        the columns are kept for all of them.
+        """
+        if not given and Pairs.worthwhile(self.rows):
+            return self.keep(("pairs",), lambda: Pairs(self.rows)).table(x, y)
+        wanted, levels = (*given, x, y), self.rows.cardinalities
+        columns = tuple(sorted(wanted))
+        if math.prod(levels[c] for c in columns) > _JOINT_CELLS:
             return self.rows.table(x, y, given)
-        return self.keep(("pairs",), lambda: Pairs(self.rows)).table(x, y)
+        joint = self.keep(("joint", columns), lambda: self.rows.counts(columns))
+        if columns != wanted:
+            joint = joint.transpose([columns.index(c) for c in wanted])
+        return joint.reshape(-1, levels[x], levels[y])
 
     def kept(self, key: Hashable) -> object | None:
         """What is kept under the key, or None; nothing is computed."""

@@ -172,7 +172,9 @@ class _PickedRows:
 
     def table(self, x: int, y: int, given: Sequence[int] = ()) -> NDArray[np.int64]:
         for column in {x, y, *given} - self._gathered:
-            np.take(self._folded.codes[:, column], self._picked, out=self._rows.codes[:, column])
+            # "clip" looks up without a copy in between; no index is out of range.
+            into = self._rows.codes[:, column]
+            np.take(self._folded.codes[:, column], self._picked, out=into, mode="clip")
             self._gathered.add(column)
         return self._rows.table(x, y, given)
 
