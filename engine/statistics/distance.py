@@ -89,11 +89,8 @@ def _moves(table, s, sign, rows, columns, gain, cell):  # type: ignore[no-untype
     _steps(counts, up, down)
     _steps(rows, row_up, row_down)
     _steps(columns, column_up, column_down)
-    at_row, at_column = np.empty(counts.size, np.int64), np.empty(counts.size, np.int64)
-    for here in range(counts.size):  # once, because a division costs more than the rest of a move
-        at_row[here], at_column[here] = here // columns.size, here % columns.size
     for here in range(counts.size):
-        i, j = at_row[here], at_column[here]
+        i, j = here // columns.size, here % columns.size
         if rows[i] > 0 and columns[j] > 0:
             # An empty row or column is no place to put a record: it changes the freedom.
             into = sign * (up[here] - row_up[i] - column_up[j] + _step(n))
@@ -104,7 +101,7 @@ def _moves(table, s, sign, rows, columns, gain, cell):  # type: ignore[no-untype
             if out > gain[s, 0]:
                 gain[s, 0], cell[s, 0] = out, here
             for there in range(counts.size):
-                k, m = at_row[there], at_column[there]
+                k, m = there // columns.size, there % columns.size
                 if there == here or rows[k] == 0 or columns[m] == 0:
                     continue
                 change = up[there] - down[here]
@@ -159,9 +156,10 @@ def _greedy(table, critical, raising, limit):  # type: ignore[no-untyped-def]
         table[s, i, j] -= batch
         table[t, k, m] += batch
         before = value
-        for u in (s, t):
+        for again, u in enumerate((s, t)):
             value -= part[u]
-            part[u] = _moves(table, u, sign, rows, columns, gain, cell)
+            if not (again and s == t):  # inside a stratum there is one to look at
+                part[u] = _moves(table, u, sign, rows, columns, gain, cell)
             value += part[u]
         changed += batch
         if sign * (value - before) <= 0:

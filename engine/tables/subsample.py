@@ -76,7 +76,8 @@ class Subsample:
         rows, row_index = self._store.rows, self._store.index_of_rows()
         if not self._columns:
             chosen = self._rng.choice(self._store.n, self.n, replace=False, shuffle=False)
-            return _PickedRows(rows, np.bincount(row_index[chosen], minlength=len(rows.codes)))
+            times = np.bincount(row_index[chosen], minlength=len(rows.codes)).astype(np.int32)
+            return _PickedRows(rows, times)
         cell = rows.cells(self._columns)
         left = rows.counts(self._columns).ravel().astype(np.int32)
         wanted = self._drawn.astype(np.int32)
@@ -109,27 +110,28 @@ class _Growth:
         columns, levels = known + new, rows.cardinalities
         parts = None
         if new:
-            parts = rows.counts(columns).reshape(math.prod(levels[c] for c in known), -1)
-        *given, x, y = wanted
-        shape = math.prod(levels[c] for c in given), levels[x], levels[y]
+            kinds = math.prod([levels[c] for c in new])
+            parts = rows.counts(columns).reshape(-1, kinds)
+        cells, strides = layout(tuple([levels[c] for c in wanted]))
+        x, y = levels[wanted[-2]], levels[wanted[-1]]
+        shape = cells // (x * y), x, y
         if columns == wanted:
             return _Growth(columns, parts, None, shape)
-        strides = layout(tuple(levels[c] for c in wanted))[1]
         stride = dict(zip(wanted, strides.tolist(), strict=True))
-        target = _places(np.array([(levels[c], stride.get(c, 0)) for c in columns], np.int64))
-        return _Growth(columns, parts, target, shape)
+        axes = np.array([[levels[c] for c in columns], [stride.get(c, 0) for c in columns]])
+        return _Growth(columns, parts, np.asarray(_places(axes)), shape)
 
 
 @njit(cache=True, nogil=True)
 def _places(axes):  # type: ignore[no-untyped-def]
     """For every cell of a table, in order, the sum of its codes times strides.
 
-    ``axes`` (columns, 2): the levels of each and its stride, 0 for a column that is summed over.
+    ``axes`` (2, columns): the levels of each and its stride, 0 for a column that is summed over.
     """
-    out = np.zeros(np.prod(axes[:, 0]), np.int32)
+    out = np.zeros(np.prod(axes[0]), np.int32)
     done = 1  # how many cells the columns so far have; they are numbered in out[:done]
-    for i in range(axes.shape[0]):
-        levels, stride = axes[i]
+    for i in range(axes.shape[1]):
+        levels, stride = axes[0, i], axes[1, i]
         for cell in range(done - 1, -1, -1):  # backwards: a cell's places follow its number
             first = out[cell]
             for level in range(levels):
@@ -160,12 +162,11 @@ def _growth(store: Store, known: tuple[int, ...], wanted: tuple[int, ...]) -> _G
 class _PickedRows:
     """Chosen rows, ``times`` how often each folded one; a column is gathered when first asked for.
 
-    ``times`` (folded rows,), whole numbers of which most may be 0.
+    ``times`` (folded rows,) of which most may be 0.
     """
 
-    def __init__(self, folded: Rows, times: NDArray[np.integer]):
-        self._folded, self._picked = folded, np.flatnonzero(times)
-        weights = times[self._picked].astype(np.int32)
+    def __init__(self, folded: Rows, times: NDArray[np.int32]):
+        self._folded, (self._picked, weights) = folded, _positive(times)
         codes = np.empty((folded.codes.shape[1], weights.size), folded.codes.dtype).T
         self._rows = Rows(codes, weights, folded.cardinalities, int(weights.sum()))
         self._gathered: set[int] = set()
@@ -177,6 +178,13 @@ class _PickedRows:
             np.take(self._folded.codes[:, column], self._picked, out=into, mode="clip")
             self._gathered.add(column)
         return self._rows.table(x, y, given)
+
+
+@njit(cache=True, nogil=True)
+def _positive(times):  # type: ignore[no-untyped-def]
+    """(where they are, the positive numbers)."""
+    where = np.flatnonzero(times)
+    return where, times[where]
 
 
 @njit(cache=True, nogil=True)
