@@ -33,17 +33,17 @@ def cpu_seconds() -> float:
 
 def draws() -> tuple[int, float]:
     """(cells drawn, CPU seconds in the generator's loop) of Priv-PC's runs with one seed."""
-    cells, seconds, split = 0, 0.0, subsample._split
+    cells, seconds, split = 0, 0.0, subsample.split
 
-    def timed(parts: Any, drawn: Any, rng: Any) -> Any:
+    def timed(parts: Any, drawn: Any, *source: Any) -> Any:
         nonlocal cells, seconds
         start = time.thread_time()
-        out = split(parts, drawn, rng)
+        out = split(parts, drawn, *source)
         seconds += time.thread_time() - start
         cells += int((drawn > 0).sum()) * parts.shape[1]
         return out
 
-    with patch.object(subsample, "_split", timed):
+    with patch.object(subsample, "split", timed):
         for network in PRIV_PC_NETWORKS:
             for epsilon in FIGURE1_EPSILONS:
                 data = load_dataset(network)

@@ -213,15 +213,16 @@ class EMPC:
         if self._greedy:  # the published u is this less 1 at the b that the data suggest
             u[int(np.count_nonzero(s > 0))] -= 1
         count = self._draw(u, self._epsilon / 2, "how many", order)
-        self._session.emit(
-            "how many",
-            "counted",
-            reason=f"the exponential mechanism drew how many of the {s.size} edges at "
-            f"{self._names[x]} go: {count}",
-            order=order,
-            value=float(count),
-            internal={"utilities": u.tolist()},
-        )
+        if self._session.trace:
+            self._session.emit(
+                "how many",
+                "counted",
+                reason=f"the exponential mechanism drew how many of the {s.size} edges at "
+                f"{self._names[x]} go: {count}",
+                order=order,
+                value=float(count),
+                internal={"utilities": u.tolist()},
+            )
         return count
 
     def _choices(

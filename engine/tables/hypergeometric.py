@@ -36,9 +36,8 @@ def uniforms(rng: np.random.Generator) -> Uniforms:
     return function, interface.state_address
 
 
-@intrinsic
-def next_uniform(_: Any, source: Any) -> Any:
-    """The next number between 0 and 1 of :func:`uniforms`, in compiled code."""
+def _next_uniform(_: Any, source: Any) -> Any:
+    """The call of the function at the first address with the second, for numba's compiler."""
 
     def call(_: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         address, state = (builder.extract_value(arguments[0], i) for i in (0, 1))
@@ -46,6 +45,10 @@ def next_uniform(_: Any, source: Any) -> Any:
         return builder.call(builder.inttoptr(address, kind.as_pointer()), [state])
 
     return types.float64(source), call
+
+
+# The next number between 0 and 1 of `uniforms`, in compiled code.
+next_uniform: Any = intrinsic(_next_uniform)
 
 
 @lru_cache(maxsize=4)

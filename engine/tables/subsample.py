@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from engine.randomness import Randomness
-from engine.tables.hypergeometric import Uniforms, log_factorials, next_uniform, split, uniforms
+from engine.tables.hypergeometric import log_factorials, next_uniform, split, uniforms
 from engine.tables.rows import Rows, layout
 from engine.tables.store import Store
 
