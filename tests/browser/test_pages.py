@@ -56,3 +56,10 @@ def test_it_opens(visitor: tuple[Page, list[str]], screenshots: Path, entry: Pag
     assert page.locator(BROKEN).count() == 0
     assert complaints == []
     assert page.blocked == []  # type: ignore[attr-defined]
+
+
+def test_axe_sees_a_faint_heading(visitor: tuple[Page, list[str]]) -> None:
+    heading = visitor[0].locator("h1").first
+    heading.evaluate("(e) => { e.style.color = 'rgb(128 128 128 / 10%)'; }")
+    assert [found.split(":")[0] for found in serious(visitor[0], COLOUR)] == ["color-contrast"]
+    heading.evaluate("(e) => { e.style.color = ''; }")
