@@ -83,7 +83,8 @@ class Store:
         self._spread: NDArray[np.int64] | None = None
         self._kept = _shared if limit is None else Bounded(limit, _size)
         self._mine = object()  # what the keys of this store begin with
-        finalize(self, self._kept.forget, self._mine)
+        # At the end of the process all goes at once: to clear it entry by entry took seconds.
+        finalize(self, self._kept.forget, self._mine).atexit = False
 
     def keep(self, key: Hashable, make: Callable[[], T]) -> T:
         """A deterministic quantity of the dataset, computed at most once while it is kept."""
