@@ -241,7 +241,7 @@ def follow_source(page: str) -> None:
     query = address.arrived(page)
     if query is None or "shown" not in st.session_state:
         return
-    named = {name: query[name] for name in ("data", "n", "sample") if name in query}
+    named = {name: word for name, word in query.items() if name in ("data", "n", "sample")}
     if named or not drafted().source.own:  # an address without a dataset may be one of own data
         try:
             redraft(replace(drafted(), source=Settings.from_query(named).source))
