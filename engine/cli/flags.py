@@ -8,9 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from engine.data.dataset import Dataset
-from engine.data.folded import fold_table
 from engine.data.networks import NETWORKS, load_dataset
-from engine.data.reading import read_table
 from engine.data.schema import Schema, load_schema
 from engine.errors import InputError
 from engine.params import Spec
@@ -92,6 +90,8 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
         schema = None if args.schema is None else load_schema(args.schema)
         if args.fold is not None:
             return [_folded(args, schema)]
+        from engine.data.reading import read_table  # here: it loads pyarrow
+
         return [read_table(args.csv, query=args.query, schema=schema, **own)]
     if args.fold is not None:
         raise InputError("--fold belongs to --csv: a bundled network is sampled, not read.")
@@ -113,6 +113,7 @@ def _folded(args: argparse.Namespace, schema: Schema | None) -> Dataset:
         raise InputError(
             f"--fold takes an address such as tcp://host:8786, or none; {args.fold!r} is not one."
         )
+    from engine.data.folded import fold_table  # here: it loads pandas, half a second
 
     def show(done: int, total: int) -> None:
         if total > 1 and sys.stderr.isatty():
