@@ -9,7 +9,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import networkx as nx
 import numpy as np
@@ -104,7 +104,7 @@ def medians(table: pd.DataFrame, quantities: Sequence[str]) -> pd.DataFrame:
     return _points(table, quantities)[list(quantities)].median().reset_index(drop=True)
 
 
-def _points(table: pd.DataFrame, quantities: Sequence[str]) -> DataFrameGroupBy:
+def _points(table: pd.DataFrame, quantities: Sequence[str]) -> DataFrameGroupBy[tuple[object, ...], Literal[True]]:
     """The runs of each point of a curve, with these quantities as numbers."""
     by = ["dataset", "algorithm", *dict.fromkeys(("epsilon", *varied(table)))]
     by = [c for c in by if c in table]
