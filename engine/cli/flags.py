@@ -8,9 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from engine.data.dataset import Dataset
-from engine.data.folded import fold_table
 from engine.data.networks import NETWORKS, load_dataset
-from engine.data.reading import read_table
 from engine.data.schema import Schema, load_schema
 from engine.errors import InputError
 from engine.params import Spec
@@ -98,6 +96,8 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
         if args.fold is not None:
             del own["missing"]  # a declared schema says what a missing value counts as
             return [folded(args.csv, schema, args.fold, query=args.query, **own)]
+        from engine.data.reading import read_table  # here: it loads pyarrow
+
         return [read_table(args.csv, query=args.query, schema=schema, **own)]
     if args.fold is not None:
         raise InputError("--fold belongs to --csv: a bundled network is sampled, not read.")
@@ -122,6 +122,8 @@ def folded(path: str, schema: Schema | None, address: str, **options: Any) -> Da
         raise InputError(
             f"--fold takes an address such as tcp://host:8786, or none; {address!r} is not one."
         )
+    from engine.data.folded import fold_table  # here: it loads pandas, half a second
+
     line, scheduler = FoldingLine(), None if address == HERE else address
     try:
         return fold_table(path, schema=schema, scheduler=scheduler, watch=line.show, **options)
