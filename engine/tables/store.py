@@ -49,7 +49,10 @@ class Bounded(OrderedDict[Key, object]):
             while self.bytes > self._limit and len(self) > 1:
                 oldest, dropped = self.popitem(last=False)
                 self.bytes -= self._size(dropped)
-                self._alike[oldest[0]].discard(oldest)
+                alike = self._alike[oldest[0]]
+                alike.discard(oldest)
+                if not alike:  # a dataset that lives on would keep an empty set here
+                    del self._alike[oldest[0]]
         return value
 
     def forget(self, first: Hashable) -> None:
