@@ -7,9 +7,9 @@ Kusner et al. (2016): Theorems 2 and 4.
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import numpy as np
+from scipy.special import lambertw
 
 from engine.errors import InputError
 
@@ -28,6 +28,10 @@ def sieve_epsilon(epsilon: float, n: int, m: int) -> float:
     return math.log1p(n / m * math.expm1(half))
 
 
+# Where 2u = (1+u) ln(1+u): with u = e^L - 1, L = 2 - 2 e^-L; L - 2 is Lambert's W at -2 e^-2.
+_BEST_U = math.expm1(2 + float(lambertw(-2 * math.exp(-2)).real))
+
+
 def best_rate(epsilon: float) -> float:
     """The sampling rate m/n that minimises the sieve's noise level, clipped to [1/20, 1].
 
@@ -36,14 +40,7 @@ def best_rate(epsilon: float) -> float:
     """
     if epsilon / 2 > 500:
         return 1.0
-    return float(np.clip(math.expm1(epsilon / 2) / _best_u(), MIN_RATE, 1.0))
-
-
-@cache
-def _best_u() -> float:
-    from scipy.optimize import brentq  # slow to load, and few runs need it
-
-    return float(brentq(lambda u: 2 * u - (1 + u) * math.log1p(u), 1.0, 10.0, xtol=1e-13))
+    return float(np.clip(math.expm1(epsilon / 2) / _BEST_U, MIN_RATE, 1.0))
 
 
 def best_subsample(epsilon: float, n: int) -> int:

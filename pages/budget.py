@@ -18,6 +18,7 @@ from pages.components.views.theory import increments_view, lemma_view
 
 def main() -> None:
     """The page, top to bottom."""
+    runs.follow_source("budget")
     runs.shown()
     with st.sidebar:
         dataset.picker(key="budget")

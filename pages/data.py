@@ -16,7 +16,7 @@ from pages.components.views.strip import drafted_data, show_strip
 
 def main() -> None:
     """The page, top to bottom."""
-    runs.follow("data")
+    runs.follow_source("data")
     runs.shown()
     with st.sidebar:
         dataset.picker(key="data")

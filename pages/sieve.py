@@ -17,6 +17,7 @@ from pages.components.views.strip import drafted_data, show_strip
 
 def main() -> None:
     """The page, top to bottom."""
+    runs.follow_source("sieve")
     runs.shown()
     with st.sidebar:
         dataset.picker(key="sieve")

@@ -23,11 +23,19 @@ settings.load_profile("ci" if os.environ.get("CI") else "default")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The browser's tests are marked, and come first: they are the longest."""
+    """The browser's tests are marked, and come first: they are the longest.
+
+    Of these the walk through all pages comes first: it looks at them as a new visitor finds them.
+    """
     for item in items:
         if item.path.is_relative_to(BROWSER_TESTS):
             item.add_marker(pytest.mark.browser)
-    items.sort(key=lambda item: item.get_closest_marker("browser") is None)
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("browser") is None,
+            item.path != BROWSER_TESTS / "test_pages.py",
+        )
+    )
 
 
 class OneBrowser(LoadFileScheduling):

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from scipy.optimize import brentq
 
 from engine.algorithm import Algorithm, Outcome
 from engine.constraint.allocation import likely_tests
@@ -93,17 +92,19 @@ class NoisePlan:
 def plan(total: Guarantee, tests: int, rate: float) -> NoisePlan:
     """The least noise with which ``tests`` releases on a share ``rate`` cost the total."""
     grid = 1 + np.logspace(-2, 4, 241) if rate >= 1 else WHOLE_ORDERS
-    plans = [NoisePlan(math.inf, 2.0)]
+    best = NoisePlan(math.inf, 2.0)
     for renyi_order in map(float, grid):
         room = total.epsilon - renyi_to_epsilon(0.0, renyi_order, total.delta)
         if room > 0:
             each = room / tests * (1 - HAIR)
-            plans.append(NoisePlan(_multiplier(each, rate, renyi_order), renyi_order))
-    return min(plans, key=lambda p: p.multiplier)
+            multiplier = _multiplier(each, rate, renyi_order, best.multiplier)
+            if multiplier < best.multiplier:
+                best = NoisePlan(multiplier, renyi_order)
+    return best
 
 
-def _multiplier(cost: float, rate: float, renyi_order: float) -> float:
-    """sigma / sensitivity at which one release has the given Renyi cost."""
+def _multiplier(cost: float, rate: float, renyi_order: float, known: float) -> float:
+    """sigma / sensitivity at which one release has the given Renyi cost; inf if above ``known``."""
     # Without sampling the cost is renyi_order / (2 sigma^2).
     full = math.sqrt(renyi_order / (2 * cost))
     if rate >= 1:
@@ -112,6 +113,11 @@ def _multiplier(cost: float, rate: float, renyi_order: float) -> float:
     def excess(log_share: float) -> float:
         event = SubsampledGaussianEvent(1.0, full * math.exp(log_share), rate)
         return math.log(max(renyi(event, renyi_order), 1e-300) / cost)
+
+    # One look at what is known to be enough elsewhere spares most orders their search.
+    if known < full and excess(math.log(known / full)) > 0:
+        return math.inf
+    from scipy.optimize import brentq  # slow to load, and few runs need it
 
     lowest, tolerance = math.log(rate / 10), 1e-4
     if excess(lowest) <= 0 or excess(0.0) >= 0:  # sampling gains nothing at this order

@@ -19,8 +19,6 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import minimum_spanning_tree
 
 from engine.algorithm import Algorithm, Outcome
 from engine.constraint.learn import learn
@@ -201,6 +199,9 @@ class Posterior(TestByTest):
 
 def strongest_forest(tests: NoisyTests, graph: Graph) -> set[Pair]:
     """The maximum spanning forest of the graph's edges by their marginal dependence."""
+    from scipy.sparse import csr_array  # slow to load, and only this needs it
+    from scipy.sparse.csgraph import minimum_spanning_tree
+
     joined = np.triu(graph.matrix(), 1)
     bayes = np.where(joined, np.maximum(tests.marginal_bayes, -1.0), 0.0)
     # csgraph takes the least sum, and an entry of 0 for no edge.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 
 from engine.algorithm import Algorithm, Outcome
 from engine.data.dataset import Dataset
@@ -50,6 +49,8 @@ def published(data: Dataset, params: NoleaksParameters, session: Session, trace:
 
     The h(W) and the loss it looks at between gradients come from released weights and public rows.
     """
+    from scipy.optimize import minimize  # slow to load, and strict runs do without
+
     d = data.d
     read = published_data(data, params.scores(True), params.public_rows, session)
     sigma = analytic_gaussian_sigma(

@@ -8,9 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from engine.data.dataset import Dataset
-from engine.data.folded import fold_table
 from engine.data.networks import NETWORKS, load_dataset
-from engine.data.reading import read_table
 from engine.data.schema import Schema, load_schema
 from engine.errors import InputError
 from engine.params import Spec
@@ -56,6 +54,12 @@ def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) ->
     parser.add_argument(
         "--schema", metavar="FILE", help="its declared schema; without it nothing is defended"
     )
+    add_fold_flag(parser)
+    parser.add_argument("--truth", metavar="FILE", help="its true edges: two columns, from and to")
+
+
+def add_fold_flag(parser: argparse.ArgumentParser) -> None:
+    """Reading a table of any length."""
     parser.add_argument(
         "--fold",
         nargs="?",
@@ -64,7 +68,6 @@ def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) ->
         help="never hold its rows: fold equal ones on reading, here, or the files of a Parquet "
         "folder on a Dask cluster, e.g. tcp://host:8786; needs --schema",
     )
-    parser.add_argument("--truth", metavar="FILE", help="its true edges: two columns, from and to")
 
 
 def add_run_flags(parser: argparse.ArgumentParser) -> None:
@@ -91,7 +94,10 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
         own = {"truth": args.truth, "missing": args.missing, "encoding": args.csv_encoding}
         schema = None if args.schema is None else load_schema(args.schema)
         if args.fold is not None:
-            return [_folded(args, schema)]
+            del own["missing"]  # a declared schema says what a missing value counts as
+            return [folded(args.csv, schema, args.fold, query=args.query, **own)]
+        from engine.data.reading import read_table  # here: it loads pyarrow
+
         return [read_table(args.csv, query=args.query, schema=schema, **own)]
     if args.fold is not None:
         raise InputError("--fold belongs to --csv: a bundled network is sampled, not read.")
@@ -105,29 +111,43 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
     return [load_dataset(name, n=args.n, seed=args.data_seed) for name in names]
 
 
-def _folded(args: argparse.Namespace, schema: Schema | None) -> Dataset:
-    """A table whose rows are never held; a line of progress where there are several files."""
+def folded(path: str, schema: Schema | None, address: str, **options: Any) -> Dataset:
+    """A table whose rows are never held; on a terminal with a line that says how far it is.
+
+    ``address`` is HERE or a cluster's, ``options`` are those of :func:`fold_table`.
+    """
     if schema is None:
         raise InputError("--fold needs --schema FILE: levels that are found need all rows.")
-    if args.fold != HERE and "://" not in args.fold:
+    if address != HERE and "://" not in address:
         raise InputError(
-            f"--fold takes an address such as tcp://host:8786, or none; {args.fold!r} is not one."
+            f"--fold takes an address such as tcp://host:8786, or none; {address!r} is not one."
         )
+    from engine.data.folded import fold_table  # here: it loads pandas, half a second
 
-    def show(done: int, total: int) -> None:
-        if total > 1 and sys.stderr.isatty():
-            end = "\n" if done == total else ""
-            print(f"\r\033[K{done}/{total} files", end=end, file=sys.stderr, flush=True)
+    line, scheduler = FoldingLine(), None if address == HERE else address
+    try:
+        return fold_table(path, schema=schema, scheduler=scheduler, watch=line.show, **options)
+    finally:
+        line.end()
 
-    return fold_table(
-        args.csv,
-        schema=schema,
-        query=args.query,
-        scheduler=None if args.fold == HERE else args.fold,
-        truth=args.truth,
-        encoding=args.csv_encoding,
-        watch=show,
-    )
+
+class FoldingLine:
+    """How much of a table is folded, on one line of a terminal; nothing where there is none."""
+
+    def __init__(self) -> None:
+        self._shown = False
+
+    def show(self, done: int, total: int | None, unit: str) -> None:
+        """Write the line anew."""
+        if sys.stderr.isatty():
+            far = {"%": f"{done} %", "files": f"{done}/{total} files"}.get(unit, f"{done:,} {unit}")
+            print(f"\r\033[K{far} folded", end="", file=sys.stderr, flush=True)
+            self._shown = True
+
+    def end(self) -> None:
+        """Go on to the next line."""
+        if self._shown:
+            print(file=sys.stderr)
 
 
 def dataset(args: argparse.Namespace) -> Dataset:

@@ -10,14 +10,16 @@ from typing import Any
 
 from engine.cli.flags import (
     Parser,
+    add_fold_flag,
     add_json_flag,
     add_parameter_flags,
     chosen_algorithms,
     declared,
+    folded,
     values,
 )
 from engine.cli.interrupts import INTERRUPTED, interruptible
-from engine.data.reading import read_csv
+from engine.data.reading import read_table
 from engine.data.schema import load_schema
 from engine.errors import InputError
 from engine.release.budget import Budgets
@@ -41,6 +43,7 @@ def release_command(argv: Sequence[str]) -> int:
         allow_abbrev=False,
     )
     parser.add_argument("--csv", metavar="FILE", required=True, help="your data")
+    add_fold_flag(parser)
     parser.add_argument("--schema", metavar="FILE", required=True, help="their declared schema")
     parser.add_argument("--budget", metavar="NAME", required=True, help="the budget that pays")
     parser.add_argument("--out", metavar="FILE", required=True, help="the JSON file to write")
@@ -51,7 +54,10 @@ def release_command(argv: Sequence[str]) -> int:
     check_place(out)
     check_place(_page(out))
     budgets.show(args.budget)
-    data = read_csv(args.csv, schema=schema)
+    if args.fold is None:
+        data = read_table(args.csv, schema=schema)
+    else:
+        data = folded(args.csv, schema, args.fold)
     chosen = values(args, specs)
     try:
         with interruptible() as cancelled:

@@ -41,10 +41,9 @@ def run_command(argv: Sequence[str]) -> int:
     add_run_flags(parser)
     add_parameter_flags(parser, specs)
     args = parser.parse_args(argv)
+    data, given = dataset(args), values(args, specs)  # an interrupted reading has nothing to keep
     with interruptible() as cancelled:
-        result = run(
-            chosen.key, dataset(args), seed=args.seed, cancelled=cancelled, **values(args, specs)
-        )
+        result = run(chosen.key, data, seed=args.seed, cancelled=cancelled, **given)
     print(json.dumps(result_dict(result)) if args.json else summary(result))
     if result.status == "cancelled":
         print("Stopped; what was decided until then is shown.", file=sys.stderr)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from engine.constraint.skeleton import Graph
@@ -176,6 +175,8 @@ def _fit(shape: Vector, a: Vector, b: Vector, budget: float) -> Vector:
 
 
 def _descend(start: Vector, a: Vector, b: Vector, budget: float, objective: Objective) -> Vector:
+    from scipy.optimize import minimize  # slow to load, and few runs need it
+
     scale = float(start.max())
 
     def budgets(steps: Vector) -> Vector:

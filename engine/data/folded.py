@@ -10,6 +10,7 @@ its weights are sums, so it is the same to the byte however the rows were parted
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -33,12 +34,19 @@ from engine.errors import DataError, InputError
 from engine.version import __version__
 
 MEMORY = "1GB"  # what DuckDB may hold; the rest is spilled
-Watch = Callable[[int, int], None]
+LOOK = 0.2  # seconds between two looks at how far DuckDB is
+# Called with how much is folded, of how much if that is known, and what it counts: "files", "%" or
+# "rows".
+Watch = Callable[[int, int | None, str], None]
 
 # Types whose values are grouped as they are, and those that are binned as numbers.
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 _PLAIN = {"VARCHAR", "BOOLEAN", "DATE", *_WHOLE}
 _BINNED = {"FLOAT", "DOUBLE", *_WHOLE}
+
+
+def _unwatched(done: int, total: int | None, unit: str) -> None:
+    """Nobody asks how far it is."""
 
 
 def fold_table(
@@ -53,7 +61,7 @@ def fold_table(
     encoding: str = "utf-8",
     decimal: str | None = None,
     thousands: str | None = None,
-    watch: Watch = lambda done, total: None,
+    watch: Watch = _unwatched,
 ) -> Dataset:
     """Read any table under a declared schema without ever holding its rows.
 
@@ -62,7 +70,8 @@ def fold_table(
     schema      the declared public facts; a cell they do not foresee counts as their ``other``.
     scheduler   the address of a Dask cluster that folds the files of a Parquet folder, which every
                 worker must see at the same path; without it this process folds them.
-    watch       called with (files folded, files in all).
+    watch       called with (files folded, files in all, "files"); for one table with (percent, 100,
+                "%") where DuckDB groups it, else with (rows so far, None, "rows").
 
     The dataset has weights; a run on it gives what the same rows in ascending order give. At most
     ``MAX_FOLDED`` rows. Raises DataError or InputError, one sentence each.
@@ -75,9 +84,9 @@ def fold_table(
     if path is not None and kind == "parquet" and query is None and sheet is None:
         found = _fold_files(_files(path), schema, numbers, scheduler, watch)
     elif path is not None and kind == "duckdb" and sheet is None:
-        found = _fold_database(path, query, schema, numbers)
+        found = _fold_database(path, query, schema, numbers, watch)
     else:
-        read = partial(_fold_batches, schema=schema, numbers=numbers)
+        read = partial(_fold_batches, schema=schema, numbers=numbers, watch=watch)
         found = through_door(source, query, sheet, encoding, read)
     return _dataset(found, schema, path.name if path is not None else "data", name, truth)
 
@@ -105,17 +114,23 @@ def _dataset(
 
 
 def _fold_batches(
-    batches: Batches, schema: Schema, numbers: Numbers, coders: Sequence[Coder] | None = None
+    batches: Batches,
+    schema: Schema,
+    numbers: Numbers,
+    coders: Sequence[Coder] | None = None,
+    watch: Watch = _unwatched,
 ) -> Folded:
     """Fold a batch at a time; a column after those named counts how many rows a row stands for."""
     check_names(batches)
     places = schema.places(batches.names, batches.label)
-    folding = Folding(tuple(map(len, schema.levels)))
+    folding, rows = Folding(tuple(map(len, schema.levels))), 0
     for arrays in batches.arrays:
         codes = batch_codes(batches, arrays, places, coders or schema.coders(numbers))
         counted = arrays[len(batches.names) :]
         weights = counted[0].to_numpy() if counted else np.ones(len(arrays[0]), np.int64)
         folding.add(Folded(np.stack(list(codes), axis=1), weights))
+        rows += int(weights.sum())
+        watch(rows, None, "rows")
     return folding.finish()
 
 
@@ -138,16 +153,18 @@ def _files(path: Path) -> list[str]:
 def _fold_files(
     files: list[str], schema: Schema, numbers: Numbers, scheduler: str | None, watch: Watch
 ) -> Folded:
+    if scheduler is None and len(files) == 1:
+        return fold_file(files[0], schema, numbers, watch=watch)
     folding = Folding(tuple(map(len, schema.levels)))
     parts: Iterator[Folded]
     if scheduler is None:
         parts = (fold_file(file, schema, numbers) for file in files)
     else:
         parts = spread(scheduler, _fold_remotely, files, schema, numbers, __version__)
-    watch(0, len(files))
+    watch(0, len(files), "files")
     for done, part in enumerate(parts, 1):
         folding.add(part)
-        watch(done, len(files))
+        watch(done, len(files), "files")
     return folding.finish()
 
 
@@ -160,14 +177,20 @@ def _fold_remotely(file: str, schema: Schema, numbers: Numbers, version: str) ->
     return fold_file(file, schema, numbers, threads=1)
 
 
-def fold_file(file: str, schema: Schema, numbers: Numbers, threads: int | None = None) -> Folded:
+def fold_file(
+    file: str,
+    schema: Schema,
+    numbers: Numbers,
+    threads: int | None = None,
+    watch: Watch = _unwatched,
+) -> Folded:
     """Fold one Parquet file: by DuckDB where its types are plain, else a batch at a time."""
     path = Path(file)
 
     def complaint(reason: str) -> InputError:
         return DataError(f"{path.name} cannot be read as Parquet: {reason}.")
 
-    read = partial(_fold_batches, schema=schema, numbers=numbers)
+    read = partial(_fold_batches, schema=schema, numbers=numbers, watch=watch)
     try:
         names = parquet.read_schema(path).names
     except (pa.ArrowInvalid, OSError) as error:
@@ -177,7 +200,7 @@ def fold_file(file: str, schema: Schema, numbers: Numbers, threads: int | None =
             if threads is not None:
                 connection.execute(f"SET threads = {threads:d}")
             table = "read_parquet(?, hive_partitioning = false)"
-            found = _group(connection, table, [file], schema, numbers, path.name, names)
+            found = _group(connection, table, [file], schema, numbers, path.name, watch, names)
         if found is not None:
             return found
     return doors.parquet_or_arrow(path, "parquet", read)
@@ -186,14 +209,16 @@ def fold_file(file: str, schema: Schema, numbers: Numbers, threads: int | None =
 # Grouping by DuckDB -------------------------------------------------------------------
 
 
-def _fold_database(path: Path, query: str | None, schema: Schema, numbers: Numbers) -> Folded:
+def _fold_database(
+    path: Path, query: str | None, schema: Schema, numbers: Numbers, watch: Watch
+) -> Folded:
     with doors.connected(path, doors.unanswered(path)) as connection:
         # A view takes a query as a person ends it, with a semicolon or a comment.
         connection.execute(f"CREATE TEMP VIEW asked AS {doors.asked(connection, path, query)}")
-        found = _group(connection, "temp.asked", [], schema, numbers, path.name)
+        found = _group(connection, "temp.asked", [], schema, numbers, path.name, watch)
     if found is not None:
         return found
-    read = partial(_fold_batches, schema=schema, numbers=numbers)
+    read = partial(_fold_batches, schema=schema, numbers=numbers, watch=watch)
     return doors.database(path, "duckdb", query, read)
 
 
@@ -204,6 +229,7 @@ def _group(
     schema: Schema,
     numbers: Numbers,
     label: str,
+    watch: Watch,
     names: Sequence[str] | None = None,
 ) -> Folded | None:
     """The table's rows grouped by DuckDB and coded; None where it might read a cell otherwise.
@@ -222,10 +248,30 @@ def _group(
     connection.execute(f"SET memory_limit = '{MEMORY}'")
     columns = ", ".join(expression for expression, _ in found)
     grouped = f"SELECT {columns}, count(*) FROM {table} GROUP BY ALL"
-    reader = connection.sql(grouped, params=arguments).to_arrow_reader(doors.BATCH)
-    arrays = (batch.columns for batch in reader)
-    batches = Batches(label, list(schema.names), arrays)
-    return _fold_batches(batches, schema, numbers, [coder for _, coder in found])
+
+    def group() -> Folded:
+        reader = connection.sql(grouped, params=arguments).to_arrow_reader(doors.BATCH)
+        arrays = (batch.columns for batch in reader)
+        batches = Batches(label, list(schema.names), arrays)
+        return _fold_batches(batches, schema, numbers, [coder for _, coder in found])
+
+    return _watched(connection, group, watch)
+
+
+def _watched(connection: Any, work: Callable[[], Folded], watch: Watch) -> Folded:
+    """Let DuckDB work in a thread and say how far it is; an interrupt here stops it there."""
+    connection.execute("SET enable_progress_bar = true")
+    connection.execute("SET enable_progress_bar_print = false")
+    with ThreadPoolExecutor(1) as pool:
+        job = pool.submit(work)
+        try:
+            while not wait([job], LOOK).done:
+                watch(max(0, int(connection.query_progress())), 100, "%")
+        except BaseException:
+            connection.interrupt()
+            raise
+    watch(100, 100, "%")
+    return job.result()
 
 
 def _way(column: Column, kind: str, numbers: Numbers) -> tuple[str, Coder] | None:

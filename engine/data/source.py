@@ -9,7 +9,7 @@ import io
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from engine.errors import DataError, InputError, show
 
@@ -34,22 +34,27 @@ class Stream:
 
     def open(self) -> IO[bytes]:
         """The text's bytes as UTF-8, from its beginning, a byte order mark and gzip taken off."""
+        # A path is opened by who closes it: GzipFile leaves a file that it is given open.
         file: IO[bytes]
         if isinstance(self.content, Path):
-            file = self.content.open("rb")
+            with self.content.open("rb") as first:
+                zipped = first.read(2) == _GZIP
+            file = self.content.open("rb") if not zipped else _unpacked(filename=self.content)
         else:
             file = io.BytesIO(self.content)
+            if self.content.startswith(_GZIP):
+                file = _unpacked(fileobj=file)
         start = file.read(3)
         file.seek(0)
-        if start.startswith(_GZIP):
-            file = cast(IO[bytes], gzip.GzipFile(fileobj=file, mode="rb"))
-            start = file.read(3)
-            file.seek(0)
         if self.encoding == "utf-8":
             file.seek(len(codecs.BOM_UTF8) if start == codecs.BOM_UTF8 else 0)
             return file
         reader = codecs.EncodedFile(file, "utf-8", self.encoding)
         return cast(IO[bytes], reader)
+
+
+def _unpacked(**source: Any) -> IO[bytes]:
+    return cast(IO[bytes], gzip.GzipFile(mode="rb", **source))
 
 
 def stream(source: Source, encoding: str = "utf-8") -> Stream:

@@ -10,7 +10,6 @@ import math
 
 import numpy as np
 from numba import njit
-from scipy.stats import rankdata
 
 from engine.errors import InputError
 from engine.pairs.regression import Vector
@@ -41,6 +40,8 @@ TINY = 1e-300  # in the place of a spread of 0, so that its logarithm stays a nu
 
 def spearman(a: Vector, b: Vector) -> float:
     """|rho| from midranks: 12 |sum of centred products| / (m (m^2 - 1))."""
+    from scipy.stats import rankdata  # here: it takes half a second to load
+
     m = len(a)
     centre = (m + 1) / 2
     products = (rankdata(a) - centre) @ (rankdata(b) - centre)
@@ -49,6 +50,8 @@ def spearman(a: Vector, b: Vector) -> float:
 
 def kendall(a: Vector, b: Vector) -> float:
     """|concordant - discordant| / (m (m - 1) / 2); a tie is neither. O(m log m)."""
+    from scipy.stats import rankdata  # here: it takes half a second to load
+
     m = len(a)
     order = np.lexsort((b, a))
     first, second = np.asarray(a)[order], np.asarray(b)[order]

@@ -14,7 +14,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import poisson
 
 from engine.errors import InputError
 
@@ -26,6 +25,8 @@ REST = 1e-15  # what the cut series may miss of k(x, x) = 1
 @lru_cache(maxsize=64)
 def feature_count(width: float) -> int:
     """How many features hold all but REST of the kernel: k(x, x) is a Poisson sum at x = 1."""
+    from scipy.stats import poisson  # here: it takes half a second to load
+
     return int(poisson.isf(REST, 1 / width**2)) + 2
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 import numpy as np
@@ -62,12 +62,17 @@ def renyi_to_epsilon(cost: float, renyi_order: float, delta: float) -> float:
 
 def analytic_gaussian_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> float:
     """Smallest sigma for which Gaussian noise is (epsilon, delta)-DP (Balle and Wang 2018)."""
+    return sensitivity * _unit_sigma(epsilon, delta)
+
+
+@lru_cache(maxsize=4096)  # a plan asks for the same few again and again, and each takes a search
+def _unit_sigma(epsilon: float, delta: float) -> float:
     from scipy.optimize import brentq  # slow to load, and few runs need it
 
     def excess(log_sigma: float) -> float:
         return gaussian_delta(epsilon, math.exp(log_sigma)) - delta
 
-    return sensitivity * math.exp(brentq(excess, -20.0, 40.0, xtol=1e-14, rtol=1e-15))
+    return math.exp(brentq(excess, -20.0, 40.0, xtol=1e-14, rtol=1e-15))
 
 
 def mu_budget(epsilon: float, delta: float) -> float:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import TypeVar, overload
 
@@ -62,6 +61,15 @@ class Charge:
         return self.epsilon if math.isfinite(self.epsilon) else self.rho
 
 
+_SMALLEST = 1074  # every float is a whole number of 2^-1074, the smallest above 0
+
+
+def _whole(cost: float) -> int:
+    """A finite float in units of 2^-1074: sums of these are exact."""
+    above, below = cost.as_integer_ratio()  # below is a power of two
+    return above << (_SMALLEST + 1 - below.bit_length())
+
+
 class Ledger(Sequence[Charge]):
     """Append-only record of charges under an optional hard cap.
 
@@ -94,7 +102,7 @@ class Ledger(Sequence[Charge]):
         self.delta = cap.delta if cap is not None else (delta or 0.0)
         self._charges: list[Charge] = []
         self._epsilon = self._rho = self._delta = self._renyi = 0.0
-        self._spent = Fraction(0)  # what a cap's charges have cost, without rounding
+        self._spent = 0  # what a cap's charges have cost, without rounding: see _whole
         self.undefended: tuple[str, ...] = ()
 
     @property
@@ -157,7 +165,7 @@ class Ledger(Sequence[Charge]):
         costs = [self.cost(e) for e in events]
         if not all(0 <= c < math.inf and e.delta >= 0 for c, e in zip(costs, events, strict=True)):
             return False
-        return self._spent + sum(map(Fraction, costs)) <= Fraction(self.most) and (
+        return self._spent + sum(map(_whole, costs)) <= _whole(self.most) and (
             self._delta + sum(e.delta for e in events) <= self._delta_left
         )
 
@@ -182,7 +190,7 @@ class Ledger(Sequence[Charge]):
             )
         self._charges.append(Charge(event, label, order, iteration))
         if self.cap is not None:
-            self._spent += Fraction(self.cost(event))
+            self._spent += _whole(self.cost(event))
         self._epsilon += event.epsilon
         self._rho += event.rho
         self._delta += event.delta

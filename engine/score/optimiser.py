@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import Bounds, minimize
+
+if TYPE_CHECKING:
+    from scipy.optimize import Bounds
 
 from engine.score.acyclicity import Matrix, acyclicity
 from engine.session import Cancelled, Session
@@ -68,6 +71,8 @@ def fold_parts(parts: Matrix, d: int) -> Matrix:
 
 def doubled_bounds(d: int) -> Bounds:
     """Bounds of the doubled vector: 0 on the diagonal, at least 0 elsewhere."""
+    from scipy.optimize import Bounds  # slow to load, and many runs need least_squares alone
+
     upper = np.full((d, d), np.inf)
     np.fill_diagonal(upper, 0.0)
     return Bounds(0.0, np.concatenate([upper.ravel(), upper.ravel()]))
@@ -109,6 +114,8 @@ def solve(
     ``on_iteration`` sees each inner solve. ``into`` is filled as the solver goes, so that a caller
     that is stopped keeps what was found.
     """
+    from scipy.optimize import minimize  # slow to load, and many runs need least_squares alone
+
     d = len(covariance)
     parts = np.zeros(2 * d * d)
     solution = Solution(fold_parts(parts, d)) if into is None else into

@@ -9,6 +9,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
 
 import networkx as nx
 import numpy as np
@@ -17,6 +18,9 @@ import pandas as pd
 from engine.errors import InputError
 from engine.graphs.metrics import SCORES
 from engine.studies.cells import CellResult
+
+if TYPE_CHECKING:
+    from pandas.core.groupby import DataFrameGroupBy
 
 QUANTITIES = (
     *("skeleton_f1", "directed_f1", "precision", "recall", "shd"),
@@ -85,20 +89,30 @@ def bands(
     """
     if y not in QUANTITIES or x not in TOTALS:
         raise InputError(f"y must be one of {', '.join(QUANTITIES)}; x one of {', '.join(TOTALS)}.")
-    by = ["dataset", "algorithm", *dict.fromkeys(("epsilon", *varied(table)))]
-    by = [c for c in by if c in table]
-    groups = table.astype({y: float}).groupby(by, dropna=False, sort=True)
-    out = groups[y].agg(
-        median="median",
-        low=lambda v: v.quantile(low),
-        high=lambda v: v.quantile(high),
-        mean="mean",
-        std="std",
-        count="count",
-    )
+    groups = _points(table, [y, x])
+    of_y = groups[y]
+    out = pd.DataFrame({"median": of_y.median()})
+    out["low"], out["high"] = of_y.quantile(low), of_y.quantile(high)
+    out["mean"], out["std"], out["count"] = of_y.mean(), of_y.std(), of_y.count()
     at = groups[x].median() if x in table else pd.Series(math.nan, index=out.index)
     out.insert(0, "x", at.to_numpy(dtype=float))
     return out.reset_index()
+
+
+def medians(table: pd.DataFrame, quantities: Sequence[str]) -> pd.DataFrame:
+    """The medians of several quantities at once, one row a point in the order of :func:`bands`."""
+    return _points(table, quantities)[list(quantities)].median().reset_index(drop=True)
+
+
+def _points(
+    table: pd.DataFrame, quantities: Sequence[str]
+) -> DataFrameGroupBy[tuple[object, ...], Literal[True]]:
+    """The runs of each point of a curve, with these quantities as numbers."""
+    by = ["dataset", "algorithm", *dict.fromkeys(("epsilon", *varied(table)))]
+    by = [c for c in by if c in table]
+    read = [c for c in dict.fromkeys(quantities) if c in table and c not in by]
+    numbers = table[[*by, *read]].astype(dict.fromkeys(read, float))
+    return numbers.groupby(by, dropna=False, sort=True)
 
 
 def edge_stability(results: Iterable[CellResult], truth: nx.DiGraph | None = None) -> pd.DataFrame:

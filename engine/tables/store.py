@@ -52,7 +52,10 @@ class Bounded(OrderedDict[Key, object]):
             while self.bytes > self._limit and len(self) > 1:
                 oldest, dropped = self.popitem(last=False)
                 self.bytes -= self._size(dropped)
-                self._alike[oldest[0]].discard(oldest)
+                alike = self._alike[oldest[0]]
+                alike.discard(oldest)
+                if not alike:  # a dataset that lives on would keep an empty set here
+                    del self._alike[oldest[0]]
         return value
 
     def forget(self, first: Hashable) -> None:
@@ -86,7 +89,8 @@ class Store:
         self._spread: NDArray[np.int64] | None = None
         self._kept = _shared if limit is None else Bounded(limit, _size)
         self._mine = object()  # what the keys of this store begin with
-        finalize(self, self._kept.forget, self._mine)
+        # At the end of the process all goes at once: to clear it entry by entry took seconds.
+        finalize(self, self._kept.forget, self._mine).atexit = False
 
     def keep(self, key: Hashable, make: Callable[[], T]) -> T:
         """A deterministic quantity of the dataset, computed at most once while it is kept."""

@@ -19,6 +19,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.browser.steps import SIZE
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
@@ -101,7 +103,7 @@ def window(browser: Browser, app_server: str) -> Iterator[BrowserContext]:
     context = browser.new_context(
         base_url=app_server,
         service_workers="block",
-        viewport={"width": 1440, "height": 1000},
+        viewport=SIZE,
         reduced_motion="reduce",
     )
     # The other worker may hold the machine for a while: patience is no part of what is tested.
@@ -110,16 +112,20 @@ def window(browser: Browser, app_server: str) -> Iterator[BrowserContext]:
     context.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="package")
 def page(window: BrowserContext, app_server: str) -> Iterator[Page]:
-    """A fresh page whose ``goto("/run")`` is the app's, without a memory of the page before."""
-    with _opened(window, app_server) as fresh:
-        yield fresh
+    """One page for all journeys that can begin from anywhere, by ``steps.walk`` or ``steps.go``.
+
+    To load the app anew is two seconds of a processor; to walk on costs a quarter of that.
+    """
+    with _opened(window, app_server) as shared:
+        shared.goto("/run")
+        yield shared
 
 
-@pytest.fixture(scope="module")
-def tab(window: BrowserContext, app_server: str) -> Iterator[Page]:
-    """The same, for tests of one file that go on where the one before stopped."""
+@pytest.fixture
+def new_page(window: BrowserContext, app_server: str) -> Iterator[Page]:
+    """A page of its own, without a memory of those before, for own data and for links."""
     with _opened(window, app_server) as fresh:
         yield fresh
 

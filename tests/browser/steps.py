@@ -9,20 +9,28 @@ from typing import TYPE_CHECKING
 import axe_playwright_python
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, ViewportSize
 
 RESTING = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 EXCEPTION = '[data-testid="stException"]'
 BROKEN = EXCEPTION + ', [data-testid="stAlertContentError"]'
+SIZE: ViewportSize = {"width": 1440, "height": 1000}
 WHITE, DARK = "rgb(255, 255, 255)", "rgb(16, 21, 30)"
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 # WCAG 2.2 dropped the rule on unique ids, and axe after it: tables number their cells from 0.
+# Text in SVG is drawn in its fill, of which axe's contrast rule knows nothing: it never objects to
+# it, and needs two thirds of its time for it on a page of charts.
+_RULES = """() => axe.configure({rules: [
+  {id: "duplicate-id-active", enabled: false},
+  {id: "color-contrast", selector: "*:not(text)"}]})"""
 _SERIOUS = """async (only) => (await axe.run(document, {
-  resultTypes: ["violations"], rules: {"duplicate-id-active": {enabled: false}},
+  resultTypes: ["violations"],
   ...(only.length ? {runOnly: {type: "rule", values: only}} : {})}))
   .violations.filter((v) => ["serious", "critical"].includes(v.impact))
   .map((v) => v.id + ": " + v.nodes.map((n) => n.html.slice(0, 120)).join(" | "))"""
 COLOUR = ("color-contrast", "link-in-text-block")
+_GO = """(address) => { history.pushState({}, "", address);
+  window.dispatchEvent(new PopStateEvent("popstate", {state: {}})); }"""
 _SHADE = """(wanted) => [...document.querySelectorAll("iframe")].every((f) =>
   f.contentDocument?.body && getComputedStyle(f.contentDocument.body).backgroundColor === wanted)"""
 _DRAWN = """(n) => { const f = [...document.querySelectorAll("iframe")];
@@ -37,6 +45,22 @@ def settle(page: Page) -> None:
     page.wait_for_selector(RESTING)
     page.wait_for_timeout(100)
     page.wait_for_selector(RESTING)
+
+
+def go(page: Page, address: str) -> None:
+    """To an address of the app without loading it anew, as Back and Forward do.
+
+    An address of Run is short here: the page, once it has taken it, writes the whole setting.
+    """
+    page.evaluate(_GO, address)
+    if address.startswith("/run?"):
+        page.wait_for_function("(a) => location.pathname + location.search !== a", arg=address)
+
+
+def walk(page: Page, title: str) -> None:
+    """To the page of this title, by the navigation."""
+    page.get_by_role("link", name=title, exact=True).click()
+    page.locator("h1", has_text=title).wait_for()
 
 
 def enter(page: Page, key: str, value: str) -> None:
@@ -58,7 +82,9 @@ def drawn(page: Page, frames: int | None = None) -> None:
 
 
 def serious(page: Page, rules: Sequence[str] = ()) -> list[str]:
-    """What axe finds on the page that is serious or critical, by all its rules or by these."""
-    page.evaluate(AXE)
+    """What axe finds that is serious or critical, by all its rules or by these, frames included."""
+    for frame in page.frames:
+        frame.evaluate(AXE)
+        frame.evaluate(_RULES)
     found: list[str] = page.evaluate(_SERIOUS, list(rules))
     return found

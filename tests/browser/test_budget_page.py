@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import BROKEN, settle
+from tests.browser.steps import BROKEN, settle, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 
 def test_journey(page: Page, screenshots: Path) -> None:
-    page.goto("/budget")
+    walk(page, "Budget")
     page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot').length === 4")
     settle(page)
     page.screenshot(path=screenshots / "budget.png", full_page=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import BROKEN, drawn, enter, settle
+from tests.browser.steps import BROKEN, drawn, enter, settle, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 
 def test_journey(page: Page, screenshots: Path) -> None:
-    page.goto("/compare?data=cancer&n=2000")
+    walk(page, "Compare")
     drawn(page, frames=2)
     enter(page, "compare-seed", "3")
     page.get_by_role("button", name="Run and pin").click()

@@ -1,11 +1,12 @@
-"""The Data page in a real browser: upload a file, look at it, run on it."""
+"""An analyst with a file: upload it, look at it, run on it, sweep it."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import EXCEPTION, settle
+from tests.browser.steps import BROKEN, EXCEPTION, RESTING, enter, settle, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 
 
-def test_journey(page: Page, screenshots: Path) -> None:
+def test_an_analyst_from_upload_to_the_smallest_epsilon(new_page: Page, screenshots: Path) -> None:
+    page = new_page
     page.goto("/data")
     page.get_by_text("forward-sampled").wait_for()
     page.wait_for_selector(".js-plotly-plot")
@@ -45,7 +47,7 @@ def test_journey(page: Page, screenshots: Path) -> None:
     settle(page)
     page.screenshot(path=screenshots / "data_own.png", full_page=True)
 
-    page.get_by_role("link", name="Run").click()
+    walk(page, "Run")
     page.get_by_text("Settings changed – press Run.").wait_for()
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_text("every rerun spends ε").wait_for()
@@ -54,3 +56,34 @@ def test_journey(page: Page, screenshots: Path) -> None:
     page.screenshot(path=screenshots / "run_own.png", full_page=True)
     assert "seed" not in page.url
     assert page.blocked == []  # type: ignore[attr-defined]
+
+    walk(page, "Sweep")
+    page.get_by_text("Smallest ε that meets a target F1").wait_for()
+    page.wait_for_selector(RESTING)
+    choose_only(page, "sweep-datasets", "Your own")
+    choose_only(page, "sweep-algorithms", "Marginal PC")
+    page.get_by_text("schema is not declared, so nothing could be defended").wait_for()
+    enter(page, "sweep-seeds", "2")
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.get_by_text(re.compile(r"Your own data · .* finished")).wait_for()
+    page.wait_for_selector(RESTING)
+    slider = page.locator(".st-key-sweep-target").get_by_role("slider")
+    for _ in range(5):  # from .75 to .80
+        slider.press("ArrowRight")
+    page.locator(".st-key-sweep-target").get_by_text("0.80").wait_for()
+    page.wait_for_selector(RESTING)
+    page.screenshot(path=screenshots / "journey_analyst.png", full_page=True)
+    assert page.locator(BROKEN).count() == 0
+    assert page.blocked == []  # type: ignore[attr-defined]
+
+
+def choose_only(page: Page, key: str, word: str) -> None:
+    """Take everything out of a multiselect, then choose one thing."""
+    field = page.locator(f".st-key-{key}")
+    field.get_by_label("Clear all").click()
+    settle(page)
+    entry = field.locator("input")
+    entry.fill(word)
+    entry.press("Enter")
+    entry.press("Escape")
+    page.wait_for_selector(RESTING)

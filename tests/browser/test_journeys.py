@@ -1,4 +1,4 @@
-"""Three people's ways through the app, in a browser that reaches nothing else."""
+"""Two people's ways through the app, in a browser that reaches nothing else."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import BROKEN, RESTING, enter, settle
+from tests.browser.steps import BROKEN, RESTING, go, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
-
 
 def test_a_teacher_from_opening_to_replace_one_person(page: Page, screenshots: Path) -> None:
-    page.goto("/?data=cancer&n=2000")
-    page.get_by_role("link", name="Learn").click()
+    go(page, "/run?data=cancer&n=2000")
+    walk(page, "Learn")
     page.get_by_role("heading", name="What we want to find").wait_for()
     page.get_by_role("button", name="Next", exact=True).click()
 
@@ -50,59 +48,15 @@ def test_a_teacher_from_opening_to_replace_one_person(page: Page, screenshots: P
     # Only the step is there.
     page.get_by_role("link", name="Sweep").wait_for(state="detached")
     assert page.locator(BROKEN).count() == 0
+    page.get_by_role("button", name="Show everything").click()
+    page.get_by_role("link", name="Sweep").wait_for()
     assert page.blocked == []  # type: ignore[attr-defined]
-
-
-def test_an_analyst_from_upload_to_the_smallest_epsilon(page: Page, screenshots: Path) -> None:
-    page.goto("/data")
-    page.get_by_text("forward-sampled").wait_for()
-    box = page.locator(".st-key-data-network input")
-    box.click()
-    box.fill("Your own")
-    box.press("Enter")
-    page.get_by_text("Upload a CSV file first").wait_for()
-    files = page.locator('input[type="file"]')
-    files.nth(0).set_input_files(SAMPLES / "asia_2000.csv")
-    page.get_by_text("2,000 rows, 8 columns").wait_for()
-    files.nth(1).set_input_files(SAMPLES / "asia_edges.csv")
-    page.get_by_test_id("stFileChipName").get_by_text("asia_edges.csv").wait_for()
-    page.wait_for_selector(RESTING)
-
-    page.get_by_role("link", name="Sweep").click()
-    page.get_by_text("Smallest ε that meets a target F1").wait_for()
-    page.wait_for_selector(RESTING)
-    choose_only(page, "sweep-datasets", "Your own")
-    choose_only(page, "sweep-algorithms", "Marginal PC")
-    page.get_by_text("schema is not declared, so nothing could be defended").wait_for()
-    enter(page, "sweep-seeds", "2")
-    page.get_by_role("button", name="Start", exact=True).click()
-    page.get_by_text(re.compile(r"Your own data · .* finished")).wait_for()
-    page.wait_for_selector(RESTING)
-    slider = page.locator(".st-key-sweep-target").get_by_role("slider")
-    for _ in range(5):  # from .75 to .80
-        slider.press("ArrowRight")
-    page.locator(".st-key-sweep-target").get_by_text("0.80").wait_for()
-    page.wait_for_selector(RESTING)
-    page.screenshot(path=screenshots / "journey_analyst.png", full_page=True)
-    assert page.locator(BROKEN).count() == 0
-    assert page.blocked == []  # type: ignore[attr-defined]
-
-
-def choose_only(page: Page, key: str, word: str) -> None:
-    """Take everything out of a multiselect, then choose one thing."""
-    field = page.locator(f".st-key-{key}")
-    field.get_by_label("Clear all").click()
-    settle(page)
-    entry = field.locator("input")
-    entry.fill(word)
-    entry.press("Enter")
-    entry.press("Escape")
-    page.wait_for_selector(RESTING)
 
 
 def test_a_presenter_from_a_link_to_a_page_that_opens_offline(
-    page: Page, browser: Browser, screenshots: Path, tmp_path: Path
+    new_page: Page, browser: Browser, screenshots: Path, tmp_path: Path
 ) -> None:
+    page = new_page
     page.goto("/report?data=cancer&n=2000&epsilon=3&present=1")
     page.get_by_role("heading", name="At ε = 3 for the whole run").wait_for()
     page.get_by_role("button", name="Show everything").click()

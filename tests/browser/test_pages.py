@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pages.components.navigation import PAGES, PageEntry
-from tests.browser.steps import BROKEN, COLOUR, DARK, WHITE, serious, settle, shaded
+from tests.browser.steps import BROKEN, COLOUR, DARK, WHITE, serious, settle, shaded, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page
@@ -21,8 +21,8 @@ WHOLE = """() => !document.querySelector('[data-testid="stSkeleton"]')"""
 
 
 @pytest.fixture(scope="module")
-def visitor(tab: Page) -> tuple[Page, list[str]]:
-    """One tab that walks from page to page by the navigation, and what its console complains of."""
+def visitor(page: Page) -> tuple[Page, list[str]]:
+    """Who walks from page to page by the navigation, and what its console complains of."""
     complaints: list[str] = []
 
     def note(message: ConsoleMessage) -> None:
@@ -30,18 +30,16 @@ def visitor(tab: Page) -> tuple[Page, list[str]]:
         if message.type == "error" and "/run/_stcore/" not in message.location["url"]:
             complaints.append(f"{message.text} ({message.location['url']})")
 
-    tab.on("console", note)
-    tab.on("pageerror", lambda error: complaints.append(str(error)))
-    tab.goto("/run")
-    return tab, complaints
+    page.on("console", note)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    return page, complaints
 
 
 @pytest.mark.parametrize("entry", PAGES, ids=lambda p: p.name)
 def test_it_opens(visitor: tuple[Page, list[str]], screenshots: Path, entry: PageEntry) -> None:
     page, complaints = visitor
     complaints.clear()
-    page.get_by_role("link", name=entry.title, exact=True).click()
-    page.locator("h1", has_text=entry.title).wait_for()
+    walk(page, entry.title)
     page.locator(BODY).first.wait_for(state="attached")
     settle(page)
     page.wait_for_function(WHOLE)
@@ -58,3 +56,10 @@ def test_it_opens(visitor: tuple[Page, list[str]], screenshots: Path, entry: Pag
     assert page.locator(BROKEN).count() == 0
     assert complaints == []
     assert page.blocked == []  # type: ignore[attr-defined]
+
+
+def test_axe_sees_a_faint_heading(visitor: tuple[Page, list[str]]) -> None:
+    heading = visitor[0].locator("h1").first
+    heading.evaluate("(e) => { e.style.color = 'rgb(128 128 128 / 10%)'; }")
+    assert [found.split(":")[0] for found in serious(visitor[0], COLOUR)] == ["color-contrast"]
+    heading.evaluate("(e) => { e.style.color = ''; }")

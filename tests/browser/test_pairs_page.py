@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import BROKEN, settle
+from tests.browser.steps import BROKEN, settle, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 
 def test_journey(page: Page, screenshots: Path) -> None:
-    page.goto("/pairs")
+    walk(page, "Pairs")
     page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot').length === 6")
     settle(page)
     page.screenshot(path=screenshots / "pairs.png", full_page=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import DARK, WHITE, drawn, settle, shaded
+from tests.browser.steps import DARK, SIZE, WHITE, drawn, go, settle, shaded
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -28,11 +28,11 @@ CLICK_TO_GRAPH = """() => new Promise((done) => {
 CHANGED = "Settings changed – press Run."
 
 # Many edges and all orders: it takes far longer than a page waits.
-LONG = "/?data=win95pts&n=100000&algorithm=pc&threshold=0.9"
+LONG = "/run?data=win95pts&n=100000&algorithm=pc&threshold=0.9"
 
 
-def open_run(page: Page, address: str = "/") -> None:
-    page.goto(address)
+def open_run(page: Page, address: str) -> None:
+    go(page, address)
     wait_drawn(page)
 
 
@@ -58,7 +58,7 @@ def press_run(page: Page) -> None:
 
 
 def test_journey(page: Page, screenshots: Path) -> None:
-    open_run(page)
+    open_run(page, "/run?data=asia")
     assert page.locator("iframe").count() == 2
     page.get_by_text("Links found (recall)").wait_for()
     page.screenshot(path=screenshots / "run.png", full_page=True)
@@ -87,7 +87,7 @@ def test_journey(page: Page, screenshots: Path) -> None:
 
 
 def test_a_long_run_is_stopped_and_leaves_the_page_alive(page: Page, screenshots: Path) -> None:
-    page.goto(LONG)
+    go(page, LONG)
     cancel = page.get_by_role("button", name="Cancel")
     cancel.wait_for()
     page.get_by_text("Running").first.wait_for()
@@ -126,7 +126,7 @@ def test_bad_input_is_one_sentence_and_back_brings_the_run_before(
 
 
 def test_a_node_brings_out_its_neighbours_and_graphs_come_quickly_on_asia(page: Page) -> None:
-    open_run(page, "/?n=20000")
+    open_run(page, "/run?n=20000")
     page.get_by_role("tab", name="Edge table").click()
     frame = page.frames[1]
     at = frame.evaluate("() => network.canvasToDOM(network.getPosition(ids['either']))")
@@ -146,7 +146,7 @@ def test_a_node_brings_out_its_neighbours_and_graphs_come_quickly_on_asia(page: 
 
 
 def test_graphs_come_quickly_on_alarm(page: Page, screenshots: Path) -> None:
-    open_run(page, "/?data=alarm&guarantee=published&delta=0.001")
+    open_run(page, "/run?data=alarm&guarantee=published&delta=0.001")
     assert quick(page, 6000)
     page.screenshot(path=screenshots / "run_alarm.png")
 
@@ -174,3 +174,5 @@ def test_themes_and_a_wide_screen(page: Page, screenshots: Path) -> None:
     page.locator('[data-testid="stMainMenu"] button').first.click()
     page.locator("text=Light").last.click()
     shaded(page, WHITE)  # at once, without another click
+    page.set_viewport_size(SIZE)
+    page.emulate_media(color_scheme="light")

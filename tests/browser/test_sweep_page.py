@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.steps import BROKEN, enter, settle
+from tests.browser.steps import BROKEN, enter, settle, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -35,7 +35,7 @@ def done(page: Page) -> int:
 
 
 def test_journey(page: Page, screenshots: Path) -> None:
-    page.goto("/sweep")
+    walk(page, "Sweep")
     page.get_by_text("145 of 145 runs").wait_for()
     page.wait_for_selector(".js-plotly-plot")
     settle(page)
@@ -55,9 +55,9 @@ def test_journey(page: Page, screenshots: Path) -> None:
 
     page.get_by_role("button", name="Resume", exact=True).click()
     cancel.wait_for()
-    page.get_by_role("link", name="Data").click()
+    walk(page, "Data")
     page.get_by_text("forward-sampled").wait_for()
-    page.get_by_role("link", name="Sweep").click()
+    walk(page, "Sweep")
     page.get_by_text(NAME).first.wait_for()
     page.get_by_text("290 of 290 runs · finished").wait_for()
     settle(page)

@@ -3,6 +3,7 @@
 import gzip
 import json
 import pickle
+import time
 from pathlib import Path
 
 import duckdb
@@ -13,6 +14,7 @@ import pytest
 from engine import Dataset, fold_table, load_dataset, read_table, run
 from engine.__main__ import main
 from engine.data import distinct, folded
+from engine.data.numerals import Numbers
 from engine.data.schema import Column, Schema
 from engine.errors import DataError, InputError
 from engine.tables.rows import fold
@@ -77,9 +79,38 @@ def same(found: Dataset, rows: Dataset) -> None:
 
 
 def test_a_folder_is_folded_to_the_same_rows(folder: Path, rows: Dataset) -> None:
-    seen: list[tuple[int, int]] = []
+    seen: list[tuple[int, int | None, str]] = []
     same(fold_table(folder, schema=SCHEMA, watch=lambda *at: seen.append(at)), rows)
-    assert seen == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert seen == [(k, 3, "files") for k in range(4)]
+
+
+def test_one_table_says_how_far_it_is(tmp_path: Path) -> None:
+    """By rows where batches are folded; by DuckDB's own measure where DuckDB groups."""
+    seen: list[tuple[int, int | None, str]] = []
+    people(900).to_parquet(tmp_path / "p.parquet")
+    fold_table(people(900), schema=SCHEMA, watch=lambda *at: seen.append(at))
+    assert seen == [(900, None, "rows")]
+    fold_table(tmp_path / "p.parquet", schema=SCHEMA, watch=lambda *at: seen.append(at))
+    assert (900, None, "rows") not in seen[1:]
+    assert seen[-1] == (100, 100, "%")
+
+
+def test_an_interrupt_stops_a_grouping_that_would_take_hours() -> None:
+    """The first look at it presses Ctrl-C."""
+    numbers, looks = Numbers(None, None), []
+
+    def press(done: int, total: int | None, unit: str) -> None:
+        looks.append((done, total, unit))
+        raise KeyboardInterrupt
+
+    table = "(SELECT CAST(range % 3 AS VARCHAR) AS a, a AS b FROM range(1000000000000))"
+    column = {"type": "unordered", "levels": ("0", "1")}
+    schema = Schema(tuple(Column(name=name, **column) for name in "ab"))
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), duckdb.connect() as connection:
+        folded._group(connection, table, [], schema, numbers, "people", press)
+    assert len(looks) == 1
+    assert time.monotonic() - start < 10
 
 
 def test_duckdb_does_the_grouping_where_types_are_plain(
@@ -140,7 +171,7 @@ def test_two_workers_of_a_cluster_give_the_same_bytes(
 ) -> None:
     """Three partitions, two workers (threads of this process: a process is two seconds away)."""
     distributed = pytest.importorskip("distributed")
-    seen: list[tuple[int, int]] = []
+    seen: list[tuple[int, int | None, str]] = []
     with distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=1,
@@ -154,7 +185,7 @@ def test_two_workers_of_a_cluster_give_the_same_bytes(
             folder, schema=SCHEMA, scheduler=address, watch=lambda *at: seen.append(at)
         )
         same(found, rows)
-        assert seen[-1] == (3, 3)
+        assert seen[-1] == (3, 3, "files")
         (tmp_path / "s.json").write_text(json.dumps(SCHEMA.to_json()))
         argv = f"run --schema {tmp_path / 's.json'} --algorithm pc --json --csv".split()
         assert main([*argv, str(folder), "--fold", address]) == 0

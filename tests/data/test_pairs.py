@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine import InputError, load_dataset
+from engine.__main__ import main
 from engine.data.pairs import WHEEL_PAIRS, WHEEL_TARGETS, read_pair, read_tuebingen
 from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES, simulate_pair
 from engine.errors import DataError
@@ -111,27 +110,21 @@ def test_the_tuebingen_file(tmp_path: Path) -> None:
 # The command ------------------------------------------------------------------------------------
 
 
-def engine(*argv: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "engine", *argv], capture_output=True, text=True, check=False
-    )
-
-
-def test_the_command(tmp_path: Path) -> None:
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(0)
     x = rng.uniform(0, 3, 600)
     table = np.column_stack([x, (x - 1) ** 2 + 0.2 * rng.normal(size=600)])
     path = tmp_path / "pair.csv"
     np.savetxt(path, table, delimiter=",", header="altitude,warmth", comments="")
-    done = engine("pairs", "--csv", str(path), "--score", "hsic", "--epsilon", "1", "--json")
-    assert done.returncode == 0
-    found = json.loads(done.stdout)
+    asked = ["pairs", "--csv", str(path), "--score", "hsic", "--epsilon", "1", "--json"]
+    assert main(asked) == 0
+    found = json.loads(capsys.readouterr().out)
     assert found["direction"] == "altitude->warmth"
     assert found["spent"] == {"epsilon": 1.0, "delta": 0.0}
     assert 0.5 <= found["probability"] <= 1
     assert len(found["scores"]) == 1
     assert "seed" not in found  # noise that can be drawn again hides nothing
-    unstated = engine("pairs", "--csv", str(path), "--release", "scores")
-    assert unstated.returncode == 2
-    assert unstated.stderr.count("\n") == 1
-    assert "--bounds" in unstated.stderr
+    assert main(["pairs", "--csv", str(path), "--release", "scores"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "--bounds" in said

@@ -338,6 +338,12 @@ def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
     assert json.loads(printed[-1]) == {"confirmed": True, "epsilon": 1.0, "delta": 1e-6}
     assert main(["twin", out, "--rows", "100"]) == 0
     assert len((tmp_path / "r-synthetic-twin.csv").read_text().splitlines()) == 101
+    assert main(["budget", "new", "fold", "--epsilon", "1"]) == 0
+    place = str(tmp_path / "folded.json")
+    assert main([*asked[:5], "--budget", "fold", "--out", place, "--epsilon", "1", "--fold"]) == 0
+    rows = [loads((tmp_path / name).read_bytes()).rows for name in ("r.json", "folded.json")]
+    assert rows == [ROWS, ROWS]
+    assert main(["check", place]) == 0
     assert main([*asked, "--epsilon", "1"]) == 2  # not enough left
     assert "left" in capsys.readouterr().err
     bad = tmp_path / "nowhere" / "r.json"

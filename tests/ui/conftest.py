@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from pages.components.state import worker
 
@@ -25,10 +27,16 @@ def patience() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="session")
 def components() -> Iterator[None]:
-    """Installed packages are asked for Streamlit components once, not at every opening."""
+    """What Streamlit's harness asks again and again is asked once, or cheaply."""
     with pytest.MonkeyPatch.context() as patch:
         found = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        # Whether a run has ended is asked a thousand times a second: the end is the last event.
+        patch.setattr(
+            LocalScriptRunner,
+            "script_stopped",
+            lambda self: ScriptRunnerEvent.SHUTDOWN in self.events[-1:],
+        )
         yield
 
 

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine import load_dataset, run
 from engine.theory import lemma1
+from pages.components.text import number, safe
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,6 +38,10 @@ def test_orders_as_planned_and_spent(budget_page: AppTest, guarantee: str) -> No
     assert shown["Uniform: budget"].sum() == pytest.approx(total, rel=1e-6)
     assert shown["Uniform: ε a test"].nunique() == 1
     assert len(budget_page.get("plotly_chart")) == 4
+    strip = " ".join(h.value for h in budget_page.get("html"))
+    # The paper's total never stands without what can be defended.
+    able = f"the paper's total; defended: {number(result.spent.epsilon)}"
+    assert (safe(able) in strip) == (guarantee == "published")
 
 
 def test_lemma_1_follows_the_sliders(budget_page: AppTest) -> None:

@@ -36,3 +36,20 @@ def test_every_file_is_declared_once_and_every_declaration_has_a_file() -> None:
 @pytest.mark.parametrize("entry", PAGES, ids=lambda p: p.name)
 def test_a_page_is_composition_only(entry: PageEntry) -> None:
     assert len(entry.file.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize("name", ["data", "sieve", "budget"])
+def test_back_brings_the_dataset_and_leaves_the_algorithm(
+    open_app: Callable[..., AppTest], name: str
+) -> None:
+    app = open_app(name, data="cancer", n="2000", algorithm="em_pc")
+    before = dict(app.query_params)
+    app.selectbox(key=f"{name}-network").set_value("survey").run()
+    assert app.selectbox(key=f"{name}-network").value == "survey"
+    app.query_params.clear()
+    for key, value in before.items():  # what the browser does when Back is pressed
+        app.query_params[key] = value
+    app.run()
+    assert app.selectbox(key=f"{name}-network").value == "cancer"
+    assert app.number_input(key=f"{name}-n").value == 2000
+    assert app.session_state["draft"]["algorithm"] == "em_pc"

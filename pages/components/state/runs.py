@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -234,6 +234,19 @@ def follow(page: str) -> None:
     query = address.arrived(page)
     if query is not None and query.get("data") != OWN and "shown" in st.session_state:
         _begin(query)
+
+
+def follow_source(page: str) -> None:
+    """After Back or Forward the form names the dataset of the address; the rest of it stays."""
+    query = address.arrived(page)
+    if query is None or "shown" not in st.session_state:
+        return
+    named = {name: word for name, word in query.items() if name in ("data", "n", "sample")}
+    if named or not drafted().source.own:  # an address without a dataset may be one of own data
+        try:
+            redraft(replace(drafted(), source=Settings.from_query(named).source))
+        except InputError as error:
+            st.session_state["refused"] = (drafted(), str(error))
 
 
 def refusal() -> str | None:

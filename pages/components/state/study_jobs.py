@@ -232,17 +232,28 @@ def launch(job: StudyJob, *, seconds: float = 0.0) -> None:
 
 
 def estimated(wanted: Wanted) -> Estimate:
-    """Runs and seconds from a short probe, remembered for this session."""
+    """Runs and seconds from a short probe: of own data remembered for this session alone."""
+    if not wanted.own:
+        return _public_estimate(wanted)
     known: dict[Wanted, Estimate] = st.session_state.setdefault("sweep_estimates", {})
     if wanted not in known:
-        known[wanted] = estimate(
-            datasets_of(wanted),
-            wanted.algorithms,
-            wanted.parameters(),
-            wanted.seeds,
-            patience=0.8,
-        )
+        known[wanted] = _probed(wanted)
     return known[wanted]
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _public_estimate(wanted: Wanted) -> Estimate:
+    return _probed(wanted)
+
+
+def _probed(wanted: Wanted) -> Estimate:
+    return estimate(
+        datasets_of(wanted),
+        wanted.algorithms,
+        wanted.parameters(),
+        wanted.seeds,
+        patience=0.8,
+    )
 
 
 @st.cache_resource(show_spinner=False)

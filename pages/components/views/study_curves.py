@@ -122,9 +122,10 @@ def _numbers(points: pd.DataFrame, table: pd.DataFrame, x: str, y: str) -> pd.Da
     out[x[0].upper() + x[1:]] = [text.number(v) for v in at] if endless else at
     for name, column in (("Median", "median"), ("10 %", "low"), ("90 %", "high")):
         out[name] = points[column].to_numpy(dtype=float)
-    for name in SCORES if y in SCORES else ():
-        if name != y:
-            out[name] = analysis.bands(table, Y[name], x=X[x])["median"].to_numpy(dtype=float)
+    beside = {name: Y[name] for name in SCORES if y in SCORES and name != y}
+    medians = analysis.medians(table, list(beside.values()))
+    for name, column in beside.items():
+        out[name] = medians[column].to_numpy(dtype=float)
     out["Runs"] = points["count"].to_numpy()
     return out
 

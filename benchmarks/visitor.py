@@ -1,0 +1,265 @@
+"""A visitor without a browser: speaks to a page's server as Streamlit's own front end does.
+
+A websocket of protocol buffers (``streamlit.proto``): the visitor asks for a script run with the
+state of its widgets, keeps what comes for each place on the page, follows addresses, refers to
+large elements that it already has, and looks again where a page asks to be looked at. Nothing is
+drawn, so what it costs is the server's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from types import TracebackType
+from typing import Any
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
+
+from engine import load_dataset, run
+from pages.components.charts.links import describe
+from pages.components.charts.strength import weighted
+from pages.components.views.graphs import found_links
+from pages.components.views.verdict import findings
+
+PATIENCE = 60.0  # seconds until a page that does not answer is given up
+DATASETS, ROWS = ("asia", "cancer", "earthquake", "survey"), 20_000
+_AGE = 2  # script runs for which the front end keeps a large element (global.maxCachedMessageAge)
+
+Place = tuple[int, ...]  # an element's way through the containers
+
+
+class Visitor:
+    """One session. ``url`` like ``http://127.0.0.1:8501``; used as an asynchronous context."""
+
+    def __init__(self, url: str, page: str, query: str = "") -> None:
+        self._address = f"{url.replace('http', 'ws', 1)}/_stcore/stream"
+        self._page, self._query, self._script = page, query, ""
+        self._elements: dict[Place, Any] = {}
+        self._before: set[Place] = set()  # places of the last run that this run has not drawn
+        self._kept: dict[str, tuple[ForwardMsg, int]] = {}  # large elements, when they were seen
+        self._runs = self._asked = self._finished = 0
+        self._states: dict[str, WidgetState] = {}
+        self._again: dict[str, asyncio.Task[None]] = {}  # fragments that look again by themselves
+        self._news = asyncio.Condition()
+
+    async def __aenter__(self) -> Visitor:
+        self._socket: ClientConnection = await connect(
+            self._address,
+            subprotocols=[Subprotocol("streamlit")],
+            max_size=None,
+            proxy=None,
+            compression=None,
+        )
+        self._reader = asyncio.create_task(self._read())
+        await self._ask()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        for task in (self._reader, *self._again.values()):
+            task.cancel()
+        await self._socket.close()
+
+    # What a visitor does ------------------------------------------------------------
+
+    async def type(self, key: str, value: int) -> None:
+        """Type a whole number into the field with this key."""
+        self._states[key] = WidgetState(id=self._id("number_input", key), int_value=value)
+        await self._ask()
+
+    async def press(self, key: str) -> None:
+        """Press the button with this key."""
+        await self._ask(WidgetState(id=self._id("button", key), trigger_value=True))
+
+    async def until(self, shown: Callable[[Visitor], object]) -> float:
+        """Wait for the page to rest and to show that; seconds waited. TimeoutError names it."""
+        start = time.monotonic()
+        async with asyncio.timeout(PATIENCE), self._news:
+            while not (self._finished >= self._asked and shown(self)):
+                if self._reader.done():
+                    self._reader.result()
+                    raise ConnectionError("the server closed the connection")
+                if wrong := self.texts("exception"):
+                    raise RuntimeError(f"the page shows an error: {wrong[0]}")
+                await self._news.wait()
+        return time.monotonic() - start
+
+    # What is on the page ------------------------------------------------------------
+
+    def texts(self, kind: str) -> list[str]:
+        """What all elements of a kind say: ``html``, ``alert``, ``iframe`` …"""
+        name = {"iframe": "alt", "exception": "message"}.get(kind, "body")
+        found = [getattr(e, kind) for e in self._elements.values() if e.WhichOneof("type") == kind]
+        return [str(getattr(one, name)) for one in found]
+
+    def _id(self, kind: str, key: str) -> str:
+        for element in self._elements.values():
+            if element.WhichOneof("type") == kind and getattr(element, kind).id.endswith(f"-{key}"):
+                return str(getattr(element, kind).id)
+        raise LookupError(f"no {kind} {key} on the page")
+
+    # The protocol -------------------------------------------------------------------
+
+    async def _ask(self, *pressed: WidgetState, fragment: str = "") -> None:
+        """Ask for a script run, as the front end does: with what it has and all widgets' states."""
+        message = BackMsg()
+        run = message.rerun_script
+        run.query_string, run.page_script_hash = self._query, self._script
+        run.page_name = "" if self._script else self._page
+        run.fragment_id, run.is_auto_rerun = fragment, bool(fragment)
+        run.widget_states.widgets.extend([*self._states.values(), *pressed])
+        run.cached_message_hashes.extend(self._kept)
+        self._asked += not fragment
+        await self._socket.send(message.SerializeToString())
+
+    async def _read(self) -> None:
+        try:
+            async for data in self._socket:
+                assert isinstance(data, bytes)
+                message = ForwardMsg.FromString(data)
+                async with self._news:
+                    self._take(message)
+                    self._news.notify_all()
+        finally:
+            async with self._news:
+                self._news.notify_all()
+
+    def _take(self, message: ForwardMsg) -> None:
+        kind = message.WhichOneof("type")
+        if kind == "ref_hash":
+            whole, _ = self._kept[message.ref_hash]
+            self._kept[message.ref_hash] = whole, self._runs
+            self._draw(tuple(message.metadata.delta_path), whole.delta)
+        elif kind == "delta":
+            if message.metadata.cacheable:
+                self._kept[message.hash] = message, self._runs
+            self._draw(tuple(message.metadata.delta_path), message.delta)
+        elif kind == "new_session":
+            self._begin(whole=not message.metadata.run.fragment_ids)
+        elif kind == "page_info_changed":
+            self._query = message.page_info_changed.query_string
+        elif kind == "navigation":
+            self._script = message.navigation.page_script_hash
+        elif kind == "auto_rerun":
+            self._look_again(message.auto_rerun.fragment_id, message.auto_rerun.interval)
+        elif kind == "script_finished":
+            self._end(message)
+
+    def _draw(self, place: Place, delta: Any) -> None:
+        self._before.discard(place)
+        if delta.WhichOneof("type") == "new_element":
+            self._elements[place] = delta.new_element
+
+    def _begin(self, whole: bool) -> None:
+        if whole:
+            self._runs += 1
+            self._before = set(self._elements)
+            for task in self._again.values():
+                task.cancel()
+            self._again.clear()
+
+    def _end(self, message: ForwardMsg) -> None:
+        if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+            for place in self._before:
+                del self._elements[place]
+            self._before = set()
+            self._kept = {h: (m, at) for h, (m, at) in self._kept.items() if self._runs - at < _AGE}
+            self._finished = self._asked
+
+    def _look_again(self, fragment: str, interval: float) -> None:
+        async def look() -> None:
+            while True:
+                await asyncio.sleep(interval)
+                await self._ask(fragment=fragment)
+
+        if fragment in self._again:
+            self._again[fragment].cancel()
+        self._again[fragment] = asyncio.create_task(look())
+
+
+# Many of them ---------------------------------------------------------------------------
+
+
+@dataclass
+class Seen:
+    """What sessions saw: seconds from each key and press to its answer, and what went wrong.
+
+    ``results`` are (dataset, seed, the sentence about it, the drawn graphs in words).
+    """
+
+    replies: list[float] = field(default_factory=list)
+    answers: list[float] = field(default_factory=list)
+    trouble: list[str] = field(default_factory=list)
+    results: list[tuple[str, int, str, list[str]]] = field(default_factory=list)
+
+
+async def visitors(
+    url: str, people: Sequence[int], seconds: float, rest: float, seen: Seen
+) -> None:
+    """So many people at once for so long; they do not all begin in the same instant."""
+    waits = [rest * k / max(1, len(people)) for k in range(len(people))]
+    await asyncio.gather(
+        *(_person(url, who, w, seconds, rest, seen) for who, w in zip(people, waits, strict=True))
+    )
+
+
+async def _person(url: str, who: int, wait: float, seconds: float, rest: float, seen: Seen) -> None:
+    """Types seeds that are this person's alone, presses Run, looks at the result."""
+    dataset, seed = DATASETS[who % 4], 1000 * who
+    await asyncio.sleep(wait)
+    try:
+        query = f"data={dataset}&n={ROWS}&seed={seed}"
+        async with Visitor(url, "run", query) as visitor:
+            await visitor.until(_headline)
+            until = time.monotonic() + seconds
+            while time.monotonic() < until:
+                seed += 1
+                await visitor.type("run-seed", seed)
+                seen.replies.append(await visitor.until(_changed))
+                await asyncio.sleep(rest / 2)
+                await visitor.press("run")
+                ran = partial(_ran, dataset=dataset, seed=seed)
+                seen.answers.append(await visitor.until(ran))
+                words, graphs = _headline(visitor), visitor.texts("iframe")
+                seen.results.append((dataset, seed, words, graphs))
+                await asyncio.sleep(rest / 2)
+    except Exception as error:  # one session's end is a finding, not the end of the soak
+        seen.trouble.append(f"{type(error).__name__}: {error}".partition("\n")[0])
+
+
+def _headline(visitor: Visitor) -> str:
+    return next((t for t in visitor.texts("html") if 'class="headline"' in t), "")
+
+
+def _changed(visitor: Visitor) -> bool:
+    return any("Settings changed" in text for text in visitor.texts("alert"))
+
+
+def _ran(visitor: Visitor, dataset: str, seed: int) -> bool:
+    """Whether the strip names this dataset and seed, and the result's sentence is there."""
+    strip = next((t for t in visitor.texts("html") if "<h1" in t), "")
+    return dataset.capitalize() in strip and f">{seed}<" in strip and bool(_headline(visitor))
+
+
+def mixed(seen: Seen) -> list[str]:
+    """Results that are not those of the same run made alone, here."""
+    found = []
+    data = {name: load_dataset(name, n=ROWS) for name in DATASETS}
+    for name, seed, sentence, graphs in seen.results:
+        result = run("priv_pc", data[name], seed=seed, trace=False)
+        links = weighted(found_links(data[name], result, waiting=False), result)
+        graph = describe("Learned graph", data[name].names, links)
+        if findings(data[name], result) not in sentence or graph not in graphs:
+            found.append(f"a session on {name}, seed {seed}, shows another's result")
+    return found
