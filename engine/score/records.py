@@ -104,10 +104,11 @@ class ClippedGradient:
         short = slack[slack > 0]
         self._reach = float(np.quantile(short, self.SHARE)) if short.size else math.inf
         far = slack > self._reach
-        close = np.flatnonzero(~far)
-        self._x, self._weights = rows[close], weights[close]
-        x = rows[far]
-        self._far = x.T @ (x * weights[far][:, None]) / self._n
+        close, beyond = np.flatnonzero(~far), np.flatnonzero(far)
+        # By number, row after row is copied whole; by a mask each entry is asked for.
+        self._x, self._weights = rows.take(close, axis=0), weights[close]
+        x = rows.take(beyond, axis=0)
+        self._far = x.T @ (x * weights[beyond, None]) / self._n
         self._at = w.copy()
 
 
