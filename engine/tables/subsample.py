@@ -104,14 +104,14 @@ class _Growth:
         return sum(0 if a is None else a.nbytes for a in (self.parts, self.target))
 
     @staticmethod
-    def make(rows: Rows, known: tuple[int, ...], wanted: tuple[int, ...]) -> _Growth:
+    def make(store: Store, known: tuple[int, ...], wanted: tuple[int, ...]) -> _Growth:
         """Count the rows over both, and number the cells."""
         new = tuple(c for c in wanted if c not in known)
-        columns, levels = known + new, rows.cardinalities
+        columns, levels = known + new, store.rows.cardinalities
         parts = None
         if new:
             kinds = math.prod([levels[c] for c in new])
-            parts = rows.counts(columns).reshape(-1, kinds)
+            parts = store.joint(columns).reshape(-1, kinds)
         cells, strides = layout(tuple([levels[c] for c in wanted]))
         x, y = levels[wanted[-2]], levels[wanted[-1]]
         shape = cells // (x * y), x, y
@@ -155,7 +155,7 @@ def _growth(store: Store, known: tuple[int, ...], wanted: tuple[int, ...]) -> _G
     found = store.kept(key)
     if isinstance(found, _Growth):
         return found
-    made = _Growth.make(store.rows, known, wanted)
+    made = _Growth.make(store, known, wanted)
     return store.keep(key, lambda: made) if made.nbytes <= _KEPT_BYTES else made
 
 
