@@ -2,18 +2,31 @@
 
 Runs under the peers' own interpreter (requirements-peers.txt pins an older numpy than the project),
 so it imports nothing of the project. ``in.npz`` holds codes (n, d), cardinalities (d,), method
-("mst" or "aim"), epsilon, delta and seed; ``out.npz`` gets codes (n, d) and seconds.
+("mst_dpmm" or "aim"), epsilon, delta and seed; ``out.npz`` gets codes (n, d) and seconds.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from dpmm.models import mst
 from dpmm.models.aim import AIMGM
-from dpmm.models.mst import MSTGM
+from dpmm.models.base.mechanisms import mechanism
+
+# MST's descent takes 2,500 steps to choose and 5,000 to fit, 50 s of CPU on five binary columns. On
+# Cancer its loss is 43.718 after 800 steps and 43.709 after 2,000: nothing beside the noise.
+STEPS = 1_000
+
+
+class Shorter(mechanism.FactoredInference):
+    """The package's descent, stopped after STEPS."""
+
+    def __init__(self, *args: Any, iters: int = STEPS, **settings: Any):
+        super().__init__(*args, iters=min(iters, STEPS), **settings)
 
 
 def main(source: str, target: str) -> None:
@@ -23,7 +36,9 @@ def main(source: str, target: str) -> None:
     names = [f"v{i}" for i in range(codes.shape[1])]
     domain = dict(zip(names, map(int, given["cardinalities"]), strict=True))
     state = np.random.RandomState(int(given["seed"]))
-    model = {"mst": MSTGM, "aim": AIMGM}[method]
+    if method == "mst_dpmm":
+        mst.FactoredInference = mechanism.FactoredInference = Shorter
+    model = {"mst_dpmm": mst.MSTGM, "aim": AIMGM}[method]
     start = time.perf_counter()
     fitted = model(
         epsilon=float(given["epsilon"]), delta=float(given["delta"]), domain=domain, n_jobs=1

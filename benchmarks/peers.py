@@ -1,8 +1,8 @@
-"""Synthetic tables of two peers, MST and AIM, by their package in an environment of its own.
+"""Synthetic tables of two peers: MST by :mod:`benchmarks.mst`, and MST and AIM by their package.
 
 ``dpmm`` (SAS; it carries the authors' private-pgm code) pins an older numpy and Python below 3.12,
 so `make bench-utility` installs requirements-peers.txt beside the project's environment and this
-module calls it there. Where that is not possible the columns are left out.
+module calls it there. Where that is not possible its columns are left out.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ import math
 import os
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.mst import mst_table
 from engine.data.dataset import Dataset
 from engine.privacy.accounting import Guarantee
 
-METHODS = ("mst", "aim")
+OWN, PACKAGED = "mst", ("mst_dpmm", "aim")
 _HERE = Path(__file__).resolve().parent
 PYTHON = Path(os.environ.get("PEERS_PYTHON", _HERE.parent / ".venv-peers" / "bin" / "python"))
 
@@ -32,9 +34,9 @@ class SyntheticTable:
     seconds: float
 
 
-def available() -> bool:
-    """Whether the peers' environment is there."""
-    return PYTHON.exists()
+def methods() -> tuple[str, ...]:
+    """Those that can be run: the package's only where its environment is there."""
+    return (OWN, *PACKAGED) if PYTHON.exists() else (OWN,)
 
 
 def same_neighbours(total: Guarantee) -> Guarantee:
@@ -49,7 +51,14 @@ def same_neighbours(total: Guarantee) -> Guarantee:
 def synthetic(
     method: str, data: Dataset, total: Guarantee, seed: int, timeout: float | None = None
 ) -> SyntheticTable | None:
-    """As many rows as there are from the method's model; None where it fails or takes too long."""
+    """As many rows as there are from the method's model; None where it fails or takes too long.
+
+    ``total`` is for neighbours that differ by one added or removed record.
+    """
+    if method == OWN:
+        start = time.perf_counter()
+        table = mst_table(data, total, seed)
+        return SyntheticTable(table, time.perf_counter() - start)
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "in.npz", Path(folder) / "out.npz"
         np.savez(

@@ -1,11 +1,14 @@
 """Utility at equal total budget: ``python -m benchmarks.utility``.
 
-One table, dataset by epsilon. Each cell holds skeleton F1 (and its standard error) / directed F1,
+One table, dataset by epsilon. Each cell holds skeleton F1 / directed F1 with standard errors,
 SHD against the CPDAG of the true DAG, and seconds a run, mean over noise draws and samples: of
-non-private G2 PC, of every private algorithm, and of two peers' synthetic tables followed by G2 PC
-(benchmarks.peers). Strict runs get the total. A published run gets the epsilon a round for which
-the total that the *paper* claims for that very run is the one asked for; what can be defended of
-it is usually nothing.
+non-private G2 PC, of every private algorithm, and of peers' synthetic tables followed by G2 PC
+(benchmarks.peers): "rep" for the same neighbours as ours, one replaced record, "add" at the same
+epsilon for their own, one added or removed record, which promises less.
+
+Strict runs get the total. A published run gets the epsilon a round for which the total that the
+*paper* claims for that very run is the one asked for; what can be defended of it is usually
+nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from engine.runner import RunResult
 DELTA = 1e-6
 OURS = ("marginal_pc", "gram_notears")
 SMALL = ("cancer", "earthquake", "survey", "asia", "sachs")
-PEER = "peer"
+REPLACED, ADDED = "rep", "add"
 Run = tuple[RunResult, float]  # and its seconds
 STEPS = 12  # of the bisection, on a logarithmic scale
 
@@ -80,9 +83,12 @@ RUN: dict[str, Callable[[str, Dataset, float, int], RunResult | None]] = {
 }
 
 
-def peer(key: str, data: Dataset, epsilon: float, seed: int) -> Run | None:
-    """G2 PC on the peer's synthetic table for the same total and the same neighbours."""
-    table = peers.synthetic(key, data, peers.same_neighbours(Guarantee(epsilon, DELTA)), seed)
+def peer(kind: str, key: str, data: Dataset, epsilon: float, seed: int) -> Run | None:
+    """G2 PC on the peer's synthetic table for the same total."""
+    total = Guarantee(epsilon, DELTA)
+    if kind == REPLACED:
+        total = peers.same_neighbours(total)
+    table = peers.synthetic(key, data, total, seed)
     if table is None:
         return None
     start = time.perf_counter()
@@ -107,9 +113,12 @@ def summary(runs: list[Run | None]) -> str:
         return "-"
     rows = [(m.skeleton_f1, m.directed_f1, m.shd, seconds) for m, seconds in found]
     skeleton, directed, shd, seconds = (sum(c) / len(rows) for c in zip(*rows, strict=True))
-    first = [row[0] for row in rows]
-    error = f" ± {stdev(first) / math.sqrt(len(rows)):.3f}" if len(rows) > 1 else ""
-    return f"{skeleton:.3f}{error} / {directed:.3f}, {shd:.1f}, {seconds:.1f} s"
+    errors = [
+        f" ± {stdev(row[i] for row in rows) / math.sqrt(len(rows)):.3f}" if len(rows) > 1 else ""
+        for i in range(2)
+    ]
+    scores = f"{skeleton:.3f}{errors[0]} / {directed:.3f}{errors[1]}"
+    return f"{scores}, {shd:.1f}, {seconds:.1f} s"
 
 
 def cell(key: str, kind: str, samples: list[Dataset], epsilon: float, draws: int) -> str:
@@ -119,8 +128,8 @@ def cell(key: str, kind: str, samples: list[Dataset], epsilon: float, draws: int
         for s, data in enumerate(samples):
             for draw in range(draws):
                 seed = 1000 * s + draw
-                if kind == PEER:
-                    runs.append(peer(key, data, epsilon, seed))
+                if kind in (REPLACED, ADDED):
+                    runs.append(peer(kind, key, data, epsilon, seed))
                 else:
                     runs.append(timed(kind, key, data, epsilon, seed))
     except InputError:
@@ -150,7 +159,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     wanted = set(filter(None, options.algorithms.split(",")))
-    peering = [(key, PEER) for key in peers.METHODS if peers.available()]
+    peering = [(key, kind) for key in peers.methods() for kind in (REPLACED, ADDED)]
     shown = [c for c in columns() + peering if not wanted or c[0] in wanted]
     heads = ["dataset", "eps", "g2 pc", *(f"{k} {g[:3]}" for k, g in shown)]
     print(" | ".join(heads))

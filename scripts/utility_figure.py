@@ -1,4 +1,4 @@
-"""Draw docs/pictures/marginal_pc.svg: F1 of Marginal PC against epsilon and n, and the floor.
+"""Draw docs/pictures/marginal_pc.svg: both F1 of Marginal PC against epsilon and n, the floor.
 
 ``python -m scripts.utility_figure [--draws 3]``.
 """
@@ -10,6 +10,7 @@ import math
 from pathlib import Path
 
 from engine import load_dataset, run
+from engine.graphs.metrics import SCORES
 from engine.marginals.contrasts import all_pairs_change
 from engine.privacy.accounting import mu_budget
 from engine.studies.figures import COLOURS, DASHES, Panel, Series, chart
@@ -17,6 +18,7 @@ from engine.studies.figures import COLOURS, DASHES, Panel, Series, chart
 OUT = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "marginal_pc.svg"
 DELTA = 1e-6
 SIZES = (5_000, 20_000, 100_000)
+SHOWN = ("skeleton_f1", "directed_f1")
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 
@@ -30,23 +32,24 @@ def floor(d: int, n: int, epsilon: float) -> float:
     return min(1.0, 3 * math.sqrt(4 * variance / n**2 + 1 / n))
 
 
-def curve(name: str, n: int, draws: int) -> list[float]:
-    """Mean skeleton F1 at each epsilon."""
+def curves(name: str, n: int, draws: int) -> dict[str, list[float]]:
+    """Mean skeleton and directed F1 at each epsilon."""
     data = load_dataset(name, n=n, seed=0)
-    out = []
+    out: dict[str, list[float]] = {score: [] for score in SHOWN}
     for epsilon in EPSILONS:
         runs = [
             run("marginal_pc", data, epsilon=epsilon, seed=s, trace=False) for s in range(draws)
         ]
-        out.append(sum(r.metrics.skeleton_f1 for r in runs if r.metrics) / draws)
+        for score, means in out.items():
+            means.append(sum(getattr(r.metrics, score) for r in runs if r.metrics) / draws)
     return out
 
 
-def lines(curves: list[list[float]]) -> list[Series]:
+def lines(values: list[list[float]]) -> list[Series]:
     """One curve over epsilon for each size."""
     return [
-        Series(f"n = {n:,}", EPSILONS, values, colour, dash)
-        for n, values, colour, dash in zip(SIZES, curves, COLOURS, DASHES, strict=False)
+        Series(f"n = {n:,}", EPSILONS, of_size, colour, dash)
+        for n, of_size, colour, dash in zip(SIZES, values, COLOURS, DASHES, strict=False)
     ]
 
 
@@ -57,14 +60,15 @@ def main() -> None:
     draws = parser.parse_args().draws
     panels = []
     for name in ("sachs", "alarm"):
-        curves = [curve(name, n, draws) for n in SIZES]
-        print(name, *zip(SIZES, curves, strict=True), sep="\n  ")
-        title = f"{name.title()}: skeleton F1"
-        panels.append(Panel(title, lines(curves), "total ε", y_range=(0, 1.02)))
+        found = [curves(name, n, draws) for n in SIZES]
+        print(name, *zip(SIZES, found, strict=True), sep="\n  ", flush=True)
+        for score in SHOWN:
+            title = f"{name.title()}: {SCORES[score]}"
+            values = [one[score] for one in found]
+            panels.append(Panel(title, lines(values), "total ε", y_range=(0, 1.02)))
     floors = [[floor(37, n, e) for e in EPSILONS] for n in SIZES]
-    panels.append(
-        Panel("Smallest visible correlation, d = 37", lines(floors), "total ε", y_log=True)
-    )
+    title = "Smallest visible correlation, d = 37"
+    panels.insert(len(SHOWN), Panel(title, lines(floors), "total ε", y_log=True))  # fills a row
     OUT.parent.mkdir(parents=True, exist_ok=True)
     OUT.write_text(chart(panels, "Marginal PC", columns=3), encoding="utf-8")
 

@@ -41,7 +41,7 @@ def _copy(source: Path, target: Path) -> None:
 
 def python(installed: Path, folder: Path, *words: str) -> str:
     """What Python prints in another folder, with the wheel's files alone on its path."""
-    # What is asked is whether every file is there: no kernel is compiled for it (`make setup` does).
+    # Whether every file is there is asked: no kernel is compiled for it (`make setup` does that).
     environment = {**os.environ, "PYTHONPATH": str(installed), "NUMBA_DISABLE_JIT": "1"}
     # The checkout must not be found by way of an installation of its own.
     done = subprocess.run(

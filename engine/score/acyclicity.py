@@ -27,7 +27,7 @@ def acyclicity(w: Matrix) -> tuple[float, Matrix]:
     if size > _LARGE:
         square = square * (_LARGE / size)
     e = expm(square)
-    return float(np.trace(e)) - len(w), e.T * (2 * w)
+    return float(e.trace()) - len(w), e.T * (2 * w)
 
 
 def is_acyclic(graph: Adjacency) -> bool:

@@ -74,7 +74,7 @@ class ClippedGradient:
 
     def __call__(self, w: Matrix) -> Matrix:
         """The gradient at w, its diagonal 0; (d, d)."""
-        if self._at is None or float(np.linalg.norm(w - self._at, 2)) > self._reach:
+        if self._at is None or self._beyond(w - self._at):
             self._look_at_all(w)
         x = self._x
         r = x - x @ w
@@ -83,6 +83,11 @@ class ClippedGradient:
         total = self._far @ (w - np.eye(len(w))) - own / self._records.n
         np.fill_diagonal(total, 0.0)
         return np.asarray(total)
+
+    def _beyond(self, step: Matrix) -> bool:
+        """Whether the step's spectral norm passes the reach; Frobenius' is larger, and cheaper."""
+        frobenius, reach = float(np.linalg.norm(step)), self._reach
+        return frobenius > reach and float(np.linalg.norm(step, 2)) > reach
 
     def _look_at_all(self, w: Matrix) -> None:
         """Part the rows by how far w may move before their gradients can reach the radius."""

@@ -9,18 +9,18 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import networkx as nx
 import numpy as np
 import pandas as pd
 
-if TYPE_CHECKING:
-    from pandas.core.groupby import DataFrameGroupBy
-
 from engine.errors import InputError
 from engine.graphs.metrics import SCORES
 from engine.studies.cells import CellResult
+
+if TYPE_CHECKING:
+    from pandas.core.groupby import DataFrameGroupBy
 
 QUANTITIES = (
     *("skeleton_f1", "directed_f1", "precision", "recall", "shd"),
@@ -104,7 +104,9 @@ def medians(table: pd.DataFrame, quantities: Sequence[str]) -> pd.DataFrame:
     return _points(table, quantities)[list(quantities)].median().reset_index(drop=True)
 
 
-def _points(table: pd.DataFrame, quantities: Sequence[str]) -> DataFrameGroupBy:
+def _points(
+    table: pd.DataFrame, quantities: Sequence[str]
+) -> DataFrameGroupBy[tuple[object, ...], Literal[True]]:
     """The runs of each point of a curve, with these quantities as numbers."""
     by = ["dataset", "algorithm", *dict.fromkeys(("epsilon", *varied(table)))]
     by = [c for c in by if c in table]

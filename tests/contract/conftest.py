@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,17 @@ def sample_for(columns: int | None) -> Dataset:
     """Public data of so many columns, with a truth; Asia where any number will do."""
     name = {None: "asia", 2: "pair:cubic:uniform"}[columns]
     return load_dataset(name, n=2000, seed=3)
+
+
+def short(key: str, epsilon: float) -> dict[str, Any]:
+    """Fewer steps where a run takes many alike: 20 or so gradients, a solver that ends sooner."""
+    fewer: dict[str, dict[str, Any]] = {
+        "noleaks": {"gradients": 20},
+        "curate_notears": {"initial": epsilon / 10},
+        "gram_notears": {"tolerance": 1e-2},
+        "notears": {"tolerance": 1e-2},
+    }
+    return fewer.get(key, {})
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import Ledger
 from engine.randomness import KEYS, Randomness, illustration
 from engine.session import Session
+from tests.contract.conftest import short
 
 ENGINE = Path(inspect.getfile(Ledger)).resolve().parents[1]
 PRIVATE = [key for key, a in ALGORITHMS.items() if a.private]
@@ -102,14 +103,16 @@ def depends_on_hidden_chance(algorithm: Any, data: Dataset, params: Any) -> bool
 @pytest.mark.parametrize(("key", "guarantee"), CASES)
 def test_chance_comes_through_the_doors(key: str, guarantee: str, sample: Dataset) -> None:
     algorithm = ALGORITHMS[key]
-    params = algorithm.params.build({"guarantee": guarantee, "epsilon": 1.0})
+    options = {"guarantee": guarantee, "epsilon": 1.0, **short(key, 1.0)}
+    params = algorithm.params.build(options)
     assert not depends_on_hidden_chance(algorithm, sample, params)
 
 
 @pytest.mark.parametrize(("key", "guarantee"), CASES)
 def test_the_doors_are_known(key: str, guarantee: str, sample: Dataset) -> None:
     algorithm = ALGORITHMS[key]
-    params = algorithm.params.build({"guarantee": guarantee, "epsilon": 1.0})
+    options = {"guarantee": guarantee, "epsilon": 1.0, **short(key, 1.0)}
+    params = algorithm.params.build(options)
     doors = Randomness(1)
     outcome(algorithm.run, sample, params, algorithm.ledger(sample, params), doors)
     assert set(doors.used) - {"noise"} == DOORS.get((key, guarantee), set())
@@ -202,14 +205,7 @@ def randomness_in(path: Path) -> set[str]:
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = {alias.name.split(".")[0] for alias in node.names}
             names |= {(getattr(node, "module", None) or "").split(".")[0]}
-        found |= names & {
-            "_generator",
-            "default_rng",
-            "RandomState",
-            "random",
-            "secrets",
-            "urandom",
-        }
+        found |= names & SOURCES
     return found
 
 
