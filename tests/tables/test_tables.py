@@ -282,6 +282,17 @@ def test_least_recently_used_goes_first() -> None:
     assert kept["a"] == "a"
 
 
+def test_a_dataset_all_of_whose_entries_went_leaves_nothing_in_the_index() -> None:
+    kept = Bounded(2, lambda _: 1)
+    for key in ("a", 1), ("b", 1), ("b", 2):
+        kept.lookup(key, lambda: 0)
+    assert set(kept._alike) == {"b"}
+    kept.forget("b")
+    assert not kept
+    assert not kept._alike
+    assert kept.bytes == 0
+
+
 def test_one_store_a_dataset_and_none_after_it() -> None:
     data = random_data(1, 50, SIZES)
     store = store_of(data)
