@@ -147,7 +147,7 @@ def soak_sessions(crowd: Crowd, port: int) -> bool:
 def _times(who: str, seen: Seen) -> bool:
     """Print how long answers took; whether both medians are below a second."""
     both = {"key to reply": seen.replies, "press to result": seen.answers}
-    for name, times in both.items():
+    for name, times in {"address to page": seen.firsts, **both}.items():
         if times:
             tenth = sorted(times)[int(0.9 * len(times))]
             words = f"{statistics.median(times):.2f} s, nine in ten below {tenth:.2f} s"
