@@ -42,7 +42,8 @@ def release_command(argv: Sequence[str]) -> int:
         description="Spend part of a budget on one file that can be handed out.",
         allow_abbrev=False,
     )
-    parser.add_argument("--csv", metavar="FILE", required=True, help="your data")
+    parser.add_argument("--csv", metavar="FILE", required=True, help="your data, of any kind")
+    parser.add_argument("--query", metavar="SQL", help="what to read of a database file")
     add_fold_flag(parser)
     parser.add_argument("--schema", metavar="FILE", required=True, help="their declared schema")
     parser.add_argument("--budget", metavar="NAME", required=True, help="the budget that pays")
@@ -55,9 +56,9 @@ def release_command(argv: Sequence[str]) -> int:
     check_place(_page(out))
     budgets.show(args.budget)
     if args.fold is None:
-        data = read_table(args.csv, schema=schema)
+        data = read_table(args.csv, query=args.query, schema=schema)
     else:
-        data = folded(args.csv, schema, args.fold)
+        data = folded(args.csv, schema, args.fold, query=args.query)
     chosen = values(args, specs)
     try:
         with interruptible() as cancelled:

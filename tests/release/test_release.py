@@ -26,7 +26,7 @@ from engine.privacy.mechanisms import exponential, gaussian, laplace
 from engine.privacy.sources import DISTANCE, Hardened, NotCovered, Replay, grid_of
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.file import Release, loads, to_json
-from engine.release.make import COVERED, Stopped, allowance, check, make, replayed
+from engine.release.make import COVERED, Stopped, allowance, check, empty, make, replayed
 from engine.release.page import to_html
 from engine.release.twin import LABEL, consistent_dag, twin
 from engine.session import Session
@@ -322,6 +322,13 @@ def test_the_rows_do_not_enter_the_replay(asia: Release) -> None:
     session, outcome = replayed(asia)
     assert outcome.status == "complete"
     assert session.ledger.used_epsilon <= 1.0
+
+
+def test_the_rehearsal_of_a_large_table_holds_no_rows() -> None:
+    """On 10^8 rows it held 6 GB."""
+    nothing = empty(asia_schema(), 10**8)
+    assert nothing.n == 10**8
+    assert nothing.codes.nbytes < 100
 
 
 def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
