@@ -23,27 +23,30 @@ from engine.studies.report import Work
 from engine.studies.reproduce import reproduce
 from engine.studies.reproduce_priv_pc import FIGURE1_EPSILONS, PRIV_PC
 from engine.tables import subsample
+from engine.tables.hypergeometric import split
 
 
-def cpu_seconds() -> float:
-    """What this process and its ended children have used."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+def cpu_seconds() -> tuple[float, float]:
+    """What this process has used, and what its ended children have."""
+    mine, theirs = (
+        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return mine.ru_utime + mine.ru_stime, theirs.ru_utime + theirs.ru_stime
 
 
 def draws() -> tuple[int, float]:
     """(cells drawn, CPU seconds in the generator's loop) of Priv-PC's runs with one seed."""
-    cells, seconds, split = 0, 0.0, subsample._split
+    cells, seconds = 0, 0.0
 
-    def timed(parts: Any, drawn: Any, rng: Any) -> Any:
+    def timed(parts: Any, drawn: Any, *source: Any) -> Any:
         nonlocal cells, seconds
         start = time.thread_time()
-        out = split(parts, drawn, rng)
+        out = split(parts, drawn, *source)
         seconds += time.thread_time() - start
         cells += int((drawn > 0).sum()) * parts.shape[1]
         return out
 
-    with patch.object(subsample, "_split", timed):
+    with patch.object(subsample, "split", timed):
         for network in PRIV_PC_NETWORKS:
             for epsilon in FIGURE1_EPSILONS:
                 data = load_dataset(network)
@@ -61,12 +64,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         start, before = time.perf_counter(), cpu_seconds()
         reproduce("figure1", Work(Path(folder), seeds=args.seeds, workers=args.workers))
-        ours, used = time.perf_counter() - start, cpu_seconds() - before
+        ours = time.perf_counter() - start
+        used = [now - then for now, then in zip(cpu_seconds(), before, strict=True)]
     theirs = figure1_seconds(args.seeds)
     runs = 7 * 3 * 21 * args.seeds
     print(f"Priv-PC, figure 1: {runs:,} runs at n = 100,000, empty store, {args.workers} workers")
     print(f"  ours                                 {ours:12.1f} s")
-    print(f"  CPU seconds, starts included         {used:12.1f} s")
+    print(f"  CPU seconds, starts included         {sum(used):12.1f} s")
+    print(f"    the workers, and this process      {used[1]:12.1f} s, {used[0]:.1f} s")
     cells, seconds = draws()
     print(
         f"  the floor: {cells * args.seeds / 1e6:6.1f} million draws         "

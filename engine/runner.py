@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -33,7 +33,7 @@ class RunResult:
 
     ``spent`` is what the ledger can defend: the cap in strict mode, the composition of the whole
     transcript in published mode, inf without noise. ``claimed`` is the paper's own total of the
-    same run, or None. ``separating_sets`` maps a pair of names to the sets that separated it.
+    same run, or None. ``separating`` maps a pair of columns to the sets that separated it.
     ``untested`` are adjacent pairs (i, j), i < j in the columns' order, whose tests of the order
     that the run ended early in were not all made. ``seconds`` is the run's wall time, ``status``
     "complete", "budget_exhausted" or "cancelled".
@@ -59,7 +59,7 @@ class RunResult:
     steps: tuple[Step, ...]
     seconds: float
     status: str
-    separating_sets: Mapping[frozenset[str], tuple[frozenset[str], ...]]
+    separating: Mapping[frozenset[int], Sequence[frozenset[int]]]
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     untested: frozenset[tuple[int, int]] = frozenset()
 
@@ -72,6 +72,16 @@ class RunResult:
     def cpdag(self) -> nx.DiGraph:
         """The learned CPDAG; an undirected edge is both directions."""
         return digraph_of(self.matrix, self.names)
+
+    @cached_property
+    def separating_sets(self) -> dict[frozenset[str], tuple[frozenset[str], ...]]:
+        """Pairs of names, with the sets that separated them."""
+        return {
+            frozenset(self.names[i] for i in pair): tuple(
+                frozenset(self.names[i] for i in one) for one in sets
+            )
+            for pair, sets in self.separating.items()
+        }
 
     @property
     def ci_tests(self) -> int:
@@ -177,12 +187,6 @@ def _result(
     if data.truth is not None:
         told = matrix_of if algorithm(key).directs_all else truth_cpdag
         metrics = compare(outcome.cpdag, told(data.truth, data.names))
-    named = {
-        frozenset(data.names[i] for i in pair): tuple(
-            frozenset(data.names[i] for i in one) for one in sets
-        )
-        for pair, sets in outcome.separating.items()
-    }
     return RunResult(
         algorithm=key,
         params=params,
@@ -200,7 +204,7 @@ def _result(
         steps=tuple(session.steps),
         seconds=seconds if data.public else math.nan,
         status=outcome.status,
-        separating_sets=named,
+        separating=outcome.separating,
         diagnostics=outcome.diagnostics,
         untested=outcome.untested,
     )

@@ -33,7 +33,7 @@ from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import exponential
 from engine.session import Session
 from engine.statistics.distance import records_to_flip
-from engine.statistics.kinds import DEFAULT_THRESHOLD
+from engine.statistics.kinds import DEFAULT_THRESHOLD, Score
 
 Utilities = NDArray[np.float64]
 
@@ -102,17 +102,10 @@ class GreedyUtility:
 
     def of(self, x: int, y: int, sets: list[tuple[int, ...]]) -> list[float]:
         """-inf for every set but the one with the largest p-value, which gets the distance."""
-        queries = [Query(min(x, y), max(x, y), given) for given in sets]
-        scores = [self._scores.full(q) for q in queries]
-        # Underflown p-values tie; among them the smallest G2 per degree of freedom is the nearest.
-        best = max(
-            range(len(sets)),
-            key=lambda i: (
-                (scores[i].p, -scores[i].statistic / (scores[i].dof or 1))
-                if scores[i].testable
-                else (-1.0, 0.0)
-            ),
-        )
+        low, high = min(x, y), max(x, y)
+        queries = [Query(low, high, given) for given in sets]
+        near = [_nearness(self._scores.full(q)) for q in queries]
+        best = max(range(len(sets)), key=near.__getitem__)
         out = [-math.inf] * len(sets)
         out[best] = float(self._distance(queries[best]))
         return out
@@ -123,6 +116,13 @@ class GreedyUtility:
             ("records to flip", self._alpha, q),
             lambda: records_to_flip(store.table(q.x, q.y, q.given), self._alpha, self._n),
         )
+
+
+def _nearness(score: Score) -> tuple[float, float]:
+    """What independent queries have more of: p, and where p underflows, less G2 a freedom."""
+    if not score.testable:
+        return -1.0, 0.0
+    return score.p, -score.statistic / (score.dof or 1)
 
 
 class GapUtility:
@@ -177,9 +177,15 @@ class EMPC:
         options = self._options(x, order, graph)
         edges, names = len(options), self._names
         self.node_rounds.append(NodeRound(order, names[x], edges, ()))
-        for _ in range(count := self._how_many(x, order, options)):
-            y, given = self._which(order, options, self._epsilon / (2 * count))
+        count = self._how_many(x, order, options)
+        choices = self._choices(order, options) if count else []
+        utilities = np.array([value for _, value in choices])
+        for _ in range(count):
+            drawn = self._draw(utilities, self._epsilon / (2 * count), "which", order)
+            y, given = choices[drawn][0]
             del options[y]
+            stay = [i for i, ((other, _), _) in enumerate(choices) if other != y]
+            choices, utilities = [choices[i] for i in stay], utilities[stay]
             gone = (*self.node_rounds[-1].deleted, (names[y], tuple(names[g] for g in given)))
             self.node_rounds[-1] = NodeRound(order, names[x], edges, gone)
             query = Query(min(x, y), max(x, y), given)
@@ -193,7 +199,7 @@ class EMPC:
         """For each neighbour its conditioning sets and their utilities."""
         options = {}
         for y in graph.adjacent(x):
-            sets = list(combinations(graph.candidates(x, y), order))
+            sets = list(combinations(graph.candidates(x, y) if order else (), order))
             if sets:
                 graph.tests[order] += len(sets)
                 options[y] = (sets, self._utility.of(x, y, sets))
@@ -207,24 +213,22 @@ class EMPC:
         if self._greedy:  # the published u is this less 1 at the b that the data suggest
             u[int(np.count_nonzero(s > 0))] -= 1
         count = self._draw(u, self._epsilon / 2, "how many", order)
-        self._session.emit(
-            "how many",
-            "counted",
-            reason=f"the exponential mechanism drew how many of the {s.size} edges at "
-            f"{self._names[x]} go: {count}",
-            order=order,
-            value=float(count),
-            internal={"utilities": u.tolist()},
-        )
+        if self._session.trace:
+            self._session.emit(
+                "how many",
+                "counted",
+                reason=f"the exponential mechanism drew how many of the {s.size} edges at "
+                f"{self._names[x]} go: {count}",
+                order=order,
+                value=float(count),
+                internal={"utilities": u.tolist()},
+            )
         return count
 
-    def _which(
-        self,
-        order: int,
-        options: dict[int, tuple[list[tuple[int, ...]], list[float]]],
-        epsilon: float,
-    ) -> tuple[int, tuple[int, ...]]:
-        """One edge and its separating set.
+    def _choices(
+        self, order: int, options: dict[int, tuple[list[tuple[int, ...]], list[float]]]
+    ) -> list[tuple[tuple[int, tuple[int, ...]], float]]:
+        """Edges and their separating sets to draw from, with the utility of each.
 
         Strict: drawn together from all pairs of them, at no extra cost. Published: the set is the
         one with the largest p-value, without noise, and so without any guarantee once there is a
@@ -236,9 +240,11 @@ class EMPC:
                 self._undefended = True
                 event = UndefendedEvent("separating sets are chosen without noise")
                 self._session.ledger.charge(event, label="separating sets", order=order)
-        flat = [(y, given) for y, (sets, _) in options.items() for given in sets]
-        u = np.array([value for _, utilities in options.values() for value in utilities])
-        return flat[self._draw(u, epsilon, "which", order)]
+        return [
+            ((y, given), value)
+            for y, (sets, utilities) in options.items()
+            for given, value in zip(sets, utilities, strict=True)
+        ]
 
     def _draw(self, utilities: Utilities, epsilon: float, label: str, order: int) -> int:
         return exponential(

@@ -107,6 +107,12 @@ class PrivPC(TestByTest):
         noisy, raw = self._evidence.release(self._session, q, self._epsilon / 2, label="examine")
         cutoff = self._evidence.cutoff()
         found = noisy > cutoff
+        if self._session.trace:
+            self._explain(q, found, noisy, cutoff, raw)
+        return found
+
+    def _explain(self, q: Query, found: bool, noisy: float, cutoff: float, raw: float) -> None:
+        """One step of the trace: what was released, and how it compared."""
         self._session.emit(
             "examine",
             "independent" if found else "dependent",
@@ -116,7 +122,6 @@ class PrivPC(TestByTest):
             threshold=cutoff,
             internal={"exact": raw},
         )
-        return found
 
 
 def claimed_total(answers: int, epsilon: float, delta: float) -> Guarantee:

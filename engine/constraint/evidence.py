@@ -96,7 +96,7 @@ class Evidence:
         if self.strict:
             return 1.0
         span = 0.5 if self.perturbed == "p" else math.sqrt(_largest_z2(n or self._n))
-        return max(1.0, span / self.noise_sensitivity(q._replace(given=()), n))
+        return max(1.0, span / self.noise_sensitivity(Query(q.x, q.y, ()), n))
 
     def _z_sensitivity(self, q: Query, n: int) -> float:
         if self.strict:

@@ -49,7 +49,8 @@ class Rounds:
             threshold_scale=2 / self._epsilon,
             query_scale=4 / self._epsilon,
             rate=self._rate,
-            reserve=self._reserve(q),
+            # Without a cap everything fits, and nothing needs to be kept in reserve.
+            reserve=() if self._session.ledger.cap is None else self._reserve(q),
             label=self._label,
             order=q.order,
         )
@@ -62,6 +63,13 @@ class Rounds:
             self._run = self._open(q)
         raw, cutoff, unit = self._evidence.gap(q, self._sample, tweak, self._epsilon)
         answer = self._run.above(_in_units(raw - cutoff, unit))
+        if self._session.trace:
+            self._explain(q, answer, raw, cutoff, unit)
+        return answer
+
+    def _explain(self, q: Query, answer: bool, raw: float, cutoff: float, unit: float) -> None:
+        """One step of the trace: what was asked, and how it compared."""
+        assert self._run is not None
         self._session.emit(
             self._label,
             self._positive if answer else "dependent",
@@ -76,7 +84,6 @@ class Rounds:
                 "noisy threshold": cutoff + unit * self._run.noisy_threshold,
             },
         )
-        return answer
 
 
 def _in_units(difference: float, unit: float) -> float:

@@ -92,13 +92,13 @@ class Scores:
 
     def __init__(self, data: Dataset, statistic: str, variant: str):
         self.statistic, self.variant = statistic, variant
+        self._kind = f"{variant} {statistic}"
         self.store: Store = store_of(data)
         self._oracle = OracleScores(data) if statistic == "oracle" else None
 
     def full(self, q: Query) -> Score:
         """The query's score on all rows."""
-        key = ("score", self.statistic, self.variant, q)
-        return self.store.keep(key, lambda: self._compute(self.store.count, q))
+        return self.store.keep((self._kind, q), lambda: self._compute(self.store.count, q))
 
     def on(self, rows: Rows, q: Query) -> Score:
         """The query's score on a subsample."""

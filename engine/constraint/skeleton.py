@@ -146,9 +146,10 @@ class TestByTest:
     def _queries(self, x: int, y: int, order: int, graph: Graph) -> Iterator[Query]:
         """The pair's queries of this order that have not been asked; from both sides if stable."""
         sides = ((x, y), (y, x)) if graph.stable else ((x, y),)
+        low, high = min(x, y), max(x, y)
         for a, b in sides:
             for given in combinations(graph.candidates(a, b) if order else (), order):
-                query = Query(min(x, y), max(x, y), given)
+                query = Query(low, high, given)
                 if query not in self._asked:
                     yield query
 

@@ -42,7 +42,8 @@ class _Pure(ABC):
     @property
     def rho(self) -> float:
         # A pure step's Renyi divergence of any order is at most its epsilon, so rho <= epsilon too.
-        return min(self.epsilon**2 / 2, self.epsilon)
+        epsilon = self.epsilon
+        return min(epsilon**2 / 2, epsilon)
 
     @property
     def delta(self) -> float:

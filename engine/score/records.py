@@ -10,12 +10,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
 from engine.score.acyclicity import Matrix
-from engine.score.encodings import BLOCK, Encoding, blocks, lookup
+from engine.score.encodings import Encoding, blocks, lookup
 from engine.tables.store import store_of
+
+_BLOCK = 1 << 11  # rows looked at together: their residuals stay in the second-level cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,23 +67,23 @@ class ClippedGradient:
     SHARE = 0.1  # of the rows that are short at w: so many more are looked at again each time
 
     def __init__(self, records: Records, radius: float):
-        self._records, self._radius = records, radius
-        self._squares = (records.rows * records.rows).sum(axis=1)
+        self._n, self._radius = records.n, radius
+        # Row by row in memory, as they are looked at; encoded they come column by column.
+        self._rows, self._all_weights = np.ascontiguousarray(records.rows), records.weights
         self._at: Matrix | None = None
         self._reach = 0.0
         self._far = np.empty((0, 0))
-        self._x, self._weights = records.rows[:0], records.weights[:0]  # of the close rows
-        self._squared = _squares(self._x)
+        self._x, self._weights = self._rows[:0], records.weights[:0]  # of the close rows
 
     def __call__(self, w: Matrix) -> Matrix:
         """The gradient at w, its diagonal 0; (d, d)."""
         if self._at is None or self._beyond(w - self._at):
             self._look_at_all(w)
         x = self._x
-        r = x - x @ w
-        shrink = self._radius / np.maximum(_norms(self._squared, r), self._radius)
-        own = x.T @ (r * (self._weights * shrink)[:, None])
-        total = self._far @ (w - np.eye(len(w))) - own / self._records.n
+        r = _residuals(x, w)
+        shrink = self._radius / np.maximum(_norms(x, r), self._radius)
+        r *= (self._weights * shrink)[:, None]
+        total = self._far @ (w - np.eye(len(w))) - x.T @ r / self._n
         np.fill_diagonal(total, 0.0)
         return np.asarray(total)
 
@@ -91,37 +94,74 @@ class ClippedGradient:
 
     def _look_at_all(self, w: Matrix) -> None:
         """Part the rows by how far w may move before their gradients can reach the radius."""
-        rows, weights = self._records.rows, self._records.weights
-        room = np.empty(len(rows))
-        for start in range(0, len(rows), BLOCK):
-            part = slice(start, start + BLOCK)
-            x = rows[part]
-            room[part] = self._radius - _norms(_squares(x), x - x @ w)
-        # A hair less than the room there is: rounding must not hide a row at the radius.
-        slack = (room - 1e-9 * self._radius) / np.maximum(self._squares, 1e-300)
+        rows, weights = self._rows, self._all_weights
+        slack = np.empty(len(rows))
+        for start in range(0, len(rows), _BLOCK):
+            x = rows[start : start + _BLOCK]
+            # A hair less than the room there is: rounding must not hide a row at the radius.
+            room = self._radius - _norms(x, _residuals(x, w)) - 1e-9 * self._radius
+            slack[start : start + _BLOCK] = room / np.maximum(_squared_lengths(x), 1e-300)
         short = slack[slack > 0]
         self._reach = float(np.quantile(short, self.SHARE)) if short.size else math.inf
         far = slack > self._reach
-        close = np.flatnonzero(~far)
-        self._x, self._weights = rows[close], weights[close]
-        self._squared = _squares(self._x)
-        self._far = rows[far].T @ (rows[far] * weights[far][:, None]) / self._records.n
+        close, beyond = np.flatnonzero(~far), np.flatnonzero(far)
+        # By number, row after row is copied whole; by a mask each entry is asked for.
+        self._x, self._weights = rows.take(close, axis=0), weights[close]
+        x = rows.take(beyond, axis=0)
+        self._far = x.T @ (x * weights[beyond, None]) / self._n
         self._at = w.copy()
 
 
-def _squares(x: Matrix) -> tuple[Matrix, NDArray[np.float64]]:
-    """The squared entries of rows, and each row's sum of them."""
-    squares = x * x
-    return squares, squares.sum(axis=1)
+def _residuals(x: Matrix, w: Matrix) -> Matrix:
+    """r = x - W'x of every row x, without a second array of their size."""
+    r = x @ w
+    return np.subtract(x, r, out=r)
 
 
-def _norms(squares: tuple[Matrix, NDArray[np.float64]], r: Matrix) -> NDArray[np.float64]:
-    """Frobenius norms of x r' without its diagonal, one for each row x of these squares."""
-    squares_x, lengths = squares
-    squares_r = r * r
-    squared = lengths * squares_r.sum(axis=1) - (squares_x * squares_r).sum(axis=1)
-    norms: NDArray[np.float64] = np.sqrt(np.maximum(squared, 0.0))
-    return norms
+def _norms(x: Matrix, r: Matrix) -> NDArray[np.float64]:
+    """Frobenius norms of x r' without its diagonal, one for each row x and its r."""
+    return np.asarray(_outer_norms(x, r))
+
+
+def _squared_lengths(x: Matrix) -> NDArray[np.float64]:
+    """|x|^2 of every row."""
+    return np.asarray(np.einsum("ij,ij->i", x, x))
+
+
+_LANES = 8  # sums that go on side by side, added up as numpy adds up a row
+
+
+@njit(cache=True, nogil=True)
+def _outer_norms(x, r):  # type: ignore[no-untyped-def]
+    """See :func:`_norms`: |x r'|^2 less its diagonal is |x|^2 |r|^2 - sum of (x_j r_j)^2."""
+    rows, d = x.shape
+    out = np.empty(rows)
+    xx, rr, both = np.empty(_LANES), np.empty(_LANES), np.empty(_LANES)
+    whole = d - d % _LANES
+    for i in range(rows):
+        xx[:] = 0.0
+        rr[:] = 0.0
+        both[:] = 0.0
+        for j in range(0, whole, _LANES):
+            for k in range(_LANES):
+                a, b = x[i, j + k] * x[i, j + k], r[i, j + k] * r[i, j + k]
+                xx[k] += a
+                rr[k] += b
+                both[k] += a * b
+        length, residual, diagonal = _added(xx), _added(rr), _added(both)
+        for j in range(whole, d):
+            a, b = x[i, j] * x[i, j], r[i, j] * r[i, j]
+            length += a
+            residual += b
+            diagonal += a * b
+        out[i] = math.sqrt(max(length * residual - diagonal, 0.0))
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _added(lanes):  # type: ignore[no-untyped-def]
+    low = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+    return low + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]))
 
 
 def records(data: Dataset, encoding: Encoding) -> Records:

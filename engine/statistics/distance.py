@@ -156,9 +156,10 @@ def _greedy(table, critical, raising, limit):  # type: ignore[no-untyped-def]
         table[s, i, j] -= batch
         table[t, k, m] += batch
         before = value
-        for u in (s, t):
+        for again, u in enumerate((s, t)):
             value -= part[u]
-            part[u] = _moves(table, u, sign, rows, columns, gain, cell)
+            if not (again and s == t):  # inside a stratum there is one to look at
+                part[u] = _moves(table, u, sign, rows, columns, gain, cell)
             value += part[u]
         changed += batch
         if sign * (value - before) <= 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +20,7 @@ STATISTICS = (*RANK, *LIKELIHOOD, "oracle")
 DEFAULT_THRESHOLD = {"kendall": 0.10, "spearman": 0.10, "g2": 0.01, "chi2": 0.01, "oracle": 0.10}
 
 
-@dataclass(frozen=True)
-class Score:
+class Score(NamedTuple):
     """A query's statistic and p-value; ``dof`` for G2 and chi2. p is NaN where untestable."""
 
     statistic: float

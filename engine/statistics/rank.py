@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 from numba import njit
@@ -160,6 +161,7 @@ _RANK_Z: dict[str, Callable[[ArrayLike, str], float]] = {
 }
 
 
+@lru_cache(maxsize=256)  # asked for with every query of a search, for a few values
 def critical_z(threshold: float) -> float:
     """The |z| at which a one-sided normal p equals ``threshold``: 0 from 1/2 on, inf at 0."""
     if threshold >= 0.5:
@@ -186,6 +188,7 @@ def rank_sensitivity(
     return c / math.sqrt(n)
 
 
+@lru_cache(maxsize=4096)
 def p_sensitivity(z_sensitivity: float) -> float:
     """Sensitivity of p = P(Z > |z|) for a |z| of the given sensitivity: Phi(s) - 1/2."""
     return float(ndtr(z_sensitivity)) - 0.5

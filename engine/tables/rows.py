@@ -62,7 +62,21 @@ def _count_cells(columns, which, strides, index, weights, cells):  # type: ignor
                 d[index[r + 3]] += 1
             for r in range(whole, size):
                 a[index[r]] += 1
-    return sums.sum(axis=0)
+    out = a.astype(np.int64)
+    for lane in range(1, lanes):
+        out += sums[lane]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def _cells(columns, which, strides):  # type: ignore[no-untyped-def]
+    """Every row's cell; the arguments are those of :func:`_count_cells`."""
+    out = np.zeros(columns.shape[1], np.int32)
+    for i in range(which.size):
+        column, stride = columns[which[i]], strides[i]
+        for r in range(out.size):
+            out[r] += column[r] * stride
+    return out
 
 
 @lru_cache(maxsize=4096)
@@ -121,6 +135,11 @@ class Rows:
         """Joint counts of the columns, one axis each, in the given order."""
         sizes = [self.cardinalities[c] for c in columns]
         return self._count(columns, sizes).reshape(sizes)
+
+    def cells(self, columns: Sequence[int]) -> NDArray[np.int32]:
+        """Each row's cell in the flat counts of the columns."""
+        strides = layout(tuple(self.cardinalities[c] for c in columns))[1]
+        return np.asarray(_cells(self.codes.T, np.array(columns, np.int64), strides))
 
 
 def fold(data: Dataset) -> tuple[Rows, NDArray[np.int64]]:

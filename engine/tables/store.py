@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable
 from threading import RLock
@@ -14,6 +15,8 @@ from numpy.typing import NDArray
 from engine.data.dataset import Dataset
 from engine.tables.pairs import Pairs
 from engine.tables.rows import fold
+
+_JOINT_CELLS = 1 << 9  # 4 kB; larger counts would drive scores out
 
 T = TypeVar("T")
 Key = tuple[Hashable, ...]
@@ -35,11 +38,13 @@ class Bounded(OrderedDict[Key, object]):
 
     def lookup(self, key: Key, make: Callable[[], T]) -> T:
         """The kept value, or the one that ``make`` computes, kept from now on."""
-        with self._lock:
-            found = self.get(key, _MISSING)
-            if found is not _MISSING:
-                self.move_to_end(key)
-                return found  # type: ignore[return-value]
+        found = self.get(key, _MISSING)
+        if found is not _MISSING:
+            if 2 * self.bytes > self._limit:  # before, nothing will go soon, and order costs time
+                with self._lock:
+                    if key in self:
+                        self.move_to_end(key)
+            return found  # type: ignore[return-value]
         value = make()  # outside the lock: two threads may both compute it, neither waits
         with self._lock:
             if key not in self:
@@ -98,10 +103,25 @@ class Store:
         return self.keep(("table", x, y, given), lambda: self.count(x, y, given))
 
     def count(self, x: int, y: int, given: tuple[int, ...] = ()) -> NDArray[np.int64]:
-        """The query's table on all rows, counted now; those of all pairs together if many."""
-        if given or not Pairs.worthwhile(self.rows):
+        """The query's table on all rows; those of all pairs are counted together if many."""
+        if not given and Pairs.worthwhile(self.rows):
+            return self.keep(("pairs",), lambda: Pairs(self.rows)).table(x, y)
+        columns, levels = (*given, x, y), self.rows.cardinalities
+        if math.prod([levels[c] for c in columns]) > _JOINT_CELLS:
             return self.rows.table(x, y, given)
-        return self.keep(("pairs",), lambda: Pairs(self.rows)).table(x, y)
+        return self.joint(columns).reshape(-1, levels[x], levels[y])
+
+    def joint(self, columns: tuple[int, ...]) -> NDArray[np.int64]:
+        """Joint counts of the columns, one axis each, in the given order.
+
+        A search asks about x and y given z, x and z given y, and y and z given x, and a sample is
+        drawn from the counts of all three: small ones are kept for every order.
+        """
+        if math.prod([self.rows.cardinalities[c] for c in columns]) > _JOINT_CELLS:
+            return self.rows.counts(columns)
+        ordered = tuple(sorted(columns))
+        found = self.keep(("joint", ordered), lambda: self.rows.counts(ordered))
+        return found if ordered == columns else found.transpose([ordered.index(c) for c in columns])
 
     def kept(self, key: Hashable) -> object | None:
         """What is kept under the key, or None; nothing is computed."""

@@ -11,6 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from engine.randomness import Randomness
+from engine.tables.hypergeometric import log_factorials, next_uniform, split, uniforms
 from engine.tables.rows import Rows, layout
 from engine.tables.store import Store
 
@@ -38,6 +39,7 @@ class Subsample:
 
     def __init__(self, store: Store, m: int, rng: np.random.Generator, cells: int = CELLS):
         self.n, self._store, self._rng, self._most = m, store, rng, cells
+        self._source = uniforms(rng)
         self._columns: tuple[int, ...] = ()
         self._drawn = np.array([m], np.int64)  # counts over the columns, flat
         self._rows: _PickedRows | None = None
@@ -48,8 +50,7 @@ class Subsample:
             wanted = (*given, x, y)
             if self._cells(wanted) <= self._most:
                 return self._grow(_growth(self._store, self._columns, wanted))
-            picked = _picked(self._store, self._columns, self._drawn, self._rng)
-            self._rows = _PickedRows(self._store.rows, picked)
+            self._rows = self._pick()
         return self._rows.table(x, y, given)
 
     def _cells(self, wanted: tuple[int, ...]) -> int:
@@ -63,11 +64,24 @@ class Subsample:
     def _grow(self, growth: _Growth) -> NDArray[np.int64]:
         """Draw what is missing; the table as a margin of what is drawn by now."""
         if growth.parts is not None:
-            self._drawn = _split(growth.parts, self._drawn, self._rng).ravel()
+            logs = log_factorials(self._store.n)
+            self._drawn = split(growth.parts, self._drawn, self._source, logs).ravel()
             self._columns = growth.columns
         if growth.target is None:
             return self._drawn.reshape(growth.shape)
         return np.asarray(_margin(self._drawn, growth.target, growth.shape))
+
+    def _pick(self) -> _PickedRows:
+        """A uniform choice of rows with the counts drawn so far."""
+        rows, row_index = self._store.rows, self._store.index_of_rows()
+        if not self._columns:
+            chosen = self._rng.choice(self._store.n, self.n, replace=False, shuffle=False)
+            times = np.bincount(row_index[chosen], minlength=len(rows.codes)).astype(np.int32)
+            return _PickedRows(rows, times)
+        cell = rows.cells(self._columns)
+        left = rows.counts(self._columns).ravel().astype(np.int32)
+        wanted = self._drawn.astype(np.int32)
+        return _PickedRows(rows, _pick(self._source, row_index, cell, wanted, left))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,33 +104,34 @@ class _Growth:
         return sum(0 if a is None else a.nbytes for a in (self.parts, self.target))
 
     @staticmethod
-    def make(rows: Rows, known: tuple[int, ...], wanted: tuple[int, ...]) -> _Growth:
+    def make(store: Store, known: tuple[int, ...], wanted: tuple[int, ...]) -> _Growth:
         """Count the rows over both, and number the cells."""
         new = tuple(c for c in wanted if c not in known)
-        columns, levels = known + new, rows.cardinalities
+        columns, levels = known + new, store.rows.cardinalities
         parts = None
         if new:
-            parts = rows.counts(columns).reshape(math.prod(levels[c] for c in known), -1)
-        *given, x, y = wanted
-        shape = math.prod(levels[c] for c in given), levels[x], levels[y]
+            kinds = math.prod([levels[c] for c in new])
+            parts = store.joint(columns).reshape(-1, kinds)
+        cells, strides = layout(tuple([levels[c] for c in wanted]))
+        x, y = levels[wanted[-2]], levels[wanted[-1]]
+        shape = cells // (x * y), x, y
         if columns == wanted:
             return _Growth(columns, parts, None, shape)
-        strides = layout(tuple(levels[c] for c in wanted))[1]
         stride = dict(zip(wanted, strides.tolist(), strict=True))
-        target = _places(np.array([(levels[c], stride.get(c, 0)) for c in columns], np.int64))
-        return _Growth(columns, parts, target, shape)
+        axes = np.array([[levels[c] for c in columns], [stride.get(c, 0) for c in columns]])
+        return _Growth(columns, parts, np.asarray(_places(axes)), shape)
 
 
 @njit(cache=True, nogil=True)
 def _places(axes):  # type: ignore[no-untyped-def]
     """For every cell of a table, in order, the sum of its codes times strides.
 
-    ``axes`` (columns, 2): the levels of each and its stride, 0 for a column that is summed over.
+    ``axes`` (2, columns): the levels of each and its stride, 0 for a column that is summed over.
     """
-    out = np.zeros(np.prod(axes[:, 0]), np.int32)
+    out = np.zeros(np.prod(axes[0]), np.int32)
     done = 1  # how many cells the columns so far have; they are numbered in out[:done]
-    for i in range(axes.shape[0]):
-        levels, stride = axes[i]
+    for i in range(axes.shape[1]):
+        levels, stride = axes[0, i], axes[1, i]
         for cell in range(done - 1, -1, -1):  # backwards: a cell's places follow its number
             first = out[cell]
             for level in range(levels):
@@ -140,145 +155,51 @@ def _growth(store: Store, known: tuple[int, ...], wanted: tuple[int, ...]) -> _G
     found = store.kept(key)
     if isinstance(found, _Growth):
         return found
-    made = _Growth.make(store.rows, known, wanted)
+    made = _Growth.make(store, known, wanted)
     return store.keep(key, lambda: made) if made.nbytes <= _KEPT_BYTES else made
 
 
-def _picked(
-    store: Store, columns: tuple[int, ...], drawn: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.int64]:
-    """A uniform choice of rows with the given counts; each as its index among folded rows.
-
-    ``drawn`` (cells of the columns, flat) without any columns is the number of rows alone.
-    """
-    row_index = store.index_of_rows()
-    if not columns:
-        chosen = rng.choice(store.n, int(drawn[0]), replace=False, shuffle=False)
-        return np.asarray(row_index[chosen])
-    strides = layout(tuple(store.rows.cardinalities[c] for c in columns))[1]
-    cell = np.zeros(len(store.rows.codes), np.int32)
-    for column, stride in zip(columns, strides, strict=True):
-        cell += store.rows.codes[:, column] * np.int32(stride)
-    left, wanted = store.rows.counts(columns).ravel(), drawn.copy()
-    uniform = rng.random(store.n)
-    return np.asarray(_pick(uniform, row_index, cell, wanted, left, int(drawn.sum())))
-
-
 class _PickedRows:
-    """Chosen rows, each a folded row's index; a column is gathered when first asked for."""
+    """Chosen rows, ``times`` how often each folded one; a column is gathered when first asked for.
 
-    def __init__(self, folded: Rows, picked: NDArray[np.int64]):
-        self._folded, self._picked = folded, picked
-        codes = np.empty((folded.codes.shape[1], picked.size), folded.codes.dtype).T
-        self._rows = Rows(codes, np.empty(0, np.int32), folded.cardinalities, picked.size)
+    ``times`` (folded rows,) of which most may be 0.
+    """
+
+    def __init__(self, folded: Rows, times: NDArray[np.int32]):
+        self._folded, (self._picked, weights) = folded, _positive(times)
+        codes = np.empty((folded.codes.shape[1], weights.size), folded.codes.dtype).T
+        self._rows = Rows(codes, weights, folded.cardinalities, int(weights.sum()))
         self._gathered: set[int] = set()
 
     def table(self, x: int, y: int, given: Sequence[int] = ()) -> NDArray[np.int64]:
         for column in {x, y, *given} - self._gathered:
-            np.take(self._folded.codes[:, column], self._picked, out=self._rows.codes[:, column])
+            # "clip" looks up without a copy in between; no index is out of range.
+            into = self._rows.codes[:, column]
+            np.take(self._folded.codes[:, column], self._picked, out=into, mode="clip")
             self._gathered.add(column)
         return self._rows.table(x, y, given)
 
 
 @njit(cache=True, nogil=True)
-def _split(parts, drawn, rng):  # type: ignore[no-untyped-def]
-    """Draw ``drawn[i]`` of the items of row i without replacement, for every row.
-
-    ``parts`` (rows, kinds) says how many items of each kind there are; returns how many of each
-    were drawn, in the same shape. The kinds are drawn one after the other, each given those before.
-    """
-    out = np.zeros(parts.shape, np.int64)
-    for i in range(parts.shape[0]):
-        left = drawn[i]
-        rest = parts[i].sum()
-        for kind in range(parts.shape[1]):
-            if left == 0:
-                break
-            rest -= parts[i, kind]
-            out[i, kind] = _hypergeometric(rng, parts[i, kind], rest, left)
-            left -= out[i, kind]
-    return out
+def _positive(times):  # type: ignore[no-untyped-def]
+    """(where they are, the positive numbers)."""
+    where = np.flatnonzero(times)
+    return where, times[where]
 
 
 @njit(cache=True, nogil=True)
-def _hypergeometric(rng, good, bad, sample):  # type: ignore[no-untyped-def]
-    """How many of ``sample`` items drawn without replacement are good.
-
-    numpy draws the same way (urn for small samples, else Stadlober's 1989 ratio of uniforms HRUA),
-    but its calls cost more than most draws here.
-    """
-    total = good + bad
-    if good == 0 or bad == 0 or sample == total:
-        return sample if bad == 0 else good if sample == total else 0
-    few, many = min(good, bad), max(good, bad)
-    size = min(sample, total - sample)
-    found = _urn(rng, few, total, size) if size < 10 else _ratio_of_uniforms(rng, few, many, size)
-    if good > bad:
-        found = size - found
-    return found if size == sample else good - found
-
-
-@njit(cache=True, nogil=True)
-def _urn(rng, good, total, size):  # type: ignore[no-untyped-def]
-    """Item by item."""
-    left = good
-    for i in range(size):
-        if rng.random() * (total - i) < left:
-            left -= 1
-    return good - left
-
-
-@njit(cache=True, nogil=True)
-def _ratio_of_uniforms(rng, few, many, size):  # type: ignore[no-untyped-def]
-    """HRUA with its squeezes; ``few`` <= ``many``, ``size`` at most half of both together."""
-    total = few + many
-    p = few / total
-    mean = size * p
-    variance = (total - size) * size * p * (1 - p) / (total - 1)
-    width = math.sqrt(variance + 0.5)
-    scale = 1.7155277699214135 * width + 0.8989161620588988  # 2 sqrt(2/e), 3 - 2 sqrt(3/e)
-    mode = int((size + 1) * (few + 1) / (total + 2))
-    top = _log_ways(mode, few, many, size)
-    end = min(min(size, few) + 1, math.floor(mean + 0.5 + 16 * width))
-    while True:
-        u, v = rng.random(), rng.random()
-        if u == 0.0:
-            continue
-        x = mean + 0.5 + scale * (v - 0.5) / u
-        if x < 0.0 or x >= end:
-            continue
-        k = int(x)
-        t = top - _log_ways(k, few, many, size)
-        if u * (4.0 - u) - 3.0 <= t:
-            return k
-        if u * (u - t) < 1.0 and 2.0 * math.log(u) <= t:
-            return k
-
-
-@njit(cache=True, nogil=True)
-def _log_ways(k, few, many, size):  # type: ignore[no-untyped-def]
-    """Minus the log of the probability of k, up to a constant."""
-    return (
-        math.lgamma(k + 1.0)
-        + math.lgamma(few - k + 1.0)
-        + math.lgamma(size - k + 1.0)
-        + math.lgamma(many - size + k + 1.0)
-    )
-
-
-@njit(cache=True, nogil=True)
-def _pick(uniform, row_index, cell, wanted, left, m):  # type: ignore[no-untyped-def]
-    """Selection sampling (Knuth 3.4.2 S) within every cell: folded rows' indices, m of them.
+def _pick(source, row_index, cell, wanted, left):  # type: ignore[no-untyped-def]
+    """Selection sampling (Knuth 3.4.2 S) within every cell: how often each folded row is taken.
 
     Row r is taken with probability wanted / left of its cell; both count down in place.
     """
-    out = np.empty(m, np.int64)
-    taken = 0
+    times = np.zeros(cell.size, np.int32)
     for r in range(row_index.size):
-        c = cell[row_index[r]]
-        if uniform[r] * left[c] < wanted[c]:
-            out[taken] = row_index[r]
-            taken += 1
-            wanted[c] -= 1
+        folded = row_index[r]
+        c = cell[folded]
+        # Adding it costs less than a branch, which would be guessed wrong half of the time.
+        taken = next_uniform(source) * left[c] < wanted[c]
+        times[folded] += taken
+        wanted[c] -= taken
         left[c] -= 1
-    return out
+    return times

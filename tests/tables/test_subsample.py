@@ -8,8 +8,9 @@ from scipy import stats
 
 from engine import load_dataset
 from engine.randomness import Randomness
+from engine.tables.hypergeometric import log_factorials, split, uniforms
 from engine.tables.store import Store
-from engine.tables.subsample import Subsample, _split, draw
+from engine.tables.subsample import Subsample, draw
 
 GOODNESS = 1e-4
 
@@ -43,7 +44,9 @@ def _fits(values: np.ndarray, law: object, draws: int) -> bool:
 def test_hypergeometric_draws_follow_the_law(good: int, bad: int, sample: int) -> None:
     draws = 20_000
     parts = np.tile(np.array([[good, bad]]), (draws, 1))
-    drawn = _split(parts, np.full(draws, sample), np.random.default_rng(4))
+    rng = np.random.default_rng(4)
+    logs = log_factorials(good + bad)
+    drawn = split(parts, np.full(draws, sample), uniforms(rng), logs)
     assert (drawn.sum(axis=1) == sample).all()
     assert _fits(drawn[:, 0], stats.hypergeom(good + bad, good, sample), draws)
 
@@ -51,8 +54,28 @@ def test_hypergeometric_draws_follow_the_law(good: int, bad: int, sample: int) -
 def test_edges_of_the_hypergeometric_law() -> None:
     rng = np.random.default_rng(0)
     parts = np.array([[4, 0, 3], [0, 0, 0], [2, 2, 2]])
-    drawn = _split(parts, np.array([7, 0, 0]), rng)
+    drawn = split(parts, np.array([7, 0, 0]), uniforms(rng), log_factorials(7))
     assert drawn.tolist() == [[4, 0, 3], [0, 0, 0], [0, 0, 0]]
+
+
+def test_looking_logarithms_up_changes_no_draw() -> None:
+    """A table may be bigger than what is looked up: its draws are those of a small one's."""
+    parts = np.random.default_rng(0).integers(0, 3000, (500, 4))
+    drawn = parts.sum(axis=1) // 3
+    found = []
+    for logs in (log_factorials(int(parts.sum())), log_factorials(100), np.empty(0)):
+        rng = np.random.default_rng(5)
+        found.append((split(parts, drawn, uniforms(rng), logs).tolist(), rng.random()))
+    assert found[0] == found[1] == found[2]
+
+
+def test_compiled_draws_take_the_generators_own_numbers() -> None:
+    """An urn of ten items, one drawn: item by item, one uniform number each."""
+    mine, its = np.random.default_rng(3), np.random.default_rng(3)
+    for _ in range(200):
+        drawn = split(np.array([[4, 6]]), np.array([1]), uniforms(mine), log_factorials(10))
+        assert drawn[0, 0] == (its.random() * 10 < 4)
+    assert mine.random() == its.random()
 
 
 @pytest.mark.parametrize("cells", [0, 8, 1 << 14])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
+import math
 import weakref
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from engine.data.dataset import Dataset
 from engine.data.distinct import mixed_radix_keys
 from engine.randomness import Randomness
 from engine.tables import rows, subsample
+from engine.tables.hypergeometric import hypergeometric, log_factorials, uniforms
 from engine.tables.rows import Rows, fold
 from engine.tables.store import Bounded, Store, store_of
 from engine.tables.subsample import draw
@@ -53,7 +55,7 @@ def test_table_is_the_plain_count(x: int, y: int, given_: tuple[int, ...], n: in
     expected = plain_table(data, x, y, given_)
     store = Store(data)
     assert (store.table(x, y, given_) == expected).all()
-    unfolded = Rows(data.codes, np.empty(0, np.int64), data.cardinalities, n)
+    unfolded = Rows(np.array(data.codes, order="F"), np.empty(0, np.int32), data.cardinalities, n)
     assert (unfolded.table(x, y, given_) == expected).all()
 
 
@@ -75,9 +77,9 @@ def test_sparse_tables_are_the_occupied_strata(monkeypatch: pytest.MonkeyPatch, 
     data = random_data(2, n, SIZES)
     dense = Store(data).table(3, 4, (0, 1, 2))
     monkeypatch.setattr(rows, "DENSE_CELLS", 100)
-    sparse = Store(data).table(3, 4, (0, 1, 2))
+    sparse = Store(data).rows.table(3, 4, (0, 1, 2))
     assert (sparse == dense[dense.any(axis=(1, 2))]).all()
-    whole = Rows(data.codes, np.empty(0, np.int64), data.cardinalities, n)
+    whole = Rows(np.array(data.codes, order="F"), np.empty(0, np.int32), data.cardinalities, n)
     assert (whole.table(3, 4, (0, 1, 2)) == sparse).all()
 
 
@@ -125,6 +127,20 @@ def binned_fit(got: np.ndarray, right: object) -> float:
     assert observed[~kept].sum() == 0
     statistic = np.sum((observed - expected)[kept] ** 2 / expected[kept])
     return float(chi2.sf(statistic, kept.sum() - 1))
+
+
+def test_the_roles_of_columns_share_one_count() -> None:
+    """x and y given z and w, in any roles: one count is kept, and each table is as if counted."""
+    store = Store(load_dataset("alarm", n=3000), limit=1 << 20)
+    columns = (30, 3, 17, 8)
+    before = store.bytes
+    for x, y, *strata in permutations(columns):
+        if x < y and strata == sorted(strata):
+            counted, alone = store.count(x, y, tuple(strata)), store.rows.table(x, y, strata)
+            assert counted.shape == alone.shape
+            assert (counted == alone).all()
+    cells = math.prod(store.rows.cardinalities[c] for c in columns)
+    assert 8 * cells <= store.bytes - before < 2 * 8 * cells + 200
 
 
 @pytest.mark.parametrize("cells", [FINE, ROWS_AT_ONCE, 5])
@@ -184,7 +200,8 @@ def test_sample_cells_are_jointly_hypergeometric(
 def test_hypergeometric_draws(good: int, bad: int, sample: int) -> None:
     """Our compiled sampler, in all its branches, against scipy's distribution (1e-5)."""
     rng = np.random.default_rng(good + bad)
-    got = np.array([subsample._hypergeometric(rng, good, bad, sample) for _ in range(6000)])
+    args = good, bad, sample, uniforms(rng), log_factorials(good + bad)
+    got = np.array([hypergeometric(*args) for _ in range(6000)])
     assert binned_fit(got, hypergeom(good + bad, good, sample)) > 1e-5
 
 
