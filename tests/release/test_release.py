@@ -355,6 +355,15 @@ def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
     assert "left" in capsys.readouterr().err
     bad = tmp_path / "nowhere" / "r.json"
     assert main([*asked[:-1], str(bad)]) == 2
+    monkeypatch.setattr("engine.cli.release.ignore_signals", lambda: None)
+
+    def pressed(*args: Any, **options: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.cli.release.folded", pressed)
+        assert main([*asked, "--epsilon", "0.1", "--fold"]) == 130
+    assert "nothing was charged" in capsys.readouterr().err
     monkeypatch.setattr("engine.cli.release.interruptible", lambda: nullcontext(lambda: True))
     assert main([*asked, "--epsilon", "0.1"]) == 130  # Ctrl-C
     assert "nothing was charged" in capsys.readouterr().err
