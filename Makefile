@@ -63,7 +63,7 @@ bench: $(BENCH_STAMP)
 $(PEERS_STAMP): requirements-peers.txt
 	@$(PYTHON) -m venv --clear $(PEERS) \
 	  && $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ \
-	  || { rm -rf $(PEERS); echo "The peers (MST, AIM) could not be installed: no columns for them."; }
+	  || { rm -rf $(PEERS); echo "The package of MST and AIM could not be installed: no columns for it (MST is in benchmarks/mst.py too)."; }
 
 bench-utility: setup $(PEERS_STAMP)
 	$(PY) -m benchmarks.utility $(ARGS)

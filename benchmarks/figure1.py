@@ -23,6 +23,7 @@ from engine.studies.report import Work
 from engine.studies.reproduce import reproduce
 from engine.studies.reproduce_priv_pc import FIGURE1_EPSILONS, PRIV_PC
 from engine.tables import subsample
+from engine.tables.hypergeometric import split
 
 
 def cpu_seconds() -> tuple[float, float]:
@@ -35,7 +36,7 @@ def cpu_seconds() -> tuple[float, float]:
 
 def draws() -> tuple[int, float]:
     """(cells drawn, CPU seconds in the generator's loop) of Priv-PC's runs with one seed."""
-    cells, seconds, split = 0, 0.0, subsample.split
+    cells, seconds = 0, 0.0
 
     def timed(parts: Any, drawn: Any, *source: Any) -> Any:
         nonlocal cells, seconds

@@ -28,7 +28,7 @@ from pages.components.charts.strength import weighted
 from pages.components.views.graphs import found_links
 from pages.components.views.verdict import findings
 
-PATIENCE = 60.0  # seconds until a page that does not answer is given up
+PATIENCE = 150.0  # seconds until a page that does not answer is given up: a first run may compile
 DATASETS, ROWS = ("asia", "cancer", "earthquake", "survey"), 20_000
 _AGE = 2  # script runs for which the front end keeps a large element (global.maxCachedMessageAge)
 
@@ -45,6 +45,7 @@ class Visitor:
         self._before: set[Place] = set()  # places of the last run that this run has not drawn
         self._kept: dict[str, tuple[ForwardMsg, int]] = {}  # large elements, when they were seen
         self._runs = self._asked = self._finished = 0
+        self._resting = False  # no script runs: a page may also begin one by itself
         self._states: dict[str, WidgetState] = {}
         self._again: dict[str, asyncio.Task[None]] = {}  # fragments that look again by themselves
         self._news = asyncio.Condition()
@@ -53,6 +54,8 @@ class Visitor:
         self._socket: ClientConnection = await connect(
             self._address,
             subprotocols=[Subprotocol("streamlit")],
+            open_timeout=PATIENCE,
+            ping_interval=None,
             max_size=None,
             proxy=None,
             compression=None,
@@ -86,7 +89,7 @@ class Visitor:
         """Wait for the page to rest and to show that; seconds waited. TimeoutError names it."""
         start = time.monotonic()
         async with asyncio.timeout(PATIENCE), self._news:
-            while not (self._finished >= self._asked and shown(self)):
+            while not (self._resting and self._finished >= self._asked and shown(self)):
                 if self._reader.done():
                     self._reader.result()
                     raise ConnectionError("the server closed the connection")
@@ -162,6 +165,7 @@ class Visitor:
             self._elements[place] = delta.new_element
 
     def _begin(self, whole: bool) -> None:
+        self._resting = False
         if whole:
             self._runs += 1
             self._before = set(self._elements)
@@ -170,6 +174,7 @@ class Visitor:
             self._again.clear()
 
     def _end(self, message: ForwardMsg) -> None:
+        self._resting = message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
         if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
             for place in self._before:
                 del self._elements[place]
@@ -195,9 +200,11 @@ class Visitor:
 class Seen:
     """What sessions saw: seconds from each key and press to its answer, and what went wrong.
 
+    ``firsts`` are seconds from the address to the first page, with its result;
     ``results`` are (dataset, seed, the sentence about it, the drawn graphs in words).
     """
 
+    firsts: list[float] = field(default_factory=list)
     replies: list[float] = field(default_factory=list)
     answers: list[float] = field(default_factory=list)
     trouble: list[str] = field(default_factory=list)
@@ -219,9 +226,10 @@ async def _person(url: str, who: int, wait: float, seconds: float, rest: float, 
     dataset, seed = DATASETS[who % 4], 1000 * who
     await asyncio.sleep(wait)
     try:
-        query = f"data={dataset}&n={ROWS}&seed={seed}"
+        query, start = f"data={dataset}&n={ROWS}&seed={seed}", time.monotonic()
         async with Visitor(url, "run", query) as visitor:
             await visitor.until(_headline)
+            seen.firsts.append(time.monotonic() - start)
             until = time.monotonic() + seconds
             while time.monotonic() < until:
                 seed += 1

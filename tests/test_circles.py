@@ -58,14 +58,9 @@ def imported(name: str, path: Path, known: dict[str, Path]) -> set[str]:
 
 def _without_typing(tree: ast.Module) -> ast.Module:
     """Without the blocks under ``if TYPE_CHECKING``, which never run."""
-
-    class Drop(ast.NodeTransformer):
-        def visit_If(self, node: ast.If) -> ast.AST:
-            if ast.unparse(node.test).endswith("TYPE_CHECKING"):
-                return ast.Pass()
-            return self.generic_visit(node)
-
-    Drop().visit(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            node.body, node.orelse = [ast.Pass()], []
     return tree
 
 

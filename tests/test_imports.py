@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ ENGINE = Path(__file__).resolve().parent.parent / "engine"
 UI = {"streamlit", "plotly", "pyvis"}
 
 
-def imported(path: Path) -> set[str]:
+@cache
+def imported(path: Path) -> frozenset[str]:
     """Dotted names of everything a file imports, anywhere in it."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -22,7 +24,7 @@ def imported(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             module = "." * node.level + (node.module or "")
             names |= {module} | {f"{module}.{alias.name}" for alias in node.names}
-    return names
+    return frozenset(names)
 
 
 FILES = sorted(ENGINE.rglob("*.py"))

@@ -8,11 +8,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # A process of its own: what other tests left in memory is no part of it.
-CODE = "from benchmarks.soak import soak_runs; soak_runs(6); print(*soak_runs(24))"
+CODE = "from benchmarks.soak import soak_runs; soak_runs(6); print(*soak_runs(18))"
 
 
 def test_many_runs_leave_the_memory_flat() -> None:
-    """A store and a trace that stayed with each dataset would be 2.6 MB a run: 49 MB."""
+    """A store and a trace that stayed with each dataset would be 2.6 MB a run: 36 MB."""
     done = subprocess.run(
         [sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ from engine.cli.flags import (
     folded,
     values,
 )
-from engine.cli.interrupts import INTERRUPTED, interruptible
+from engine.cli.interrupts import INTERRUPTED, ignore_signals, interruptible
+from engine.data.dataset import Dataset
 from engine.data.reading import read_table
-from engine.data.schema import load_schema
+from engine.data.schema import Schema, load_schema
 from engine.errors import InputError
 from engine.release.budget import Budgets
 from engine.release.file import check_place, load, save, to_json
@@ -42,7 +44,8 @@ def release_command(argv: Sequence[str]) -> int:
         description="Spend part of a budget on one file that can be handed out.",
         allow_abbrev=False,
     )
-    parser.add_argument("--csv", metavar="FILE", required=True, help="your data")
+    parser.add_argument("--csv", metavar="FILE", required=True, help="your data, of any kind")
+    parser.add_argument("--query", metavar="SQL", help="what to read of a database file")
     add_fold_flag(parser)
     parser.add_argument("--schema", metavar="FILE", required=True, help="their declared schema")
     parser.add_argument("--budget", metavar="NAME", required=True, help="the budget that pays")
@@ -54,10 +57,12 @@ def release_command(argv: Sequence[str]) -> int:
     check_place(out)
     check_place(_page(out))
     budgets.show(args.budget)
-    if args.fold is None:
-        data = read_table(args.csv, schema=schema)
-    else:
-        data = folded(args.csv, schema, args.fold)
+    try:
+        data = _read(args, schema)
+    except KeyboardInterrupt:
+        ignore_signals()
+        print("Stopped on reading: nothing was released, nothing was charged.", file=sys.stderr)
+        return INTERRUPTED
     chosen = values(args, specs)
     try:
         with interruptible() as cancelled:
@@ -74,6 +79,12 @@ def release_command(argv: Sequence[str]) -> int:
         f"δ = {found.total.delta:g}; budget {args.budget!r} has ε = {left[0]:f} left."
     )
     return 0
+
+
+def _read(args: Namespace, schema: Schema) -> Dataset:
+    if args.fold is None:
+        return read_table(args.csv, query=args.query, schema=schema)
+    return folded(args.csv, schema, args.fold, query=args.query)
 
 
 def _page(out: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -150,17 +151,34 @@ def allocate(tests: Vector, budget: float, price: Price, objective: Objective) -
     are the variables, so that falling is a bound. Sequential quadratic programming, from a second
     start too where the problem is not convex.
     """
+    rates = tuple(objective.rate1.tolist()), tuple(objective.rate2.tolist())
+    problem = (price, *rates, objective.c1, objective.c2)
+    return np.array(_allocated(tuple(tests.tolist()), budget, *problem))
+
+
+@lru_cache(maxsize=1024)  # the runs of a study begin with the same plan, whatever their noise
+def _allocated(
+    counts: tuple[float, ...],
+    budget: float,
+    price: Price,
+    rate1: tuple[float, ...],
+    rate2: tuple[float, ...],
+    c1: float,
+    c2: float,
+) -> tuple[float, ...]:
+    tests, objective = np.array(counts), Objective(np.array(rate1), np.array(rate2), c1, c2)
     # The cost of order j is a_j e_j^2 + b_j e_j, so (3)'s constraint is one quadratic inequality.
     a, b = price.coefficients(tests)
     if budget <= 0:
-        return np.zeros_like(tests)
+        return (0.0,) * tests.size
     own = _largest(a, b, budget / tests.size)  # every order the same share of the total
     equal = _fit(np.ones_like(tests), a, b, budget)
     starts = [_fit(np.minimum.accumulate(own), a, b, budget)]
     if not objective.convex:
         starts.append(equal)
     found = [_descend(start, a, b, budget, objective) for start in starts]
-    return min((equal, *found), key=lambda e: objective.log_excess(e)[0])
+    best = min((equal, *found), key=lambda e: objective.log_excess(e)[0])
+    return tuple(best.tolist())
 
 
 def _largest(a: Vector, b: Vector, budget: float) -> Vector:

@@ -80,6 +80,7 @@ def mu_budget(epsilon: float, delta: float) -> float:
     return math.inf if math.isinf(epsilon) else 1 / analytic_gaussian_sigma(epsilon, delta)
 
 
+@lru_cache(maxsize=4096)  # every step of a trace asks, and most of them have spent nothing
 def mu_to_epsilon(mu: float, delta: float) -> float:
     """The epsilon at ``delta`` of mu-Gaussian DP: the exact curve of Balle and Wang 2018."""
     from scipy.optimize import brentq  # slow to load, and few runs need it

@@ -158,16 +158,25 @@ class Ledger(Sequence[Charge]):
 
     def affords(self, *events: Event) -> bool:
         """Whether all the events together still fit under the cap."""
+        return self._spent_with(*events) is not None
+
+    def _spent_with(self, *events: Event) -> int | None:
+        """What a cap's charges cost with these too, exactly; None if they do not fit under it."""
         if self.cap is None:
-            return True
+            return 0
         # A NaN compares false: an event whose cost cannot be told is refused, as is an infinite or
         # a negative one.
         costs = [self.cost(e) for e in events]
         if not all(0 <= c < math.inf and e.delta >= 0 for c, e in zip(costs, events, strict=True)):
-            return False
-        return self._spent + sum(map(_whole, costs)) <= _whole(self.most) and (
-            self._delta + sum(e.delta for e in events) <= self._delta_left
-        )
+            return None
+        spent = self._spent + sum(map(_whole, costs))
+        if spent <= self._most and self._delta + sum(e.delta for e in events) <= self._delta_left:
+            return spent
+        return None
+
+    @cached_property
+    def _most(self) -> int:
+        return _whole(self.most)
 
     @property
     def _delta_left(self) -> float:
@@ -184,13 +193,13 @@ class Ledger(Sequence[Charge]):
         iteration: int | None = None,
     ) -> None:
         """Record the event, or raise BudgetExhausted and record nothing."""
-        if not self.affords(event):
+        spent = self._spent_with(event)
+        if spent is None:
             raise BudgetExhausted(
                 f"{event.describe()} would cost {self.cost(event):.4g} of the {self.left:.4g} left."
             )
         self._charges.append(Charge(event, label, order, iteration))
-        if self.cap is not None:
-            self._spent += _whole(self.cost(event))
+        self._spent = spent
         self._epsilon += event.epsilon
         self._rho += event.rho
         self._delta += event.delta

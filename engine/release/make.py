@@ -173,9 +173,11 @@ def _by_pair(edges: tuple[tuple[str, str, float], ...]) -> list[tuple[tuple[str,
 
 
 def empty(schema: Schema, rows: int) -> Dataset:
-    """Rows of the schema that hold nothing: all of the first level."""
-    codes = np.zeros((rows, len(schema.columns)), dtype=np.uint8)
-    return Dataset.from_codes(codes, schema.names, schema.levels, name="empty", public=True)
+    """Rows of the schema that hold nothing: all of the first level, folded into one."""
+    codes = np.zeros((1, len(schema.columns)), dtype=np.uint8)
+    return Dataset.from_codes(
+        codes, schema.names, schema.levels, name="empty", public=True, weights=[rows]
+    )
 
 
 def _run(

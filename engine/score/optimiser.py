@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,11 +58,18 @@ class Solution:
         return tuple(i.h for i in self.history)
 
 
+@lru_cache(maxsize=8)
+def _identity(d: int) -> Matrix:
+    identity = np.eye(d)
+    identity.flags.writeable = False
+    return identity
+
+
 def least_squares(w: Matrix, covariance: Matrix) -> tuple[float, Matrix]:
     """1/2 tr((I - W)' S (I - W)) and its gradient -S (I - W)."""
-    rest = np.eye(len(w)) - w
+    rest = _identity(len(w)) - w
     product = covariance @ rest
-    return 0.5 * float(np.sum(rest * product)), -product
+    return 0.5 * float((rest * product).sum()), -product
 
 
 def fold_parts(parts: Matrix, d: int) -> Matrix:
@@ -91,10 +99,12 @@ def penalised(
     value, slope = loss(w)
     h, h_slope = acyclicity(w)
     smooth = slope + (penalty * h + multiplier) * h_slope
-    weight = np.broadcast_to(np.asarray(l1, dtype=float), (d, d)).ravel()
+    weight = (l1 if isinstance(l1, np.ndarray) else np.full((d, d), float(l1))).ravel()
     total = value + 0.5 * penalty * h * h + multiplier * h
     total += float(weight @ (parts[: d * d] + parts[d * d :]))
-    gradient = np.concatenate([smooth.ravel() + weight, -smooth.ravel() + weight])
+    gradient = np.empty(2 * d * d)
+    gradient[: d * d] = smooth.ravel() + weight
+    gradient[d * d :] = weight - smooth.ravel()
     return total, gradient
 
 

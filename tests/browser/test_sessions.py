@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from benchmarks.visitor import Seen, mixed, visitors
@@ -13,7 +14,8 @@ PEOPLE = (0, 4, 1, 5)  # two on Asia, two on Cancer
 def test_sessions_at_once_see_their_own_results(app_server: str) -> None:
     """Two visitors a dataset, each with seeds of its own; every result is the run's made alone."""
     seen = Seen()
-    asyncio.run(visitors(app_server, PEOPLE, 0.5, 0.1, seen))
+    with ThreadPoolExecutor(1) as apart:  # this thread's event loop may be Playwright's
+        apart.submit(lambda: asyncio.run(visitors(app_server, PEOPLE, 0.5, 0.1, seen))).result()
     assert not seen.trouble
     assert len(seen.results) >= len(PEOPLE)
     assert not mixed(seen)

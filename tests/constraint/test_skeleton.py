@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import combinations, product
 
 import networkx as nx
 import numpy as np
 import pytest
 
 from engine import load_dataset, run
+from engine.constraint.scores import Separation
 from engine.constraint.skeleton import Graph, Query, TestByTest, search
 
 SMALL = ("earthquake", "cancer", "asia", "survey", "sachs", "child")
@@ -40,6 +42,23 @@ def test_oracle_recovers_the_cpdag(name: str, stable: bool) -> None:
         for given in sets:
             assert nx.is_d_separator(data.truth, {x}, {y}, set(given))
             assert not given & pair
+
+
+def test_d_separation_is_that_of_networkx() -> None:
+    """Every pair and set of forty random graphs."""
+    rng, names, separated = np.random.default_rng(0), "abcde", 0
+    for _ in range(40):
+        order = rng.permutation(5)
+        joined = np.argwhere(np.triu(rng.random((5, 5)) < rng.uniform(0.1, 0.8), 1))
+        dag = nx.DiGraph((names[order[i]], names[order[j]]) for i, j in joined)
+        dag.add_nodes_from(names)
+        ours = Separation(dag, names)
+        for (x, y), size in product(combinations(range(5), 2), range(4)):
+            for given in combinations(set(range(5)) - {x, y}, size):
+                theirs = nx.is_d_separator(dag, names[x], names[y], {names[g] for g in given})
+                assert ours.separated(x, y, given) == ours.separated(y, x, given) == theirs
+                separated += theirs
+    assert 0.2 < separated / (40 * 80) < 0.8
 
 
 class Recorder(TestByTest):

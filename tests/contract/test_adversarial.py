@@ -119,8 +119,8 @@ def test_the_sum_apart_from_the_ledger_would_notice() -> None:
     """A ledger whose check is broken fails the comparison above."""
 
     class Broken(Ledger):
-        def affords(self, *events: object) -> bool:
-            return True
+        def _spent_with(self, *events: object) -> int | None:
+            return 0
 
     ledger = Broken(Guarantee(1.0, 1e-6))
     session = Session(randomness=Randomness(0), ledger=ledger)

@@ -109,7 +109,7 @@ def test_strict_totals(release: str, score: str, protect: str) -> None:
 
 def test_the_noise_of_each_release_is_the_bound_over_epsilon() -> None:
     """300 releases of each form: the mean distance from the exact one is the scale."""
-    data = simulate_pair("sine", n=100)
+    data = simulate_pair("sine", n=60)
     for release, protect in (("vote", "both"), ("difference", "test")):
         off, scale = [], 0.0
         for seed in range(300):

@@ -27,7 +27,7 @@ from engine.privacy import events as e
 from engine.privacy import mechanisms
 from engine.session import Session
 
-DRAWS = 12_000
+DRAWS = 8_000  # the weakest check misses a scale 30 % off with probability 3e-6
 ALPHA = 1e-6
 
 
@@ -367,12 +367,12 @@ def propose_test_release_fits(s: Session) -> bool:
         )
 
     draws = [release((1e6,)) for _ in range(DRAWS)]
+    if not follows(draws, laplace(2.0, 0.5 / 0.8).cdf):
+        return False
     at, above = threshold, threshold + 1.0
     passed = sum(release((at, above)) is not None for _ in range(DRAWS))
     missed = 0.5 * laplace(0, 1 / 0.8).cdf(-1.0)
-    return follows(draws, laplace(2.0, 0.5 / 0.8).cdf) and bool(
-        binomtest(DRAWS - passed, DRAWS, missed).pvalue > ALPHA
-    )
+    return bool(binomtest(DRAWS - passed, DRAWS, missed).pvalue > ALPHA)
 
 
 def stable_release_fits(s: Session) -> bool:

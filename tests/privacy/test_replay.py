@@ -39,16 +39,6 @@ def variants(key: str) -> Iterator[dict[str, Any]]:
         yield {**SHORT.get(key, {}), **option, "epsilon": 2.0}
 
 
-def refused(key: str, values: dict[str, Any]) -> bool:
-    """Whether it is refused at once, or of private data: it releases nothing."""
-    try:
-        params = ALGORITHMS[key].params.build(values)
-        transcript(ALGORITHMS[key], next(suited(key, seed=0, count=1)).data, params, 0)
-    except InputError:
-        return True
-    return False
-
-
 def suited(key: str, **options: Any) -> Iterator[Neighbours]:
     """Random neighbours of the shape that the algorithm takes."""
     chosen = ALGORITHMS[key]
@@ -58,24 +48,28 @@ def suited(key: str, **options: Any) -> Iterator[Neighbours]:
 CASES = [(key, values) for key in STRICT for values in variants(key)]
 
 
-def replayed(key: str, values: dict[str, Any], pairs: list[Neighbours]) -> Finding:
+def replayed(
+    key: str, values: dict[str, Any], pairs: list[Neighbours], first_seed: int = 0
+) -> Finding:
     algorithm, found = ALGORITHMS[key], NOTHING
     params = algorithm.params.build(values)
-    for seed, pair in enumerate(pairs):
+    for seed, pair in enumerate(pairs, first_seed):
         found += replay(algorithm, pair, params, seed)
     return found
 
 
 @pytest.mark.parametrize(("key", "values"), CASES, ids=[f"{k}-{v}" for k, v in CASES])
 def test_nothing_but_the_answers_tells_neighbours_apart(key: str, values: dict[str, Any]) -> None:
-    if refused(key, values):
-        assert set(values) - {"epsilon", *SHORT.get(key, {})}  # the defaults never are
-        return
     rows = ROWS if "subsample" in values else None
     pairs = list(suited(key, seed=len(repr(values)), count=12, rows=rows))
     if ALGORITHMS[key].columns is not None:  # few columns leave chance little room for extremes
         pairs += [*known(ALGORITHMS[key].columns)] * 3
-    found = replayed(key, values, pairs)
+    try:
+        found = replayed(key, values, pairs[:1])
+    except InputError:  # refused at once, or of private data: it releases nothing
+        assert set(values) - {"epsilon", *SHORT.get(key, {})}  # the defaults never are
+        return
+    found += replayed(key, values, pairs[1:], first_seed=1)
     assert found.faults == ()
     assert found.passed
     assert found.largest > 0.1  # the pairs are hard enough to say something

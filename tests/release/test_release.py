@@ -26,7 +26,7 @@ from engine.privacy.mechanisms import exponential, gaussian, laplace
 from engine.privacy.sources import DISTANCE, Hardened, NotCovered, Replay, grid_of
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.file import Release, loads, to_json
-from engine.release.make import COVERED, Stopped, allowance, check, make, replayed
+from engine.release.make import COVERED, Stopped, allowance, check, empty, make, replayed
 from engine.release.page import to_html
 from engine.release.twin import LABEL, consistent_dag, twin
 from engine.session import Session
@@ -324,6 +324,13 @@ def test_the_rows_do_not_enter_the_replay(asia: Release) -> None:
     assert session.ledger.used_epsilon <= 1.0
 
 
+def test_the_rehearsal_of_a_large_table_holds_no_rows() -> None:
+    """On 10^8 rows it held 6 GB."""
+    nothing = empty(asia_schema(), 10**8)
+    assert nothing.n == 10**8
+    assert nothing.codes.nbytes < 100
+
+
 def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
     csv, schema, out = (str(tmp_path / n) for n in ("a.csv", "s.json", "r.json"))
@@ -348,6 +355,15 @@ def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
     assert "left" in capsys.readouterr().err
     bad = tmp_path / "nowhere" / "r.json"
     assert main([*asked[:-1], str(bad)]) == 2
+    monkeypatch.setattr("engine.cli.release.ignore_signals", lambda: None)
+
+    def pressed(*args: Any, **options: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("engine.cli.release.folded", pressed)
+        assert main([*asked, "--epsilon", "0.1", "--fold"]) == 130
+    assert "nothing was charged" in capsys.readouterr().err
     monkeypatch.setattr("engine.cli.release.interruptible", lambda: nullcontext(lambda: True))
     assert main([*asked, "--epsilon", "0.1"]) == 130  # Ctrl-C
     assert "nothing was charged" in capsys.readouterr().err

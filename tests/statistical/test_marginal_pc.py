@@ -53,17 +53,22 @@ def fork(n: int, rng: np.random.Generator) -> Dataset:
     return dataset(np.column_stack([x, y, z]), (3, 2, 3))
 
 
+@pytest.fixture(scope="module")
+def forks():
+    """600 samples of one fork, for every epsilon."""
+    rng = np.random.default_rng(3)
+    return [store_of(fork(10_000, rng)) for _ in range(600)]
+
+
 @pytest.mark.parametrize("epsilon", [0.3, 3.0])
-def test_type_one_rate_under_noise(epsilon):
+def test_type_one_rate_under_noise(epsilon, forks):
     """At alpha = .05 the rate of 600 runs lies in [.02, .08].
 
     A test of true size .05 fails this with probability below 1e-3; the band leaves room for the
     first-order covariance and Satterthwaite's approximation.
     """
-    rng = np.random.default_rng(3)
-    runs, rejected = 600, 0
-    for i in range(runs):
-        store = store_of(fork(10_000, rng))
+    runs, rejected = len(forks), 0
+    for i, store in enumerate(forks):
         owner = session(epsilon, i)
         moments = released.release_pairs(owner, store, owner.ledger.limit)
         rejected += NoisyTests(moments).test(0, 1, (2,)).p < 0.05

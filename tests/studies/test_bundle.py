@@ -8,13 +8,14 @@ import json
 import subprocess
 import sys
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy
 import pytest
 
-from engine import load_dataset, run
+from engine import RunResult, load_dataset, run
 from engine.data.dataset import Dataset
 from engine.studies.bundle import bundle
 
@@ -42,11 +43,12 @@ print(json.dumps(done))
 """
 
 
-def executed(folder: Path, scripts: dict[str, str], *words: str) -> dict[str, tuple[Any, str]]:
-    """What each script ended with (0, or as ``sys.exit`` was told) and what it printed."""
-    for name, script in scripts.items():
+def executed(folder: Path, scripts: dict[str, tuple[str, ...]]) -> dict[str, tuple[Any, str]]:
+    """What each script, given with its words, ended with (0, or what it told ``sys.exit``) and
+    what it printed."""
+    for name, (script, *_) in scripts.items():
         (folder / f"{name}.py").write_text(script, encoding="utf-8")
-    asked = json.dumps([[f"{name}.py", *words] for name in scripts])
+    asked = json.dumps([[f"{name}.py", *words] for name, (_, *words) in scripts.items()])
     done = subprocess.run(
         [sys.executable, "-c", DRIVER, asked],
         cwd=folder,
@@ -62,21 +64,51 @@ def executed(folder: Path, scripts: dict[str, str], *words: str) -> dict[str, tu
     }
 
 
-def test_the_script_gives_the_same_run(tmp_path: Path) -> None:
-    data = load_dataset("cancer", n=3000, seed=4)
-    results, scripts = {}, {}
+SEED = 81925417
+
+
+@dataclass(frozen=True)
+class Bundles:
+    """Runs of a public network and of own data, and what the scripts of their ZIPs did."""
+
+    public: dict[str, RunResult]
+    own: RunResult
+    data: Dataset
+    files: dict[str, str]  # of the own data's ZIP
+    done: dict[str, tuple[Any, str]]
+
+
+@pytest.fixture(scope="module")
+def bundles(tmp_path_factory: pytest.TempPathFactory) -> Bundles:
+    folder = tmp_path_factory.mktemp("bundles")
+    cancer = load_dataset("cancer", n=3000, seed=4)
+    public: dict[str, RunResult] = {}
+    scripts: dict[str, tuple[str, ...]] = {}
     for guarantee in ("strict", "published"):
-        results[guarantee] = run("priv_pc", data, seed=11, epsilon=4.0, guarantee=guarantee)
-        script = files_of(bundle(data, results[guarantee], sample=4))["reproduce.py"]
-        scripts[guarantee] = script
-        scripts[f"other-{guarantee}"] = script.replace("seed=11", "seed=12")
-    done = executed(tmp_path, scripts)
-    for guarantee, result in results.items():
-        status, out = done[guarantee]
+        public[guarantee] = run("priv_pc", cancer, seed=11, epsilon=4.0, guarantee=guarantee)
+        script = files_of(bundle(cancer, public[guarantee], sample=4))["reproduce.py"]
+        scripts[guarantee] = (script,)
+        scripts[f"other-{guarantee}"] = (script.replace("seed=11", "seed=12"),)
+
+    sample = load_dataset("asia", n=500)
+    data = Dataset.from_codes(
+        sample.codes, sample.names, sample.levels, name="secret.csv", truth=sample.truth
+    )
+    own = run("priv_pc", data, seed=SEED, epsilon=2.0)
+    files = files_of(bundle(data, own))
+    table = folder / "mine.csv"
+    sample.to_frame().to_csv(table, index=False)
+    scripts["rerun"] = files["rerun.py"], str(table)
+    return Bundles(public, own, data, files, executed(folder, scripts))
+
+
+def test_the_script_gives_the_same_run(bundles: Bundles) -> None:
+    for guarantee, result in bundles.public.items():
+        status, out = bundles.done[guarantee]
         assert status == 0
         assert out.splitlines()[-1] == "The same edges and numbers as in the file."
         assert len(out.splitlines()) == len(result.skeleton) + 1
-        assert "differs" in str(done[f"other-{guarantee}"][0])
+        assert "differs" in str(bundles.done[f"other-{guarantee}"][0])
 
 
 @pytest.mark.parametrize(
@@ -118,21 +150,11 @@ def test_what_is_in_it_belongs_to_the_run() -> None:
     assert archive == bundle(data, result, sample=0, extra={"a.svg": "<svg/>"})
 
 
-def test_own_data_leave_no_seed_score_time_or_fingerprint(tmp_path: Path) -> None:
-    sample = load_dataset("asia", n=500)
-    data = Dataset.from_codes(
-        sample.codes, sample.names, sample.levels, name="secret.csv", truth=sample.truth
-    )
-    seed = 81925417
-    result = run("priv_pc", data, seed=seed, epsilon=2.0)
-    files = files_of(bundle(data, result))
+def test_own_data_leave_no_seed_score_time_or_fingerprint(bundles: Bundles) -> None:
+    files, data = bundles.files, bundles.data
     whole = "\n".join(files.values())
-    for hidden in (str(seed), data.fingerprint, data.name, f"{result.seconds}", "skeleton_f1"):
-        assert hidden not in whole
+    hidden = (str(SEED), data.fingerprint, data.name, f"{bundles.own.seconds}", "skeleton_f1")
+    assert not [word for word in hidden if word in whole]
     assert "metrics.json" not in files
     assert not any(name.startswith("reproduce") for name in files)
-
-    table = tmp_path / "mine.csv"
-    sample.to_frame().to_csv(table, index=False)
-    status, _ = executed(tmp_path, {"rerun": files["rerun.py"]}, str(table))["rerun"]
-    assert status == 0
+    assert bundles.done["rerun"][0] == 0

@@ -7,6 +7,7 @@ import multiprocessing
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import pytest
@@ -142,7 +143,8 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
         assert len(store) == 0
 
 
-def _write(path: Path, first: int, count: int) -> None:
+def _write(path: Path, first: int, count: int, ready: Barrier) -> None:
+    ready.wait(60)
     cell = plan("cancer", "pc", seeds=1).cells[0]
     with ResultStore(path) as store:
         for k in range(first, first + count):
@@ -152,13 +154,13 @@ def _write(path: Path, first: int, count: int) -> None:
 def test_two_processes_writing_one_file_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "s.db"
     context = multiprocessing.get_context("spawn")
-    # They overlap in half of their cells, and both create the file.
-    writers = [context.Process(target=_write, args=(path, k * 100, 200)) for k in range(2)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join(60)
-        assert writer.exitcode == 0
+    ready = context.Barrier(2)
+    # This process and another overlap in half of their cells, and both create the file.
+    other = context.Process(target=_write, args=(path, 100, 200, ready))
+    other.start()
+    _write(path, 0, 200, ready)
+    other.join(60)
+    assert other.exitcode == 0
     with ResultStore(path) as store:
         assert sorted(r.seed for r in store.results()) == list(range(300))
 

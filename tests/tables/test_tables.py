@@ -55,7 +55,7 @@ def test_table_is_the_plain_count(x: int, y: int, given_: tuple[int, ...], n: in
     expected = plain_table(data, x, y, given_)
     store = Store(data)
     assert (store.table(x, y, given_) == expected).all()
-    unfolded = Rows(data.codes, np.empty(0, np.int64), data.cardinalities, n)
+    unfolded = Rows(np.array(data.codes, order="F"), np.empty(0, np.int32), data.cardinalities, n)
     assert (unfolded.table(x, y, given_) == expected).all()
 
 
@@ -79,7 +79,7 @@ def test_sparse_tables_are_the_occupied_strata(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(rows, "DENSE_CELLS", 100)
     sparse = Store(data).rows.table(3, 4, (0, 1, 2))
     assert (sparse == dense[dense.any(axis=(1, 2))]).all()
-    whole = Rows(data.codes, np.empty(0, np.int64), data.cardinalities, n)
+    whole = Rows(np.array(data.codes, order="F"), np.empty(0, np.int32), data.cardinalities, n)
     assert (whole.table(3, 4, (0, 1, 2)) == sparse).all()
 
 
@@ -297,6 +297,17 @@ def test_least_recently_used_goes_first() -> None:
     kept.lookup("d", lambda: "d")
     assert set(kept) == {"a", "c", "d"}
     assert kept["a"] == "a"
+
+
+def test_a_dataset_all_of_whose_entries_went_leaves_nothing_in_the_index() -> None:
+    kept = Bounded(2, lambda _: 1)
+    for key in ("a", 1), ("b", 1), ("b", 2):
+        kept.lookup(key, lambda: 0)
+    assert set(kept._alike) == {"b"}
+    kept.forget("b")
+    assert not kept
+    assert not kept._alike
+    assert kept.bytes == 0
 
 
 def test_one_store_a_dataset_and_none_after_it() -> None:

@@ -44,7 +44,7 @@ def test_work_ends_once_its_browser_has_been_away_for_the_grace(
 def test_a_waiting_run_has_a_place_and_starts_when_there_is_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(worker, "RUNS", Line(1))
+    monkeypatch.setattr(worker.RunJob, "queue", Line(1))
     data, go = load_dataset("cancer", n=1000), threading.Event()
     real = worker.run
 

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.studies.pairwise import EPSILONS
 from pages.components import text
-from pages.components.state.pairs import batch_pairs
+from pages.components.state import pairs
 
 
 @pytest.fixture(scope="module")
@@ -98,14 +98,15 @@ def test_own_data_show_nothing_exact_before_they_are_asked_to(
     assert any("nothing below is private" in w.value for w in app.warning)
 
 
-def test_the_batch(open_app: Callable[..., AppTest]) -> None:
+def test_the_batch(open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "BATCH_ROWS", 400)
     app = open_app("pairs")
     app.button(key="pairs-batch-run").click().run()
     job = app.session_state["pairs_batch"]
     assert job.wait(120)
     app.run()
     assert not app.exception
-    assert len(job.done) == len(batch_pairs())
+    assert len(job.done) == len(pairs.batch_pairs())
     table = app.dataframe[-1].value
     assert list(table["Pairs"]) == [len(job.done)] * 6
     right = table.set_index("Release").iloc[:, 1]

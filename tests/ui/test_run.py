@@ -428,6 +428,9 @@ def test_marginal_pc_lists_released_tables_and_confidence(
     result = app.session_state["shown"].result
     table = ledger.released_table(result)
     assert len(table) == len(result.diagnostics.released_tables)
+    assert not any(frame.value.equals(table) for frame in app.dataframe)  # its tab is closed
+    app.session_state["run-details"] = "Ledger"
+    app.run()
     assert any(frame.value.equals(table) for frame in app.dataframe)
     edges = trace.edges_table(app.session_state["shown"].data, result)
     learned = edges[edges["Learned"] != "no edge"]

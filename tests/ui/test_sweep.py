@@ -28,10 +28,10 @@ def sweep_page(
 
 
 def small(app: AppTest, name: str) -> AppTest:
-    app.multiselect(key="sweep-datasets").set_value(["cancer"]).run()
-    app.multiselect(key="sweep-algorithms").set_value(["priv_pc", "pc"]).run()
+    app.multiselect(key="sweep-datasets").set_value(["cancer"])
+    app.multiselect(key="sweep-algorithms").set_value(["priv_pc", "pc"])
     for key, value in SMALL.items():
-        app.number_input(key=key).set_value(value).run()
+        app.number_input(key=key).set_value(value)
     app.text_input(key="sweep-name").set_value(name).run()
     assert not app.exception
     return app
@@ -175,8 +175,8 @@ def test_own_data_are_labelled_and_never_kept(sweep_page: AppTest) -> None:
     app.file_uploader(key="data-file").set_value(("mine.csv", csv, "text/csv")).run()
     app.switch_page("pages/sweep.py").run()
     app.multiselect(key="sweep-datasets").set_value(["own"]).run()
-    app.multiselect(key="sweep-algorithms").set_value(["priv_pc"]).run()
-    app.number_input(key="sweep-count").set_value(2).run()
+    app.multiselect(key="sweep-algorithms").set_value(["priv_pc"])
+    app.number_input(key="sweep-count").set_value(2)
     app.number_input(key="sweep-seeds").set_value(2).run()
     assert "schema is not declared, so nothing could be defended" in words(app)
     assert "sweep-name" not in [t.key for t in app.text_input]

@@ -118,7 +118,7 @@ def _begun_on_own(settings: Settings, data: Dataset) -> RunJob:
 def _ended(job: RunJob) -> Shown:
     """What came of a job that has ended; raises InputError in one sentence."""
     if job.result is None:
-        raise InputError(job.error)
+        raise InputError(job.problem)
     return Shown(job.settings, job.data, job.result)
 
 

@@ -16,21 +16,26 @@ class Task(ABC):
     """
 
     queue: Line = STUDIES  # where it waits for its turn
+    reports = False  # whether it works, to stop at once and say so, even if given up in line
 
     def __init__(self, present: Present) -> None:
         self.problem = ""
-        self._present = present
+        self.present = present  # a page that is loaded anew puts its own here
         self._stop, self._done = threading.Event(), threading.Event()
 
     @abstractmethod
     def work(self) -> None:
         """Do it, and look at :meth:`stopped` often."""
 
+    def broken(self, error: Exception) -> str:
+        """What to say of an error inside the program."""
+        return f"The work broke off: {type(error).__name__}."
+
     def start(self) -> None:
         """Begin, or wait in line; raises nothing, see ``problem``."""
         self.queue.join(self)
         threading.Thread(target=self._run, daemon=True, name=type(self).__name__).start()
-        end_when_left(self._present, self.wait, self.cancel)
+        end_when_left(lambda: self.present(), self.wait, self.cancel)
 
     def cancel(self) -> None:
         """Ask it to stop; what is finished is kept."""
@@ -56,12 +61,12 @@ class Task(ABC):
 
     def _run(self) -> None:
         try:
-            if self.queue.turn(self, self.stopped):
+            if self.queue.turn(self, self.stopped) or self.reports:
                 self.work()
         except InputError as error:
             self.problem = str(error)
         except Exception as error:  # a page must not wait for ever for a thread that died
-            self.problem = f"The work broke off: {type(error).__name__}."
+            self.problem = self.broken(error)
         finally:
             self.queue.leave(self)
             self._done.set()

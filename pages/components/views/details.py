@@ -11,30 +11,37 @@ from pages.components.state.runs import Shown
 from pages.components.views import ledger, trace
 
 
-def details(run: Shown) -> None:
-    """Tables: reasons, edges, ledger; and the downloads."""
-    data, result = run.data, run.result
-    why, edges, charges, files = st.tabs(
-        ["Why did this edge go?", "Edge table", "Ledger", "Download and share"]
-    )
-    with why:
-        trace.why_view(data, result, key="run")
-    with edges:
-        edges_view(run)
-    with charges:
-        ledger.ledger_view(result)
-    with files:
-        downloads(run)
-
-
 @st.fragment
+def details(run: Shown) -> None:
+    """Tables: reasons, edges, ledger; and the downloads. Only the tab that is open is drawn."""
+    _watch_chosen(run)
+    views = {
+        "Why did this edge go?": lambda: trace.why_view(run.data, run.result, key="run"),
+        "Edge table": lambda: edges_view(run),
+        "Ledger": lambda: ledger.ledger_view(run.result),
+        "Download and share": lambda: downloads(run),
+    }
+    tabs = st.tabs(list(views), key="run-details", on_change="rerun")
+    for tab, view in zip(tabs, views.values(), strict=True):
+        if tab.open:
+            with tab:
+                view()
+
+
+def _watch_chosen(run: Shown) -> None:
+    """Bring the chosen variable out in the graphs, and hear which one is clicked there.
+
+    It is set anew each time: the choice of a field that is not drawn would be forgotten.
+    """
+    chosen = st.session_state.get("run-node")
+    chosen = chosen if chosen in run.data.names else None
+    st.session_state["run-node"] = chosen
+    watch_node(chosen or "", _clicked)
+
+
 def edges_view(run: Shown) -> None:
     """The graphs as a table; a variable that is searched for, or clicked, keeps its own edges."""
     names, table = run.data.names, trace.edges_table(run.data, run.result)
-    chosen = st.session_state.get("run-node")
-    chosen = chosen if chosen in names else None
-    watch_node(chosen or "", _clicked)
-    st.session_state["run-node"] = chosen
     node = st.selectbox(
         "Find a variable",
         list(names),
