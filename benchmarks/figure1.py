@@ -72,6 +72,8 @@ def main() -> None:
     print(f"  ours                                 {ours:12.1f} s")
     print(f"  CPU seconds, starts included         {sum(used):12.1f} s")
     print(f"    the workers, and this process      {used[1]:12.1f} s, {used[0]:.1f} s")
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"    peak memory of a worker            {most:12.0f} MB")
     cells, seconds = draws()
     print(
         f"  the floor: {cells * args.seeds / 1e6:6.1f} million draws         "

@@ -28,7 +28,7 @@ from pages.components.charts.strength import weighted
 from pages.components.views.graphs import found_links
 from pages.components.views.verdict import findings
 
-PATIENCE = 60.0  # seconds until a page that does not answer is given up
+PATIENCE = 150.0  # seconds until a page that does not answer is given up: a first run may compile
 DATASETS, ROWS = ("asia", "cancer", "earthquake", "survey"), 20_000
 _AGE = 2  # script runs for which the front end keeps a large element (global.maxCachedMessageAge)
 

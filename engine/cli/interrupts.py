@@ -13,6 +13,14 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _broken: list[int] = []
 
 
+class Interrupt(KeyboardInterrupt):
+    """A KeyboardInterrupt that Python does not take for its own.
+
+    Where a plain one leaves exec() (which dataclasses are made with), Python notes it and ends
+    itself by SIGINT at the end, whatever status was asked for.
+    """
+
+
 def end_on_signals() -> None:
     """From here on SIGTERM ends the program as Ctrl-C does: with a KeyboardInterrupt."""
     for number in _SIGNALS:
@@ -32,7 +40,7 @@ def ignore_signals() -> None:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     _broken.append(number)
-    raise KeyboardInterrupt
+    raise Interrupt
 
 
 @contextmanager
@@ -42,7 +50,7 @@ def interruptible() -> Iterator[Callable[[], bool]]:
 
     def press(number: int, frame: FrameType | None) -> None:
         if pressed:
-            raise KeyboardInterrupt
+            raise Interrupt
         pressed.append(number)
 
     before = {number: signal.signal(number, press) for number in _SIGNALS}

@@ -283,9 +283,15 @@ def test_what_is_no_release_is_one_sentence(raw: bytes) -> None:
 # The twin ----------------------------------------------------------------------------------
 
 
-def test_the_twin_follows_the_release(asia: Release, book: Budgets) -> None:
+def test_the_twin_follows_the_release(book: Budgets) -> None:
+    """The noise is secret, so the bounds have room: 400 such releases came within .015 and .12.
+
+    At epsilon = 1 one in a hundred has a wrong arrow or a rare level that the noise has hidden.
+    """
+    data, values = own_asia(), {"epsilon": 5.0, "delta": 1e-4}
+    clear = make(data, asia_schema(), "marginal_pc", values, name="asia", budgets=book)
     before = book.show("asia")
-    made, data = twin(asia, 20_000, seed=2), own_asia()
+    made = twin(clear, 20_000, seed=2)
     assert book.show("asia") == before
     assert made.public
     assert made.levels == data.levels
@@ -293,12 +299,12 @@ def test_the_twin_follows_the_release(asia: Release, book: Budgets) -> None:
     shares = [np.mean(d.codes == 0, axis=0) for d in (made, data)]
     assert np.abs(shares[0] - shares[1]).max() < 0.03
     there, here = (np.corrcoef(d.codes.T) for d in (made, data))
-    linked = [(asia.names.index(a), asia.names.index(b)) for a, b, _ in asia.confidence]
+    linked = [(clear.names.index(a), clear.names.index(b)) for a, b, _ in clear.confidence]
     strong = [pair for pair in linked if abs(here[pair]) > 0.3]
     assert len(strong) >= 3
-    for pair in strong:  # 0.3 is three times what noise and the linear prediction lose here
+    for pair in strong:
         assert there[pair] * here[pair] > 0
-        assert abs(there[pair] - here[pair]) < 0.3
+        assert abs(there[pair] - here[pair]) < 0.2
     assert run("pc", made).metrics is not None
 
 
