@@ -68,6 +68,7 @@ def test_journey(page: Page, screenshots: Path) -> None:
     page.get_by_text("290 of 290 runs · finished").wait_for()
     page.goto("/sweep")
     page.get_by_text("145 of 145 runs").wait_for()
+    settle(page)  # a click on what is being drawn may be lost
     page.get_by_text("Saved studies").click()
     page.get_by_role("button", name="Open study").click()
     page.get_by_text("290 of 290 runs · finished").wait_for()
