@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.browser.steps import SIZE
+from tests.browser.steps import SIZE, settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -120,6 +120,7 @@ def page(window: BrowserContext, app_server: str) -> Iterator[Page]:
     """
     with _opened(window, app_server) as shared:
         shared.goto("/run")
+        settle(shared)
         yield shared
 
 

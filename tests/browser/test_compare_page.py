@@ -32,6 +32,7 @@ def test_journey(page: Page, screenshots: Path) -> None:
     page.reload()
     page.get_by_text("C · Priv-PC").first.wait_for()
     drawn(page, frames=3)
+    settle(page)
     page.get_by_role("button", name="Unpin").first.click()
     drawn(page, frames=2)
     assert page.locator(BROKEN).count() == 0

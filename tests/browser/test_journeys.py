@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import BROKEN, RESTING, go, walk
+from tests.browser.steps import BROKEN, RESTING, go, settle, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -47,6 +47,7 @@ def test_a_teacher_from_opening_to_replace_one_person(page: Page, screenshots: P
     page.get_by_text("An output came out").wait_for()
     # Only the step is there.
     page.get_by_role("link", name="Sweep").wait_for(state="detached")
+    settle(page)
     assert page.locator(BROKEN).count() == 0
     page.get_by_role("button", name="Show everything").click()
     page.get_by_role("link", name="Sweep").wait_for()

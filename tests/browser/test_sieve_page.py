@@ -21,6 +21,7 @@ def test_journey(page: Page, screenshots: Path) -> None:
     settle(page)
     page.reload()
     page.get_by_text("Distance α in |z|").wait_for()
+    settle(page)
     page.get_by_text("Best m (section 3.2)").click()
     page.get_by_text("m as a share of n").wait_for()
     settle(page)
