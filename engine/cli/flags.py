@@ -91,14 +91,11 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
     if (args.csv is None) == (args.dataset is None):
         raise InputError("Give either --dataset NAME or --csv FILE.")
     if args.csv is not None:
-        own = {"truth": args.truth, "missing": args.missing, "encoding": args.csv_encoding}
+        own = {"truth": args.truth, "encoding": args.csv_encoding}
+        if args.fold is None:  # else the declared schema says what a missing value counts as
+            own["missing"] = args.missing
         schema = None if args.schema is None else load_schema(args.schema)
-        if args.fold is not None:
-            del own["missing"]  # a declared schema says what a missing value counts as
-            return [folded(args.csv, schema, args.fold, query=args.query, **own)]
-        from engine.data.reading import read_table  # here: it loads pyarrow
-
-        return [read_table(args.csv, query=args.query, schema=schema, **own)]
+        return [own_table(args, schema, **own)]
     if args.fold is not None:
         raise InputError("--fold belongs to --csv: a bundled network is sampled, not read.")
     if args.schema is not None:
@@ -109,6 +106,15 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
         raise InputError("--truth belongs to --csv: a bundled network brings its own true graph.")
     names = parts(args.dataset, "--dataset")
     return [load_dataset(name, n=args.n, seed=args.data_seed) for name in names]
+
+
+def own_table(args: argparse.Namespace, schema: Schema | None, **options: Any) -> Dataset:
+    """A person's table: read, or with --fold never held; ``options`` are those of the reader."""
+    if args.fold is not None:
+        return folded(args.csv, schema, args.fold, query=args.query, **options)
+    from engine.data.reading import read_table  # here: it loads pyarrow
+
+    return read_table(args.csv, query=args.query, schema=schema, **options)
 
 
 def folded(path: str, schema: Schema | None, address: str, **options: Any) -> Dataset:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,11 @@ from engine.cli.flags import (
     add_parameter_flags,
     chosen_algorithms,
     declared,
-    folded,
+    own_table,
     values,
 )
 from engine.cli.interrupts import INTERRUPTED, ignore_signals, interruptible
-from engine.data.dataset import Dataset
-from engine.data.reading import read_table
-from engine.data.schema import Schema, load_schema
+from engine.data.schema import load_schema
 from engine.errors import InputError
 from engine.release.budget import Budgets
 from engine.release.file import check_place, load, save, to_json
@@ -58,7 +55,7 @@ def release_command(argv: Sequence[str]) -> int:
     check_place(_page(out))
     budgets.show(args.budget)
     try:
-        data = _read(args, schema)
+        data = own_table(args, schema)
     except KeyboardInterrupt:
         ignore_signals()
         print("Stopped on reading: nothing was released, nothing was charged.", file=sys.stderr)
@@ -79,12 +76,6 @@ def release_command(argv: Sequence[str]) -> int:
         f"δ = {found.total.delta:g}; budget {args.budget!r} has ε = {left[0]:f} left."
     )
     return 0
-
-
-def _read(args: Namespace, schema: Schema) -> Dataset:
-    if args.fold is None:
-        return read_table(args.csv, query=args.query, schema=schema)
-    return folded(args.csv, schema, args.fold, query=args.query)
 
 
 def _page(out: Path) -> Path:

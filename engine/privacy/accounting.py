@@ -107,7 +107,7 @@ def gaussian_delta(epsilon: float, sigma: float) -> float:
     larger = float(ndtr(a - b))
     delta = larger - math.exp(epsilon + log_ndtr(-a - b))
     if delta > _CANCELLED * larger or not 0 < larger < 1:
-        return float(delta)
+        return delta
     from scipy.integrate import quad  # slow to load, and few runs need it
 
     def slope(mu: float) -> float:

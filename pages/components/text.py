@@ -163,7 +163,7 @@ def guarantee_label(result: RunResult) -> tuple[str, str]:
         spent = result.ledger.cap
         return number(spent.epsilon), f"strict total, δ = {number(result.spent.delta)}"
     pays = ALGORITHMS[result.algorithm].epsilon_pays or ""
-    able = number(result.spent.epsilon) if math.isfinite(result.spent.epsilon) else NOTHING
     if pays == WHOLE_RUN:
+        able = number(result.spent.epsilon) if math.isfinite(result.spent.epsilon) else NOTHING
         return number(epsilon), f"the paper's total; defended: {able}"
     return number(epsilon), f"published, for {pays.split(' (')[0]}: not a total"

@@ -367,7 +367,7 @@ def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("engine.cli.release.folded", pressed)
+        patch.setattr("engine.cli.flags.folded", pressed)
         assert main([*asked, "--epsilon", "0.1", "--fold"]) == 130
     assert "nothing was charged" in capsys.readouterr().err
     monkeypatch.setattr("engine.cli.release.interruptible", lambda: nullcontext(lambda: True))
