@@ -119,7 +119,7 @@ def page(window: BrowserContext, app_server: str) -> Iterator[Page]:
     To load the app anew is two seconds of a processor; to walk on costs a quarter of that.
     """
     with _opened(window, app_server) as shared:
-        shared.goto("/run")
+        shared.goto("/")
         settle(shared)
         yield shared
 

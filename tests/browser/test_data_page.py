@@ -39,6 +39,7 @@ def test_an_analyst_from_upload_to_the_smallest_epsilon(new_page: Page, screensh
     page.get_by_text("2,000 rows, 8 columns").wait_for()
     files.nth(1).set_input_files(SAMPLES / "asia_edges.csv")
     page.get_by_text("No schema is declared for this file").wait_for()
+    page.get_by_test_id("stFileChipName").get_by_text("asia_edges.csv").wait_for()
     page.wait_for_timeout(1000)  # the second file arrives in a script run of its own
     settle(page)
     assert page.locator("iframe").count() == 0  # nothing exact until it is asked for
