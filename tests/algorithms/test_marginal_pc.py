@@ -15,16 +15,9 @@ from engine.constraint.skeleton import Graph
 from engine.graphs.orientation import EARNED
 from engine.marginals import moments as released
 from engine.marginals.citest import NoisyTests
-from engine.marginals.contrasts import (
-    all_pairs_change,
-    gram,
-    helmert,
-    some_pairs_change,
-    table_change,
-    tables_change,
-    tensor,
-)
+from engine.marginals.contrasts import gram, helmert, tensor
 from engine.marginals.levels import MOST_LEVELS, groups, merged
+from engine.marginals.sensitivity import all_pairs_change, table_change, tables_change
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import GaussianEvent
 from engine.privacy.ledger import Ledger
@@ -89,20 +82,20 @@ def test_all_pairs_sensitivity_is_exact(levels, weight):
 
 
 @pytest.mark.parametrize("levels", LEVELS)
-def test_other_sensitivities_are_bounds(levels):
+def test_chosen_tables_sensitivity_is_exact(levels):
+    """Weighted tensors of one to three variables, any choice, over all pairs of records."""
     rng = np.random.default_rng(1)
-    pairs = list(combinations(range(len(levels)), 2))
-    for _ in range(5):
-        chosen = [pairs[i] for i in rng.permutation(len(pairs))[: rng.integers(1, len(pairs) + 1)]]
-        exact = largest_change(levels, chosen, [1.0] * len(chosen))
-        bound = some_pairs_change(chosen, levels)
-        assert exact <= bound + 1e-9
-        assert bound <= tables_change(chosen, levels) + 1e-9
-    for size in (2, 3):
-        for table in combinations(range(len(levels)), size):
-            assert table_change([levels[i] for i in table]) == pytest.approx(
-                largest_change(levels, [table], [1.0])
-            )
+    every = [t for k in (1, 2, 3) for t in combinations(range(len(levels)), k)]
+    for size in (1, 2, len(every) // 2, len(every)):
+        chosen = [every[i] for i in rng.permutation(len(every))[:size]]
+        weights = rng.uniform(0.1, 2.0, size).tolist()
+        exact = largest_change(levels, chosen, weights)
+        assert tables_change(chosen, levels, weights) == pytest.approx(exact, rel=1e-9)
+        assert tables_change(chosen, levels, weights) >= exact * (1 - 1e-15)
+    for table in every:
+        assert table_change([levels[i] for i in table]) == pytest.approx(
+            largest_change(levels, [table], [1.0])
+        )
 
 
 def test_tensors_determine_the_table():
