@@ -15,10 +15,10 @@ import numpy as np
 
 from engine.marginals.contrasts import Array
 
-Scope = tuple[int, ...]  # variables, ascending
+Scope = tuple[int, ...]  # variables
 Part = tuple[Scope, Array]  # a function of 0/1 variables: (2,) * len(scope) values
 
-WIDEST = 18  # variables of the largest table of an elimination: 2^18 numbers, two megabytes
+WIDEST = 16  # variables of the largest table of an elimination: 2^16 numbers, half a megabyte
 ROUNDING = 1e-12  # relative; sums of a few thousand terms err by less
 
 
