@@ -11,7 +11,7 @@ from pathlib import Path
 
 from engine import load_dataset, run
 from engine.graphs.metrics import SCORES
-from engine.marginals.contrasts import all_pairs_change
+from engine.marginals.sensitivity import all_pairs_change
 from engine.privacy.accounting import mu_budget
 from engine.studies.figures import COLOURS, DASHES, Panel, Series, chart
 

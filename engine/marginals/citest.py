@@ -247,7 +247,7 @@ def _additive(one, two, offsets, noise_one, noise_two, scores, cells, x, y, give
     fx[0], fy[0], gram[0, 0] = one[x0:x1], one[y0:y1], 1.0
     noise_x, noise_y = np.empty(k + 1), np.empty(k + 1)
     cross = np.zeros((k + 1, k + 1))
-    noise_x[0] = noise_y[0] = noise_one
+    noise_x[0], noise_y[0] = noise_one[x], noise_one[y]
     typical = 0.0
     start = 1
     for i in range(k):
@@ -266,7 +266,7 @@ def _additive(one, two, offsets, noise_one, noise_two, scores, cells, x, y, give
             if i != j:
                 cross[i + 1, j + 1] = noise_two[s, t]
         noise_x[i + 1], noise_y[i + 1] = noise_two[x, s], noise_two[y, s]
-        cross[0, i + 1] = cross[i + 1, 0] = noise_one
+        cross[0, i + 1] = cross[i + 1, 0] = noise_one[s]
         typical += (noise_two[x, s] + noise_two[y, s]) / (2 * k)
         ends[i + 1] = start = end
     noise = (noise_two[x, y], noise_x, noise_y, cross, typical)

@@ -9,16 +9,8 @@ from itertools import combinations
 
 import numpy as np
 
-from engine.marginals.contrasts import (
-    BLOCK,
-    Array,
-    all_pairs_change,
-    gram,
-    helmert,
-    some_pairs_change,
-    tables_change,
-    tensor,
-)
+from engine.marginals.contrasts import BLOCK, Array, gram, helmert, tensor
+from engine.marginals.sensitivity import all_pairs_change, tables_change
 from engine.privacy.mechanisms import gaussian
 from engine.session import Session
 from engine.tables.store import Store
@@ -26,8 +18,10 @@ from engine.tables.store import Store
 Key = tuple[int, ...]
 Pair = tuple[int, int]
 Triple = tuple[int, int, int]
+Wanted = tuple[Key, float, Array]  # a tensor to be released: its variables, weight, exact value
 
 LEAST_WEIGHT = 0.1  # of the one-way tensors, where there are next to no pairs
+ONE_WAY = 0.42  # weight beside one pair's (docs/marginal_pc.md, "Weights")
 
 
 @dataclass
@@ -36,16 +30,16 @@ class Moments:
 
     ``one`` (D,), ``two`` (D, D) symmetric hold the contrasts of all variables side by side, the
     D = sum of (levels - 1) columns of variable i at ``at[i]``. ``two``'s diagonal blocks follow
-    from ``one``. ``three`` maps an ordered triple to its tensor. ``noise_one`` is the variance of
-    an entry of ``one``, ``noise_two`` (d, d) of an entry of a pair's block, ``noise_three`` of a
-    triple's.
+    from ``one``. ``three`` maps an ordered triple to its tensor. ``noise_one`` (d,) is the variance
+    of an entry of a variable's part of ``one``, ``noise_two`` (d, d) of an entry of a pair's block,
+    ``noise_three`` of a triple's.
     """
 
     n: int
     cardinalities: tuple[int, ...]
     one: Array
     two: Array
-    noise_one: float
+    noise_one: Array
     noise_two: Array
     three: dict[Triple, Array] = field(default_factory=dict)
     noise_three: dict[Triple, float] = field(default_factory=dict)
@@ -53,21 +47,21 @@ class Moments:
     def __post_init__(self) -> None:
         ends = np.cumsum([r - 1 for r in self.cardinalities])
         self.at = [np.arange(e - r + 1, e) for e, r in zip(ends, self.cardinalities, strict=True)]
-        self._settle_margins()
+        for i in range(self.d):
+            self._settle_margin(i)
 
     @property
     def d(self) -> int:
         """Number of variables."""
         return len(self.cardinalities)
 
-    def _settle_margins(self) -> None:
-        """Make the margins distributions, and the diagonal blocks what follows from them."""
-        floor = math.sqrt(self.noise_one) / 2 + 1e-9
-        for r, at in zip(self.cardinalities, self.at, strict=True):
-            p = np.maximum(1 / r + helmert(r) @ self.one[at], floor)
-            p /= p.sum()
-            self.one[at] = helmert(r).T @ p
-            self.two[np.ix_(at, at)] = helmert(r).T @ (p[:, None] * helmert(r))
+    def _settle_margin(self, i: int) -> None:
+        """Make the margin a distribution, and the diagonal block what follows from it."""
+        r, at = self.cardinalities[i], self.at[i]
+        p = np.maximum(self.margin(i), math.sqrt(self.noise_one[i]) / 2 + 1e-9)
+        p /= p.sum()
+        self.one[at] = helmert(r).T @ p
+        self.two[np.ix_(at, at)] = helmert(r).T @ (p[:, None] * helmert(r))
 
     def margin(self, i: int) -> Array:
         """The variable's distribution over its levels."""
@@ -103,28 +97,34 @@ class Moments:
     def variance(self, *variables: int) -> float:
         """Noise variance of an entry of the variables' tensor."""
         if len(variables) == 1:
-            return self.noise_one
+            return float(self.noise_one[variables[0]])
         if len(variables) == 2:
             return float(self.noise_two[variables])
         return self.noise_three[_key(*variables)]
 
-    def add_margins(self, value: Array, variance: float) -> None:
-        """Average a new release of the one-way tensors with what is known."""
-        weight = _weight(self.noise_one, variance)
-        self.one = (1 - weight) * self.one + weight * value
-        self.noise_one = _combined(self.noise_one, variance)
-        self._settle_margins()
+    def add(self, variables: Key, value: Array, variance: float) -> None:
+        """Average a new release of a tensor with what is known, by inverse variance."""
+        if len(variables) == 1:
+            self._add_margin(*variables, value, variance)
+        elif len(variables) == 2:
+            self._add_pair(*variables, value, variance)
+        else:
+            self._add_triple(_key(*variables), value, variance)
 
-    def add_pair(self, i: int, j: int, value: Array, variance: float) -> None:
-        """Average a new release of a pair with what is known, by inverse variance."""
+    def _add_margin(self, i: int, value: Array, variance: float) -> None:
+        weight = _weight(self.noise_one[i], variance)
+        self.one[self.at[i]] = (1 - weight) * self.one[self.at[i]] + weight * value
+        self.noise_one[i] = _combined(self.noise_one[i], variance)
+        self._settle_margin(i)
+
+    def _add_pair(self, i: int, j: int, value: Array, variance: float) -> None:
         weight = _weight(self.noise_two[i, j], variance)
         value = (1 - weight) * self.block(i, j) + weight * value
         self.two[np.ix_(self.at[i], self.at[j])] = value
         self.two[np.ix_(self.at[j], self.at[i])] = value.T
         self.noise_two[i, j] = self.noise_two[j, i] = _combined(self.noise_two[i, j], variance)
 
-    def add_triple(self, key: Triple, value: Array, variance: float) -> None:
-        """Average a new release of a triple with what is known, by inverse variance."""
+    def _add_triple(self, key: Triple, value: Array, variance: float) -> None:
         if key in self.three:
             old = self.noise_three[key]
             weight = _weight(old, variance)
@@ -198,7 +198,7 @@ def release_pairs(session: Session, store: Store, rho: float) -> Moments:
         cardinalities=cards,
         one=noisy[: len(one)] / math.sqrt(weight) / store.n,
         two=(full + full.T) / store.n,
-        noise_one=(sigma / store.n) ** 2 / weight,
+        noise_one=np.full(len(cards), (sigma / store.n) ** 2 / weight),
         noise_two=np.full((len(cards), len(cards)), (sigma / store.n) ** 2),
     )
 
@@ -206,58 +206,61 @@ def release_pairs(session: Session, store: Store, rho: float) -> Moments:
 def refine_pairs(
     session: Session, store: Store, moments: Moments, pairs: Sequence[Pair], rho: float
 ) -> None:
-    """Release the named pairs' and all one-way tensors again and average them in; spends ``rho``.
+    """Release the named pairs' tensors again, and their variables' own; spends ``rho``.
 
-    The one-way tensors come along because T_xy - T_x T_y^T is only as good as they are.
+    The one-way tensors come along because T_xy - T_x T_y^T is only as good as they are, each with a
+    weight that grows with the root of the pairs that need it. Without pairs it is all of them.
     """
-    cards, size = store.rows.cardinalities, len(moments.one)
-    change, single = some_pairs_change(pairs, cards), 2.0 * len(cards)
-    weight = max(math.sqrt(change / (2 * single)), LEAST_WEIGHT)
+    at, pairs_of = moments.at, np.bincount(np.ravel(pairs).astype(int), minlength=moments.d)
+    if not pairs:
+        pairs_of = np.ones(moments.d, dtype=int)
     one, two = store.keep(("contrast gram",), lambda: gram(store.rows))
-    tables = [two[np.ix_(moments.at[i], moments.at[j])] for i, j in pairs]
-    total = change + weight * single
-    sigma = _sigma(total, rho)
-    noisy = gaussian(
-        session,
-        np.concatenate([math.sqrt(weight) * one, *(t.ravel() for t in tables)]),
-        sensitivity=math.sqrt(total),
-        sigma=sigma,
-        label="pairs again",
-        order=0,
-        rounding=rounding(store.n, weight),
-    )
-    variance = (sigma / store.n) ** 2
-    moments.add_margins(noisy[:size] / math.sqrt(weight) / store.n, variance / weight)
-    for (i, j), value in zip(pairs, _split(noisy[size:] / store.n, tables), strict=True):
-        moments.add_pair(i, j, value, variance)
-
-
-def _exact(store: Store, variables: Sequence[int]) -> Array:
-    """The variables' tensor without noise, computed at most once while it is kept."""
-    return store.keep(("tensor", *variables), lambda: tensor(store.rows, variables))
-
-
-def _split(values: Array, like: Sequence[Array]) -> list[Array]:
-    """The flat values in the shapes of ``like``."""
-    parts = np.split(values, np.cumsum([t.size for t in like])[:-1])
-    return [p.reshape(t.shape) for p, t in zip(parts, like, strict=True)] if like else []
+    wanted: list[Wanted] = [
+        ((i,), ONE_WAY * math.sqrt(k), one[at[i]]) for i, k in enumerate(pairs_of) if k
+    ]
+    wanted += [((i, j), 1.0, two[np.ix_(at[i], at[j])]) for i, j in pairs]
+    _release(session, moments, wanted, rho, label="pairs again", order=0)
 
 
 def release_triples(
     session: Session, store: Store, moments: Moments, triples: Sequence[Triple], rho: float
 ) -> None:
     """Release the named triples' tensors; spends ``rho``."""
-    tables = [_exact(store, triple) for triple in triples]
-    change = tables_change(triples, store.rows.cardinalities)
+    wanted: list[Wanted] = [(key, 1.0, _exact(store, key)) for key in triples]
+    _release(session, moments, wanted, rho, label="triples", order=1)
+
+
+def _release(
+    session: Session,
+    moments: Moments,
+    wanted: Sequence[Wanted],
+    rho: float,
+    *,
+    label: str,
+    order: int,
+) -> None:
+    """One Gaussian release of the tensors, averaged into the moments; spends ``rho``.
+
+    With weight w a tensor is released times sqrt(w), so that its noise has variance sigma^2 / w.
+    """
+    names, weights, exact = zip(*wanted, strict=True)
+    change = tables_change(names, moments.cardinalities, weights)
     sigma = _sigma(change, rho)
     noisy = gaussian(
         session,
-        np.concatenate([t.ravel() for t in tables]),
+        np.concatenate([math.sqrt(w) * t.ravel() for w, t in zip(weights, exact, strict=True)]),
         sensitivity=math.sqrt(change),
         sigma=sigma,
-        label="triples",
-        order=1,
-        rounding=rounding(store.n),
+        label=label,
+        order=order,
+        rounding=rounding(moments.n, max(weights)),
     )
-    for key, value in zip(triples, _split(noisy / store.n, tables), strict=True):
-        moments.add_triple(key, value, (sigma / store.n) ** 2)
+    parts = np.split(noisy / moments.n, np.cumsum([t.size for t in exact])[:-1])
+    for (name, weight, value), part in zip(wanted, parts, strict=True):
+        found = part.reshape(value.shape) / math.sqrt(weight)
+        moments.add(name, found, (sigma / moments.n) ** 2 / weight)
+
+
+def _exact(store: Store, variables: Sequence[int]) -> Array:
+    """The variables' tensor without noise, computed at most once while it is kept."""
+    return store.keep(("tensor", *variables), lambda: tensor(store.rows, variables))

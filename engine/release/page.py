@@ -67,7 +67,7 @@ def _margins(release: Release) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for i, (name, labels) in enumerate(zip(release.names, levels, strict=True)):
         # A level's share is 1/r + h m with contrasts of squared length 1 - 1/r.
-        noise = np.sqrt(moments.noise_one * (1 - 1 / len(labels)))
+        noise = np.sqrt(moments.noise_one[i] * (1 - 1 / len(labels)))
         for label, share in zip(labels, moments.margin(i), strict=True):
             rows.append((name, label, f"{share:.4f}", f"{noise:.4f}"))
     return rows

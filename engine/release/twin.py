@@ -90,7 +90,7 @@ def _chances(moments: Moments, node: int, parents: list[int], codes: np.ndarray)
         mean = moments.one[theirs]
         cross = moments.two[np.ix_(theirs, mine)] - np.outer(mean, moments.one[mine])
         spread = moments.two[np.ix_(theirs, theirs)] - np.outer(mean, mean)
-        noise = max(moments.noise_one, float(moments.noise_two.max()))
+        noise = float(max(moments.noise_one.max(), moments.noise_two.max()))
         ridge = (1e-9 + noise**0.5) * np.eye(len(theirs))
         seen = np.concatenate(
             [helmert(moments.cardinalities[p])[codes[:, p]] for p in parents], axis=1

@@ -17,8 +17,8 @@ from scipy import stats
 from engine import ALGORITHMS, Dataset, InputError, load_dataset, run
 from engine.__main__ import main
 from engine.data.schema import Column, Schema
-from engine.marginals.contrasts import all_pairs_change
 from engine.marginals.moments import one_way_weight
+from engine.marginals.sensitivity import all_pairs_change
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import GaussianEvent
 from engine.privacy.ledger import Ledger

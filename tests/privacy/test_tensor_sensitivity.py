@@ -1,0 +1,196 @@
+"""Sensitivity of the contrast tensors that Marginal PC releases together.
+
+The bounds against the tensors themselves (products of Helmert contrasts of two whole records), not
+against the formula they come from: all pairs of records where there are few, hill climbing over
+pairs of records where there are many.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from engine.marginals import sensitivity
+from engine.marginals.contrasts import helmert
+from engine.marginals.moments import ONE_WAY
+from engine.marginals.sensitivity import changes, largest_sum, table_change, tables_change
+
+Tables = Sequence[tuple[int, ...]]
+Records = NDArray[np.int64]
+
+
+class Moved:
+    """Squared l2 change of weighted tensors between records, from their contrasts."""
+
+    def __init__(self, tables: Tables, cards: Sequence[int], weights: Sequence[float]):
+        most = max(cards)
+        # <h(a), h(b)> of every variable; the last one is a filler that never changes anything
+        self.inner = np.ones((len(cards) + 1, most, most))
+        for i, r in enumerate(cards):
+            self.inner[i, :r, :r] = helmert(r) @ helmert(r).T
+        self.tables = np.array([(*t, *(len(cards),) * (3 - len(t))) for t in tables])
+        self.cards, self.weights = cards, np.asarray(weights)
+
+    def between(self, a: Records, b: Records) -> NDArray[np.float64]:
+        """(pairs,): |T(a) - T(b)|^2 of the pairs of records in the rows of a and b."""
+        fill = np.zeros((len(a), 1), np.int64)
+        a, b = (np.hstack([rows, fill])[:, self.tables] for rows in (a, b))
+
+        def dot(u: Records, v: Records) -> NDArray[np.float64]:
+            return self.inner[self.tables, u, v].prod(axis=2)
+
+        return (dot(a, a) + dot(b, b) - 2 * dot(a, b)) @ self.weights
+
+    def largest(self) -> float:
+        """Over all pairs of records."""
+        records = np.array(list(product(*map(range, self.cards))))
+        return max(
+            float(self.between(np.broadcast_to(one, records.shape), records).max())
+            for one in records
+        )
+
+    def climbed(self, starts: int, sweeps: int = 6) -> float:
+        """The best of some ascents, each changing one variable of both records at a time."""
+        rng, best = np.random.default_rng(0), 0.0
+        for _ in range(starts):
+            a, b = (np.array([rng.integers(r) for r in self.cards]) for _ in range(2))
+            for _ in range(sweeps):
+                for i in rng.permutation(len(self.cards)):
+                    both = np.array(list(product(range(self.cards[i]), repeat=2)))
+                    rows = [np.tile(record, (len(both), 1)) for record in (a, b)]
+                    rows[0][:, i], rows[1][:, i] = both.T
+                    found = self.between(*rows)
+                    a[i], b[i] = both[found.argmax()]
+            best = max(best, float(found.max()))
+        return best
+
+
+def chosen(d: int, chance: float, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    """Random pairs, and the variables they need."""
+    pairs = [p for p in combinations(range(d), 2) if rng.random() < chance]
+    return [(i,) for i in sorted({i for p in pairs for i in p})] + pairs
+
+
+def weighted(tables: Tables) -> list[float]:
+    """What a later release gives them: 1 a pair, ONE_WAY sqrt(pairs of the variable) alone."""
+    uses = [sum(t[0] in other for other in tables) - 1 for t in tables]
+    return [
+        ONE_WAY * math.sqrt(k) if len(t) == 1 else 1.0 for t, k in zip(tables, uses, strict=True)
+    ]
+
+
+@st.composite
+def releases(draw: st.DrawFn) -> tuple[Tables, list[int], list[float]]:
+    """Up to six variables of up to four levels, and any weighted tensors of one to three."""
+    cards = draw(st.lists(st.integers(2, 4), min_size=3, max_size=6).filter(lambda c: small(c)))
+    every = [t for k in (1, 2, 3) for t in combinations(range(len(cards)), k)]
+    tables = draw(st.lists(st.sampled_from(every), min_size=1, max_size=14, unique=True))
+    weight = st.floats(0.05, 3.0)
+    return tables, cards, draw(st.lists(weight, min_size=len(tables), max_size=len(tables)))
+
+
+def small(cards: list[int]) -> bool:
+    return math.prod(cards) <= 300
+
+
+@settings(max_examples=40, deadline=None)
+@given(releases())
+def test_exact_over_all_pairs_of_records(release: tuple[Tables, list[int], list[float]]) -> None:
+    """Neither below the largest change (a bound) nor above it (exact)."""
+    tables, cards, weights = release
+    largest = Moved(tables, cards, weights).largest()
+    found = tables_change(tables, cards, weights)
+    assert largest * (1 - 1e-13) <= found <= largest * (1 + 1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(releases(), st.integers(3, 4))
+def test_taken_in_pieces_it_is_a_bound(
+    release: tuple[Tables, list[int], list[float]], widest: int
+) -> None:
+    """What wide choices get: at least the largest change, at most the sum of the tensors' own."""
+    tables, cards, weights = release
+    parts = [(t, w * changes([cards[i] for i in t])) for t, w in zip(tables, weights, strict=True)]
+    found, exact = largest_sum(parts, widest)
+    largest = tables_change(tables, cards, weights)
+    own = sum(w * table_change([cards[i] for i in t]) for t, w in zip(tables, weights, strict=True))
+    assert largest * (1 - 1e-9) <= found <= own * (1 + 1e-9)
+    assert found <= largest * (1 + 1e-9) or not exact
+    if all(len(t) <= 2 for t in tables):
+        assert sensitivity._tangent(parts, len(cards)) >= largest * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("d", [12, 25, 37])
+def test_two_records_reach_it_and_climbing_goes_no_further(d: int) -> None:
+    """Choices like those of real runs."""
+    rng = np.random.default_rng(d)
+    cards = rng.choice([2, 2, 3, 4], d).tolist()
+    pairs = chosen(d, 3.5 / d, rng)
+    triples = [tuple(sorted(rng.choice(d, 3, replace=False).tolist())) for _ in range(d // 3)]
+    for tables, weights in (
+        (pairs, weighted(pairs)),
+        (triples, [1.0] * len(triples)),
+        ([*pairs, *triples], [*weighted(pairs), *[0.5] * len(triples)]),
+    ):
+        bound, moved = tables_change(tables, cards, weights), Moved(tables, cards, weights)
+        farthest = worst_records(tables, cards, weights)
+        assert moved.between(*farthest)[0] == pytest.approx(bound, rel=1e-9)
+        assert moved.climbed(starts=3) <= bound
+
+
+def worst_records(
+    tables: Tables, cards: Sequence[int], weights: Sequence[float]
+) -> tuple[Records, Records]:
+    """Two records, one row each, found by asking of each variable whether it has to differ."""
+    parts = [(t, w * changes([cards[i] for i in t])) for t, w in zip(tables, weights, strict=True)]
+    most, _ = largest_sum(parts)
+    differ = np.zeros((1, len(cards)), np.int64)
+    for i in sorted({i for t in tables for i in t}):
+        asked = (i,), np.array([-1e3, 0.0])
+        differ[0, i] = largest_sum([*parts, asked])[0] >= most - 1e-9
+        parts.append(asked if differ[0, i] else ((i,), np.array([0.0, -1e3])))
+    return np.zeros_like(differ), differ
+
+
+@pytest.mark.parametrize(("d", "chance"), [(37, 0.5), (60, 0.15)])
+def test_climbing_stays_below_where_it_is_not_exact(d: int, chance: float) -> None:
+    rng = np.random.default_rng(d)
+    cards = rng.choice([2, 2, 3, 4], d).tolist()
+    tables = chosen(d, chance, rng)
+    parts = [
+        (t, w * changes([cards[i] for i in t]))
+        for t, w in zip(tables, weighted(tables), strict=True)
+    ]
+    assert not largest_sum(parts)[1]
+    bound = tables_change(tables, cards, weighted(tables))
+    assert 0.9 * bound < Moved(tables, cards, weighted(tables)).climbed(2, 3) <= bound
+
+
+@pytest.mark.parametrize("d", [4, 9, 18, 40])
+@pytest.mark.parametrize("chance", [0.1, 0.4, 0.9])
+def test_never_looser_than_bounds_of_their_own(d: int, chance: float) -> None:
+    """Pairs by the best tangent or one by one, with the one-way tensors' own worst case on top."""
+    rng = np.random.default_rng([d, round(10 * chance)])
+    cards = rng.choice([2, 2, 3, 4], d).tolist()
+    tables = list(dict.fromkeys([*chosen(d, chance, rng), (0, 1)]))
+    weights = weighted(tables)
+    pairs = [(t, changes([cards[i] for i in t])) for t in tables if len(t) == 2]
+    alone = 2 * sum(w for t, w in zip(tables, weights, strict=True) if len(t) == 1)
+    apart = sum(float(c.max()) for _, c in pairs)
+    before = min(sensitivity._tangent(pairs, d), apart) + alone
+    assert tables_change(tables, cards, weights) <= before * (1 + 1e-9)
+
+
+def test_the_order_of_names_does_not_matter() -> None:
+    """A table of 2, 3 and 4 levels, its variables named in any order, twice in one release."""
+    cards = (4, 2, 3)
+    expected = Moved([(0, 1, 2), (1, 2)], cards, [2.0, 1.0]).largest()
+    found = tables_change([(2, 0, 1), (1, 2, 0), (2, 1)], cards)
+    assert found == pytest.approx(expected, rel=1e-9)
