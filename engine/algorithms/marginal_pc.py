@@ -50,17 +50,13 @@ from engine.privacy.ledger import Ledger
 from engine.session import Cancelled, Session, compared
 from engine.tables.store import Store, store_of
 
-# Shares of rho of the releases, and what decides (docs/marginal_pc.md, "Defaults").
-FIRST, AGAIN, LAST = 0.3, (0.3, 0.2), 0.2
-FEW_FIRST, FEW_AGAIN = 0.6, (0.2,)  # where choosing pairs saves nothing
+# What decides (docs/marginal_pc.md, "Defaults").
 ORDER = 3
 EDGES_PER_NODE = 1.2  # expected, for the prior odds of adjacency
 LEAST_ODDS = 1.0
 SLACK = 0.1  # in favour of the edge: a test that can see nothing removes nothing
 FOREST = 1.0  # log odds in favour of the edges of the strongest spanning forest
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
-SCREEN_NULLS = 5.5  # a variable may keep about this many pairs by chance
-SCREEN_ORDER = 1
 TRUST = 0.95  # an arrow's frequency over its share of the chains, on random networks
 SEPARATORS = 8  # candidate separators an edge may buy triples for
 
@@ -134,16 +130,44 @@ def prior_odds(d: int) -> float:
     return max(LEAST_ODDS, pairs / edges - 1)
 
 
-def shares(d: int) -> tuple[float, tuple[float, ...], float]:
-    """Shares of rho of all pairs, of each round of pairs again, and of the last release.
+@dataclass(frozen=True)
+class Round:
+    """A release of the pairs that a screen of the given order leaves joined, and its share of rho.
+
+    By chance a variable keeps about ``nulls`` pairs: their number grows with d, not with d squared.
+    """
+
+    share: float
+    nulls: float = 5.5
+    order: int = 1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is released of rho: a share for all pairs, the rounds of pairs again, and the last."""
+
+    first: float
+    again: tuple[Round, ...]
+    last: float
+
+
+FEW = Plan(0.6, (Round(0.2),), 0.2)
+USUAL = Plan(0.3, (Round(0.3), Round(0.2)), 0.2)
+WIDE = Plan(0.5, (Round(0.2, nulls=11.0, order=0), Round(0.2)), 0.1)
+
+
+def plan(d: int) -> Plan:
+    """The releases of a table of d columns (docs/marginal_pc.md, "Choosing before measuring").
 
     For binary variables all pairs together have the squared sensitivity floor(d^2 / 4), and pairs
     chosen later up to 1 each. Where all have no more than as many as there are edges expected, a
-    later round is no less noisy: most is spent at once, on all.
+    later round is no less noisy: most is spent at once, on all. In wide tables, those in which a
+    screen must be stricter than SCREEN_P, what the first one loses costs most: it sees the noise of
+    all pairs, and gets more of the budget and keeps more.
     """
     if d * d // 4 <= EDGES_PER_NODE * d:
-        return FEW_FIRST, FEW_AGAIN, LAST
-    return FIRST, AGAIN, LAST
+        return FEW
+    return WIDE if Round.nulls / d < SCREEN_P else USUAL
 
 
 class Posterior(TestByTest):
@@ -213,9 +237,9 @@ def strongest_forest(tests: NoisyTests, graph: Graph) -> set[Pair]:
 class Screen(TestByTest):
     """Keeps a pair that may yet turn out adjacent when it is measured better."""
 
-    def __init__(self, tests: NoisyTests):
+    def __init__(self, tests: NoisyTests, nulls: float):
         super().__init__()
-        self._tests, self._level = tests, min(SCREEN_P, SCREEN_NULLS / tests.d)
+        self._tests, self._level = tests, min(SCREEN_P, nulls / tests.d)
 
     def independent(self, q: Query) -> bool:
         """Nothing to see without a set, or a set that clearly explains what is there."""
@@ -267,19 +291,19 @@ def wanted_triples(tests: NoisyTests, graph: Graph, largest: int) -> list[Triple
 def release(store: Store, params: MarginalPCParameters, order: int, session: Session) -> Moments:
     """All releases; together they spend the ledger's whole rho."""
     rho = session.ledger.limit
-    first, again, last = shares(len(store.rows.cardinalities))
-    moments = release_pairs(session, store, first * rho)
-    for share in again:
-        screen = Screen(NoisyTests(moments, ordinal=params.ordinal))
-        graph = _joined(screen, moments, min(order, SCREEN_ORDER), session)
-        refine_pairs(session, store, moments, _edges(graph), share * rho)
+    planned = plan(len(store.rows.cardinalities))
+    moments = release_pairs(session, store, planned.first * rho)
+    for each in planned.again:
+        screen = Screen(NoisyTests(moments, ordinal=params.ordinal), each.nulls)
+        graph = _joined(screen, moments, min(order, each.order), session)
+        refine_pairs(session, store, moments, _edges(graph), each.share * rho)
     tests = NoisyTests(moments, ordinal=params.ordinal)
     graph = _joined(Posterior(tests, params.cutoff), moments, order, session)
     triples = wanted_triples(tests, graph, order)
     if triples:
-        release_triples(session, store, moments, triples, last * rho)
+        release_triples(session, store, moments, triples, planned.last * rho)
     else:
-        refine_pairs(session, store, moments, _edges(graph), last * rho)
+        refine_pairs(session, store, moments, _edges(graph), planned.last * rho)
     return moments
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine import Dataset, load_dataset, run
-from engine.algorithms.marginal_pc import TRUST, shares, strongest_forest
+from engine.algorithms.marginal_pc import FEW, TRUST, USUAL, WIDE, plan, strongest_forest
 from engine.constraint.skeleton import Graph
 from engine.graphs.orientation import EARNED
 from engine.marginals import moments as released
@@ -178,7 +178,7 @@ def test_noise_is_what_the_moments_say():
 @pytest.mark.parametrize("name", ["cancer", "sachs"])
 def test_the_ledger_is_spent_whole_and_never_exceeded(name, epsilon):
     result = run("marginal_pc", load_dataset(name, n=3000), epsilon=epsilon, seed=4)
-    assert len(result.ledger) == 2 + len(shares(len(result.names))[1])
+    assert len(result.ledger) == 2 + len(plan(len(result.names)).again)
     assert all(isinstance(c.event, GaussianEvent) for c in result.ledger)
     assert sum(c.rho for c in result.ledger) == pytest.approx(result.ledger.limit)
     assert result.ledger.used <= result.ledger.limit * (1 + 1e-9)
@@ -332,13 +332,16 @@ def test_all_pairs_at_once_are_the_single_tests(ordinal: bool) -> None:
         assert tests.test(x, y)[:4] == pytest.approx(one[:4])
 
 
-def test_shares_are_whole_and_follow_the_sensitivities() -> None:
+def test_plans_are_whole_and_follow_the_sensitivities() -> None:
     """Rounds that choose pairs come in where all pairs move more than the edges expected would."""
+    for chosen in (FEW, USUAL, WIDE):
+        spent = chosen.first + sum(r.share for r in chosen.again) + chosen.last
+        assert spent == pytest.approx(1.0, abs=1e-12)
     for d in range(1, 40):
-        first, again, last = shares(d)
-        assert first + sum(again) + last == pytest.approx(1.0, abs=1e-12)
         choosing = all_pairs_change((2,) * d, 0.0) > 1.2 * d
-        assert (len(again) == 2) == choosing, d
+        assert (len(plan(d).again) == 2) == choosing, d
+    assert plan(36) == USUAL
+    assert plan(37) == plan(1000) == WIDE
 
 
 def test_wide_data_stay_small() -> None:
