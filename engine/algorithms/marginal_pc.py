@@ -62,7 +62,7 @@ SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
 SCREEN_NULLS = 5.5  # a variable may keep about this many pairs by chance
 SCREEN_ORDER = 1
 TRUST = 0.95  # an arrow's frequency over its share of the chains, on random networks
-SEPARATORS = 4  # candidate separators an edge may buy triples for
+SEPARATORS = 8  # candidate separators an edge may buy triples for
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,11 +30,10 @@ Design = tuple[Array, Array]  # features (cells, f) and probability (cells,) of 
 
 EFFECTS = (0.002, 0.02, 0.2)  # prior variances of a partial correlation, equally likely
 RIDGE = 20.0  # features with an eigenvalue below sqrt(20) = 4.5 noise deviations are shrunk away
-LEAK = 0.1  # allowance for products of S, as a share of what S explains additively
 FLOOR = 1e-5  # a variance below it is none
 POSITIVE = 1e-6  # share of the homoscedastic covariance that keeps the null's invertible
 MOST_CELLS = 128  # of S for which variances are taken cell by cell
-CLEAR = 3.0  # nor is one within this many deviations of its own noise
+CLEAR = 3.0  # nor is one within this many deviations of its own noise, nor a product's effect
 
 
 class Verdict(NamedTuple):
@@ -205,7 +204,11 @@ def _score(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, cells, n, leak, prior):  # type: ignore[no-untyped-def]
-    """(statistic, dof, log Bayes factor) without and with the allowance for a leak."""
+    """(statistic, dof, log Bayes factor) without and with the allowance for a leak.
+
+    What products of S might carry from x to y is taken to be as much as S carries additively;
+    ``leak`` is the share of the products whose triples have not been released.
+    """
     direct, noise_x, noise_y, cross, typical = noise
     effects, ridge = prior
     r, vx, vy, bx, by, ex, ey, second = _residual(mxy, vx, vy, fx, fy, gram, ridge * typical)
@@ -226,7 +229,7 @@ def _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, cells, n, leak, prior)
     plain = _score(flat, project @ covariance @ project.T, spread, effects)
     if leak == 0:
         return plain, plain
-    _add_kron(covariance, leak**2, ex, ey)
+    _add_kron(covariance, leak, ex, ey)
     return plain, _score(flat, project @ covariance @ project.T, spread, effects)
 
 
@@ -312,6 +315,7 @@ class NoisyTests:
         self._contrasts = [np.ascontiguousarray(helmert(r)) for r in moments.cardinalities]
         self._designs: dict[Block, Design] = {}
         self._known: dict[tuple[int, int, Block], Verdict] = {}
+        self._carried: dict[tuple[int, Block], bool] = {}  # whether a product matters to x
 
     @cached_property
     def _marginal(self) -> Array:
@@ -349,8 +353,9 @@ class NoisyTests:
         if min(m.cardinalities[x], m.cardinalities[y]) < 2:
             return Verdict(1.0, 0.0, 0.0, -math.inf, -math.inf)  # a constant depends on nothing
         wanted = list(combinations(given, 2))
-        products = [(s, t) for s, t in wanted if m.has(x, s, t) and m.has(y, s, t)]
-        leak = LEAK * math.sqrt(1 - len(products) / len(wanted)) if wanted else 0.0
+        known = [(s, t) for s, t in wanted if m.has(x, s, t) and m.has(y, s, t)]
+        leak = 1 - len(known) / len(wanted) if wanted else 0.0
+        products = [b for b in known if self._carries(x, b) and self._carries(y, b)]
         if products:
             plain, allowed = self._with_products(x, y, given, products, leak)
         else:
@@ -362,6 +367,25 @@ class NoisyTests:
         statistic, dof, bayes = plain
         p = float(gammaincc(dof / 2, statistic / 2)) if dof > 0 else 1.0
         return Verdict(p, statistic, dof, bayes, allowed[2])
+
+    def _carries(self, x: int, pair: tuple[int, int]) -> bool:
+        """Whether a product of two variables is seen to explain something of x beyond themselves.
+
+        A leak needs a product that matters to x and to y. One that does not clear its noise
+        would only bring this noise into the test.
+        """
+        if (x, pair) not in self._carried:
+            m, blocks = self._m, [(), *((s,) for s in pair), pair]
+            phi, p = self._design(pair, blocks)
+            own = phi.shape[1] - math.prod(len(m.at[s]) for s in pair)
+            gram, cross = phi.T @ (p[:, None] * phi), np.concatenate(self._cross(x, blocks))
+            weights = np.linalg.lstsq(gram[:own, :own], gram[:own, own:], rcond=1e-8)[0]
+            left = cross[own:] - weights.T @ cross[:own]
+            spread = np.trace(gram[own:, own:] - gram[own:, :own] @ weights)
+            variance = np.trace(m.block(x, x)) - np.sum(m.one[m.at[x]] ** 2)
+            chance = left.size * m.variance(x, *pair) + max(spread, 0.0) * variance / m.n
+            self._carried[x, pair] = bool(np.sum(left**2) > CLEAR**2 * chance)
+        return self._carried[x, pair]
 
     def _with_products(self, x, y, given, products, leak):  # type: ignore[no-untyped-def]
         """The test with the contrasts of S and the named products as features."""
