@@ -40,6 +40,7 @@ from engine.marginals.moments import (
     Moments,
     Pair,
     Triple,
+    noise_of,
     refine_pairs,
     release_pairs,
     release_triples,
@@ -59,6 +60,7 @@ FOREST = 1.0  # log odds in favour of the edges of the strongest spanning forest
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
 TRUST = 0.95  # an arrow's frequency over its share of the chains, on random networks
 SEPARATORS = 8  # candidate separators an edge may buy triples for
+VISIBLE = 0.0065  # noise of E[u_x u_y u_z] above which too few products are seen to be worth it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -300,7 +302,7 @@ def release(store: Store, params: MarginalPCParameters, order: int, session: Ses
     tests = NoisyTests(moments, ordinal=params.ordinal)
     graph = _joined(Posterior(tests, params.cutoff), moments, order, session)
     triples = wanted_triples(tests, graph, order)
-    if triples:
+    if triples and noise_of(moments, triples, planned.last * rho) < VISIBLE:
         release_triples(session, store, moments, triples, planned.last * rho)
     else:
         refine_pairs(session, store, moments, _edges(graph), planned.last * rho)

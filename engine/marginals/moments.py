@@ -230,6 +230,11 @@ def release_triples(
     _release(session, moments, wanted, rho, label="triples", order=1)
 
 
+def noise_of(moments: Moments, triples: Sequence[Triple], rho: float) -> float:
+    """Standard deviation of the noise of an entry if these triples were released for ``rho``."""
+    return _sigma(tables_change(triples, moments.cardinalities), rho) / moments.n
+
+
 def _release(
     session: Session,
     moments: Moments,
