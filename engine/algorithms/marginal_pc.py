@@ -155,7 +155,7 @@ class Plan:
 
 FEW = Plan(0.6, (Round(0.2),), 0.2)
 USUAL = Plan(0.3, (Round(0.3), Round(0.2)), 0.2)
-WIDE = Plan(0.5, (Round(0.2, nulls=11.0, order=0), Round(0.2)), 0.1)
+WIDE = Plan(0.45, (Round(0.25, nulls=11.0, order=0), Round(0.2)), 0.1)
 
 
 def plan(d: int) -> Plan:

@@ -352,6 +352,9 @@ def test_wide_data_stay_small() -> None:
     result = run("marginal_pc", Dataset.from_codes(x), epsilon=5.0, trace=False)
     again = [c for c in result.ledger if c.label == "pairs again"]
     assert len(again) >= 2
+    paid = [c for c in result.ledger if isinstance(c.event, GaussianEvent)]  # not the levels seen
+    spent = [c.rho / result.ledger.limit for c in paid]
+    assert spent == pytest.approx([WIDE.first, *(r.share for r in WIDE.again), WIDE.last])
     hits = {frozenset((f"X{i}", f"X{i + 1}")) for i in range(0, 150, 2)}
     assert len(hits & result.skeleton) > 60
     assert len(result.skeleton - hits) < 15
