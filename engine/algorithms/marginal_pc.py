@@ -154,7 +154,7 @@ class Plan:
 
 
 FEW = Plan(0.6, (Round(0.2),), 0.2)
-USUAL = Plan(0.3, (Round(0.3), Round(0.2)), 0.2)
+USUAL = Plan(0.4, (Round(0.25), Round(0.15)), 0.2)
 WIDE = Plan(0.45, (Round(0.25, nulls=11.0, order=0), Round(0.2)), 0.1)
 
 
@@ -162,12 +162,12 @@ def plan(d: int) -> Plan:
     """The releases of a table of d columns (docs/marginal_pc.md, "Choosing before measuring").
 
     For binary variables all pairs together have the squared sensitivity floor(d^2 / 4), and pairs
-    chosen later up to 1 each. Where all have no more than as many as there are edges expected, a
-    later round is no less noisy: most is spent at once, on all. In wide tables, those in which a
+    chosen later up to 1 each. Where all have no more than twice as many as there are edges
+    expected, choosing saves little: most is spent at once, on all. In wide tables, those in which a
     screen must be stricter than SCREEN_P, what the first one loses costs most: it sees the noise of
     all pairs, and gets more of the budget and keeps more.
     """
-    if d * d // 4 <= EDGES_PER_NODE * d:
+    if d * d // 4 <= 2 * EDGES_PER_NODE * d:
         return FEW
     return WIDE if Round.nulls / d < SCREEN_P else USUAL
 
