@@ -333,12 +333,12 @@ def test_all_pairs_at_once_are_the_single_tests(ordinal: bool) -> None:
 
 
 def test_plans_are_whole_and_follow_the_sensitivities() -> None:
-    """Rounds that choose pairs come in where all pairs move more than the edges expected would."""
+    """Two rounds choose pairs where all pairs move more than twice the edges expected would."""
     for chosen in (FEW, USUAL, WIDE):
         spent = chosen.first + sum(r.share for r in chosen.again) + chosen.last
         assert spent == pytest.approx(1.0, abs=1e-12)
     for d in range(1, 40):
-        choosing = all_pairs_change((2,) * d, 0.0) > 1.2 * d
+        choosing = all_pairs_change((2,) * d, 0.0) > 2 * 1.2 * d
         assert (len(plan(d).again) == 2) == choosing, d
     assert plan(36) == USUAL
     assert plan(37) == plan(1000) == WIDE
