@@ -1,0 +1,89 @@
+"""When Marginal PC buys triples, and when a test makes use of them."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import run
+from engine.algorithms import marginal_pc
+from engine.algorithms.marginal_pc import VISIBLE
+from engine.data.dataset import Dataset
+from engine.marginals.citest import NoisyTests
+from engine.marginals.moments import Moments, noise_of, release_pairs, release_triples
+from engine.privacy.accounting import Guarantee
+from engine.privacy.ledger import Ledger
+from engine.randomness import Randomness
+from engine.session import Session
+from engine.tables.store import store_of
+
+S, T, X, Y, Z = range(5)
+TRIPLES = [(S, T, X), (S, T, Y), (S, T, Z)]
+
+
+@cache
+def data(n: int = 20_000) -> Dataset:
+    """x and y follow the product of s and t, z their sum; given s and t all are independent."""
+    rng = np.random.default_rng(7)
+    s, t = (rng.random((2, n)) < 0.5).astype(int)
+    product = 0.1 + 0.7 * (s & t)
+    x, y = (rng.random((2, n)) < product).astype(int)
+    z = (rng.random(n) < 0.2 + 0.3 * s + 0.3 * t).astype(int)
+    return Dataset.from_codes(np.column_stack([s, t, x, y, z]))
+
+
+def moments(epsilon: float, triples: list[tuple[int, int, int]], seed: int = 3) -> Moments:
+    """All pairs for half of the budget, and the triples for the other half."""
+    ledger = Ledger(Guarantee(epsilon, 1e-6), method="gdp")
+    session = Session(randomness=Randomness(seed), ledger=ledger)
+    store = store_of(data())
+    found = release_pairs(session, store, ledger.limit / 2)
+    if triples:
+        release_triples(session, store, found, triples, ledger.limit / 2)
+    return found
+
+
+def test_a_leak_through_a_product_needs_the_triples() -> None:
+    """x and y share nothing but s times t: pairs alone leave them dependent, triples do not."""
+    assert NoisyTests(moments(20.0, [])).test(X, Y, (S, T)).bayes > 100
+    assert NoisyTests(moments(20.0, TRIPLES)).test(X, Y, (S, T)).bayes < 0
+
+
+def test_the_allowance_asks_for_such_triples() -> None:
+    """As much as s and t explain additively may leak; where the triples are known nothing may."""
+    without, known = (NoisyTests(moments(20.0, some)).test(X, Y, (S, T)) for some in ([], TRIPLES))
+    assert without.leak_bayes < 0 < without.bayes
+    assert known.leak_bayes == known.bayes
+
+
+def test_only_products_that_clear_their_noise_are_used() -> None:
+    """s times t matters to x and y, and not to z: 3 deviations, one number, 1 in 370 by chance."""
+    found = [NoisyTests(moments(1.0, TRIPLES, seed)) for seed in range(100)]
+    assert all(tests._carries(v, (S, T)) for tests in found for v in (X, Y))
+    assert sum(tests._carries(Z, (S, T)) for tests in found) <= 3
+
+
+def test_a_product_that_one_side_does_not_need_is_left_out() -> None:
+    """x and z given s and t: z is a sum, so the test is the one without the triples' noise."""
+    with_triples, pairs = NoisyTests(moments(20.0, TRIPLES)), NoisyTests(moments(20.0, []))
+    assert with_triples.test(X, Z, (S, T))[:4] == pytest.approx(pairs.test(X, Z, (S, T))[:4])
+
+
+@pytest.mark.parametrize(("epsilon", "last"), [(0.02, "pairs again"), (5.0, "triples")])
+def test_triples_are_bought_where_their_noise_leaves_something_to_see(
+    epsilon: float, last: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both runs want triples; one of them could not see products with its budget."""
+    asked: list[float] = []
+
+    def spy(*args: Any) -> float:
+        asked.append(noise_of(*args))
+        return asked[-1]
+
+    monkeypatch.setattr(marginal_pc, "noise_of", spy)
+    result = run("marginal_pc", data(), epsilon=epsilon, delta=1e-6, seed=1, trace=False)
+    assert result.ledger[-1].label == last
+    assert [noise < VISIBLE for noise in asked] == [last == "triples"]
