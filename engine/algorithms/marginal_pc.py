@@ -272,7 +272,7 @@ def _separators(graph: Graph, x: int, y: int, largest: int) -> Iterator[tuple[in
     yield from sorted(found)
 
 
-def wanted_triples(tests: NoisyTests, graph: Graph, largest: int) -> list[Triple]:
+def wanted_triples(tests: NoisyTests, graph: Graph, largest: int, session: Session) -> list[Triple]:
     """The triples that could show that an edge is only a product of the conditioning variables.
 
     For each edge the few sets that come nearest to explaining it when their products may carry
@@ -280,7 +280,10 @@ def wanted_triples(tests: NoisyTests, graph: Graph, largest: int) -> list[Triple
     """
     wanted: set[tuple[int, ...]] = set()
     for x, y in _edges(graph):
-        scored = [(tests.test(x, y, s).leak_bayes, s) for s in _separators(graph, x, y, largest)]
+        scored = []
+        for s in _separators(graph, x, y, largest):
+            session.check()
+            scored.append((tests.test(x, y, s).leak_bayes, s))
         for bayes, s in sorted(scored)[:SEPARATORS]:
             if bayes > 0:
                 break
@@ -301,8 +304,8 @@ def release(store: Store, params: MarginalPCParameters, order: int, session: Ses
         refine_pairs(session, store, moments, _edges(graph), each.share * rho)
     tests = NoisyTests(moments, ordinal=params.ordinal)
     graph = _joined(Posterior(tests, params.cutoff), moments, order, session)
-    triples = wanted_triples(tests, graph, order)
-    if triples and noise_of(moments, triples, planned.last * rho) < VISIBLE:
+    triples = wanted_triples(tests, graph, order, session)
+    if triples and noise_of(session, moments, triples, planned.last * rho) < VISIBLE:
         release_triples(session, store, moments, triples, planned.last * rho)
     else:
         refine_pairs(session, store, moments, _edges(graph), planned.last * rho)

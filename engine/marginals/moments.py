@@ -230,9 +230,10 @@ def release_triples(
     _release(session, moments, wanted, rho, label="triples", order=1)
 
 
-def noise_of(moments: Moments, triples: Sequence[Triple], rho: float) -> float:
+def noise_of(session: Session, moments: Moments, triples: Sequence[Triple], rho: float) -> float:
     """Standard deviation of the noise of an entry if these triples were released for ``rho``."""
-    return _sigma(tables_change(triples, moments.cardinalities), rho) / moments.n
+    change = tables_change(triples, moments.cardinalities, check=session.check)
+    return _sigma(change, rho) / moments.n
 
 
 def _release(
@@ -249,7 +250,7 @@ def _release(
     With weight w a tensor is released times sqrt(w), so that its noise has variance sigma^2 / w.
     """
     names, weights, exact = zip(*wanted, strict=True)
-    change = tables_change(names, moments.cardinalities, weights)
+    change = tables_change(names, moments.cardinalities, weights, session.check)
     sigma = _sigma(change, rho)
     noisy = gaussian(
         session,

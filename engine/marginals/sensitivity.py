@@ -9,7 +9,9 @@ Proofs: docs/marginal_pc.md, "Proof of the guarantee".
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import count
 
 import numpy as np
 
@@ -17,9 +19,15 @@ from engine.marginals.contrasts import Array
 
 Scope = tuple[int, ...]  # variables
 Part = tuple[Scope, Array]  # a function of 0/1 variables: (2,) * len(scope) values
+Check = Callable[[], None]  # called between two steps; raises where a run is to stop
 
 WIDEST = 16  # variables of the largest table of an elimination: 2^16 numbers, half a megabyte
 ROUNDING = 1e-12  # relative; sums of a few thousand terms err by less
+CLEAR = 1 + 1e-9  # an elimination stops when it is this far above another bound
+
+
+def _nothing() -> None:
+    """Asked between two steps where nobody can press a stop button."""
 
 
 def changes(levels: Sequence[int]) -> Array:
@@ -44,26 +52,71 @@ def tables_change(
     tables: Iterable[Sequence[int]],
     cardinalities: Sequence[int],
     weights: Sequence[float] | None = None,
+    check: Check = _nothing,
 ) -> float:
     """Largest squared l2 change of several tensors together, under replace-one.
 
     Each tensor enters with its weight (default 1) on its squared change. Exact as long as the
     elimination meets no table of more than ``WIDEST`` variables, and else an upper bound: at most
-    the sum of the tensors' own, and for pairs also at most the best tangent.
+    the sum of the tensors' own, and for pairs also at most the best tangent. ``check`` may raise.
     """
     chosen = [tuple(table) for table in tables]
     shares = [1.0] * len(chosen) if weights is None else weights
-    parts = [
-        (table, share * changes([cardinalities[i] for i in table]))
-        for table, share in zip(chosen, shares, strict=True)
-    ]
-    most, exact = largest_sum(parts)
-    if not exact and max(map(len, chosen)) <= 2:
-        most = min(most, _tangent(parts, len(cardinalities)))
+    parts = []
+    for table, share in zip(chosen, shares, strict=True):
+        check()
+        parts.append((table, share * changes([cardinalities[i] for i in table])))
+    pairs = max(map(len, chosen)) <= 2
+    tangent = partial(_tangent, parts, len(cardinalities), check) if pairs else None
+    most, _ = largest_sum(parts, other=tangent, check=check)
     return most * (1 + ROUNDING)
 
 
-def largest_sum(parts: Iterable[Part], widest: int = WIDEST) -> tuple[float, bool]:
+class _Held:
+    """The functions of each variable that is left, in the order in which they came."""
+
+    def __init__(self, parts: Iterable[Part]):
+        self._of: dict[int, dict[int, Part]] = {}
+        self._beside: dict[int, set[int]] = {}  # who shares a function with it, itself included
+        self._numbers = count()
+        for part in parts:
+            self.add(part)
+
+    def __bool__(self) -> bool:
+        return bool(self._of)
+
+    def add(self, part: Part) -> None:
+        number = next(self._numbers)
+        for u in part[0]:
+            self._of.setdefault(u, {})[number] = part
+            self._beside.setdefault(u, set()).update(part[0])
+
+    def next(self) -> int:
+        """The variable with the fewest others, the first of several."""
+        return min(self._of, key=lambda u: (len(self._beside[u]), u))
+
+    def take(self, v: int) -> list[Part]:
+        """The functions of a variable, which all others forget with it.
+
+        Their maximum is a function of the same others: nobody else is parted by it.
+        """
+        bucket = self._of.pop(v)
+        for number, (scope, _) in bucket.items():
+            for u in scope:
+                if u != v:
+                    del self._of[u][number]
+        for u in self._beside.pop(v) - {v}:
+            self._beside[u].discard(v)
+        return list(bucket.values())
+
+
+def largest_sum(
+    parts: Sequence[Part],
+    widest: int = WIDEST,
+    *,
+    other: Callable[[], float] | None = None,
+    check: Check = _nothing,
+) -> tuple[float, bool]:
     """Largest value of a sum of functions of 0/1 variables, and whether it is exact.
 
     Bucket elimination (Dechter 1999): the functions of a variable are summed, and their maximum
@@ -71,27 +124,26 @@ def largest_sum(parts: Iterable[Part], widest: int = WIDEST) -> tuple[float, boo
     is taken in pieces (mini-buckets, Dechter and Rish 2003): the sum of the pieces' maxima is an
     upper bound, at most the sum of all functions' own maxima. The variable with the fewest others
     comes first, ties by number, so that the result is the same everywhere.
+
+    ``other`` gives another upper bound. It is asked when exactness is lost, and the smaller one is
+    the result. The mean of what is left, over all values of the variables, rises with every step
+    and ends as the result: once it is above the other bound, nothing is left to find.
     """
-    held: dict[int, list[Part]] = {}  # the functions of each variable that is left
-    for part in parts:
-        for v in part[0]:
-            held.setdefault(v, []).append(part)
-    beside = {v: len(_union(held[v])) for v in held}
-    total, exact = 0.0, True
+    held, total, exact, ceiling = _Held(parts), 0.0, True, math.inf
+    mean = sum(float(table.mean()) for _, table in parts)
     while held:
-        v = min(held, key=lambda u: (beside[u], u))
-        bucket = held.pop(v)
-        touched = _union(bucket) - {v}
-        for u in touched:
-            held[u] = [part for part in held[u] if v not in part[0]]
-        pieces = _pieces(bucket, widest)
-        exact = exact and len(pieces) == 1
-        for scope, table in (_without(v, piece) for piece in pieces):
-            total += 0.0 if scope else float(table)
-            for u in scope:
-                held[u].append((scope, table))
-        beside |= {u: len(_union(held[u])) for u in touched}
-    return total, exact
+        check()
+        v = held.next()
+        pieces = _pieces(held.take(v), widest)
+        if exact and len(pieces) > 1:
+            exact, ceiling = False, other() if other else math.inf
+        for piece in pieces:
+            (scope, table), rise = _without(v, piece)
+            total, mean = total + (0.0 if scope else float(table)), mean + rise
+            held.add((scope, table))
+        if mean > ceiling * CLEAR:
+            return ceiling, False
+    return min(total, ceiling), exact
 
 
 def _union(parts: Iterable[Part]) -> set[int]:
@@ -112,17 +164,18 @@ def _pieces(bucket: list[Part], widest: int) -> list[list[Part]]:
     return [group for _, group in groups]
 
 
-def _without(v: int, parts: list[Part]) -> Part:
-    """The maximum over v of the sum of the functions."""
+def _without(v: int, parts: list[Part]) -> tuple[Part, float]:
+    """The maximum over v of the sum of the functions, and how far its mean is above theirs."""
     scope = sorted(_union(parts))
     total = np.zeros((2,) * len(scope))
     for names, table in parts:
         ordered = table.transpose(np.argsort(names))
         total += ordered.reshape([2 if u in names else 1 for u in scope])
-    return tuple(u for u in scope if u != v), total.max(axis=scope.index(v))
+    most = total.max(axis=scope.index(v))
+    return (tuple(u for u in scope if u != v), most), float(most.mean() - total.mean())
 
 
-def _tangent(parts: Sequence[Part], d: int) -> float:
+def _tangent(parts: Sequence[Part], d: int, check: Check = _nothing) -> float:
     """Bound on the largest sum of functions of one and two of d 0/1 variables, all 0 at 0.
 
     The sum is f(z) = a'z - z'Kz. As z = z^2, adding mu z (1 - z) makes f concave without changing
@@ -131,6 +184,7 @@ def _tangent(parts: Sequence[Part], d: int) -> float:
     """
     linear, curve = np.zeros(d), np.zeros((d, d))
     for scope, table in parts:
+        check()
         for axis, i in enumerate(scope):
             linear[i] += table[tuple(int(k == axis) for k in range(len(scope)))]
         if len(scope) == 2:

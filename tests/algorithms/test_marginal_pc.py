@@ -129,6 +129,7 @@ def test_no_record_moves_a_release_further_than_was_charged(monkeypatch):
         return np.asarray(values, dtype=float)
 
     monkeypatch.setattr(released, "gaussian", record)
+    session = Session(randomness=Randomness(0), ledger=Ledger(Guarantee(1.0, 1e-6), method="gdp"))
     rng = np.random.default_rng(2)
     base = random_data(levels, 60).codes.copy()
     for _ in range(30):
@@ -138,9 +139,9 @@ def test_no_record_moves_a_release_further_than_was_charged(monkeypatch):
         for codes in (base, changed):
             seen.clear()
             store = store_of(dataset(codes, levels))
-            moments = released.release_pairs(None, store, 1.0)
-            released.refine_pairs(None, store, moments, [(0, 1), (1, 3), (2, 3)], 1.0)
-            released.release_triples(None, store, moments, [(0, 1, 2), (1, 2, 3)], 1.0)
+            moments = released.release_pairs(session, store, 1.0)
+            released.refine_pairs(session, store, moments, [(0, 1), (1, 3), (2, 3)], 1.0)
+            released.release_triples(session, store, moments, [(0, 1, 2), (1, 2, 3)], 1.0)
             both.append(list(seen))
         for (a, bound), (b, same) in zip(*both, strict=True):
             assert bound == same
@@ -229,6 +230,22 @@ def test_a_cancelled_run_says_so():
     result = run("marginal_pc", load_dataset("cancer", n=500), cancelled=lambda: True)
     assert result.status == "cancelled"
     assert len(result.skeleton) == 10
+
+
+def test_a_stop_while_the_sensitivity_is_computed_costs_nothing(monkeypatch):
+    """The releases before are paid for; the one that was being prepared is not."""
+    pressed: list[bool] = []
+
+    def wide(*arguments, **options):
+        pressed.append(True)
+        return tables_change(*arguments, **options)
+
+    monkeypatch.setattr(released, "tables_change", wide)
+    data = load_dataset("sachs", n=2000)
+    result = run("marginal_pc", data, cancelled=lambda: bool(pressed))
+    assert result.status == "cancelled"
+    assert [c.label for c in result.ledger] == ["all pairs"]
+    assert len(pressed) == 1
 
 
 def test_published_is_refused():

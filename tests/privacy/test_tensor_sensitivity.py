@@ -21,6 +21,7 @@ from engine.marginals import sensitivity
 from engine.marginals.contrasts import helmert
 from engine.marginals.moments import ONE_WAY
 from engine.marginals.sensitivity import changes, largest_sum, table_change, tables_change
+from engine.session import Cancelled
 
 Tables = Sequence[tuple[int, ...]]
 Records = NDArray[np.int64]
@@ -171,6 +172,39 @@ def test_climbing_stays_below_where_it_is_not_exact(d: int, chance: float) -> No
     assert not largest_sum(parts)[1]
     bound = tables_change(tables, cards, weighted(tables))
     assert 0.9 * bound < Moved(tables, cards, weighted(tables)).climbed(2, 3) <= bound
+
+
+@pytest.mark.parametrize(("d", "chance"), [(37, 0.5), (60, 0.15)])
+@pytest.mark.parametrize("share", [0.6, 0.9, 0.99, 1.01])
+def test_another_bound_ends_it_early_and_changes_no_number(
+    d: int, chance: float, share: float
+) -> None:
+    """Whatever the other bound is: the least of both, to the last digit, in fewer steps."""
+    tables = chosen(d, chance, np.random.default_rng([d, 1]))
+    parts = [(t, w * changes([2] * len(t))) for t, w in zip(tables, weighted(tables), strict=True)]
+    whole, exact = largest_sum(parts)
+    assert not exact
+    steps: list[int] = []
+    found = largest_sum(parts, other=lambda: share * whole, check=lambda: steps.append(1))
+    assert found == (min(whole, share * whole), False)
+    assert (len(steps) < d) == (share < 1)
+    least = min(whole, sensitivity._tangent(parts, d)) * (1 + sensitivity.ROUNDING)
+    assert tables_change(tables, [2] * d, weighted(tables)) == least
+
+
+def test_the_stop_button_is_asked_before_every_step() -> None:
+    """And while the functions are made: a run with very many pairs need not be waited for."""
+    rng, asked = np.random.default_rng(0), []
+    tables = chosen(60, 0.5, rng)
+    for stop in (1, len(tables), 2 * len(tables) + 5):
+
+        def check(stop: int = stop) -> None:
+            asked.append(stop)
+            if asked.count(stop) == stop:
+                raise Cancelled
+
+        with pytest.raises(Cancelled):
+            tables_change(tables, [2] * 60, weighted(tables), check)
 
 
 @pytest.mark.parametrize("d", [4, 9, 18, 40])
