@@ -4,8 +4,9 @@ Gaussian releases under one Gaussian DP filter, each chosen from what those befo
 
 1. all one-way and two-way contrasts, from which any conditional independence can be tested up to
    products of the conditioning variables;
-2. twice more (with five variables or fewer, once) the pairs that the releases before leave joined;
-3. the triples that could still explain an edge away through such a product.
+2. twice more (with nine variables or fewer, once) the pairs that the releases before leave joined;
+3. the triples that could still explain an edge away through such a product, or, where their noise
+   would hide it, the joined pairs once more.
 
 The PC search, the directions, and the confidence of edges and arrows are post-processing. The proof
 and the measurements are in docs/marginal_pc.md.

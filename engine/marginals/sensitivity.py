@@ -43,11 +43,6 @@ def changes(levels: Sequence[int]) -> Array:
     return 2 * (math.prod(1 - 1 / r for r in levels) - cross)
 
 
-def table_change(levels: Sequence[int]) -> float:
-    """Largest squared l2 change of one contrast tensor T_A under replace-one."""
-    return float(changes(levels).max())
-
-
 def tables_change(
     tables: Iterable[Sequence[int]],
     cardinalities: Sequence[int],

@@ -82,6 +82,14 @@ def test_the_documented_extremes(key: str) -> None:
     assert found.largest > 0.5
 
 
+def test_every_release_of_marginal_pc_is_met() -> None:
+    """With little noise triples are worth their budget: they too move as far as was charged."""
+    found = replayed("marginal_pc", {"epsilon": 100.0}, list(many(3, 24)))
+    assert found.passed, found.faults
+    assert set(found.ratios) == {"all pairs", "pairs again", "triples"}
+    assert min(found.ratios.values()) > 0.99
+
+
 def test_a_climb_comes_near_the_bound_and_never_past_it() -> None:
     """Kendall's conditional bound on small tables, found from a random start."""
     algorithm = ALGORITHMS["gauss_pc"]
