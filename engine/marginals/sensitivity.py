@@ -70,12 +70,10 @@ def tables_change(
 class _Held:
     """The functions of each variable that is left, in the order in which they came."""
 
-    def __init__(self, parts: Iterable[Part]):
+    def __init__(self) -> None:
         self._of: dict[int, dict[int, Part]] = {}
         self._beside: dict[int, set[int]] = {}  # who shares a function with it, itself included
         self._numbers = count()
-        for part in parts:
-            self.add(part)
 
     def __bool__(self) -> bool:
         return bool(self._of)
@@ -106,7 +104,7 @@ class _Held:
 
 
 def largest_sum(
-    parts: Sequence[Part],
+    parts: Iterable[Part],
     widest: int = WIDEST,
     *,
     other: Callable[[], float] | None = None,
@@ -124,8 +122,11 @@ def largest_sum(
     the result. The mean of what is left, over all values of the variables, rises with every step
     and ends as the result: once it is above the other bound, nothing is left to find.
     """
-    held, total, exact, ceiling = _Held(parts), 0.0, True, math.inf
-    mean = sum(float(table.mean()) for _, table in parts)
+    held, total, mean, exact, ceiling = _Held(), 0.0, 0.0, True, math.inf
+    for part in parts:
+        check()
+        held.add(part)
+        mean += float(part[1].mean())
     while held:
         check()
         v = held.next()
