@@ -284,7 +284,7 @@ def wanted_triples(tests: NoisyTests, graph: Graph, largest: int, session: Sessi
         scored = []
         for s in _separators(graph, x, y, largest):
             session.check()
-            scored.append((tests.test(x, y, s).leak_bayes, s))
+            scored.append((tests.allowing(x, y, s), s))
         for bayes, s in sorted(scored)[:SEPARATORS]:
             if bayes > 0:
                 break
@@ -294,8 +294,8 @@ def wanted_triples(tests: NoisyTests, graph: Graph, largest: int, session: Sessi
     return [(t[0], t[1], t[2]) for t in sorted(wanted)]
 
 
-def release(store: Store, params: MarginalPCParameters, order: int, session: Session) -> Moments:
-    """All releases; together they spend the ledger's whole rho."""
+def release(store: Store, params: MarginalPCParameters, order: int, session: Session) -> NoisyTests:
+    """All releases, and the tests on them; together they spend the ledger's whole rho."""
     rho = session.ledger.limit
     planned = plan(len(store.rows.cardinalities))
     moments = release_pairs(session, store, planned.first * rho)
@@ -308,21 +308,20 @@ def release(store: Store, params: MarginalPCParameters, order: int, session: Ses
     triples = wanted_triples(tests, graph, order, session)
     if triples and noise_of(session, moments, triples, planned.last * rho) < VISIBLE:
         release_triples(session, store, moments, triples, planned.last * rho)
-    else:
-        refine_pairs(session, store, moments, _edges(graph), planned.last * rho)
-    return moments
+        return tests.with_triples()
+    refine_pairs(session, store, moments, _edges(graph), planned.last * rho)
+    return NoisyTests(moments, ordinal=params.ordinal)
 
 
 def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcome:
     """Release, then search on what was released."""
     data = merged(data)
     try:
-        moments = release(store_of(data), params, params.order_limit(data), session)
+        tests = release(store_of(data), params, params.order_limit(data), session)
     except Cancelled:
         session.close()
         pairs = frozenset(combinations(range(data.d), 2))
         return Outcome(cpdag=complete(data.d), status="cancelled", untested=pairs)
-    tests = NoisyTests(moments, ordinal=params.ordinal)
     rule = Posterior(tests, params.cutoff, session=session)
     outcome = learn(data, params, session, rule)
     arrows: dict[Pair, float] = {}
@@ -334,7 +333,7 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
     diagnostics = MarginalDiagnostics(
         edge_confidence={p: rule.lowest.get(p, 1.0) for p in edges},
         arrow_confidence=arrows,
-        released_tables=tuple(moments.released()),
+        released_tables=tuple(tests.moments.released()),
     )
     return replace(outcome, diagnostics=diagnostics)
 

@@ -39,15 +39,13 @@ CLEAR = 3.0  # nor is one within this many deviations of its own noise, nor a pr
 class Verdict(NamedTuple):
     """One test: p-value, statistic on its approximate chi-square scale, and degrees of freedom.
 
-    ``bayes`` is the log Bayes factor of dependence; ``leak_bayes`` the one that allows for
-    dependence through products of S that have not been released.
+    ``bayes`` is the log Bayes factor of dependence.
     """
 
     p: float
     statistic: float
     dof: float
     bayes: float
-    leak_bayes: float
 
 
 @njit(cache=True, nogil=True)
@@ -204,10 +202,10 @@ def _score(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, cells, n, leak, prior):  # type: ignore[no-untyped-def]
-    """(statistic, dof, log Bayes factor) without and with the allowance for a leak.
+    """(statistic, dof, log Bayes factor).
 
-    What products of S might carry from x to y is taken to be as much as S carries additively;
-    ``leak`` is the share of the products whose triples have not been released.
+    ``leak`` allows for dependence through products of S: what they might carry from x to y is taken
+    to be that share of what S carries additively; 0 allows for none.
     """
     direct, noise_x, noise_y, cross, typical = noise
     effects, ridge = prior
@@ -226,11 +224,9 @@ def _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, cells, n, leak, prior)
     project = np.kron(scores[0], scores[1])
     flat = project @ np.ascontiguousarray(r).reshape(-1)
     spread = project @ spread @ project.T
-    plain = _score(flat, project @ covariance @ project.T, spread, effects)
-    if leak == 0:
-        return plain, plain
-    _add_kron(covariance, leak, ex, ey)
-    return plain, _score(flat, project @ covariance @ project.T, spread, effects)
+    if leak > 0:
+        _add_kron(covariance, leak, ex, ey)
+    return _score(flat, project @ covariance @ project.T, spread, effects)
 
 
 @njit(cache=True, nogil=True)
@@ -296,10 +292,9 @@ def _all_pairs(one, two, offsets, noise_one, noise_two, scores, rows, contrasts,
                 continue
             both = (sx, np.ascontiguousarray(scores[y, : rows[y], :b]))
             cells = (phi, p, hx, np.ascontiguousarray(contrasts[y, : b + 1, :b]))
-            plain, _ = _additive(
+            out[0, x, y], out[1, x, y], out[2, x, y] = _additive(
                 one, two, offsets, noise_one, noise_two, both, cells, x, y, none, n, 0.0, prior
             )
-            out[0, x, y], out[1, x, y], out[2, x, y] = plain
     return out
 
 
@@ -316,6 +311,11 @@ class NoisyTests:
         self._designs: dict[Block, Design] = {}
         self._known: dict[tuple[int, int, Block], Verdict] = {}
         self._carried: dict[tuple[int, Block], bool] = {}  # whether a product matters to x
+
+    @property
+    def moments(self) -> Moments:
+        """What has been released."""
+        return self._m
 
     @cached_property
     def _marginal(self) -> Array:
@@ -339,34 +339,57 @@ class NoisyTests:
         """Is x independent of y given the set?"""
         if not given:
             p, statistic, dof, bayes = self._marginal[:, x, y].tolist()
-            return Verdict(p, statistic, dof, bayes, bayes)
+            return Verdict(p, statistic, dof, bayes)
         key = (x, y, given)
         if key not in self._known:
             self._known[key] = self._compute(x, y, given)
         return self._known[key]
 
+    def allowing(self, x: int, y: int, given: Block) -> float:
+        """Log Bayes factor of dependence that products of the set do not explain.
+
+        The share of them whose triples have not been released may carry as much as the set does
+        additively.
+        """
+        pairs = list(combinations(given, 2))
+        unknown = [b for b in pairs if not self._measured(x, y, b)]
+        return self._compute(x, y, given, leak=len(unknown) / len(pairs)).bayes
+
+    def with_triples(self) -> NoisyTests:
+        """These tests after triples were added to the moments: what none of them enters is kept."""
+        new = NoisyTests(self._m)
+        new._scores, new._marginal = self._scores, self._marginal
+        new._known = {k: v for k, v in self._known.items() if not self._entered(*k)}
+        return new
+
+    def _entered(self, x: int, y: int, given: Block) -> bool:
+        """Whether a released triple takes part in the test."""
+        m = self._m
+        return any(m.has(*t) for v in (x, y) for t in combinations((*given, v), 3))
+
+    def _measured(self, x: int, y: int, pair: tuple[int, int]) -> bool:
+        return self._m.has(x, *pair) and self._m.has(y, *pair)
+
     def _scores_of(self, x: int, y: int) -> tuple[Array, Array]:
         return self._scores[x], self._scores[y]
 
-    def _compute(self, x: int, y: int, given: Block) -> Verdict:
+    def _compute(self, x: int, y: int, given: Block, leak: float = 0.0) -> Verdict:
         m = self._m
         if min(m.cardinalities[x], m.cardinalities[y]) < 2:
-            return Verdict(1.0, 0.0, 0.0, -math.inf, -math.inf)  # a constant depends on nothing
-        wanted = list(combinations(given, 2))
-        known = [(s, t) for s, t in wanted if m.has(x, s, t) and m.has(y, s, t)]
-        leak = 1 - len(known) / len(wanted) if wanted else 0.0
+            return Verdict(1.0, 0.0, 0.0, -math.inf)  # a constant depends on nothing
+        known = [b for b in combinations(given, 2) if self._measured(x, y, b)]
         products = [b for b in known if self._carries(x, b) and self._carries(y, b)]
         if products:
-            plain, allowed = self._with_products(x, y, given, products, leak)
+            found = self._with_products(x, y, given, products, leak)
         else:
             cells = self._cells(x, y, self._additive_design(given))
-            plain, allowed = _additive(
+            found = _additive(
                 m.one, m.two, self._offsets, m.noise_one, m.noise_two, self._scores_of(x, y),
                 cells, x, y, np.array(given, dtype=np.int64), m.n, leak, self._prior,
             )  # fmt: skip
-        statistic, dof, bayes = plain
+        statistic, dof, bayes = found
         p = float(gammaincc(dof / 2, statistic / 2)) if dof > 0 else 1.0
-        return Verdict(p, statistic, dof, bayes, allowed[2])
+        return Verdict(p, statistic, dof, bayes)
 
     def _carries(self, x: int, pair: tuple[int, int]) -> bool:
         """Whether a product of two variables is seen to explain something of x beyond themselves.

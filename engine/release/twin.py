@@ -39,7 +39,8 @@ def moments_of(release: Release) -> tuple[Moments, tuple[tuple[str, ...], ...]]:
     session = Session(
         Replay(release.releases), Ledger(params.total, method="gdp"), data.names, trace=False
     )
-    return release_tables(store_of(data), params, params.order_limit(data), session), data.levels
+    tests = release_tables(store_of(data), params, params.order_limit(data), session)
+    return tests.moments, data.levels
 
 
 def twin(release: Release, rows: int, seed: int = 0) -> Dataset:

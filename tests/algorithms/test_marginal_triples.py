@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -54,9 +55,26 @@ def test_a_leak_through_a_product_needs_the_triples() -> None:
 
 def test_the_allowance_asks_for_such_triples() -> None:
     """As much as s and t explain additively may leak; where the triples are known nothing may."""
-    without, known = (NoisyTests(moments(20.0, some)).test(X, Y, (S, T)) for some in ([], TRIPLES))
-    assert without.leak_bayes < 0 < without.bayes
-    assert known.leak_bayes == known.bayes
+    without, known = (NoisyTests(moments(20.0, some)) for some in ([], TRIPLES))
+    assert without.allowing(X, Y, (S, T)) < 0 < without.test(X, Y, (S, T)).bayes
+    assert known.allowing(X, Y, (S, T)) == known.test(X, Y, (S, T)).bayes
+
+
+def test_tests_that_no_triple_enters_are_kept() -> None:
+    """After the triples all tests are what new ones would say, and some were not asked again."""
+    found = moments(20.0, TRIPLES)
+    triples = dict(found.three)
+    found.three.clear()
+    before = NoisyTests(found)
+    asked = [(x, y, given) for x, y in combinations(range(5), 2) for k in (0, 1, 2)
+             for given in combinations(sorted({*range(5)} - {x, y}), k)]  # fmt: skip
+    for q in asked:
+        before.test(*q)
+    found.three.update(triples)
+    after, anew = before.with_triples(), NoisyTests(found)
+    assert 0 < len(after._known) < len(before._known)
+    assert [after.test(*q) for q in asked] == [anew.test(*q) for q in asked]
+    assert [anew.test(*q) for q in asked] != [before.test(*q) for q in asked]
 
 
 def test_only_products_that_clear_their_noise_are_used() -> None:
