@@ -284,7 +284,7 @@ def wanted_triples(tests: NoisyTests, graph: Graph, largest: int, session: Sessi
         scored = []
         for s in _separators(graph, x, y, largest):
             session.check()
-            scored.append((tests.allowing(x, y, s), s))
+            scored.append((tests.test(x, y, s).leak_bayes, s))
         for bayes, s in sorted(scored)[:SEPARATORS]:
             if bayes > 0:
                 break
@@ -300,7 +300,8 @@ def release(store: Store, params: MarginalPCParameters, order: int, session: Ses
     planned = plan(len(store.rows.cardinalities))
     moments = release_pairs(session, store, planned.first * rho)
     for each in planned.again:
-        screen = Screen(NoisyTests(moments, ordinal=params.ordinal), each.nulls)
+        known = NoisyTests(moments, ordinal=params.ordinal, leaks=False)
+        screen = Screen(known, each.nulls)
         graph = _joined(screen, moments, min(order, each.order), session)
         refine_pairs(session, store, moments, _edges(graph), each.share * rho)
     tests = NoisyTests(moments, ordinal=params.ordinal)
@@ -310,7 +311,7 @@ def release(store: Store, params: MarginalPCParameters, order: int, session: Ses
         release_triples(session, store, moments, triples, planned.last * rho)
         return tests.with_triples()
     refine_pairs(session, store, moments, _edges(graph), planned.last * rho)
-    return NoisyTests(moments, ordinal=params.ordinal)
+    return NoisyTests(moments, ordinal=params.ordinal, leaks=False)
 
 
 def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcome:

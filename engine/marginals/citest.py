@@ -39,13 +39,15 @@ CLEAR = 3.0  # nor is one within this many deviations of its own noise, nor a pr
 class Verdict(NamedTuple):
     """One test: p-value, statistic on its approximate chi-square scale, and degrees of freedom.
 
-    ``bayes`` is the log Bayes factor of dependence.
+    ``bayes`` is the log Bayes factor of dependence; ``leak_bayes`` the one that allows for
+    dependence through products of S that have not been released (the same where none are to be).
     """
 
     p: float
     statistic: float
     dof: float
     bayes: float
+    leak_bayes: float
 
 
 @njit(cache=True, nogil=True)
@@ -202,10 +204,10 @@ def _score(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, cells, n, leak, prior):  # type: ignore[no-untyped-def]
-    """(statistic, dof, log Bayes factor).
+    """(statistic, dof, log Bayes factor) without and with the allowance for a leak.
 
-    ``leak`` allows for dependence through products of S: what they might carry from x to y is taken
-    to be that share of what S carries additively; 0 allows for none.
+    What products of S might carry from x to y is taken to be as much as S carries additively;
+    ``leak`` is the share of the products whose triples have not been released.
     """
     direct, noise_x, noise_y, cross, typical = noise
     effects, ridge = prior
@@ -224,9 +226,11 @@ def _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, cells, n, leak, prior)
     project = np.kron(scores[0], scores[1])
     flat = project @ np.ascontiguousarray(r).reshape(-1)
     spread = project @ spread @ project.T
-    if leak > 0:
-        _add_kron(covariance, leak, ex, ey)
-    return _score(flat, project @ covariance @ project.T, spread, effects)
+    plain = _score(flat, project @ covariance @ project.T, spread, effects)
+    if leak == 0:
+        return plain, plain
+    _add_kron(covariance, leak, ex, ey)
+    return plain, _score(flat, project @ covariance @ project.T, spread, effects)
 
 
 @njit(cache=True, nogil=True)
@@ -292,18 +296,22 @@ def _all_pairs(one, two, offsets, noise_one, noise_two, scores, rows, contrasts,
                 continue
             both = (sx, np.ascontiguousarray(scores[y, : rows[y], :b]))
             cells = (phi, p, hx, np.ascontiguousarray(contrasts[y, : b + 1, :b]))
-            out[0, x, y], out[1, x, y], out[2, x, y] = _additive(
+            plain, _ = _additive(
                 one, two, offsets, noise_one, noise_two, both, cells, x, y, none, n, 0.0, prior
             )
+            out[0, x, y], out[1, x, y], out[2, x, y] = plain
     return out
 
 
 class NoisyTests:
-    """Conditional independence tests on released moments, each computed once."""
+    """Conditional independence tests on released moments, each computed once.
 
-    def __init__(self, moments: Moments, *, ordinal: bool = False):
-        self.d = moments.d
-        self._m, self._prior = moments, (np.array(EFFECTS), RIDGE)
+    ``leaks=False`` leaves the allowance for products out, where no triples are to be chosen.
+    """
+
+    def __init__(self, moments: Moments, *, ordinal: bool = False, leaks: bool = True):
+        self.d, self.moments = moments.d, moments
+        self._m, self._prior, self._leaks = moments, (np.array(EFFECTS), RIDGE), leaks
         scores = _midranks if ordinal else _identity
         self._scores = [scores(moments, i) for i in range(moments.d)]
         self._offsets = np.concatenate([[0], np.cumsum([r - 1 for r in moments.cardinalities])])
@@ -311,11 +319,6 @@ class NoisyTests:
         self._designs: dict[Block, Design] = {}
         self._known: dict[tuple[int, int, Block], Verdict] = {}
         self._carried: dict[tuple[int, Block], bool] = {}  # whether a product matters to x
-
-    @property
-    def moments(self) -> Moments:
-        """What has been released."""
-        return self._m
 
     @cached_property
     def _marginal(self) -> Array:
@@ -339,25 +342,15 @@ class NoisyTests:
         """Is x independent of y given the set?"""
         if not given:
             p, statistic, dof, bayes = self._marginal[:, x, y].tolist()
-            return Verdict(p, statistic, dof, bayes)
+            return Verdict(p, statistic, dof, bayes, bayes)
         key = (x, y, given)
         if key not in self._known:
             self._known[key] = self._compute(x, y, given)
         return self._known[key]
 
-    def allowing(self, x: int, y: int, given: Block) -> float:
-        """Log Bayes factor of dependence that products of the set do not explain.
-
-        The share of them whose triples have not been released may carry as much as the set does
-        additively.
-        """
-        pairs = list(combinations(given, 2))
-        unknown = [b for b in pairs if not self._measured(x, y, b)]
-        return self._compute(x, y, given, leak=len(unknown) / len(pairs)).bayes
-
     def with_triples(self) -> NoisyTests:
         """These tests after triples were added to the moments: what none of them enters is kept."""
-        new = NoisyTests(self._m)
+        new = NoisyTests(self._m, leaks=False)
         new._scores, new._marginal = self._scores, self._marginal
         new._known = {k: v for k, v in self._known.items() if not self._entered(*k)}
         return new
@@ -367,29 +360,28 @@ class NoisyTests:
         m = self._m
         return any(m.has(*t) for v in (x, y) for t in combinations((*given, v), 3))
 
-    def _measured(self, x: int, y: int, pair: tuple[int, int]) -> bool:
-        return self._m.has(x, *pair) and self._m.has(y, *pair)
-
     def _scores_of(self, x: int, y: int) -> tuple[Array, Array]:
         return self._scores[x], self._scores[y]
 
-    def _compute(self, x: int, y: int, given: Block, leak: float = 0.0) -> Verdict:
+    def _compute(self, x: int, y: int, given: Block) -> Verdict:
         m = self._m
         if min(m.cardinalities[x], m.cardinalities[y]) < 2:
-            return Verdict(1.0, 0.0, 0.0, -math.inf)  # a constant depends on nothing
-        known = [b for b in combinations(given, 2) if self._measured(x, y, b)]
+            return Verdict(1.0, 0.0, 0.0, -math.inf, -math.inf)  # a constant depends on nothing
+        wanted = list(combinations(given, 2))
+        known = [(s, t) for s, t in wanted if m.has(x, s, t) and m.has(y, s, t)]
+        leak = 1 - len(known) / len(wanted) if wanted and self._leaks else 0.0
         products = [b for b in known if self._carries(x, b) and self._carries(y, b)]
         if products:
-            found = self._with_products(x, y, given, products, leak)
+            plain, allowed = self._with_products(x, y, given, products, leak)
         else:
             cells = self._cells(x, y, self._additive_design(given))
-            found = _additive(
+            plain, allowed = _additive(
                 m.one, m.two, self._offsets, m.noise_one, m.noise_two, self._scores_of(x, y),
                 cells, x, y, np.array(given, dtype=np.int64), m.n, leak, self._prior,
             )  # fmt: skip
-        statistic, dof, bayes = found
+        statistic, dof, bayes = plain
         p = float(gammaincc(dof / 2, statistic / 2)) if dof > 0 else 1.0
-        return Verdict(p, statistic, dof, bayes)
+        return Verdict(p, statistic, dof, bayes, allowed[2])
 
     def _carries(self, x: int, pair: tuple[int, int]) -> bool:
         """Whether a product of two variables is seen to explain something of x beyond themselves.
