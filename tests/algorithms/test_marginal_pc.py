@@ -15,7 +15,7 @@ from engine.constraint.skeleton import Graph
 from engine.graphs.orientation import EARNED
 from engine.marginals import moments as released
 from engine.marginals.citest import NoisyTests
-from engine.marginals.contrasts import gram, helmert, tensor
+from engine.marginals.contrasts import BLOCK, gram, helmert, tensor
 from engine.marginals.levels import MOST_LEVELS, groups, merged
 from engine.marginals.sensitivity import all_pairs_change, changes, tables_change
 from engine.privacy.accounting import Guarantee
@@ -246,6 +246,20 @@ def test_a_stop_while_the_sensitivity_is_computed_costs_nothing(monkeypatch):
     assert result.status == "cancelled"
     assert [c.label for c in result.ledger] == ["all pairs"]
     assert len(pressed) == 1
+
+
+def test_a_stop_while_the_rows_are_counted_costs_nothing():
+    """Asked at every block of rows: here in the third of four."""
+    asked: list[bool] = []
+
+    def cancelled() -> bool:
+        asked.append(True)
+        return len(asked) >= 3
+
+    result = run("marginal_pc", random_data((2,) * 20, 4 * BLOCK), cancelled=cancelled)
+    assert result.status == "cancelled"
+    assert len(asked) == 3
+    assert "all pairs" not in [charge.label for charge in result.ledger]
 
 
 def test_published_is_refused():
