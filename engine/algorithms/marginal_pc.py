@@ -300,10 +300,12 @@ def release(store: Store, params: MarginalPCParameters, order: int, session: Ses
     planned = plan(len(store.rows.cardinalities))
     moments = release_pairs(session, store, planned.first * rho)
     for each in planned.again:
-        screen = Screen(NoisyTests(moments, ordinal=params.ordinal), each.nulls)
+        screen = Screen(
+            NoisyTests(moments, ordinal=params.ordinal, check=session.check), each.nulls
+        )
         graph = _joined(screen, moments, min(order, each.order), session)
         refine_pairs(session, store, moments, _edges(graph), each.share * rho)
-    tests = NoisyTests(moments, ordinal=params.ordinal)
+    tests = NoisyTests(moments, ordinal=params.ordinal, check=session.check)
     graph = _joined(Posterior(tests, params.cutoff), moments, order, session)
     triples = wanted_triples(tests, graph, order, session)
     if triples and noise_of(session, moments, triples, planned.last * rho) < VISIBLE:
@@ -322,7 +324,7 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
         session.close()
         pairs = frozenset(combinations(range(data.d), 2))
         return Outcome(cpdag=complete(data.d), status="cancelled", untested=pairs)
-    tests = NoisyTests(moments, ordinal=params.ordinal)
+    tests = NoisyTests(moments, ordinal=params.ordinal, check=session.check)
     rule = Posterior(tests, params.cutoff, session=session)
     outcome = learn(data, params, session, rule)
     arrows: dict[Pair, float] = {}

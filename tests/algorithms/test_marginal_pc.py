@@ -13,6 +13,7 @@ from engine import Dataset, load_dataset, run
 from engine.algorithms.marginal_pc import FEW, TRUST, USUAL, WIDE, plan, strongest_forest
 from engine.constraint.skeleton import Graph
 from engine.graphs.orientation import EARNED
+from engine.marginals import citest
 from engine.marginals import moments as released
 from engine.marginals.citest import NoisyTests
 from engine.marginals.contrasts import BLOCK, gram, helmert, tensor
@@ -350,8 +351,9 @@ def test_the_strongest_forest_is_kruskals() -> None:
 
 
 @pytest.mark.parametrize("ordinal", [False, True])
-def test_all_pairs_at_once_are_the_single_tests(ordinal: bool) -> None:
-    """The marginal tests in one loop against the same test asked pair by pair."""
+def test_all_pairs_at_once_are_the_single_tests(ordinal: bool, monkeypatch) -> None:
+    """The marginal tests, three variables at once, against the same test asked pair by pair."""
+    monkeypatch.setattr(citest, "AT_ONCE", 3)
     data = random_data((2, 3, 1, 4), 3000, seed=3)
     ledger = Ledger(Guarantee(2.0, 1e-6), method="gdp")
     session = Session(randomness=Randomness(0), ledger=ledger)
