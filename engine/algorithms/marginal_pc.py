@@ -300,11 +300,17 @@ def release(store: Store, params: MarginalPCParameters, order: int, session: Ses
     planned = plan(len(store.rows.cardinalities))
     moments = release_pairs(session, store, planned.first * rho)
     for each in planned.again:
+<<<<<<< HEAD
         known = NoisyTests(moments, ordinal=params.ordinal, leaks=False)
         screen = Screen(known, each.nulls)
+=======
+        screen = Screen(
+            NoisyTests(moments, ordinal=params.ordinal, check=session.check), each.nulls
+        )
+>>>>>>> arte
         graph = _joined(screen, moments, min(order, each.order), session)
         refine_pairs(session, store, moments, _edges(graph), each.share * rho)
-    tests = NoisyTests(moments, ordinal=params.ordinal)
+    tests = NoisyTests(moments, ordinal=params.ordinal, check=session.check)
     graph = _joined(Posterior(tests, params.cutoff), moments, order, session)
     triples = wanted_triples(tests, graph, order, session)
     if triples and noise_of(session, moments, triples, planned.last * rho) < VISIBLE:
@@ -323,6 +329,10 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
         session.close()
         pairs = frozenset(combinations(range(data.d), 2))
         return Outcome(cpdag=complete(data.d), status="cancelled", untested=pairs)
+<<<<<<< HEAD
+=======
+    tests = NoisyTests(moments, ordinal=params.ordinal, check=session.check)
+>>>>>>> arte
     rule = Posterior(tests, params.cutoff, session=session)
     outcome = learn(data, params, session, rule)
     arrows: dict[Pair, float] = {}

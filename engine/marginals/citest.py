@@ -22,7 +22,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import gammaincc
 
-from engine.marginals.contrasts import Array, helmert
+from engine.marginals.contrasts import Array, Check, helmert
 from engine.marginals.moments import Moments
 
 Block = tuple[int, ...]
@@ -32,6 +32,7 @@ EFFECTS = (0.002, 0.02, 0.2)  # prior variances of a partial correlation, equall
 RIDGE = 20.0  # features with an eigenvalue below sqrt(20) = 4.5 noise deviations are shrunk away
 FLOOR = 1e-5  # a variance below it is none
 POSITIVE = 1e-6  # share of the homoscedastic covariance that keeps the null's invertible
+AT_ONCE = 50  # variables whose pairs are tested between two looks at the stop button
 MOST_CELLS = 128  # of S for which variances are taken cell by cell
 CLEAR = 3.0  # nor is one within this many deviations of its own noise, nor a product's effect
 
@@ -276,42 +277,51 @@ def _additive(one, two, offsets, noise_one, noise_two, scores, cells, x, y, give
 
 
 @njit(cache=True, nogil=True)
-def _all_pairs(one, two, offsets, noise_one, noise_two, scores, rows, contrasts, n, prior):  # type: ignore[no-untyped-def]
-    """(3, d, d): statistic, dof and log Bayes factor of every pair i < j without a set.
+def _all_pairs(one, two, offsets, noise_one, noise_two, scores, rows, contrasts, n, prior, some):  # type: ignore[no-untyped-def]
+    """(3, some, d): statistic, dof and log Bayes factor of every pair i < j without a set.
+
+    ``some`` (first, last) says which i.
 
     ``scores`` (d, r, r) and ``contrasts`` (d, r + 1, r) are padded to the most levels; variable i
     has ``rows[i]`` scores.
     """
     d = len(rows)
-    out = np.zeros((3, d, d))
+    first, last = some
+    out = np.zeros((3, last - first, d))
     none, phi, p = np.empty(0, np.int64), np.ones((1, 1)), np.ones(1)
-    for x in range(d):
+    for i, x in enumerate(range(first, last)):
         a = offsets[x + 1] - offsets[x]
         sx = np.ascontiguousarray(scores[x, : rows[x], :a])
         hx = np.ascontiguousarray(contrasts[x, : a + 1, :a])
         for y in range(x + 1, d):
             b = offsets[y + 1] - offsets[y]
             if a == 0 or b == 0:  # a constant depends on nothing
-                out[2, x, y] = -np.inf
+                out[2, i, y] = -np.inf
                 continue
             both = (sx, np.ascontiguousarray(scores[y, : rows[y], :b]))
             cells = (phi, p, hx, np.ascontiguousarray(contrasts[y, : b + 1, :b]))
             plain, _ = _additive(
                 one, two, offsets, noise_one, noise_two, both, cells, x, y, none, n, 0.0, prior
             )
-            out[0, x, y], out[1, x, y], out[2, x, y] = plain
+            out[0, i, y], out[1, i, y], out[2, i, y] = plain
     return out
 
 
 class NoisyTests:
     """Conditional independence tests on released moments, each computed once.
 
+<<<<<<< HEAD
     ``leaks=False`` leaves the allowance for products out, where no triples are to be chosen.
     """
 
     def __init__(self, moments: Moments, *, ordinal: bool = False, leaks: bool = True):
         self.d, self.moments = moments.d, moments
         self._m, self._prior, self._leaks = moments, (np.array(EFFECTS), RIDGE), leaks
+=======
+    def __init__(self, moments: Moments, *, ordinal: bool = False, check: Check = lambda: None):
+        self.d, self._check = moments.d, check
+        self._m, self._prior = moments, (np.array(EFFECTS), RIDGE)
+>>>>>>> arte
         scores = _midranks if ordinal else _identity
         self._scores = [scores(moments, i) for i in range(moments.d)]
         self._offsets = np.concatenate([[0], np.cumsum([r - 1 for r in moments.cardinalities])])
@@ -323,11 +333,15 @@ class NoisyTests:
     @cached_property
     def _marginal(self) -> Array:
         """(4, d, d): p-value, statistic, dof and log Bayes factor of all pairs i < j, at once."""
-        m = self._m
-        found = _all_pairs(
+        m, parts = self._m, []
+        asked = (
             m.one, m.two, self._offsets, m.noise_one, m.noise_two, _padded(self._scores),
             np.array([len(s) for s in self._scores]), _padded(self._contrasts), m.n, self._prior,
         )  # fmt: skip
+        for first in range(0, self.d, AT_ONCE):
+            self._check()
+            parts.append(_all_pairs(*asked, (first, min(first + AT_ONCE, self.d))))
+        found = np.concatenate(parts, axis=1)
         statistic, dof = found[0], found[1]
         p = np.where(dof > 0, gammaincc(np.maximum(dof, 1e-300) / 2, statistic / 2), 1.0)
         return np.concatenate([p[None], found])

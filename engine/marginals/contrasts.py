@@ -14,7 +14,7 @@ tensors needs no consistency step, and replacing a record moves them less than i
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from engine.tables.rows import Rows
 
 Array = NDArray[np.float64]
+Check = Callable[[], None]  # called between two steps; raises where a run is to stop
 BLOCK = 1 << 14
 
 
@@ -37,11 +38,12 @@ def helmert(levels: int) -> Array:
     return out
 
 
-def gram(rows: Rows) -> tuple[Array, Array]:
+def gram(rows: Rows, check: Check = lambda: None) -> tuple[Array, Array]:
     """(sum of h, sum of h h^T) over the records, h all variables' contrasts side by side."""
     size = sum(r - 1 for r in rows.cardinalities)
     one, two = np.zeros(size), np.zeros((size, size))
     for start in range(0, len(rows.codes), BLOCK):
+        check()
         codes = rows.codes[start : start + BLOCK]
         h = np.concatenate(
             [helmert(r)[codes[:, i]] for i, r in enumerate(rows.cardinalities)], axis=1

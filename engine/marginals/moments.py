@@ -175,7 +175,7 @@ def one_way_weight(cardinalities: Sequence[int]) -> float:
 def release_pairs(session: Session, store: Store, rho: float) -> Moments:
     """All one-way and two-way tensors, in one Gaussian release that spends ``rho``."""
     cards = store.rows.cardinalities
-    one, two = store.keep(("contrast gram",), lambda: gram(store.rows))
+    one, two = store.keep(("contrast gram",), lambda: gram(store.rows, session.check))
     weight = one_way_weight(cards)
     change = all_pairs_change(cards, weight)
     sigma = _sigma(change, rho)
@@ -214,7 +214,7 @@ def refine_pairs(
     at, pairs_of = moments.at, np.bincount(np.ravel(pairs).astype(int), minlength=moments.d)
     if not pairs:
         pairs_of = np.ones(moments.d, dtype=int)
-    one, two = store.keep(("contrast gram",), lambda: gram(store.rows))
+    one, two = store.keep(("contrast gram",), lambda: gram(store.rows, session.check))
     wanted: list[Wanted] = [
         ((i,), ONE_WAY * math.sqrt(k), one[at[i]]) for i, k in enumerate(pairs_of) if k
     ]

@@ -15,19 +15,14 @@ from itertools import count
 
 import numpy as np
 
-from engine.marginals.contrasts import Array
+from engine.marginals.contrasts import Array, Check
 
 Scope = tuple[int, ...]  # variables
 Part = tuple[Scope, Array]  # a function of 0/1 variables: (2,) * len(scope) values
-Check = Callable[[], None]  # called between two steps; raises where a run is to stop
 
 WIDEST = 16  # variables of the largest table of an elimination: 2^16 numbers, half a megabyte
 ROUNDING = 1e-12  # relative; sums of a few thousand terms err by less
 CLEAR = 1 + 1e-9  # an elimination stops when it is this far above another bound
-
-
-def _nothing() -> None:
-    """Asked between two steps where nobody can press a stop button."""
 
 
 def changes(levels: Sequence[int]) -> Array:
@@ -47,7 +42,7 @@ def tables_change(
     tables: Iterable[Sequence[int]],
     cardinalities: Sequence[int],
     weights: Sequence[float] | None = None,
-    check: Check = _nothing,
+    check: Check = lambda: None,
 ) -> float:
     """Largest squared l2 change of several tensors together, under replace-one.
 
@@ -108,7 +103,7 @@ def largest_sum(
     widest: int = WIDEST,
     *,
     other: Callable[[], float] | None = None,
-    check: Check = _nothing,
+    check: Check = lambda: None,
 ) -> tuple[float, bool]:
     """Largest value of a sum of functions of 0/1 variables, and whether it is exact.
 
@@ -171,7 +166,7 @@ def _without(v: int, parts: list[Part]) -> tuple[Part, float]:
     return (tuple(u for u in scope if u != v), most), float(most.mean() - total.mean())
 
 
-def _tangent(parts: Sequence[Part], d: int, check: Check = _nothing) -> float:
+def _tangent(parts: Sequence[Part], d: int, check: Check = lambda: None) -> float:
     """Bound on the largest sum of functions of one and two of d 0/1 variables, all 0 at 0.
 
     The sum is f(z) = a'z - z'Kz. As z = z^2, adding mu z (1 - z) makes f concave without changing

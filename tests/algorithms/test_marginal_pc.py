@@ -13,9 +13,10 @@ from engine import Dataset, load_dataset, run
 from engine.algorithms.marginal_pc import FEW, TRUST, USUAL, WIDE, plan, strongest_forest
 from engine.constraint.skeleton import Graph
 from engine.graphs.orientation import EARNED
+from engine.marginals import citest
 from engine.marginals import moments as released
 from engine.marginals.citest import NoisyTests
-from engine.marginals.contrasts import gram, helmert, tensor
+from engine.marginals.contrasts import BLOCK, gram, helmert, tensor
 from engine.marginals.levels import MOST_LEVELS, groups, merged
 from engine.marginals.sensitivity import all_pairs_change, changes, tables_change
 from engine.privacy.accounting import Guarantee
@@ -248,6 +249,20 @@ def test_a_stop_while_the_sensitivity_is_computed_costs_nothing(monkeypatch):
     assert len(pressed) == 1
 
 
+def test_a_stop_while_the_rows_are_counted_costs_nothing():
+    """Asked at every block of rows: here in the third of four."""
+    asked: list[bool] = []
+
+    def cancelled() -> bool:
+        asked.append(True)
+        return len(asked) >= 3
+
+    result = run("marginal_pc", random_data((2,) * 20, 4 * BLOCK), cancelled=cancelled)
+    assert result.status == "cancelled"
+    assert len(asked) == 3
+    assert "all pairs" not in [charge.label for charge in result.ledger]
+
+
 def test_published_is_refused():
     from engine import InputError
 
@@ -336,8 +351,9 @@ def test_the_strongest_forest_is_kruskals() -> None:
 
 
 @pytest.mark.parametrize("ordinal", [False, True])
-def test_all_pairs_at_once_are_the_single_tests(ordinal: bool) -> None:
-    """The marginal tests in one loop against the same test asked pair by pair."""
+def test_all_pairs_at_once_are_the_single_tests(ordinal: bool, monkeypatch) -> None:
+    """The marginal tests, three variables at once, against the same test asked pair by pair."""
+    monkeypatch.setattr(citest, "AT_ONCE", 3)
     data = random_data((2, 3, 1, 4), 3000, seed=3)
     ledger = Ledger(Guarantee(2.0, 1e-6), method="gdp")
     session = Session(randomness=Randomness(0), ledger=ledger)

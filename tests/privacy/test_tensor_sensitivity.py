@@ -189,7 +189,7 @@ def test_another_bound_ends_it_early_and_changes_no_number(
     steps: list[int] = []
     found = largest_sum(parts, other=lambda: share * whole, check=lambda: steps.append(1))
     assert found == (min(whole, share * whole), False)
-    assert (len(steps) < d) == (share < 1)
+    assert (len(steps) < len(parts) + d) == (share < 1)
     least = min(whole, sensitivity._tangent(parts, d)) * (1 + sensitivity.ROUNDING)
     assert tables_change(tables, [2] * d, weighted(tables)) == least
 
