@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -298,26 +299,20 @@ def release(store: Store, params: MarginalPCParameters, order: int, session: Ses
     """All releases, and the tests on them; together they spend the ledger's whole rho."""
     rho = session.ledger.limit
     planned = plan(len(store.rows.cardinalities))
+    tests_on = partial(NoisyTests, ordinal=params.ordinal, check=session.check)
     moments = release_pairs(session, store, planned.first * rho)
     for each in planned.again:
-<<<<<<< HEAD
-        known = NoisyTests(moments, ordinal=params.ordinal, leaks=False)
-        screen = Screen(known, each.nulls)
-=======
-        screen = Screen(
-            NoisyTests(moments, ordinal=params.ordinal, check=session.check), each.nulls
-        )
->>>>>>> arte
+        screen = Screen(tests_on(moments, leaks=False), each.nulls)
         graph = _joined(screen, moments, min(order, each.order), session)
         refine_pairs(session, store, moments, _edges(graph), each.share * rho)
-    tests = NoisyTests(moments, ordinal=params.ordinal, check=session.check)
+    tests = tests_on(moments)
     graph = _joined(Posterior(tests, params.cutoff), moments, order, session)
     triples = wanted_triples(tests, graph, order, session)
     if triples and noise_of(session, moments, triples, planned.last * rho) < VISIBLE:
         release_triples(session, store, moments, triples, planned.last * rho)
         return tests.with_triples()
     refine_pairs(session, store, moments, _edges(graph), planned.last * rho)
-    return NoisyTests(moments, ordinal=params.ordinal, leaks=False)
+    return tests_on(moments, leaks=False)
 
 
 def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcome:
@@ -329,10 +324,6 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
         session.close()
         pairs = frozenset(combinations(range(data.d), 2))
         return Outcome(cpdag=complete(data.d), status="cancelled", untested=pairs)
-<<<<<<< HEAD
-=======
-    tests = NoisyTests(moments, ordinal=params.ordinal, check=session.check)
->>>>>>> arte
     rule = Posterior(tests, params.cutoff, session=session)
     outcome = learn(data, params, session, rule)
     arrows: dict[Pair, float] = {}

@@ -310,18 +310,20 @@ def _all_pairs(one, two, offsets, noise_one, noise_two, scores, rows, contrasts,
 class NoisyTests:
     """Conditional independence tests on released moments, each computed once.
 
-<<<<<<< HEAD
-    ``leaks=False`` leaves the allowance for products out, where no triples are to be chosen.
+    ``leaks=False`` leaves the allowance for products out, where no triples are to be chosen;
+    ``check`` is asked now and then, and may raise.
     """
 
-    def __init__(self, moments: Moments, *, ordinal: bool = False, leaks: bool = True):
-        self.d, self.moments = moments.d, moments
+    def __init__(
+        self,
+        moments: Moments,
+        *,
+        ordinal: bool = False,
+        leaks: bool = True,
+        check: Check = lambda: None,
+    ):
+        self.d, self.moments, self._check = moments.d, moments, check
         self._m, self._prior, self._leaks = moments, (np.array(EFFECTS), RIDGE), leaks
-=======
-    def __init__(self, moments: Moments, *, ordinal: bool = False, check: Check = lambda: None):
-        self.d, self._check = moments.d, check
-        self._m, self._prior = moments, (np.array(EFFECTS), RIDGE)
->>>>>>> arte
         scores = _midranks if ordinal else _identity
         self._scores = [scores(moments, i) for i in range(moments.d)]
         self._offsets = np.concatenate([[0], np.cumsum([r - 1 for r in moments.cardinalities])])
@@ -364,7 +366,7 @@ class NoisyTests:
 
     def with_triples(self) -> NoisyTests:
         """These tests after triples were added to the moments: what none of them enters is kept."""
-        new = NoisyTests(self._m, leaks=False)
+        new = NoisyTests(self._m, leaks=False, check=self._check)
         new._scores, new._marginal = self._scores, self._marginal
         new._known = {k: v for k, v in self._known.items() if not self._entered(*k)}
         return new
