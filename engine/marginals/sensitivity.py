@@ -21,7 +21,7 @@ Scope = tuple[int, ...]  # variables
 Part = tuple[Scope, Array]  # a function of 0/1 variables: (2,) * len(scope) values
 
 WIDEST = 16  # variables of the largest table of an elimination: 2^16 numbers, half a megabyte
-ROUNDING = 1e-12  # relative; sums of a few thousand terms err by less
+ROUNDING = 1e-12  # relative, at least: a sum of m positive terms errs by at most m 2^-53 of it
 CLEAR = 1 + 1e-9  # an elimination stops when it is this far above another bound
 
 
@@ -59,7 +59,7 @@ def tables_change(
     pairs = max(map(len, chosen)) <= 2
     tangent = partial(_tangent, parts, len(cardinalities), check) if pairs else None
     most, _ = largest_sum(parts, other=tangent, check=check)
-    return most * (1 + ROUNDING)
+    return most * (1 + max(ROUNDING, len(parts) * 2.0**-52))
 
 
 class _Held:
