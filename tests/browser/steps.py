@@ -38,6 +38,13 @@ _DRAWN = """(n) => { const f = [...document.querySelectorAll("iframe")];
     && f.every((e) => e.contentDocument?.body?.dataset.drawn); }"""
 
 
+# Streamlit grows an expander frame by frame, whatever motion is asked for.
+_STILL = """(e) => new Promise((done) => { let last = -1, same = 0; const look = () => {
+  const height = e.getBoundingClientRect().height;
+  same = height === last ? same + 1 : 0; last = height;
+  same < 12 ? requestAnimationFrame(look) : done(); }; look(); })"""
+
+
 def settle(page: Page) -> None:
     """Until the script rests and stays so: a change may be a moment away."""
     page.wait_for_timeout(200)
@@ -61,6 +68,17 @@ def walk(page: Page, title: str) -> None:
     """To the page of this title, by the navigation."""
     page.get_by_role("link", name=title, exact=True).click()
     page.locator("h1", has_text=title).wait_for()
+
+
+def unfold(page: Page, title: str) -> None:
+    """Open the expander of this title, and wait until it has grown.
+
+    A click between would go down on a button and come up beside it, and be lost.
+    """
+    page.locator("summary", has_text=title).click()
+    opened = page.locator("details[open]", has_text=title)
+    opened.wait_for()
+    opened.evaluate(_STILL)
 
 
 def enter(page: Page, key: str, value: str) -> None:

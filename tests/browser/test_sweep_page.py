@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.steps import BROKEN, enter, settle, walk
+from tests.browser.steps import BROKEN, enter, settle, unfold, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -69,7 +69,7 @@ def test_journey(page: Page, screenshots: Path) -> None:
     page.goto("/sweep")
     page.get_by_text("145 of 145 runs").wait_for()
     settle(page)  # a click on what is being drawn may be lost
-    page.get_by_text("Saved studies").click()
+    unfold(page, "Saved studies")
     page.get_by_role("button", name="Open study").click()
     page.get_by_text("290 of 290 runs · finished").wait_for()
     assert page.blocked == []  # type: ignore[attr-defined]
