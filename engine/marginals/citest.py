@@ -402,8 +402,9 @@ class NoisyTests:
     def _carries(self, x: int, pair: tuple[int, int]) -> bool:
         """Whether a product of two variables is seen to explain something of x beyond themselves.
 
-        A leak needs a product that matters to x and to y. One that does not clear its noise
-        would only bring this noise into the test.
+        A leak needs a product that matters to x and to y. One whose squares do not exceed what its
+        triple's noise and sampling give by chance, CLEAR deviations of it, would only bring its
+        noise into the test.
         """
         if (x, pair) not in self._carried:
             m, blocks = self._m, [(), *((s,) for s in pair), pair]
