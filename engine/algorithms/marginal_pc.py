@@ -42,7 +42,6 @@ from engine.marginals.moments import (
     Moments,
     Pair,
     Triple,
-    noise_of,
     refine_pairs,
     release_pairs,
     release_triples,
@@ -308,10 +307,10 @@ def release(store: Store, params: MarginalPCParameters, order: int, session: Ses
     tests = tests_on(moments)
     graph = _joined(Posterior(tests, params.cutoff), moments, order, session)
     triples = wanted_triples(tests, graph, order, session)
-    if triples and noise_of(session, moments, triples, planned.last * rho) < VISIBLE:
-        release_triples(session, store, moments, triples, planned.last * rho)
+    last = planned.last * rho
+    if triples and release_triples(session, store, moments, triples, last, VISIBLE):
         return tests.with_triples()
-    refine_pairs(session, store, moments, _edges(graph), planned.last * rho)
+    refine_pairs(session, store, moments, _edges(graph), last)
     return tests_on(moments, leaks=False)
 
 

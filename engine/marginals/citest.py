@@ -323,7 +323,7 @@ class NoisyTests:
         check: Check = lambda: None,
     ):
         self.d, self.moments, self._check = moments.d, moments, check
-        self._m, self._prior, self._leaks = moments, (np.array(EFFECTS), RIDGE), leaks
+        self._prior, self._leaks = (np.array(EFFECTS), RIDGE), leaks
         scores = _midranks if ordinal else _identity
         self._scores = [scores(moments, i) for i in range(moments.d)]
         self._offsets = np.concatenate([[0], np.cumsum([r - 1 for r in moments.cardinalities])])
@@ -335,7 +335,7 @@ class NoisyTests:
     @cached_property
     def _marginal(self) -> Array:
         """(4, d, d): p-value, statistic, dof and log Bayes factor of all pairs i < j, at once."""
-        m, parts = self._m, []
+        m, parts = self.moments, []
         asked = (
             m.one, m.two, self._offsets, m.noise_one, m.noise_two, _padded(self._scores),
             np.array([len(s) for s in self._scores]), _padded(self._contrasts), m.n, self._prior,
@@ -366,21 +366,21 @@ class NoisyTests:
 
     def with_triples(self) -> NoisyTests:
         """These tests after triples were added to the moments: what none of them enters is kept."""
-        new = NoisyTests(self._m, leaks=False, check=self._check)
+        new = NoisyTests(self.moments, leaks=False, check=self._check)
         new._scores, new._marginal = self._scores, self._marginal
         new._known = {k: v for k, v in self._known.items() if not self._entered(*k)}
         return new
 
     def _entered(self, x: int, y: int, given: Block) -> bool:
         """Whether a released triple takes part in the test."""
-        m = self._m
+        m = self.moments
         return any(m.has(*t) for v in (x, y) for t in combinations((*given, v), 3))
 
     def _scores_of(self, x: int, y: int) -> tuple[Array, Array]:
         return self._scores[x], self._scores[y]
 
     def _compute(self, x: int, y: int, given: Block) -> Verdict:
-        m = self._m
+        m = self.moments
         if min(m.cardinalities[x], m.cardinalities[y]) < 2:
             return Verdict(1.0, 0.0, 0.0, -math.inf, -math.inf)  # a constant depends on nothing
         wanted = list(combinations(given, 2))
@@ -407,7 +407,7 @@ class NoisyTests:
         noise into the test.
         """
         if (x, pair) not in self._carried:
-            m, blocks = self._m, [(), *((s,) for s in pair), pair]
+            m, blocks = self.moments, [(), *((s,) for s in pair), pair]
             phi, p = self._design(pair, blocks)
             own = phi.shape[1] - math.prod(len(m.at[s]) for s in pair)
             gram, cross = phi.T @ (p[:, None] * phi), np.concatenate(self._cross(x, blocks))
@@ -421,7 +421,7 @@ class NoisyTests:
 
     def _with_products(self, x, y, given, products, leak):  # type: ignore[no-untyped-def]
         """The test with the contrasts of S and the named products as features."""
-        m, solid = self._m, np.ascontiguousarray
+        m, solid = self.moments, np.ascontiguousarray
         blocks: list[Block] = [(), *((s,) for s in given), *products]
         fx, fy = self._cross(x, blocks), self._cross(y, blocks)
         noise_x = np.array([m.variance(x, *b) for b in blocks])
@@ -442,13 +442,13 @@ class NoisyTests:
 
     def _cross(self, x: int, blocks: list[Block]) -> list[Array]:
         """E[phi u_x^T] of each block of features."""
-        m, size = self._m, len(self._m.at[x])
+        m, size = self.moments, len(self.moments.at[x])
         parts = [m.one[m.at[x]], *(m.tensor_of(*b, x) for b in blocks[1:])]
         return [p.reshape(-1, size) for p in parts]
 
     def _product_noise(self, b: Block, c: Block) -> float:
         """Noise variance of E[u_b u_c]: of the largest tensor it contains, if that is known."""
-        m, both = self._m, tuple(sorted({*b, *c}))
+        m, both = self.moments, tuple(sorted({*b, *c}))
         if b == c:
             return 0.0
         if len(both) < 3:
@@ -464,7 +464,7 @@ class NoisyTests:
 
     def _additive_design(self, given: Block) -> Design:
         """The design with the contrasts of each s alone, kept: many pairs share a set."""
-        if math.prod(self._m.cardinalities[s] for s in given) > MOST_CELLS:
+        if math.prod(self.moments.cardinalities[s] for s in given) > MOST_CELLS:
             return _TOO_MANY
         if given not in self._designs:
             self._designs[given] = self._design(given, [(), *((s,) for s in given)])
@@ -472,7 +472,7 @@ class NoisyTests:
 
     def _design(self, given: Block, blocks: list[Block]) -> Design:
         """(features, probabilities) of the cells of S under what the released tensors give."""
-        m = self._m
+        m = self.moments
         cards = [m.cardinalities[s] for s in given]
         grid = np.indices(cards).reshape(len(given), math.prod(cards))
         h = {s: helmert(r)[g] for s, r, g in zip(given, cards, grid, strict=True)}

@@ -219,27 +219,36 @@ def refine_pairs(
         ((i,), ONE_WAY * math.sqrt(k), one[at[i]]) for i, k in enumerate(pairs_of) if k
     ]
     wanted += [((i, j), 1.0, two[np.ix_(at[i], at[j])]) for i, j in pairs]
-    _release(session, moments, wanted, rho, label="pairs again", order=0)
+    names, weights, _ = zip(*wanted, strict=True)
+    change = tables_change(names, moments.cardinalities, weights, session.check)
+    _release(session, moments, wanted, change, rho, label="pairs again", order=0)
 
 
 def release_triples(
-    session: Session, store: Store, moments: Moments, triples: Sequence[Triple], rho: float
-) -> None:
-    """Release the named triples' tensors; spends ``rho``."""
-    wanted: list[Wanted] = [(key, 1.0, _exact(store, key)) for key in triples]
-    _release(session, moments, wanted, rho, label="triples", order=1)
+    session: Session,
+    store: Store,
+    moments: Moments,
+    triples: Sequence[Triple],
+    rho: float,
+    most: float = math.inf,
+) -> bool:
+    """Release the named triples' tensors for ``rho``; False, and nothing spent, if too noisy.
 
-
-def noise_of(session: Session, moments: Moments, triples: Sequence[Triple], rho: float) -> float:
-    """Standard deviation of the noise of an entry if these triples were released for ``rho``."""
+    That is where the noise of an entry over n would have a standard deviation of ``most`` or more.
+    """
     change = tables_change(triples, moments.cardinalities, check=session.check)
-    return _sigma(change, rho) / moments.n
+    if _sigma(change, rho) / moments.n >= most:
+        return False
+    wanted: list[Wanted] = [(key, 1.0, _exact(store, key)) for key in triples]
+    _release(session, moments, wanted, change, rho, label="triples", order=1)
+    return True
 
 
 def _release(
     session: Session,
     moments: Moments,
     wanted: Sequence[Wanted],
+    change: float,
     rho: float,
     *,
     label: str,
@@ -248,9 +257,9 @@ def _release(
     """One Gaussian release of the tensors, averaged into the moments; spends ``rho``.
 
     With weight w a tensor is released times sqrt(w), so that its noise has variance sigma^2 / w.
+    ``change`` is what ``tables_change`` says of them with these weights.
     """
-    names, weights, exact = zip(*wanted, strict=True)
-    change = tables_change(names, moments.cardinalities, weights, session.check)
+    _, weights, exact = zip(*wanted, strict=True)
     sigma = _sigma(change, rho)
     noisy = gaussian(
         session,

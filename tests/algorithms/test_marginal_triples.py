@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from itertools import combinations
 from typing import Any
@@ -14,7 +15,8 @@ from engine.algorithms import marginal_pc
 from engine.algorithms.marginal_pc import VISIBLE
 from engine.data.dataset import Dataset
 from engine.marginals.citest import NoisyTests
-from engine.marginals.moments import Moments, noise_of, release_pairs, release_triples
+from engine.marginals.moments import Moments, release_pairs, release_triples
+from engine.marginals.sensitivity import tables_change
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
@@ -97,11 +99,14 @@ def test_triples_are_bought_where_their_noise_leaves_something_to_see(
     """Both runs want triples; one of them could not see products with its budget."""
     asked: list[float] = []
 
-    def spy(*args: Any) -> float:
-        asked.append(noise_of(*args))
-        return asked[-1]
+    def spy(
+        session: Session, store: Any, found: Moments, triples: Any, rho: float, most: float
+    ) -> bool:
+        change = tables_change(triples, found.cardinalities)
+        asked.append(math.sqrt(change / (2 * rho)) / found.n)
+        return release_triples(session, store, found, triples, rho, most)
 
-    monkeypatch.setattr(marginal_pc, "noise_of", spy)
+    monkeypatch.setattr(marginal_pc, "release_triples", spy)
     result = run("marginal_pc", data(), epsilon=epsilon, delta=1e-6, seed=1, trace=False)
     assert result.ledger[-1].label == last
     assert [noise < VISIBLE for noise in asked] == [last == "triples"]

@@ -87,6 +87,13 @@ def weighted(tables: Tables) -> list[float]:
     ]
 
 
+def parts_of(
+    tables: Tables, cards: Sequence[int], weights: Sequence[float]
+) -> list[sensitivity.Part]:
+    """Each tensor's weighted change, as a function of which of its variables differ."""
+    return [(t, w * changes([cards[i] for i in t])) for t, w in zip(tables, weights, strict=True)]
+
+
 @st.composite
 def releases(draw: st.DrawFn) -> tuple[Tables, list[int], list[float]]:
     """Up to six variables of up to four levels, and any weighted tensors of one to three."""
@@ -118,7 +125,7 @@ def test_taken_in_pieces_it_is_a_bound(
 ) -> None:
     """What wide choices get: at least the largest change, at most the sum of the tensors' own."""
     tables, cards, weights = release
-    parts = [(t, w * changes([cards[i] for i in t])) for t, w in zip(tables, weights, strict=True)]
+    parts = parts_of(tables, cards, weights)
     found, exact = largest_sum(parts, widest)
     largest = tables_change(tables, cards, weights)
     own = sum(
@@ -152,7 +159,7 @@ def worst_records(
     tables: Tables, cards: Sequence[int], weights: Sequence[float]
 ) -> tuple[Records, Records]:
     """Two records, one row each, found by asking of each variable whether it has to differ."""
-    parts = [(t, w * changes([cards[i] for i in t])) for t, w in zip(tables, weights, strict=True)]
+    parts = parts_of(tables, cards, weights)
     most, _ = largest_sum(parts)
     differ = np.zeros((1, len(cards)), np.int64)
     for i in sorted({i for t in tables for i in t}):
@@ -167,10 +174,7 @@ def test_climbing_stays_below_where_it_is_not_exact(d: int, chance: float) -> No
     rng = np.random.default_rng(d)
     cards = rng.choice([2, 2, 3, 4], d).tolist()
     tables = chosen(d, chance, rng)
-    parts = [
-        (t, w * changes([cards[i] for i in t]))
-        for t, w in zip(tables, weighted(tables), strict=True)
-    ]
+    parts = parts_of(tables, cards, weighted(tables))
     assert not largest_sum(parts)[1]
     bound = tables_change(tables, cards, weighted(tables))
     assert 0.9 * bound < Moved(tables, cards, weighted(tables)).climbed(2, 3) <= bound
@@ -183,7 +187,7 @@ def test_another_bound_ends_it_early_and_changes_no_number(
 ) -> None:
     """Whatever the other bound is: the least of both, to the last digit, in fewer steps."""
     tables = chosen(d, chance, np.random.default_rng([d, 1]))
-    parts = [(t, w * changes([2] * len(t))) for t, w in zip(tables, weighted(tables), strict=True)]
+    parts = parts_of(tables, [2] * d, weighted(tables))
     whole, exact = largest_sum(parts)
     assert not exact
     steps: list[int] = []
