@@ -21,6 +21,7 @@ import numpy as np
 
 from engine.data.levels import MAX_LEVELS, interval_labels
 from engine.data.numerals import HUGE, Numbers
+from engine.data.spreadsheets import safe, unsafe
 from engine.errors import DataError, InputError, did_you_mean, show
 
 FORMAT, VERSION = "dp-causal-explorer/schema", 1
@@ -77,7 +78,9 @@ class Column:
             values = [numbers.value(w) if pattern.fullmatch(w) else fallback for w in words]
             found = np.searchsorted(self.cuts(), np.array(values, dtype=float), side="right")
         else:
-            position = {level: k for k, level in enumerate(self.levels)}
+            # Also as a file of ours has them, which a spreadsheet may open.
+            position = {safe(level): k for k, level in enumerate(self.levels)}
+            position |= {level: k for k, level in enumerate(self.levels)}
             rest = 0 if self.other is None else position[str(self.other)]
             found = np.array([position.get(w, rest) for w in words], dtype=int)
         return found.astype(np.uint8)  # there are at most 64 levels
@@ -172,13 +175,15 @@ class Schema:
 
     def places(self, names: Sequence[str], label: str) -> list[int]:
         """Where the file's columns are that the schema names, in its order."""
+        at = {unsafe(name): k for k, name in reversed(list(enumerate(names)))}
+        at |= {name: k for k, name in reversed(list(enumerate(names)))}
         for name in self.names:
-            if name not in names:
+            if name not in at:
                 hint = did_you_mean(name, [n for n in names if n])
                 raise DataError(
                     f"{label} has no column {show(name)}, which the schema names.{hint}"
                 )
-        return [names.index(name) for name in self.names]
+        return [at[name] for name in self.names]
 
     def coders(self, numbers: Numbers) -> list[Callable[[list[str]], np.ndarray]]:
         """For each column what makes codes of words; ``numbers`` says how numbers are written."""

@@ -18,6 +18,7 @@ from importlib.metadata import version
 from typing import Any
 
 from engine.data.dataset import Dataset
+from engine.data.spreadsheets import safe
 from engine.errors import InputError
 from engine.graphs.formats import FORMATS, edges_of
 from engine.runner import RunResult
@@ -32,7 +33,8 @@ _README = """One run of the DP Causal Explorer.
 settings.json  what fixes the run
 versions.json  the engine and libraries that ran it
 requirements.txt  those libraries, for pip: other versions may round otherwise
-edges.csv      the learned graph (a CPDAG): "->" directed, "--" undirected
+edges.csv      the learned graph (a CPDAG): "->" directed, "--" undirected. A name that
+               a spreadsheet would compute has an apostrophe in front: take one off to read it
 graph.*        the same for other tools: {formats}
 ledger.json    every charge to the privacy budget, and the guarantee
 {more}
@@ -140,7 +142,7 @@ def edges_csv(result: RunResult) -> str:
     rows.writerow(["from", "mark", "to"])
     for i, j, kind in edges_of(result.matrix):
         mark = "->" if kind == "directed" else "--"
-        rows.writerow([result.names[i], mark, result.names[j]])
+        rows.writerow([safe(result.names[i]), mark, safe(result.names[j])])
     return out.getvalue()
 
 

@@ -19,8 +19,11 @@ from engine import InputError
 from engine.__main__ import main
 from engine.privacy.accounting import Guarantee
 from engine.release.budget import APPLICATION_ID, VARIABLE, Budgets, default_path
-from engine.release.file import load, save, to_json
-from engine.release.make import check, make
+from engine.release.checking import check
+from engine.release.file import canonical
+from engine.release.make import make
+from engine.release.places import save
+from engine.release.reading import load
 from tests.release.samples import asia_schema, own_asia
 
 KILLS = 10  # scripts/kill_releases.py kills as many as one likes
@@ -206,7 +209,7 @@ def killed_releases(folder: Path, kills: int, seed: int) -> tuple[int, int]:
 
     def release(out: Path) -> None:
         found = make(data, schema, "marginal_pc", values, name="asia", budgets=book)
-        save(json.dumps(to_json(found)), out)
+        save(canonical(found), out)
 
     start = time.monotonic()
     release(folder / "first.json")  # compiled and counted once

@@ -11,7 +11,9 @@ from engine import Dataset
 from engine.data.schema import Schema
 from engine.release.budget import Budgets
 from engine.release.file import Release
-from engine.release.make import COVERED, make
+from engine.release.make import make
+from engine.release.settings import COVERED
+from engine.release.signature import own_key
 from pages.components.state import worker
 from pages.components.state.lifetime import RUNS, Present, here
 from pages.components.state.task import Task
@@ -25,34 +27,49 @@ class ReleaseJob(Task):
     queue = RUNS
 
     def __init__(
-        self, data: Dataset, schema: Schema, values: Mapping[str, Any], name: str, present: Present
+        self,
+        data: Dataset,
+        schema: Schema,
+        values: Mapping[str, Any],
+        name: str,
+        present: Present,
+        sign: bool = False,
     ):
         # What has been paid for is not thrown away because a browser lost its connection.
         super().__init__(lambda: self.charged or present())
         self._request, self.name = (data, schema, COVERED[0], dict(values)), name
-        self.charged = False
+        self.charged, self._sign = False, sign
+        self.kept: str | None = None  # its id in the vault
         self.released: Release | None = None
 
     def work(self) -> None:
         """Charge the budget, then release."""
+        signer = own_key() if self._sign else None
         self.released = make(
             *self._request,
             name=self.name,
             budgets=Budgets(),
+            signer=signer,
             cancelled=self.stopped,
             on_charged=self._paid,
+            on_kept=self._keep,
         )
 
     def _paid(self) -> None:
         self.charged = True
 
+    def _keep(self, kept: str) -> None:
+        self.kept = kept
 
-def begin(data: Dataset, schema: Schema, values: Mapping[str, Any], name: str) -> None:
+
+def begin(
+    data: Dataset, schema: Schema, values: Mapping[str, Any], name: str, *, sign: bool = False
+) -> None:
     """Start a release, unless one goes on."""
     going = job()
     if going is not None and going.running:
         return
-    started = ReleaseJob(data, schema, values, name, here())
+    started = ReleaseJob(data, schema, values, name, here(), sign)
     st.session_state[_JOB] = started
     started.start()
     started.wait(worker.PATIENCE)
