@@ -1,4 +1,4 @@
-"""Numbers that are too good to be noisy: found where noise was left out, silent where it was not."""
+"""Numbers too good to be noisy: found where noise was left out, silent where it was not."""
 
 from __future__ import annotations
 
