@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,10 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = (
-    "run learn compare sweep budget sieve pairs data release report plan audit".split()
-)
+PAGES = [
+    *("run", "learn", "compare", "sweep", "budget", "sieve"),
+    *("pairs", "data", "release", "report", "plan", "audit"),
+]
 SETTINGS: dict[str, dict[str, str]] = {
     "asia strict": {"data": "asia", "n": "5000", "algorithm": "priv_pc"},
     "child published": {
@@ -44,7 +46,17 @@ def opened(page: str, **query: str) -> AppTest:
     app._page_hash = calc_hash(page)
     for name, value in query.items():
         app.query_params[name] = value
-    return app.run()
+    return rested(app.run())
+
+
+def rested(app: AppTest) -> AppTest:
+    """The app once nothing on the page is still being computed."""
+    for _ in range(60):
+        if not any(c.value.startswith(("Repeating", "Drawing")) for c in app.caption):
+            break
+        time.sleep(1)
+        app.run()
+    return app
 
 
 def with_own_data(page: str) -> AppTest:
@@ -53,7 +65,7 @@ def with_own_data(page: str) -> AppTest:
     app.selectbox(key="data-network").set_value("own").run()
     app.file_uploader(key="data-file").set_value(("mine.csv", OWN.read_bytes(), "text/csv")).run()
     app._page_hash = calc_hash(page)
-    return app.run()
+    return rested(app.run())
 
 
 def words(node: Any) -> Iterator[str]:
