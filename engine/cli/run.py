@@ -24,6 +24,7 @@ from engine.cli.flags import (
 from engine.cli.interrupts import INTERRUPTED, interruptible
 from engine.data.networks import load_dataset
 from engine.errors import InputError
+from engine.graphs.cpdag import digraph_of
 from engine.registry import ALGORITHMS, algorithm
 from engine.runner import RunResult, run
 from engine.serialise import algorithm_dict, result_dict

@@ -40,8 +40,8 @@ ledger.json    every charge to the privacy budget, and the guarantee
 {script}
 """
 
-_METRICS = """metrics.json   scores against the true graph, every pair in the graph counted as a link; "tested":
-               those of the links tested to the end alone; "counts": what became of each pair"""
+_METRICS = """metrics.json   scores against the true graph, every pair in the graph counted as a link;
+               "tested": of the links tested to the end alone; "counts": what became of each pair"""
 
 _HEAD = '''"""{title}
 

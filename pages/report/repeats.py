@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from engine import InputError
+from engine.studies.price import Step, price_steps
 from engine.studies.repeat import Outcome, Point, around, point, repeated
 from pages.shell.runs import Shown
 
@@ -30,6 +31,7 @@ class Repeats:
     run: Shown
     outcomes: list[Outcome] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
+    steps: tuple[Step, ...] = ()
     problem: str = ""
     whole: bool = False  # nothing more will come
     _seen: float = field(default_factory=time.monotonic)
@@ -59,6 +61,8 @@ class Repeats:
         try:
             with _ONE_AT_A_TIME:
                 self._repeat()
+                result = self.run.result
+                self.steps = price_steps(self.run.data, result.algorithm, result.params)
                 self._curve()
             self.whole = not self._left_alone()
         except InputError as error:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from engine import RunResult
+from engine.studies import price as price_steps
+from engine.studies.price import Step
 from pages.shell import words as text
 from pages.shell.palette import price_ink
 from pages.shell.words import number
@@ -20,7 +23,8 @@ def findings(result: RunResult) -> str:
     found = result.counts
     if found is None:
         links, waiting = len(result.skeleton) - len(result.untested), len(result.untested)
-        return f"{text.count(links, 'link')} found.{_open(waiting)} There is no known truth to compare with."
+        unknown = "There is no known truth to compare with."
+        return f"{text.count(links, 'link')} found.{_open(waiting)} {unknown}"
     words = f"{found.found} of {text.count(found.true, 'true link')} found, "
     words += f"{found.invented:,} invented."
     if found.turned:
@@ -62,10 +66,31 @@ def price(result: RunResult) -> tuple[str, str]:
     return (NOTHING, f"{able}, which protects nobody") if spent > _NO_USE else (DOUBTFUL, able)
 
 
-def price_html(result: RunResult) -> str:
+def step_words(step: Step) -> str:
+    """What a search without noise is called: "Kendall's τ in its bounded form"."""
+    test = text.label(step.statistic)
+    return {
+        price_steps.BEST: f"the best test ({test})",
+        price_steps.PAPER: f"the papers' test ({test})",
+        price_steps.BOUNDED: "the form of it whose one-record change is bounded",
+        price_steps.BLOCKS: f"{test} asked block by block",
+        price_steps.TABLES: "its own test on exact tables of counts",
+        price_steps.SOLVER: "NOTEARS",
+        price_steps.DESCENT: "its own descent",
+    }[step.kind]
+
+
+def reference_lines(steps: Sequence[Step]) -> list[tuple[Step, str]]:
+    """What belongs on a curve over ε: the best there is, and the method's own form, both exact."""
+    named = [(step, f"{step_words(step)}, no noise") for step in steps]
+    lines = named if len(named) < 3 else [named[0], named[-1]]
+    return [(step, words[0].upper() + words[1:]) for step, words in lines]
+
+
+def price_html(result: RunResult, look: str | None = None) -> str:
     """The price as a coloured mark with a sign and words."""
     level, words = price(result)
-    ink = price_ink(level)
+    ink = price_ink(level, look)
     return (
         f'<span style="display:inline-block;border:2px solid {ink};border-radius:.8rem;'
         f'color:{ink};font-weight:600;padding:.1rem .7rem;line-height:1.35">'

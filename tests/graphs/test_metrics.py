@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -105,12 +107,21 @@ def test_a_claimed_direction_is_found_and_not_turned() -> None:
     assert counts.scores.directed_f1 == compare(learned, TRUTH).directed_f1 == 3 / 4
 
 
-@pytest.mark.parametrize("guarantee", ["strict", "published"])
-def test_one_count_of_a_run_and_scores_with_and_without_what_was_not_tested(guarantee: str) -> None:
-    data = load_dataset("child", n=2000)
-    early = run("curate_pc", data, epsilon=1.0, guarantee=guarantee)
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        ("curate_pc", {"guarantee": "published", "epsilon": 5.0}),
+        ("priv_pc", {"epsilon": 0.1}),
+    ],
+)
+def test_one_count_of_a_run_and_scores_with_and_without_what_was_not_tested(
+    key: str, values: dict[str, Any]
+) -> None:
+    early = run(key, load_dataset("child", n=5000), **values)
     counts, tested, whole = early.counts, early.metrics_tested, early.metrics
-    assert counts is not None and tested is not None and whole is not None
+    assert counts is not None
+    assert tested is not None
+    assert whole is not None
     assert early.status == "budget_exhausted"
     assert counts.untested == len(early.untested) > 0
     assert counts.learned + counts.untested == len(early.skeleton)
@@ -124,7 +135,8 @@ def test_one_count_of_a_run_and_scores_with_and_without_what_was_not_tested(guar
 def test_where_all_was_tested_the_two_scores_are_one() -> None:
     for network in ("asia", "survey"):
         result = run("pc", load_dataset(network, n=5000))
-        assert result.metrics is not None and result.metrics_tested is not None
+        assert result.metrics is not None
+        assert result.metrics_tested is not None
         for name, value in vars(result.metrics_tested).items():
             assert getattr(result.metrics, name) == value
         assert (result.tested == result.matrix).all()
