@@ -1,6 +1,6 @@
 """Make a virtual environment and put pinned packages in it: ``install.py FOLDER FILE [FILE ...]``.
 
-uv installs the same pins in a tenth of the time: the one on the path, or one from the package index;
+uv installs the same pins in a tenth of the time: the one on the path, or one from the index;
 pip where there is none. Only Python's own library is needed, and nothing of this project.
 """
 
