@@ -3,10 +3,11 @@
     python -m scripts.mutate engine/privacy/ledger.py --tests tests/privacy/test_ledger.py
 
 A fault is one changed node of the syntax tree: a comparison, an operator, a constant, a sign, a
-returned value, a statement left out. Each runs in a forked process whose import of the module is
-given the changed code; no file is written. A fault that no test sees is printed with its line.
-``--each`` faults are drawn in every function, with ``--seed``. Kernels of a changed module are
-compiled afresh (numba's cache would not see a changed constant), or with ``--no-jit`` not at all.
+returned value, a statement left out. The tests are collected once; for each fault a forked process
+changes the function's code and runs the tests that call the function, the quickest first. Faults
+outside of functions (and in their defaults) run all tests, on a module imported anew. No file is
+changed. A fault that no test sees is printed with its line. ``--each`` faults are drawn in every
+function, with ``--seed``. The module's kernels run uncompiled, so that a fault needs no compiler.
 """
 
 from __future__ import annotations
@@ -16,18 +17,19 @@ import ast
 import copy
 import importlib
 import importlib.machinery
+import inspect
 import json
+import math
 import os
 import random
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import CodeType
 from typing import Any, NamedTuple
 
-import numba
 import pytest
 
 PRELOADED = (
@@ -152,23 +154,17 @@ def put(parent: Any, name: str, index: int | None, node: ast.AST) -> None:
 def faults(path: Path) -> Iterator[Fault]:
     """Every fault of the module, in order."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    uncached(tree)
     for function, parent, name, index in places(tree):
         held = getattr(parent, name)
         node = held if index is None else held[index]
         for variant in variants(node):
-            was = ast.unparse(node)
+            was, now = ast.unparse(node), ast.unparse(variant)
+            if was == now:
+                continue
             put(parent, name, index, variant)
             code = compile(ast.fix_missing_locations(tree), str(path), "exec")
-            yield Fault(function, node.lineno, was, ast.unparse(variant), code)
+            yield Fault(function, node.lineno, was, now, code)
             put(parent, name, index, node)
-
-
-def uncached(tree: ast.AST) -> None:
-    """Leaves ``cache=True`` out of the kernels' decorators."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "njit":
-            node.keywords = [k for k in node.keywords if k.arg != "cache"]
 
 
 def drawn(found: list[Fault], each: int, seed: int) -> list[Fault]:
@@ -196,42 +192,17 @@ class First:
         self.pytest_runtest_logreport(report)
 
 
-class Callers(First):
-    """Also remembers which tests called which function of the module, and how long they took."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self._path, self.seconds, self.of = str(path), dict[str, float](), dict[str, set[str]]()
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
-        def called(frame: Any, event: str, arg: Any) -> None:
-            if frame.f_code.co_filename == self._path:
-                name = frame.f_code.co_qualname.replace(".<locals>", "")
-                self.of.setdefault(name, set()).add(item.nodeid)
-
-        started = time.monotonic()
-        sys.settrace(called)
-        try:
-            return (yield)
-        finally:
-            sys.settrace(None)
-            self.seconds[item.nodeid] = time.monotonic() - started
-
-    def told(self) -> str:
-        """For every function its tests, the quickest first, as JSON."""
-        by_time = {f: sorted(some, key=self.seconds.__getitem__) for f, some in self.of.items()}
-        return json.dumps({"first": self.name, "of": by_time})
-
-
-def apart(work: Callable[[], str], limit: int) -> str:
+def apart(work: Callable[[], str], limit: float) -> str:
     """What ``work`` says in a process of its own; "endless" if it takes more than ``limit`` s."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read)
-        signal.alarm(limit)  # ends the process
-        said = work()
+        signal.alarm(math.ceil(limit))  # ends the process
+        try:
+            said = work()
+        except BaseException as error:  # nothing may return into the parent's code
+            said = f"stopped by {error!r}"
         with os.fdopen(write, "w") as out:
             out.write(said)
         os._exit(0)
@@ -242,65 +213,171 @@ def apart(work: Callable[[], str], limit: int) -> str:
     return "endless" if os.WIFSIGNALED(status) else said
 
 
-def attempt(path: Path, code: CodeType | None, tests: list[str], jit: bool, plugin: First) -> None:
-    """Runs the tests with the module's code replaced."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
-    numba.config.DISABLE_JIT = not jit
+# Faults in functions ------------------------------------------------------------------
+
+
+def code_of(code: CodeType, name: str) -> CodeType:
+    """The code of the function with this qualified name, inside the code of its module."""
+    for part in name.split("."):
+        code = next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == part)
+    return code
+
+
+def function_of(module: Any, name: str) -> Any:
+    """The live function with this qualified name, out of whatever wraps it."""
+    found = module
+    for part in name.split("."):
+        found = vars(found)[part]
+    for wrapper in ("fget", "func", "__func__", "__wrapped__", "py_func"):
+        found = getattr(found, wrapper, found)
+    return found
+
+
+class Loop(First):
+    """pytest's plugin that runs the tests once as they are, and again for every fault."""
+
+    def __init__(self, path: Path, chosen: Sequence[Fault], told: Callable[[Fault, str], None]):
+        super().__init__()
+        self._path, self._chosen, self._told = path, chosen, told
+        self._base = compile(ast.parse(path.read_text(encoding="utf-8")), str(path), "exec")
+        self._names = {code: code.co_qualname for code in inner(self._base)}
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        started = time.monotonic()
+        uncompiled(sys.modules[name_of(self._path)])
+        self.items = {item.nodeid: item for item in session.items}
+        told = json.loads(apart(lambda: json.dumps(self._watched(session.items)), 10**4))
+        if isinstance(told, str):
+            self.name = told
+            return True
+        limit = 20 + 5 * (time.monotonic() - started)
+        for fault in self._chosen:
+            self._told(fault, apart(lambda f=fault: self._seen_by(f, told), limit))
+        return True
+
+    def _run(self, items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
+        """Up to the first that fails."""
+        for item, following in zip(items, [*items[1:], None], strict=False):
+            item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.name:
+                return
+            yield item
+
+    def _watched(self, items: Sequence[pytest.Item]) -> dict[str, list[str]] | str:
+        """Which tests called which function, the quickest first; or the test that failed."""
+        callers: dict[str, dict[str, float]] = {}
+        now: set[str] = set()
+
+        def called(frame: Any, event: str, arg: Any) -> None:
+            if frame.f_code.co_filename == str(self._path):
+                now.add(frame.f_code.co_qualname)
+
+        sys.settrace(called)
+        since = time.monotonic()
+        for item in self._run(items):
+            for name in now:
+                took = time.monotonic() - since
+                callers.setdefault(name.split(".<locals>")[0], {})[item.nodeid] = took
+            now.clear()
+            since = time.monotonic()
+        return self.name or {f: sorted(c, key=c.__getitem__) for f, c in callers.items()}
+
+    def _seen_by(self, fault: Fault, callers: dict[str, list[str]]) -> str:
+        name = outer(fault.function, self._base)
+        function_of(sys.modules[name_of(self._path)], name).__code__ = code_of(fault.code, name)
+        tests = callers.get(name, [])
+        for _ in self._run([self.items[t] for t in tests]):
+            pass
+        return self.name
+
+
+def uncompiled(module: Any) -> None:
+    """Puts the plain functions in the place of the module's kernels, wherever they are used."""
+    kernels = {id(v): v.py_func for v in vars(module).values() if hasattr(v, "py_func")}
+    for user in [m for m in sys.modules.values() if str(Path.cwd()) in str(m)] if kernels else []:
+        for name, value in list(vars(user).items()):
+            if id(value) in kernels:
+                setattr(user, name, kernels[id(value)])
+
+
+def inner(code: CodeType) -> Iterator[CodeType]:
+    for const in code.co_consts:
+        if isinstance(const, CodeType):
+            yield const
+            yield from inner(const)
+
+
+def outer(name: str, base: CodeType) -> str:
+    """The function that holds the one of this name: its own name, unless it is a local one."""
+    parts = name.split(".")
+    for k in range(1, len(parts) + 1):
+        if code_of(base, ".".join(parts[:k])).co_flags & inspect.CO_OPTIMIZED:
+            return ".".join(parts[:k])
+    return ""
+
+
+def name_of(path: Path) -> str:
+    """The module's dotted name."""
+    return ".".join(path.relative_to(Path.cwd()).with_suffix("").parts)
+
+
+def in_function(fault: Fault, base: CodeType) -> bool:
+    """Whether the fault changes a function's code, and not what stands around it."""
+    name = outer(fault.function, base) if fault.function else ""
+    return bool(name) and code_of(fault.code, name) != code_of(base, name)
+
+
+# Faults around functions --------------------------------------------------------------
+
+
+def around(path: Path, fault: Fault, tests: list[str]) -> str:
+    """The first test that fails on the module with the fault, imported anew; "" if none does."""
     plain = importlib.machinery.SourceFileLoader.get_code
 
     def get_code(self: Any, name: str) -> Any:
-        return code if code and Path(self.path) == path else plain(self, name)
+        return fault.code if Path(self.path) == path else plain(self, name)
 
     importlib.machinery.SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
-    ended = pytest.main([*tests, "-x", "-q", "-p", "no:cacheprovider"], [plugin])
-    if ended and not plugin.name:
-        plugin.name = f"pytest ended with {int(ended)}"
+    first = First()
+    ended = quiet(tests, first)
+    return "" if ended == 0 else first.name or f"pytest ended with {ended}"
 
 
-def seen_by(path: Path, code: CodeType, tests: list[str], limit: int, jit: bool) -> str:
-    """The first test that fails on the code, "" if none does."""
-
-    def work() -> str:
-        attempt(path, code, tests, jit, plugin := First())
-        return plugin.name
-
-    return apart(work, limit)
-
-
-def keeping(path: Path) -> set[str]:
-    """Functions that keep their answers: a test may use what another one computed."""
-    found = {}
-    for function, parent, *_ in places(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(parent, ast.FunctionDef):
-            found[function] = "cache" in " ".join(map(ast.unparse, parent.decorator_list))
-    return {function for function, keeps in found.items() if keeps}
+def quiet(tests: list[str], plugin: First) -> int:
+    """pytest without a word."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    said = os.dup(1)
+    os.dup2(nowhere, 1)
+    try:
+        return int(pytest.main([*tests, "-x", "-q", "-p", "no:cacheprovider"], [plugin]))
+    finally:
+        os.dup2(said, 1)
 
 
-def baseline(path: Path, tests: list[str], jit: bool) -> dict[str, list[str]]:
-    """The tests of every function; they pass without a fault."""
+def chosen_of(args: argparse.Namespace, path: Path) -> list[Fault]:
+    """The faults that the command line asks for."""
+    found = [f for f in faults(path) if args.functions in f.function]
+    if args.only:
+        passed = {passing(line) for line in args.only.read_text().splitlines()}
+        return [f for f in found if (f.function, f.was, f.now) in passed]
+    return drawn(found, args.each, args.seed)
 
-    def work() -> str:
-        attempt(path, None, tests, jit, plugin := Callers(path))
-        return plugin.told()
 
-    told = json.loads(apart(work, 10**4))
-    if told["first"]:
-        sys.exit(f"The tests fail without a fault: {told['first']}")
-    found: dict[str, list[str]] = told["of"]
-    return found
+def passing(line: str) -> tuple[str, str, str] | None:
+    """What an earlier run's line tells of a fault that passed; None if it was seen."""
+    told = json.loads(line)
+    return None if told["by"] else (told["function"], told["was"], told["now"])
 
 
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("module", type=Path)
-    parser.add_argument("--tests", nargs="+", required=True, help="run in this order, up to a fail")
+    parser.add_argument("--tests", nargs="+", required=True)
+    parser.add_argument("--around", nargs="*", help="tests of faults outside of functions")
     parser.add_argument("--each", type=int, default=10**6, help="faults drawn in a function")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--functions", default="", help="only functions whose name contains this")
-    parser.add_argument("--no-jit", action="store_true")
     parser.add_argument("--only", type=Path, help="only faults that an earlier --out let pass")
     parser.add_argument("--out", type=Path, help="a line of JSON for every fault is added to it")
     args = parser.parse_args()
@@ -308,36 +385,34 @@ def main() -> None:
     for name in PRELOADED:
         importlib.import_module(name)
     path = args.module.resolve()
-    found = [f for f in faults(path) if args.functions in f.function]
-    chosen = drawn(found, args.each, args.seed)
-    if args.only:
-        passed = {passing(line) for line in args.only.read_text().splitlines()}
-        chosen = [f for f in found if (f.function, f.was, f.now) in passed]
-    started = time.monotonic()
-    kept = keeping(path)
-    callers = baseline(path, args.tests, not args.no_jit)
-    limit = int(20 + 10 * (time.monotonic() - started))
-    passed_by = 0
-    for fault in chosen:
-        tests = args.tests if fault.function in kept else callers.get(fault.function, args.tests)
-        by = seen_by(path, fault.code, tests, limit, not args.no_jit)
-        passed_by += not by
+    chosen = chosen_of(args, path)
+    base = compile(ast.parse(path.read_text(encoding="utf-8")), str(path), "exec")
+    counts, started = [0, 0], time.monotonic()
+
+    def told(fault: Fault, by: str) -> None:
+        counts[bool(by)] += 1
         line = {"module": str(args.module), **fault._asdict(), "by": by}
         del line["code"]
         if args.out:
             with args.out.open("a", encoding="utf-8") as out:
                 out.write(json.dumps(line) + "\n")
         if not by:
-            print(f"{args.module}:{fault.line} {fault.function}: {fault.was}  ->  {fault.now}")
-            sys.stdout.flush()
-    took = time.monotonic() - started
-    print(f"{args.module}: {passed_by} of {len(chosen)} faults passed ({len(found)} in all), {took:.0f} s")
+            said = f"{args.module}:{fault.line} {fault.function}: {fault.was}  ->  {fault.now}\n"
+            sys.stderr.write(said)
 
-
-def passing(line: str) -> tuple[str, str, str] | None:
-    """What an earlier run's line tells of a fault that passed; None if it was seen."""
-    told = json.loads(line)
-    return None if told["by"] else (told["function"], told["was"], told["now"])
+    inside = [f for f in chosen if in_function(f, base)]
+    tests = args.tests if args.around is None else args.around
+    for fault in chosen:
+        if fault not in inside:
+            told(fault, apart(lambda f=fault: around(path, f, tests), 300))
+    loop = Loop(path, inside, told)
+    quiet(args.tests, loop)
+    if loop.name:
+        sys.exit(f"The tests fail without a fault: {loop.name}")
+    sys.stderr.write(
+        f"{args.module}: {counts[0]} of {sum(counts)} faults passed, "
+        f"{time.monotonic() - started:.0f} s\n"
+    )
 
 
 if __name__ == "__main__":
