@@ -8,6 +8,8 @@ changes the function's code and runs the tests that call the function, the quick
 outside of functions (and in their defaults) run all tests, on a module imported anew. No file is
 changed. A fault that no test sees is printed with its line. ``--each`` faults are drawn in every
 function, with ``--seed``. The module's kernels run uncompiled, so that a fault needs no compiler.
+
+Tests of ``--added`` files run after the others, so that it can be told what they alone see.
 """
 
 from __future__ import annotations
@@ -49,6 +51,7 @@ COMPARE: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.In: (ast.NotIn,),
     ast.NotIn: (ast.In,),
 }
+MOST = 8.0  # seconds of a fault's tests; of those that take longer together the slow ones stay out
 ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.Add: ast.Sub,
     ast.Sub: ast.Add,
@@ -236,9 +239,15 @@ def function_of(module: Any, name: str) -> Any:
 class Loop(First):
     """pytest's plugin that runs the tests once as they are, and again for every fault."""
 
-    def __init__(self, path: Path, chosen: Sequence[Fault], told: Callable[[Fault, str], None]):
+    def __init__(
+        self,
+        path: Path,
+        chosen: Sequence[Fault],
+        told: Callable[[Fault, str], None],
+        added: Sequence[str],
+    ):
         super().__init__()
-        self._path, self._chosen, self._told = path, chosen, told
+        self._path, self._chosen, self._told, self._added = path, chosen, told, tuple(added)
         self._base = compile(ast.parse(path.read_text(encoding="utf-8")), str(path), "exec")
         self._names = {code: code.co_qualname for code in inner(self._base)}
 
@@ -273,14 +282,23 @@ class Loop(First):
                 now.add(frame.f_code.co_qualname)
 
         sys.settrace(called)
-        since = time.monotonic()
+        since = time.process_time()
         for item in self._run(items):
             for name in now:
-                took = time.monotonic() - since
+                took = time.process_time() - since
                 callers.setdefault(name.split(".<locals>")[0], {})[item.nodeid] = took
             now.clear()
-            since = time.monotonic()
-        return self.name or {f: sorted(c, key=c.__getitem__) for f, c in callers.items()}
+            since = time.process_time()
+        return self.name or {f: self._ordered(took) for f, took in callers.items()}
+
+    def _ordered(self, took: dict[str, float]) -> list[str]:
+        """The quickest first, those added last; as many as take ``MOST`` seconds together."""
+        found, total = [], {False: 0.0, True: 0.0}
+        for test in sorted(took, key=lambda t: (t.startswith(self._added), took[t])):
+            total[test.startswith(self._added)] += took[test]
+            if total[test.startswith(self._added)] <= MOST or took[test] < MOST / 100:
+                found.append(test)
+        return found
 
     def _seen_by(self, fault: Fault, callers: dict[str, list[str]]) -> str:
         name = outer(fault.function, self._base)
@@ -374,6 +392,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("module", type=Path)
     parser.add_argument("--tests", nargs="+", required=True)
+    parser.add_argument("--added", nargs="*", default=[], help="files whose tests come last")
     parser.add_argument("--around", nargs="*", help="tests of faults outside of functions")
     parser.add_argument("--each", type=int, default=10**6, help="faults drawn in a function")
     parser.add_argument("--seed", type=int, default=0)
@@ -401,12 +420,12 @@ def main() -> None:
             sys.stderr.write(said)
 
     inside = [f for f in chosen if in_function(f, base)]
-    tests = args.tests if args.around is None else args.around
+    tests = [*(args.tests if args.around is None else args.around), *args.added]
     for fault in chosen:
         if fault not in inside:
             told(fault, apart(lambda f=fault: around(path, f, tests), 300))
-    loop = Loop(path, inside, told)
-    quiet(args.tests, loop)
+    loop = Loop(path, inside, told, args.added)
+    quiet([*args.tests, *args.added], loop)
     if loop.name:
         sys.exit(f"The tests fail without a fault: {loop.name}")
     sys.stderr.write(
