@@ -35,9 +35,9 @@ from typing import Any, NamedTuple
 import pytest
 
 PRELOADED = (
-    "numpy scipy.stats scipy.optimize scipy.integrate pandas hypothesis mpmath "
-    "networkx dp_accounting.pld.privacy_loss_distribution"
-).split()
+    *("numpy", "scipy.stats", "scipy.optimize", "scipy.integrate", "pandas", "hypothesis"),
+    *("mpmath", "networkx", "dp_accounting.pld.privacy_loss_distribution"),
+)
 
 COMPARE: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.GtE),

@@ -30,9 +30,7 @@ WORDS = {
     ExponentialEvent(2.0, 1.0, 0.3): "Exponential mechanism, sensitivity 2, ε 0.6",
     GaussianEvent(0.25, 3.0): "Gaussian, ℓ2 sensitivity 0.25, σ 3",
     SubsampledGaussianEvent(0.25, 3.0, 0.1): "Gaussian, ℓ2 sensitivity 0.25, σ 3, on a 0.1 sample",
-    AnalyticGaussianEvent(1.0, 3.730632, 1.0): (
-        "Gaussian, ℓ2 sensitivity 1, σ 3.731: (1, 1e-05)"
-    ),
+    AnalyticGaussianEvent(1.0, 3.730632, 1.0): ("Gaussian, ℓ2 sensitivity 1, σ 3.731: (1, 1e-05)"),
     SubsampledEvent(LaplaceEvent(1.0, 1.0), 0.5): (
         "Laplace, sensitivity 1, scale 1, on a 0.5 sample"
     ),

@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 import pytest
-
 from scipy.stats import chi2, chi2_contingency
 
 from engine import load_dataset, run
@@ -24,7 +23,6 @@ from engine.statistics.kinds import LIKELIHOOD, RANK
 from engine.statistics.likelihood import likelihood_score
 from engine.statistics.score import score
 from engine.tables.store import Store, store_of
-
 
 # What scipy calls them; a statistic that is added to the list says here what it ought to be.
 LAMBDA = {"g2": "log-likelihood", "chi2": "pearson"}
