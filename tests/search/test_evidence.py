@@ -10,9 +10,9 @@ import pytest
 
 from engine import load_dataset
 from engine.algorithms.priv_pc import PrivPC, PrivPCParameters
-from engine.constraint.evidence import Evidence
-from engine.constraint.rounds import Rounds
-from engine.constraint.skeleton import Graph, Query
+from engine.search.evidence import Evidence
+from engine.search.rounds import Rounds
+from engine.search.skeleton import Graph, Query
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import BudgetExhausted, Ledger
