@@ -68,7 +68,7 @@ def _typed(source: Any) -> Any:
 
     Arrow would find one type for all cells of such a column, which one record can change.
     """
-    if not type(source).__module__.startswith("pandas.") or not hasattr(source, "isetitem"):
+    if type(source).__module__.partition(".")[0] != "pandas" or not hasattr(source, "isetitem"):
         return source
     out = source
     for place, kind in enumerate(source.dtypes):

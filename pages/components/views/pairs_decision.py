@@ -44,9 +44,7 @@ def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Dr
     )
 
 
-def _sentence(
-    found: Decision, names: tuple[str, ...], exact: Picture | None, d: Draft
-) -> str:
+def _sentence(found: Decision, names: tuple[str, ...], exact: Picture | None, d: Draft) -> str:
     if found.direction is None:
         return "Nothing was released: the data are too close to a change to say anything safely."
     cause, effect = map(text.plain, names if found.forward else names[::-1])
