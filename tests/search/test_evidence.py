@@ -10,13 +10,13 @@ import pytest
 
 from engine import load_dataset
 from engine.algorithms.priv_pc import PrivPC, PrivPCParameters
-from engine.search.evidence import Evidence
-from engine.search.rounds import Rounds
-from engine.search.skeleton import Graph, Query
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.randomness import Randomness
+from engine.search.evidence import Evidence
+from engine.search.rounds import Rounds
+from engine.search.skeleton import Graph, Query
 from engine.session import Session
 
 ASIA = load_dataset("asia", n=2_000, seed=0)
