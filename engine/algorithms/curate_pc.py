@@ -36,7 +36,7 @@ from engine.search.parameters import NoisyTestParameters
 from engine.search.skeleton import Graph, Query, TestByTest
 from engine.search.votes import evidence_of
 from engine.session import Session, compared
-from engine.statistics.kinds import RANK
+from engine.statistics.kendall import KENDALL
 from engine.theory import kendall_p_bound
 
 MOST_RATE = 1e9  # of Lemma 1's exponents; beyond it an error is impossible in any number
@@ -96,7 +96,7 @@ class CuratePCParameters(NoisyTestParameters):
     @property
     def cutoff(self) -> float:
         """The threshold as a number."""
-        if isinstance(self.threshold, str) and self.statistic in RANK:
+        if isinstance(self.threshold, str) and self.test.bounded:
             return 0.05
         return super().cutoff
 
@@ -241,14 +241,14 @@ class CurateEvidence(Evidence):
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
         """The paper's eq. 16 for Kendall's p-value; else what the parent says."""
-        if self._statistic == "kendall" and self.perturbed == "p":
+        if self._test is KENDALL and self.perturbed == "p":
             return kendall_p_bound(n or self._n)
         return super().noise_sensitivity(q, n)
 
 
 def curate_evidence(data: Dataset, params: CuratePCParameters, session: Session) -> Evidence:
     """Strict: the proven bounds. Published: eq. 16 for Kendall's p-value."""
-    if not params.strict and params.statistic in RANK:
+    if not params.strict and params.test.bounded:
         return CurateEvidence(data, params, params.perturbed)
     return evidence_of(data, params, params.perturbed, session.randomness)
 

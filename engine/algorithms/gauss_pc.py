@@ -28,7 +28,7 @@ from engine.search.parameters import NoisyTestParameters
 from engine.search.skeleton import Query, TestByTest
 from engine.search.votes import evidence_of
 from engine.session import Session, compared
-from engine.statistics.kinds import LIKELIHOOD
+from engine.statistics.registry import BOUNDED
 from engine.theory import best_subsample
 
 
@@ -60,9 +60,10 @@ class GaussPCParameters(NoisyTestParameters):
 
     def check_together(self) -> None:
         """The smooth-sensitivity median is defined with Laplace noise here."""
-        if self.statistic in LIKELIHOOD and not self.strict:
+        if self.test.aggregated and not self.strict:
             raise ParameterError(
-                "gauss_pc runs G² and χ² in strict mode only: choose kendall, spearman or strict."
+                f"gauss_pc runs {self.test.label} in strict mode only: "
+                f"choose {', '.join(BOUNDED)} or strict."
             )
 
     def rows_in_sample(self, n: int) -> int:

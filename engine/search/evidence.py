@@ -14,8 +14,8 @@ from engine.search.parameters import PrivateParameters
 from engine.search.scores import Scores
 from engine.search.skeleton import Query
 from engine.session import Session
-from engine.statistics.kinds import LIKELIHOOD, RANK
-from engine.statistics.rank import critical_z, p_sensitivity, rank_sensitivity
+from engine.statistics.rank import critical_z, p_sensitivity
+from engine.statistics.registry import BOUNDED
 from engine.tables.subsample import draw
 
 
@@ -36,16 +36,17 @@ class Evidence:
     _ORACLE_SENSITIVITY = 1e-12
 
     def __init__(self, data: Dataset, params: PrivateParameters, perturbed: str):
-        if params.statistic in LIKELIHOOD:
+        if params.test.aggregated:
             raise ParameterError(
-                f"{params.statistic} has no bounded sensitivity for this algorithm: "
-                f"choose {' or '.join(RANK)}."
+                f"{params.test.key} has no bounded sensitivity for this algorithm: "
+                f"choose {' or '.join(BOUNDED)}."
             )
-        if perturbed == "p" and params.cutoff > 0.5:
-            raise ParameterError("threshold must be at most 0.5: a rank test's p never exceeds it.")
-        self.scores = Scores(data, params.statistic, params.guarantee)
+        largest = params.test.largest_p
+        if perturbed == "p" and params.cutoff > largest:
+            raise ParameterError(f"threshold must be at most {largest}: p never exceeds it here.")
+        self.scores = Scores(data, params.test, params.guarantee)
         self.perturbed, self.strict, self.threshold = perturbed, params.strict, params.cutoff
-        self._statistic, self._cardinalities, self._n = params.statistic, data.cardinalities, data.n
+        self._test, self._cardinalities, self._n = params.test, data.cardinalities, data.n
 
     @property
     def noisy_name(self) -> str:
@@ -63,7 +64,7 @@ class Evidence:
         result = self.scores.full(q) if rows is None else self.scores.on(rows, q)
         if self.perturbed == "p":
             return result.p if result.testable else 0.0
-        return -abs(result.statistic) if result.testable else -math.sqrt(_largest_z2(self._n))
+        return -abs(result.statistic) if result.testable else -self._test.largest(self._n)
 
     def cutoff(self, tweak: float = 0.0) -> float:
         """What evidence is compared with: the threshold lowered by ``tweak`` on the p scale."""
@@ -75,7 +76,7 @@ class Evidence:
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
         """The sensitivity that noise is calibrated to, for a score on n rows (default: all)."""
-        if self._statistic == "oracle":
+        if not self._test.reads_data:
             return self._ORACLE_SENSITIVITY
         z = self._z_sensitivity(q, self._n)
         full = z if self.perturbed == "z" else p_sensitivity(z)
@@ -91,24 +92,20 @@ class Evidence:
         Published scores have no useful global sensitivity; what holds is their range: p lies in
         [0, 1/2], and |z| is at most the root of the largest weight.
         """
-        if self._statistic == "oracle":
+        if not self._test.reads_data:
             return 0.0
         if self.strict:
             return 1.0
-        span = 0.5 if self.perturbed == "p" else math.sqrt(_largest_z2(n or self._n))
+        p, test = self.perturbed == "p", self._test
+        span = test.largest_p if p else test.largest(n or self._n)
         return max(1.0, span / self.noise_sensitivity(Query(q.x, q.y, ()), n))
 
     def _z_sensitivity(self, q: Query, n: int) -> float:
         if self.strict:
             x, y = self._cardinalities[q.x], self._cardinalities[q.y]
-            return rank_sensitivity(self._statistic, n, x, y, conditional=bool(q.given))
-        if self._statistic == "spearman":
-            # Preprint, theorems 8 and 9, with the schema's number k of strata.
-            k = math.prod(self._cardinalities[c] for c in q.given)
-            # 30 / sqrt(n) without a set (Theorem 8); 31 sqrt(k / (n - k)) with one (Theorem 9).
-            return 31 * math.sqrt(k / (n - k)) if q.given and k < n else 30 / math.sqrt(n)
-        # Priv-PC calibrates every order to the unconditional replace-one bound.
-        return 6.0 / math.sqrt(n)
+            return self._test.sensitivity(n, x, y, conditional=bool(q.given))
+        strata = math.prod(self._cardinalities[c] for c in q.given) if q.given else None
+        return self._test.published_sensitivity(n, strata)
 
     def event(self, q: Query, epsilon: float, n: int | None = None) -> Event:
         """What :meth:`release` charges."""
@@ -136,8 +133,3 @@ class Evidence:
         (evidence - cutoff) / sensitivity."""
         n = None if rows is None else rows.n
         return self.of(q, rows), self.cutoff(tweak), self.noise_sensitivity(q, n)
-
-
-def _largest_z2(n: int) -> float:
-    """The largest z^2 a conditional rank test on n rows can reach: Kendall's w(n) < 9n/4."""
-    return 9 * n / 4

@@ -18,7 +18,6 @@ from engine.search.scores import Scores
 from engine.search.skeleton import Query
 from engine.session import Session
 from engine.statistics.blocks import Blocks, smooth_sensitivity_of_median, votes
-from engine.statistics.kinds import LIKELIHOOD
 
 
 class VoteEvidence(Evidence):
@@ -30,9 +29,9 @@ class VoteEvidence(Evidence):
     """
 
     def __init__(self, data: Dataset, params: NoisyTestParameters, randomness: Randomness):
-        self.scores = Scores(data, params.statistic, "published")
+        self.scores = Scores(data, params.test, "published")
         self.perturbed, self.strict, self.threshold = "votes", params.strict, params.cutoff
-        self._statistic, self._n = params.statistic, data.n
+        self._test, self._n = params.test, data.n
         self._count = params.block_count(data.n)
         self._dealt = self._deal(data.n, randomness)
         self._kept: dict[Query, NDArray[np.float64]] = {}
@@ -54,9 +53,9 @@ class VoteEvidence(Evidence):
     def p_values(self, q: Query, rows: Any = None) -> NDArray[np.float64]:
         """Each block's p-value; those of the run's own blocks are kept."""
         if rows is not None and rows is not self._dealt:
-            return cast(Blocks, rows).p_values(q.x, q.y, q.given, self._statistic)
+            return cast(Blocks, rows).p_values(q.x, q.y, q.given, self._test)
         if q not in self._kept:
-            self._kept[q] = self._dealt.p_values(q.x, q.y, q.given, self._statistic)
+            self._kept[q] = self._dealt.p_values(q.x, q.y, q.given, self._test)
         return self._kept[q]
 
     def cutoff(self, tweak: float = 0.0) -> float:
@@ -142,6 +141,6 @@ def evidence_of(
     data: Dataset, params: NoisyTestParameters, perturbed: str, randomness: Randomness
 ) -> Evidence:
     """The evidence of the chosen test: rank scores, or the aggregate of G2 and chi2 by blocks."""
-    if params.statistic not in LIKELIHOOD:
+    if not params.test.aggregated:
         return Evidence(data, params, perturbed)
     return (VoteEvidence if params.strict else MedianEvidence)(data, params, randomness)

@@ -18,6 +18,7 @@ from engine.search.evidence import Evidence
 from engine.search.scores import Scores
 from engine.search.skeleton import Query
 from engine.session import Step
+from engine.statistics.oracle import ORACLE
 
 
 def evidence_of(data: Dataset, threshold: float, statistic: str = "kendall") -> Evidence:
@@ -121,7 +122,7 @@ def strengths(
     data: Dataset, steps: Sequence[Step], epsilon: float, *, threshold: float = 0.1
 ) -> list[OrderStrength]:
     """One line an order of a perfect search's trace (``pc`` with ``statistic="oracle"``)."""
-    truth = Scores(data, "oracle", "published")
+    truth = Scores(data, ORACLE, "published")
     asked: dict[int, list[Query]] = {}
     for step in steps:
         if step.x is not None and step.y is not None:

@@ -17,7 +17,7 @@ from engine.randomness import Randomness
 from engine.search.skeleton import Graph, Query, TestByTest, search
 from engine.search.votes import MedianEvidence, VoteEvidence
 from engine.statistics.blocks import Blocks, odd, smooth_sensitivity_of_median, votes
-from engine.statistics.likelihood import likelihood_score
+from engine.statistics.likelihood import CHI2, G2
 from engine.tables.store import Store, store_of
 
 
@@ -34,7 +34,7 @@ def replaced(data: Dataset, row: int, values) -> Dataset:
 
 
 @pytest.mark.parametrize("given", [(), (3,), (2, 5)])
-@pytest.mark.parametrize("statistic", ["g2", "chi2"])
+@pytest.mark.parametrize("statistic", [G2, CHI2])
 def test_blocks_test_their_own_rows(statistic, given):
     data = load_dataset("asia", n=3_000, seed=0)
     store, rng = store_of(data), np.random.default_rng(7)
@@ -42,16 +42,16 @@ def test_blocks_test_their_own_rows(statistic, given):
     picked = np.random.default_rng(7).permutation(data.n)
     for b, p in enumerate(blocks.p_values(0, 4, given, statistic)):
         part = with_codes(data, data.codes[picked[b::5]])
-        score = likelihood_score(Store(part).table(0, 4, given), statistic)
+        score = statistic.score(Store(part).table(0, 4, given))
         assert p == pytest.approx(score.p if score.testable else 0.0, abs=1e-12)
 
 
 def test_sparse_and_dense_tables_agree(monkeypatch):
     data = load_dataset("child", n=2_000, seed=0)
     blocks = Blocks.deal(store_of(data), 7, np.random.default_rng(0).permutation(data.n))
-    dense = blocks.p_values(0, 1, (4, 9), "g2")
+    dense = blocks.p_values(0, 1, (4, 9), G2)
     monkeypatch.setattr("engine.statistics.blocks.DENSE_CELLS", 1)
-    assert blocks.p_values(0, 1, (4, 9), "g2") == pytest.approx(dense)
+    assert blocks.p_values(0, 1, (4, 9), G2) == pytest.approx(dense)
 
 
 def test_one_replaced_record_changes_one_block_and_one_vote():
@@ -61,7 +61,7 @@ def test_one_replaced_record_changes_one_block_and_one_vote():
         row, donor = rng.integers(data.n, size=2)
         other = replaced(data, row, data.codes[donor])
         order = np.random.default_rng(trial).permutation(data.n)
-        a, b = (Blocks.deal(store_of(d), 21, order).p_values(5, 7, (), "g2") for d in (data, other))
+        a, b = (Blocks.deal(store_of(d), 21, order).p_values(5, 7, (), G2) for d in (data, other))
         changed = np.flatnonzero(a != b)
         assert changed.size <= 1
         for block in changed:  # a threshold between the two values is where the vote changes
