@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from engine.data.dataset import Dataset
@@ -13,10 +15,25 @@ from engine.randomness import Randomness
 from engine.search.parameters import PrivateParameters
 from engine.search.scores import Scores
 from engine.search.skeleton import Query
-from engine.session import Session
+from engine.session import Session, compared
 from engine.statistics.rank import critical_z, p_sensitivity
 from engine.statistics.registry import BOUNDED
 from engine.tables.subsample import draw
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What is put on a value that is released, in terms of its sensitivity and the noise's scale.
+
+    ``draw`` is a mechanism with the arguments of :func:`laplace`, ``event(sensitivity, scale)``
+    what it charges.
+    """
+
+    draw: Callable[..., float]
+    event: Callable[[float, float], Event]
+
+
+LAPLACE = Noise(laplace, LaplaceEvent)
 
 
 class Evidence:
@@ -35,7 +52,9 @@ class Evidence:
     # The oracle reads no data; a token unit keeps its noise below any comparison.
     _ORACLE_SENSITIVITY = 1e-12
 
-    def __init__(self, data: Dataset, params: PrivateParameters, perturbed: str):
+    def __init__(
+        self, data: Dataset, params: PrivateParameters, perturbed: str, noise: Noise = LAPLACE
+    ):
         if params.test.aggregated:
             raise ParameterError(
                 f"{params.test.key} has no bounded sensitivity for this algorithm: "
@@ -44,7 +63,7 @@ class Evidence:
         largest = params.test.largest_p
         if perturbed == "p" and params.cutoff > largest:
             raise ParameterError(f"threshold must be at most {largest}: p never exceeds it here.")
-        self.scores = Scores(data, params.test, params.guarantee)
+        self.scores, self._noise = Scores(data, params.test, params.guarantee), noise
         self.perturbed, self.strict, self.threshold = perturbed, params.strict, params.cutoff
         self._test, self._cardinalities, self._n = params.test, data.cardinalities, data.n
 
@@ -110,15 +129,15 @@ class Evidence:
     def event(self, q: Query, epsilon: float, n: int | None = None) -> Event:
         """What :meth:`release` charges."""
         unit = self.noise_sensitivity(q, n)
-        return LaplaceEvent(self.defended_ratio(q, n) * unit, unit / epsilon)
+        return self._noise.event(self.defended_ratio(q, n) * unit, unit / epsilon)
 
     def release(
         self, session: Session, q: Query, epsilon: float, *, label: str, rows: Any = None
     ) -> tuple[float, float]:
-        """(released value, exact value): the evidence with Laplace noise for ``epsilon``."""
+        """(released value, exact value): the evidence with noise for ``epsilon``."""
         n = None if rows is None else rows.n
         raw, unit = self.of(q, rows), self.noise_sensitivity(q, n)
-        noisy = laplace(
+        noisy = self._noise.draw(
             session,
             raw,
             sensitivity=self.defended_ratio(q, n) * unit,
@@ -127,6 +146,29 @@ class Evidence:
             order=q.order,
         )
         return noisy, raw
+
+    def conclude(
+        self,
+        session: Session,
+        kind: str,
+        q: Query,
+        noisy: float,
+        raw: float,
+    ) -> bool:
+        """Whether a released value says independent: above the cutoff. One step of the trace."""
+        cutoff = self.cutoff()
+        found = noisy > cutoff
+        if session.trace:
+            session.emit(
+                kind,
+                "independent" if found else "dependent",
+                reason=compared(self.noisy_name, noisy, cutoff),
+                query=q,
+                value=noisy,
+                threshold=cutoff,
+                internal={"exact": raw},
+            )
+        return found
 
     def gap(self, q: Query, rows: Any, tweak: float, epsilon: float) -> tuple[float, float, float]:
         """(evidence, cutoff, sensitivity) for a sparse vector run at ``epsilon``, which sees their

@@ -9,15 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
+from engine.params import ParameterError
 from engine.privacy.events import Event, SmoothEvent
 from engine.privacy.mechanisms import smooth_beta, smooth_laplace
 from engine.randomness import Randomness
-from engine.search.evidence import Evidence
+from engine.search.evidence import LAPLACE, Evidence, Noise
 from engine.search.parameters import NoisyTestParameters
 from engine.search.scores import Scores
 from engine.search.skeleton import Query
 from engine.session import Session
 from engine.statistics.blocks import Blocks, smooth_sensitivity_of_median, votes
+from engine.statistics.registry import BOUNDED
 
 
 class VoteEvidence(Evidence):
@@ -28,8 +30,14 @@ class VoteEvidence(Evidence):
     share of votes asked for.
     """
 
-    def __init__(self, data: Dataset, params: NoisyTestParameters, randomness: Randomness):
-        self.scores = Scores(data, params.test, "published")
+    def __init__(
+        self,
+        data: Dataset,
+        params: NoisyTestParameters,
+        randomness: Randomness,
+        noise: Noise = LAPLACE,
+    ):
+        self.scores, self._noise = Scores(data, params.test, "published"), noise
         self.perturbed, self.strict, self.threshold = "votes", params.strict, params.cutoff
         self._test, self._n = params.test, data.n
         self._count = params.block_count(data.n)
@@ -138,9 +146,22 @@ class MedianEvidence(VoteEvidence):
 
 
 def evidence_of(
-    data: Dataset, params: NoisyTestParameters, perturbed: str, randomness: Randomness
+    data: Dataset,
+    params: NoisyTestParameters,
+    randomness: Randomness,
+    noise: Noise = LAPLACE,
 ) -> Evidence:
-    """The evidence of the chosen test: rank scores, or the aggregate of G2 and chi2 by blocks."""
+    """The evidence of the chosen test: bounded scores, or the aggregate of the others by blocks.
+
+    ``noise`` is what :meth:`Evidence.release` puts on it; the median is defined with Laplace noise.
+    """
     if not params.test.aggregated:
-        return Evidence(data, params, perturbed)
-    return (VoteEvidence if params.strict else MedianEvidence)(data, params, randomness)
+        return Evidence(data, params, params.perturbed, noise)
+    if params.strict:
+        return VoteEvidence(data, params, randomness, noise)
+    if noise is not LAPLACE:
+        raise ParameterError(
+            f"{params.test.key} is published with Laplace noise alone here: choose strict, "
+            f"or {' or '.join(BOUNDED)}."
+        )
+    return MedianEvidence(data, params, randomness)

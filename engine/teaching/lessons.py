@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.algorithms.priv_pc import PrivPCParameters
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.search.evidence import Evidence
 from engine.search.scores import Scores
+from engine.search.sieve import SieveParameters
 from engine.search.skeleton import Query
 from engine.session import Step
 from engine.statistics.oracle import ORACLE
@@ -25,7 +25,7 @@ def evidence_of(data: Dataset, threshold: float, statistic: str = "kendall") -> 
     """Strict |z| evidence, as a private run sees a query."""
     if not data.public:
         raise InputError("Exact scores are shown for public data alone.")
-    params = PrivPCParameters(statistic=statistic, threshold=threshold)
+    params = SieveParameters(statistic=statistic, threshold=threshold)
     return Evidence(data, params, "z")
 
 

@@ -13,11 +13,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.algorithms.priv_pc import PrivPCParameters
 from engine.data.dataset import Dataset
 from engine.randomness import Randomness, illustration
 from engine.search.evidence import Evidence
 from engine.search.scores import Scores
+from engine.search.sieve import SieveParameters
 from engine.search.skeleton import Query
 from engine.statistics.oracle import ORACLE
 from engine.statistics.rank import critical_z
@@ -47,7 +47,7 @@ class Sieve:
 
     def evidence(self, data: Dataset) -> Evidence:
         """The engine's view of a query under these settings."""
-        params = PrivPCParameters(
+        params = SieveParameters(
             statistic=self.statistic,
             guarantee=self.guarantee,
             score=self.scale,

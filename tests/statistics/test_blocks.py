@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from engine import load_dataset, run
-from engine.algorithms.priv_pc import PrivPCParameters
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import pairs_of
 from engine.privacy.events import LaplaceEvent, SmoothEvent
 from engine.randomness import Randomness
+from engine.search.sieve import SieveParameters
 from engine.search.skeleton import Graph, Query, TestByTest, search
 from engine.search.votes import MedianEvidence, VoteEvidence
 from engine.statistics.blocks import Blocks, odd, smooth_sensitivity_of_median, votes
@@ -107,7 +107,7 @@ def test_smooth_sensitivity_is_smooth():
 def test_votes_and_median_decide_alike_without_noise():
     data = load_dataset("asia", n=20_000, seed=0)
     for seed in range(3):
-        params = PrivPCParameters(statistic="g2", blocks=20)
+        params = SieveParameters(statistic="g2", blocks=20)
         v = VoteEvidence(data, params, Randomness(seed))
         m = MedianEvidence(data, params, Randomness(seed))
         for q in (Query(0, 1, ()), Query(2, 6, (3,)), Query(1, 4, (2, 5))):
@@ -142,7 +142,7 @@ def test_huge_epsilon_recovers_the_parent_at_the_same_blocks(key, guarantee, sta
         options |= {"beta1": 0.0, "beta2": 0.0}
     private = run(key, data, guarantee=guarantee, seed=9, **options)
     # The blocks are dealt with the run's first random numbers.
-    params = PrivPCParameters(statistic=statistic, blocks=15)
+    params = SieveParameters(statistic=statistic, blocks=15)
     evidence = VoteEvidence(data, params, np.random.default_rng(9))
     graph = Graph(data.d)
     search(graph, Noiseless(evidence), params.order_limit(data))
