@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from engine.data.dataset import Dataset
 from engine.params import ParameterError
@@ -21,19 +19,50 @@ from engine.statistics.registry import BOUNDED
 from engine.tables.subsample import draw
 
 
-@dataclass(frozen=True)
-class Noise:
-    """What is put on a value that is released, in terms of its sensitivity and the noise's scale.
+class Noise(Protocol):
+    """What is put on a value that is released, and what that costs.
 
-    ``draw`` is a mechanism with the arguments of :func:`laplace`, ``event(sensitivity, scale)``
-    what it charges.
+    Noise is calibrated to ``unit`` and ``epsilon``; ``sensitivity`` is the one that is charged.
     """
 
-    draw: Callable[..., float]
-    event: Callable[[float, float], Event]
+    def event(self, sensitivity: float, unit: float, epsilon: float) -> Event:
+        """What :meth:`draw` charges."""
+        ...
+
+    def draw(
+        self,
+        session: Session,
+        value: float,
+        sensitivity: float,
+        unit: float,
+        epsilon: float,
+        **told: Any,
+    ) -> float:
+        """The noisy value, by a mechanism that gets ``told`` as it is."""
+        ...
 
 
-LAPLACE = Noise(laplace, LaplaceEvent)
+class LaplaceNoise:
+    """Laplace(unit / epsilon), as the papers put it."""
+
+    def event(self, sensitivity: float, unit: float, epsilon: float) -> Event:
+        """What :meth:`draw` charges."""
+        return LaplaceEvent(sensitivity, unit / epsilon)
+
+    def draw(
+        self,
+        session: Session,
+        value: float,
+        sensitivity: float,
+        unit: float,
+        epsilon: float,
+        **told: Any,
+    ) -> float:
+        """The noisy value."""
+        return laplace(session, value, sensitivity=sensitivity, scale=unit / epsilon, **told)
+
+
+LAPLACE = LaplaceNoise()
 
 
 class Evidence:
@@ -129,7 +158,7 @@ class Evidence:
     def event(self, q: Query, epsilon: float, n: int | None = None) -> Event:
         """What :meth:`release` charges."""
         unit = self.noise_sensitivity(q, n)
-        return self._noise.event(self.defended_ratio(q, n) * unit, unit / epsilon)
+        return self._noise.event(self.defended_ratio(q, n) * unit, unit, epsilon)
 
     def release(
         self, session: Session, q: Query, epsilon: float, *, label: str, rows: Any = None
@@ -137,14 +166,8 @@ class Evidence:
         """(released value, exact value): the evidence with noise for ``epsilon``."""
         n = None if rows is None else rows.n
         raw, unit = self.of(q, rows), self.noise_sensitivity(q, n)
-        noisy = self._noise.draw(
-            session,
-            raw,
-            sensitivity=self.defended_ratio(q, n) * unit,
-            scale=unit / epsilon,
-            label=label,
-            order=q.order,
-        )
+        defended = self.defended_ratio(q, n) * unit
+        noisy = self._noise.draw(session, raw, defended, unit, epsilon, label=label, order=q.order)
         return noisy, raw
 
     def conclude(
