@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset
+from engine.statistics.registry import BOUNDED
 from engine.teaching.sieving import Sieve
 from engine.theory import best_subsample
 from pages.shell.address import arrived, draft_query, fill, source_query, write
@@ -24,7 +25,7 @@ FRESH: Mapping[str, Any] = {
     **{"gap_p": 0.05, "gap_z": 0.5},
 }
 ALLOWED: Mapping[str, Sequence[Any]] = {
-    "statistic": ("kendall", "spearman", ""),
+    "statistic": (*BOUNDED, ""),
     "guarantee": ("published", "strict", ""),
     "scale": ("p", "z", ""),
     "threshold": (0.01, 0.3),
@@ -47,7 +48,7 @@ def draft() -> Draft:
 def fields() -> Draft:
     """Show the fields; returns the draft."""
     d = draft()
-    radio(d, "statistic", "Independence test", ["kendall", "spearman"], key="sieve-statistic")
+    radio(d, "statistic", "Independence test", list(BOUNDED), key="sieve-statistic")
     radio(d, "guarantee", "Sensitivity", ["published", "strict"], key="sieve-guarantee")
     radio(d, "scale", "Score", ["p", "z"], key="sieve-scale")
     slide(d, "threshold", "Threshold T (a p-value)", (0.01, 0.3, 0.01), key="sieve-threshold")

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from engine import load_dataset
-from engine.algorithms.priv_pc import PrivPC, PrivPCParameters
+from engine.algorithms.priv_pc import PrivPCParameters
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.randomness import Randomness
 from engine.search.evidence import Evidence
 from engine.search.rounds import Rounds
+from engine.search.sieve import SieveAndExamine
 from engine.search.skeleton import Graph, Query
 from engine.session import Session
 
@@ -98,7 +99,8 @@ def test_a_round_opens_only_with_room_for_what_its_answer_leads_to() -> None:
 def test_priv_pc_opens_no_sieve_that_it_could_not_examine(room: float, opens: bool) -> None:
     """A round of 0.8: 0.4 for the sieve and 0.4 for the examine after it."""
     paying = session(0.8 * room)
-    rule = PrivPC(ASIA, PrivPCParameters(subsample="off"), paying, 0.8)
+    seen = Evidence(ASIA, PrivPCParameters(), "z")
+    rule = SieveAndExamine(seen, paying, epsilon=0.8, n=ASIA.n, m=ASIA.n, tweak=0.02)
     rule.begin_order(0, Graph(ASIA.d))
     if opens:
         rule.independent(Query(0, 1, ()))
