@@ -43,7 +43,7 @@ def follow() -> None:
     try:
         if "sweep.study" in query:
             job = study_jobs.opened(query["sweep.study"])
-            study_jobs.show(job)
+            study_jobs.SLOT.show(job)
             if job.wanted is not None:
                 fill_draft(job.wanted)
                 draft()["name"] = job.name
