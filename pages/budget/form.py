@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from pages.shell.address import arrived, draft_query, fill, source_query, write
+from engine.score.increments import LARGEST
+from pages.shell.address import Allowed, Between, arrived, draft_query, fill, source_query, write
 from pages.shell.drafts import Draft, drafted_source, kept
 from pages.shell.fields import number, radio, seed
-from pages.shell.settings import Settings, filled
+from pages.shell.settings import MOST_SEED, Settings, filled
 
 ROWS = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000)
 FRESH: Mapping[str, Any] = {
@@ -16,13 +17,18 @@ FRESH: Mapping[str, Any] = {
     **{"beta1": 0.2, "beta2": 0.4, "threshold": 0.05, "rows": 100_000},
     **{"total": 10.0, "initial": 0.1},
 }
-ALLOWED: Mapping[str, Sequence[Any]] = {
-    "guarantee": ("published", "strict", ""),
-    "seed": (0, 2**53),
-    "beta1": (0.0, 1.0),
-    "beta2": (0.0, 1.0),
-    "threshold": (0.01, 0.3),
+# Totals beyond it are refused in words where they are used.
+_NUMBER = Between(-LARGEST, LARGEST)
+ALLOWED: Mapping[str, Allowed] = {
+    "guarantee": ("published", "strict"),
+    "epsilon": _NUMBER,
+    "seed": Between(0, MOST_SEED),
+    "beta1": Between(0.0, 1.0),
+    "beta2": Between(0.0, 1.0),
+    "threshold": Between(0.01, 0.3),
     "rows": ROWS,
+    "total": _NUMBER,
+    "initial": _NUMBER,
 }
 
 

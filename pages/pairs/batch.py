@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from engine.teaching.pairwise import EPSILONS
 from pages.draw import show
 from pages.pairs import state as pairs
 from pages.pairs.scores import title_of
@@ -48,16 +47,17 @@ def _table(job: Batch, d: Draft) -> None:
     finished = list(job.done)
     if not finished:
         return
-    at = EPSILONS.index(d["epsilon"])
+    epsilon = d["epsilon"]
     rows = []
     for k, way in enumerate(finished[0][1].ways):
-        mine = [(found.ways[k], found.sign) for _, found in finished]
+        exact = [found.ways[k].gap(epsilon) * found.sign > 0 for _, found in finished]
+        noisy = [found.ways[k].chance(epsilon) for _, found in finished]
         rows.append(
             {
                 "Release": title_of(way),
-                "Right without noise": float(np.mean([w.gap * sign > 0 for w, sign in mine])),
-                f"Right at ε = {d['epsilon']:g}": float(np.mean([w.right[at] for w, _ in mine])),
-                "Pairs": len(mine),
+                "Right without noise": float(np.mean(exact)),
+                f"Right at ε = {epsilon:g}": float(np.mean(noisy)),
+                "Pairs": len(finished),
             }
         )
     show.table(pd.DataFrame(rows), alt="Accuracy of each way to release over the pairs")

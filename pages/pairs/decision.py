@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine import Dataset, RunResult
 from engine.pairs.decision import BOTH, Decision
-from engine.teaching.pairwise import EPSILONS, Picture
+from engine.teaching.pairwise import Picture
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 
@@ -54,9 +54,9 @@ def _sentence(found: Decision, exact: Picture | None, d: Draft) -> str:
     way = next(
         w for w in exact.ways if w.release == found.release and w.name in ("vote", found.score)
     )
-    right = way.right[EPSILONS.index(d["epsilon"])]
+    right = way.chance(d["epsilon"])
     # ``right`` counts the true direction, or the one without noise where no truth is known.
-    target = exact.sign if exact.sign else (1.0 if way.gap > 0 else -1.0)
+    target = exact.sign if exact.sign else (1.0 if way.gap(d["epsilon"]) > 0 else -1.0)
     if (found.scores[-1] - (found.scores[0] if len(found.scores) > 1 else 0.0)) * target < 0:
         right = 1 - right
     return f"{said}: {100 * right:.0f} of 100 such releases would say so."

@@ -37,7 +37,7 @@ def scores_view(data: Dataset, found: Picture, d: Draft) -> None:
     figure = make_subplots(1, len(paper), subplot_titles=[text.label(w.name) for w in paper])
     arrows = _arrows(data)
     for column, way in enumerate(paper, start=1):
-        for k, (arrow, value) in enumerate(zip(arrows, (way.forward, way.backward), strict=True)):
+        for k, (arrow, value) in enumerate(zip(arrows, way.scores or (), strict=True)):
             figure.add_trace(_dot(arrow, value, way.unit / d["epsilon"], k, column == 1), 1, column)
     figure.update_layout(
         height=300,
@@ -76,20 +76,21 @@ def _dot(name: str, value: float, scale: float, style: int, legend: bool) -> go.
 
 def score_table(data: Dataset, found: Picture, d: Draft) -> pd.DataFrame:
     """Every way to release with its exact scores, gap, noise and probability."""
-    at = EPSILONS.index(d["epsilon"])
+    epsilon = d["epsilon"]
     forward, backward = _arrows(data)
     rows = []
     for way in found.ways:
-        margin = way.release == "vote"
+        one, other = way.scores or (None, None)
+        gap = way.gap(epsilon)
         rows.append(
             {
                 "Release": title_of(way),
-                f"Score {forward}": None if margin else way.forward,
-                f"Score {backward}": None if margin else way.backward,
-                "Gap (vote: margin)": way.gap,
-                "Noise scale": way.unit / d["epsilon"],
-                "Points to": forward if way.gap > 0 else backward,
-                "Right" if found.sign else "As without noise": way.right[at],
+                f"Score {forward}": one,
+                f"Score {backward}": other,
+                "Gap (vote: margin)": gap,
+                "Noise scale": way.unit / epsilon,
+                "Points to": forward if gap > 0 else backward,
+                "Right" if found.sign else "As without noise": way.chance(epsilon),
             }
         )
     return pd.DataFrame(rows)

@@ -5,6 +5,7 @@ start and after Back, Forward or Reload.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -12,6 +13,17 @@ import streamlit as st
 from pages.shell.drafts import Draft, drafted_source
 
 Query = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Between:
+    """A number from one end to the other, both included."""
+
+    low: float
+    high: float
+
+
+Allowed = Between | Sequence[Any]
 _WRITTEN = "address"  # session state: (page, query) as it was written last
 
 
@@ -56,15 +68,15 @@ def fill(
     query: Mapping[str, str],
     draft: Draft,
     fresh: Mapping[str, Any],
-    allowed: Mapping[str, Sequence[Any]],
+    allowed: Mapping[str, Allowed],
 ) -> None:
-    """Fill the draft from an address. ``allowed`` are a field's two ends, or its choices.
+    """Fill the draft from an address. ``allowed`` says for every field what it admits.
 
     What does not fit a field is left out: a widget would raise.
     """
     for name, at in fresh.items():
         value = _parsed(query.get(f"{page}.{name}"), at)
-        fits = value is not None and _allowed(value, allowed.get(name, ()))
+        fits = value is not None and _allowed(value, allowed[name])
         draft[name] = value if fits else at
 
 
@@ -80,9 +92,7 @@ def _parsed(word: str | None, like: Any) -> Any:
         return None
 
 
-def _allowed(value: Any, within: Sequence[Any]) -> bool:
-    if isinstance(value, float) and value != value:
-        return False
-    if len(within) == 2 and not isinstance(value, str):
-        return bool(within[0] <= value <= within[1])
-    return not within or value in within
+def _allowed(value: Any, within: Allowed) -> bool:
+    if isinstance(within, Between):
+        return bool(within.low <= value <= within.high)
+    return value in within

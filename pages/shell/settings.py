@@ -9,10 +9,12 @@ from typing import Any
 from engine import InputError
 from engine.data.networks import load_network
 from engine.data.simulated import parse_name
+from engine.errors import brief
 from engine.params import ParameterError, Spec, relevant
 from engine.registry import algorithm
 
 OWN, SEM = "own", "sem"
+MOST_SEED = 2**53 - 1  # the largest whole number that a browser's field holds
 MIN_ROWS, MAX_ROWS = 100, 1_000_000
 MAX_SEM_CELLS = 20_000_000  # numeric values of a simulated model, 8 bytes each
 
@@ -90,8 +92,12 @@ def _as_text(value: Any) -> str:
 
 def _whole(query: Mapping[str, str], name: str, otherwise: int) -> int:
     value = query.get(name, str(otherwise))
-    if not value.isascii() or not value.isdigit() or len(value) > 16:
-        raise ParameterError(f"{name} in the link must be a whole number, not {value[:40]!r}.")
+    whole = value.isascii() and value.isdigit() and len(value) <= len(f"{MOST_SEED}")
+    if not whole or int(value) > MOST_SEED:
+        raise ParameterError(
+            f"{name} in the link must be a whole number of at most {MOST_SEED:,}, not "
+            f"{brief(value)}."
+        )
     return int(value)
 
 
@@ -112,7 +118,9 @@ def filled(key: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_rows(source: Source) -> None:
-    """Raise InputError for a number of rows that is not drawn here."""
+    """Raise InputError for a number of rows or a seed that is not drawn here."""
+    if not isinstance(source.seed, int) or not 0 <= source.seed <= MOST_SEED:
+        raise InputError(f"The data seed must be from 0 to {MOST_SEED:,}.")
     if not isinstance(source.n, int) or not MIN_ROWS <= source.n <= MAX_ROWS:
         raise InputError(f"Rows n must be from {MIN_ROWS:,} to {MAX_ROWS:,} here.")
     if is_simulated(source.name) and source.n * parse_name(source.name)[1] > MAX_SEM_CELLS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -10,7 +10,7 @@ import streamlit as st
 from engine import Dataset
 from engine.teaching.sieving import Sieve
 from engine.theory import best_subsample
-from pages.shell.address import arrived, draft_query, fill, source_query, write
+from pages.shell.address import Allowed, Between, arrived, draft_query, fill, source_query, write
 from pages.shell.drafts import Draft, kept
 from pages.shell.fields import bound, radio, slide
 
@@ -23,16 +23,17 @@ FRESH: Mapping[str, Any] = {
     **{"threshold": 0.1, "tweak": 0.02, "epsilon": 1.0, "best": True, "share": 0.2},
     **{"gap_p": 0.05, "gap_z": 0.5},
 }
-ALLOWED: Mapping[str, Sequence[Any]] = {
-    "statistic": ("kendall", "spearman", ""),
-    "guarantee": ("published", "strict", ""),
-    "scale": ("p", "z", ""),
-    "threshold": (0.01, 0.3),
-    "tweak": (0.0, MOST_TWEAK),
+ALLOWED: Mapping[str, Allowed] = {
+    "statistic": ("kendall", "spearman"),
+    "guarantee": ("published", "strict"),
+    "scale": ("p", "z"),
+    "threshold": Between(0.01, 0.3),
+    "tweak": Between(0.0, MOST_TWEAK),
     "epsilon": _EPSILONS,
-    "share": (0.05, 1.0),
-    "gap_p": (0.01, 0.3),
-    "gap_z": (0.1, 3.0),
+    "best": (True, False),
+    "share": Between(0.05, 1.0),
+    "gap_p": Between(0.01, 0.3),
+    "gap_z": Between(0.1, 3.0),
 }
 
 

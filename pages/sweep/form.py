@@ -8,6 +8,7 @@ import streamlit as st
 
 from engine import InputError
 from engine.data.networks import NETWORKS
+from engine.errors import brief
 from pages.shell import address
 from pages.shell import words as text
 from pages.shell.address import arrived
@@ -69,7 +70,25 @@ def _wanted_in(words: str) -> Wanted:
             raise InputError("A link never carries a person's own data: upload the file first.")
         data_for(source)
     check(wanted)
+    _check_fields(wanted)
     return wanted
+
+
+def _check_fields(wanted: Wanted) -> None:
+    """Raise InputError in one sentence for what the form's fields could not show."""
+    names = [source.name for source in wanted.sources]
+    if len(set(names)) < len(names) or len(set(wanted.algorithms)) < len(wanted.algorithms):
+        raise InputError("The link names a dataset or an algorithm twice.")
+    for key in wanted.algorithms:
+        if key not in GRAPH_ALGORITHMS:
+            raise InputError(f"{title_of(key)} cannot be part of a study here.")
+    specs = declared(["priv_pc"]) | declared(wanted.algorithms)
+    for epsilon in wanted.epsilons:
+        specs["epsilon"].check(epsilon)
+    for name, value in wanted.params:
+        if name not in specs:
+            raise InputError(f"None of the link's algorithms has a parameter {brief(name)}.")
+        specs[name].check(value)
 
 
 def keep_address() -> None:
