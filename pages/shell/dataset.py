@@ -9,7 +9,7 @@ from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
 from pages.shell import words as text
 from pages.shell.data import network_sizes
 from pages.shell.drafts import draft
-from pages.shell.fields import bound, seed
+from pages.shell.form import bound, seed
 from pages.shell.settings import MAX_ROWS, MIN_ROWS, OWN, SEM
 from pages.shell.upload import upload
 

@@ -14,7 +14,7 @@ from engine.data.schema import load_schema
 from pages.shell import words as text
 from pages.shell.data import OwnFile, own_data
 from pages.shell.drafts import keep_own, kept
-from pages.shell.fields import bound
+from pages.shell.form import bound
 
 LIMITS = (
     "Text in UTF-8 with a header line; comma, semicolon, tab or pipe between columns; a decimal "

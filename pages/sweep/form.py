@@ -15,8 +15,7 @@ from pages.shell.address import arrived
 from pages.shell.data import data_for, own_data
 from pages.shell.dataset import network_label
 from pages.shell.drafts import Draft, drafted_source, kept
-from pages.shell.fields import GRAPH_ALGORITHMS, bound, number, radio, seed, title_of
-from pages.shell.form import parameter
+from pages.shell.form import GRAPH_ALGORITHMS, bound, number, parameter, radio, seed, title_of
 from pages.shell.runs import shown
 from pages.shell.settings import OWN, Source, is_simulated
 from pages.sweep import jobs as study_jobs

@@ -9,7 +9,7 @@ from engine.registry import ALGORITHMS
 from pages.shell import words as text
 from pages.shell.data import own_data
 from pages.shell.drafts import Draft
-from pages.shell.fields import bound
+from pages.shell.form import bound
 from pages.sweep import files as study_files
 from pages.sweep import jobs as study_jobs
 from pages.sweep.form import draft, fill_draft, wanted_now

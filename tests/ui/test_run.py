@@ -18,7 +18,7 @@ from pages.draw.links import Link
 from pages.draw.strength import strengths, weighted
 from pages.run import ledger, trace
 from pages.shell import runs, settings
-from pages.shell.fields import GRAPH_ALGORITHMS
+from pages.shell.form import GRAPH_ALGORITHMS
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
 F1, SHD = "Both in one number (skeleton F1)", "Pairs that differ (SHD)"
@@ -263,7 +263,7 @@ def test_the_default_needs_no_link(untouched: AppTest) -> None:
         ({"data": "atlantis"}, "no network"),
         ({"epsilon": "-3"}, "epsilon must be at least"),
         ({"algorithm": "magic"}, "no algorithm"),
-        ({"seed": "x"}, "seed in the link must be a whole number"),
+        ({"seed": "x"}, "seed must be a whole number"),
         ({"n": "999999999"}, "Rows n must be from"),
         ({"data": "own"}, "upload the file"),
     ],
