@@ -22,8 +22,8 @@ from pages.draw.player import player
 from pages.learn.tour import Tour, shown_run
 from pages.report.view import links
 from pages.shell import words as text
+from pages.shell.palette import theme
 from pages.shell.present import presenting
-from pages.shell.theme import theme
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
 # The player takes what the step's words leave of a screen: so much stands around it.
