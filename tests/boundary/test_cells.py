@@ -222,6 +222,31 @@ def test_blank_rows_of_a_workbook_are_records(place: int, tmp_path: Path) -> Non
     assert read_table(path, levels={"a": ["no", "yes"]}, edges={"b": [50]}).n == 2
 
 
+def test_a_sheet_that_begins_elsewhere(tmp_path: Path) -> None:
+    cells = "".join(
+        f'<row r="{k}"><c r="C{k}"><v>{a}</v></c>'
+        f'<c r="D{k}" t="inlineStr"><is><t>{b}</t></is></c></row>'
+        for k, (a, b) in enumerate([(7, "b"), (1, "yes"), (2, "no")], 3)
+    )
+    data = read_table(workbook(tmp_path / "t.xlsx", cells))
+    assert (data.names, data.codes.tolist()) == (("7", "b"), [[0, 1], [1, 0]])
+
+
+def test_a_hostile_workbook_is_one_sentence(tmp_path: Path) -> None:
+    """Two cells a million rows and 16,384 columns apart: 17 billion cells in 1.7 kB."""
+    far = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+    path = workbook(tmp_path / "far.xlsx", '<row r="1"><c r="A1"><v>1</v></c></row>' + far)
+    assert path.stat().st_size < 2_000
+    broken = tmp_path / "broken.xlsx"
+    broken.write_bytes(path.read_bytes()[:900])
+    empty = workbook(tmp_path / "empty.xlsx", "")
+    said = {path: "more than 4 GB", broken: "save it as CSV", empty: "is empty"}
+    for file, expected in said.items():
+        with pytest.raises(DataError, match=expected) as caught:
+            read_table(file)
+        assert str(caught.value).count("\n") == 0
+
+
 # Missing numbers --------------------------------------------------------------------------
 
 GAPS = ("", "NA", "text", "nan")
