@@ -265,9 +265,16 @@ def connected(path: Path | None, complaint: Callable[[str], InputError]) -> Iter
 
 
 def asked(connection: Any, path: Path, query: str | None) -> str:
-    """The query on a DuckDB file, or its only table."""
+    """The query on a DuckDB file, or its only table; InputError for more than a SELECT."""
+    import duckdb
+
+    if query is not None:
+        kinds = [one.type for one in connection.extract_statements(query)]
+        if kinds != [duckdb.StatementType.SELECT]:
+            raise InputError("The query gives no table; write a SELECT.")
+        return query
     listed = "SELECT table_name FROM information_schema.tables"
-    return query or _whole(path, [n for (n,) in connection.execute(listed).fetchall()])
+    return _whole(path, [n for (n,) in connection.execute(listed).fetchall()])
 
 
 def _whole(path: Path, tables: list[str]) -> str:

@@ -66,7 +66,7 @@ class Reading:
             raise InputError(f"Column {name!r} has both levels and edges; give only one of them.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RawColumn:
     """A column as it was read: distinct cells as text, and per row the index into them.
 

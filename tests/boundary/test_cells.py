@@ -10,6 +10,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -175,7 +176,7 @@ def test_a_quote_that_does_not_end_is_refused() -> None:
 def test_bytes_that_are_no_text_far_below(encoding: str, tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     broken = b"\xff,1\n" if encoding == "utf-8" else b"\x00\xd8\x00\xd8"
-    path.write_bytes(("a,b\n" + "no,1\nyes,2\n" * 400_000).encode(encoding) + broken)
+    path.write_bytes(("a,b\n" + "no,1\nyes,2\n" * 100_000).encode(encoding) + broken)
     for options in ({}, {"schema": with_other(1)}):
         with pytest.raises(DataError, match="not UTF"):
             read_csv(path, encoding=encoding, **options)
@@ -344,6 +345,33 @@ def test_a_query_only_reads(query: str, tmp_path: Path) -> None:
     assert str(caught.value).count("\n") == 0
     assert [p.name for p in tmp_path.iterdir()] == ["t.db"]
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "COPY t TO '{}/copy.csv'",
+        "SELECT 1; COPY t TO '{}/copy.csv'",
+        "PRAGMA enable_profiling='json'; PRAGMA profiling_output='{}/p.json'; SELECT * FROM t",
+        "CALL enable_logging(storage='file', storage_path='{}/log'); SELECT * FROM t",
+        "ATTACH '{}/copy.db'",
+        "SET enable_external_access = true",
+        "CREATE TEMP TABLE u AS SELECT 1",
+    ],
+)
+@pytest.mark.parametrize("reader", [read_table, fold_table])
+def test_a_query_on_duckdb_only_reads(query: str, reader: Any, tmp_path: Path) -> None:
+    path = tmp_path / "t.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t AS FROM (VALUES ('no', 1), ('yes', 2)) v(a, b)")
+    before = path.read_bytes()
+    schema = {"schema": with_other(1)}
+    with pytest.raises(InputError) as caught:
+        reader(path, query=query.format(tmp_path), **schema)
+    assert str(caught.value).count("\n") == 0
+    assert [p.name for p in tmp_path.iterdir()] == ["t.duckdb"]
+    assert path.read_bytes() == before
+    assert reader(path, query="FROM t -- all of it", **schema).n == 2
 
 
 def test_what_a_log_beside_a_database_holds_is_read(tmp_path: Path) -> None:
