@@ -26,6 +26,7 @@ import sys
 import time
 import types
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,12 +83,12 @@ def variants(node: ast.AST) -> Iterator[ast.AST]:
             yield changed(node, op=ast.And() if isinstance(node.op, ast.Or) else ast.Or())
         case ast.UnaryOp(op=ast.USub() | ast.Not()):
             yield node.operand
-        case ast.Constant(value=bool()):
-            yield changed(node, value=not node.value)
-        case ast.Constant(value=int()):
-            yield changed(node, value=node.value + 1)
-        case ast.Constant(value=float()):
-            yield changed(node, value=node.value * 0.9 or 1.0)
+        case ast.Constant(value=bool(value)):
+            yield changed(node, value=not value)
+        case ast.Constant(value=int(value)):
+            yield changed(node, value=value + 1)
+        case ast.Constant(value=float(value)):
+            yield changed(node, value=value * 0.9 or 1.0)
         case ast.Name(id=name) if name in NAMES:
             yield changed(node, id=NAMES[name])
         case ast.Attribute(attr=name) if name in NAMES:
@@ -305,8 +306,8 @@ class Loop:
         for fault in self._chosen:
             function = outer(fault.function, self._base[fault.path])
             tests = told.get(f"{fault.path} {function}", []) if function else list(items)
-            some = [items[t] for t in tests]
-            self._told(fault, apart(lambda f=fault, s=some: self._seen_by(f, s), 60.0))
+            work = partial(self._seen_by, fault, [items[t] for t in tests])
+            self._told(fault, apart(work, 60.0))
         return True
 
     def _run(self, items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:

@@ -2,7 +2,7 @@
 
 Every entry of what was released, less the exact one, over the standard deviation that the moments
 state: 400 runs with seeds of their own. The variance of such a number is 1 within 5 standard
-errors (a right one fails at fresh seeds with probability 6e-7), noise a fifth too large lies outside.
+errors (a right one fails at fresh seeds with probability 6e-7); a fifth more noise lies outside.
 """
 
 from __future__ import annotations
