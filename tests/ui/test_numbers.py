@@ -14,11 +14,14 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import Ledger
 from engine.studies.cells import CellResult
-from pages.components import text
-from pages.components.charts import show
-from pages.components.state.runs import Shown
-from pages.components.state.settings import Settings
-from pages.components.views import ledger, pinned_tables, report_words, result
+from pages.compare import view as pinned_tables
+from pages.draw import show
+from pages.report import words as report_words
+from pages.run import ledger
+from pages.run import view as result
+from pages.shell import words as text
+from pages.shell.runs import Shown
+from pages.shell.settings import Settings
 
 CANCER = load_dataset("cancer", n=500, seed=0)
 DISTINCT = Metrics(

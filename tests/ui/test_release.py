@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.file import to_json
 from engine.release.make import check
-from pages.components.state.releases import ReleaseJob
+from pages.release.state import ReleaseJob
 from tests.release.samples import asia_schema, own_asia
 
 
@@ -60,7 +60,7 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
 def test_a_release_that_goes_on_says_what_a_stop_costs(
     open_app: Callable[..., AppTest], charged: bool
 ) -> None:
-    job = ReleaseJob(own_asia(), asia_schema(), {}, "ward", lambda: True)
+    job = ReleaseJob(own_asia(), asia_schema(), {}, "ward")
     job.charged = charged
     app = open_app("release")
     app.selectbox(key="release-network").set_value("own").run()
