@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -31,7 +31,6 @@ class Game:
     last: str = ""
     which: int = 0
     value: float = 0.0
-    history: list[bool] = field(default_factory=list)
 
     def deal(self, pair: Neighbours) -> None:
         """Toss a coin for the dataset, and draw its output."""
