@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import networkx as nx
 import numpy as np
 import streamlit as st
 
-from engine.graphs.metrics import EdgeClass, truth_cpdag
 from engine.registry import ALGORITHMS
 from pages.compare.pins import unpin
 from pages.draw.graph import render_graph
-from pages.draw.graphs import NARROW, found_links, positions, waiting_toggle
+from pages.draw.graphs import NARROW, positions, waiting_toggle
 from pages.draw.layout import Point, frame_height, frame_scale
-from pages.draw.links import describe, legend, links_of
+from pages.draw.links import describe, found_links, legend
+from pages.draw.strength import weighted
 from pages.shell import words as text
 from pages.shell.runs import Shown
 from pages.shell.theme import theme
-from pages.shell.verdict import kinds_of, price_html
+from pages.shell.verdict import price_html
 
 LETTERS = "ABCD"
 
@@ -49,14 +48,11 @@ def one_graph(pinned: Sequence[Shown], k: int) -> None:
     data, result = run.data, run.result
     st.html(price_html(result))
     frame = st.container()  # before its switch, so that graphs beside each other stand level
-    kinds = kinds_of(data, result)
-    if kinds:
-        st.html(legend(Counter(kinds.values()), theme()))
+    key_place = st.empty()
     waiting = waiting_toggle(len(result.untested), f"compare-{k}")
-    links = found_links(data, result, waiting=waiting)
-    if data.truth is not None:
-        true = truth_cpdag(data.truth, data.names)
-        links += links_of(true, data.names, kinds, [EdgeClass.MISSED])
+    if result.classes:
+        key_place.html(legend(result, theme(), waiting=waiting))
+    links = weighted(found_links(result, waiting=waiting, missed=True), result)
     height = frame_height(data.d)
     page = render_graph(data.names, links, layout(pinned, run), height=height, theme=theme())
     alt = describe(f"{LETTERS[k]}: {title(run)}", data.names, links)

@@ -31,7 +31,7 @@ def notice(run: Shown, old: bool) -> None:
 
 def headline(run: Shown) -> None:
     """What was found, what it cost, and why a run that ended early did."""
-    words = findings(run.data, run.result)
+    words = findings(run.result)
     end = f'<div style="font-size:.9rem">{_early(run.result)}</div>' if _early(run.result) else ""
     st.html(
         '<div role="status" class="headline" style="display:flex;flex-wrap:wrap;'

@@ -6,6 +6,7 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
+from engine import Dataset
 from engine.registry import ALGORITHMS
 from engine.studies import CellResult, analysis
 from pages.draw import show
@@ -15,10 +16,15 @@ from pages.sweep.jobs import StudyJob, known_datasets
 MOST_EDGES = 36  # rows of the heat map
 
 
+def data_of(job: StudyJob, fingerprint: str) -> Dataset | None:
+    """The dataset with the fingerprint, if the study's settings name it."""
+    return next((d for d in known_datasets(job) if d.identity == fingerprint), None)
+
+
 def truth_of(job: StudyJob, fingerprint: str) -> nx.DiGraph | None:
-    """The true graph of the dataset with the fingerprint, if the study's settings name it."""
-    found = (data.truth for data in known_datasets(job) if data.identity == fingerprint)
-    return next(found, None)
+    """The true graph of that dataset."""
+    data = data_of(job, fingerprint)
+    return None if data is None else data.truth
 
 
 def stability_view(results: list[CellResult], truth: nx.DiGraph | None) -> None:
