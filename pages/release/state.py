@@ -30,6 +30,7 @@ class ReleaseJob(Task):
         # What has been paid for is not thrown away because a browser lost its connection.
         super().__init__(lambda: self.charged or present())
         self._request, self.name = (data, schema, COVERED[0], dict(values)), name
+        self.data = data
         self.charged = False
         self.released: Release | None = None
 
@@ -64,10 +65,10 @@ def job() -> ReleaseJob | None:
     return found
 
 
-def last() -> Release | None:
-    """The last release of this session."""
+def last() -> tuple[Release, Dataset] | None:
+    """The last release of this session, and the data it was made of."""
     done = job()
     if done is not None and done.released is not None:
-        st.session_state[_LAST] = done.released
-    found: Release | None = st.session_state.get(_LAST)
+        st.session_state[_LAST] = (done.released, done.data)
+    found: tuple[Release, Dataset] | None = st.session_state.get(_LAST)
     return found

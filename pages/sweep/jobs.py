@@ -27,7 +27,7 @@ from engine.studies import (
     plan,
     sweep,
 )
-from pages.shell.data import Meter, bundled, costs_of, data_for, promised
+from pages.shell.data import Meter, bundled, costs_of, data_for, in_force, own_data, promised
 from pages.shell.lifetime import STUDIES, Present, end_when_left, here
 from pages.sweep.files import keep_spec, path_of
 from pages.sweep.state import EXAMPLE, Wanted
@@ -235,10 +235,12 @@ def estimated(wanted: Wanted) -> Estimate:
     """Runs and seconds from a short probe: of own data remembered for this session alone."""
     if not wanted.own:
         return _public_estimate(wanted)
-    known: dict[Wanted, Estimate] = st.session_state.setdefault("sweep_estimates", {})
-    if wanted not in known:
-        known[wanted] = _probed(wanted)
-    return known[wanted]
+    known: dict[Any, Estimate] = st.session_state.setdefault("sweep_estimates", {})
+    own = own_data()
+    key = (wanted, own.identity if own is not None else "")
+    if key not in known:
+        known[key] = _probed(wanted)
+    return known[key]
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -276,10 +278,14 @@ def example() -> StudyJob:
 
 
 def current() -> StudyJob:
-    """The study on screen; at first the example."""
-    if "sweep_job" not in st.session_state:
-        show(example())
-    job: StudyJob = st.session_state["sweep_job"]
+    """The study on screen; at first the example, as after a study on a file that has gone."""
+    job: StudyJob | None = st.session_state.get("sweep_job")
+    if job is not None and job.own is not None and not in_force(job.own):
+        job.cancel()
+        job = None
+    if job is None:
+        job = example()
+        show(job)
     return job
 
 
