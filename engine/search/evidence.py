@@ -14,7 +14,7 @@ from engine.search.parameters import PrivateParameters
 from engine.search.scores import Scores
 from engine.search.skeleton import Query
 from engine.session import Session
-from engine.statistics.kinds import LIKELIHOOD, RANK
+from engine.statistics.kinds import RANK
 from engine.statistics.rank import critical_z, p_sensitivity, rank_sensitivity
 from engine.tables.subsample import draw
 
@@ -36,7 +36,7 @@ class Evidence:
     _ORACLE_SENSITIVITY = 1e-12
 
     def __init__(self, data: Dataset, params: PrivateParameters, perturbed: str):
-        if params.statistic in LIKELIHOOD:
+        if params.statistic not in (*RANK, "oracle"):
             raise ParameterError(
                 f"{params.statistic} has no bounded sensitivity for this algorithm: "
                 f"choose {' or '.join(RANK)}."

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from engine.data.distinct import mixed_radix_keys
-from engine.statistics.likelihood import likelihood_sums
+from engine.statistics.likelihood import is_pearson, likelihood_sums
 from engine.tables.rows import DENSE_CELLS, Rows
 from engine.tables.store import Store
 
@@ -74,7 +74,7 @@ class Blocks:
     ) -> NDArray[np.float64]:
         """Each block's G2 or chi2 p-value, shape (count,); 0 where a block can test nothing."""
         table, block = self._tables(x, y, given)
-        value, dof = likelihood_sums(table, block, self.count, statistic == "chi2")
+        value, dof = likelihood_sums(table, block, self.count, is_pearson(statistic))
         p = chdtrc(np.maximum(dof, 1), np.maximum(value, 0.0))
         return np.where(dof > 0, p, 0.0)
 

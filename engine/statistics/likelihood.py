@@ -9,7 +9,10 @@ from numba import njit
 from numpy.typing import ArrayLike
 from scipy.special import chdtrc
 
+from engine.errors import InputError
 from engine.statistics.kinds import Score, checked
+
+PEARSON = {"g2": False, "chi2": True}  # which of the two sums a statistic is
 
 
 @njit(cache=True, nogil=True)
@@ -49,6 +52,13 @@ def likelihood_sums(table, group, count, pearson):  # type: ignore[no-untyped-de
     return value, dof
 
 
+def is_pearson(statistic: str) -> bool:
+    """Whether the sums of ``statistic`` are Pearson's; InputError if it is no likelihood test."""
+    if statistic not in PEARSON:
+        raise InputError(f"{statistic!r} is not computed from expected counts: use g2 or chi2.")
+    return PEARSON[statistic]
+
+
 def likelihood_score(table: ArrayLike, statistic: str) -> Score:
     """G2 ("g2") or Pearson's X2 ("chi2") with its chi-square p-value.
 
@@ -57,7 +67,7 @@ def likelihood_score(table: ArrayLike, statistic: str) -> Score:
     """
     counts = checked(table, "published")
     one_group = np.zeros(len(counts), np.int64)
-    values, freedom = likelihood_sums(counts, one_group, 1, statistic == "chi2")
+    values, freedom = likelihood_sums(counts, one_group, 1, is_pearson(statistic))
     value, dof = float(values[0]), int(freedom[0])
     if dof == 0:
         return Score(math.nan, math.nan, 0)

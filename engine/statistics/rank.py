@@ -21,7 +21,8 @@ from numba import njit
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from engine.statistics.kinds import Score, checked
+from engine.errors import InputError
+from engine.statistics.kinds import RANK, Score, checked
 
 
 @njit(cache=True, nogil=True)
@@ -176,8 +177,10 @@ def rank_sensitivity(
 
     Unconditional c = 6, or 3 if both variables are binary. Conditional, with L the smaller number
     of levels: Kendall c = 3 (3L - 4) / (L - 1); Spearman 10, or 6 if L = 2. Each holds for every
-    n and is approached as n grows; proofs in docs/privacy.md.
+    n and is approached as n grows; proofs in docs/privacy.md. InputError for any other statistic.
     """
+    if statistic not in RANK:
+        raise InputError(f"No bound on the sensitivity of {statistic!r} is proved.")
     if not conditional:
         c = 3.0 if levels_x == levels_y == 2 else 6.0
     elif statistic == "spearman":

@@ -20,8 +20,9 @@ ABOUT = (
     "read off the rows: state it from what you know beside them (a codebook, the questionnaire, "
     f"common sense). The table starts with what was found in the first {ROWS:,} rows, which is "
     "not public. Check each row, correct it, and tick “I state this”. A cell that your schema does "
-    "not foresee counts as the value that you give under “All else counts as” (the first level, "
-    "or the lowest value, if you give none); outside its bounds a number counts as the nearest."
+    "not foresee counts as the value that you give under “All else counts as” (the first level if "
+    "you give none; of numbers a number, or “level” for a level of their own, and if you give none "
+    "a missing number is refused); outside its bounds a number counts as the nearest."
 )
 
 OPEN = "State the schema (starts from exact values found in your data, which are not private)"

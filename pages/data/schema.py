@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from engine import InputError
-from engine.data.schema import Column, Schema
+from engine.data.schema import LEVEL, Column, Schema
 from engine.data.survey import Found
 
 KINDS = ("ordered", "unordered", "numeric")
@@ -38,10 +38,17 @@ def _row(column: Found) -> dict[str, Any]:
         LOW: column.low,
         HIGH: column.high,
         BINS: 5 if kind == "numeric" else None,
-        OTHER: _REST if levels and column.missing else None,
+        OTHER: _gap(kind, levels) if column.missing else None,
         STATE: False,
         SEEN: f"an identifier, left out: {seen}" if column.kind == "identifier" else seen,
     }
+
+
+def _gap(kind: str, levels: list[str]) -> str | None:
+    """What missing values are proposed to count as: a level of their own."""
+    if kind == "numeric":
+        return LEVEL
+    return _REST if levels else None
 
 
 def unstated(rows: pd.DataFrame) -> list[str]:
@@ -71,9 +78,11 @@ def _column(row: Mapping[Any, Any]) -> Column:
     if _empty(row[LOW]) or _empty(row[HIGH]):
         raise InputError(f"Give the lowest and highest value that {name!r} can have.")
     try:
-        rest = None if other is None else float(other)
+        rest = other if other in (None, LEVEL) else float(other)
     except ValueError:
-        raise InputError(f"All else of {name!r} counts as a number, not {other!r}.") from None
+        raise InputError(
+            f"All else of {name!r} counts as a number or as “{LEVEL}”, not {other!r}."
+        ) from None
     bounds = (float(row[LOW]), float(row[HIGH]))
     bins = 5 if _empty(row[BINS]) else int(row[BINS])
     return Column(name=name, type=kind, bounds=bounds, bins=bins, other=rest)

@@ -16,7 +16,7 @@ def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Dr
     found = result.diagnostics
     if not isinstance(found, Decision):
         return
-    st.markdown(f"#### {_sentence(found, exact, d)}")
+    st.markdown(f"#### {_sentence(found, result.names, exact, d)}")
     one, two, three, four = st.columns(4)
     released = " and ".join(text.number(score) for score in found.scores) or "nothing"
     one.metric("Released", released, help=_released(found))
@@ -44,10 +44,10 @@ def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Dr
     )
 
 
-def _sentence(found: Decision, exact: Picture | None, d: Draft) -> str:
+def _sentence(found: Decision, names: tuple[str, ...], exact: Picture | None, d: Draft) -> str:
     if found.direction is None:
         return "Nothing was released: the data are too close to a change to say anything safely."
-    cause, effect = (text.plain(name) for name in found.direction.split("->"))
+    cause, effect = map(text.plain, names if found.forward else names[::-1])
     said = f"{cause} explains {effect} rather than the other way round"
     if exact is None:
         return f"{said}; noise of this size turns {1 - found.probability:.0%} of such decisions."

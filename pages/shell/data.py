@@ -44,13 +44,13 @@ class OwnFile:
     ``readings`` are the identities of all datasets that were read from it.
     """
 
-    raw: bytes
+    raw: bytes = field(repr=False)
     name: str
-    truth: bytes | None
+    truth: bytes | None = field(repr=False)
     identity: str
     schema: Schema | None = None
-    proposal: Any = None
-    readings: set[str] = field(default_factory=set)
+    proposal: Any = field(default=None, repr=False)
+    readings: set[str] = field(default_factory=set, repr=False)
 
     @property
     def stem(self) -> str:

@@ -145,7 +145,7 @@ def _reading_options(key: str) -> dict[str, Any]:
             key=f"{key}-edges",
             height=70,
             placeholder="age: 30, 50, 70",
-            help="One column a line. Cut points read from the data are not private; these are.",
+            help="One column a line. Public by themselves; a guarantee needs the whole schema.",
         )
         bound(
             st.text_area,
@@ -155,7 +155,7 @@ def _reading_options(key: str) -> dict[str, Any]:
             key=f"{key}-levels",
             height=70,
             placeholder="smoker: no, yes",
-            help="One column a line. Rank tests use this order.",
+            help="One column a line, in rank tests' order. A guarantee needs the whole schema.",
         )
     return dict(store)
 

@@ -7,18 +7,25 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import chi2, chi2_contingency
 
 from engine import load_dataset, run
 from engine.algorithms.priv_pc import PrivPCParameters
 from engine.data.dataset import Dataset
+from engine.errors import InputError
 from engine.graphs.cpdag import pairs_of
 from engine.privacy.events import LaplaceEvent, SmoothEvent
 from engine.randomness import Randomness
 from engine.search.skeleton import Graph, Query, TestByTest, search
 from engine.search.votes import MedianEvidence, VoteEvidence
 from engine.statistics.blocks import Blocks, odd, smooth_sensitivity_of_median, votes
+from engine.statistics.kinds import LIKELIHOOD, RANK
 from engine.statistics.likelihood import likelihood_score
+from engine.statistics.score import score
 from engine.tables.store import Store, store_of
+
+# What scipy calls them; a statistic that is added to the list says here what it ought to be.
+LAMBDA = {"g2": "log-likelihood", "chi2": "pearson"}
 
 
 def with_codes(data: Dataset, codes) -> Dataset:
@@ -34,7 +41,7 @@ def replaced(data: Dataset, row: int, values) -> Dataset:
 
 
 @pytest.mark.parametrize("given", [(), (3,), (2, 5)])
-@pytest.mark.parametrize("statistic", ["g2", "chi2"])
+@pytest.mark.parametrize("statistic", LIKELIHOOD)
 def test_blocks_test_their_own_rows(statistic, given):
     data = load_dataset("asia", n=3_000, seed=0)
     store, rng = store_of(data), np.random.default_rng(7)
@@ -44,6 +51,41 @@ def test_blocks_test_their_own_rows(statistic, given):
         part = with_codes(data, data.codes[picked[b::5]])
         score = likelihood_score(Store(part).table(0, 4, given), statistic)
         assert p == pytest.approx(score.p if score.testable else 0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("statistic", LIKELIHOOD)
+def test_every_statistic_with_blocks_is_computed_by_its_own_formula(statistic):
+    """One block of all rows has the p-value of the statistic itself, and no other's."""
+    table = np.array([[[30, 10, 4], [5, 25, 9]], [[12, 8, 1], [9, 11, 0]]])
+    x, y, z = (axis.ravel() for axis in np.indices(table.shape)[[1, 2, 0]])
+    rows = np.repeat(np.column_stack([x, y, z]), table.ravel(), axis=0)
+    data = Dataset.from_codes(rows)
+    blocks = Blocks.deal(store_of(data), 1, np.arange(data.n))
+    found = {s: blocks.p_values(0, 1, (2,), s)[0] for s in LIKELIHOOD}
+    by_scipy = {
+        s: chi2.sf(
+            sum(
+                chi2_contingency(t[:, t.any(axis=0)], False, lambda_=LAMBDA[s]).statistic
+                for t in table
+            ),
+            2 + 2,
+        )
+        for s in LIKELIHOOD
+    }
+    assert found[statistic] == pytest.approx(by_scipy[statistic], rel=1e-9)
+    assert score(table, statistic).p == pytest.approx(by_scipy[statistic], rel=1e-9)
+    assert len(set(found.values())) == len(LIKELIHOOD)
+
+
+@pytest.mark.parametrize("statistic", [*RANK, "oracle", "g3"])
+def test_no_other_statistic_is_computed_block_by_block(statistic):
+    """A name that has no formula here is refused, and not taken for G2."""
+    data = load_dataset("asia", n=200, seed=0)
+    blocks = Blocks.deal(store_of(data), 3, np.arange(data.n))
+    with pytest.raises(InputError):
+        blocks.p_values(0, 1, (), statistic)
+    with pytest.raises(InputError):
+        likelihood_score(np.array([[5, 5], [5, 6]]), statistic)
 
 
 def test_sparse_and_dense_tables_agree(monkeypatch):
