@@ -8,6 +8,7 @@ import streamlit as st
 
 from engine import InputError
 from pages.shell import address
+from pages.shell.data import in_force
 from pages.shell.runs import Shown, compute, shown
 from pages.shell.settings import Settings, filled
 
@@ -16,7 +17,10 @@ MOST_COLUMNS = 80  # a larger dataset is not run without being asked for
 
 
 def pins() -> list[Shown]:
-    """The pinned runs of this session; at first the Run page's, beside PC without privacy."""
+    """The pinned runs of this session; at first the Run page's, beside PC without privacy.
+
+    Runs on a file that another has replaced are no longer among them.
+    """
     if "pins" not in st.session_state:
         run = shown()
         st.session_state["pins"] = [run]
@@ -25,6 +29,7 @@ def pins() -> list[Shown]:
         if run.data.public and run.data.d <= MOST_COLUMNS and run.settings != plain:
             st.session_state["pins"].append(compute(plain))
     pinned: list[Shown] = st.session_state["pins"]
+    pinned[:] = [run for run in pinned if in_force(run.data)]
     return pinned
 
 

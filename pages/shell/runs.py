@@ -18,7 +18,7 @@ from engine.score.learned import ScoreDiagnostics
 from engine.session import Step
 from pages.shell import address
 from pages.shell import words as text
-from pages.shell.data import costs_of, data_for, promised
+from pages.shell.data import costs_of, data_for, in_force, promised
 from pages.shell.drafts import drafted, redraft
 from pages.shell.job import RUNS, Job, Slot, shared
 from pages.shell.settings import OWN, Settings, filled
@@ -201,8 +201,12 @@ def freeze(settings: Settings) -> None:
 
 
 def job() -> RunJob | None:
-    """The run that is still going on in this session, if any."""
+    """The run that is still going on in this session, if any; on a file that has gone it ends."""
     settle()
+    going = JOB.job()
+    if going is not None and not in_force(going.data):
+        going.cancel()
+        JOB.forget()
     return JOB.job()
 
 
@@ -243,18 +247,26 @@ def stopped(now: Settings) -> bool:
 def shown() -> Shown:
     """The run on screen; at a session's start the one that the link names, or the default.
 
-    While the link's run goes on, and where it fails, the default is there.
+    While the link's run goes on, and where it fails, the default is there; as it is where the run
+    was on a file that another has replaced.
     """
     settle()
     if "shown" not in st.session_state:
         _begin(st.query_params.to_dict())
     run: Shown = st.session_state["shown"]
+    if not in_force(run.data):
+        run = st.session_state["shown"] = compute(_default())
     return run
+
+
+def _default() -> Settings:
+    """Priv-PC on Asia."""
+    return Settings(params=filled("priv_pc", {}))
 
 
 def _begin(query: dict[str, str]) -> None:
     """Show what an address asks for; where it fails, the default and a sentence."""
-    default = Settings(params=filled("priv_pc", {}))
+    default = _default()
     wanted, problem = default, None
     try:
         if query:
@@ -307,5 +319,4 @@ def stale(now: Settings) -> bool:
 
 def write_link(settings: Settings) -> None:
     """Put the settings into the address, unless they are the default."""
-    default = Settings(params=filled("priv_pc", {}))
-    address.write("run", {} if settings == default else settings.to_query())
+    address.write("run", {} if settings == _default() else settings.to_query())

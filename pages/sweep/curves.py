@@ -28,9 +28,8 @@ X_TITLES |= {"defended total": "Total ε that can be defended"}
 
 
 EARLY = (
-    "Some of these runs ended early. Their scores count the graph as it stood then, with every pair "
-    "not tested to the end as a link, as the papers do; the Run page shows the scores without those "
-    "pairs and with them."
+    "Some of these runs ended early. Their scores count the graph as it stood then, with pairs not "
+    "tested to the end as links, as the papers do; the Run page shows scores without and with them."
 )
 Level = tuple[str, Scores]
 
