@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from engine import Dataset
 from engine.params import Parameters
+from engine.statistics.registry import BOUNDED
 from engine.teaching.sieving import Sieve
 from engine.theory import best_subsample
 from pages.shell.address import keep_fields, kept_fields
@@ -20,7 +21,7 @@ MOST_TWEAK = 0.06
 class Fields(Parameters):
     """The Sieve page's settings, kept over changes of page and in its address."""
 
-    statistic: str = choice("kendall", "Independence test", ("kendall", "spearman"))
+    statistic: str = choice("kendall", "Independence test", BOUNDED)
     guarantee: str = choice("published", "Sensitivity", ("published", "strict"))
     scale: str = choice("p", "Score", ("p", "z"))
     threshold: float = slider(0.1, "Threshold T (a p-value)", 0.01, 0.3, 0.01)
