@@ -9,7 +9,7 @@ import streamlit as st
 from engine import InputError
 from engine.params import ParameterError
 from engine.registry import algorithm
-from pages.compare.pins import MOST, pin, refuse
+from pages.compare.state import MOST, pin, refuse
 from pages.shell import words as text
 from pages.shell.drafts import Draft, adapt, kept
 from pages.shell.form import algorithm_choice, parameter_form, seed

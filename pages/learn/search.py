@@ -21,8 +21,8 @@ from pages.draw.picture import graph_picture, sheet_picture
 from pages.draw.player import player
 from pages.learn.tour import Tour, shown_run
 from pages.shell import words as text
+from pages.shell.palette import theme
 from pages.shell.present import presenting
-from pages.shell.theme import theme
 from pages.shell.verdict import findings
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"

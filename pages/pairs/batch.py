@@ -8,8 +8,8 @@ import streamlit as st
 
 from pages.draw import show
 from pages.pairs import state as pairs
-from pages.pairs.scores import title_of
 from pages.pairs.state import Batch
+from pages.pairs.view import title_of
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 

@@ -10,8 +10,8 @@ from pages.report import view as report
 from pages.shell import address, present, runs
 from pages.shell import words as text
 from pages.shell.job import look_again
+from pages.shell.palette import theme
 from pages.shell.strip import show_strip
-from pages.shell.theme import theme
 
 EVERY = 2.5  # seconds between two looks at running repetitions
 

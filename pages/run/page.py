@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.run.form import settings_form
-from pages.run.notice import notice
-from pages.run.story import story
+from pages.run.top import notice, story
 from pages.run.view import outcome
 from pages.shell import runs
 from pages.shell.drafts import drafted

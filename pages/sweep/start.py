@@ -10,7 +10,6 @@ from pages.shell import words as text
 from pages.shell.data import own_data
 from pages.shell.drafts import Draft
 from pages.shell.form import bound
-from pages.sweep import files as study_files
 from pages.sweep import jobs as study_jobs
 from pages.sweep.form import draft, fill_draft, wanted_now
 from pages.sweep.jobs import SLOT, StudyJob, current, refuse
@@ -39,7 +38,7 @@ def start_bar(d: Draft) -> None:
             d,
             "name",
             key="sweep-name",
-            placeholder=study_files.new_name(wanted),
+            placeholder=study_jobs.new_name(wanted),
         )
     busy = current().running
     st.button(
@@ -75,9 +74,9 @@ def own_warning(wanted: Wanted) -> str:
 
 def start(wanted: Wanted) -> None:
     """Start the study the form asks for."""
-    name = draft()["name"].strip() or study_files.new_name(wanted)
+    name = draft()["name"].strip() or study_jobs.new_name(wanted)
     try:
-        path = None if wanted.own else study_files.path_of(name)
+        path = None if wanted.own else study_jobs.path_of(name)
     except InputError as error:
         refuse(str(error))
         return
@@ -94,10 +93,10 @@ def resume(job: StudyJob) -> None:
 
 def saved_studies() -> None:
     """Open a study again."""
-    names = study_files.saved()
+    names = study_jobs.saved()
     with st.expander(f"Saved studies ({len(names)})", key="sweep-saved"):
         if not names:
-            st.caption(f"None yet. A started study is kept in the folder {study_files.FOLDER}.")
+            st.caption(f"None yet. A started study is kept in the folder {study_jobs.FOLDER}.")
             return
         chosen = st.selectbox("Study", names, key="sweep-chosen")
         st.button(

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from engine import InputError, read_csv
 from engine.data.schema import Column, Schema
 from engine.data.survey import survey
-from pages.data import schema as states
+from pages.data import form as states
 from pages.shell import runs
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
