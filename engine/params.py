@@ -28,14 +28,15 @@ class Spec:
     ``kind`` is "float", "int", "bool" or "choice". Bounds are inclusive unless ``open_low``.
     ``words`` are named values that a number may take instead ("best", "auto"); None stands for the
     first of them. ``when`` maps another parameter's name to the values for which this one has any
-    effect: the form hides it otherwise.
+    effect: the form hides it otherwise. ``step`` makes the form show a slider from ``low`` to
+    ``high``; ``among`` are the only values that a number may take.
     """
 
     name: str
     kind: str
     default: Any
     title: str
-    help: str
+    help: str = ""
     low: float | None = None
     high: float | None = None
     open_low: bool = False
@@ -43,6 +44,8 @@ class Spec:
     log: bool = False
     words: tuple[str, ...] = ()
     when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    step: float | None = None
+    among: tuple[float, ...] = ()
 
     def check(self, value: Any) -> Any:
         """Return ``value`` in the declared type; raise ParameterError where it does not fit."""
@@ -68,6 +71,9 @@ class Spec:
         number = isinstance(value, wanted) and not isinstance(value, bool)
         if not number or value != value:
             raise ParameterError(f"{self.name} must be {self.noun()}, not {brief(value)}.")
+        if self.among and value not in self.among:
+            numbers_ = ", ".join(f"{v:g}" for v in self.among)
+            raise ParameterError(f"{self.name} must be one of {numbers_}; {brief(value)} is not.")
         below = self.low is not None and (value <= self.low if self.open_low else value < self.low)
         if below or (self.high is not None and value > self.high):
             raise ParameterError(f"{self.name} must be {self.bounds()}; {brief(value)} is not.")

@@ -8,12 +8,10 @@ import streamlit as st
 
 from pages.draw import show
 from pages.pairs import state as pairs
-from pages.pairs.scores import title_of
 from pages.pairs.state import Batch
+from pages.pairs.view import title_of
 from pages.shell import words as text
 from pages.shell.drafts import Draft
-
-EVERY = 1.0  # seconds between looks
 
 
 def batch_view(d: Draft) -> None:
@@ -25,32 +23,21 @@ def batch_view(d: Draft) -> None:
         key="pairs-batch-run",
         icon=":material/playlist_play:",
         on_click=pairs.begin_batch,
-        args=(d,),
+        args=(d, which),
         help="One split a pair; probabilities are exact, so no noise needs to be drawn.",
     )
-    job = pairs.batch()
+    job = pairs.BATCH.job()
     if job is None:
         return
     if job.running:
-        _progress(d)
+        pairs.BATCH.watch(key="pairs-batch-cancel", more=lambda going: _table(going, d))
     else:
         _finished(job, d)
 
 
-@st.fragment(run_every=EVERY)
-def _progress(d: Draft) -> None:
-    job = pairs.batch()
-    if job is None or not job.running:
-        st.rerun()
-    done, total = len(job.done), len(job.datasets)
-    st.progress(done / total, text=f"{done} of {total} pairs")
-    st.button("Cancel", key="pairs-batch-cancel", on_click=job.cancel)
-    _table(job, d)
-
-
 def _finished(job: Batch, d: Draft) -> None:
-    if job.error:
-        st.error(text.plain(job.error), icon=":material/error:")
+    if job.problem:
+        st.error(text.plain(job.problem), icon=":material/error:")
     done, total = len(job.done), len(job.datasets)
     st.caption(f"{'' if done == total else 'Stopped: '}{done} of {total} pairs, one split each.")
     _table(job, d)

@@ -15,8 +15,7 @@ from pages.shell.address import arrived
 from pages.shell.data import data_for, own_data
 from pages.shell.dataset import network_label
 from pages.shell.drafts import Draft, drafted_source, kept
-from pages.shell.fields import GRAPH_ALGORITHMS, bound, number, radio, seed, title_of
-from pages.shell.form import parameter
+from pages.shell.form import GRAPH_ALGORITHMS, bound, number, parameter, radio, seed, title_of
 from pages.shell.runs import shown
 from pages.shell.settings import OWN, Source, is_simulated
 from pages.sweep import jobs as study_jobs
@@ -44,7 +43,7 @@ def follow() -> None:
     try:
         if "sweep.study" in query:
             job = study_jobs.opened(query["sweep.study"])
-            study_jobs.show(job)
+            study_jobs.SLOT.show(job)
             if job.wanted is not None:
                 fill_draft(job.wanted)
                 draft()["name"] = job.name

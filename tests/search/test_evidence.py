@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from engine import load_dataset
-from engine.algorithms.priv_pc import PrivPC, PrivPCParameters
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.randomness import Randomness
 from engine.search.evidence import Evidence
 from engine.search.rounds import Rounds
+from engine.search.sieve import SieveAndExamine, SieveParameters
 from engine.search.skeleton import Graph, Query
 from engine.session import Session
 
@@ -24,7 +24,7 @@ SETS = [(), (2,), (2, 3), (2, 3, 4)]
 
 
 def published(statistic: str, perturbed: str) -> Evidence:
-    params = PrivPCParameters(statistic=statistic, guarantee="published")
+    params = SieveParameters(statistic=statistic, guarantee="published")
     return Evidence(ASIA, params, perturbed)
 
 
@@ -57,7 +57,7 @@ def test_spearmans_published_noise_is_its_theorems() -> None:
 
 def test_a_strict_release_is_charged_what_its_noise_covers() -> None:
     for perturbed in ("p", "z"):
-        evidence = Evidence(ASIA, PrivPCParameters(), perturbed)
+        evidence = Evidence(ASIA, SieveParameters(), perturbed)
         for given in SETS:
             event = evidence.event(Query(0, 1, given), 0.3)
             assert event.epsilon == pytest.approx(0.3, rel=1e-12)
@@ -73,7 +73,7 @@ def session(cap: float) -> Session:
 
 def test_a_round_opens_only_with_room_for_what_its_answer_leads_to() -> None:
     """A round of 1 whose answer leads to 0.5."""
-    evidence = Evidence(ASIA, PrivPCParameters(), "p")
+    evidence = Evidence(ASIA, SieveParameters(), "p")
 
     def ask(paying: Session) -> None:
         Rounds(
@@ -98,7 +98,8 @@ def test_a_round_opens_only_with_room_for_what_its_answer_leads_to() -> None:
 def test_priv_pc_opens_no_sieve_that_it_could_not_examine(room: float, opens: bool) -> None:
     """A round of 0.8: 0.4 for the sieve and 0.4 for the examine after it."""
     paying = session(0.8 * room)
-    rule = PrivPC(ASIA, PrivPCParameters(subsample="off"), paying, 0.8)
+    seen = Evidence(ASIA, SieveParameters(), "z")
+    rule = SieveAndExamine(seen, paying, epsilon=0.8, n=ASIA.n, m=ASIA.n, tweak=0.02)
     rule.begin_order(0, Graph(ASIA.d))
     if opens:
         rule.independent(Query(0, 1, ()))
@@ -113,7 +114,7 @@ def test_what_a_pair_without_a_set_cannot_tell_counts_as_dependent() -> None:
     """A table that tests nothing gives p = 0, or the least -|z| that there is."""
     codes = np.array([[0, 0, 0], [1, 1, 1]])
     data = type(ASIA).from_codes(codes)
-    params = PrivPCParameters(guarantee="published")
+    params = SieveParameters(guarantee="published")
     q = Query(0, 1, (2,))
     assert Evidence(data, params, "p").of(q) == 0
     assert Evidence(data, params, "z").of(q) == -math.sqrt(9 * 2 / 4)

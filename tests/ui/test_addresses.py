@@ -13,10 +13,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import InputError
+from engine.params import Parameters, Spec
 from engine.registry import ALGORITHMS, algorithm
 from engine.score.increments import LARGEST, SMALLEST, growths
 from pages.budget import form as budget
-from pages.shell.address import Between
+from pages.learn.tour import Tour
+from pages.shell.fields import decode, defaults, encode
 from pages.shell.settings import MOST_SEED, Settings, Source, check_rows
 from pages.sieve import form as sieve
 from pages.sweep.form import VIEWS, _wanted_in
@@ -45,8 +47,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "learn": ("present", "step", "network", "total", "draw"),
     "compare": ("pin0", "pin1", *SETTINGS[:3]),
     "sweep": ("sweep.study", "sweep.wanted", *(f"sweep.{name}" for name in VIEWS), *SETTINGS[:3]),
-    "budget": (*(f"budget.{name}" for name in budget.FRESH), *SETTINGS[:3]),
-    "sieve": (*(f"sieve.{name}" for name in sieve.FRESH), *SETTINGS[:3]),
+    "budget": (*(f"budget.{name}" for name in defaults(budget.Fields)), *SETTINGS[:3]),
+    "sieve": (*(f"sieve.{name}" for name in defaults(sieve.Fields)), *SETTINGS[:3]),
     "data": SETTINGS[:3],
 }
 
@@ -95,12 +97,31 @@ def look(app: AppTest, query: dict[str, Any]) -> None:
     assert all(len(error.value) < LONGEST for error in app.error), told
 
 
-@pytest.mark.parametrize("form", [budget, sieve], ids=["budget", "sieve"])
-def test_every_field_of_an_address_says_what_it_admits(form: Any) -> None:
-    assert set(form.ALLOWED) == set(form.FRESH)
-    for name, at in form.FRESH.items():
-        within = form.ALLOWED[name]
-        assert within.low <= at <= within.high if isinstance(within, Between) else at in within
+@pytest.mark.parametrize("fields", [budget.Fields, sieve.Fields, Tour])
+def test_every_field_of_an_address_says_what_it_admits(fields: type[Parameters]) -> None:
+    for spec in fields.specs():
+        bounded = spec.low is not None and spec.high is not None
+        assert bounded or spec.among or spec.choices or spec.kind == "bool", spec.name
+    fields()  # its own defaults fit
+
+
+@pytest.mark.parametrize("fields", [budget.Fields, sieve.Fields, Tour])
+def test_an_address_is_read_as_it_was_written(fields: type[Parameters]) -> None:
+    """Every field, moved away from its default; and every word that no field could show."""
+    for spec in fields.specs():
+        other = next(v for v in (*spec.among, *spec.choices, False, spec.high) if moved(spec, v))
+        words = encode(fields.specs(), defaults(fields) | {spec.name: other}, "p.")
+        assert list(words) == [f"p.{spec.name}"]
+        assert decode(fields.specs(), words, "p.") == {spec.name: other}
+        for odd in ("", "nan", "x", "9" * 400):
+            assert not decode(fields.specs(), {spec.name: odd}, leniently=True)
+            with pytest.raises(InputError):
+                decode(fields.specs(), {spec.name: odd})
+
+
+def moved(spec: Spec, value: Any) -> bool:
+    """Whether the value fits the field and is not its default."""
+    return value != spec.default and answer(spec.check, value) == value
 
 
 BASE = Wanted(

@@ -14,7 +14,7 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import Ledger
 from engine.studies.cells import CellResult
-from pages.compare import tables as pinned_tables
+from pages.compare import view as pinned_tables
 from pages.draw import show
 from pages.report import words as report_words
 from pages.run import ledger

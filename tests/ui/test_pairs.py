@@ -151,3 +151,20 @@ def test_the_batch(open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyP
     right = table.set_index("Release").iloc[:, 1]
     assert right.idxmax() == "Vote (every row)"
     assert len(EPSILONS) == 10
+
+
+def test_an_error_of_the_program_in_the_batch_is_one_sentence(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_app("pairs")
+
+    def fails(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(pairs, "picture", fails)
+    app.button(key="pairs-batch-run").click().run()
+    assert app.session_state["pairs_batch"].wait(30)
+    app.run()
+    assert not app.exception
+    assert [e.value for e in app.error] == ["The work broke off\\: ZeroDivisionError."]
+    assert any(c.value.startswith("Stopped: 0 of 30 pairs") for c in app.caption)
