@@ -90,7 +90,7 @@ def pairs_accuracy(work: Work) -> None:
             found = [
                 r
                 for r in results
-                if r.values["score"] == score and r.values.get("block", block) == block
+                if r.values["score"] == score and block in (None, r.values["block"])
             ]
             name = score if block is None else f"blocks of {block} rows"
             rows.append({"release": form, "by": name, **_right(found)})

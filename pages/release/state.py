@@ -26,8 +26,8 @@ class ReleaseJob(Job):
     def __init__(self, data: Dataset, schema: Schema, values: Mapping[str, Any], name: str):
         super().__init__()
         self._request, self.name = (data, schema, COVERED[0], dict(values)), name
-        self.what = f"a release charged to “{text.plain(name)}”"
         self.data = data
+        self.what = f"a release charged to “{text.plain(name)}”"
         self.charged = False
         self.released: Release | None = None
 

@@ -207,7 +207,8 @@ def job() -> RunJob | None:
     if going is not None and not in_force(going.data):
         going.cancel()
         JOB.forget()
-    return JOB.job()
+        going = None
+    return going
 
 
 def progress_view() -> None:

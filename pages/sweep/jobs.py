@@ -61,8 +61,8 @@ class StudyJob(Job):
         self.memory: ResultStore | None = None  # of a study on own data
         self._begun = False
         self._progress: Progress | None = None
-        self.own: Dataset | None = None  # a person's, whose cells add to their costs
-        self._costs: Meter | None = None
+        self._costs: Meter | None = None  # what own data have cost in this session
+        self.own: Dataset | None = None  # whose cells add to it
 
     @property
     def running(self) -> bool:
