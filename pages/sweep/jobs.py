@@ -275,17 +275,6 @@ def current() -> StudyJob:
     return job
 
 
-def refuse(words: str) -> None:
-    """Leave a sentence for the page."""
-    st.session_state["sweep_problem"] = words
-
-
-def refused() -> str | None:
-    """The sentence that was left, once."""
-    words: str | None = st.session_state.pop("sweep_problem", None)
-    return words
-
-
 def known_datasets(job: StudyJob) -> list[Dataset]:
     """The study's datasets, if its settings are known and all of them are there."""
     try:
