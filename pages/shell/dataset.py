@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ from engine.data.schema import load_schema
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
 from pages.shell import words as text
 from pages.shell.data import OwnFile, network_sizes, own_data
-from pages.shell.drafts import draft, keep_own, kept
+from pages.shell.drafts import draft, keep_own, kept, take_file
 from pages.shell.form import bound, seed
 from pages.shell.settings import MAX_ROWS, MIN_ROWS, OWN, SEM
 
@@ -154,19 +155,27 @@ def upload(*, key: str) -> None:
     seen = (*ids, repr(options))
     if st.session_state.get("own_seen") != seen:
         st.session_state["own_seen"] = seen
-        kept_file = OwnFile(
-            file.getvalue(), file.name, truth.getvalue() if truth is not None else None, ids[0]
-        )
-        st.session_state["own_file"] = kept_file
+        kept_file = _taken(file, truth, ids[0])
         st.session_state["own_problem"] = (
             _read(file, truth, options)
             if declared is None
             else _follow(kept_file, declared.getvalue())
         )
-        if st.session_state["own_problem"] is None:
-            st.rerun()
+        st.rerun()  # what stands above must not speak of the file before
     if problem := st.session_state.get("own_problem"):
         st.error(text.plain(problem), icon=":material/error:")
+
+
+def _taken(file: Any, truth: Any, identity: str) -> OwnFile:
+    """The file in force from here on, whatever comes of reading it.
+
+    The same bytes, read in another way or uploaded again, keep what was read from them before.
+    """
+    raw, known = file.getvalue(), truth.getvalue() if truth is not None else None
+    readings = kept("own_readings", {}).setdefault(hashlib.sha256(raw).hexdigest(), set())
+    taken = OwnFile(raw, file.name, known, identity, readings=readings)
+    take_file(taken)
+    return taken
 
 
 def _read(file: Any, truth: Any, options: dict[str, Any]) -> str | None:
