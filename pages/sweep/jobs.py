@@ -136,7 +136,7 @@ class StudyJob(Job):
     def _on_meter(self, cells: Sequence[Cell]) -> None:
         """Put runs on own data on their meter before a worker has them."""
         for cell in cells:
-            if self._costs is not None and cell.own:
+            if self._costs is not None and self.own is not None and cell.own:
                 self._costs.begin(cell.key, promised(cell.algorithm, cell.values, self.own))
 
     def _settle(self, result: CellResult) -> None:
