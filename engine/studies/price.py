@@ -23,7 +23,7 @@ from engine.graphs.metrics import Counts
 from engine.params import Parameters
 from engine.registry import algorithm
 from engine.runner import run
-from engine.statistics.kinds import RANK
+from engine.statistics import registry
 
 BEST, PAPER, BOUNDED = "best", "paper", "bounded"
 BLOCKS, TABLES, SOLVER, DESCENT = "blocks", "tables", "solver", "descent"
@@ -83,7 +83,7 @@ def searches(key: str, params: Parameters) -> Iterator[Search]:
     yield Search(BEST, BEST_TEST, "pc", {**loop, "statistic": BEST_TEST})
     if key == "marginal_pc":
         yield Search(TABLES, test, key, limit)
-    elif test in RANK:
+    elif test in registry.BOUNDED:
         told = {**loop, "statistic": test, "threshold": getattr(params, "cutoff")}  # noqa: B009
         yield Search(PAPER, test, "pc", {**told, "variant": "published"})
         if "strict" in (given.get("variant"), given.get("guarantee")):

@@ -14,7 +14,7 @@ from pages.draw.layout import Point, frame_height, frame_scale, place
 from pages.draw.links import Link, as_digraph, describe, found_links, legend, links_of
 from pages.draw.strength import strengths, weighted
 from pages.shell import words as text
-from pages.shell.theme import theme
+from pages.shell.palette import theme
 
 SIDE_BY_SIDE, OVERLAY = "Side by side", "Overlay"
 LARGE = 30  # from here on graphs start overlaid

@@ -22,9 +22,9 @@ from pages.draw.picture import graph_picture, sheet_picture
 from pages.draw.player import player
 from pages.learn.tour import Tour, shown_run
 from pages.shell import words as text
+from pages.shell.palette import theme
 from pages.shell.present import presenting
 from pages.shell.runs import Shown
-from pages.shell.theme import theme
 from pages.shell.verdict import findings
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
@@ -102,7 +102,7 @@ def search_view(now: Tour) -> None:
     elif chosen == EXACT:
         result = shown_run(now, "pc", seed=0)
     elif chosen == PRIVATE:
-        result = shown_run(now, "priv_pc", epsilon=now.epsilon)
+        result = shown_run(now, "priv_pc", epsilon=now.total)
     else:
         result = shown_run(now, "pc", seed=0, statistic="oracle")
     played, wide = list(scenes(result.steps, data.names)), max(1.0, data.d / 10)
@@ -145,12 +145,12 @@ def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
 def draws_view(now: Tour) -> None:
     """Outcomes of the same run with fresh noise, six at a time."""
     drawn = st.session_state.setdefault("tour_draws", {})
-    key = (now.network, now.epsilon)
+    key = (now.network, now.total)
     count = drawn.setdefault(key, DRAWS)
     if st.button("Draw again", type="primary", key="learn-draw", icon=":material/casino:"):
         count = drawn[key] = count + DRAWS
     data = now.data
-    runs = [shown_run(now, "priv_pc", seed=s, epsilon=now.epsilon) for s in range(count)]
+    runs = [shown_run(now, "priv_pc", seed=s, epsilon=now.total) for s in range(count)]
     outcomes = [outcome_of(r) for r in runs]
     latest = [(_title(k, o.counts), r) for k, (r, o) in enumerate(zip(runs, outcomes, strict=True))]
     latest = latest[-DRAWS:]
