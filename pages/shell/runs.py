@@ -62,7 +62,7 @@ class RunJob(Job):
         self._steps = 0
         self._started = time.monotonic()  # or since its turn came
 
-    def steps(self) -> list[str]:
+    def so_far(self) -> list[str]:
         """Order, steps and seconds."""
         said = [f"order {self._order}"] if self._order is not None else []
         said += [text.count(self._steps, "step")] if self._steps else []

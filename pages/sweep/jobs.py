@@ -123,7 +123,7 @@ class StudyJob(Job):
         """The thread has no one else to tell."""
         return f"The study stopped: {type(error).__name__}. What is finished is kept."
 
-    def steps(self) -> list[str]:
+    def so_far(self) -> list[str]:
         """Runs so far, and the time that is left."""
         said, p = f"{self.done:,} of {text.count(self.total, 'run')}", self._progress
         if p is None or p.left is None or p.done - p.reused < 3:  # starting up tells nothing yet
@@ -273,17 +273,6 @@ def current() -> StudyJob:
         job = example()
         SLOT.show(job)
     return job
-
-
-def refuse(words: str) -> None:
-    """Leave a sentence for the page."""
-    st.session_state["sweep_problem"] = words
-
-
-def refused() -> str | None:
-    """The sentence that was left, once."""
-    words: str | None = st.session_state.pop("sweep_problem", None)
-    return words
 
 
 def known_datasets(job: StudyJob) -> list[Dataset]:
