@@ -134,12 +134,8 @@ def test_kendall_example() -> None:
     assert published == pytest.approx(3.266199, abs=5.1e-7)
     assert published == pytest.approx(numerator / math.sqrt(weights), rel=1e-14)
     assert strict == pytest.approx(3.215995, abs=5.1e-7)
-    assert KENDALL.score(KENDALL_EXAMPLE, "published").p == pytest.approx(
-        5.4500745e-4, abs=5.1e-12
-    )
-    assert KENDALL.score(KENDALL_EXAMPLE, "strict").p == pytest.approx(
-        6.4996545e-4, abs=5.1e-12
-    )
+    assert KENDALL.score(KENDALL_EXAMPLE, "published").p == pytest.approx(5.4500745e-4, abs=5.1e-12)
+    assert KENDALL.score(KENDALL_EXAMPLE, "strict").p == pytest.approx(6.4996545e-4, abs=5.1e-12)
 
 
 def test_p_is_one_sided_of_the_absolute_z() -> None:
@@ -160,9 +156,7 @@ def test_sensitivity_constants() -> None:
     assert KENDALL.sensitivity(100, 2, 2, conditional=False) == pytest.approx(0.3)
     assert KENDALL.sensitivity(100, 2, 3, conditional=False) == pytest.approx(0.6)
     assert SPEARMAN.sensitivity(100, 9, 9, conditional=False) == pytest.approx(0.6)
-    assert SPEARMAN.sensitivity(100, 99, 99, conditional=True) == pytest.approx(
-        1.0, rel=1e-3
-    )
+    assert SPEARMAN.sensitivity(100, 99, 99, conditional=True) == pytest.approx(1.0, rel=1e-3)
 
 
 LEMMA_2 = {  # (E, epsilon_0): floors for additive, exponential, multiplicative

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import chi2, chi2_contingency
 
 from engine import load_dataset, run
 from engine.data.dataset import Dataset
@@ -18,7 +19,11 @@ from engine.search.skeleton import Graph, Query, TestByTest, search
 from engine.search.votes import MedianEvidence, VoteEvidence
 from engine.statistics.blocks import Blocks, odd, smooth_sensitivity_of_median, votes
 from engine.statistics.likelihood import CHI2, G2
+from engine.statistics.registry import AGGREGATED, STATISTICS
 from engine.tables.store import Store, store_of
+
+# What scipy calls them; a statistic that is added to the list says here what it ought to be.
+LAMBDA = {"g2": "log-likelihood", "chi2": "pearson"}
 
 
 def with_codes(data: Dataset, codes) -> Dataset:
@@ -44,6 +49,23 @@ def test_blocks_test_their_own_rows(statistic, given):
         part = with_codes(data, data.codes[picked[b::5]])
         score = statistic.score(Store(part).table(0, 4, given))
         assert p == pytest.approx(score.p if score.testable else 0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("key", AGGREGATED)
+def test_every_statistic_with_blocks_is_computed_by_its_own_formula(key):
+    """One block of all rows has the p-value of the statistic itself, and no other's."""
+    table = np.array([[[30, 10, 4], [5, 25, 9]], [[12, 8, 1], [9, 11, 0]]])
+    x, y, z = (axis.ravel() for axis in np.indices(table.shape)[[1, 2, 0]])
+    rows = np.repeat(np.column_stack([x, y, z]), table.ravel(), axis=0)
+    data = Dataset.from_codes(rows)
+    blocks = Blocks.deal(store_of(data), 1, np.arange(data.n))
+    found = {k: blocks.p_values(0, 1, (2,), STATISTICS[k])[0] for k in AGGREGATED}
+    parts = [t[:, t.any(axis=0)] for t in table]
+    value = sum(chi2_contingency(t, False, lambda_=LAMBDA[key]).statistic for t in parts)
+    by_scipy = chi2.sf(value, 2 + 2)
+    assert found[key] == pytest.approx(by_scipy, rel=1e-9)
+    assert STATISTICS[key].score(table).p == pytest.approx(by_scipy, rel=1e-9)
+    assert len(set(found.values())) == len(AGGREGATED)
 
 
 def test_sparse_and_dense_tables_agree(monkeypatch):
