@@ -166,10 +166,7 @@ def _parse_releases(content: list[Any], schema: Schema) -> tuple[Released, ...]:
 
 def pairs_size(schema: Schema) -> int:
     """How many numbers the release of all columns' and all pairs' tables has."""
-    sizes = [
-        min(c.bins if c.type == "numeric" else len(c.levels), MOST_LEVELS) - 1
-        for c in schema.columns
-    ]
+    sizes = [min(column.size, MOST_LEVELS) - 1 for column in schema.columns]
     return sum(sizes) + (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
 
 

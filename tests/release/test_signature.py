@@ -14,6 +14,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from engine import InputError
+from engine.data.schema import LEVEL, Column, Schema
 from engine.release.budget import Budgets
 from engine.release.checking import check
 from engine.release.file import Release, canonical
@@ -105,6 +106,16 @@ def test_a_release_without_a_signature_is_nobodys(plain: Release) -> None:
         verify_page(plain, to_html(plain).encode() + b" ")
 
 
+MIXED = Schema(
+    (
+        Column(name="a", type="ordered", levels=("x", "y", "z")),
+        Column(name="b", type="numeric", bounds=(0, 1), bins=5),
+        Column(name="c", type="numeric", bounds=(0, 1), bins=5, other=LEVEL),
+        Column(name="d", type="numeric", bounds=(0, 1), bins=40),
+    )
+)
+
+
 # A forged file costs next to nothing to refuse -------------------------------------------------
 
 FORGED = """
@@ -143,6 +154,11 @@ def test_a_forged_schema_is_refused_before_it_is_laid_out(plain: Release, tmp_pa
 
 def test_how_many_numbers_all_pairs_have(plain: Release) -> None:
     assert pairs_size(plain.schema) == len(plain.releases[0].steps) == 8 + 28
+    cards = [min(len(column.labels), 12) for column in MIXED.columns]
+    assert [column.size for column in MIXED.columns] == [len(c.labels) for c in MIXED.columns]
+    one = [r - 1 for r in cards]
+    pairs = sum(a * b for i, a in enumerate(one) for b in one[:i])
+    assert pairs_size(MIXED) == sum(one) + pairs
 
 
 def test_a_check_has_an_end(plain: Release) -> None:

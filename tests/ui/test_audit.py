@@ -7,11 +7,12 @@ from collections.abc import Callable
 from streamlit.testing.v1 import AppTest
 
 from engine.audit.survey import FAULT, MECHANISM, PUBLISHED, STRICT
-from engine.release.plan import planned_algorithms
-from engine.studies.neighbours import guess_bound
-from pages.components.state import audits, plans
-from pages.components.views.audit import replay_ratios, sentence
-from pages.components.views.plan import sentence as plan_sentence
+from engine.studies.forecast import planned_algorithms
+from engine.teaching.neighbours import guess_bound
+from pages.audit import state as audits
+from pages.audit.view import replay_ratios, sentence
+from pages.plan import state as plans
+from pages.plan.view import sentence as plan_sentence
 
 Open = Callable[..., AppTest]
 
@@ -20,7 +21,7 @@ def words(app: AppTest) -> str:
     return " ".join(e.value for kind in ("subheader", "caption", "info") for e in app.get(kind))
 
 
-def finished(app: AppTest, job: Callable[[], object]) -> None:
+def finished(app: AppTest) -> None:
     """Wait for the thread, then draw the page again."""
     for key in ("audit_job", "plan_job"):
         if key in app.session_state:
@@ -31,7 +32,7 @@ def finished(app: AppTest, job: Callable[[], object]) -> None:
 
 def test_the_example_says_what_was_measured(open_app: Open) -> None:
     app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/audit.py").run()
+    app.switch_page("pages/audit/page.py").run()
     assert not app.exception
     text = words(app)
     assert "claims ε = 1" in text
@@ -63,12 +64,12 @@ def test_the_example_is_what_the_audit_found() -> None:
 
 def test_an_attack_runs_and_goes_back(open_app: Open) -> None:
     app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/audit.py").run()
+    app.switch_page("pages/audit/page.py").run()
     app.selectbox(key="audit-algorithm").set_value("gram_notears").run()
     app.selectbox(key="audit-pair-gram_notears").set_value("one cell").run()
     app.select_slider(key="audit-runs").set_value(50).run()
     app.button(key="audit-go").click().run()
-    finished(app, audits.job)
+    finished(app)
     assert "Gram-NOTEARS, strict, claims ε = 1" in words(app)
     app.button(key="audit-back").click().run()
     assert "the claim is wrong" in words(app)
@@ -78,7 +79,7 @@ def test_a_plan_opens_on_an_example_and_simulates(open_app: Open) -> None:
     question, schema, forecasts = plans.example()
     assert {f.algorithm for f in forecasts} <= set(planned_algorithms())
     app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/plan.py").run()
+    app.switch_page("pages/plan/page.py").run()
     assert not app.exception
     for keys in (app.multiselect(key="plan-algorithms").value, ["noleaks"]):
         app.multiselect(key="plan-algorithms").set_value(keys).run()
@@ -90,13 +91,13 @@ def test_a_plan_opens_on_an_example_and_simulates(open_app: Open) -> None:
     app.multiselect(key="plan-algorithms").set_value(["gauss_pc"])
     app.number_input(key="plan-rows").set_value(500)
     app.button(key="plan-go").click().run()
-    finished(app, plans.job)
+    finished(app)
     assert "The schema of cancer, 500 rows" in words(app)
 
 
 def test_the_game_keeps_the_score_and_says_what_nobody_can_beat(open_app: Open) -> None:
     app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/audit.py").run()
+    app.switch_page("pages/audit/page.py").run()
     app.button(key="audit-game-start").click().run()
     for played in (1, 2):
         inside = app.session_state["audit_game"].inside

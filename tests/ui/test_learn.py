@@ -10,11 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import load_dataset, run
-from engine.studies.neighbours import guess_bound
-from engine.studies.replay import scenes
-from pages.components.charts.player import player
-from pages.components.views.learn import STEPS
-from pages.components.views.learn_search import ring
+from engine.teaching.neighbours import guess_bound
+from engine.teaching.replay import scenes
+from pages.draw.player import player
+from pages.learn.search import ring
+from pages.learn.view import STEPS
 
 
 def address(app: AppTest) -> dict[str, str]:
@@ -82,7 +82,7 @@ def test_the_player_holds_the_whole_search_and_names_as_text() -> None:
     played = [
         s for s in scenes(result.steps, data.names) if data.names[0] not in (s.x, s.y, *s.given)
     ]
-    page = player(names, played, result.matrix, ring(names, 600, 300), theme="dark")
+    page = player(names, played, result, ring(names, 600, 300), theme="dark")
     assert page.count("</script>") == 1
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
     held = json.loads(re.search(r"const D = (.*);\n", page)[1])  # type: ignore[index]

@@ -16,7 +16,7 @@ from engine.release.page import to_html
 from engine.release.signature import VARIABLE as KEY
 from engine.release.signature import own_key, public_text
 from engine.release.vault import Vault
-from pages.components.state.releases import ReleaseJob
+from pages.release.state import ReleaseJob
 from tests.release.samples import asia_schema, own_asia
 
 
@@ -45,7 +45,7 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
     app.button(key="release-go").click().run()
     assert not app.exception
     assert len(book.show("ward").charges) == 1
-    found = app.session_state["released"]
+    found, _ = app.session_state["released"]
     check(found)
     assert any("Released under" in s.value for s in app.success)
     app.checkbox(key="release-sure").set_value(True).run()
@@ -86,7 +86,7 @@ def test_a_release_is_signed_from_the_page(
     app.checkbox(key="release-sure").set_value(True).run()
     app.button(key="release-go").click().run()
     assert not app.exception
-    found, mine = app.session_state["released"], public_text(own_key(tmp_path / "key.pem"))
+    (found, _), mine = app.session_state["released"], public_text(own_key(tmp_path / "key.pem"))
     assert any(mine in c.value for c in app.caption)
     content = canonical(found).encode()
     app.file_uploader(key="check-file").set_value(("r.json", content, "text/json")).run()
@@ -104,7 +104,7 @@ def test_a_release_is_signed_from_the_page(
 def test_a_release_that_goes_on_says_what_a_stop_costs(
     open_app: Callable[..., AppTest], charged: bool
 ) -> None:
-    job = ReleaseJob(own_asia(), asia_schema(), {}, "ward", lambda: True)
+    job = ReleaseJob(own_asia(), asia_schema(), {}, "ward")
     job.charged = charged
     app = open_app("release")
     app.selectbox(key="release-network").set_value("own").run()

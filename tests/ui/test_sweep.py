@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,8 +11,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.studies import ResultStore
-from pages.components.state import studies, study_jobs
-from pages.components.state.studies import Wanted
+from pages.sweep import jobs as study_jobs
+from pages.sweep import state as studies
+from pages.sweep.state import Wanted
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"sweep-n": 2000, "sweep-seeds": 2, "sweep-count": 3}
@@ -142,6 +144,19 @@ def test_axes_and_target_are_honest(sweep_page: AppTest) -> None:
     assert not sweep_page.exception
 
 
+def test_what_is_lost_without_noise_has_lines_of_its_own(sweep_page: AppTest) -> None:
+    """The best test, and each method's own form of its test, both without noise."""
+    levels = {
+        trace["name"]: set(trace["y"])
+        for trace in json.loads(sweep_page.get("plotly_chart")[0].proto.spec)["data"]
+        if "no noise" in trace["name"]
+    }
+    assert levels["The best test (G²), no noise"] == {1.0}
+    bounded = levels["The form of it whose one-record change is bounded, no noise"]
+    assert {round(v, 3) for v in bounded} == {0.769}
+    assert any("Marginal PC" in name for name in levels)
+
+
 def test_arrows_stand_beside_links(sweep_page: AppTest) -> None:
     table = next(d.value for d in sweep_page.dataframe if "Median" in d.value)
     assert {"Directed F1", "SHD"} <= set(table)
@@ -170,10 +185,10 @@ def test_epsilon_grids() -> None:
 def test_own_data_are_labelled_and_never_kept(sweep_page: AppTest) -> None:
     app = sweep_page
     csv = (ROOT / "sample_data" / "asia_2000.csv").read_bytes()
-    app.switch_page("pages/data.py").run()
+    app.switch_page("pages/data/page.py").run()
     app.selectbox(key="data-network").set_value("own").run()
     app.file_uploader(key="data-file").set_value(("mine.csv", csv, "text/csv")).run()
-    app.switch_page("pages/sweep.py").run()
+    app.switch_page("pages/sweep/page.py").run()
     app.multiselect(key="sweep-datasets").set_value(["own"]).run()
     app.multiselect(key="sweep-algorithms").set_value(["priv_pc"])
     app.number_input(key="sweep-count").set_value(2)

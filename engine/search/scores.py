@@ -1,0 +1,35 @@
+"""Scores of queries on a dataset, kept for later runs."""
+
+from __future__ import annotations
+
+from engine.data.dataset import Dataset
+from engine.search.skeleton import Query
+from engine.statistics.base import Count, Score, Statistic
+from engine.tables.rows import Rows
+from engine.tables.store import Store, store_of
+
+
+class Scores:
+    """Scores queries on all rows of a dataset, each computed at most once per store."""
+
+    def __init__(self, data: Dataset, statistic: Statistic, variant: str):
+        self.statistic = statistic
+        self._kind = f"{variant} {statistic.key}"
+        self.store: Store = store_of(data)
+        self._scorer = statistic.scorer(data, variant)
+
+    def full(self, q: Query) -> Score:
+        """The query's score on all rows."""
+        return self.store.keep((self._kind, q), lambda: self._compute(self.store.count, q))
+
+    def on(self, rows: Rows, q: Query) -> Score:
+        """The query's score on a subsample."""
+        return self.full(q) if rows is self.store.rows else self._compute(rows.table, q)
+
+    def _compute(self, count: Count, q: Query) -> Score:
+        found = self._scorer(count, q.x, q.y, q.given)
+        if not found.testable and not q.given:
+            # Without a conditioning set a column is constant, and a constant is independent of
+            # everything. (With one, the set determines a variable: nothing can be concluded.)
+            return Score(0.0, self.statistic.largest_p, found.dof)
+        return found

@@ -1,0 +1,52 @@
+"""An audit that goes on, and the finished example that the page opens on."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import streamlit as st
+
+from engine.audit.lines import read_lines
+from engine.audit.measure import Measured
+from engine.audit.survey import Line, Subject, audit
+from pages.shell.job import Job, Slot
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "audit.json"
+HEADLINE = "curate_pc/published/strata"
+
+
+class AuditJob(Job):
+    """One subject under attack: the bound as it grows, and the line when it is finished."""
+
+    share = 0.0
+
+    def __init__(self, subject: Subject, runs: int, what: str):
+        super().__init__()
+        self.subject, self.runs, self.what = subject, runs, what
+        self.growth: list[tuple[int, float]] = []
+        self.latest: Measured | None = None
+        self.line: Line | None = None
+
+    def work(self) -> None:
+        """Runs and replays of the subject."""
+        self.line = audit(self.subject, self.runs, cancelled=self.stopped, watch=self._look)
+
+    def so_far(self) -> list[str]:
+        """Runs so far."""
+        done = 0 if self.latest is None else self.latest.runs
+        return [f"{done:,} of {self.runs:,} runs on each side"]
+
+    def _look(self, subject: Subject, measured: Measured) -> None:
+        self.latest, self.share = measured, measured.runs / self.runs
+        self.growth.append((measured.runs, measured.epsilon))
+        time.sleep(0)  # lets the pages draw
+
+
+JOB: Slot[AuditJob] = Slot("audit_job")
+
+
+@st.cache_data(show_spinner=False)
+def example() -> dict[str, Line]:
+    """The finished audit that comes with the project, by key."""
+    return read_lines(str(EXAMPLE))

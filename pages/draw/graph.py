@@ -1,0 +1,150 @@
+"""Graphs on screen. Nothing else in the project knows pyvis."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, FileSystemLoader
+from pyvis.network import Network
+
+from pages.draw.layout import NODE_HEIGHT, Point, box_width
+from pages.draw.links import Link
+from pages.shell.palette import LOOKS, STROKES, Look, stroke_ink
+
+VIS = Path(__file__).resolve().parents[2] / "static" / "vis" / "vis-network.min.js"
+_PAGE = Path(__file__).with_suffix(".html")
+# Relative, so that it also works under a base path; a srcdoc frame resolves it against the page.
+SERVED_VIS = "app/static/vis/vis-network.min.js"
+
+
+def render_graph(
+    names: Sequence[str],
+    links: Sequence[Link],
+    positions: Mapping[str, Point],
+    *,
+    height: int,
+    theme: str = "light",
+    inline: bool = False,
+) -> str:
+    """A complete HTML page of ``height`` pixels that draws the graph with vis-network.
+
+    ``inline`` puts the library into the page (for files that must open offline); otherwise the
+    app serves it. The page names no external address.
+    """
+    look = LOOKS[theme]
+    net = Network(f"{height}px", "100%", directed=True, bgcolor=look.background)
+    net.templateEnv, net.path = _template(theme, inline), _PAGE.name
+    index = {name: str(k) for k, name in enumerate(names)}
+    for name in names:
+        x, y = positions[name]
+        net.add_node(
+            index[name],
+            label=name,
+            x=round(x, 1),
+            y=round(y, 1),
+            shape="box",
+            physics=False,
+            color={"background": look.node, "border": look.border, "highlight": look.node},
+        )
+    for link in links:
+        net.add_edge(index[link.a], index[link.b], **_edge(link, positions, theme))
+    net.set_options(json.dumps(_options(look)))
+    page: str = net.generate_html()
+    return page
+
+
+def _edge(link: Link, positions: Mapping[str, Point], theme: str) -> dict[str, Any]:
+    stroke = STROKES[link.kind]
+    arrows: dict[str, Any] = {"to": {"enabled": link.arrow, "scaleFactor": 0.65}}
+    if stroke.mark:
+        arrows["middle"] = {"enabled": True, "type": stroke.mark, "scaleFactor": 0.6}
+    ink: Any = stroke_ink(link.kind, theme)
+    return {
+        "arrows": arrows,
+        "color": ink if link.opacity == 1.0 else {"color": ink, "opacity": link.opacity},
+        "dashes": list(stroke.dash) or False,
+        "width": stroke.width if link.width is None else link.width,
+        "smooth": _bend(link, positions),
+        **({"title": link.note} if link.note else {}),
+        **({"label": link.label} if link.label else {}),
+    }
+
+
+_BOWS = (0.15, -0.15, 0.25, -0.25, 0.35, -0.35, 0.45, -0.45)  # of a curve, clockwise above 0
+_ALONG = np.linspace(0.06, 0.94, 23)
+
+
+def _bend(link: Link, positions: Mapping[str, Point]) -> dict[str, Any] | bool:
+    """Straight, or the flattest curve that runs under the fewest boxes of other nodes."""
+    others = [(*at, box_width(n)) for n, at in positions.items() if n not in (link.a, link.b)]
+    if not others:
+        return False
+    boxes = np.array(others)
+    start, end = positions[link.a], positions[link.b]
+    best, fewest = 0.0, _hits(start, end, 0.0, boxes)
+    for bow in _BOWS:
+        if not fewest:
+            break
+        if (hits := _hits(start, end, bow, boxes)) < fewest:
+            best, fewest = bow, hits
+    if not best:
+        return False
+    return {"type": "curvedCW" if best > 0 else "curvedCCW", "roundness": abs(best)}
+
+
+def _hits(start: Point, end: Point, bow: float, boxes: np.ndarray) -> int:
+    """How many boxes a curve touches; its middle point is where vis-network puts it."""
+    (ax, ay), (bx, by) = start, end
+    t = _ALONG
+    if bow:
+        angle = np.arctan2(ay - by, bx - ax) + (bow * 0.5 + 0.5) * np.pi
+        reach = (abs(bow) * 0.5 + 0.5) * np.hypot(bx - ax, by - ay)
+        via = ax + reach * np.sin(angle), ay + reach * np.cos(angle)
+    else:
+        via = (ax + bx) / 2, (ay + by) / 2
+    x = (1 - t) ** 2 * ax + 2 * t * (1 - t) * via[0] + t**2 * bx
+    y = (1 - t) ** 2 * ay + 2 * t * (1 - t) * via[1] + t**2 * by
+    near_x = np.abs(x[None] - boxes[:, :1]) < boxes[:, 2:] / 2 + 3
+    near_y = np.abs(y[None] - boxes[:, 1:2]) < NODE_HEIGHT / 2 + 3
+    return int((near_x & near_y).any(axis=1).sum())
+
+
+def _options(look: Look) -> dict[str, Any]:
+    return {
+        "physics": {"enabled": False},
+        "interaction": {"zoomView": False, "hover": False, "selectConnectedEdges": False},
+        "nodes": {
+            "font": {"size": 14, "color": look.font, "face": "sans-serif"},
+            "borderWidth": 1,
+            "chosen": False,
+            "margin": {"top": 6, "bottom": 6, "left": 8, "right": 8},
+        },
+        "edges": {
+            "selectionWidth": 0,
+            "hoverWidth": 0,
+            "chosen": False,
+            "font": {
+                "size": 12,
+                "color": look.font,
+                "face": "sans-serif",
+                "strokeWidth": 4,
+                "strokeColor": look.background,
+                "vadjust": -10,
+            },
+        },
+    }
+
+
+@cache
+def _template(theme: str, inline: bool) -> Environment:
+    """The page that pyvis fills, compiled once; pyvis's own loads from content networks."""
+    loaded = VIS.read_text(encoding="utf-8") if inline else ""
+    served = "" if inline else f' src="{SERVED_VIS}"'
+    env = Environment(loader=FileSystemLoader(_PAGE.parent))
+    env.globals |= {"look": LOOKS[theme], "library": f"<script{served}>{loaded}</script>"}
+    return env

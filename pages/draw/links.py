@@ -1,0 +1,138 @@
+"""Edges to draw: from a matrix, with their class; their legend and their words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import networkx as nx
+import numpy as np
+
+from engine import RunResult
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.metrics import EdgeClass, truth_cpdag
+from engine.graphs.orientation import SHOWN
+from engine.marginals.diagnostics import MarginalDiagnostics
+from pages.shell import words as text
+from pages.shell.palette import STROKES, stroke_ink
+
+RARE = (EdgeClass.CLAIMED, EdgeClass.UNTESTED)
+
+
+@dataclass(frozen=True)
+class Link:
+    """One edge to draw: ``arrow`` a -> b, else undirected; ``kind`` None is a plain edge.
+
+    ``width`` None is the class's own; ``label`` stands on the line and ``note`` under the pointer,
+    both never a person's text.
+    """
+
+    a: str
+    b: str
+    arrow: bool
+    kind: EdgeClass | None = None
+    width: float | None = None
+    opacity: float = 1.0
+    note: str = ""
+    label: str = ""
+
+
+def links_of(
+    matrix: Adjacency,
+    names: Sequence[str],
+    classes: Mapping[tuple[int, int], EdgeClass] | None = None,
+    only: Iterable[EdgeClass] = tuple(EdgeClass),
+) -> list[Link]:
+    """The edges of a CPDAG matrix, each pair once, with its class if ``classes`` are given."""
+    kinds, links = classes or {}, []
+    for i, j in zip(*np.nonzero(np.triu(matrix | matrix.T, 1)), strict=True):
+        kind = kinds.get((int(i), int(j)))
+        if kind is not None and kind not in only:
+            continue
+        a, b = (i, j) if matrix[i, j] else (j, i)
+        links.append(Link(names[a], names[b], bool(matrix[i, j] ^ matrix[j, i]), kind))
+    return links
+
+
+def found_links(result: RunResult, *, waiting: bool = False, missed: bool = False) -> list[Link]:
+    """The learned links with what became of them, as every picture draws them.
+
+    Pairs not tested to the end are there only if ``waiting``, and never have an arrow; ``missed``
+    adds the true links that are not in the result. An arrow in doubt is a line.
+    """
+    kinds = result.classes or dict.fromkeys(result.untested, EdgeClass.UNTESTED)
+    shown = result.tested
+    if waiting:
+        shown = shown.copy()
+        for i, j in result.untested:
+            shown[i, j] = shown[j, i] = True
+    doubted = doubtful(result)
+    drawn = [
+        replace(link, arrow=link.arrow and (link.a, link.b) not in doubted)
+        for link in links_of(shown, result.names, kinds)
+    ]
+    if missed and result.truth is not None:
+        true = truth_cpdag(result.truth, result.names)
+        drawn += links_of(true, result.names, kinds, [EdgeClass.MISSED])
+    return drawn
+
+
+def doubtful(result: RunResult) -> set[tuple[str, str]]:
+    """The result's arrows (a, b) whose own confidence is below the limit of what is drawn."""
+    found, names = result.diagnostics, result.names
+    if not isinstance(found, MarginalDiagnostics):
+        return set()
+    return {
+        (names[i], names[j])
+        for (i, j), p in found.arrow_confidence.items()
+        if p < SHOWN and result.matrix[i, j] and not result.matrix[j, i]
+    }
+
+
+def legend(result: RunResult, theme: str, *, waiting: bool = False) -> str:
+    """HTML: the classes with a sample of their stroke and their counts; the rare ones if any.
+
+    ``waiting`` says that pairs not tested to the end are drawn.
+    """
+    counts = Counter(result.classes.values())
+    items = "".join(
+        f'<span style="white-space:nowrap;margin-right:1.6rem">{sample(kind, theme)}'
+        f"{text.CLASSES[kind.value]} <b>{counts[kind]:,}</b>{_more(result, kind, waiting)}</span>"
+        for kind in EdgeClass
+        if counts[kind] or kind not in RARE
+    )
+    return f'<div class="legend" style="line-height:1.9">{items}</div>'
+
+
+def _more(result: RunResult, kind: EdgeClass, waiting: bool) -> str:
+    """How many of the pairs not tested are true, and whether they are on the picture."""
+    if kind is not EdgeClass.UNTESTED or result.counts is None:
+        return ""
+    hidden = "" if waiting else "; not drawn"
+    return f" ({result.counts.untested_true:,} of them true links{hidden})"
+
+
+def sample(kind: EdgeClass, theme: str) -> str:
+    """HTML: a piece of the class's line with its sign."""
+    stroke, ink = STROKES[kind], stroke_ink(kind, theme)
+    line = (
+        f"display:inline-block;width:2.6rem;margin-right:.5rem;vertical-align:middle;"
+        f"border-top:{stroke.width:.0f}px {stroke.css} {ink};height:0;text-align:center"
+    )
+    sign = f'<span style="position:relative;top:-.95em;color:{ink}">{stroke.sign}</span>'
+    return f'<span style="{line}">{sign if stroke.sign else ""}</span>'
+
+
+def describe(what: str, names: Sequence[str], links: Sequence[Link]) -> str:
+    """The frame's name for screen readers."""
+    return f"{what}: {text.count(len(names), 'node')}, {text.count(len(links), 'edge')}"
+
+
+def as_digraph(names: Sequence[str], matrix: Adjacency) -> nx.DiGraph:
+    """A directed graph to lay out: undirected edges run in column order."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from(names)
+    for link in links_of(matrix, names):
+        graph.add_edge(link.a, link.b)
+    return graph

@@ -1,0 +1,99 @@
+"""The tour's few settings, and the way from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from pages.learn.tour import NETWORKS, ROWS, Tour, draft, tour
+from pages.shell.data import network_sizes
+from pages.shell.fields import spec_of
+from pages.shell.form import bound, seed
+
+# Where the steps do not fit beside the buttons, they have a row of their own below them.
+_NARROW = """
+.st-key-learn-ways button p {white-space: nowrap}
+@media (max-width: 75rem) {
+  .st-key-learn-ways {flex-wrap: wrap; justify-content: space-between}
+  .st-key-learn-ways .st-key-learn-step {order: 3; flex: 1 1 100% !important}
+}
+"""
+
+
+def settings() -> None:
+    """Network, total epsilon, seed of the private runs, behind a button."""
+    now = tour()
+    title = f"{now.network.capitalize()}, ε = {now.total:g} (strict)"
+    with st.popover(title, icon=":material/tune:", type="tertiary", key="learn-settings"):
+        _fields()
+
+
+def _fields() -> None:
+    d = draft()
+    sizes, total = network_sizes(), spec_of(Tour, "total")
+    bound(
+        st.selectbox,
+        "Network",
+        d,
+        "network",
+        key="learn-network",
+        options=NETWORKS,
+        format_func=lambda n: f"{n.capitalize()} · {sizes[n][0]} nodes, {sizes[n][1]} edges",
+    )
+    bound(
+        st.number_input,
+        total.title,
+        d,
+        "total",
+        key="learn-epsilon",
+        min_value=total.low,
+        max_value=total.high,
+        format="%g",
+        help="The private runs on these screens share this total; δ = 1e-6.",
+    )
+    seed(d, "draw", "Noise seed", key="learn-seed")
+    st.caption(f"All of this is a simulation: {ROWS:,} rows drawn from a published network.")
+
+
+def ways(keys: Mapping[str, str], now: str) -> None:
+    """Buttons back and on, and the names of all steps; the chosen one goes into the address."""
+    order = list(keys)
+    place = order.index(now)
+    st.html(f"<style>{_NARROW}</style>")
+    with st.container(key="learn-ways", horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Back",
+            key="learn-back",
+            disabled=place == 0,
+            on_click=_go,
+            args=(order[max(0, place - 1)],),
+        )
+        # Streamlit keeps a widget's own state; the address says which step it is.
+        st.session_state["learn-step"] = now
+        st.segmented_control(
+            "Step",
+            order,
+            key="learn-step",
+            required=True,
+            format_func=lambda key: f"{order.index(key) + 1} {keys[key]}",
+            on_change=_chosen,
+            label_visibility="collapsed",
+            width="stretch",
+        )
+        st.button(
+            "Next",
+            key="learn-next",
+            type="primary",
+            disabled=place == len(order) - 1,
+            on_click=_go,
+            args=(order[min(len(order) - 1, place + 1)],),
+        )
+
+
+def _go(step: str) -> None:
+    st.query_params["step"] = step
+
+
+def _chosen() -> None:
+    st.query_params["step"] = st.session_state["learn-step"]

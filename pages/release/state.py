@@ -1,0 +1,93 @@
+"""A release that goes on: it can be stopped, and says whether it has been paid for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from engine import Dataset
+from engine.data.schema import Schema
+from engine.release.budget import Budgets
+from engine.release.file import Release
+from engine.release.make import make
+from engine.release.settings import COVERED
+from engine.release.signature import own_key
+from pages.shell import words as text
+from pages.shell.job import RUNS, Job, Slot
+
+_LAST = "released"
+
+
+class ReleaseJob(Job):
+    """One release of ``data`` at ``values``, paid by the budget ``name``."""
+
+    queue = RUNS
+
+    def __init__(
+        self,
+        data: Dataset,
+        schema: Schema,
+        values: Mapping[str, Any],
+        name: str,
+        sign: bool = False,
+    ):
+        super().__init__()
+        self._request, self.name = (data, schema, COVERED[0], dict(values)), name
+        self.data = data
+        self.what = f"a release charged to “{text.plain(name)}”"
+        self.charged, self._sign = False, sign
+        self.kept: str | None = None  # its id in the vault
+        self.released: Release | None = None
+
+    def present(self) -> bool:
+        """What has been paid for is not thrown away because a browser lost its connection."""
+        return self.charged or super().present()
+
+    def work(self) -> None:
+        """Charge the budget, then release."""
+        signer = own_key() if self._sign else None
+        self.released = make(
+            *self._request,
+            name=self.name,
+            budgets=Budgets(),
+            signer=signer,
+            cancelled=self.stopped,
+            on_charged=self._paid,
+            on_kept=self._keep,
+        )
+
+    def cost_of_stopping(self) -> str:
+        """What a stop would cost now, in words."""
+        if self.charged:
+            return "It is charged: stopping now gives no release and keeps the charge."
+        if self.place:
+            return "Nothing is charged yet."
+        return "The request is tried out on empty rows. Nothing is charged yet: stopping is free."
+
+    def _paid(self) -> None:
+        self.charged = True
+
+    def _keep(self, kept: str) -> None:
+        self.kept = kept
+
+
+JOB: Slot[ReleaseJob] = Slot("release_job")
+
+
+def begin(
+    data: Dataset, schema: Schema, values: Mapping[str, Any], name: str, *, sign: bool = False
+) -> None:
+    """Start a release, unless one goes on."""
+    if JOB.going() is None:
+        JOB.begin(ReleaseJob(data, schema, values, name, sign), ReleaseJob.patience)
+
+
+def last() -> tuple[Release, Dataset] | None:
+    """The last release of this session, and the data it was made of."""
+    done = JOB.job()
+    if done is not None and done.released is not None:
+        st.session_state[_LAST] = (done.released, done.data)
+    found: tuple[Release, Dataset] | None = st.session_state.get(_LAST)
+    return found

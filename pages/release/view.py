@@ -1,0 +1,197 @@
+"""Budgets, a release on screen and as files, and the check of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from engine import InputError
+from engine.release.budget import Budget, Budgets
+from engine.release.checking import check
+from engine.release.file import NEIGHBOURS, Release, canonical, digest
+from engine.release.noise import ALARM
+from engine.release.page import edge_words, to_html
+from engine.release.reading import loads
+from engine.release.signature import public_key, verify, verify_page
+from engine.release.twin import LABEL, twin
+from engine.release.vault import Vault
+from pages.draw import show
+from pages.release import state as releases
+from pages.release.form import declare
+from pages.shell import export
+from pages.shell import words as text
+from pages.shell.data import in_force
+
+
+def budgets() -> None:
+    """What there is, and a form for a new one."""
+    st.markdown("**Your budgets**")
+    try:
+        found = Budgets().all()
+    except InputError as error:
+        st.error(text.plain(str(error)))
+        return
+    if found:
+        rows = pd.DataFrame([_row(budget) for budget in found])
+        show.table(rows, alt="Budgets and what is left")
+        kept(found)
+    declare(expanded=not found)
+
+
+def kept(budgets: Sequence[Budget]) -> None:
+    """Releases made before, offered again: a closed tab loses nothing."""
+    vault = Vault(Budgets())
+    found = {}
+    for budget in budgets:
+        ids = vault.ids(budget)
+        for c in budget.charges:
+            if c.number in ids:
+                found[ids[c.number]] = f"{c.at} UTC · {budget.name} · ε = {c.epsilon:f}"
+    if not found:
+        return
+    with st.expander(f"Releases that are kept ({len(found)})"):
+        st.caption("Files that were paid for; to have one again costs nothing.")
+        newest = list(found)[::-1]
+        chosen = st.selectbox(
+            "Release",
+            newest,
+            format_func=lambda name: f"{found[name]} · {name}",
+            key="kept-release",
+        )
+        try:
+            files = vault.get(chosen)
+        except InputError as error:
+            st.error(text.plain(str(error)))
+            return
+        _offer(files.text, files.page, f"release_{files.id}", "kept")
+
+
+def _row(budget: Budget) -> dict[str, str]:
+    left = budget.left
+    return {
+        "Budget": budget.name,
+        "ε left": f"{left[0]:f} of {budget.epsilon:f}",
+        "δ left": f"{left[1]:.3g} of {budget.delta:.3g}",
+        "Releases": str(len(budget.charges)),
+    }
+
+
+def live() -> None:
+    """How far the release is, and what it would cost to stop it."""
+    releases.JOB.watch(key="release-stop", more=lambda j: st.info(j.cost_of_stopping()))
+
+
+def ended() -> None:
+    """Why the last release was not made, in one sentence; or the release.
+
+    One that was made of a file before is paid for: it stays, folded away under its own words.
+    """
+    job, last = releases.JOB.job(), releases.last()
+    if job is not None and job.problem and in_force(job.data):
+        (st.warning if job.stopped() else st.error)(text.plain(job.problem))
+    if last is not None and in_force(last[1]):
+        shown(last[0])
+    elif last is not None:
+        with st.expander("Released before, from another file", key="release-before"):
+            shown(last[0])
+
+
+def shown(release: Release) -> None:
+    """Its promise, its edges, its files."""
+    epsilon, delta = text.number(release.total.epsilon), text.number(release.total.delta)
+    st.success(
+        f"Released under (ε, δ) = ({epsilon}, {delta}), charged to “{text.plain(release.name)}”. "
+        f"Neighbours: {NEIGHBOURS}."
+    )
+    job = releases.JOB.job()
+    if job is not None and job.released is release:
+        st.caption(
+            f"Kept as {job.kept}, and offered again under “Releases that are kept”."
+            if job.kept
+            else "It could not be kept beside the budgets: save it now."
+        )
+    if release.signature is not None:
+        st.caption(f"Signed with your key {release.signature.public_key}: give it to your readers.")
+    edges(release)
+    stem = release.name.replace(" ", "_")
+    with st.container(horizontal=True):
+        _offer(canonical(release), to_html(release), f"{stem}_release", "release")
+        export.download(
+            "Synthetic twin (CSV)",
+            lambda: export.as_csv(twin(release, min(release.rows, 100_000)).to_frame()),
+            f"{stem}-synthetic-twin.csv",
+            key="release-twin",
+        )
+    st.caption(f"{LABEL} It costs nothing more.")
+
+
+def _offer(content: str, page: str, stem: str, key: str) -> None:
+    """The two files of a release."""
+    export.download("Release (JSON)", lambda: content, f"{stem}.json", key=f"{key}-json")
+    st.download_button(
+        "For people (HTML)",
+        lambda: page,
+        f"{stem}.html",
+        "text/html",
+        key=f"{key}-html",
+        on_click="ignore",
+        icon=":material/download:",
+    )
+
+
+def edges(release: Release) -> None:
+    """The learned edges with their confidence."""
+    rows = [{"Edge": words, "Confidence": f"{c:.2f}"} for words, c in edge_words(release)]
+    show.table(pd.DataFrame(rows), alt="Edges of the release")
+
+
+def checked() -> None:
+    """Check a release that somebody handed out: no data are needed."""
+    st.markdown("**Check a release**")
+    file = st.file_uploader("Release file (JSON)", type=["json"], key="check-file")
+    page = st.file_uploader("Its page (HTML), if you have it", type=["html"], key="check-page")
+    key = st.text_input("Its maker's public key, if you have it", key="check-key")
+    if file is None:
+        return
+    try:
+        release = loads(file.getvalue())
+        verify(release, public_key(key) if key.strip() else None)
+        if page is not None:
+            verify_page(release, page.getvalue())
+        with st.spinner("Deriving the graph again …"):
+            doubt = check(release)
+    except InputError as error:
+        st.error(text.plain(str(error)))
+        return
+    _consistent(release, doubt)
+    _maker(release, given=bool(key.strip()), page=page is not None)
+    edges(release)
+
+
+def _consistent(release: Release, doubt: float) -> None:
+    epsilon, delta = text.number(release.total.epsilon), text.number(release.total.delta)
+    st.success(
+        f"Consistent: the graph follows from the released numbers alone, and their stated noise is "
+        f"that of (ε, δ) = ({epsilon}, {delta}) for {release.rows:,} records."
+    )
+    st.caption(
+        f"The numbers are not too good for that noise (bound {doubt:.2g}, alarm below {ALARM:g}). "
+        "That it was drawn, and from which records, no file can prove."
+    )
+
+
+def _maker(release: Release, *, given: bool, page: bool) -> None:
+    """Whose the file is, as far as it can be told."""
+    if release.signature is None:
+        st.warning("Not signed: nothing ties it to a maker.")
+    elif given:
+        st.success("Signed with the key that you gave.")
+    else:
+        st.info(
+            f"Signed with the key {release.signature.public_key}: compare it with the one that its "
+            "maker gave you by another way."
+        )
+    belongs = " The page belongs to it." if page else ""
+    st.caption(f"Digest {digest(release)}.{belongs}")

@@ -1,0 +1,50 @@
+"""One page for people who know no statistics: a sentence, a graph, a curve, the limits."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.report import files as report_files
+from pages.report import repeats
+from pages.report import view as report
+from pages.shell import address, present, runs
+from pages.shell import words as text
+from pages.shell.job import look_again
+from pages.shell.palette import theme
+from pages.shell.strip import show_strip
+
+EVERY = 2.5  # seconds between two looks at running repetitions
+
+
+def main() -> None:
+    """The page, top to bottom."""
+    runs.follow("report")
+    run = runs.shown()
+    job = runs.job()
+    link = (run if job is None else job).settings.to_query()
+    if present.presenting():
+        link[present.NAME] = "1"
+    address.write("report", link)
+    # Another run's numbers must not stand beside one that goes on.
+    data, result = (run.data, run.result) if job is None else (job.data, None)
+    present.heading(lambda: show_strip("Report", data, result), key="report")
+    if job is not None:  # another run's numbers must not stand under this link
+        runs.progress_view()
+        return
+    if problem := runs.refusal():
+        st.error(text.plain(problem), icon=":material/error:")
+    found = repeats.repeats_of(run)
+    if found is None or found.wait(repeats.PATIENCE):
+        _content(run, found)
+    else:
+        look_again(lambda: repeats.repeats_of(run), lambda going: _content(run, going), EVERY)
+
+
+def _content(run: runs.Shown, found: repeats.Repeats | None) -> None:
+    report.show(run, found, report.pictures(run, found, theme()), theme())
+    with st.container(key="notes"):
+        if not present.presenting():
+            report_files.files_view(run, found)
+
+
+main()

@@ -1,0 +1,87 @@
+"""Fields as pages declare them, with the engine's ``param``; and the one codec of all addresses.
+
+A declaration is the field's widget, its bounds, and what an address may say of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from engine.params import ParameterError, Parameters, Spec, param
+
+Query = dict[str, str]
+
+
+def choice(default: str, title: str, choices: Sequence[str], **more: Any) -> Any:
+    """Declare a choice of few."""
+    return param(default, kind="choice", title=title, choices=tuple(choices), **more)
+
+
+def slider(default: float, title: str, low: float, high: float, step: float, **more: Any) -> Any:
+    """Declare a number on a slider."""
+    ends = {"low": low, "high": high, "step": step}
+    return param(default, kind="float", title=title, **ends, **more)
+
+
+def among(default: float, title: str, values: Sequence[float], **more: Any) -> Any:
+    """Declare a number that is one of a few."""
+    kind = "int" if isinstance(default, int) else "float"
+    return param(default, kind=kind, title=title, among=tuple(values), **more)
+
+
+def number(default: float, title: str, low: float, high: float, **more: Any) -> Any:
+    """Declare a number that is typed."""
+    kind = "int" if isinstance(default, int) else "float"
+    return param(default, kind=kind, title=title, low=low, high=high, **more)
+
+
+def switch(default: bool, title: str, **more: Any) -> Any:
+    """Declare a yes or no."""
+    return param(default, kind="bool", title=title, **more)
+
+
+def defaults(fields: type[Parameters]) -> dict[str, Any]:
+    """Every field at its start."""
+    return {spec.name: spec.default for spec in fields.specs()}
+
+
+def spec_of(fields: type[Parameters], name: str) -> Spec:
+    """One field's declaration."""
+    return next(spec for spec in fields.specs() if spec.name == name)
+
+
+# The codec ------------------------------------------------------------------------------
+
+
+def encode(specs: Iterable[Spec], values: Mapping[str, Any], prefix: str = "") -> Query:
+    """What differs from the defaults, as words for an address."""
+    known = {spec.name: spec.default for spec in specs}
+    return {
+        f"{prefix}{name}": as_word(values[name])
+        for name, start in known.items()
+        if name in values and values[name] != start
+    }
+
+
+def decode(
+    specs: Iterable[Spec], query: Mapping[str, str], prefix: str = "", *, leniently: bool = False
+) -> dict[str, Any]:
+    """The fields that an address names.
+
+    A word that no field could show raises ParameterError; ``leniently`` it is left out.
+    """
+    found = {}
+    for spec in specs:
+        if (word := query.get(f"{prefix}{spec.name}")) is not None:
+            try:
+                found[spec.name] = spec.check(spec.parse(word))
+            except ParameterError:
+                if not leniently:
+                    raise
+    return found
+
+
+def as_word(value: Any) -> str:
+    """A value as an address has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

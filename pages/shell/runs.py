@@ -1,0 +1,323 @@
+"""Runs: a draft is frozen when it is run; the result is kept under its settings."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from engine import Dataset, InputError, RunResult, run
+from engine.registry import algorithm
+from engine.score.learned import ScoreDiagnostics
+from engine.session import Step
+from pages.shell import address
+from pages.shell import words as text
+from pages.shell.data import costs_of, data_for, in_force, promised
+from pages.shell.drafts import drafted, redraft
+from pages.shell.job import RUNS, Job, Slot, shared
+from pages.shell.settings import OWN, Settings, filled
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A finished run with the settings and data that made it."""
+
+    settings: Settings
+    data: Dataset
+    result: RunResult
+
+
+class RunJob(Job):
+    """One run: what it computes, how far it is, and what came of it.
+
+    ``settings`` is whatever the page wants to find again. ``keep`` gets the result in the thread.
+    ``refused`` hears that the input did not fit.
+    """
+
+    queue = RUNS
+    reports = True  # what a run on own data has spent is known from its result alone
+
+    def __init__(
+        self,
+        settings: Any,
+        key: str,
+        data: Dataset,
+        seed: int | None,
+        params: Mapping[str, Any],
+        keep: Callable[[RunResult], None] = lambda _: None,
+        refused: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__()
+        self.settings, self.key, self.data = settings, key, data
+        self.what = f"{algorithm(key).title} on {text.plain(text.dataset_title(data))}"
+        self._seed, self._params, self._keep, self._refused = seed, params, keep, refused
+        self.result: RunResult | None = None
+        self._order: int | None = None
+        self._steps = 0
+        self._started = time.monotonic()  # or since its turn came
+
+    def so_far(self) -> list[str]:
+        """Order, steps and seconds."""
+        said = [f"order {self._order}"] if self._order is not None else []
+        said += [text.count(self._steps, "step")] if self._steps else []
+        return [*said, f"{time.monotonic() - self._started:.0f} s"]
+
+    def work(self) -> None:
+        """Run, and give the result on."""
+        self._started = time.monotonic()
+        try:
+            result = run(
+                self.key,
+                self.data,
+                seed=self._seed,
+                on_step=self._noted,
+                cancelled=self.stopped,
+                **self._params,
+            )
+        except InputError:
+            self._refused()
+            raise
+        self._keep(result)
+        self.result = result
+
+    def broken(self, error: Exception) -> str:
+        """The thread has no one else to tell."""
+        return (
+            f"The run failed inside the program ({type(error).__name__}); change the settings "
+            "or report it."
+        )
+
+    def _noted(self, step: Step) -> None:
+        self._order, self._steps = step.order, self._steps + 1
+        if self._steps % _YIELD_EVERY == 0:
+            time.sleep(0)  # lets the pages draw
+
+
+JOB: Slot[RunJob] = Slot("job")
+_YIELD_EVERY = 20
+_MOST_KEPT = 32
+_KEPT = threading.Lock()
+
+
+@st.cache_resource(show_spinner=False)
+def _finished() -> OrderedDict[Any, RunResult]:
+    """Finished runs on public data, shared by all sessions; the oldest go first."""
+    return OrderedDict()
+
+
+@st.cache_resource(show_spinner=False)
+def _going() -> OrderedDict[Hashable, RunJob]:
+    """Runs on public data that go on."""
+    return OrderedDict()
+
+
+def _left_behind(job: RunJob) -> bool:
+    """Whether it goes on for a browser that has gone."""
+    return job.running and not job.stopping and not job.present()
+
+
+def _keep(store: OrderedDict[Any, RunResult], key: Any, result: RunResult) -> None:
+    if result.status == "cancelled":
+        return
+    with _KEPT:
+        store[key] = result
+        while len(store) > _MOST_KEPT:
+            store.popitem(last=False)
+
+
+def begun(settings: Settings) -> Shown | RunJob:
+    """The same run if it is known, else a job that has started; raises InputError in one sentence.
+
+    A run on own data draws secret noise and is on their meter from before it begins.
+    """
+    data, chosen = data_for(settings.source), settings.params
+    asked = settings, settings.algorithm, data, settings.seed, chosen
+    if settings.seed is None:
+        meter, cost = costs_of(data), object()
+        meter.begin(cost, promised(settings.algorithm, chosen, data))
+        job = RunJob(
+            *asked,
+            keep=lambda result: meter.settle(cost, result.spent),
+            # one that is refused before it draws anything costs nothing
+            refused=lambda: meter.forget(cost),
+        )
+        job.start()
+        return job
+    store = _finished()
+    key = (data.identity, data.name, settings.algorithm, tuple(chosen.items()), settings.seed)
+    if (known := store.get(key)) is not None:
+        return Shown(settings, data, known)
+    # A page that is loaded anew goes on with its own run.
+    made = partial(RunJob, *asked, keep=lambda result: _keep(store, key, result))
+    return shared(_going(), key, _left_behind, made)
+
+
+def _ended(job: RunJob) -> Shown:
+    """What came of a job that has ended; raises InputError in one sentence."""
+    if job.result is None:
+        raise InputError(job.problem)
+    return Shown(job.settings, job.data, job.result)
+
+
+def compute(settings: Settings) -> Shown:
+    """Run to the end, or look the same run up; raises InputError in one sentence."""
+    found = begun(settings)
+    if isinstance(found, Shown):
+        return found
+    while not found.wait(0.5):
+        pass
+    return _ended(found)
+
+
+def freeze(settings: Settings) -> None:
+    """Run the settings and show the result; on bad input keep what was there, with the reason.
+
+    A run that takes longer than a moment goes on as :func:`job`, in the place of one before.
+    """
+    before = job()
+    if before is not None and before.settings == settings:
+        return
+    if before is not None:
+        before.cancel()
+    JOB.forget()
+    st.session_state["refused"] = st.session_state["stopped"] = None
+    try:
+        found = begun(settings)
+    except InputError as error:
+        st.session_state["refused"] = (settings, str(error))
+        return
+    if isinstance(found, Shown):
+        st.session_state["shown"] = found
+        return
+    JOB.show(found)
+    found.wait(RunJob.patience)
+    settle()
+
+
+def job() -> RunJob | None:
+    """The run that is still going on in this session, if any; on a file that has gone it ends."""
+    settle()
+    going = JOB.job()
+    if going is not None and not in_force(going.data):
+        going.cancel()
+        JOB.forget()
+        going = None
+    return going
+
+
+def progress_view() -> None:
+    """The session's running job."""
+    JOB.watch(key="cancel-run")
+
+
+def settle() -> None:
+    """Show what came of a job that has ended meanwhile."""
+    done = JOB.job()
+    if done is None or done.running:
+        return
+    JOB.forget()
+    try:
+        found = _ended(done)
+    except InputError as error:
+        st.session_state["refused"] = (done.settings, str(error))
+        return
+    if found.result.status == "cancelled" and not decided(found.result):
+        st.session_state["stopped"] = done.settings
+        return
+    st.session_state["shown"] = found
+
+
+def decided(result: RunResult) -> bool:
+    """Whether a stopped run got far enough for its graph to say anything."""
+    found = result.diagnostics
+    moved = isinstance(found, ScoreDiagnostics) and bool((found.weights != 0).any())
+    return result.ci_tests > 0 or moved
+
+
+def stopped(now: Settings) -> bool:
+    """Whether these settings' run was stopped before it had anything to show."""
+    return bool(st.session_state.get("stopped") == now)
+
+
+def shown() -> Shown:
+    """The run on screen; at a session's start the one that the link names, or the default.
+
+    While the link's run goes on, and where it fails, the default is there; as it is where the run
+    was on a file that another has replaced.
+    """
+    settle()
+    if "shown" not in st.session_state:
+        _begin(st.query_params.to_dict())
+    run: Shown = st.session_state["shown"]
+    if not in_force(run.data):
+        run = st.session_state["shown"] = compute(_default())
+    return run
+
+
+def _default() -> Settings:
+    """Priv-PC on Asia."""
+    return Settings(params=filled("priv_pc", {}))
+
+
+def _begin(query: dict[str, str]) -> None:
+    """Show what an address asks for; where it fails, the default and a sentence."""
+    default = _default()
+    wanted, problem = default, None
+    try:
+        if query:
+            wanted = Settings.from_query(query)
+            data_for(wanted.source)
+    except InputError as error:
+        wanted, problem = default, str(error)
+    redraft(wanted)
+    freeze(wanted)
+    if "shown" not in st.session_state:
+        st.session_state["shown"] = compute(default)
+    if problem:
+        st.session_state["refused"] = (drafted(), problem)
+
+
+def follow(page: str) -> None:
+    """After Back or Forward show the run the address names.
+
+    A run on own data is never made anew for that: it would spend ε.
+    """
+    query = address.arrived(page)
+    if query is not None and query.get("data") != OWN and "shown" in st.session_state:
+        _begin(query)
+
+
+def follow_source(page: str) -> None:
+    """After Back or Forward the form names the dataset of the address; the rest of it stays."""
+    query = address.arrived(page)
+    if query is None or "shown" not in st.session_state:
+        return
+    named = {name: word for name, word in query.items() if name in ("data", "n", "sample")}
+    if named or not drafted().source.own:  # an address without a dataset may be one of own data
+        try:
+            redraft(replace(drafted(), source=Settings.from_query(named).source))
+        except InputError as error:
+            st.session_state["refused"] = (drafted(), str(error))
+
+
+def refusal() -> str | None:
+    """Why the settings now in the form could not be run, if they were tried."""
+    refused: tuple[Settings, str] | None = st.session_state.get("refused")
+    return refused[1] if refused and refused[0] == drafted() else None
+
+
+def stale(now: Settings) -> bool:
+    """Whether the result on screen belongs to other settings than those in the form."""
+    run: Shown = st.session_state["shown"]
+    return now != run.settings
+
+
+def write_link(settings: Settings) -> None:
+    """Put the settings into the address, unless they are the default."""
+    address.write("run", {} if settings == _default() else settings.to_query())

@@ -1,0 +1,120 @@
+"""What fixes a run: dataset, algorithm, parameters, seed; and the same as a link."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine import InputError
+from engine.data.networks import load_network
+from engine.data.simulated import parse_name
+from engine.params import ParameterError, Spec, relevant
+from engine.registry import algorithm
+from pages.shell.fields import Query, as_word, decode
+
+OWN, SEM = "own", "sem"
+MOST_SEED = 2**53 - 1  # the largest whole number that a browser's field holds
+MIN_ROWS, MAX_ROWS = 100, 1_000_000
+MAX_SEM_CELLS = 20_000_000  # numeric values of a simulated model, 8 bytes each
+_SEED: Mapping[str, Any] = {"kind": "int", "default": 0, "low": 0, "high": MOST_SEED}
+# What is drawn: rows (their bounds: check_rows), their seed, the noise's seed.
+DRAWN = (
+    Spec(name="n", kind="int", default=100_000, title="Rows n"),
+    Spec(name="sample", title="Data seed", **_SEED),
+    Spec(name="seed", title="Noise seed", **_SEED),
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Which dataset: a bundled network or a simulated model ("sem:er:10:20:gaussian") with n rows
+    and a sampling seed, or the person's own.
+    """
+
+    name: str = "asia"
+    n: int = 100_000
+    seed: int = 0
+    fingerprint: str = ""
+
+    @property
+    def own(self) -> bool:
+        return self.name == OWN
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that fixes a run. ``seed`` is None for own data: each run draws a secret one."""
+
+    source: Source = Source()
+    algorithm: str = "priv_pc"
+    params: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = 0
+
+    def to_query(self) -> Query:
+        """The settings as query parameters; never data, and no seed that hides a person."""
+        query = {"data": self.source.name, "algorithm": self.algorithm}
+        if not self.source.own:
+            query |= {"n": str(self.source.n), "sample": str(self.source.seed)}
+        if self.seed is not None:
+            query["seed"] = str(self.seed)
+        known = {s.name for s in algorithm(self.algorithm).params.specs()}
+        return query | {k: as_word(v) for k, v in self.params.items() if k in known}
+
+    @classmethod
+    def from_query(cls, query: Mapping[str, str]) -> Settings:
+        """Settings from a link; raises InputError in one sentence where they do not fit."""
+        name = query.get("data", "asia")
+        if name == OWN:
+            raise InputError(
+                "This link was made with a person's own data, which a link never carries: "
+                "upload the file, then press Run."
+            )
+        if is_simulated(name):
+            parse_name(name)
+        else:
+            load_network(name)
+        chosen = algorithm(query.get("algorithm", "priv_pc"))
+        values = decode(chosen.params.specs(), query)
+        chosen.params.build(values)
+        if (columns := chosen.columns) is not None:
+            raise InputError(
+                f"{chosen.title} takes data of {columns} columns: it has a page of its own."
+            )
+        drawn = {spec.name: spec.default for spec in DRAWN} | decode(DRAWN, query)
+        source = Source(name, drawn["n"], drawn["sample"])
+        check_rows(source)
+        return cls(source, chosen.key, filled(chosen.key, values), drawn["seed"])
+
+
+def is_simulated(name: str) -> bool:
+    """Whether the name is that of a simulated linear model."""
+    return name.startswith("sem:")
+
+
+def fits(spec: Spec, value: Any) -> bool:
+    """Whether the declaration admits the value."""
+    try:
+        spec.check(value)
+    except ParameterError:
+        return False
+    return True
+
+
+def filled(key: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """A value for every parameter of the algorithm that has an effect, in declared order."""
+    specs = algorithm(key).params.specs()
+    full = {s.name: values.get(s.name, s.default) for s in specs}
+    return {s.name: full[s.name] for s in relevant(specs, full)}
+
+
+def check_rows(source: Source) -> None:
+    """Raise InputError for a number of rows or a seed that is not drawn here."""
+    if not isinstance(source.seed, int) or not 0 <= source.seed <= MOST_SEED:
+        raise InputError(f"The data seed must be from 0 to {MOST_SEED:,}.")
+    if not isinstance(source.n, int) or not MIN_ROWS <= source.n <= MAX_ROWS:
+        raise InputError(f"Rows n must be from {MIN_ROWS:,} to {MAX_ROWS:,} here.")
+    if is_simulated(source.name) and source.n * parse_name(source.name)[1] > MAX_SEM_CELLS:
+        raise InputError(
+            f"Rows times nodes of a simulated model may be at most {MAX_SEM_CELLS:,} here."
+        )

@@ -1,0 +1,166 @@
+"""Numbers and sentences as the pages show them."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from engine import Dataset
+from engine.algorithm import WHOLE_RUN, Algorithm
+from engine.data.simulated import parse_name
+from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS
+from engine.data.simulated_pairs import NOISES as PAIR_NOISES
+from engine.errors import InputError
+from engine.graphs import metrics
+from engine.registry import ALGORITHMS
+from engine.runner import RunResult
+from engine.statistics.registry import STATISTICS
+
+LABELS = {
+    **{key: statistic.label for key, statistic in STATISTICS.items()},
+    "strict": "Strict",
+    "published": "Published",
+    "p": "p-value",
+    "z": "|z|",
+    "auto": "Auto",
+    "best": "Best",
+    "off": "Off",
+    "er": "Erdős–Rényi",
+    "sf": "Scale-free",
+    "gaussian": "Gaussian",
+    "exponential": "Exponential",
+    "gumbel": "Gumbel",
+    "hsic": "HSIC",
+    "root_hsic": "√HSIC",
+    "iqr": "IQR",
+    "variance": "Variance",
+    "vote": "Vote over blocks (ours)",
+    "difference": "One difference (ours)",
+    "scores": "Two scores (the paper)",
+    **{word: word.capitalize() for word in (*MECHANISMS, *HELD_OUT, *PAIR_NOISES, *CAUSES)},
+}
+
+# What the pages call the classes of edges (engine.graphs.metrics.EdgeClass, by value).
+CLASSES = {
+    "correct": "Found, direction right",
+    "direction claimed": "Found, direction claimed; these data cannot tell",
+    "wrong direction": "Found, direction wrong",
+    "extra": "Invented",
+    "missed": "Missed",
+    "not tested": "Not tested to the end",
+}
+# What the pages call the scores against a truth, and the fields of Metrics they are.
+SCORES = {title[0].upper() + title[1:]: field for field, title in metrics.SCORES.items()}
+NOTHING = "nothing"  # what can be defended where no finite ε holds
+
+RESEARCH_TOOL = (
+    "Neighbours differ in one replaced row; n, columns and levels count as public. A research "
+    "tool: its noise is not hardened against floating-point attacks."
+)
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with three significant digits, thousands grouped, "nothing" for no limit."""
+    if value is None:
+        return "–"
+    if math.isinf(value):
+        return NOTHING if value > 0 else "–"
+    if value and (abs(value) < 1e-3 or abs(value) >= 1e7):
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+        return f"{mantissa}e{int(exponent)}"
+    if abs(value) >= 10 ** (digits - 1):
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}"
+
+
+def count(value: int, noun: str) -> str:
+    """A count with its noun in the right number, e.g. "1 edge", "2 edges"."""
+    return f"{value:,} {noun}{'' if value == 1 else 's'}"
+
+
+def label(value: Any) -> str:
+    """The field's name for a declared choice."""
+    return LABELS.get(str(value), str(value))
+
+
+def dataset_title(data: Dataset) -> str:
+    """The dataset's name as a heading shows it."""
+    if not data.public:
+        return data.name
+    if data.name.startswith("pair:"):
+        return ", ".join(["Pair", *map(label, data.name.split(":")[1:])])
+    if data.name.startswith("tuebingen:"):
+        return data.name.replace("tuebingen:", "Tübingen, ")
+    try:
+        graph, _, _, noise = parse_name(data.name)
+    except InputError:
+        return data.name.capitalize()
+    return f"SEM, {label(graph)}, {label(noise)}"
+
+
+def file_stem(data: Dataset) -> str:
+    """The dataset's name as part of a file name."""
+    return data.name.replace(":", "_")
+
+
+def safe(text: str) -> str:
+    """A person's text as HTML that means the text itself."""
+    return html.escape(text, quote=True)
+
+
+def plain(text: str) -> str:
+    """A person's text inside Markdown, without its marks having an effect."""
+    escaped = "".join(f"\\{c}" if c in "\\`*_[]<>$~:" else c for c in text.replace("\n", " "))
+    return f"\\{escaped}" if escaped[:1] in ("#", "-", "+") else escaped
+
+
+def mode(algorithm: Algorithm, values: Mapping[str, Any]) -> str:
+    """ "none" | "strict" | "published": what kind of guarantee these settings carry."""
+    return str(values.get("guarantee", "strict")) if algorithm.private else "none"
+
+
+def epsilon_meaning(algorithm: Algorithm, values: Mapping[str, Any], n: int | None) -> str:
+    """One sentence on what the chosen ε means, and one more where δ is too large."""
+    kind, epsilon = mode(algorithm, values), values.get("epsilon")
+    if kind == "none":
+        return "No privacy: the data are read without noise, so nothing is promised to anyone."
+    if not isinstance(epsilon, int | float) or not epsilon > 0:
+        return "ε must be a number above 0."
+    if kind == "published":
+        pays = algorithm.epsilon_pays
+        what = "is the paper's total" if pays == WHOLE_RUN else f"pays for {pays}, not for all"
+        text = f"Published: ε = {number(epsilon)} {what}; the result shows what can be defended."
+    else:
+        text = _strict_meaning(float(epsilon), float(values.get("delta", 0.0)))
+    delta = values.get("delta", 0.0)
+    if n and isinstance(delta, int | float) and delta * n >= 1:
+        text += f" δ is not below 1/n = {number(1 / n)}: it allows exposing whole rows."
+    return text
+
+
+def _strict_meaning(epsilon: float, delta: float) -> str:
+    if epsilon > 30:
+        return "Strict total: e^ε is astronomically large, so this is no protection in practice."
+    text = "Strict total: an attacker's odds about any one person change by at most a factor"
+    text += f" {number(math.exp(epsilon), 2)} (e^ε), outside probability δ = {number(delta)}."
+    return text + (" That is weak protection." if epsilon > 5 else "")
+
+
+def guarantee_label(result: RunResult) -> tuple[str, str]:
+    """(ε as a short text, what guarantee it carries) for a finished run."""
+    epsilon = getattr(result.params, "epsilon", None)
+    if epsilon is None:
+        return "none", "no privacy: noise-free run"
+    if result.ledger.undefended:
+        return number(epsilon), "nothing can be defended"
+    if result.ledger.cap is not None:
+        spent = result.ledger.cap
+        return number(spent.epsilon), f"strict total, δ = {number(result.spent.delta)}"
+    pays = ALGORITHMS[result.algorithm].epsilon_pays or ""
+    if pays == WHOLE_RUN:
+        able = number(result.spent.epsilon) if math.isfinite(result.spent.epsilon) else NOTHING
+        return number(epsilon), f"the paper's total; defended: {able}"
+    return number(epsilon), f"published, for {pays.split(' (')[0]}: not a total"
