@@ -27,6 +27,7 @@ class PageEntry:
 
 
 PAGES = (
+    PageEntry("Explore", "explore"),
     PageEntry("Run", "run"),
     PageEntry("Learn", "learn"),
     PageEntry("Compare", "compare"),
