@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
-from engine.studies.scene import kept_scene, kept_scenes
+from engine.studies.scene import ALGORITHMS, kept_scene, kept_scenes
 from pages.draw.scene import given, show_scene, words
+
+FIRST = "asia"
 
 
 @st.cache_data(show_spinner=False)
 def content(name: str) -> dict[str, Any]:
     """What the browser needs of a scene that comes with the project."""
     return given(kept_scene(name), {})
+
+
+def asked() -> dict[str, Any]:
+    """The frame that the address asks for; what does not fit is left out."""
+    query = st.query_params
+    method, epsilon, draw = query.get("algorithm"), query.get("epsilon", ""), query.get("draw", "")
+    return {
+        "method": method if method in ("pc", *ALGORITHMS) else None,
+        "epsilon": _positive(epsilon) or 1.0,
+        "draw": int(draw) if draw.isascii() and draw.isdigit() and len(draw) < 5 else 0,
+        "ghost": query.get("ghost") == "true",
+    }
+
+
+def _positive(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 < value < math.inf else None
 
 
 def rested(frame: Mapping[str, Any]) -> None:
@@ -29,21 +52,48 @@ def rested(frame: Mapping[str, Any]) -> None:
     )
 
 
+def yours(frame: Mapping[str, Any]) -> None:
+    """Remember that this frame is to be run on the page Run."""
+    st.session_state["explore-yours"] = dict(frame)
+
+
+def make_it_yours(name: str) -> None:
+    """Go to Run with the settings of the frame, if that was asked for."""
+    frame = st.session_state.pop("explore-yours", None)
+    if frame is None:
+        return
+    query = {"data": name, "algorithm": frame["method"], "seed": str(frame["draw"])}
+    if frame["method"] != "pc":
+        query |= {"epsilon": str(frame["epsilon"]), "guarantee": "strict"}
+    else:
+        query |= {"statistic": "g2"}
+    st.switch_page("pages/run/page.py", query_params=query)
+
+
+def chosen() -> str:
+    """The dataset whose scene is shown: the one in the address, or another that was clicked."""
+    names = sorted(kept_scenes(), key=lambda name: name != FIRST)
+    if "explore-data" not in st.session_state and st.query_params.get("data") in names:
+        st.session_state["explore-data"] = st.query_params["data"]
+    found = st.segmented_control(
+        "Dataset",
+        names,
+        format_func=lambda name: words()[name]["title"],
+        key="explore-data",
+        label_visibility="collapsed",
+    )
+    name = str(found or FIRST)
+    if name != st.query_params.get("data", FIRST):
+        st.query_params["data"] = name
+    return name
+
+
 def main() -> None:
     """The page, top to bottom."""
-    names = {name: words()[name]["title"] for name in kept_scenes()}
-    chosen = st.segmented_control(
-        "Dataset", list(names), format_func=names.__getitem__, default="asia",
-        label_visibility="collapsed",
-    )  # fmt: skip
-    query = st.query_params
-    start = {
-        "method": query.get("algorithm"),
-        "epsilon": float(query.get("epsilon", 1)),
-        "draw": int(query.get("draw", 0)),
-        "ghost": query.get("ghost") == "true",
-    }
-    show_scene(content(chosen or "asia"), start, rested, lambda frame: None)
+    st.html('<h1 class="unseen">Explore</h1>')
+    name = chosen()
+    make_it_yours(name)
+    show_scene(content(name), asked(), rested, yours)
 
 
 main()

@@ -16,6 +16,7 @@ ICON = Path(__file__).parent / "icon.svg"
 
 # The little that the theme's settings cannot say.
 _CSS = """
+.unseen {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}
 .stMainBlockContainer {padding: 4rem 2.2rem 3rem}
 [data-testid="stMetricValue"] {font-size: 1.6rem; font-variant-numeric: tabular-nums}
 .st-key-notice {min-height: 4.2rem}

@@ -72,7 +72,7 @@ export class Scene {
     });
     const p = this.parts;
     this.root.append(
-      el("div", {class: "top"}, el("h1", {}, this.given.question), p.about),
+      el("div", {class: "top"}, el("h2", {class: "question"}, this.given.question), p.about),
       el("div", {class: "main"}, p.methods, el("div", {class: "stage"}, svg), p.table,
         el("div", {class: "panel"}, this.dial, el("div", {class: "ends"},
           el("span", {}, "nobody recognisable"), p.value, el("span", {}, "everything exact"))), p.buttons),
