@@ -19,7 +19,11 @@ from pages.shell.palette import stroke_ink
 from pages.shell.theme import theme
 
 ROOT = Path(__file__).resolve().parents[2]
-_MODULES = ("model", "graph", "dots", "scene")
+# The modules behind a component, each after those it imports.
+_MODULES = {
+    "component": ("dom", "model", "graph", "dots", "scene"),
+    "noise_component": ("dom", "noise"),
+}
 _INKS = {
     "--found": EdgeClass.CORRECT,
     "--claimed": EdgeClass.CLAIMED,
@@ -35,7 +39,7 @@ _IMPORT = re.compile(r"(?m)^import .* from \"\./\w+\.js\";\n")
 def script(last: str = "component") -> str:
     """The modules as one: a component has no address that others could be imported from."""
     folder = ROOT / "static" / "scene"
-    parts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in _MODULES]
+    parts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in _MODULES[last]]
     inner = "\n".join(re.sub(r"(?m)^export (?!default)", "", _IMPORT.sub("", p)) for p in parts)
     end = (folder / f"{last}.js").read_text(encoding="utf-8")
     return inner + "\n" + _IMPORT.sub("", end)
@@ -117,3 +121,9 @@ def show_scene(
         on_frame_change=lambda: tell("frame", rested),
         on_yours_change=lambda: tell("yours", yours),
     )
+
+
+def show_noise(test: Mapping[str, float], key: str) -> None:
+    """One noisy test to drag: its score, the level it is compared with, sensitivity, epsilon."""
+    component = st.components.v2.component("noise", js=script("noise_component"), css=style())
+    component(key=key, data={**test, "inks": inks(theme())})

@@ -1,21 +1,11 @@
 // The scene: one graph, one dial, a dot for each draw, one sentence. Nothing here asks a server.
+import {el} from "./dom.js";
 import {Dots} from "./dots.js";
 import {Graph} from "./graph.js";
 import {counts, figure, frame, guesses, mean, nearest, read, ready, share, drowns, count, ABSENT} from "./model.js";
 
 const NARROW = 620;  // CSS pixels below which the narrow layout is drawn
 const HOLD = 170;    // milliseconds between draws while Shake is held
-
-/** A node with text or children; text never becomes markup. */
-function el(tag, attributes = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
-    else if (value !== false && value !== null) node.setAttribute(name, value === true ? "" : value);
-  }
-  node.append(...children);
-  return node;
-}
 
 export class Scene {
   /** @param {HTMLElement} root @param {{rested?: (state: any) => void, yours?: (state: any) => void}} hooks */
