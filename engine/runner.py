@@ -27,7 +27,7 @@ from engine.registry import algorithm
 from engine.session import Session, Step
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RunResult:
     """What one run found, what it cost, and how it got there.
 
@@ -62,6 +62,13 @@ class RunResult:
     separating: Mapping[frozenset[int], Sequence[frozenset[int]]]
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     untested: frozenset[tuple[int, int]] = frozenset()
+
+    def __repr__(self) -> str:
+        """One line: what ran on what, what it found and what it spent."""
+        return (
+            f"<RunResult {self.algorithm} on {self.dataset!r}: {len(self.skeleton)} links, "
+            f"{self.ci_tests:,} tests, {self.status}, epsilon {self.spent.epsilon:.4g}>"
+        )
 
     @cached_property
     def skeleton(self) -> set[frozenset[str]]:
@@ -169,7 +176,7 @@ def _ledger(chosen: Algorithm, data: Dataset, params: Parameters, seed: int | No
     ledger = chosen.ledger(data, params)
     if not data.public and seed is not None:
         ledger.void(GIVEN_SEED)
-    if not (data.public or data.declared or chosen.schema_free(params)):
+    if not (data.public or data.declared):
         ledger.void(FOUND_SCHEMA)
     return ledger
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.compare.form import pin_form
-from pages.compare.graphs import graphs
-from pages.compare.pins import follow, keep_address, pins, refused
-from pages.compare.tables import edges, scores, settings
+from pages.compare.state import follow, keep_address, pins, refused
+from pages.compare.view import edges, graphs, scores, settings
 from pages.shell import runs
 from pages.shell import words as text
 from pages.shell.strip import show_strip

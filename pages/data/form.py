@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from engine import InputError
-from engine.data.survey import ROWS, survey
-from pages.data import schema as states
+from engine.data.schema import LEVEL, Column, Schema
+from engine.data.survey import ROWS, Found, survey
+from pages.data import form as states
 from pages.shell import export
 from pages.shell import words as text
 from pages.shell.data import OwnFile, own_data, own_file
@@ -20,8 +23,9 @@ ABOUT = (
     "read off the rows: state it from what you know beside them (a codebook, the questionnaire, "
     f"common sense). The table starts with what was found in the first {ROWS:,} rows, which is "
     "not public. Check each row, correct it, and tick “I state this”. A cell that your schema does "
-    "not foresee counts as the value that you give under “All else counts as” (the first level, "
-    "or the lowest value, if you give none); outside its bounds a number counts as the nearest."
+    "not foresee counts as the value that you give under “All else counts as” (the first level if "
+    "you give none; of numbers a number, or “level” for a level of their own, and if you give none "
+    "a missing number is refused); outside its bounds a number counts as the nearest."
 )
 
 OPEN = "State the schema (starts from exact values found in your data, which are not private)"
@@ -88,3 +92,87 @@ def _edit(file: OwnFile, found: pd.DataFrame) -> None:
             st.error(text.plain(str(error)))
             return
         st.rerun()
+
+
+# The schema that a person states: rows of a table to edit, and what becomes of them ------
+
+
+KINDS = ("ordered", "unordered", "numeric")
+USE, NAME, TYPE, LEVELS = "Use", "Column", "Type", "Levels in order"
+LOW, HIGH, BINS, OTHER = "Lowest", "Highest", "Bins", "All else counts as"
+STATE, SEEN = "I state this", "Found in your data (not public)"
+FIELDS = (USE, NAME, TYPE, LEVELS, LOW, HIGH, BINS, OTHER, STATE, SEEN)
+_REST = "other"
+
+
+def proposal(found: Sequence[Found]) -> pd.DataFrame:
+    """One row a column, as found; nothing is stated yet."""
+    return pd.DataFrame([_row(column) for column in found], columns=list(FIELDS))
+
+
+def _row(column: Found) -> dict[str, Any]:
+    levels = list(column.levels)
+    if levels and column.missing and _REST not in levels:
+        levels.append(_REST)  # missing values are kept, as a level of their own
+    kind = column.kind if column.kind in KINDS else "unordered"
+    seen = f"{column.distinct:,} values" + (f", {column.missing:,} missing" * bool(column.missing))
+    return {
+        USE: column.kind in KINDS,
+        NAME: column.name,
+        TYPE: kind,
+        LEVELS: ", ".join(levels),
+        LOW: column.low,
+        HIGH: column.high,
+        BINS: 5 if kind == "numeric" else None,
+        OTHER: _gap(kind, levels) if column.missing else None,
+        STATE: False,
+        SEEN: f"an identifier, left out: {seen}" if column.kind == "identifier" else seen,
+    }
+
+
+def _gap(kind: str, levels: list[str]) -> str | None:
+    """What missing values are proposed to count as: a level of their own."""
+    if kind == "numeric":
+        return LEVEL
+    return _REST if levels else None
+
+
+def unstated(rows: pd.DataFrame) -> list[str]:
+    """The used columns that the person has not stated as public facts yet."""
+    waiting = rows[rows[USE].astype(bool) & ~rows[STATE].astype(bool)]
+    return [str(name) for name in waiting[NAME]]
+
+
+def stated_schema(rows: pd.DataFrame) -> Schema:
+    """The schema of the rows; InputError where one is not stated, or does not fit."""
+    if missing := unstated(rows):
+        listed = ", ".join(missing[:3]) + (" …" if missing[3:] else "")
+        raise InputError(
+            f"Tick “{STATE}” for {listed}: what was found in your data is not public until you "
+            "state it from other knowledge."
+        )
+    used = rows[rows[USE].astype(bool)]
+    return Schema(tuple(_column(row) for row in used.to_dict("records")))
+
+
+def _column(row: Mapping[Any, Any]) -> Column:
+    other = None if _empty(row[OTHER]) else str(row[OTHER]).strip()
+    name, kind = str(row[NAME]), str(row[TYPE])
+    if kind != "numeric":
+        levels = [part.strip() for part in str(row[LEVELS] or "").split(",")]
+        return Column(name=name, type=kind, levels=tuple(filter(None, levels)), other=other)
+    if _empty(row[LOW]) or _empty(row[HIGH]):
+        raise InputError(f"Give the lowest and highest value that {name!r} can have.")
+    try:
+        rest = other if other in (None, LEVEL) else float(other)
+    except ValueError:
+        raise InputError(
+            f"All else of {name!r} counts as a number or as “{LEVEL}”, not {other!r}."
+        ) from None
+    bounds = (float(row[LOW]), float(row[HIGH]))
+    bins = 5 if _empty(row[BINS]) else int(row[BINS])
+    return Column(name=name, type=kind, bounds=bounds, bins=bins, other=rest)
+
+
+def _empty(value: Any) -> bool:
+    return value is None or pd.isna(value) or str(value).strip() == ""

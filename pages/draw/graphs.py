@@ -16,7 +16,7 @@ from pages.draw.layout import Point, frame_height, frame_scale, place
 from pages.draw.links import Link, as_digraph, describe, legend, links_of
 from pages.draw.strength import strengths, weighted
 from pages.shell import words as text
-from pages.shell.theme import theme
+from pages.shell.palette import theme
 from pages.shell.verdict import kinds_of
 
 SIDE_BY_SIDE, OVERLAY = "Side by side", "Overlay"

@@ -6,22 +6,23 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from pages.learn.tour import HIGH, LOW, NETWORKS, ROWS, draft, tour
+from pages.learn.tour import NETWORKS, ROWS, Tour, draft, tour
 from pages.shell.data import network_sizes
-from pages.shell.fields import bound, seed
+from pages.shell.fields import spec_of
+from pages.shell.form import bound, seed
 
 
 def settings() -> None:
     """Network, total epsilon, seed of the private runs, behind a button."""
     now = tour()
-    title = f"{now.network.capitalize()}, ε = {now.epsilon:g} (strict)"
+    title = f"{now.network.capitalize()}, ε = {now.total:g} (strict)"
     with st.popover(title, icon=":material/tune:", type="tertiary", key="learn-settings"):
         _fields()
 
 
 def _fields() -> None:
     d = draft()
-    sizes = network_sizes()
+    sizes, total = network_sizes(), spec_of(Tour, "total")
     bound(
         st.selectbox,
         "Network",
@@ -33,16 +34,16 @@ def _fields() -> None:
     )
     bound(
         st.number_input,
-        "ε of a whole private run (strict)",
+        total.title,
         d,
-        "epsilon",
+        "total",
         key="learn-epsilon",
-        min_value=LOW,
-        max_value=HIGH,
+        min_value=total.low,
+        max_value=total.high,
         format="%g",
         help="The private runs on these screens share this total; δ = 1e-6.",
     )
-    seed(d, "seed", "Noise seed", key="learn-seed")
+    seed(d, "draw", "Noise seed", key="learn-seed")
     st.caption(f"All of this is a simulation: {ROWS:,} rows drawn from a published network.")
 
 

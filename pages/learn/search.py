@@ -22,8 +22,8 @@ from pages.draw.player import player
 from pages.learn.tour import Tour, shown_run
 from pages.report.view import links
 from pages.shell import words as text
+from pages.shell.palette import theme
 from pages.shell.present import presenting
-from pages.shell.theme import theme
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
 # The player takes what the step's words leave of a screen: so much stands around it.
@@ -95,7 +95,7 @@ def search_view(now: Tour) -> None:
     result = {
         PERFECT: lambda: shown_run(now, "pc", seed=0, statistic="oracle"),
         EXACT: lambda: shown_run(now, "pc", seed=0),
-        PRIVATE: lambda: shown_run(now, "priv_pc", epsilon=now.epsilon),
+        PRIVATE: lambda: shown_run(now, "priv_pc", epsilon=now.total),
     }[chosen or PERFECT]()
     page = player(
         data.names,
@@ -129,12 +129,12 @@ def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
 def draws_view(now: Tour) -> None:
     """Outcomes of the same run with fresh noise, six at a time."""
     drawn = st.session_state.setdefault("tour_draws", {})
-    key = (now.network, now.epsilon)
+    key = (now.network, now.total)
     count = drawn.setdefault(key, DRAWS)
     if st.button("Draw again", type="primary", key="learn-draw", icon=":material/casino:"):
         count = drawn[key] = count + DRAWS
     data = now.data
-    runs = [shown_run(now, "priv_pc", seed=s, epsilon=now.epsilon) for s in range(count)]
+    runs = [shown_run(now, "priv_pc", seed=s, epsilon=now.total) for s in range(count)]
     outcomes = [outcome_of(r, data) for r in runs]
     latest = [
         (f"Draw {k + 1}: {o.found} found, {o.invented} invented", r)

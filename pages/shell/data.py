@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +41,12 @@ def own_data() -> Dataset | None:
 class OwnFile:
     """A person's own file as it was uploaded, and the schema that they declared for it."""
 
-    raw: bytes
+    raw: bytes = field(repr=False)
     name: str
-    truth: bytes | None
+    truth: bytes | None = field(repr=False)
     identity: str
     schema: Schema | None = None
-    proposal: Any = None
+    proposal: Any = field(default=None, repr=False)
 
     @property
     def stem(self) -> str:

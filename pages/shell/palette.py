@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import streamlit as st
+
 from engine.graphs.metrics import EdgeClass
 from engine.registry import ALGORITHMS
-from pages.shell.theme import theme
 
 # In the order of .streamlit/config.toml's chartCategoricalColors; the last is the grey.
 INKS = {
@@ -125,3 +126,11 @@ LOOKS = {
 def stroke_ink(kind: EdgeClass | None, theme: str) -> str:
     """The class's colour in the theme "light" or "dark"."""
     return STROKES[kind].dark if theme == "dark" else STROKES[kind].light
+
+
+# Which of the two themes the browser shows -----------------------------------------------
+
+
+def theme() -> str:
+    """ "light" or "dark", as the browser shows the app."""
+    return "dark" if st.context.theme.type == "dark" else "light"

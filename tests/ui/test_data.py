@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 from engine import InputError, read_csv
 from engine.data.schema import Column, Schema
 from engine.data.survey import survey
-from pages.data import schema as states
-from pages.shell import worker
+from pages.data import form as states
+from pages.shell import runs
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 BAD_FILES = {
@@ -150,7 +150,7 @@ def test_a_run_that_dies_is_counted(app: AppTest, monkeypatch: pytest.MonkeyPatc
     def dies(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(worker, "run", dies)
+    monkeypatch.setattr(runs, "run", dies)
     app.button(key="run").click().run()
     assert not app.exception
     (meter,) = app.session_state["own_costs"].values()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -48,6 +49,20 @@ def test_it_opens_on_a_finished_example(open_app: Callable[..., AppTest]) -> Non
         room = 0.03 * (values.max() - values.min())  # more than half a point
         assert low < values.min() - room
         assert high > values.max() + room
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+def test_the_votes_gap_is_what_its_probability_is_of(pairs_page: AppTest, epsilon: float) -> None:
+    """Laplace noise of the scale shown leaves the gap shown on its side so often."""
+    pairs_page.select_slider(key="pairs-epsilon").set_value(epsilon).run()
+    table = next(d.value for d in pairs_page.dataframe if "Points to" in d.value)
+    vote = table.set_index("Release").loc["Vote (every row)"]
+    gap = vote["Gap (vote: margin)"]
+    turned = math.exp(-abs(gap) / vote["Noise scale"]) / 2
+    truth = pairs.data_of(pairs_page.session_state["pairs_draft"]).truth
+    assert truth is not None
+    right = [" → ".join(edge) for edge in truth.edges] == [vote["Points to"]]
+    assert vote["Right"] == pytest.approx(1 - turned if right else turned, abs=1e-9)
 
 
 @pytest.mark.parametrize("release", ["difference", "scores", "vote"])
@@ -112,3 +127,20 @@ def test_the_batch(open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyP
     right = table.set_index("Release").iloc[:, 1]
     assert right.idxmax() == "Vote (every row)"
     assert len(EPSILONS) == 10
+
+
+def test_an_error_of_the_program_in_the_batch_is_one_sentence(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_app("pairs")
+
+    def fails(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(pairs, "picture", fails)
+    app.button(key="pairs-batch-run").click().run()
+    assert app.session_state["pairs_batch"].wait(30)
+    app.run()
+    assert not app.exception
+    assert [e.value for e in app.error] == ["The work broke off\\: ZeroDivisionError."]
+    assert any(c.value.startswith("Stopped: 0 of 30 pairs") for c in app.caption)

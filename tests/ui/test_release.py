@@ -60,7 +60,7 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
 def test_a_release_that_goes_on_says_what_a_stop_costs(
     open_app: Callable[..., AppTest], charged: bool
 ) -> None:
-    job = ReleaseJob(own_asia(), asia_schema(), {}, "ward", lambda: True)
+    job = ReleaseJob(own_asia(), asia_schema(), {}, "ward")
     job.charged = charged
     app = open_app("release")
     app.selectbox(key="release-network").set_value("own").run()

@@ -159,7 +159,7 @@ def test_work_that_nobody_looks_at_ends(monkeypatch: pytest.MonkeyPatch) -> None
     result = run("priv_pc", data)
     work = Repeats(Shown(Settings(params=filled("priv_pc", {})), data, result))
     work.start()
-    assert work._done.wait(20)
+    assert work.wait(20)
     assert not work.whole
     assert len(work.outcomes) < 30
 

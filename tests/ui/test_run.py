@@ -17,8 +17,8 @@ from pages.draw import allocation
 from pages.draw.links import Link
 from pages.draw.strength import strengths, weighted
 from pages.run import ledger, trace
-from pages.shell import settings, worker
-from pages.shell.fields import GRAPH_ALGORITHMS
+from pages.shell import runs, settings
+from pages.shell.form import GRAPH_ALGORITHMS
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
 F1, SHD = "Both in one number (skeleton F1)", "Pairs that differ (SHD)"
@@ -263,7 +263,7 @@ def test_the_default_needs_no_link(untouched: AppTest) -> None:
         ({"data": "atlantis"}, "no network"),
         ({"epsilon": "-3"}, "epsilon must be at least"),
         ({"algorithm": "magic"}, "no algorithm"),
-        ({"seed": "x"}, "seed in the link must be a whole number"),
+        ({"seed": "x"}, "seed must be a whole number"),
         ({"n": "999999999"}, "Rows n must be from"),
         ({"data": "own"}, "upload the file"),
     ],
@@ -328,8 +328,8 @@ def slow() -> Slow:
 
 
 def start_slow(app: AppTest, slow: Slow, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    monkeypatch.setattr(worker, "PATIENCE", 0.05)
-    monkeypatch.setattr(worker, "run", slow)
+    monkeypatch.setattr(runs.RunJob, "patience", 0.05)
+    monkeypatch.setattr(runs, "run", slow)
     app.number_input(key="run-seed").set_value(seed).run()
     press_run(app)
     assert slow.begun.wait(10)
@@ -399,7 +399,7 @@ def test_a_run_stopped_before_it_decided_anything_leaves_the_last_result(
     def nothing(key: str, data: Any, **rest: Any) -> Any:
         return replace(run(key, data, **rest), status="cancelled", ci_tests_by_order=())
 
-    monkeypatch.setattr(worker, "run", nothing)
+    monkeypatch.setattr(runs, "run", nothing)
     app.number_input(key="run-seed").set_value(904).run()
     press_run(app)
     assert messages(app)[0].startswith("Stopped before anything was decided")
@@ -408,7 +408,7 @@ def test_a_run_stopped_before_it_decided_anything_leaves_the_last_result(
 
 def test_own_data_pay_for_a_stopped_run_too() -> None:
     spent: list[float] = []
-    job = worker.RunJob(
+    job = runs.RunJob(
         None, "priv_pc", ASIA, 0, {}, keep=lambda result: spent.append(result.spent.epsilon)
     )
     job.cancel()
