@@ -15,8 +15,7 @@ import streamlit as st
 
 from engine.graphs.metrics import EdgeClass
 from pages.draw.layout import box_width, place
-from pages.shell.palette import stroke_ink
-from pages.shell.theme import theme
+from pages.shell.palette import stroke_ink, theme
 
 ROOT = Path(__file__).resolve().parents[2]
 # The modules behind a component, each after those it imports.

@@ -90,7 +90,7 @@ def chosen() -> str:
 
 def main() -> None:
     """The page, top to bottom."""
-    st.html('<h1 class="unseen">Explore</h1>')
+    st.html('<h1 class="unseen">Scene</h1>')
     name = chosen()
     make_it_yours(name)
     show_scene(content(name), asked(), rested, yours)

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.shell.listen import watch_theme
-from pages.shell.navigation import PAGES
+from pages.shell.navigation import GROUPS, PAGES
 from pages.shell.palette import link_ink, muted_ink, theme
 
 # A file of our own: a named icon would be fetched from the internet.
@@ -59,24 +59,36 @@ _DARK = """
 
 def main() -> None:
     """Set the app up and run the page that is open."""
-    st.set_page_config(
-        page_title="DP Causal Explorer",
-        page_icon=str(ICON),
-        layout="wide",
-        initial_sidebar_state=340,
-    )
     sidebar = st.get_option(f"theme.{theme()}.sidebar.backgroundColor") or "inherit"
     css = _CSS + (_DARK if theme() == "dark" else "")
     inks = {"BACKGROUND": sidebar, "MUTED": muted_ink(), "LINK": link_ink()}
     for name, ink in inks.items():
         css = css.replace(name, ink)
     st.html(f"<style>{css}</style>")
-    first, *others = PAGES
-    pages = [
-        # The default page is served at /, whatever its name; a hidden twin answers to its own.
-        st.Page(first.file, title=first.title, default=True, url_path="home"),
-        *(st.Page(page.file, title=page.title, url_path=page.url) for page in others),
-        st.Page(first.file, title=first.title, url_path=first.url, visibility="hidden"),
-    ]
     watch_theme()
-    st.navigation(pages, position="top").run()
+    page = st.navigation(menu(), position="top")
+    st.set_page_config(
+        page_title=f"{page.title} · DP Causal Explorer",
+        page_icon=str(ICON),
+        layout="wide",
+        initial_sidebar_state=340,
+    )
+    page.run()
+
+
+def menu() -> dict[str, list[st.Page]]:
+    """The groups of the navigation and their pages."""
+    first = PAGES[0]
+    pages = {
+        name: [
+            # The default page is served at /, whatever its name.
+            st.Page(page.file, title=page.title, default=True, url_path="home")
+            if page is first
+            else st.Page(page.file, title=page.title, url_path=page.url)
+            for page in group
+        ]
+        for name, group in GROUPS.items()
+    }
+    # Its hidden twin answers to its own address.
+    twin = st.Page(first.file, title=first.title, url_path=first.url, visibility="hidden")
+    return pages | {"": [twin]}

@@ -113,7 +113,7 @@ def test_a_hand_on_the_dial(page: Page, screenshots: Path) -> None:
 
 
 def test_keyboard_typing_and_the_way_to_run(page: Page) -> None:
-    walk(page, "Explore")
+    walk(page, "Scene")
     page.locator(".scene .sentence b").first.wait_for()
     settle(page)
     page.locator(".scene .dial").focus()
