@@ -1,9 +1,8 @@
 """What Marginal PC releases: charged as asked, and as noisy as its tests are told.
 
-Every entry of what was released, less the exact one, over the standard deviation that the
-moments state: 400 runs with seeds of their own. The variance of such a number is 1 within 5
-standard errors (a right one fails at fresh seeds with probability 6e-7), noise a fifth too large
-lies outside.
+Every entry of what was released, less the exact one, over the standard deviation that the moments
+state: 400 runs with seeds of their own. The variance of such a number is 1 within 5 standard
+errors (a right one fails at fresh seeds with probability 6e-7); a fifth more noise lies outside.
 """
 
 from __future__ import annotations

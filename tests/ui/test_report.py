@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import Dataset, load_dataset, run
-from engine.studies.repeat import outcome_of, repeated, usual
+from engine.studies.repeat import repeated, usual
 from pages.report import files as report_files
 from pages.report import repeats
 from pages.report import view as report
@@ -46,8 +46,9 @@ def test_the_sentence_is_computed_from_results(open_app: Callable[..., AppTest])
     assert not app.exception
     data = load_dataset("cancer", n=2000)
     params = {"epsilon": 2.0}
-    one = outcome_of(run("priv_pc", data, seed=3, **params), data)
-    many = usual([o.found for o in repeated("priv_pc", data, params, range(30))])
+    one = run("priv_pc", data, seed=3, **params).counts
+    assert one is not None
+    many = usual([o.counts.found for o in repeated("priv_pc", data, params, range(30))])
     found = body(app)
     assert (
         f"At ε = 2 for the whole run, {one.found} of 4 known links were found and {one.invented} "
@@ -98,7 +99,7 @@ def test_a_promise_that_nothing_defends_is_not_made() -> None:
     shown = own_run()  # its seed was given, so its noise can be taken away
     assert shown.result.ledger.undefended
     assert "which nothing defends here" in report_words.headline(shown.data, shown.result)
-    assert report_words.price(shown.result).startswith("The promise: none")
+    assert report_words.price(shown.result).startswith("No promise: this protects nobody.")
     data = Dataset.from_codes(shown.data.codes, shown.data.names, shown.data.levels)
     secret = run("priv_pc", data, epsilon=1.0)  # declared levels, secret noise
     assert "at most 73.1 %" in report_words.price(secret)
@@ -131,14 +132,16 @@ def test_a_run_without_privacy_has_no_curve_and_says_so() -> None:
     shown = Shown(Settings(algorithm="pc", params=filled("pc", {})), data, run("pc", data))
     assert repeats.repeats_of(shown) is None
     assert report_words.headline(data, shown.result).startswith("Without any privacy, ")
-    assert report_words.price(shown.result).startswith("The promise: none.")
+    assert report_words.price(shown.result).startswith("No promise: the data were read")
 
 
 def test_published_numbers_are_called_what_they_are() -> None:
     data = load_dataset("cancer", n=2000)
     result = run("priv_pc", data, guarantee="published")
     assert "which is no guarantee" in report_words.headline(data, result)
-    assert "not the number above" in report_words.price(result)
+    assert "and protects nobody" in report_words.price(result)
+    finer = run("priv_pc", data, guarantee="published", epsilon=1e-3)
+    assert "not the number above" in report_words.price(finer)
 
 
 def test_pairs_that_were_not_tested_are_neither_drawn_nor_counted() -> None:

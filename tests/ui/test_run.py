@@ -436,11 +436,12 @@ def test_marginal_pc_lists_released_tables_and_confidence(
     edges = trace.edges_table(app.session_state["shown"].data, result)
     learned = edges[edges["Learned"] != "no edge"]
     assert len(learned) == len(result.skeleton)
-    assert learned["Confidence"].str.contains("%").all()
-    assert learned["Arrow"].str.fullmatch(r"→ .+ %, ← .+ %").all()
+    assert learned["Link confidence"].str.contains("%").all()
+    assert learned["Arrow confidence"].str.fullmatch(r"→ .+ %, ← .+ %").all()
     pages = [f.proto.srcdoc for f in app.get("iframe")]
-    assert "Confidence:" in pages[1]
-    assert "Confidence:" not in pages[0]
+    assert "Link: " in pages[1]
+    assert "Arrow: " in pages[1]
+    assert "Link: " not in pages[0]
 
 
 def test_an_arrow_carries_its_probability_where_it_is_in_doubt() -> None:
