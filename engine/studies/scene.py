@@ -28,6 +28,7 @@ from engine.graphs.cpdag import Adjacency
 from engine.graphs.metrics import truth_cpdag
 from engine.registry import algorithm
 from engine.runner import RunResult, run
+from engine.studies.price import price_steps
 
 VERSION = 1
 ALGORITHMS = ("priv_pc", "curate_pc", "marginal_pc")
@@ -91,6 +92,14 @@ class Scene:
                     if states[at, draw, 0] == _NOT_DRAWN:
                         yield Frame(key, at, draw)
 
+    def steps(self, key: str) -> list[dict[str, Any]]:
+        """What a method's searches without noise find, from the best test to its own."""
+        params = algorithm(key).params.build({"epsilon": self.epsilons[-1]})
+        return [
+            {"kind": s.kind, "statistic": s.statistic, "found": s.counts.found}
+            for s in price_steps(self.data, key, params)
+        ]
+
     def as_dict(self) -> dict[str, Any]:
         """JSON types; states are bytes in base64, deflated (RFC 1950)."""
         assert self.data.truth is not None
@@ -107,7 +116,12 @@ class Scene:
             "draws": self.draws,
             "free": self.free.tolist(),
             "methods": [
-                {"key": key, "title": algorithm(key).title, "states": packed(states)}
+                {
+                    "key": key,
+                    "title": algorithm(key).title,
+                    "steps": self.steps(key),
+                    "states": packed(states),
+                }
                 for key, states in self.states.items()
             ],
         }  # fmt: skip
