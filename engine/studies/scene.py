@@ -12,7 +12,7 @@ import json
 import math
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations
 from pathlib import Path
@@ -60,7 +60,8 @@ class Scene:
     ``states[key]`` (epsilons, draws, pairs) holds ABSENT, LINE (no direction), FORTH (i -> j), BACK
     or UNTESTED for the pairs i < j in the order of ``itertools.combinations``; 255 marks a frame
     that was not run yet. ``free[key]`` (pairs,) is the same for the algorithm without privacy that
-    this one is compared with: PC by its best test, G2.
+    this one is compared with: PC by its best test, G2. ``steps[key]`` are the searches without
+    noise that belong to a method's price, known once the scene is whole.
     """
 
     data: Dataset
@@ -68,6 +69,7 @@ class Scene:
     draws: int
     states: Mapping[str, States]
     free: States
+    steps: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     def run(self, frame: Frame) -> RunResult:
         """The run behind a frame."""
@@ -85,20 +87,22 @@ class Scene:
         self.states[frame.algorithm][frame.at, frame.draw] = states_of(self.run(frame))
 
     def missing(self) -> Iterator[Frame]:
-        """What was not run yet: one draw of every epsilon first, then the next."""
+        """What was not run yet: one draw of every epsilon first, far apart ones before others."""
+        apart = sorted(range(len(self.epsilons)), key=lambda at: f"{at:016b}"[::-1])
         for draw in range(self.draws):
-            for key, states in self.states.items():
-                for at in range(len(self.epsilons)):
+            for at in apart:
+                for key, states in self.states.items():
                     if states[at, draw, 0] == _NOT_DRAWN:
                         yield Frame(key, at, draw)
 
-    def steps(self, key: str) -> list[dict[str, Any]]:
-        """What a method's searches without noise find, from the best test to its own."""
-        params = algorithm(key).params.build({"epsilon": self.epsilons[-1]})
-        return [
-            {"kind": s.kind, "statistic": s.statistic, "found": s.counts.found}
-            for s in price_steps(self.data, key, params)
-        ]
+    def price(self) -> None:
+        """Find the steps of each method's price."""
+        for key in self.states:
+            params = algorithm(key).params.build({"epsilon": self.epsilons[-1]})
+            self.steps[key] = [
+                {"kind": s.kind, "statistic": s.statistic, "found": s.counts.found}
+                for s in price_steps(self.data, key, params)
+            ]
 
     def as_dict(self) -> dict[str, Any]:
         """JSON types; states are bytes in base64, deflated (RFC 1950)."""
@@ -119,7 +123,7 @@ class Scene:
                 {
                     "key": key,
                     "title": algorithm(key).title,
-                    "steps": self.steps(key),
+                    "steps": self.steps.get(key, []),
                     "states": packed(states),
                 }
                 for key, states in self.states.items()
@@ -160,6 +164,7 @@ def fill(
             return False
         scene.add(frame)
         on_frame(done + 1, len(waiting))
+    scene.price()
     return True
 
 
@@ -216,4 +221,5 @@ def read_scene(content: Mapping[str, Any]) -> Scene:
         draws=draws,
         states={m["key"]: unpacked(m["states"], shape) for m in content["methods"]},
         free=np.array(content["free"], np.uint8),
+        steps={m["key"]: m["steps"] for m in content["methods"]},
     )

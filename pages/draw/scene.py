@@ -62,11 +62,32 @@ def words() -> dict[str, Any]:
     return found
 
 
-def given(scene: Mapping[str, Any], steps: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything that the browser needs of a scene: its frames, names, places and words.
+# A search without noise, in as few words as a bar has room for.
+_STEPS = {
+    "best": "the best test, no privacy",
+    "paper": "the papers' test",
+    "bounded": "its bounded form",
+    "blocks": "asked block by block",
+    "tables": "on exact tables of counts",
+    "solver": "NOTEARS, no privacy",
+    "descent": "its own descent",
+}
 
-    ``steps[key]`` are the steps of a method's price before any noise: links that are left, and why.
-    """
+
+def price(scene: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The steps of each method's price before any noise: links that are left, and why."""
+    links = sum(state > 0 for state in scene["truth"])
+    start = {"links": links, "words": "true links"}
+    steps = {
+        m["key"]: [start, *({"links": s["found"], "words": _STEPS[s["kind"]]} for s in m["steps"])]
+        for m in scene["methods"]
+    }
+    best = next((s[:2] for s in steps.values() if len(s) > 1), [start])
+    return {"pc": best, **steps}
+
+
+def given(scene: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything that the browser needs of a scene: its frames, names, places and words."""
     known = words().get(scene["dataset"], {"about": "", "nodes": {}})
     titles = [known["nodes"].get(name, name) for name in scene["names"]]
     graph = nx.DiGraph()
@@ -79,7 +100,7 @@ def given(scene: Mapping[str, Any], steps: Mapping[str, Any]) -> dict[str, Any]:
         + " Drag the dial: how much may one record show?",
         "titles": titles,
         "layouts": {name: layout(graph, *size) for name, size in _FRAMES.items()},
-        "steps": steps,
+        "steps": price(scene),
         "first": "marginal_pc",
     }
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
@@ -89,7 +110,7 @@ def given(scene: Mapping[str, Any], steps: Mapping[str, Any]) -> dict[str, Any]:
 def layout(graph: nx.DiGraph, width: float, height: float) -> dict[str, Any]:
     """Places of the boxes in a frame that holds them, and how wide they are."""
     at = place(graph, width - 20, height - 40)
-    widths = [box_width(name) * 1.06 + 8 for name in graph]
+    widths = [box_width(name) for name in graph]
     wide = 2 * max(abs(at[n][0]) + w / 2 for n, w in zip(graph, widths, strict=True)) + 12
     tall = 2 * max(abs(at[n][1]) for n in graph) + 60
     return {

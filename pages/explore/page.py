@@ -8,16 +8,12 @@ from typing import Any
 
 import streamlit as st
 
-from engine.studies.scene import ALGORITHMS, kept_scene, kept_scenes
+from engine.studies.scene import ALGORITHMS, kept_scenes
 from pages.draw.scene import given, show_scene, words
+from pages.explore import state
 
 FIRST = "asia"
-
-
-@st.cache_data(show_spinner=False)
-def content(name: str) -> dict[str, Any]:
-    """What the browser needs of a scene that comes with the project."""
-    return given(kept_scene(name), {})
+LOOK = 3.0  # seconds between two looks at a scene that is still being drawn
 
 
 def asked() -> dict[str, Any]:
@@ -72,7 +68,7 @@ def make_it_yours(name: str) -> None:
 
 def chosen() -> str:
     """The dataset whose scene is shown: the one in the address, or another that was clicked."""
-    names = sorted(kept_scenes(), key=lambda name: name != FIRST)
+    names = state.names()
     if "explore-data" not in st.session_state and st.query_params.get("data") in names:
         st.session_state["explore-data"] = st.query_params["data"]
     found = st.segmented_control(
@@ -93,7 +89,30 @@ def main() -> None:
     st.html('<h1 class="unseen">Scene</h1>')
     name = chosen()
     make_it_yours(name)
-    show_scene(content(name), asked(), rested, yours)
+    if name in kept_scenes():
+        show_scene(state.kept(name), asked(), rested, yours)
+    else:
+        growing(name)
+
+
+def growing(name: str) -> None:
+    """A scene that is drawn while one looks: the dial works with what there is."""
+    job = state.job_of(name)
+    job.wait(job.patience)
+
+    going = job.running
+
+    @st.fragment(run_every=LOOK if going else None)
+    def look() -> None:
+        if job.problem:
+            st.error(job.problem)
+        elif job.running:
+            st.caption(f"Draws are being made: {job.done:,} so far. The dial answers with those.")
+        elif going:
+            st.rerun()
+        show_scene(given(job.scene.as_dict()), asked(), rested, yours)
+
+    look()
 
 
 main()

@@ -2,7 +2,7 @@
 import {ABSENT, BACK, FORTH, LINE, UNTESTED, classOf, frame, share} from "./model.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const HIGH = 34;
+const HIGH = 30;
 
 /** @param {string} tag @param {Record<string, any>} attributes @param {Element} parent */
 export function add(tag, attributes, parent) {

@@ -1,11 +1,16 @@
 // The scene: one graph, one dial, a dot for each draw, one sentence. Nothing here asks a server.
 import {el} from "./dom.js";
 import {Dots} from "./dots.js";
-import {Graph} from "./graph.js";
+import {Graph, add} from "./graph.js";
 import {counts, figure, frame, guesses, mean, nearest, read, ready, share, drowns, count, ABSENT} from "./model.js";
 
 const NARROW = 620;  // CSS pixels below which the narrow layout is drawn
 const HOLD = 170;    // milliseconds between draws while Shake is held
+
+const KINDS = {
+  correct: "found", claimed: "found, with a direction no such data could tell", wrong: "turned round",
+  extra: "invented", missed: "missed", untested: "not tested to the end",
+};
 
 export class Scene {
   /** @param {HTMLElement} root @param {{rested?: (state: any) => void, yours?: (state: any) => void}} hooks */
@@ -30,6 +35,7 @@ export class Scene {
         at: nearest(model, start.epsilon || 1), draw: Math.min(start.draw || 0, model.draws - 1),
         ghost: Boolean(start.ghost),
       };
+      this.wish = this.state.at;
       this.lit = null;
       this.build();
     }
@@ -65,7 +71,7 @@ export class Scene {
       el("div", {class: "top"}, el("h2", {class: "question"}, this.given.question), p.about),
       el("div", {class: "main"}, p.methods, el("div", {class: "stage"}, svg), p.table,
         el("div", {class: "panel"}, this.dial, el("div", {class: "ends"},
-          el("span", {}, "nobody recognisable"), p.value, el("span", {}, "everything exact"))), p.buttons),
+          el("span", {}, "nobody recognisable"), p.value, el("span", {}, "everything exact"))), p.buttons, this.legend()),
       el("div", {class: "side"}, p.sentence, p.live,
         el("h2", {}, "Every draw of the noise"), el("div", {class: "sheet"}, canvas),
         el("h2", {}, "Where the links go"), p.steps, p.hint));
@@ -98,6 +104,20 @@ export class Scene {
     return row;
   }
 
+  /** What each kind of line means. */
+  legend() {
+    const list = el("ul", {class: "legend"});
+    for (const [kind, words] of Object.entries(KINDS)) {
+      const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+      svg.setAttribute("viewBox", "0 0 40 14");
+      svg.setAttribute("aria-hidden", "true");
+      const g = add("g", {class: `link ${kind}`}, svg);
+      add("path", {d: "M0 7H40", class: kind === "missed" ? "shadow" : "wire"}, g);
+      list.append(el("li", {}, svg, words));
+    }
+    return list;
+  }
+
   /** What is shown, in the engine's words. */
   frame() {
     const {method, at, draw, ghost} = this.state;
@@ -111,7 +131,13 @@ export class Scene {
     if (layout !== this.layout) { this.layout = layout; this.graph.lay(this.model, this.given.titles, layout); }
   }
 
-  turn(at) { this.state.at = at; this.ask(); }
+  /** The nearest place with a draw, while some are still being made. */
+  made(at) {
+    const far = this.model.epsilons.map((_, k) => k).sort((a, b) => Math.abs(a - at) - Math.abs(b - at));
+    return far.find((k) => ready(this.model, this.state.method, k)) ?? at;
+  }
+
+  turn(at) { this.wish = at; this.ask(); }
   shake() {
     this.state.ghost = false;
     this.state.draw = (this.state.draw + 1) % Math.max(1, ready(this.model, this.state.method, this.state.at));
@@ -144,7 +170,7 @@ export class Scene {
     const done = (take) => {
       if (!field.isConnected) return;
       field.replaceWith(this.parts.value);
-      if (take && Number(field.value) > 0) { this.state.at = nearest(this.model, Number(field.value)); this.draw(); this.rest(); }
+      if (take && Number(field.value) > 0) { this.wish = nearest(this.model, Number(field.value)); this.draw(); this.rest(); }
       this.parts.value.focus();
     };
     field.addEventListener("keydown", (e) => { e.stopPropagation(); if (e.key === "Enter") done(true); if (e.key === "Escape") done(false); });
@@ -156,6 +182,7 @@ export class Scene {
   draw() {
     if (!this.layout) return;
     const {model, state} = this, method = model.methods.find((m) => m.key === state.method);
+    state.at = this.made(this.wish);
     const all = counts(model, state.method, state.at);
     state.draw = Math.min(state.draw, Math.max(0, all.length - 1));
     const exact = !method.private;

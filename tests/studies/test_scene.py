@@ -76,7 +76,7 @@ def test_states_tell_what_the_metrics_tell() -> None:
 def test_one_draw_of_every_epsilon_comes_first_and_a_stop_keeps_what_there_is() -> None:
     scene = empty_scene(load_dataset("cancer", n=2000), ["priv_pc"], [0.1, 1.0], draws=3)
     first = [frame.draw for frame in scene.missing()]
-    assert first == [0, 0, 1, 1, 2, 2]
+    assert first == [0, 0, 1, 1, 2, 2]  # two values of epsilon
     seen: list[int] = []
     assert not fill(scene, lambda: len(seen) == 4, lambda done, of: seen.append(done))
     left = list(scene.missing())
