@@ -103,6 +103,8 @@ def sentence(result: RunResult) -> str:
         return f"Nothing was released: the data are too close to a change. Spent: {spent}."
     cause, effect = result.names if decision.forward else result.names[::-1]
     return (
-        f"{cause} explains {effect} rather than the other way round; noise of this size turns such "
-        f"a decision in {100 * (1 - decision.probability):.0f} of 100 cases. Spent: {spent}."
+        f"If the model holds, {cause} explains {effect} rather than the other way round; noise of "
+        f"this size turns such a decision in {100 * (1 - decision.probability):.0f} of 100 cases. "
+        "That counts noise, not truth: on real pairs the model itself is right little more often "
+        f"than a coin (docs/pairs.md). Spent: {spent}."
     )

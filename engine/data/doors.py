@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
-from itertools import dropwhile, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from engine.data.tally import Batches, decimal_text, number_text
-from engine.errors import DataError, InputError, show
+from engine.data import workbook
+from engine.data.tally import Batches, decimal_text
+from engine.errors import DataError, InputError
 
 T = TypeVar("T")
 Read = Callable[[Batches], T]
@@ -105,7 +106,7 @@ def _cell(value: Any) -> str | None:
         same = value == value if isinstance(value, int | float | datetime) else True
         if same is not True or type(value).__name__ in ("NAType", "NaTType"):
             return None
-    return _text(value, strip=False).encode("utf-8", "replace").decode()
+    return workbook.text(value, strip=False).encode("utf-8", "replace").decode()
 
 
 def parquet_or_arrow(path: Path, kind: str, read: Read[T]) -> T:
@@ -158,41 +159,29 @@ def batches_of(label: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch])
 
 def excel(path: Path, sheet: str | None, read: Read[T]) -> T:
     """One sheet of a workbook, the first unless one is named; its first row names the columns."""
-    from python_calamine import CalamineError, CalamineWorkbook
-
-    try:
-        book = CalamineWorkbook.from_path(str(path))
-        names = book.sheet_names
-        if sheet is not None and sheet not in names:
-            listed = ", ".join(names[:5])
-            raise InputError(f"{path.name} has no sheet {show(sheet)}; it has {listed}.")
-        chosen = names[0] if sheet is None else sheet
-        cells = book.get_sheet_by_name(chosen).to_python()
-        rows = dropwhile(lambda row: not any(map(_text, row)), cells)
-    except CalamineError:
-        raise DataError(f"{path.name} cannot be read as a workbook; save it as CSV.") from None
-    header = [_text(cell) for cell in next(rows, [])]
-    if not header:
-        raise DataError(f"The sheet {chosen} of {path.name} is empty; name another (sheet).")
-    notes = (f"Of {len(names)} sheets, {chosen} was read.",) if len(names) > 1 else ()
-    return read(Batches(path.name, header, _text_batches(rows), notes=notes, sparse=True))
+    with workbook.opened(path, sheet) as found:
+        batches = _below_blank(found.batches)
+        top = next(batches, None)
+        if top is None:
+            raise DataError(
+                f"The sheet {found.name} of {path.name} is empty; name another (sheet)."
+            )
+        header = [str(array[0]) for array in top]
+        several = len(found.names) > 1
+        notes = (f"Of {len(found.names)} sheets, {found.name} was read.",) if several else ()
+        rest = chain([[array.slice(1) for array in top]], batches)
+        arrays = (columns for columns in rest if len(columns[0]))
+        return read(Batches(path.name, header, arrays, notes=notes, sparse=True))
 
 
-def _text(cell: Any, strip: bool = True) -> str:
-    """A cell as a person would type it."""
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    if isinstance(cell, float):
-        return number_text(cell)
-    return str(cell).strip() if strip else str(cell)
-
-
-def _text_batches(rows: Iterator[Sequence[Any]]) -> Iterator[list[pa.Array]]:
-    while batch := list(islice(rows, BATCH)):
-        yield [
-            pa.array([None if c is None else _text(c) for c in cells], pa.string())
-            for cells in zip(*batch, strict=True)
-        ]
+def _below_blank(batches: Iterator[list[pa.Array]]) -> Iterator[list[pa.Array]]:
+    """The rows from the first that holds anything: the header's."""
+    for columns in batches:
+        held = np.any([[word != "" for word in c.to_pylist()] for c in columns], axis=0)
+        if np.any(held):
+            yield [c.slice(int(held.argmax())) for c in columns]
+            break
+    yield from batches
 
 
 # Databases --------------------------------------------------------------------------
@@ -227,7 +216,9 @@ def _sqlite(path: Path, query: str | None, read: Read[T]) -> T:
             if cursor.description is None:
                 raise InputError("The query gives no table; write a SELECT.")
             names = [column[0] for column in cursor.description]
-            return read(Batches(path.name, names, _text_batches(iter(cursor))))
+            return read(
+                Batches(path.name, names, workbook.text_batches(iter(cursor), BATCH, workbook.text))
+            )
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise InputError(f"{path.name} does not answer the query: {error}.") from None
 
@@ -274,9 +265,16 @@ def connected(path: Path | None, complaint: Callable[[str], InputError]) -> Iter
 
 
 def asked(connection: Any, path: Path, query: str | None) -> str:
-    """The query on a DuckDB file, or its only table."""
+    """The query on a DuckDB file, or its only table; InputError for more than a SELECT."""
+    import duckdb
+
+    if query is not None:
+        kinds = [one.type for one in connection.extract_statements(query)]
+        if kinds != [duckdb.StatementType.SELECT]:
+            raise InputError("The query gives no table; write a SELECT.")
+        return query
     listed = "SELECT table_name FROM information_schema.tables"
-    return query or _whole(path, [n for (n,) in connection.execute(listed).fetchall()])
+    return _whole(path, [n for (n,) in connection.execute(listed).fetchall()])
 
 
 def _whole(path: Path, tables: list[str]) -> str:

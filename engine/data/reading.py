@@ -52,7 +52,8 @@ def read_csv(
                 follow: what a guarantee for a person's own data needs.
     levels      declared levels of a column in their order; cells must be among them.
     edges       declared cut points of a numeric column: k of them make k + 1 levels,
-                a value on a cut point belonging to the level above it.
+                a value on a cut point belonging to the level above it. With levels or edges alone
+                the dataset is not declared: how numbers are written is still found in all rows.
     bins, binning, max_levels
                 a numeric column with more than `max_levels` distinct values becomes
                 `bins` levels, cut at its quantiles or in equal widths; dates likewise.

@@ -32,7 +32,7 @@ class AuditJob(Job):
         """Runs and replays of the subject."""
         self.line = audit(self.subject, self.runs, cancelled=self.stopped, watch=self._look)
 
-    def steps(self) -> list[str]:
+    def so_far(self) -> list[str]:
         """Runs so far."""
         done = 0 if self.latest is None else self.latest.runs
         return [f"{done:,} of {self.runs:,} runs on each side"]

@@ -8,15 +8,20 @@ import streamlit as st
 
 from engine import InputError
 from pages.shell import address
+from pages.shell.data import in_force
 from pages.shell.runs import Shown, compute, shown
 from pages.shell.settings import Settings, filled
+from pages.shell.strip import refuse
 
 MOST = 4
 MOST_COLUMNS = 80  # a larger dataset is not run without being asked for
 
 
 def pins() -> list[Shown]:
-    """The pinned runs of this session; at first the Run page's, beside PC without privacy."""
+    """The pinned runs of this session; at first the Run page's, beside PC without privacy.
+
+    Runs on a file that another has replaced are no longer among them.
+    """
     if "pins" not in st.session_state:
         run = shown()
         st.session_state["pins"] = [run]
@@ -25,6 +30,7 @@ def pins() -> list[Shown]:
         if run.data.public and run.data.d <= MOST_COLUMNS and run.settings != plain:
             st.session_state["pins"].append(compute(plain))
     pinned: list[Shown] = st.session_state["pins"]
+    pinned[:] = [run for run in pinned if in_force(run.data)]
     return pinned
 
 
@@ -39,7 +45,7 @@ def follow() -> None:
         try:
             found.append(compute(Settings.from_query(dict(parse_qsl(words)))))
         except InputError as error:
-            refuse(str(error))
+            refuse("compare", str(error))
     st.session_state["pins"] = found
 
 
@@ -54,9 +60,9 @@ def pin(run: Shown) -> None:
     """Add a run, once, while there is room; what is in the way is left for the page to say."""
     pinned = pins()
     if run.settings.seed is not None and any(p.settings == run.settings for p in pinned):
-        refuse("This run is pinned already.")
+        refuse("compare", "This run is pinned already.")
     elif len(pinned) >= MOST:
-        refuse(f"{MOST} runs are the most; unpin one first.")
+        refuse("compare", f"{MOST} runs are the most; unpin one first.")
     elif run not in pinned:
         pinned.append(run)
 
@@ -64,14 +70,3 @@ def pin(run: Shown) -> None:
 def unpin(index: int) -> None:
     """Remove the pin."""
     del pins()[index]
-
-
-def refuse(words: str) -> None:
-    """Leave a sentence for the page."""
-    st.session_state["compare_problem"] = words
-
-
-def refused() -> str | None:
-    """The sentence that was left, once."""
-    words: str | None = st.session_state.pop("compare_problem", None)
-    return words

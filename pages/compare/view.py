@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import networkx as nx
@@ -10,20 +9,22 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from engine import RunResult
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.metrics import EdgeClass, Metrics, truth_cpdag
+from engine.graphs.metrics import Scores, truth_cpdag
 from engine.registry import ALGORITHMS, algorithm
 from pages.compare.state import unpin
 from pages.draw import show
 from pages.draw.graph import render_graph
-from pages.draw.graphs import NARROW, found_links, positions, waiting_toggle
+from pages.draw.graphs import NARROW, positions, waiting_toggle
 from pages.draw.layout import Point, frame_height, frame_scale
-from pages.draw.links import describe, legend, links_of
+from pages.draw.links import describe, found_links, legend, links_of
+from pages.draw.strength import weighted
 from pages.shell import export
 from pages.shell import words as text
 from pages.shell.palette import theme
 from pages.shell.runs import Shown
-from pages.shell.verdict import kinds_of, price_html
+from pages.shell.verdict import price_html
 
 LETTERS = "ABCD"
 
@@ -53,14 +54,11 @@ def one_graph(pinned: Sequence[Shown], k: int) -> None:
     data, result = run.data, run.result
     st.html(price_html(result))
     frame = st.container()  # before its switch, so that graphs beside each other stand level
-    kinds = kinds_of(data, result)
-    if kinds:
-        st.html(legend(Counter(kinds.values()), theme()))
-    waiting = waiting_toggle(len(result.untested), f"compare-{k}")
-    links = found_links(data, result, waiting=waiting)
-    if data.truth is not None:
-        true = truth_cpdag(data.truth, data.names)
-        links += links_of(true, data.names, kinds, [EdgeClass.MISSED])
+    key_place = st.empty()
+    waiting = waiting_toggle(data, len(result.untested), f"compare-{k}")
+    if result.classes:
+        key_place.html(legend(result, theme(), waiting=waiting))
+    links = weighted(found_links(result, waiting=waiting, missed=True), result)
     height = frame_height(data.d)
     page = render_graph(data.names, links, layout(pinned, run), height=height, theme=theme())
     alt = describe(f"{LETTERS[k]}: {title(run)}", data.names, links)
@@ -85,7 +83,7 @@ def layout(pinned: Sequence[Shown], run: Shown) -> dict[str, Point]:
 # Pinned runs as tables: scores, settings and edges that differ ---------------------------
 
 
-WAITING = text.CLASSES["not tested"].lower()
+WAITING = text.CLASSES["not tested"]
 
 
 def columns(pinned: Sequence[Shown]) -> list[str]:
@@ -94,30 +92,50 @@ def columns(pinned: Sequence[Shown]) -> list[str]:
 
 
 def scores(pinned: Sequence[Shown]) -> None:
-    """Metrics and cost of every run."""
+    """Counts, scores and cost of every run."""
     st.markdown("**Scores and cost**")
     rows: dict[str, list[str]] = {}
     for run in pinned:
-        m, claimed = run.result.metrics, run.result.claimed
-        values = {
-            **{name: _score(m, field) for name, field in text.SCORES.items()},
-            "Precision": f"{m.precision:.2f}" if m else "–",
-            "Recall": f"{m.recall:.2f}" if m else "–",
-            "Links in the result": f"{len(run.result.skeleton) - len(run.result.untested):,}",
-            "Not tested to the end": f"{len(run.result.untested):,}",
-            "CI tests": f"{run.result.ci_tests:,}",
-            "Seconds": text.number(run.result.seconds, 2) if run.result.public else "not told",
-            "Paper's total ε": text.number(claimed.epsilon) if claimed else "–",
-            "Defended total ε": text.number(run.result.spent.epsilon),
-        }
-        for name, value in values.items():
+        for name, value in (_counted(run.result) | _cost(run.result)).items():
             rows.setdefault(name, []).append(value)
     table = pd.DataFrame(rows.values(), columns=columns(pinned))
     table.insert(0, "Score", list(rows))
     show.table(table, alt="Scores and cost of the pinned runs")
+    if any(run.result.untested for run in pinned):
+        st.caption(
+            "Pairs not tested to the end are neither found nor invented; only the last F1 counts "
+            "them as links."
+        )
 
 
-def _score(m: Metrics | None, field: str) -> str:
+def _counted(result: RunResult) -> dict[str, str]:
+    """Counts and scores of the links tested to the end, and F1 of the graph as it stands."""
+    counts, m, whole = result.counts, result.metrics_tested, result.metrics
+    out = {
+        **{name: _score(m, field) for name, field in text.SCORES.items()},
+        "Precision": f"{m.precision:.2f}" if m and counts and counts.learned else "–",
+        "Recall": f"{m.recall:.2f}" if m else "–",
+        "True links found": f"{counts.found:,} of {counts.true:,}" if counts else "–",
+        "Invented": f"{counts.invented:,}" if counts else "–",
+        "Links in the result": f"{len(result.skeleton) - len(result.untested):,}",
+        WAITING: f"{len(result.untested):,}",
+    }
+    name = "Skeleton F1 with those as links"
+    return out | {name: _score(whole, "skeleton_f1")}
+
+
+def _cost(result: RunResult) -> dict[str, str]:
+    """What the run took."""
+    claimed = result.claimed
+    return {
+        "CI tests": f"{result.ci_tests:,}",
+        "Seconds": text.number(result.seconds, 2) if result.public else "not told",
+        "Paper's total ε": text.number(claimed.epsilon) if claimed else "–",
+        "Defended total ε": text.number(result.spent.epsilon),
+    }
+
+
+def _score(m: Scores | None, field: str) -> str:
     value = None if m is None else getattr(m, field)
     return "–" if value is None else f"{value}" if isinstance(value, int) else f"{value:.2f}"
 
@@ -186,7 +204,7 @@ def edges_table(pinned: Sequence[Shown]) -> pd.DataFrame:
 def pair_states(run: Shown) -> dict[tuple[str, str], str]:
     """Adjacent pairs of the learned graph with their mark, or that no test was finished."""
     names = run.data.names
-    waiting = {(names[i], names[j]): WAITING for i, j in run.result.untested}
+    waiting = {(names[i], names[j]): WAITING.lower() for i, j in run.result.untested}
     return marks(names, run.result.matrix) | {(min(p), max(p)): w for p, w in waiting.items()}
 
 

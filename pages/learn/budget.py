@@ -166,10 +166,12 @@ def once_view(now: Tour) -> None:
     for key in ("svt_pc", "curate_pc", "priv_pc", "marginal_pc", "pc"):
         outcomes = _outcomes(now, key)
         title = algorithm(key).title
-        spread = usual([o.found for o in outcomes]), usual([o.invented for o in outcomes])
+        hits = [o.counts.found for o in outcomes]
+        made = [o.counts.invented for o in outcomes]
+        spread = usual(hits), usual(made)
         names.append(title)
-        found.append(_mean([o.found for o in outcomes]))
-        extra.append(_mean([o.invented for o in outcomes]))
+        found.append(_mean(hits))
+        extra.append(_mean(made))
         rows.append(
             {
                 "Algorithm": title,
@@ -198,9 +200,9 @@ def once_view(now: Tour) -> None:
 
 def _outcomes(now: Tour, key: str) -> list[Outcome]:
     if key == "pc":
-        return [outcome_of(shown_run(now, key, seed=0), now.data)]
+        return [outcome_of(shown_run(now, key, seed=0))]
     runs = (shown_run(now, key, seed=s, epsilon=now.total) for s in range(SEEDS))
-    return [outcome_of(r, now.data) for r in runs]
+    return [outcome_of(r) for r in runs]
 
 
 def _mean(counts: list[int]) -> float:

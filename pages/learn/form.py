@@ -11,6 +11,15 @@ from pages.shell.data import network_sizes
 from pages.shell.fields import spec_of
 from pages.shell.form import bound, seed
 
+# Where the steps do not fit beside the buttons, they have a row of their own below them.
+_NARROW = """
+.st-key-learn-ways button p {white-space: nowrap}
+@media (max-width: 75rem) {
+  .st-key-learn-ways {flex-wrap: wrap; justify-content: space-between}
+  .st-key-learn-ways .st-key-learn-step {order: 3; flex: 1 1 100% !important}
+}
+"""
+
 
 def settings() -> None:
     """Network, total epsilon, seed of the private runs, behind a button."""
@@ -51,16 +60,15 @@ def ways(keys: Mapping[str, str], now: str) -> None:
     """Buttons back and on, and the names of all steps; the chosen one goes into the address."""
     order = list(keys)
     place = order.index(now)
-    back, middle, on = st.columns([1, 13, 1], gap="small", vertical_alignment="center")
-    back.button(
-        "Back",
-        key="learn-back",
-        disabled=place == 0,
-        width="stretch",
-        on_click=_go,
-        args=(order[max(0, place - 1)],),
-    )
-    with middle:
+    st.html(f"<style>{_NARROW}</style>")
+    with st.container(key="learn-ways", horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Back",
+            key="learn-back",
+            disabled=place == 0,
+            on_click=_go,
+            args=(order[max(0, place - 1)],),
+        )
         # Streamlit keeps a widget's own state; the address says which step it is.
         st.session_state["learn-step"] = now
         st.segmented_control(
@@ -71,16 +79,16 @@ def ways(keys: Mapping[str, str], now: str) -> None:
             format_func=lambda key: f"{order.index(key) + 1} {keys[key]}",
             on_change=_chosen,
             label_visibility="collapsed",
+            width="stretch",
         )
-    on.button(
-        "Next",
-        key="learn-next",
-        type="primary",
-        disabled=place == len(order) - 1,
-        width="stretch",
-        on_click=_go,
-        args=(order[min(len(order) - 1, place + 1)],),
-    )
+        st.button(
+            "Next",
+            key="learn-next",
+            type="primary",
+            disabled=place == len(order) - 1,
+            on_click=_go,
+            args=(order[min(len(order) - 1, place + 1)],),
+        )
 
 
 def _go(step: str) -> None:

@@ -130,7 +130,7 @@ class Batch(Job):
             self.share = len(self.done) / len(self.datasets)
             time.sleep(0)  # lets the pages draw
 
-    def steps(self) -> list[str]:
+    def so_far(self) -> list[str]:
         """Pairs so far."""
         return [f"{len(self.done)} of {len(self.datasets)} pairs"]
 

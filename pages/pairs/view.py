@@ -15,6 +15,7 @@ from engine.teaching.pairwise import EPSILONS, Picture, Way
 from pages.draw import show
 from pages.draw.curves import Axis, Line, curves
 from pages.pairs.state import FILE, RIDGES, SIMULATED, over_lambda, setting_of
+from pages.pairs.truth import assumption
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 from pages.shell.export import as_csv, as_json, download, run_record
@@ -157,7 +158,9 @@ def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Dr
     found = result.diagnostics
     if not isinstance(found, Decision):
         return
-    st.markdown(f"#### {_sentence(found, result.names, exact, d)}")
+    st.subheader(_sentence(found, result.names, exact, d), anchor=False)
+    if found.direction is not None:
+        st.markdown(assumption())
     one, two, three, four = st.columns(4)
     released = " and ".join(text.number(score) for score in found.scores) or "nothing"
     one.metric("Released", released, help=_released(found))
@@ -189,7 +192,7 @@ def _sentence(found: Decision, names: tuple[str, ...], exact: Picture | None, d:
     if found.direction is None:
         return "Nothing was released: the data are too close to a change to say anything safely."
     cause, effect = map(text.plain, names if found.forward else names[::-1])
-    said = f"{cause} explains {effect} rather than the other way round"
+    said = f"If the model holds, {cause} explains {effect} rather than the other way round"
     if exact is None:
         return f"{said}; noise of this size turns {1 - found.probability:.0%} of such decisions."
     way = next(

@@ -31,7 +31,7 @@ def main() -> None:
     with st.sidebar:
         question_form()
         target = st.slider("Skeleton F1 to reach", 0.3, 1.0, 0.8, 0.05, key="plan-target")
-    current = JOB.job()
+    current = job_in_force()
     if current is not None and current.running:
         JOB.watch(key="plan-stop")
     elif current is not None and current.forecasts:
@@ -41,6 +41,19 @@ def main() -> None:
             st.info(text.plain(current.problem or "Stopped before the first network."))
         question, schema, forecasts = example()
         forecast_view(question, schema, chosen(forecasts), target)
+
+
+def job_in_force() -> PlanJob | None:
+    """The plan that goes on or ended last, unless its schema was of a file that has gone."""
+    current, own = JOB.job(), own_file()
+    if current is None or current.schema != OWN:
+        return current
+    schema = None if own is None else own.schema
+    asked = current.question
+    if schema is not None and (schema.names, schema.levels) == (asked.names, asked.levels):
+        return current
+    current.cancel()
+    return None
 
 
 def chosen(forecasts: Sequence[Forecast]) -> list[Forecast]:

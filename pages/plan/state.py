@@ -48,7 +48,7 @@ class PlanJob(Job):
             on_progress=self._note,
         )
 
-    def steps(self) -> list[str]:
+    def so_far(self) -> list[str]:
         """Runs and seconds."""
         at = self._progress
         return [] if at is None else [f"{at.done} of {at.total} runs", left(at.left)]

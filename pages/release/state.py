@@ -26,6 +26,7 @@ class ReleaseJob(Job):
     def __init__(self, data: Dataset, schema: Schema, values: Mapping[str, Any], name: str):
         super().__init__()
         self._request, self.name = (data, schema, COVERED[0], dict(values)), name
+        self.data = data
         self.what = f"a release charged to “{text.plain(name)}”"
         self.charged = False
         self.released: Release | None = None
@@ -65,10 +66,10 @@ def begin(data: Dataset, schema: Schema, values: Mapping[str, Any], name: str) -
         JOB.begin(ReleaseJob(data, schema, values, name), ReleaseJob.patience)
 
 
-def last() -> Release | None:
-    """The last release of this session."""
+def last() -> tuple[Release, Dataset] | None:
+    """The last release of this session, and the data it was made of."""
     done = JOB.job()
     if done is not None and done.released is not None:
-        st.session_state[_LAST] = done.released
-    found: Release | None = st.session_state.get(_LAST)
+        st.session_state[_LAST] = (done.released, done.data)
+    found: tuple[Release, Dataset] | None = st.session_state.get(_LAST)
     return found

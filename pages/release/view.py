@@ -18,6 +18,7 @@ from pages.release import state as releases
 from pages.release.form import declare
 from pages.shell import export
 from pages.shell import words as text
+from pages.shell.data import in_force
 
 
 def budgets() -> None:
@@ -50,12 +51,18 @@ def live() -> None:
 
 
 def ended() -> None:
-    """Why the last release was not made, in one sentence; or the release."""
+    """Why the last release was not made, in one sentence; or the release.
+
+    One that was made of a file before is paid for: it stays, folded away under its own words.
+    """
     job, last = releases.JOB.job(), releases.last()
-    if job is not None and job.problem:
+    if job is not None and job.problem and in_force(job.data):
         (st.warning if job.stopped() else st.error)(text.plain(job.problem))
-    if last is not None:
-        shown(last)
+    if last is not None and in_force(last[1]):
+        shown(last[0])
+    elif last is not None:
+        with st.expander("Released before, from another file", key="release-before"):
+            shown(last[0])
 
 
 def shown(release: Release) -> None:

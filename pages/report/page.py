@@ -25,12 +25,9 @@ def main() -> None:
     if present.presenting():
         link[present.NAME] = "1"
     address.write("report", link)
-    with st.container(key="around"):
-        if job is None:
-            show_strip("Report", run.data, run.result)
-        else:
-            show_strip("Report", job.data)
-    present.switch(key="report")
+    # Another run's numbers must not stand beside one that goes on.
+    data, result = (run.data, run.result) if job is None else (job.data, None)
+    present.heading(lambda: show_strip("Report", data, result), key="report")
     if job is not None:  # another run's numbers must not stand under this link
         runs.progress_view()
         return

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable
 
 import streamlit as st
 
+from engine.studies.price import Step, price_steps
 from engine.studies.repeat import Outcome, Point, around, point, repeated
 from pages.shell.job import Job, Line, shared
 from pages.shell.runs import Shown
@@ -29,6 +30,7 @@ class Repeats(Job):
         self.run = run
         self.outcomes: list[Outcome] = []
         self.points: list[Point] = []
+        self.steps: tuple[Step, ...] = ()
         self.whole = False  # nothing more will come
         self._seen = time.monotonic()
 
@@ -55,6 +57,8 @@ class Repeats(Job):
     def work(self) -> None:
         """The repetitions, then the curve."""
         self._repeat()
+        result = self.run.result
+        self.steps = price_steps(self.run.data, result.algorithm, result.params)
         self._curve()
         self.whole = not self.stopped()
 

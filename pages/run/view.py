@@ -64,8 +64,8 @@ def tiles(rows: Sequence[ledger.Tile], *, across: int) -> None:
 
 def scores_row(result: RunResult) -> None:
     """Scores against the truth if there is one, in plain words with the term in brackets."""
-    scores = result.metrics
-    if scores is None:
+    scores, counts = result.metrics_tested, result.counts
+    if scores is None or counts is None:
         return
     rows = [
         (
@@ -75,7 +75,7 @@ def scores_row(result: RunResult) -> None:
         ),
         (
             "Real among the learned (precision)",
-            f"{scores.precision:.2f}",
+            f"{scores.precision:.2f}" if counts.learned else "–",
             "Share of the learned links that are true ones, whatever their direction.",
         ),
         (
@@ -85,14 +85,19 @@ def scores_row(result: RunResult) -> None:
         ),
     ]
     tiles(rows, across=3)
-    if result.untested:
-        st.caption("These count every link in the result, those not tested to the end included.")
+    if result.untested and (whole := result.metrics) is not None:
+        st.caption(
+            "These count the links tested to the end, as the sentence above does. With "
+            f"{text.count(counts.untested, 'pair')} not tested to the end as links: recall "
+            f"{whole.recall:.2f}, precision {whole.precision:.2f}, skeleton F1 "
+            f"{whole.skeleton_f1:.2f}, directed F1 {whole.directed_f1:.2f}, SHD {whole.shd}."
+        )
 
 
 def expert_tiles(result: RunResult) -> list[ledger.Tile]:
     """What only those ask for who know the field."""
     rows: list[ledger.Tile] = []
-    if (scores := result.metrics) is not None:
+    if (scores := result.metrics_tested) is not None:
         rows = [
             (
                 "Right with direction (directed F1)",

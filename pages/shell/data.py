@@ -39,7 +39,10 @@ def own_data() -> Dataset | None:
 
 @dataclass(eq=False)
 class OwnFile:
-    """A person's own file as it was uploaded, and the schema that they declared for it."""
+    """A person's own file as it was uploaded, and the schema that they declared for it.
+
+    ``readings`` are the identities of all datasets that were read from it.
+    """
 
     raw: bytes = field(repr=False)
     name: str
@@ -47,6 +50,7 @@ class OwnFile:
     identity: str
     schema: Schema | None = None
     proposal: Any = field(default=None, repr=False)
+    readings: set[str] = field(default_factory=set, repr=False)
 
     @property
     def stem(self) -> str:
@@ -64,6 +68,12 @@ def own_file() -> OwnFile | None:
     """The file behind the person's own data, whether it could be read yet or not."""
     file: OwnFile | None = st.session_state.get("own_file")
     return file
+
+
+def in_force(data: Dataset) -> bool:
+    """Whether the data are public, or were read from the file that was uploaded last."""
+    file = own_file()
+    return data.public or (file is not None and data.identity in file.readings)
 
 
 def data_for(source: Source) -> Dataset:

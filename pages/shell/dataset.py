@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ from engine.data.schema import load_schema
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
 from pages.shell import words as text
 from pages.shell.data import OwnFile, network_sizes, own_data
-from pages.shell.drafts import draft, keep_own, kept
+from pages.shell.drafts import draft, keep_own, kept, take_file
 from pages.shell.form import bound, seed
 from pages.shell.settings import MAX_ROWS, MIN_ROWS, OWN, SEM
 
@@ -120,10 +121,18 @@ LIMITS = (
     "Text in UTF-8 with a header line; comma, semicolon, tab or pipe between columns; a decimal "
     f"point or comma. At most {reading.MAX_COLUMNS:,} columns, {reading.MAX_ROWS:,} rows and "
     f"{MAX_LEVELS} levels a column; numbers and dates with more are cut into bins. Missing values "
-    "need a schema, which says what they count as. The file stays in this session's memory. "
+    "are refused unless you say what they count as. The file stays in this session's memory. "
     "Parquet, Arrow, Excel and database files are read on the command line (`python -m engine run "
     "--csv FILE`)."
 )
+
+
+STATED = "stated"
+MISSING = {
+    "refuse": "Refuse the file",
+    "level": "Keep them as a level of their own, the last",
+    STATED: "Count them as a value that I state",
+}
 
 
 def upload(*, key: str) -> None:
@@ -147,31 +156,44 @@ def upload(*, key: str) -> None:
         help="What is public about the columns; without it nothing is defended. The Data page "
         "helps to write one.",
     )
-    options = _reading_options(key)
+    options = _reading_options(key, declared is not None)
     if file is None:
         return
     ids = [one.file_id if one is not None else "" for one in (file, truth, declared)]
     seen = (*ids, repr(options))
     if st.session_state.get("own_seen") != seen:
         st.session_state["own_seen"] = seen
-        kept_file = OwnFile(
-            file.getvalue(), file.name, truth.getvalue() if truth is not None else None, ids[0]
-        )
-        st.session_state["own_file"] = kept_file
+        kept_file = _taken(file, truth, ids[0])
         st.session_state["own_problem"] = (
             _read(file, truth, options)
             if declared is None
             else _follow(kept_file, declared.getvalue())
         )
-        if st.session_state["own_problem"] is None:
-            st.rerun()
+        st.rerun()  # what stands above must not speak of the file before
     if problem := st.session_state.get("own_problem"):
         st.error(text.plain(problem), icon=":material/error:")
+
+
+def _taken(file: Any, truth: Any, identity: str) -> OwnFile:
+    """The file in force from here on, whatever comes of reading it.
+
+    The same bytes, read in another way or uploaded again, keep what was read from them before.
+    """
+    raw, known = file.getvalue(), truth.getvalue() if truth is not None else None
+    readings = kept("own_readings", {}).setdefault(hashlib.sha256(raw).hexdigest(), set())
+    taken = OwnFile(raw, file.name, known, identity, readings=readings)
+    take_file(taken)
+    return taken
 
 
 def _read(file: Any, truth: Any, options: dict[str, Any]) -> str | None:
     """Keep the data that the files hold; returns what is wrong with them, in one sentence."""
     file.seek(0)
+    if options["missing"] == STATED:
+        return (
+            "State the schema on the Data page, or upload it: for every column it says what "
+            "missing values count as. Until then nothing is read."
+        )
     try:
         levels = _rules(options.pop("levels"), str)
         edges = _rules(options.pop("edges"), _finite)
@@ -192,10 +214,29 @@ def _follow(file: OwnFile, schema: bytes) -> str | None:
     return None
 
 
-def _reading_options(key: str) -> dict[str, Any]:
+def _reading_options(key: str, declared: bool) -> dict[str, Any]:
     store = kept(
         "own_options",
-        {"max_levels": 10, "bins": 5, "binning": "quantile", "edges": "", "levels": ""},
+        {
+            "max_levels": 10,
+            "bins": 5,
+            "binning": "quantile",
+            "missing": "refuse",
+            "edges": "",
+            "levels": "",
+        },
+    )
+    bound(
+        st.radio,
+        "Missing values, of words and of numbers",
+        store,
+        "missing",
+        key=f"{key}-missing",
+        options=list(MISSING),
+        format_func=MISSING.get,
+        disabled=declared,
+        help="Nothing is filled in for you. A value of your choice, or a guarantee, needs a "
+        "schema: it says for every column what all else counts as.",
     )
     with st.expander("How columns become levels", key=f"{key}-reading"):
         bound(

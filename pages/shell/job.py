@@ -102,7 +102,7 @@ class Job(ABC):
         """What to say of an error inside the program."""
         return f"The work broke off: {type(error).__name__}."
 
-    def steps(self) -> list[str]:
+    def so_far(self) -> list[str]:
         """How far it is, in a few words each."""
         return []
 
@@ -154,7 +154,7 @@ class Job(ABC):
         if self.place and not self.stopping:
             return f"Waiting for a turn: **{self.what}** · place {self.place} in line"
         verb = "Stopping" if self.stopping else "Running"
-        return " · ".join([f"{verb} **{self.what}**", *self.steps()])
+        return " · ".join([f"{verb} **{self.what}**", *self.so_far()])
 
     def _run(self) -> None:
         try:

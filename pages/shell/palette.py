@@ -45,9 +45,9 @@ def ink(style: int) -> str:
     return grey if style >= PLAIN else palette[style % len(palette)]
 
 
-def price_ink(level: str) -> str:
-    """The colour of a price that is "fine", "doubtful" or "nothing"."""
-    return _PRICES[theme()][level]
+def price_ink(level: str, look: str | None = None) -> str:
+    """The colour of a price that is "fine", "doubtful" or "nothing"; in the theme that is shown."""
+    return _PRICES[look or theme()][level]
 
 
 def group_inks() -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from engine.score.learned import ScoreDiagnostics
 from engine.session import Step
 from pages.shell import address
 from pages.shell import words as text
-from pages.shell.data import costs_of, data_for, promised
+from pages.shell.data import costs_of, data_for, in_force, promised
 from pages.shell.drafts import drafted, redraft
 from pages.shell.job import RUNS, Job, Slot, shared
 from pages.shell.settings import OWN, Settings, filled
@@ -62,7 +62,7 @@ class RunJob(Job):
         self._steps = 0
         self._started = time.monotonic()  # or since its turn came
 
-    def steps(self) -> list[str]:
+    def so_far(self) -> list[str]:
         """Order, steps and seconds."""
         said = [f"order {self._order}"] if self._order is not None else []
         said += [text.count(self._steps, "step")] if self._steps else []
@@ -201,9 +201,14 @@ def freeze(settings: Settings) -> None:
 
 
 def job() -> RunJob | None:
-    """The run that is still going on in this session, if any."""
+    """The run that is still going on in this session, if any; on a file that has gone it ends."""
     settle()
-    return JOB.job()
+    going = JOB.job()
+    if going is not None and not in_force(going.data):
+        going.cancel()
+        JOB.forget()
+        going = None
+    return going
 
 
 def progress_view() -> None:
@@ -243,18 +248,26 @@ def stopped(now: Settings) -> bool:
 def shown() -> Shown:
     """The run on screen; at a session's start the one that the link names, or the default.
 
-    While the link's run goes on, and where it fails, the default is there.
+    While the link's run goes on, and where it fails, the default is there; as it is where the run
+    was on a file that another has replaced.
     """
     settle()
     if "shown" not in st.session_state:
         _begin(st.query_params.to_dict())
     run: Shown = st.session_state["shown"]
+    if not in_force(run.data):
+        run = st.session_state["shown"] = compute(_default())
     return run
+
+
+def _default() -> Settings:
+    """Priv-PC on Asia."""
+    return Settings(params=filled("priv_pc", {}))
 
 
 def _begin(query: dict[str, str]) -> None:
     """Show what an address asks for; where it fails, the default and a sentence."""
-    default = Settings(params=filled("priv_pc", {}))
+    default = _default()
     wanted, problem = default, None
     try:
         if query:
@@ -307,5 +320,4 @@ def stale(now: Settings) -> bool:
 
 def write_link(settings: Settings) -> None:
     """Put the settings into the address, unless they are the default."""
-    default = Settings(params=filled("priv_pc", {}))
-    address.write("run", {} if settings == default else settings.to_query())
+    address.write("run", {} if settings == _default() else settings.to_query())

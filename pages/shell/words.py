@@ -44,9 +44,9 @@ LABELS = {
 
 # What the pages call the classes of edges (engine.graphs.metrics.EdgeClass, by value).
 CLASSES = {
-    "correct": "Correct",
-    "direction claimed": "Direction claimed; these data cannot tell",
-    "wrong direction": "Wrong direction",
+    "correct": "Found, direction right",
+    "direction claimed": "Found, direction claimed; these data cannot tell",
+    "wrong direction": "Found, direction wrong",
     "extra": "Invented",
     "missed": "Missed",
     "not tested": "Not tested to the end",

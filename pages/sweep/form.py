@@ -18,6 +18,7 @@ from pages.shell.drafts import Draft, drafted_source, kept
 from pages.shell.form import GRAPH_ALGORITHMS, bound, number, parameter, radio, seed, title_of
 from pages.shell.runs import shown
 from pages.shell.settings import OWN, Source, is_simulated
+from pages.shell.strip import refuse
 from pages.sweep import jobs as study_jobs
 from pages.sweep.state import (
     EXAMPLE,
@@ -52,7 +53,7 @@ def follow() -> None:
             fill_draft(_wanted_in(query["sweep.wanted"]))
             st.session_state["sweep_untouched"] = untouched
     except (InputError, OSError) as error:
-        study_jobs.refuse(str(error))
+        refuse("sweep", str(error))
     for name, choices in VIEWS.items():
         if (chosen := query.get(f"sweep.{name}")) in choices:
             st.session_state[f"sweep-{name}"] = chosen

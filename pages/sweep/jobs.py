@@ -28,7 +28,7 @@ from engine.studies import (
     sweep,
 )
 from pages.shell import words as text
-from pages.shell.data import Meter, bundled, costs_of, data_for, promised
+from pages.shell.data import Meter, bundled, costs_of, data_for, in_force, own_data, promised
 from pages.shell.job import Job, Slot, left, shared
 from pages.sweep.state import EXAMPLE, Wanted
 
@@ -62,6 +62,7 @@ class StudyJob(Job):
         self._begun = False
         self._progress: Progress | None = None
         self._costs: Meter | None = None  # what own data have cost in this session
+        self.own: Dataset | None = None  # whose cells add to it
 
     @property
     def running(self) -> bool:
@@ -88,7 +89,7 @@ class StudyJob(Job):
         assert self.wanted is not None
         for data, source in zip(datasets, self.wanted.sources, strict=True):
             if source.own:
-                self._costs, self._own = costs_of(data), data
+                self._costs, self.own = costs_of(data), data
                 self.memory = self.memory or ResultStore(":memory:")
         w = self.wanted
         study = plan(datasets, w.algorithms, w.parameters(), w.seeds)
@@ -122,7 +123,7 @@ class StudyJob(Job):
         """The thread has no one else to tell."""
         return f"The study stopped: {type(error).__name__}. What is finished is kept."
 
-    def steps(self) -> list[str]:
+    def so_far(self) -> list[str]:
         """Runs so far, and the time that is left."""
         said, p = f"{self.done:,} of {text.count(self.total, 'run')}", self._progress
         if p is None or p.left is None or p.done - p.reused < 3:  # starting up tells nothing yet
@@ -135,8 +136,8 @@ class StudyJob(Job):
     def _on_meter(self, cells: Sequence[Cell]) -> None:
         """Put runs on own data on their meter before a worker has them."""
         for cell in cells:
-            if self._costs is not None and cell.own:
-                self._costs.begin(cell.key, promised(cell.algorithm, cell.values, self._own))
+            if self._costs is not None and self.own is not None and cell.own:
+                self._costs.begin(cell.key, promised(cell.algorithm, cell.values, self.own))
 
     def _settle(self, result: CellResult) -> None:
         """What a run on own data did cost; one that was kept already costs the same again."""
@@ -220,10 +221,12 @@ def estimated(wanted: Wanted) -> Estimate:
     """Runs and seconds from a short probe: of own data remembered for this session alone."""
     if not wanted.own:
         return _public_estimate(wanted)
-    known: dict[Wanted, Estimate] = st.session_state.setdefault("sweep_estimates", {})
-    if wanted not in known:
-        known[wanted] = _probed(wanted)
-    return known[wanted]
+    known: dict[Any, Estimate] = st.session_state.setdefault("sweep_estimates", {})
+    own = own_data()
+    key = (wanted, own.identity if own is not None else "")
+    if key not in known:
+        known[key] = _probed(wanted)
+    return known[key]
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -261,23 +264,15 @@ def example() -> StudyJob:
 
 
 def current() -> StudyJob:
-    """The study on screen; at first the example."""
-    if SLOT.job() is None:
-        SLOT.show(example())
+    """The study on screen; at first the example, as after a study on a file that has gone."""
     job = SLOT.job()
-    assert job is not None
+    if job is not None and job.own is not None and not in_force(job.own):
+        job.cancel()
+        job = None
+    if job is None:
+        job = example()
+        SLOT.show(job)
     return job
-
-
-def refuse(words: str) -> None:
-    """Leave a sentence for the page."""
-    st.session_state["sweep_problem"] = words
-
-
-def refused() -> str | None:
-    """The sentence that was left, once."""
-    words: str | None = st.session_state.pop("sweep_problem", None)
-    return words
 
 
 def known_datasets(job: StudyJob) -> list[Dataset]:

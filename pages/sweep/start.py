@@ -10,9 +10,10 @@ from pages.shell import words as text
 from pages.shell.data import own_data
 from pages.shell.drafts import Draft
 from pages.shell.form import bound
+from pages.shell.strip import refuse
 from pages.sweep import jobs as study_jobs
 from pages.sweep.form import draft, fill_draft, wanted_now
-from pages.sweep.jobs import SLOT, StudyJob, current, refuse
+from pages.sweep.jobs import SLOT, StudyJob, current
 from pages.sweep.state import Wanted
 
 
@@ -78,7 +79,7 @@ def start(wanted: Wanted) -> None:
     try:
         path = None if wanted.own else study_jobs.path_of(name)
     except InputError as error:
-        refuse(str(error))
+        refuse("sweep", str(error))
         return
     resume(StudyJob("Your own data" if wanted.own else name, wanted, path))
 
@@ -88,7 +89,7 @@ def resume(job: StudyJob) -> None:
     try:
         study_jobs.launch(job)
     except (InputError, OSError) as error:
-        refuse(str(error))
+        refuse("sweep", str(error))
 
 
 def saved_studies() -> None:
@@ -109,7 +110,7 @@ def open_study(name: str) -> None:
     try:
         job = study_jobs.opened(name)
     except (InputError, OSError) as error:
-        refuse(str(error))
+        refuse("sweep", str(error))
         return
     SLOT.show(job)
     if job.wanted is not None:

@@ -8,7 +8,16 @@ import streamlit as st
 from engine.studies import CellResult, analysis
 from pages.shell import export
 from pages.shell import words as text
-from pages.sweep.curves import X, Y, curve_view, stability_view, target_view, truth_of
+from pages.sweep.curves import (
+    X,
+    Y,
+    curve_view,
+    data_of,
+    references,
+    stability_view,
+    target_view,
+    truth_of,
+)
 from pages.sweep.jobs import EXAMPLE_NAME, SLOT, StudyJob, current
 from pages.sweep.start import resume
 
@@ -81,10 +90,10 @@ def results_view(job: StudyJob, results: list[CellResult]) -> None:
     chosen = st.session_state.get("sweep-dataset") if len(names) > 1 else names[0]
     chosen = chosen if chosen in names else names[0]
     here = table[table["dataset"] == chosen]
-    curve_view(here, x, y)
+    mine = [r for r in results if r.dataset == chosen]
+    curve_view(here, x, y, references(data_of(job, mine[0].fingerprint), mine))
     if job.name == EXAMPLE_NAME:
         st.caption(ceiling_note(here))
-    mine = [r for r in results if r.dataset == chosen]
     left, right = st.columns([5, 4], gap="medium")
     with left:
         stability_view(mine, truth_of(job, mine[0].fingerprint))

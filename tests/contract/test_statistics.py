@@ -64,7 +64,9 @@ def test_an_empty_stratum_says_nothing(statistic):
     for table in tables((2, 2, 3)):
         padded = np.concatenate([table, np.zeros((1, 2, 3), np.int64)])
         for variant in VARIANTS:
-            assert str(statistic.score(padded, variant)) == str(statistic.score(table, variant))
+            more, less = (statistic.score(t, variant) for t in (padded, table))
+            assert more[:2] == pytest.approx(less[:2], rel=1e-12, nan_ok=True)
+            assert more.dof == less.dof
 
 
 @pytest.mark.parametrize("shape", SHAPES)

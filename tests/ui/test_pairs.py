@@ -6,6 +6,7 @@ import base64
 import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.teaching.pairwise import EPSILONS
 from pages.pairs import state as pairs
+from pages.pairs import truth
 from pages.shell import words as text
 
 
@@ -31,7 +33,7 @@ def numbers(drawn: Any) -> Any:
 
 
 def words(app: AppTest) -> str:
-    return " ".join(m.value for m in app.markdown)
+    return " ".join(m.value for m in [*app.subheader, *app.markdown])
 
 
 def test_it_opens_on_a_finished_example(open_app: Callable[..., AppTest]) -> None:
@@ -82,6 +84,28 @@ def test_the_script_gives_the_same_decision(open_app: Callable[..., AppTest]) ->
     exec(app.code[0].value, there)
     released = next(m for m in app.metric if m.label == "Released")
     assert text.number(there["result"].diagnostics.scores[0]) == released.value
+
+
+@pytest.mark.parametrize("release", ["difference", "vote"])
+def test_the_headline_says_how_often_the_model_is_right(
+    pairs_page: AppTest, release: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kept result's numbers, whatever they are; beside the share of releases."""
+    kept = json.loads(truth.KEPT.read_text(encoding="utf-8"))
+    assert kept["pairs"] == 99
+    right = [way["right"] for way in kept["ways"]]
+    assert len(right) == 8
+    least, most = min(right), max(right)
+    pairs_page.radio(key="pairs-release").set_value(release).run()
+    assert f"99 real pairs whose cause is known it is right on {100 * least:.0f}" in words(
+        pairs_page
+    )
+    assert f"to {100 * most:.0f} % without any privacy" in words(pairs_page)
+    assert pairs_page.subheader[0].value.startswith("If the model holds")
+    (tmp_path / "other.json").write_text('{"pairs": 7, "ways": [{"right": 0.1}, {"right": 0.9}]}')
+    monkeypatch.setattr(truth, "KEPT", tmp_path / "other.json")
+    pairs_page.run()
+    assert "7 real pairs whose cause is known it is right on 10 to 90 %" in words(pairs_page)
 
 
 def test_without_data_there_is_one_sentence(open_app: Callable[..., AppTest]) -> None:

@@ -41,7 +41,7 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
     app.button(key="release-go").click().run()
     assert not app.exception
     assert len(book.show("ward").charges) == 1
-    found = app.session_state["released"]
+    found, _ = app.session_state["released"]
     check(found)
     assert any("Released under" in s.value for s in app.success)
     app.checkbox(key="release-sure").set_value(True).run()
