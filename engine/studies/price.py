@@ -76,7 +76,8 @@ def searches(key: str, params: Parameters) -> Iterator[Search]:
             yield Search(DESCENT, "", key, limit)
     if chosen.family != "constraint-based":
         return
-    test = str(getattr(params, "test", given["statistic"]))  # EM-PC's "auto" is resolved there
+    chosen_test = getattr(params, "test", None)  # EM-PC's "auto" is resolved there
+    test = str(given["statistic"]) if chosen_test is None else chosen_test.key
     if test == "oracle":
         return
     loop = {name: given[name] for name in ("max_order", "stable")}
