@@ -57,6 +57,7 @@ ORDER = 3
 EDGES_PER_NODE = 1.2  # expected, for the prior odds of adjacency
 LEAST_ODDS = 1.0
 SLACK = 0.1  # in favour of the edge: a test that can see nothing removes nothing
+FALSE_SHARE = 0.25  # of the pairs seen to be dependent: with nothing there at most .45 are seen
 FOREST = 1.0  # log odds in favour of the edges of the strongest spanning forest
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
 TRUST = 0.95  # an arrow's frequency over its share of the chains, on random networks
@@ -195,18 +196,21 @@ class Posterior(TestByTest):
         super().__init__()
         self._tests, self._session, self._threshold = tests, session, threshold
         self._odds = math.log(prior_odds(tests.d))
+        self._seen = tests.seen(FALSE_SHARE)
         self._forest: set[Pair] = set()
         self.lowest: dict[Pair, float] = {}  # least probability of dependence of each pair
 
     def begin_order(self, order: int, graph: Graph) -> None:
         """Find the forest among the edges there are: all pairs first, then what is joined."""
         if order < 2:
-            self._forest = strongest_forest(self._tests, graph)
+            self._forest = strongest_forest(self._tests, graph.matrix() & self._seen)
 
     def independent(self, q: Query) -> bool:
         """Whether P(independent) > threshold."""
         evidence = self._tests.test(*q).bayes + (SLACK if q.given else -self._odds)
         evidence += FOREST if (q.x, q.y) in self._forest else 0.0
+        if not self._seen[q.x, q.y]:
+            evidence = -math.inf
         p = 1 / (1 + math.exp(min(max(evidence, -700.0), 700.0)))
         pair = (q.x, q.y)
         self.lowest[pair] = min(self.lowest.get(pair, 1.0), 1 - p)
@@ -224,12 +228,12 @@ class Posterior(TestByTest):
         return decision
 
 
-def strongest_forest(tests: NoisyTests, graph: Graph) -> set[Pair]:
-    """The maximum spanning forest of the graph's edges by their marginal dependence."""
+def strongest_forest(tests: NoisyTests, edges: Adjacency) -> set[Pair]:
+    """The maximum spanning forest of the edges i < j by their marginal dependence."""
     from scipy.sparse import csr_array  # slow to load, and only this needs it
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    joined = np.triu(graph.matrix(), 1)
+    joined = np.triu(edges, 1)
     bayes = np.where(joined, np.maximum(tests.marginal_bayes, -1.0), 0.0)
     # csgraph takes the least sum, and an entry of 0 for no edge.
     lengths = np.where(joined, bayes.max(initial=0.0) + 1 - bayes, 0.0)
