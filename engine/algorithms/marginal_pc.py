@@ -57,7 +57,6 @@ ORDER = 3
 EDGES_PER_NODE = 1.2  # expected, for the prior odds of adjacency
 LEAST_ODDS = 1.0
 SLACK = 0.1  # in favour of the edge: a test that can see nothing removes nothing
-FALSE_SHARE = 0.25  # of the pairs seen to be dependent: with nothing there at most .45 are seen
 FOREST = 1.0  # log odds in favour of the edges of the strongest spanning forest
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
 TRUST = 0.95  # an arrow's frequency over its share of the chains, on random networks
@@ -196,7 +195,7 @@ class Posterior(TestByTest):
         super().__init__()
         self._tests, self._session, self._threshold = tests, session, threshold
         self._odds = math.log(prior_odds(tests.d))
-        self._seen = tests.seen(FALSE_SHARE)
+        self._seen = tests.seen()
         self._forest: set[Pair] = set()
         self.lowest: dict[Pair, float] = {}  # least probability of dependence of each pair
 

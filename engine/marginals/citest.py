@@ -24,6 +24,7 @@ from scipy.special import gammaincc
 
 from engine.marginals.contrasts import Array, Check, helmert
 from engine.marginals.moments import Moments
+from engine.statistics.multiplicity import step_up
 
 Block = tuple[int, ...]
 Design = tuple[Array, Array]  # features (cells, f) and probability (cells,) of the cells of S
@@ -354,18 +355,11 @@ class NoisyTests:
         out: Array = self._marginal[3]
         return out
 
-    def seen(self, share: float) -> Array:
-        """(d, d) boolean: the pairs i < j whose dependence chance does not explain.
-
-        Step-up (Benjamini and Hochberg 1995): the k smallest p-values of m, for the largest k whose
-        own is at most ``share`` k / m. With nothing there it finds share / (1 - share)^2 pairs
-        at most, on the mean over the noise and the rows; among many true ones it asks less of each.
-        """
+    def seen(self) -> Array:
+        """(d, d) boolean: the pairs i < j whose dependence is more than chance among all pairs."""
         asked = np.triu(np.ones((self.d, self.d), dtype=bool), 1)
         p = self._marginal[0]
-        ordered = np.sort(p[asked])
-        below = np.flatnonzero(ordered <= share * np.arange(1, len(ordered) + 1) / len(ordered))
-        return asked & (p <= (ordered[below[-1]] if below.size else -1.0))
+        return asked & (p <= step_up(p[asked])) & (p < 1.0)
 
     def test(self, x: int, y: int, given: Block = ()) -> Verdict:
         """Is x independent of y given the set?"""
