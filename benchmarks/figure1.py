@@ -18,10 +18,10 @@ from typing import Any
 from unittest.mock import patch
 
 from engine import load_dataset, run
-from engine.studies.papers import PRIV_PC_NETWORKS, figure1_seconds
-from engine.studies.report import Work
-from engine.studies.reproduce import reproduce
-from engine.studies.reproduce_priv_pc import FIGURE1_EPSILONS, PRIV_PC
+from engine.papers.priv_pc import FIGURE1_EPSILONS, PRIV_PC
+from engine.papers.published import PRIV_PC_NETWORKS, figure1_seconds
+from engine.papers.report import Work
+from engine.papers.reproduce import reproduce
 from engine.tables import subsample
 from engine.tables.hypergeometric import split
 

@@ -10,7 +10,7 @@ import argparse
 
 from engine import load_dataset, run
 from engine.data.networks import load_network
-from engine.release.plan import DENSITY, Question, plan
+from engine.studies.forecast import DENSITY, Question, plan
 
 NETWORKS = ("asia", "cancer", "earthquake", "survey", "sachs")
 ALGORITHMS = ("marginal_pc", "gram_notears", "priv_pc", "gauss_pc")

@@ -23,10 +23,10 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from engine import load_dataset, run
-from pages.components.charts.links import describe
-from pages.components.charts.strength import weighted
-from pages.components.views.graphs import found_links
-from pages.components.views.verdict import findings
+from pages.draw.graphs import found_links
+from pages.draw.links import describe
+from pages.draw.strength import weighted
+from pages.shell.verdict import findings
 
 PATIENCE = 150.0  # seconds until a page that does not answer is given up: a first run may compile
 DATASETS, ROWS = ("asia", "cancer", "earthquake", "survey"), 20_000

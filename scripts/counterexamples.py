@@ -22,7 +22,7 @@ from engine.statistics.rank import (
     spearman_z,
 )
 from engine.statistics.score import score
-from engine.studies.neighbours import one_record_apart
+from engine.teaching.neighbours import one_record_apart
 from engine.theory import affordable_iterations
 
 

@@ -13,7 +13,12 @@ from typing import Any
 import numpy as np
 
 from engine.algorithm import WHOLE_RUN, Algorithm, Outcome
-from engine.constraint.allocation import (
+from engine.data.dataset import Dataset
+from engine.params import again, param
+from engine.privacy.accounting import Guarantee, unsampled
+from engine.privacy.budget import PRESETS, shares
+from engine.privacy.ledger import BudgetExhausted, Ledger
+from engine.search.allocation import (
     NOTHING,
     Allocation,
     Objective,
@@ -24,17 +29,12 @@ from engine.constraint.allocation import (
     likely_tests,
     most_tests,
 )
-from engine.constraint.diagnostics import SearchDiagnostics
-from engine.constraint.evidence import Evidence
-from engine.constraint.learn import learn
-from engine.constraint.parameters import NoisyTestParameters
-from engine.constraint.skeleton import Graph, Query, TestByTest
-from engine.constraint.votes import evidence_of
-from engine.data.dataset import Dataset
-from engine.params import again, param
-from engine.privacy.accounting import Guarantee, unsampled
-from engine.privacy.budget import PRESETS, shares
-from engine.privacy.ledger import BudgetExhausted, Ledger
+from engine.search.diagnostics import SearchDiagnostics
+from engine.search.evidence import Evidence
+from engine.search.learn import learn
+from engine.search.parameters import NoisyTestParameters
+from engine.search.skeleton import Graph, Query, TestByTest
+from engine.search.votes import evidence_of
 from engine.session import Session, compared
 from engine.statistics.kinds import RANK
 from engine.theory import kendall_p_bound

@@ -18,12 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.algorithm import Algorithm, Outcome
-from engine.constraint.diagnostics import NodeRound, SearchDiagnostics
-from engine.constraint.evidence import Evidence
-from engine.constraint.learn import learn
-from engine.constraint.parameters import PrivateParameters
-from engine.constraint.scores import Scores
-from engine.constraint.skeleton import Graph, Query
 from engine.data.dataset import Dataset
 from engine.params import ParameterError, again, param
 from engine.privacy.accounting import advanced_total, rho_budget
@@ -31,6 +25,12 @@ from engine.privacy.budget import HAIR, PRESETS
 from engine.privacy.events import UndefendedEvent
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import exponential
+from engine.search.diagnostics import NodeRound, SearchDiagnostics
+from engine.search.evidence import Evidence
+from engine.search.learn import learn
+from engine.search.parameters import PrivateParameters
+from engine.search.scores import Scores
+from engine.search.skeleton import Graph, Query
 from engine.session import Session
 from engine.statistics.distance import records_to_flip
 from engine.statistics.kinds import DEFAULT_THRESHOLD, Score

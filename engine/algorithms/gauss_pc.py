@@ -14,12 +14,6 @@ from functools import lru_cache
 import numpy as np
 
 from engine.algorithm import Algorithm, Outcome
-from engine.constraint.allocation import likely_tests
-from engine.constraint.diagnostics import SearchDiagnostics
-from engine.constraint.learn import learn
-from engine.constraint.parameters import NoisyTestParameters
-from engine.constraint.skeleton import Query, TestByTest
-from engine.constraint.votes import evidence_of
 from engine.data.dataset import Dataset
 from engine.params import ParameterError, param
 from engine.privacy.accounting import Guarantee, renyi_to_epsilon
@@ -27,6 +21,12 @@ from engine.privacy.budget import HAIR, PRESETS
 from engine.privacy.events import SubsampledGaussianEvent, renyi
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import gaussian
+from engine.search.allocation import likely_tests
+from engine.search.diagnostics import SearchDiagnostics
+from engine.search.learn import learn
+from engine.search.parameters import NoisyTestParameters
+from engine.search.skeleton import Query, TestByTest
+from engine.search.votes import evidence_of
 from engine.session import Session, compared
 from engine.statistics.kinds import LIKELIHOOD
 from engine.theory import best_subsample

@@ -23,9 +23,6 @@ from itertools import combinations
 import numpy as np
 
 from engine.algorithm import Algorithm, Outcome
-from engine.constraint.learn import learn
-from engine.constraint.parameters import PrivateParameters
-from engine.constraint.skeleton import Graph, Query, TestByTest, search
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency, complete
 from engine.graphs.orientation import (
@@ -49,6 +46,9 @@ from engine.marginals.moments import (
 from engine.params import again, param
 from engine.privacy.budget import STRICT, STRICT_PRESETS
 from engine.privacy.ledger import Ledger
+from engine.search.learn import learn
+from engine.search.parameters import PrivateParameters
+from engine.search.skeleton import Graph, Query, TestByTest, search
 from engine.session import Cancelled, Session, compared
 from engine.tables.store import Store, store_of
 

@@ -6,14 +6,14 @@ import math
 from dataclasses import dataclass, replace
 
 from engine.algorithm import Algorithm, Outcome
-from engine.constraint.learn import learn
-from engine.constraint.parameters import SearchParameters
-from engine.constraint.scores import Scores
-from engine.constraint.skeleton import Query, TestByTest
 from engine.data.dataset import Dataset
 from engine.graphs.orientation import MAJORITY, ORIENTATIONS, collider_weights, orient
 from engine.params import param
 from engine.privacy.events import UndefendedEvent
+from engine.search.learn import learn
+from engine.search.parameters import SearchParameters
+from engine.search.scores import Scores
+from engine.search.skeleton import Query, TestByTest
 from engine.session import Session, compared
 from engine.statistics.kinds import LIKELIHOOD, VARIANTS
 

@@ -6,16 +6,16 @@ import math
 from dataclasses import dataclass, replace
 
 from engine.algorithm import Algorithm, Outcome
-from engine.constraint.diagnostics import SearchDiagnostics
-from engine.constraint.learn import learn
-from engine.constraint.parameters import NoisyTestParameters
-from engine.constraint.rounds import Rounds
-from engine.constraint.skeleton import Query, TestByTest
-from engine.constraint.votes import evidence_of
 from engine.data.dataset import Dataset
 from engine.privacy.accounting import advanced_total
 from engine.privacy.budget import PRESETS, shares
 from engine.privacy.ledger import Ledger
+from engine.search.diagnostics import SearchDiagnostics
+from engine.search.learn import learn
+from engine.search.parameters import NoisyTestParameters
+from engine.search.rounds import Rounds
+from engine.search.skeleton import Query, TestByTest
+from engine.search.votes import evidence_of
 from engine.session import Session
 
 

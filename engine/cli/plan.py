@@ -12,7 +12,7 @@ from engine.cli.interrupts import ending, interruptible
 from engine.data.schema import load_schema
 from engine.errors import InputError
 from engine.graphs.metrics import SCORES
-from engine.release.plan import (
+from engine.studies.forecast import (
     DENSITY,
     DRAWS,
     Band,

@@ -126,8 +126,8 @@ def _as_table(results: Sequence[Any]) -> str:
 
 def reproduce_command(argv: Sequence[str]) -> int:
     """Reproduce a table or figure of the papers into a folder."""
-    from engine.studies.report import Work
-    from engine.studies.reproduce import STUDIES, reproduce
+    from engine.papers.report import Work
+    from engine.papers.reproduce import STUDIES, reproduce
 
     parser = Parser(
         prog="engine reproduce",

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from engine import load_dataset, run
-from engine.constraint.allocation import Objective, Price, allocate, most_tests
-from engine.constraint.skeleton import Graph, Query
+from engine.search.allocation import Objective, Price, allocate, most_tests
+from engine.search.skeleton import Graph, Query
 from engine.serialise import plain
 from engine.theory import lemma1
 

@@ -11,7 +11,6 @@ import pytest
 
 from engine import Dataset, load_dataset, run
 from engine.algorithms.marginal_pc import FEW, TRUST, USUAL, WIDE, plan, strongest_forest
-from engine.constraint.skeleton import Graph
 from engine.graphs.orientation import EARNED
 from engine.marginals import citest
 from engine.marginals import moments as released
@@ -23,6 +22,7 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.events import GaussianEvent
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
+from engine.search.skeleton import Graph
 from engine.session import Session
 from engine.tables.store import store_of
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pages.components.navigation import PAGES, PageEntry
+from pages.shell.navigation import PAGES, PageEntry
 from tests.browser.steps import BROKEN, COLOUR, DARK, WHITE, serious, settle, shaded, walk
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from engine.__main__ import main
-from engine.studies import ResultStore, papers
-from engine.studies.reproduce import STUDIES
+from engine.papers import published as papers
+from engine.papers.reproduce import STUDIES
+from engine.studies import ResultStore
 
 SMALL = ["--dataset", "cancer", "--n", "2000", "--guarantee", "published", "--delta", "1e-3"]
 

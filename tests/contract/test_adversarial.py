@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from engine.constraint.skeleton import Graph, Query, TestByTest, search
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import UndefendedEvent
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.privacy.mechanisms import laplace
 from engine.randomness import Randomness
+from engine.search.skeleton import Graph, Query, TestByTest, search
 from engine.session import Session
 from tests.privacy.mechanisms_table import every_release
 from tests.privacy.readd import total_of

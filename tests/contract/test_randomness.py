@@ -14,12 +14,12 @@ import pytest
 
 from engine import ALGORITHMS, Dataset, load_dataset
 from engine.algorithm import Outcome
-from engine.constraint.learn import learn
-from engine.constraint.parameters import PrivateParameters
-from engine.constraint.skeleton import Query, TestByTest
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import Ledger
 from engine.randomness import KEYS, Randomness, illustration
+from engine.search.learn import learn
+from engine.search.parameters import PrivateParameters
+from engine.search.skeleton import Query, TestByTest
 from engine.session import Session
 from tests.contract.conftest import short
 
@@ -188,7 +188,7 @@ MAY = {
     "data/simulated_pairs.py",
     "data/simulated.py",
     "data/imagined.py",
-    "release/plan.py",  # rows of imagined networks
+    "studies/forecast.py",  # rows of imagined networks
     "audit/neighbours.py",  # random datasets to attack
 }
 

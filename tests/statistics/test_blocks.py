@@ -10,12 +10,12 @@ import pytest
 
 from engine import load_dataset, run
 from engine.algorithms.priv_pc import PrivPCParameters
-from engine.constraint.skeleton import Graph, Query, TestByTest, search
-from engine.constraint.votes import MedianEvidence, VoteEvidence
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import pairs_of
 from engine.privacy.events import LaplaceEvent, SmoothEvent
 from engine.randomness import Randomness
+from engine.search.skeleton import Graph, Query, TestByTest, search
+from engine.search.votes import MedianEvidence, VoteEvidence
 from engine.statistics.blocks import Blocks, odd, smooth_sensitivity_of_median, votes
 from engine.statistics.likelihood import likelihood_score
 from engine.tables.store import Store, store_of

@@ -11,6 +11,7 @@ import pytest
 
 from engine import load_dataset, sweep
 from engine.graphs.metrics import SCORES
+from engine.papers.figures import Panel, Series, chart
 from engine.studies import CellResult
 from engine.studies.analysis import (
     bands,
@@ -22,7 +23,6 @@ from engine.studies.analysis import (
     to_json,
     varied,
 )
-from engine.studies.figures import Panel, Series, chart
 
 GRID = {"epsilon": [0.1, 1.0, 10.0], "delta": 1e-3, "guarantee": "published"}
 

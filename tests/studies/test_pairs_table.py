@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from engine.data.simulated_pairs import simulate_pair
-from engine.studies import reproduce_pairs
-from engine.studies.report import Work
+from engine.papers import pairs as reproduce_pairs
+from engine.papers.report import Work
 from engine.studies.sweep import Progress
 
 

@@ -11,8 +11,9 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
+from streamlit.util import calc_hash
 
-from pages.components.state import worker
+from pages.shell import worker
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 
@@ -47,7 +48,7 @@ def open_app() -> Callable[..., AppTest]:
     def open_(page: str | None = None, **query: str) -> AppTest:
         app = AppTest.from_file(str(APP), default_timeout=60)
         if page is not None:
-            app.switch_page(f"pages/{page}.py")
+            app._page_hash = calc_hash(page)  # as an address does, before the first run
         for name, value in query.items():
             app.query_params[name] = value
         app.session_state["run-more"] = True  # what is folded away is looked at too

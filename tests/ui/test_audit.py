@@ -7,11 +7,12 @@ from collections.abc import Callable
 from streamlit.testing.v1 import AppTest
 
 from engine.audit.survey import FAULT, PUBLISHED
-from engine.release.plan import planned_algorithms
-from engine.studies.neighbours import guess_bound
-from pages.components.state import audits, plans
-from pages.components.views.audit import replay_ratios, sentence
-from pages.components.views.plan import sentence as plan_sentence
+from engine.studies.forecast import planned_algorithms
+from engine.teaching.neighbours import guess_bound
+from pages.audit import state as audits
+from pages.audit.view import replay_ratios, sentence
+from pages.plan import state as plans
+from pages.plan.view import sentence as plan_sentence
 
 Open = Callable[..., AppTest]
 
@@ -31,7 +32,7 @@ def finished(app: AppTest, job: Callable[[], object]) -> None:
 
 def test_the_example_says_what_was_measured(open_app: Open) -> None:
     app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/audit.py").run()
+    app.switch_page("pages/audit/page.py").run()
     assert not app.exception
     text = words(app)
     assert "claims ε = 1" in text
@@ -58,7 +59,7 @@ def test_the_example_is_what_the_audit_found() -> None:
 
 def test_an_attack_runs_and_goes_back(open_app: Open) -> None:
     app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/audit.py").run()
+    app.switch_page("pages/audit/page.py").run()
     app.selectbox(key="audit-algorithm").set_value("gram_notears").run()
     app.selectbox(key="audit-pair-gram_notears").set_value("one cell").run()
     app.select_slider(key="audit-runs").set_value(50).run()
@@ -73,7 +74,7 @@ def test_a_plan_opens_on_an_example_and_simulates(open_app: Open) -> None:
     question, schema, forecasts = plans.example()
     assert {f.algorithm for f in forecasts} <= set(planned_algorithms())
     app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/plan.py").run()
+    app.switch_page("pages/plan/page.py").run()
     assert not app.exception
     for keys in (app.multiselect(key="plan-algorithms").value, ["noleaks"]):
         app.multiselect(key="plan-algorithms").set_value(keys).run()
@@ -91,7 +92,7 @@ def test_a_plan_opens_on_an_example_and_simulates(open_app: Open) -> None:
 
 def test_the_game_keeps_the_score_and_says_what_nobody_can_beat(open_app: Open) -> None:
     app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/audit.py").run()
+    app.switch_page("pages/audit/page.py").run()
     app.button(key="audit-game-start").click().run()
     for played in (1, 2):
         inside = app.session_state["audit_game"].inside

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine import load_dataset, run
 from engine.theory import lemma1
-from pages.components.text import number, safe
+from pages.shell.words import number, safe
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -16,18 +16,19 @@ import pytest
 from engine import load_dataset, read_csv, run
 from engine.data.networks import NETWORKS, load_network
 from engine.graphs.metrics import EdgeClass
-from pages.components import export, text
-from pages.components.charts import show
-from pages.components.charts.graph import render_graph
-from pages.components.charts.layout import (
+from pages.draw import show
+from pages.draw.graph import render_graph
+from pages.draw.layout import (
     NODE_HEIGHT,
     box_width,
     frame_height,
     frame_scale,
     place,
 )
-from pages.components.charts.links import Link
-from pages.components.palette import STROKES
+from pages.draw.links import Link
+from pages.shell import export
+from pages.shell import words as text
+from pages.shell.palette import STROKES
 
 
 @pytest.mark.parametrize(
@@ -151,6 +152,6 @@ def test_no_table_writes_none_or_infinity(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_every_table_comes_from_one_place() -> None:
-    pages = Path(show.__file__).parents[2]
+    pages = Path(show.__file__).parents[1]
     direct = [p.name for p in pages.rglob("*.py") if ".dataframe(" in p.read_text("utf-8")]
     assert direct == ["show.py"]

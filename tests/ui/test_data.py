@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 from engine import InputError, read_csv
 from engine.data.schema import Column, Schema
 from engine.data.survey import survey
-from pages.components.state import schema as states
-from pages.components.state import worker
+from pages.data import schema as states
+from pages.shell import worker
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 BAD_FILES = {
@@ -86,7 +86,7 @@ def test_own_data_with_truth_run_and_are_scored(data_page: AppTest) -> None:
     upload(data_page, (SAMPLES / "asia_2000.csv").read_bytes(), edges)
     data_page.toggle(key="exact").set_value(True).run()
     assert metrics(data_page)["True edges"] == "8"
-    data_page.switch_page("pages/run.py").run()
+    data_page.switch_page("pages/run/page.py").run()
     assert data_page.warning[0].value.startswith("Settings changed")
     data_page.button(key="run").click().run()
     assert not data_page.exception

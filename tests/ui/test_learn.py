@@ -10,11 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import load_dataset, run
-from engine.studies.neighbours import guess_bound
-from engine.studies.replay import scenes
-from pages.components.charts.player import player
-from pages.components.views.learn import STEPS
-from pages.components.views.learn_search import ring
+from engine.teaching.neighbours import guess_bound
+from engine.teaching.replay import scenes
+from pages.draw.player import player
+from pages.learn.search import ring
+from pages.learn.view import STEPS
 
 
 def address(app: AppTest) -> dict[str, str]:

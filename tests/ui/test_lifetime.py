@@ -8,8 +8,8 @@ import time
 import pytest
 
 from engine import load_dataset
-from pages.components.state import lifetime, worker
-from pages.components.state.lifetime import Line
+from pages.shell import lifetime, worker
+from pages.shell.lifetime import Line
 
 
 def test_the_line_lets_so_many_work_and_the_next_in_turn() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.components.navigation import FOLDER, PAGES, PageEntry
+from pages.shell.navigation import FOLDER, PAGES, PageEntry
 
 BODY = ("plotly_chart", "iframe", "dataframe", "metric", "image", "file_uploader")
 MOST_LINES = 150
@@ -18,7 +18,7 @@ def test_it_opens_with_a_heading_and_a_body(
     open_app: Callable[..., AppTest], entry: PageEntry
 ) -> None:
     app = open_app(data="cancer", n="2000")
-    app.switch_page(f"pages/{entry.file.name}").run()
+    app.switch_page(f"pages/{entry.name}/page.py").run()
     assert not app.exception
     assert not app.error
     assert f">{entry.title}</h1>" in " ".join(h.value for h in app.get("html"))
@@ -27,7 +27,7 @@ def test_it_opens_with_a_heading_and_a_body(
 
 
 def test_every_file_is_declared_once_and_every_declaration_has_a_file() -> None:
-    files = {path for path in FOLDER.glob("*.py") if path.name != "__init__.py"}
+    files = set(FOLDER.glob("*/page.py"))
     assert [page.file for page in PAGES] == list(dict.fromkeys(page.file for page in PAGES))
     assert {page.file for page in PAGES} == files
     assert len({page.title for page in PAGES}) == len(PAGES)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.studies.pairwise import EPSILONS
-from pages.components import text
-from pages.components.state import pairs
+from engine.teaching.pairwise import EPSILONS
+from pages.pairs import state as pairs
+from pages.shell import words as text
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.file import to_json
 from engine.release.make import check
-from pages.components.state.releases import ReleaseJob
+from pages.release.state import ReleaseJob
 from tests.release.samples import asia_schema, own_asia
 
 

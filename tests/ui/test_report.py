@@ -11,11 +11,13 @@ from streamlit.testing.v1 import AppTest
 
 from engine import Dataset, load_dataset, run
 from engine.studies.repeat import outcome_of, repeated, usual
-from pages.components.state import repeats
-from pages.components.state.repeats import Repeats
-from pages.components.state.runs import Shown
-from pages.components.state.settings import Settings, Source, filled
-from pages.components.views import report, report_files, report_words
+from pages.report import files as report_files
+from pages.report import repeats
+from pages.report import view as report
+from pages.report import words as report_words
+from pages.report.repeats import Repeats
+from pages.shell.runs import Shown
+from pages.shell.settings import Settings, Source, filled
 
 ROOT = Path(__file__).resolve().parents[2]
 WILD = ("<b>x</b>", 'say "hi" & bye', "two\nlines", "$x^2$", "</svg><script>alert(1)</script>")
@@ -40,7 +42,7 @@ def body(app: AppTest) -> str:
 
 def test_the_sentence_is_computed_from_results(open_app: Callable[..., AppTest]) -> None:
     app = open_app(data="cancer", n="2000", epsilon="2", seed="3")
-    app.switch_page("pages/report.py").run()
+    app.switch_page("pages/report/page.py").run()
     assert not app.exception
     data = load_dataset("cancer", n=2000)
     params = {"epsilon": 2.0}
@@ -170,7 +172,7 @@ def test_own_data_on_the_page(open_app: Callable[..., AppTest]) -> None:
     app.file_uploader(key="data-file").set_value(("mine.csv", table, "text/csv")).run()
     edges = (ROOT / "sample_data" / "asia_edges.csv").read_bytes()
     app.file_uploader(key="data-truth").set_value(("e.csv", edges, "text/csv")).run()
-    app.switch_page("pages/run.py").run()
+    app.switch_page("pages/run/page.py").run()
     app.button(key="run").click().run()
 
     def spent() -> list[tuple[int, float, float]]:
@@ -178,7 +180,7 @@ def test_own_data_on_the_page(open_app: Callable[..., AppTest]) -> None:
 
     before = spent()
     assert [runs for runs, *_ in before] == [1]
-    app.switch_page("pages/report.py").run()
+    app.switch_page("pages/report/page.py").run()
     assert not app.exception
     found = body(app)
     assert "known link" not in found

@@ -13,11 +13,12 @@ from streamlit.testing.v1 import AppTest
 from engine import ALGORITHMS, load_dataset, run
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import relevant
-from pages.components.charts.links import Link
-from pages.components.charts.strength import strengths, weighted
-from pages.components.forms.fields import GRAPH_ALGORITHMS
-from pages.components.state import settings, worker
-from pages.components.views import allocation, ledger, trace
+from pages.draw import allocation
+from pages.draw.links import Link
+from pages.draw.strength import strengths, weighted
+from pages.run import ledger, trace
+from pages.shell import settings, worker
+from pages.shell.fields import GRAPH_ALGORITHMS
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
 F1, SHD = "Both in one number (skeleton F1)", "Pairs that differ (SHD)"
@@ -487,7 +488,7 @@ def test_simulated_models_are_offered_and_travel_in_links(
     again = open_app(data="sem:sf:6:7:gumbel", n="2000", algorithm="notears")
     assert metrics(again)[SHD] == metrics(app)[SHD]
     assert again.number_input(key="run-sem_nodes").value == 6
-    again.switch_page("pages/data.py").run()
+    again.switch_page("pages/data/page.py").run()
     assert not again.exception
 
 

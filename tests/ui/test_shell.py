@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import runpy
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 ROOT = Path(__file__).resolve().parents[2]
-APP = ROOT / "app.py"
 
 
 @pytest.mark.parametrize("page", ["data", "run"])
-def test_a_page_opened_first_is_drawn_inside_the_app(page: str) -> None:
-    # Before any st.navigation call Streamlit would start the page's file alone.
-    app = AppTest.from_file(str(APP), default_timeout=60)
-    app.switch_page(f"pages/{page}.py").run()
-    assert not app.exception
-    assert app.session_state["inside_app"]
+def test_a_page_opened_first_is_drawn_inside_the_app(
+    open_app: Callable[..., AppTest], page: str
+) -> None:
+    app = open_app(page)
     assert f">{page.capitalize()}</h1>" in " ".join(h.value for h in app.get("html"))
     assert len([h for h in app.get("html") if ".stMainBlockContainer" in h.value]) == 1
-    app.run()
-    assert not app.exception
 
 
 def test_what_a_fresh_server_prepares_can_be_imported() -> None:

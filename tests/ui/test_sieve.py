@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import load_dataset
-from engine.studies import sieving
+from engine.teaching import sieving
 from engine.theory import best_subsample
 
 

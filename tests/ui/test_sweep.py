@@ -10,8 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.studies import ResultStore
-from pages.components.state import studies, study_jobs
-from pages.components.state.studies import Wanted
+from pages.sweep import jobs as study_jobs
+from pages.sweep import state as studies
+from pages.sweep.state import Wanted
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"sweep-n": 2000, "sweep-seeds": 2, "sweep-count": 3}
@@ -170,10 +171,10 @@ def test_epsilon_grids() -> None:
 def test_own_data_are_labelled_and_never_kept(sweep_page: AppTest) -> None:
     app = sweep_page
     csv = (ROOT / "sample_data" / "asia_2000.csv").read_bytes()
-    app.switch_page("pages/data.py").run()
+    app.switch_page("pages/data/page.py").run()
     app.selectbox(key="data-network").set_value("own").run()
     app.file_uploader(key="data-file").set_value(("mine.csv", csv, "text/csv")).run()
-    app.switch_page("pages/sweep.py").run()
+    app.switch_page("pages/sweep/page.py").run()
     app.multiselect(key="sweep-datasets").set_value(["own"]).run()
     app.multiselect(key="sweep-algorithms").set_value(["priv_pc"])
     app.number_input(key="sweep-count").set_value(2)

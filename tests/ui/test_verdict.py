@@ -8,9 +8,9 @@ import pytest
 
 from engine import Dataset, load_dataset, run
 from engine.graphs.metrics import EdgeClass
-from pages.components import text
-from pages.components.views.verdict import DOUBTFUL, FINE, NOTHING, findings, kinds_of, price
-from pages.components.views.verdict import verdict as counted
+from pages.shell import words as text
+from pages.shell.verdict import DOUBTFUL, FINE, NOTHING, findings, kinds_of, price
+from pages.shell.verdict import verdict as counted
 
 CANCER = load_dataset("cancer", n=5000)
 

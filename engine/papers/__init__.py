@@ -1,0 +1,1 @@
+"""The papers reproduced: their tables and figures, with our numbers beside."""

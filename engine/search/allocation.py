@@ -1,0 +1,250 @@
+"""CURATE's allocation (2024, (2), (3), Lemma 1): budgets of the orders that minimise the errors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+
+from engine.search.skeleton import Graph
+
+
+def likely_tests(d: int) -> tuple[int, ...]:
+    """A guess of the number of tests of order 0 to d - 2, for planning a strict budget.
+
+    Every pair once at order 0; half of a complete graph's tests at order 1; each further order
+    half of the one before. The guess is a public fact: it may fail, and then costs utility only.
+    """
+    pairs = d * (d - 1) // 2
+    return (pairs, *(math.ceil(pairs * (d - 2) / 2**k) for k in range(1, d - 1)))
+
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class OrderBudget:
+    """An order's tests, the epsilon of each, and what they cost together in the total's unit."""
+
+    order: int
+    tests: int
+    epsilon: float
+    cost: float
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """What a run planned and spent by order.
+
+    ``planned`` holds one plan an order that was run, made at its turn for it and all later ones;
+    ``spent`` what the orders cost in the end; ``unit`` is that of the costs, "ε" or "ρ".
+    """
+
+    planned: tuple[tuple[OrderBudget, ...], ...]
+    spent: tuple[OrderBudget, ...]
+    unit: str
+
+    def at_the_start(self) -> dict[int, OrderBudget]:
+        """Order -> its budget in the first plan."""
+        return {b.order: b for b in self.planned[0]} if self.planned else {}
+
+    def at_its_turn(self) -> dict[int, OrderBudget]:
+        """Order -> its budget in the plan made just before it."""
+        return {plan[0].order: plan[0] for plan in self.planned if plan}
+
+    def paid(self) -> dict[int, OrderBudget]:
+        """Order -> what was spent on it."""
+        return {b.order: b for b in self.spent}
+
+
+@dataclass(frozen=True)
+class Price:
+    """What t tests of one order cost at ``epsilon`` each, in the unit of the total.
+
+    "curate": t e^2 + e sqrt(2 t ln(1/delta')), the paper's; "zcdp": t e^2 / 2; "basic": t e.
+    """
+
+    method: str
+    delta: float = 0.5
+
+    def coefficients(self, tests: Vector) -> tuple[Vector, Vector]:
+        """(a, b) of the cost a e^2 + b e of each order."""
+        if self.method == "curate":
+            return tests, np.sqrt(2 * math.log(1 / self.delta) * tests)
+        if self.method == "zcdp":
+            return tests / 2, np.zeros_like(tests)
+        return np.zeros_like(tests), tests
+
+    def cost(self, tests: ArrayLike, epsilon: ArrayLike) -> Vector:
+        """The cost of each order."""
+        each = np.asarray(epsilon, dtype=float)
+        a, b = self.coefficients(np.asarray(tests, dtype=float))
+        total: Vector = a * each**2 + b * each
+        return total
+
+
+@dataclass(frozen=True)
+class Objective:
+    """(2) as a function of the orders' budgets: the product of the type I bounds plus the chance
+    of any type II error, by Lemma 1 with e^(-rate epsilon) in the place of e^(-T beta epsilon /
+    Delta). ``rate1`` and ``rate2`` hold one value an order.
+    """
+
+    rate1: Vector
+    rate2: Vector
+    c1: float
+    c2: float
+
+    @property
+    def convex(self) -> bool:
+        """Whether :meth:`log_excess` is known to be convex."""
+        return self.c1 == self.c2 == 1 and bool(np.allclose(self.rate1, self.rate2))
+
+    def value(self, epsilon: Vector) -> float:
+        """The objective itself."""
+        q1 = (self.c1 + np.exp(-self.rate1 * epsilon)) / 2
+        q2 = (self.c2 + np.exp(-self.rate2 * epsilon)) / 2
+        return float(np.prod(q1) + 1 - np.prod(1 - q2))
+
+    def log_excess(self, epsilon: Vector) -> tuple[float, Vector]:
+        """ln(objective - its limit at infinite budgets), and the gradient.
+
+        The difference is a sum of positive terms, so nothing cancels and no budget underflows; for
+        c1 = c2 = 1 and equal rates it is a sum of exponentials of linear functions of the budgets,
+        and its logarithm is convex.
+        """
+        first = _telescope(math.log(max(self.c1, 1e-300) / 2), self.rate1, epsilon, plus=True)
+        second = _telescope(math.log(1 - self.c2 / 2), self.rate2, epsilon, plus=False)
+        total = float(logsumexp(np.concatenate([first[0], second[0]])))
+        return total, -(
+            self.rate1 * np.exp(first[1] - total) + self.rate2 * np.exp(second[1] - total)
+        )
+
+
+def _telescope(
+    log_limit: float, rate: Vector, epsilon: Vector, *, plus: bool
+) -> tuple[Vector, Vector]:
+    """ln of terms that sum to |prod f_j - prod limit|, and ln |d prod f / d(rate_j epsilon_j)|.
+
+    f_j = limit + e^(-rate epsilon) / 2 if plus, else limit - e^(-rate epsilon) / 2.
+    """
+    half = -rate * epsilon - math.log(2)
+    if plus:
+        factor = np.logaddexp(log_limit, half)
+    else:
+        lowest = math.exp(log_limit) - 0.5  # at epsilon = 0; 0 for c = 1
+        factor = np.log(np.maximum(lowest - np.expm1(-rate * epsilon) / 2, 1e-300))
+    k = np.arange(rate.size)
+    before = np.concatenate([[0.0], np.cumsum(factor)[:-1]])
+    after = np.concatenate([np.cumsum(factor[::-1])[::-1][1:], [0.0]])
+    return k * log_limit + half + after, before + half + after
+
+
+def allocate(tests: Vector, budget: float, price: Price, objective: Objective) -> Vector:
+    """Budgets of one test of each remaining order that solve (3), shape (orders,).
+
+    Minimises (2) under the total cost and falling budgets. The steps between consecutive budgets
+    are the variables, so that falling is a bound. Sequential quadratic programming, from a second
+    start too where the problem is not convex.
+    """
+    rates = tuple(objective.rate1.tolist()), tuple(objective.rate2.tolist())
+    problem = (price, *rates, objective.c1, objective.c2)
+    return np.array(_allocated(tuple(tests.tolist()), budget, *problem))
+
+
+@lru_cache(maxsize=1024)  # the runs of a study begin with the same plan, whatever their noise
+def _allocated(
+    counts: tuple[float, ...],
+    budget: float,
+    price: Price,
+    rate1: tuple[float, ...],
+    rate2: tuple[float, ...],
+    c1: float,
+    c2: float,
+) -> tuple[float, ...]:
+    tests, objective = np.array(counts), Objective(np.array(rate1), np.array(rate2), c1, c2)
+    # The cost of order j is a_j e_j^2 + b_j e_j, so (3)'s constraint is one quadratic inequality.
+    a, b = price.coefficients(tests)
+    if budget <= 0:
+        return (0.0,) * tests.size
+    own = _largest(a, b, budget / tests.size)  # every order the same share of the total
+    equal = _fit(np.ones_like(tests), a, b, budget)
+    starts = [_fit(np.minimum.accumulate(own), a, b, budget)]
+    if not objective.convex:
+        starts.append(equal)
+    found = [_descend(start, a, b, budget, objective) for start in starts]
+    best = min((equal, *found), key=lambda e: objective.log_excess(e)[0])
+    return tuple(best.tolist())
+
+
+def _largest(a: Vector, b: Vector, budget: float) -> Vector:
+    """The e >= 0 with a e^2 + b e = budget, elementwise."""
+    return 2 * budget / (b + np.sqrt(b * b + 4 * a * budget))
+
+
+def _fit(shape: Vector, a: Vector, b: Vector, budget: float) -> Vector:
+    """The multiple of ``shape`` that costs exactly the budget."""
+    quadratic, linear = float(a @ shape**2), float(b @ shape)
+    return shape * float(_largest(np.array(quadratic), np.array(linear), budget))
+
+
+def _descend(start: Vector, a: Vector, b: Vector, budget: float, objective: Objective) -> Vector:
+    from scipy.optimize import minimize  # slow to load, and few runs need it
+
+    scale = float(start.max())
+
+    def budgets(steps: Vector) -> Vector:
+        return scale * np.cumsum(steps[::-1])[::-1]
+
+    def goal(steps: Vector) -> tuple[float, Vector]:
+        value, gradient = objective.log_excess(budgets(steps))
+        return value, scale * np.cumsum(gradient)
+
+    def room(steps: Vector) -> float:
+        e = budgets(steps)
+        return 1 - float(a @ e**2 + b @ e) / budget
+
+    def room_gradient(steps: Vector) -> Vector:
+        return -scale * np.cumsum(2 * a * budgets(steps) + b) / budget
+
+    # Variables: the falls e_j - e_(j+1) >= 0 in units of the largest budget, so that "falling" is a
+    # bound on each variable and not a constraint between them.
+    result = minimize(
+        goal,
+        np.append(-np.diff(start), start[-1]) / scale,
+        jac=True,
+        method="SLSQP",
+        bounds=[(0, None)] * start.size,
+        constraints={"type": "ineq", "fun": room, "jac": room_gradient},
+        options={"maxiter": 60, "ftol": 1e-9},
+    )
+    steps = np.maximum(result.x, 0)
+    if not np.all(np.isfinite(steps)) or not np.any(steps > 0):
+        return start
+    return _fit(budgets(steps), a, b, budget)
+
+
+# An order whose tests may cost less than this share of the total is not run: its answers would be
+# noise alone, and whether a numerical plan says 0 or next to it must not matter.
+NOTHING = 1e-6
+
+
+def most_tests(graph: Graph, order: int) -> int:
+    """How many tests of an order the graph still admits: a pair's sets from either side, once.
+
+    Edges only go, so it bounds the tests of every later graph too. The graph is a released result.
+    """
+    total = 0
+    for x in range(graph.d):
+        near_x = set(graph.adjacent(x))
+        for y in near_x:
+            if y > x:
+                near_y = set(graph.adjacent(y)) - {x}
+                sizes = len(near_x) - 1, len(near_y), len(near_x & near_y)
+                total += math.comb(sizes[0], order) + math.comb(sizes[1], order)
+                total -= math.comb(sizes[2], order)
+    return total

@@ -1,0 +1,143 @@
+"""A query as a private algorithm sees it: one number, what it is compared with, its sensitivity."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from engine.data.dataset import Dataset
+from engine.params import ParameterError
+from engine.privacy.events import Event, LaplaceEvent
+from engine.privacy.mechanisms import laplace
+from engine.randomness import Randomness
+from engine.search.parameters import PrivateParameters
+from engine.search.scores import Scores
+from engine.search.skeleton import Query
+from engine.session import Session
+from engine.statistics.kinds import LIKELIHOOD, RANK
+from engine.statistics.rank import critical_z, p_sensitivity, rank_sensitivity
+from engine.tables.subsample import draw
+
+
+class Evidence:
+    """A query as a private algorithm sees it: a number that is high when x and y look independent.
+
+    ``perturbed`` "p" takes the rank test's p-value, "z" takes -|z|; both are compared with
+    :meth:`cutoff`. ``noise_sensitivity`` is the one that noise is calibrated to (the paper's in
+    published mode, the proven one in strict mode); ``defended_ratio`` is how far the defended
+    sensitivity exceeds it, 1 in strict mode. An untestable query counts as fully dependent.
+
+    Algorithms put noise on it in two ways: :meth:`release`, and :meth:`gap` in a sparse vector.
+    """
+
+    # What a release itself adds to delta: none, but for noise on a smooth sensitivity.
+    slack = 0.0
+    # The oracle reads no data; a token unit keeps its noise below any comparison.
+    _ORACLE_SENSITIVITY = 1e-12
+
+    def __init__(self, data: Dataset, params: PrivateParameters, perturbed: str):
+        if params.statistic in LIKELIHOOD:
+            raise ParameterError(
+                f"{params.statistic} has no bounded sensitivity for this algorithm: "
+                f"choose {' or '.join(RANK)}."
+            )
+        if perturbed == "p" and params.cutoff > 0.5:
+            raise ParameterError("threshold must be at most 0.5: a rank test's p never exceeds it.")
+        self.scores = Scores(data, params.statistic, params.guarantee)
+        self.perturbed, self.strict, self.threshold = perturbed, params.strict, params.cutoff
+        self._statistic, self._cardinalities, self._n = params.statistic, data.cardinalities, data.n
+
+    @property
+    def noisy_name(self) -> str:
+        """What a released value is called in a reason."""
+        return {"p": "noisy p-value", "z": "noisy −|z|", "votes": "noisy number of votes"}.get(
+            self.perturbed, "noisy median p-value"
+        )
+
+    def sample(self, m: int, randomness: Randomness) -> Any:
+        """A fresh sample of m rows, without replacement, as :meth:`of` takes it."""
+        return draw(self.scores.store, m, randomness)
+
+    def of(self, q: Query, rows: Any = None) -> float:
+        """The query's evidence on a sample, or on all rows."""
+        result = self.scores.full(q) if rows is None else self.scores.on(rows, q)
+        if self.perturbed == "p":
+            return result.p if result.testable else 0.0
+        return -abs(result.statistic) if result.testable else -math.sqrt(_largest_z2(self._n))
+
+    def cutoff(self, tweak: float = 0.0) -> float:
+        """What evidence is compared with: the threshold lowered by ``tweak`` on the p scale."""
+        return self.cutoff_at(max(0.0, self.threshold - tweak))
+
+    def cutoff_at(self, threshold: float) -> float:
+        """What evidence is compared with if the threshold on the p scale is the one given."""
+        return threshold if self.perturbed == "p" else -critical_z(threshold)
+
+    def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
+        """The sensitivity that noise is calibrated to, for a score on n rows (default: all)."""
+        if self._statistic == "oracle":
+            return self._ORACLE_SENSITIVITY
+        z = self._z_sensitivity(q, self._n)
+        full = z if self.perturbed == "z" else p_sensitivity(z)
+        if n is None or n == self._n:
+            return full
+        if self.strict and self.perturbed == "p":
+            return p_sensitivity(self._z_sensitivity(q, n))
+        return full * math.sqrt(self._n / n)
+
+    def defended_ratio(self, q: Query, n: int | None = None) -> float:
+        """Defended sensitivity over the calibrated one, the largest there is for queries like q.
+
+        Published scores have no useful global sensitivity; what holds is their range: p lies in
+        [0, 1/2], and |z| is at most the root of the largest weight.
+        """
+        if self._statistic == "oracle":
+            return 0.0
+        if self.strict:
+            return 1.0
+        span = 0.5 if self.perturbed == "p" else math.sqrt(_largest_z2(n or self._n))
+        return max(1.0, span / self.noise_sensitivity(Query(q.x, q.y, ()), n))
+
+    def _z_sensitivity(self, q: Query, n: int) -> float:
+        if self.strict:
+            x, y = self._cardinalities[q.x], self._cardinalities[q.y]
+            return rank_sensitivity(self._statistic, n, x, y, conditional=bool(q.given))
+        if self._statistic == "spearman":
+            # Preprint, theorems 8 and 9, with the schema's number k of strata.
+            k = math.prod(self._cardinalities[c] for c in q.given)
+            # 30 / sqrt(n) without a set (Theorem 8); 31 sqrt(k / (n - k)) with one (Theorem 9).
+            return 31 * math.sqrt(k / (n - k)) if q.given and k < n else 30 / math.sqrt(n)
+        # Priv-PC calibrates every order to the unconditional replace-one bound.
+        return 6.0 / math.sqrt(n)
+
+    def event(self, q: Query, epsilon: float, n: int | None = None) -> Event:
+        """What :meth:`release` charges."""
+        unit = self.noise_sensitivity(q, n)
+        return LaplaceEvent(self.defended_ratio(q, n) * unit, unit / epsilon)
+
+    def release(
+        self, session: Session, q: Query, epsilon: float, *, label: str, rows: Any = None
+    ) -> tuple[float, float]:
+        """(released value, exact value): the evidence with Laplace noise for ``epsilon``."""
+        n = None if rows is None else rows.n
+        raw, unit = self.of(q, rows), self.noise_sensitivity(q, n)
+        noisy = laplace(
+            session,
+            raw,
+            sensitivity=self.defended_ratio(q, n) * unit,
+            scale=unit / epsilon,
+            label=label,
+            order=q.order,
+        )
+        return noisy, raw
+
+    def gap(self, q: Query, rows: Any, tweak: float, epsilon: float) -> tuple[float, float, float]:
+        """(evidence, cutoff, sensitivity) for a sparse vector run at ``epsilon``, which sees their
+        (evidence - cutoff) / sensitivity."""
+        n = None if rows is None else rows.n
+        return self.of(q, rows), self.cutoff(tweak), self.noise_sensitivity(q, n)
+
+
+def _largest_z2(n: int) -> float:
+    """The largest z^2 a conditional rank test on n rows can reach: Kendall's w(n) < 9n/4."""
+    return 9 * n / 4

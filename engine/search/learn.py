@@ -1,0 +1,31 @@
+"""Run the PC loop with a rule and keep what was decided."""
+
+from __future__ import annotations
+
+from engine.algorithm import Outcome
+from engine.data.dataset import Dataset
+from engine.graphs.cpdag import cpdag
+from engine.privacy.ledger import BudgetExhausted
+from engine.search.parameters import SearchParameters
+from engine.search.skeleton import Graph, Rule, search
+from engine.session import Cancelled, Session
+
+
+def learn(data: Dataset, params: SearchParameters, session: Session, rule: Rule) -> Outcome:
+    """Run the PC loop with a rule; keep what was decided if the budget or the user ends it."""
+    graph = Graph(data.d, stable=params.stable)
+    status = "complete"
+    try:
+        search(graph, rule, params.order_limit(data), check=session.check)
+    except BudgetExhausted:
+        status = "budget_exhausted"
+    except Cancelled:
+        status = "cancelled"
+    session.close()
+    return Outcome(
+        cpdag=cpdag(graph.matrix(), graph.separating),
+        separating={pair: tuple(sets) for pair, sets in graph.separating.items()},
+        tests_by_order=graph.tests_by_order(),
+        status=status,
+        untested=graph.untested() if status != "complete" else frozenset(),
+    )

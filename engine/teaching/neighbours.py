@@ -1,0 +1,217 @@
+"""One person replaced: the neighbouring dataset, both output distributions, and a guessing game.
+
+Also the record on which a published sensitivity fails. Everything is for public data: it shows
+exact scores.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.data.dataset import Dataset
+from engine.errors import InputError
+from engine.privacy.ledger import Ledger
+from engine.randomness import Randomness
+from engine.search.skeleton import Query
+from engine.session import Session
+from engine.statistics.rank import kendall_z, p_sensitivity, rank_score, rank_sensitivity
+from engine.tables.store import store_of
+from engine.teaching.lessons import evidence_of, laplace_density
+
+Table = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Two datasets that differ in one row, and what one noisy test says of each.
+
+    ``row`` is the person; ``before`` and ``after`` the labels of the columns that changed, by
+    name. ``exact`` holds |z| of the test on either; noise is Laplace with scale
+    ``sensitivity / epsilon``, so that the answer is epsilon-DP.
+    """
+
+    data: Dataset
+    other: Dataset
+    row: int
+    before: dict[str, str]
+    after: dict[str, str]
+    q: Query
+    exact: tuple[float, float]
+    sensitivity: float
+    epsilon: float
+
+    @property
+    def scale(self) -> float:
+        """The noise's b."""
+        return self.sensitivity / self.epsilon
+
+    @property
+    def best(self) -> float:
+        """How often the best guess is right on these two: 1/2 plus half the total variation.
+
+        Two Laplace densities of scale b at distance D overlap in e^(-D / 2b).
+        """
+        gap = abs(self.exact[0] - self.exact[1])
+        return 1 - math.exp(-gap / (2 * self.scale)) / 2
+
+    def density(self, which: int, x: float) -> float:
+        """The density of the noisy |z| at x, on the data (0) or on the other (1)."""
+        return laplace_density(x - self.exact[which], self.scale)
+
+    def likelier(self, value: float) -> int:
+        """The best guess: the dataset on which the output is likelier."""
+        return int(self.density(1, value) > self.density(0, value))
+
+    def drawn(self, which: int, seed: int) -> float:
+        """A noisy |z| of the data (0) or the other (1): a release like any other, charged."""
+        data = (self.data, self.other)[which]
+        session = Session(Randomness(seed), Ledger(), data.names)
+        seen = evidence_of(data, 0.1)
+        noisy, _ = seen.release(session, self.q, self.epsilon, label="game")
+        return -noisy
+
+    def at(self, epsilon: float) -> Neighbours:
+        """The same two datasets at another epsilon."""
+        if not epsilon > 0:
+            raise InputError("Epsilon must be above 0.")
+        return replace(self, epsilon=epsilon)
+
+
+def guess_bound(epsilon: float, delta: float = 0.0) -> float:
+    """(e^eps + delta) / (1 + e^eps): how often any guess between two neighbours can be right.
+
+    For an (epsilon, delta)-DP output and a fair coin (Wasserman and Zhou 2010; Kairouz, Oh and
+    Viswanath 2015, section 2: both kinds of errors are together at least 2 (1 - delta) / (1 +
+    e^eps)).
+    """
+    if not epsilon >= 0:
+        raise InputError("Epsilon must be at least 0.")
+    pure = 1 / (1 + math.exp(-epsilon))
+    return pure + delta * (1 - pure)
+
+
+def farthest(data: Dataset, q: Query, epsilon: float) -> Neighbours:
+    """Replace the one row that moves the test's strict |z| most, by the row that does so.
+
+    Every pair of cells of the test's table is tried; only the test's own columns change.
+    """
+    seen = evidence_of(data, 0.1)
+    table = store_of(data).table(q.x, q.y, q.given)
+    here = abs(kendall_z(table, "strict"))
+    best, move = -1.0, None
+    cells = [tuple(map(int, c)) for c in np.ndindex(table.shape)]
+    for source in cells:
+        if table[source] == 0:
+            continue
+        for target in cells:
+            moved = abs(kendall_z(_moved(table, source, target), "strict"))
+            if source != target and abs(moved - here) > best:
+                best, move = abs(moved - here), (source, target)
+    if move is None:
+        raise InputError("The test's table has one cell only: no row can be replaced.")
+    return _built(data, q, move, epsilon, seen.noise_sensitivity(q))
+
+
+def _moved(table: Table, source: tuple[int, ...], target: tuple[int, ...]) -> Table:
+    out = table.copy()
+    out[source] -= 1
+    out[target] += 1
+    return out
+
+
+def _built(
+    data: Dataset,
+    q: Query,
+    move: tuple[tuple[int, ...], tuple[int, ...]],
+    epsilon: float,
+    sensitivity: float,
+) -> Neighbours:
+    """The neighbouring dataset itself, with the first row of the source's cell replaced."""
+    sizes = [data.cardinalities[g] for g in q.given]
+    columns = [*q.given, q.x, q.y]
+    old, new = (_codes(cell, sizes) for cell in move)
+    rows = np.flatnonzero((data.row_codes()[:, columns] == np.array(old)).all(axis=1))
+    if not len(rows):
+        raise InputError("No row lies in that cell.")
+    codes = np.array(data.row_codes())
+    codes[rows[0], columns] = new
+    other = Dataset.from_codes(
+        codes,
+        data.names,
+        data.levels,
+        name=f"{data.name}, one person replaced",
+        truth=data.truth,
+        public=True,
+    )
+    changed = [(c, int(a), int(b)) for c, a, b in zip(columns, old, new, strict=True) if a != b]
+    scores = tuple(abs(-evidence_of(d, 0.1).of(q)) for d in (data, other))
+    return Neighbours(
+        data=data,
+        other=other,
+        row=int(rows[0]),
+        before={data.names[c]: data.levels[c][a] for c, a, _ in changed},
+        after={data.names[c]: data.levels[c][b] for c, _, b in changed},
+        q=q,
+        exact=(scores[0], scores[1]),
+        sensitivity=sensitivity,
+        epsilon=epsilon,
+    )
+
+
+def _codes(cell: tuple[int, ...], sizes: list[int]) -> list[int]:
+    """The codes of a cell's stratum, then of x and y."""
+    stratum = np.unravel_index(cell[0], sizes) if sizes else ()
+    return [*map(int, stratum), *cell[1:]]
+
+
+@dataclass(frozen=True, eq=False)
+class Counterexample:
+    """Two tables one record apart; the published p-value and the strict |z| of both.
+
+    ``claims`` are the changes of p that published calibrations allow on n rows; ``bound`` is the
+    proved one of the strict |z|.
+    """
+
+    tables: tuple[Table, Table]
+    p: tuple[float, float]
+    z: tuple[float, float]
+    claims: dict[str, float]
+    bound: float
+
+
+def one_record_apart(small: int = 40, large: int = 49_960) -> tuple[Table, Table]:
+    """Two strata of ``small`` and ``large`` rows; one record of the small one joins the large one.
+
+    In the small stratum both columns agree. In the large one a column is constant, so that the
+    published test skips it, until the record makes it count (with a fifth of its rows apart).
+    """
+    if small < 4 or large < 10:
+        raise InputError("The strata need at least 4 and 10 rows.")
+    half, apart = small // 2, round(large * 9_960 / 49_960)
+    table = np.array([[[small - half, 0], [0, half]], [[large - apart, apart], [0, 0]]])
+    other = table.copy()
+    other[0, 1, 1] -= 1
+    other[1, 1, 0] += 1
+    return table, other
+
+
+def counterexample(small: int = 40, large: int = 49_960) -> Counterexample:
+    """What that record does to Kendall's published p-value, and to the strict |z|."""
+    tables = one_record_apart(small, large)
+    n = small + large
+    p = [rank_score(t, "kendall", "published").p for t in tables]
+    z = [abs(kendall_z(t, "strict")) for t in tables]
+    return Counterexample(
+        tables=tables,
+        p=(p[0], p[1]),
+        z=(z[0], z[1]),
+        claims={
+            "Priv-PC's code, Φ(6/√n) − ½": p_sensitivity(6 / math.sqrt(n)),
+            "CURATE's code, 0.36267/√n": 0.36267 / math.sqrt(n),
+        },
+        bound=rank_sensitivity("kendall", n, 2, 2, conditional=True),
+    )

@@ -1,0 +1,217 @@
+"""What Priv-PC's sieve does: exact scores of many queries, and simulated errors (2020, section 3).
+
+Nothing here is a release: scores are exact, and the noise is drawn to show what noise does.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.algorithms.priv_pc import PrivPCParameters
+from engine.data.dataset import Dataset
+from engine.randomness import Randomness, illustration
+from engine.search.evidence import Evidence
+from engine.search.scores import Scores
+from engine.search.skeleton import Query
+from engine.statistics.rank import critical_z
+from engine.theory import sieve_epsilon, sieve_errors
+
+MOST_QUERIES = 3_000  # scores that are shown
+MOST_SIMULATED = 250  # queries that are answered again and again
+DRAWS = 40_000
+REPEATS = 60  # answers a query gets on one sample
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Sieve:
+    """A sieve: the score it reads ("p" or "z"), its threshold on the p scale, its tweak, the
+    epsilon of a round (one sieve and one examine), and m, the rows of its sample.
+    """
+
+    statistic: str
+    guarantee: str
+    scale: str
+    threshold: float
+    tweak: float
+    epsilon: float
+    m: int
+
+    def evidence(self, data: Dataset) -> Evidence:
+        """The engine's view of a query under these settings."""
+        params = PrivPCParameters(
+            statistic=self.statistic,
+            guarantee=self.guarantee,
+            score=self.scale,
+            threshold=self.threshold,
+        )
+        return Evidence(data, params, self.scale)
+
+    def unit(self, data: Dataset, m: int | None = None) -> float:
+        """The sensitivity that the noise of an order-0 query is calibrated to, on m rows."""
+        levels = sorted(range(data.d), key=lambda c: -data.cardinalities[c])
+        x, y = sorted(levels[:2])
+        return self.evidence(data).noise_sensitivity(Query(x, y, ()), m)
+
+    def levels(self) -> tuple[float, float]:
+        """(T, T - t) in units of the score: on |z| a p-value's critical value."""
+        if self.scale == "p":
+            return self.threshold, max(0.0, self.threshold - self.tweak)
+        low = max(1e-12, self.threshold - self.tweak)
+        return critical_z(self.threshold), critical_z(low)
+
+    def noise(self, data: Dataset, m: int | None = None) -> tuple[float, float]:
+        """:func:`spread` of this sieve on m rows; its own m if none is given."""
+        rows = self.m if m is None else m
+        return spread(self.epsilon, data.n, rows, self.unit(data, rows))
+
+    def noise_level(self, data: Dataset, m: int | None = None) -> float:
+        """The standard deviation of a comparison's noise on m rows."""
+        return deviation(*self.noise(data, m))
+
+
+@dataclass(frozen=True)
+class ErrorRates:
+    """Errors of one sieve-and-examine answer: Theorem 2's bounds, and simulated rates.
+
+    ``bound_two`` is NaN where the theorem says nothing (alpha < t).
+    """
+
+    bound_one: float
+    noise_one: float
+    bound_two: float
+    noise_two: float
+
+
+def error_rates(
+    data: Dataset, sieve: Sieve, gap: float, *, tweak: float | None = None, m: int | None = None
+) -> ErrorRates:
+    """Theorem 2 beside its simulation for a score ``gap`` from T, at another t or m if given."""
+    moved = sieve if tweak is None else replace(sieve, tweak=tweak)
+    rows = sieve.m if m is None else m
+    units = sieve.unit(data, rows), sieve.unit(data)
+    level, lowered = moved.levels()
+    shift = abs(level - lowered)  # t in units of the score
+    bound = sieve_errors(gap, shift, sieve.epsilon, data.n, rows, units[0])
+    seen = observed(gap, shift, sieve.epsilon, data.n, rows, units)
+    second = bound[1] if gap >= shift else math.nan  # the theorem asks for alpha >= t
+    return ErrorRates(bound[0], seen[0], second, seen[1])
+
+
+def queries(d: int) -> list[Query]:
+    """All queries of order 0 and 1, or a fixed random choice: at most half of order 0."""
+    rng = illustration(0)
+    pairs = list(combinations(range(d), 2))
+    if len(pairs) > MOST_QUERIES // 2:
+        picked = rng.choice(len(pairs), MOST_QUERIES // 2, replace=False)
+        pairs = [pairs[i] for i in sorted(picked)]
+    zeros = [Query(x, y, ()) for x, y in pairs]
+    room = MOST_QUERIES - len(zeros)
+    if len(pairs) * (d - 2) <= room:
+        return zeros + [Query(x, y, (z,)) for x, y in pairs for z in range(d) if z not in (x, y)]
+    ones: dict[Query, None] = {}
+    while len(ones) < room:
+        x, y, z = (int(v) for v in rng.choice(d, 3, replace=False))
+        ones[Query(min(x, y), max(x, y), (z,))] = None
+    return zeros + sorted(ones)
+
+
+def query_count(d: int) -> int:
+    """How many queries of order 0 and 1 there are."""
+    return math.comb(d, 2) * (d - 1)
+
+
+def exact_scores(data: Dataset, statistic: str, guarantee: str, scale: str) -> tuple[Array, Array]:
+    """(p or |z| of every query, whether the true graph separates it: 1, 0, or NaN if unknown).
+
+    Both of shape (queries,), in the order of :func:`queries`.
+    """
+    scores = Scores(data, statistic, guarantee)
+    every = queries(data.d)
+    found = [scores.full(q) for q in every]
+    if scale == "p":
+        values = [s.p if s.testable else 0.0 for s in found]
+    else:
+        values = [abs(s.statistic) if s.testable else math.nan for s in found]
+    truth = np.full(len(every), np.nan)
+    if data.truth is not None:
+        oracle = Scores(data, "oracle", "published")
+        truth = np.array([float(oracle.full(q).p > 0.25) for q in every])
+    return np.array(values), truth
+
+
+def spread(epsilon: float, n: int, m: int, unit: float) -> tuple[float, float]:
+    """(scale of a query's noise, scale of the threshold's) of a sieve on m of n rows."""
+    inner = sieve_epsilon(epsilon, n, m)
+    return 4 * unit / inner, 2 * unit / inner
+
+
+def noise_density(x: Array, a: float, b: float) -> Array:
+    """Density of the sum of two Laplace variables of scales a > b, at x."""
+    far = np.abs(x)
+    return (a * np.exp(-far / a) - b * np.exp(-far / b)) / (2 * (a * a - b * b))
+
+
+def deviation(a: float, b: float) -> float:
+    """The standard deviation of that sum."""
+    return math.sqrt(2 * (a * a + b * b))
+
+
+@cache
+def _draws() -> tuple[Array, Array, Array]:
+    rng = illustration(20)
+    return rng.laplace(size=DRAWS), rng.laplace(size=DRAWS), rng.laplace(size=DRAWS)
+
+
+def observed(
+    gap: float, tweak: float, epsilon: float, n: int, m: int, units: tuple[float, float]
+) -> tuple[float, float]:
+    """Simulated (type I, type II) for a score ``gap`` above and below the threshold.
+
+    ``units`` are the sensitivities on m rows (sieve) and on all rows (examine). Type I: the sieve
+    sifts the query out. Type II: it passes the sieve and the examine.
+    """
+    query, level, last = _draws()
+    a, b = spread(epsilon, n, m, units[0])
+    noise = a * query - b * level
+    lost = float(np.mean(gap + tweak + noise < 0))
+    passed = (tweak - gap + noise >= 0) & (-gap + last * 2 * units[1] / epsilon > 0)
+    return lost, float(np.mean(passed))
+
+
+def on_data(
+    data: Dataset, sieve: Sieve, gap: float, m: int, tweaks: tuple[float, ...]
+) -> list[tuple[float, float]]:
+    """(type I, type II) of the dataset's own queries at each tweak, with real sub-samples.
+
+    Queries whose exact score lies at least ``gap`` from the threshold count; NaN without any.
+    """
+    rng, evidence = illustration(7), sieve.evidence(data)
+    every = queries(data.d)
+    if len(every) > MOST_SIMULATED:
+        every = [every[i] for i in sorted(rng.choice(len(every), MOST_SIMULATED, replace=False))]
+    exact = np.array([evidence.of(q) for q in every])
+    sample = evidence.sample(m, Randomness(rng)) if m < data.n else None
+    small = np.array([evidence.of(q, sample) for q in every])
+    units = np.array([evidence.noise_sensitivity(q, m) for q in every])
+    wholes = np.array([evidence.noise_sensitivity(q) for q in every])
+    inner = sieve_epsilon(sieve.epsilon, data.n, m)
+    shape = REPEATS, len(every)
+    noise = (rng.laplace(size=shape) * 4 + rng.laplace(size=shape) * 2) / inner * units
+    last = rng.laplace(size=shape) * 2 / sieve.epsilon * wholes
+    level = evidence.cutoff()
+    out = []
+    for tweak in tweaks:
+        sieved = small + noise >= evidence.cutoff(tweak)
+        passed = sieved & (exact + last > level)
+        high, low = exact >= level + gap, exact <= level - gap
+        one = float(np.mean(~sieved[:, high])) if high.any() else math.nan
+        two = float(np.mean(passed[:, low])) if low.any() else math.nan
+        out.append((one, two))
+    return out

@@ -1,0 +1,132 @@
+"""Can the claims be believed? Attacks on every algorithm, with what they found."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine import InputError
+from engine.audit.survey import Subject, subjects
+from engine.registry import ALGORITHMS
+from pages.audit.membership import membership_view
+from pages.audit.state import HEADLINE, AuditJob, begin, example, forget, job
+from pages.audit.view import (
+    NEIGHBOURS,
+    growth_view,
+    lines_view,
+    promise,
+    replay_view,
+    sentence,
+    summary_view,
+    title_of,
+)
+from pages.shell import words as text
+
+RUNS = (50, 150, 500, 1500)
+
+
+def main() -> None:
+    """The page, top to bottom."""
+    st.html("<h1>Audit</h1>")
+    st.caption(
+        "Two datasets differ in one person. If a claim of ε is true, nobody who sees the outputs "
+        "can tell them apart better than ε allows. Here we try. All data on this page are invented."
+    )
+    with st.sidebar:
+        attack_form()
+    current = job()
+    if current is None:
+        finished()
+    elif current.running:
+        live()
+    else:
+        ended(current)
+
+
+def attack_form() -> None:
+    """What to attack, and how often."""
+    st.subheader("Attack a claim", anchor=False)
+    private = [key for key, one in ALGORITHMS.items() if one.private]
+    key = st.selectbox("Algorithm", private, format_func=title_of, key="audit-algorithm")
+    chosen: list[Subject] = subjects(key)
+    kinds = list(dict.fromkeys(one.kind for one in chosen))
+    kind = st.segmented_control(
+        "Claim", kinds, default=kinds[0], format_func=promise, key=f"audit-kind-{key}"
+    )
+    pairs = {one.pair.name: one for one in chosen if one.kind == (kind or kinds[0])}
+    name = st.selectbox("Neighbours", list(pairs), key=f"audit-pair-{key}")
+    st.caption(f"{pairs[name].pair.words or NEIGHBOURS.get(name, name)}.")
+    runs = st.select_slider("Runs on each side", RUNS, value=150, key="audit-runs")
+    if st.button("Attack", type="primary", width="stretch", key="audit-go"):
+        begin(pairs[name], int(runs))
+
+
+@st.fragment(run_every=1.0)
+def live() -> None:
+    """The attack that goes on; when it has ended, the whole page is drawn anew."""
+    current = job()
+    if current is None or not current.running:
+        st.rerun()
+    elif current.place:
+        st.info(f"Waiting in line, place {current.place}.", icon=":material/hourglass_empty:")
+    else:
+        underway(current)
+
+
+def underway(current: AuditJob) -> None:
+    """Progress, a stop button, and the bound so far."""
+    latest = current.latest
+    done = 0 if latest is None else latest.runs
+    st.progress(done / current.runs, f"{done:,} of {current.runs:,} runs on each side")
+    if st.button("Stop", key="audit-stop"):
+        current.cancel()
+    if latest is not None:
+        growth_view(current.subject.algorithm.key, current.growth, latest.claimed, key="audit-live")
+
+
+def ended(current: AuditJob) -> None:
+    """The sentence, the growth and the replay of the attack that ended last."""
+    line = current.line
+    if line is None:
+        st.info(text.plain(current.problem or "Stopped before the first run."))
+        finished()
+        return
+    st.subheader(sentence(line), anchor=False)
+    growth_view(line.algorithm, line.growth, line.measured.claimed, key="audit-ended")
+    if line.replayed is not None:
+        st.markdown("**Replay.** How far one person moved each input, of what was paid for:")
+        replay_view([line], key="audit-ended-replay")
+    st.button("Back to the finished example", key="audit-back", on_click=forget)
+
+
+def finished() -> None:
+    """The example that comes with the project."""
+    try:
+        lines = example()
+    except InputError as error:
+        st.error(text.plain(str(error)))
+        return
+    head = lines.get(HEADLINE)
+    if head is not None:
+        st.subheader(sentence(head), anchor=False)
+        growth_view(head.algorithm, head.growth, head.measured.claimed, key="audit-head")
+        st.caption(
+            f"The two datasets: {NEIGHBOURS['strata']}. The curve is a 99 % lower bound at each "
+            "point, from the outputs alone. Few runs can show little: a bound below a claim proves "
+            "nothing, one above refutes it."
+        )
+    summary_view(list(lines.values()))
+    st.subheader("Replay: bars that must end at 1", anchor=False)
+    st.caption(
+        "Strict guarantee. The answers of a run on one dataset are forced on the other: everything "
+        "else must come out the same, and no mechanism's input may move by more than it paid for. "
+        "A bar is the largest move that random and documented neighbours caused."
+    )
+    replay_view(lines.values(), key="audit-replay")
+    st.subheader("A game: was the person in?", anchor=False)
+    st.fragment(membership_view)()
+    with st.expander("Every attack", expanded=True):
+        lines_view(list(lines.values()))
+    st.caption("The same on the command line: `python -m engine audit --out audit.json`.")
+
+
+main()

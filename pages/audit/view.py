@@ -1,0 +1,154 @@
+"""An audit on the page: the bound as it grows, replay bars that end at 1, and every line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from engine.audit.survey import FAULT, MECHANISM, Line
+from engine.privacy.budget import PUBLISHED, STRICT
+from engine.registry import ALGORITHMS
+from pages.draw.curves import Axis, curves
+from pages.draw.curves import Line as Curve
+from pages.draw.show import figure, table
+from pages.shell import words as text
+from pages.shell.palette import PLAIN, group_inks, ink, style_of
+
+NEIGHBOURS = {
+    "strata": "strata of 40 and 49,960 rows; one record of the small one joins the large one",
+    "all alike": "40 equal records; one of them changes in five columns",
+    "one cell": "2,000 records, one of which has another value",
+}
+
+
+def title_of(key: str) -> str:
+    """An algorithm's title; a toy's own name."""
+    return ALGORITHMS[key].title if key in ALGORITHMS else key.replace("_", " ").capitalize()
+
+
+def promise(kind: str) -> str:
+    """Whose claim it is, in a word or two."""
+    return {STRICT: "strict", PUBLISHED: "as published"}.get(kind, kind)
+
+
+def sentence(line: Line) -> str:
+    """What the runs say, in one sentence."""
+    m, name = line.measured, title_of(line.algorithm)
+    words = f"{name}, {promise(line.kind)}, claims ε = {text.number(m.claimed)}. "
+    if m.refuted:
+        return words + (
+            f"{m.runs:,} runs on each of two datasets that differ in one person show at least "
+            f"{m.epsilon:.2f}: the claim is wrong."
+        )
+    return words + (
+        f"{m.runs:,} runs on each of two datasets that differ in one person show at least "
+        f"{m.epsilon:.2f}, which does not contradict it and does not prove it."
+    )
+
+
+def growth_view(
+    algorithm: str, growth: Sequence[tuple[int, float]], claimed: float, *, key: str
+) -> None:
+    """The lower bound against the number of runs, and the claim as a dashed line."""
+    if not growth:
+        return
+    runs, bounds = zip(*growth, strict=True)
+    lines = [Curve(name="measured: at least", x=runs, y=bounds, style=style_of(algorithm))]
+    top = 1.15 * max([*bounds, 0.1])
+    if math.isfinite(claimed):
+        top = max(top, 1.15 * claimed)
+        ends = (0, max(runs))
+        claim = Curve(name="claimed", x=ends, y=[claimed] * 2, style=PLAIN + 1, mode="lines")
+        lines.append(claim)
+    drawn = curves(lines, Axis("runs on each side"), Axis("ε", ends=(0.0, top)), height=320)
+    figure(drawn, key=key, alt=f"Lower bound on ε after {runs[-1]} runs: {bounds[-1]:.2f}")
+
+
+# Replay -------------------------------------------------------------------------------
+
+
+def replay_ratios(lines: Iterable[Line]) -> dict[str, float]:
+    """Per strict algorithm and mechanism the largest change over the charged sensitivity."""
+    found: dict[str, float] = {}
+    for line in lines:
+        if line.kind == STRICT and line.replayed is not None:
+            for label, ratio in line.replayed.ratios.items():
+                name = f"{title_of(line.algorithm)}: {label}"
+                found[name] = max(ratio, found.get(name, 0.0))
+    return found
+
+
+def replay_view(lines: Iterable[Line], *, key: str) -> None:
+    """Bars that end at 1: how far one person moved each mechanism's input, of what was paid."""
+    ratios = replay_ratios(lines)
+    if not ratios:
+        return
+    names = list(ratios)[::-1]
+    sizes = [ratios[name] for name in names]
+    bar = go.Bar(
+        x=sizes,
+        y=names,
+        orientation="h",
+        text=[f"{size:.2f}" for size in sizes],
+        textposition="outside",
+        cliponaxis=False,
+        marker_color=[ink(0) if size <= 1 + 1e-9 else group_inks()[2] for size in sizes],
+        hoverinfo="skip",
+    )
+    drawn = go.Figure(bar)
+    drawn.add_vline(x=1, line_dash="dash", line_color=group_inks()[0])
+    drawn.update_layout(
+        height=70 + 26 * len(names),
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        showlegend=False,
+        xaxis={"title": "largest change / what was paid for", "range": [0, max(1.12, *sizes)]},
+        yaxis={"automargin": True},
+    )
+    figure(drawn, key=key, alt=f"Largest ratio {max(sizes):.3f} of {len(sizes)} mechanisms")
+
+
+# All lines ----------------------------------------------------------------------------
+
+
+def lines_view(lines: Sequence[Line]) -> None:
+    """Every line as a table."""
+    frame = pd.DataFrame(
+        {
+            "Algorithm": [title_of(line.algorithm) for line in lines],
+            "Claim": [promise(line.kind) for line in lines],
+            "Neighbours": [line.pair for line in lines],
+            "Claimed ε": [text.number(line.measured.claimed) for line in lines],
+            "Measured ε ≥": [f"{line.measured.epsilon:.2f}" for line in lines],
+            "Runs a side": [line.measured.runs for line in lines],
+            "Verdict": [line.verdict for line in lines],
+        }
+    )
+    table(frame, alt="Claims and measured lower bounds", height=420)
+
+
+def counts(lines: Sequence[Line]) -> tuple[str, str, str]:
+    """Three summaries: strict claims, published claims, planted faults."""
+    strict = [x for x in lines if x.kind in {STRICT, MECHANISM}]
+    published = [x for x in lines if x.kind == PUBLISHED]
+    faults = [x for x in lines if x.kind == FAULT]
+    holds = sum(x.verdict == "holds" for x in strict)
+    refuted = len({x.algorithm for x in published if x.verdict == "claim refuted"})
+    found = sum(x.verdict == "found" for x in faults)
+    return (
+        f"{holds} of {len(strict)}",
+        f"{refuted} of {len({x.algorithm for x in published})}",
+        f"{found} of {len(faults)}",
+    )
+
+
+def summary_view(lines: Sequence[Line]) -> None:
+    """The three summaries side by side."""
+    strict, published, faults = counts(lines)
+    left, middle, right = st.columns(3)
+    left.metric("Strict claims that hold", strict)
+    middle.metric("Published algorithms refuted", published)
+    right.metric("Planted faults found", faults)

@@ -1,0 +1,1 @@
+"""CURATE's plan and the accounting behind it."""

@@ -1,1 +1,0 @@
-"""Figures, graphs and tables; no session, no engine runs."""

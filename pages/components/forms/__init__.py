@@ -1,1 +1,0 @@
-"""Fields that fill a draft."""

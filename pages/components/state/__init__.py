@@ -1,1 +1,0 @@
-"""What a session remembers: settings, data, runs, studies."""

@@ -1,1 +1,0 @@
-"""Parts of pages: what a result looks like."""

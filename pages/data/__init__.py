@@ -1,0 +1,1 @@
+"""The dataset, and a schema for one's own."""

@@ -1,0 +1,1 @@
+"""Graphs, curves, bars: what is drawn, on every page."""

@@ -1,0 +1,146 @@
+"""Curves: one line a series, told apart by colour, dash and marker; bands, markers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from pages.shell.palette import font_ink, heat_inks, ink, see_through
+
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+MARKERS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "triangle-down", "star")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """One series; ``low`` and ``high`` are a band around it; ``style`` fixes its look."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
+    style: int = 0
+    mode: str = "lines+markers"
+    fill: bool = False
+    second: bool = False  # on the axis at the right
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis: its title, whether it is logarithmic, and its ends if they are fixed."""
+
+    title: str
+    log: bool = False
+    ends: tuple[float, float] | None = None
+
+
+def curves(
+    lines: Sequence[Line],
+    x: Axis,
+    y: Axis,
+    *,
+    second: Axis | None = None,
+    height: int = 400,
+    here: tuple[float, float, str] | None = None,
+) -> go.Figure:
+    """Lines with their bands; ``here`` is a star with a name in the legend."""
+    figure = go.Figure()
+    for line in lines:
+        if line.low is not None and line.high is not None:
+            figure.add_trace(_band(line))
+    for line in lines:
+        figure.add_trace(trace(line))
+    if here is not None:
+        figure.add_trace(_star(*here))
+    axes: dict[str, Any] = {"xaxis": _axis(x), "yaxis": _axis(y)}
+    if second is not None:
+        axes["yaxis2"] = _axis(second) | {"overlaying": "y", "side": "right", "showgrid": False}
+    figure.update_layout(
+        height=height,
+        margin={"l": 8, "r": 8, "t": 12, "b": 8},
+        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0, "font": {"size": 13}},
+        barmode="overlay",
+        **axes,
+    )
+    return figure
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    drawn: dict[str, Any] = {"title": {"text": axis.title}, "automargin": True}
+    if axis.log:
+        drawn |= {"type": "log", "dtick": "D2" if _decades(axis) <= 1 else 1, "tickformat": "~g"}
+    if axis.ends is not None:
+        drawn["range"] = [float(np.log10(e)) if axis.log else e for e in axis.ends]
+    return drawn
+
+
+def _decades(axis: Axis) -> float:
+    if axis.ends is None:
+        return 3.0
+    return float(np.log10(axis.ends[1] / axis.ends[0]))
+
+
+def trace(line: Line) -> go.Scatter:
+    """The line as Plotly draws it."""
+    colour = ink(line.style)
+    return go.Scatter(
+        x=list(line.x),
+        y=list(line.y),
+        name=line.name,
+        mode=line.mode,
+        line={"color": colour, "width": 2.5, "dash": DASHES[line.style % len(DASHES)]},
+        marker={"symbol": MARKERS[line.style % len(MARKERS)], "size": 8, "color": colour},
+        fill="tozeroy" if line.fill else None,
+        fillcolor=see_through(colour, 0.18) if line.fill else None,
+        yaxis="y2" if line.second else "y",
+        hovertemplate=f"{line.name}<br>%{{x:.4g}}: %{{y:.4g}}<extra></extra>",
+    )
+
+
+def _band(line: Line) -> go.Scatter:
+    assert line.low is not None
+    assert line.high is not None
+    return go.Scatter(
+        x=[*line.x, *reversed(line.x)],
+        y=[*line.high, *reversed(line.low)],
+        fill="toself",
+        fillcolor=see_through(ink(line.style), 0.16),
+        line={"width": 0},
+        mode="lines",
+        hoverinfo="skip",
+        showlegend=False,
+        name=f"{line.name}, band",
+    )
+
+
+def _star(x: float, y: float, name: str) -> go.Scatter:
+    colour = font_ink()
+    return go.Scatter(
+        x=[x],
+        y=[y],
+        name=name,
+        mode="markers",
+        marker={"symbol": "star", "size": 17, "color": colour, "line": {"width": 0}},
+        hovertemplate=f"{name}<br>%{{x:.4g}}: %{{y:.4g}}<extra></extra>",
+    )
+
+
+def vertical(figure: go.Figure, x: float, words: str, *, style: int, level: float = 1.0) -> None:
+    """A named upright line; ``level`` says how high its name stands, so that names keep apart."""
+    figure.add_vline(x=x, line={"color": ink(style), "width": 2, "dash": "dash"})
+    figure.add_annotation(
+        x=x,
+        y=level,
+        yref="paper",
+        text=words,
+        showarrow=False,
+        xanchor="left",
+        xshift=4,
+        font={"color": ink(style), "size": 13},
+        bgcolor=see_through(heat_inks()[0], 0.75),
+    )

@@ -1,0 +1,290 @@
+"""Graphs and curves as still pictures, SVG and PNG, drawn by matplotlib. No script in them.
+
+A person's names are text here, whatever they hold: mathtext is off, and SVG text is escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from threading import RLock
+from typing import Any
+
+from engine.graphs.metrics import EdgeClass
+from pages.draw.layout import NODE_HEIGHT, Point, box_width
+from pages.draw.links import Link
+from pages.shell import words as text
+from pages.shell.palette import INKS, LOOKS, STROKES, stroke_ink
+
+DPI = 100  # a unit of the layout is a pixel of the picture
+_POINT = 72 / DPI
+_EDGE = 12.0  # pixels around a graph
+_LOCK = RLock()  # matplotlib's rules belong to the whole process, and pages run in threads
+_RULES: Mapping[str, Any] = {
+    "svg.fonttype": "none",  # text stays text
+    "font.family": "sans-serif",
+    "text.parse_math": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+}
+
+
+@contextmanager
+def _drawing(theme: str) -> Iterator[Any]:
+    """matplotlib's rules while a picture is drawn or written, in the theme's colours."""
+    from matplotlib import rc_context  # here, so that other pages do not wait for it
+
+    look = LOOKS[theme]
+    inks = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), look.font)
+    paper = dict.fromkeys(("figure.facecolor", "axes.facecolor"), look.background)
+    lines = dict.fromkeys(("axes.edgecolor", "grid.color"), look.border)
+    rules: Any = {**_RULES, **inks, **paper, **lines, "grid.alpha": 0.35}
+    with _LOCK, rc_context(rules):
+        yield look
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """One picture as SVG text, and as PNG when asked for; ``alt`` says what is on it."""
+
+    svg: str
+    alt: str
+    figure: Any
+
+    @cached_property
+    def png(self) -> bytes:
+        """PNG, twice as fine as the picture's units."""
+        out = io.BytesIO()
+        with _LOCK:
+            self.figure.savefig(out, format="png", dpi=2 * DPI)
+        return out.getvalue()
+
+    @property
+    def image(self) -> str:
+        """An <img> that holds the SVG: Streamlit's pages drop inline SVG."""
+        coded = base64.b64encode(self.svg.encode()).decode()
+        return f'<img alt="{text.safe(self.alt)}" src="data:image/svg+xml;base64,{coded}">'
+
+
+def graph_picture(
+    names: Sequence[str],
+    links: Sequence[Link],
+    positions: Mapping[str, Point],
+    *,
+    alt: str,
+    theme: str = "light",
+) -> Picture:
+    """The graph at the given positions, every label in its box; dashes as on the Run page."""
+    from matplotlib.figure import Figure
+
+    with _drawing(theme) as look:
+        left, right, top, bottom = _frame(names, positions)
+        figure = Figure(figsize=((right - left) / DPI, (bottom - top) / DPI), dpi=DPI)
+        _graph(figure.add_axes((0, 0, 1, 1)), names, links, positions, look, theme)
+        return _written(figure, alt)
+
+
+def sheet_picture(
+    names: Sequence[str],
+    graphs: Sequence[tuple[str, Sequence[Link]]],
+    positions: Mapping[str, Point],
+    *,
+    columns: int,
+    alt: str,
+    theme: str = "light",
+) -> Picture:
+    """Several titled graphs on the same nodes and positions, row by row."""
+    from matplotlib.figure import Figure
+
+    title = 26.0
+    with _drawing(theme) as look:
+        left, right, top, bottom = _frame(names, positions)
+        wide, tall = right - left, bottom - top + title
+        rows = math.ceil(len(graphs) / columns)
+        size = wide * columns, tall * rows
+        figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI)
+        for k, (words, links) in enumerate(graphs):
+            x, y = (k % columns) * wide, size[1] - (k // columns + 1) * tall
+            corner = (x / size[0], y / size[1], wide / size[0], (tall - title) / size[1])
+            axes = figure.add_axes(corner)
+            axes.set_title(words, fontsize=14 * _POINT, pad=4)
+            _graph(axes, names, links, positions, look, theme)
+        return _written(figure, alt)
+
+
+def _frame(
+    names: Sequence[str], positions: Mapping[str, Point]
+) -> tuple[float, float, float, float]:
+    """Left, right, top and bottom of a frame that holds every box."""
+    xs, ys = zip(*(positions[n] for n in names), strict=True)
+    half = max(map(box_width, names)) / 2 + _EDGE
+    tall = NODE_HEIGHT / 2 + _EDGE
+    return min(xs) - half, max(xs) + half, min(ys) - tall, max(ys) + tall
+
+
+def _graph(
+    axes: Any,
+    names: Sequence[str],
+    links: Sequence[Link],
+    positions: Mapping[str, Point],
+    look: Any,
+    theme: str,
+) -> None:
+    left, right, top, bottom = _frame(names, positions)
+    axes.set(xlim=(left, right), ylim=(bottom, top))
+    axes.set_axis_off()
+    for link in links:
+        _edge(axes, link, positions, theme)
+    for name in names:
+        _node(axes, name, positions[name], look)
+
+
+def _node(axes: Any, name: str, at: Point, look: Any) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    width, (x, y) = box_width(name), at
+    corner = (x - width / 2, y - NODE_HEIGHT / 2)
+    box = FancyBboxPatch(
+        corner,
+        width,
+        NODE_HEIGHT,
+        boxstyle="round,pad=0,rounding_size=5",
+        facecolor=look.node,
+        edgecolor=look.border,
+        linewidth=1,
+        zorder=2,
+    )
+    axes.add_patch(box)
+    label = " ".join(name.split())
+    axes.text(x, y, label, ha="center", va="center", fontsize=14 * _POINT, zorder=3)
+
+
+def _edge(axes: Any, link: Link, positions: Mapping[str, Point], theme: str) -> None:
+    """A line that ends at the boxes; one that would pass through another box bends around it."""
+    from matplotlib.patches import FancyArrowPatch
+
+    stroke, colour = STROKES[link.kind], stroke_ink(link.kind, theme)
+    start, end = _clipped(link.a, link.b, positions), _clipped(link.b, link.a, positions)
+    bend = 0.25 if _crosses(link, positions) else 0.0
+    width = stroke.width if link.width is None else link.width
+    dash: Any = (0, [d / width for d in stroke.dash]) if stroke.dash else "solid"
+    arrow = FancyArrowPatch(
+        start,
+        end,
+        arrowstyle="-|>,head_length=8,head_width=4" if link.arrow else "-",
+        mutation_scale=1,
+        shrinkA=0,
+        shrinkB=0,
+        connectionstyle=f"arc3,rad={bend}",
+        color=colour,
+        linewidth=width * _POINT,
+        linestyle=dash,
+        alpha=link.opacity,
+        zorder=1,
+    )
+    axes.add_patch(arrow)
+
+
+def _clipped(a: str, b: str, positions: Mapping[str, Point]) -> Point:
+    """Where the line from a to b leaves a's box, with a little room."""
+    (ax, ay), (bx, by) = positions[a], positions[b]
+    dx, dy = bx - ax, by - ay
+    across = (box_width(a) / 2 + 3) / abs(dx) if dx else float("inf")
+    down = (NODE_HEIGHT / 2 + 3) / abs(dy) if dy else float("inf")
+    share = min(across, down, 0.5)
+    return ax + share * dx, ay + share * dy
+
+
+def _crosses(link: Link, positions: Mapping[str, Point]) -> bool:
+    """Whether the straight line runs through the box of a third node."""
+    (ax, ay), (bx, by) = positions[link.a], positions[link.b]
+    for name, (x, y) in positions.items():
+        if name in (link.a, link.b):
+            continue
+        wide, tall = box_width(name) / 2 + 2, NODE_HEIGHT / 2 + 2
+        for k in range(1, 40):
+            px, py = ax + (bx - ax) * k / 40, ay + (by - ay) * k / 40
+            if abs(px - x) < wide and abs(py - y) < tall:
+                return True
+    return False
+
+
+def swatch(kind: EdgeClass, theme: str) -> str:
+    """HTML: a sample of a class's line."""
+    stroke = STROKES[kind]
+    return (
+        '<span style="display:inline-block;width:3rem;margin-right:.6rem;vertical-align:middle;'
+        f'border-top:{stroke.width + 1:.0f}px {stroke.css} {stroke_ink(kind, theme)}"></span>'
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Band:
+    """One curve with a band around it, told apart by colour and dash."""
+
+    name: str
+    x: Sequence[float]
+    low: Sequence[float]
+    middle: Sequence[float]
+    high: Sequence[float]
+    style: int
+    dash: str = "solid"
+
+
+def curve_picture(
+    bands: Sequence[Band],
+    *,
+    x_title: str,
+    y_title: str,
+    alt: str,
+    here: tuple[float, float, str] | None = None,
+    level: tuple[float, str] | None = None,
+    theme: str = "light",
+    size: tuple[float, float] = (740, 360),
+) -> Picture:
+    """Curves over a logarithmic x; ``here`` is a named star, ``level`` a named horizontal line."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    with _drawing(theme) as look:
+        figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI, layout="constrained")
+        axes = figure.add_subplot()
+        for band in bands:
+            colour = INKS[theme][band.style]
+            axes.plot(band.x, band.middle, ls=band.dash, color=colour, lw=2.4, label=band.name)
+            axes.fill_between(band.x, band.low, band.high, color=colour, alpha=0.16, linewidth=0)
+        if level is not None:
+            axes.axhline(level[0], color=look.font, lw=1, ls=(0, (6, 4)), label=level[1])
+        if here is not None:
+            axes.plot(
+                here[0], here[1], "*", ms=16, color=look.font, label=here[2], zorder=5, ls="none"
+            )
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda v, _: text.number(float(v)))
+        axes.xaxis.set_minor_formatter(lambda v, _: "")
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))  # links are whole
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel(x_title, fontsize=15 * _POINT)
+        axes.set_ylabel(y_title, fontsize=15 * _POINT)
+        axes.tick_params(labelsize=14 * _POINT)
+        figure.legend(loc="outside upper left", ncols=4, frameon=False, fontsize=14 * _POINT)
+        return _written(figure, alt)
+
+
+def _written(figure: Any, alt: str) -> Picture:
+    from matplotlib import rc_context
+
+    out = io.StringIO()
+    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    # Two pictures on one page must not share the names of their parts.
+    with rc_context({"svg.hashsalt": alt}):
+        figure.savefig(out, format="svg", metadata=nothing)
+    drawn = out.getvalue()
+    drawn = drawn[drawn.index("<svg") :]  # without the document type, which names an address
+    named = f'<svg role="img" aria-label="{text.safe(alt)}" '
+    return Picture(drawn.replace("<svg ", named, 1), alt, figure)

@@ -1,0 +1,84 @@
+"""A figure or a table on the page, at full width, with its name for screen readers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.elements.lib.column_types import ColumnConfig
+
+from pages.shell.palette import muted_ink
+from pages.shell.words import number
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+CONFIG: Mapping[str, Any] = {"displayModeBar": False, "responsive": True}
+
+
+def figure(drawn: go.Figure, *, key: str, alt: str) -> None:
+    """Draw a figure over the full width, without the tool bar."""
+    # attribute by attribute: update_layout() and its like take twice as long
+    drawn.layout.font.color = muted_ink()
+    for axis in (*drawn.select_xaxes(), *drawn.select_yaxes()):
+        axis.tickfont.color = axis.title.font.color = muted_ink()
+    st.plotly_chart(drawn, width="stretch", config=dict(CONFIG), key=key, alt=alt)
+
+
+Options = Mapping[str, Any]  # of a column: label, help, width
+
+
+def table(
+    frame: pd.DataFrame,
+    *,
+    alt: str,
+    height: int | None = None,
+    most: int = 400,
+    digits: int = 3,
+    columns: Mapping[str, Options] | None = None,
+) -> None:
+    """A table with its numbers rounded to ``digits``; every table of the app comes from here.
+
+    Whole numbers have their thousands apart, a number without limit stands as a word, and what is
+    missing as a dash. ``columns`` says more of some columns: label, help or width. As high as its
+    rows up to ``most`` pixels, unless ``height`` says else.
+    """
+    frame = frame.assign(**{c: frame[c].map(_cell) for c in frame.columns if _mixed(frame[c])})
+    wanted = columns or {}
+    st.dataframe(
+        frame,
+        width="stretch",
+        height=height or min(38 + 35 * max(len(frame), 1), most),
+        hide_index=True,
+        column_config={c: _shape(frame[c], digits, wanted.get(c, {})) for c in frame.columns},
+        placeholder="–",
+        alt=alt,
+    )
+
+
+def _mixed(column: pd.Series[Any]) -> bool:
+    """Whether the browser would write "None" or "Infinity" into the column."""
+    if pd.api.types.is_float_dtype(column):
+        return bool(np.isinf(column.to_numpy(float, na_value=np.nan)).any())
+    return pd.api.types.is_object_dtype(column)
+
+
+def _cell(value: Any) -> str | None:
+    """A cell of a mixed column as text; None is drawn as the dash."""
+    if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return number(value) if isinstance(value, float) else str(value)
+
+
+def _shape(column: pd.Series[Any], digits: int, wanted: Options) -> ColumnConfig:
+    """How the column's cells are written."""
+    options = {"label": str(column.name), **wanted}
+    if pd.api.types.is_integer_dtype(column):
+        return st.column_config.NumberColumn(format="localized", **options)
+    if pd.api.types.is_float_dtype(column):
+        return st.column_config.NumberColumn(format=f"%.{digits}g", **options)
+    return st.column_config.Column(**options)

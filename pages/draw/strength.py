@@ -1,0 +1,114 @@
+"""How strong a learned edge is: its weight, or the probability that it is real given the noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from engine import RunResult
+from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.score.learned import ScoreDiagnostics
+from pages.draw.links import Link
+from pages.shell.words import number
+
+Pair = frozenset[str]
+_THIN, _THICK = 1.2, 7.0  # widths of the weakest and the strongest weight
+_FAINT, _SURE = 1.0, 4.0  # widths of the least and the most certain edge
+_LABELLED = 30  # columns: numbers on more arrows than those of so many hide the graph
+_CERTAIN = 0.9  # an arrow above it needs no number: the table and the pointer tell it
+
+
+@dataclass(frozen=True)
+class Strengths:
+    """``column`` names the value in tables, ``sentence`` says what the lines' width means.
+
+    ``arrows`` (a, b) -> the probability of an arrow from a to b, where the algorithm says it.
+    """
+
+    column: str
+    sentence: str
+    values: Mapping[Pair, float]
+    arrows: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+    def directions(self, a: str, b: str) -> str:
+        """Both arrows' probabilities in words; nothing where they are not known."""
+        if (a, b) not in self.arrows:
+            return ""
+        return f"→ {percent(self.arrows[a, b])}, ← {percent(self.arrows[b, a])}"
+
+
+def strengths(result: RunResult) -> Strengths | None:
+    """What the algorithm says of its edges, if it says anything."""
+    names = result.names
+    found = result.diagnostics
+    if isinstance(found, MarginalDiagnostics):
+        confidence = found.edge_confidence.items()
+        values = {frozenset((names[i], names[j])): float(p) for (i, j), p in confidence}
+        words = (
+            "Line width and opacity: the confidence in an edge, the least probability of "
+            "dependence among its tests given the released noise."
+        )
+        if found.arrow_confidence and len(names) <= _LABELLED:
+            words += (
+                " A number on an arrow: the probability of its direction if the link is real; "
+                f"arrows without one have more than {percent(_CERTAIN)}."
+            )
+        arrows = {(names[i], names[j]): float(p) for (i, j), p in found.arrow_confidence.items()}
+        return Strengths("Confidence", words, values, arrows)
+    if isinstance(found, ScoreDiagnostics):
+        values = {pair: _weight(found.weights, names, pair) for pair in result.skeleton}
+        words = "Line width: the edge's weight in the linear model, by size."
+        return Strengths("Weight", words, values)
+    return None
+
+
+def _weight(weights: np.ndarray, names: Sequence[str], pair: Pair) -> float:
+    """The larger weight of the two directions, with its sign."""
+    i, j = (names.index(name) for name in pair)
+    return float(max(weights[i, j], weights[j, i], key=abs))
+
+
+def weighted(links: Sequence[Link], result: RunResult) -> list[Link]:
+    """The links drawn by their strength, with a note to show under the pointer."""
+    known = strengths(result)
+    if known is None:
+        return list(links)
+    most = max((abs(v) for v in known.values.values()), default=1.0) or 1.0
+    few = len(result.names) <= _LABELLED
+    return [_drawn(link, known, most, few) for link in links]
+
+
+def _label(link: Link, known: Strengths) -> str:
+    """The drawn arrow's probability, where its direction is in doubt."""
+    p = known.arrows[link.a, link.b]
+    return f"{p:.0%}".replace("%", " %") if link.arrow and p < _CERTAIN else ""
+
+
+def _drawn(link: Link, known: Strengths, most: float, few: bool) -> Link:
+    value = known.values.get(frozenset((link.a, link.b)))
+    if value is None:
+        return link
+    note = f"{known.column}: {exact(known, value)}"
+    if directions := known.directions(link.a, link.b):
+        note += f". {link.a} {directions} {link.b}"
+        link = replace(link, label=_label(link, known) if few else "")
+    if known.column == "Weight":
+        width = _THIN + (_THICK - _THIN) * abs(value) / most
+        return replace(link, width=round(width, 2), note=note)
+    sure = min(1.0, max(0.0, 2 * value - 1))
+    width = _FAINT + (_SURE - _FAINT) * sure
+    return replace(link, width=round(width, 2), opacity=round(0.5 + 0.5 * sure, 2), note=note)
+
+
+def exact(known: Strengths, value: float) -> str:
+    """The value in words; a probability is never rounded up to certainty."""
+    if known.column == "Confidence":
+        return percent(value)
+    return number(value)
+
+
+def percent(p: float) -> str:
+    """A probability, never rounded up to certainty."""
+    return "> 99.9 %" if p > 0.999 else f"{p:.1%}".replace("%", " %")

@@ -1,0 +1,1 @@
+"""The lesson, step by step."""

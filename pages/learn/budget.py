@@ -1,0 +1,211 @@
+"""The tour's last steps: sieve and examine, later orders, a bound that fails, spending once."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from engine.registry import algorithm
+from engine.studies.repeat import Outcome, outcome_of, usual
+from engine.teaching.lessons import strengths
+from engine.teaching.neighbours import counterexample
+from engine.teaching.replay import by_order, scenes
+from pages.draw import show
+from pages.draw.allocation import START, UNIFORM, is_planned, orders_table
+from pages.draw.bars import Group, bars, grouped
+from pages.learn.tour import Tour, shown_run
+from pages.shell.palette import PLAIN, ink
+from pages.shell.words import number
+
+SEEDS = 10
+
+
+def sieve_view(now: Tour) -> None:
+    """What the sieve settled alone, and what was examined."""
+    result = shown_run(now, "priv_pc", epsilon=now.epsilon)
+    counts = by_order(list(scenes(result.steps, result.names)))
+    sieved = [c.kinds.get("sieve", 0) - c.kinds.get("examine", 0) for c in counts]
+    examined = [c.kinds.get("examine", 0) for c in counts]
+    orders = [c.order for c in counts]
+    left, right = st.columns([5, 3], gap="large")
+    with left:
+        figure = grouped(
+            orders,
+            [
+                Group("Settled by the sieve alone: the link stays", sieved, ink(0)),
+                Group("Examined", examined, ink(1), "/"),
+                Group("Links that went", [c.removed for c in counts], ink(PLAIN), "x"),
+            ],
+            x_title="Order",
+            y_title="Questions",
+            height=360,
+        )
+        show.figure(figure, key="learn-sieve", alt="Questions sieved and examined at each order")
+    with right:
+        rounds = sum(examined)
+        st.metric("Questions", f"{sum(sieved) + rounds:,}")
+        st.metric("Answered by the sieve alone", f"{sum(sieved):,}")
+        st.metric("Examined", f"{rounds:,}")
+        st.markdown(
+            f"Answering each of {sum(sieved) + rounds:,} questions on its own would split ε = "
+            f"{number(now.epsilon)} (strict, the whole run) as often. Sieve and examine split it "
+            f"into rounds, one for each “perhaps independent”: {rounds:,} here. The sieve's "
+            "“dependent” answers cost nothing more."
+            + (
+                " The budget ran out before the last question."
+                if result.status == "budget_exhausted"
+                else ""
+            )
+        )
+
+
+def orders_view(now: Tour) -> None:
+    """How far tests lie from the threshold by order, and where CURATE puts its budget."""
+    data = now.data
+    perfect = shown_run(now, "pc", seed=0, statistic="oracle")
+    each = now.epsilon / max(1, perfect.ci_tests)
+    lines = [s for s in strengths(data, perfect.steps, each) if s.dependent]
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("**How far real links lie above the threshold**")
+        figure = bars(
+            [s.order for s in lines],
+            [s.margin for s in lines],
+            x_title="Order: how many variables a test conditions on",
+            y_title="Distance in sensitivities (median)",
+            words=[number(s.margin) for s in lines],
+            height=330,
+        )
+        show.figure(figure, key="learn-margin", alt="Distance from the threshold by order")
+        flips = ", ".join(f"{s.flips:.0%} at order {s.order}" for s in lines)
+        st.caption(
+            f"With ε = {number(now.epsilon)} (strict) shared equally among {perfect.ci_tests} "
+            f"tests, noise would take away a real link in {flips}."
+        )
+    with right:
+        _curate(now)
+
+
+def _curate(now: Tour) -> None:
+    result = shown_run(now, "curate_pc", epsilon=now.epsilon)
+    st.markdown("**What CURATE gives one test, by order**")
+    if not is_planned(result):
+        st.info("The total is too small for a plan. Raise ε.")
+        return
+    table = orders_table(now.data, result)
+    orders = table["Order"].tolist()
+    plan, even = (table[f"{view}: ε a test"].tolist() for view in (START, UNIFORM))
+    figure = grouped(
+        orders,
+        [
+            Group("CURATE's plan before the first test", plan, ink(0)),
+            Group("The same for every test", even, ink(PLAIN), "."),
+        ],
+        x_title="Order",
+        y_title="ε of one test",
+        height=330,
+    )
+    show.figure(figure, key="learn-curate", alt="CURATE's ε of one test at each order")
+    st.caption(
+        "A link that is wrongly kept at order 0 is asked about again in every later order, so an "
+        "early mistake costs budget too."
+    )
+
+
+def bound_view(now: Tour) -> None:
+    """One record against a published sensitivity, computed now."""
+    left, right = st.columns([3, 4], gap="large")
+    with left:
+        small = int(st.slider("Rows in the small stratum", 10, 200, 40, 10, key="learn-small"))
+        large = int(
+            st.select_slider(
+                "Rows in the large stratum",
+                [1_000, 4_960, 9_960, 49_960, 99_960],
+                value=49_960,
+                key="learn-large",
+                format_func=lambda n: f"{n:,}",
+            )
+        )
+        found = counterexample(small, large)
+        for title, table in zip(("Before", "After one record moved"), found.tables, strict=True):
+            st.markdown(f"**{title}**")
+            cells = pd.DataFrame(table.reshape(2, 4), columns=["0, 0", "0, 1", "1, 0", "1, 1"])
+            cells.insert(0, "Stratum", ["small", "large"])
+            st.table(cells.set_index("Stratum"))
+    with right:
+        a, b = st.columns(2)
+        a.metric("Published p before", number(found.p[0]))
+        b.metric("Published p after", number(found.p[1]))
+        change = abs(found.p[0] - found.p[1])
+        names = ["One record did", *found.claims]
+        values = [change, *found.claims.values()]
+        figure = bars(
+            names,
+            values,
+            x_title="",
+            y_title="Change of p",
+            words=[number(v) for v in values],
+            height=260,
+        )
+        show.figure(figure, key="learn-bound", alt="The change of p beside what was published")
+        moved = abs(found.z[0] - found.z[1])
+        st.markdown(
+            f"The record moved p by **{number(change)}**, "
+            f"**{number(change / max(found.claims.values()))} times** what the noise was made for. "
+            "Before it, one column is constant in the large stratum, so the published test skips "
+            "those rows; after it, they all count. The **strict** form counts every stratum: its "
+            f"|z| moved by {number(moved)}, within its proved bound {number(found.bound)}."
+        )
+
+
+def once_view(now: Tour) -> None:
+    """Algorithms at the same strict total, over the same seeds."""
+    rows, names, found, extra = [], [], [], []
+    for key in ("svt_pc", "curate_pc", "priv_pc", "marginal_pc", "pc"):
+        outcomes = _outcomes(now, key)
+        title = algorithm(key).title
+        spread = usual([o.found for o in outcomes]), usual([o.invented for o in outcomes])
+        names.append(title)
+        found.append(_mean([o.found for o in outcomes]))
+        extra.append(_mean([o.invented for o in outcomes]))
+        rows.append(
+            {
+                "Algorithm": title,
+                "ε of the whole run": "none" if key == "pc" else f"{number(now.epsilon)} (strict)",
+                "Found, usually": _range(spread[0].low, spread[0].high),
+                "Invented, usually": _range(spread[1].low, spread[1].high),
+            }
+        )
+    left, right = st.columns([4, 3], gap="large")
+    with left:
+        figure = grouped(
+            names,
+            [Group("Found", found, ink(0)), Group("Invented", extra, ink(1), "/")],
+            x_title="",
+            y_title="Links, on average",
+            height=360,
+        )
+        show.figure(figure, key="learn-once", alt="Links found and invented by each algorithm")
+    with right:
+        show.table(pd.DataFrame(rows), alt="The same in words")
+        st.caption(
+            f"{SEEDS} draws of the noise each. “Usually”: the shortest range that nine tenths of "
+            "them lie in."
+        )
+
+
+def _outcomes(now: Tour, key: str) -> list[Outcome]:
+    if key == "pc":
+        return [outcome_of(shown_run(now, key, seed=0), now.data)]
+    runs = (shown_run(now, key, seed=s, epsilon=now.epsilon) for s in range(SEEDS))
+    return [outcome_of(r, now.data) for r in runs]
+
+
+def _mean(counts: list[int]) -> float:
+    return sum(counts) / len(counts) if counts else math.nan
+
+
+def _range(low: int, high: int) -> str:
+    return f"{low}" if low == high else f"{low} to {high}"

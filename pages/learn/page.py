@@ -1,0 +1,31 @@
+"""A guided tour: one idea a screen, each with its own address."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.learn import form as form
+from pages.learn.tour import follow, link, tour
+from pages.learn.view import BY_KEY, STEPS, show_step
+from pages.shell import address, present
+from pages.shell.strip import show_strip
+
+
+def main() -> None:
+    """The page, top to bottom."""
+    follow()
+    asked = st.query_params.get("step", STEPS[0].key)
+    step = BY_KEY.get(asked, STEPS[0])
+    wanted = link(step.key)
+    if present.presenting():
+        wanted[present.NAME] = "1"
+    address.write("learn", wanted)
+    now = tour()
+    with st.container(key="around"):
+        show_strip("Learn", now.data)
+    present.switch(key="learn", more=form.settings)
+    form.ways({s.key: s.short for s in STEPS}, step.key)
+    show_step(step, now)
+
+
+main()

@@ -1,0 +1,184 @@
+"""The tour's first steps: the true graph, the search test by test, and draws of the noise."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import streamlit as st
+
+from engine import Dataset, RunResult
+from engine.graphs.metrics import EdgeClass, truth_cpdag
+from engine.studies.repeat import Outcome, outcome_of
+from engine.teaching.replay import scenes
+from pages.draw import show
+from pages.draw.bars import bars
+from pages.draw.graphs import positions
+from pages.draw.layout import Point
+from pages.draw.links import Link, links_of
+from pages.draw.picture import graph_picture, sheet_picture, swatch
+from pages.draw.player import player
+from pages.learn.tour import Tour, shown_run
+from pages.report.view import links
+from pages.shell import words as text
+from pages.shell.present import presenting
+from pages.shell.theme import theme
+
+PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
+# The player takes what the step's words leave of a screen: so much stands around it.
+_AROUND, _AROUND_PRESENTED = "28.2rem", "22.6rem"
+_PLAYER = """
+.st-key-learn-player, .st-key-learn-player * {
+  height: clamp(300px, calc(100vh - AROUND), 60rem) !important;
+  flex: none !important}
+"""
+DRAWS = 6
+
+
+def places(data: Dataset, width: float, height: float) -> dict[str, Point]:
+    """Where the true graph's nodes lie in a frame."""
+    assert data.truth is not None
+    return positions(data.names, tuple(sorted(data.truth.edges)), width, height)
+
+
+def ring(names: Sequence[str], width: float, height: float) -> dict[str, Point]:
+    """An ellipse: every pair's line is apart from all others, which a complete graph asks for."""
+    turn = 2 * math.pi / len(names)
+    # A quarter of a step off the axes, so that no two lines lie on each other.
+    angles = [turn * (k + 0.25) - math.pi / 2 for k in range(len(names))]
+    ends = zip(names, angles, strict=True)
+    return {n: (width / 2 * math.cos(a), height / 2 * math.sin(a)) for n, a in ends}
+
+
+def truth_view(now: Tour) -> None:
+    """The true DAG beside all that data can tell of it."""
+    data = now.data
+    assert data.truth is not None
+    at = places(data, 560, 330)
+    true = truth_cpdag(data.truth, data.names)
+    arrows = [Link(a, b, True) for a, b in sorted(data.truth.edges)]
+    sides = st.columns(2, gap="large")
+    for side, title, drawn in (
+        (sides[0], "The true graph: what causes what", arrows),
+        (sides[1], "All that perfect data could tell of it", links_of(true, data.names)),
+    ):
+        with side:
+            st.markdown(f"**{title}**")
+            image(graph_picture(data.names, drawn, at, alt=title, theme=theme()).image)
+    open_ends = sum(not link.arrow for link in links_of(true, data.names))
+    st.caption(
+        f"{text.dataset_title(data)}: {text.count(data.d, 'variable')}, "
+        f"{text.count(len(arrows), 'arrow')}. {open_ends} of them could point either way without "
+        "any change in the data: those are drawn as plain lines."
+    )
+
+
+def image(picture: str) -> None:
+    """A picture over the full width, no higher than the screen allows."""
+    high = 56 if presenting() else 47  # percent of the screen
+    sized = picture.replace("<img ", f'<img style="max-width:100%;max-height:{high}vh" ', 1)
+    st.html(f'<div style="text-align:center">{sized}</div>')
+
+
+def search_view(now: Tour) -> None:
+    """PC, played back."""
+    chosen = st.segmented_control(
+        "Whose tests",
+        [PERFECT, EXACT, PRIVATE],
+        default=PERFECT,
+        required=True,
+        key="learn-tests",
+        label_visibility="collapsed",
+    )
+    data = now.data
+    result = {
+        PERFECT: lambda: shown_run(now, "pc", seed=0, statistic="oracle"),
+        EXACT: lambda: shown_run(now, "pc", seed=0),
+        PRIVATE: lambda: shown_run(now, "priv_pc", epsilon=now.epsilon),
+    }[chosen or PERFECT]()
+    page = player(
+        data.names,
+        list(scenes(result.steps, data.names)),
+        result.matrix,
+        ring(data.names, 640, 300),
+        theme=theme(),
+    )
+    around = _AROUND_PRESENTED if presenting() else _AROUND
+    st.html(f"<style>{_PLAYER.replace('AROUND', around)}</style>")
+    with st.container(key="learn-player"):
+        st.iframe(page, height=400, alt=f"The search with {chosen}, played back")
+    st.caption(_outcome(data, result, str(chosen)))
+
+
+def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
+    one = outcome_of(result, data)
+    ends = f"In the end {one.found} of {one.true} links are found and {one.invented} invented."
+    if chosen == PERFECT:
+        return f"A d-separation oracle answers from the true graph instead of the data. {ends}"
+    if chosen == EXACT:
+        return f"Kendall's τ on {data.n:,} rows, without any noise: no privacy. {ends}"
+    total = text.number(float(result.params.as_dict()["epsilon"]))
+    early = " The budget ran out before the last test." if one.waiting else ""
+    return f"Priv-PC with ε = {total} for the whole run (strict).{early} {ends}"
+
+
+# Draw again -----------------------------------------------------------------------------
+
+
+def draws_view(now: Tour) -> None:
+    """Outcomes of the same run with fresh noise, six at a time."""
+    drawn = st.session_state.setdefault("tour_draws", {})
+    key = (now.network, now.epsilon)
+    count = drawn.setdefault(key, DRAWS)
+    if st.button("Draw again", type="primary", key="learn-draw", icon=":material/casino:"):
+        count = drawn[key] = count + DRAWS
+    data = now.data
+    runs = [shown_run(now, "priv_pc", seed=s, epsilon=now.epsilon) for s in range(count)]
+    outcomes = [outcome_of(r, data) for r in runs]
+    latest = [
+        (f"Draw {k + 1}: {o.found} found, {o.invented} invented", r)
+        for k, (r, o) in enumerate(zip(runs, outcomes, strict=True))
+    ][-DRAWS:]
+    left, right = st.columns([4, 1], gap="medium")
+    with left:
+        sheet = [(title, links(data, r)) for title, r in latest]
+        at = places(data, 400, 200)
+        alt = f"The last {DRAWS} draws"
+        picture = sheet_picture(data.names, sheet, at, columns=3, alt=alt, theme=theme())
+        image(picture.image)
+        st.html(_key())
+    with right:
+        _tally(outcomes)
+
+
+def _key() -> str:
+    words = {EdgeClass.CORRECT: "found", EdgeClass.EXTRA: "invented", EdgeClass.MISSED: "missed"}
+    return "".join(
+        f'<span style="white-space:nowrap;margin-right:1.5rem">{swatch(kind, theme())}{word}</span>'
+        for kind, word in words.items()
+    )
+
+
+def _tally(outcomes: list[Outcome]) -> None:
+    found = Counter(o.found for o in outcomes)
+    most = outcomes[0].true
+    st.markdown(f"**All {len(outcomes)} draws so far**")
+    figure = bars(
+        range(most + 1),
+        [found[k] for k in range(most + 1)],
+        x_title=f"Links found, of {most}",
+        y_title="Draws",
+        words=[str(found[k] or "") for k in range(most + 1)],
+        height=270,
+    )
+    show.figure(figure, key="learn-tally", alt="How often each number of links was found")
+    early = sum(o.waiting > 0 for o in outcomes)
+    st.caption(
+        "The data never change. Only the noise does. "
+        + (
+            f"In {early} of them the budget ran out; pairs left open are not drawn."
+            if early
+            else ""
+        )
+    )

@@ -1,0 +1,135 @@
+"""The guided tour: its steps in order, with the text and the paper's section beside each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages.learn.budget import bound_view, once_view, orders_view, sieve_view
+from pages.learn.noise import noise_view
+from pages.learn.person import person_view
+from pages.learn.search import draws_view, search_view, truth_view
+from pages.learn.tour import Tour
+from pages.shell.words import safe
+
+
+@dataclass(frozen=True)
+class Step:
+    """One screen: its name in the address, a short name, a title, plain text, where to read on."""
+
+    key: str
+    short: str
+    title: str
+    words: str
+    source: str
+    view: Callable[[Tour], None]
+
+
+STEPS = (
+    Step(
+        "truth",
+        "Truth",
+        "What we want to find: which thing causes which",
+        "Each box is something recorded about every person. An arrow says that one thing acts on "
+        "another. From a table alone, some arrows can never be told from their opposite.",
+        "Priv-PC, section 2.2 (causal graphs and the PC algorithm).",
+        truth_view,
+    ),
+    Step(
+        "search",
+        "Search",
+        "How the search works: begin with every link, take away what a test explains",
+        "A test asks: do these two still go together once others are known? If not, the link "
+        "goes. Order 0 conditions on nothing, order 1 on one variable, and so on. Press play, or "
+        "step, or jump to a link. Then change whose tests they are.",
+        "Priv-PC, appendix A, Algorithm 3; Spirtes, Glymour and Scheines.",
+        search_view,
+    ),
+    Step(
+        "noise",
+        "Noise",
+        "What privacy does to one test",
+        "A private run sees each test's number only with noise on it, wide enough to hide any one "
+        "person. Far from the threshold nothing changes. Near it, noise decides. Lower ε and watch "
+        "the curve widen.",
+        "Priv-PC, sections 2.1 and 3.3 (sensitivity); bounds that hold: docs/privacy.md.",
+        noise_view,
+    ),
+    Step(
+        "draws",
+        "Draw again",
+        "The same data, other noise: not an error bar, but another graph",
+        "Each picture is one private run. A real analyst gets exactly one of them, and cannot tell "
+        "which. Press the button for six more.",
+        "Priv-PC, section 4 repeats every run for the same reason.",
+        draws_view,
+    ),
+    Step(
+        "person",
+        "Replace one person",
+        "The promise: replace one person, and nobody can tell",
+        "Two datasets that differ in one person. A coin picks one, a noisy output comes out, and "
+        "you guess. Differential privacy limits how often anybody can be right, whatever they "
+        "know about everyone else.",
+        "Priv-PC, section 2.1, Definition 1; the limit e^ε / (1 + e^ε): Wasserman and Zhou 2010.",
+        person_view,
+    ),
+    Step(
+        "sieve",
+        "Sieve, examine",
+        "Sieve cheaply, then examine the few that matter",
+        "Most pairs depend plainly. Priv-PC asks every question first with a cheap, noisy sieve, "
+        "and spends real budget only where the sieve says “perhaps independent”.",
+        "Priv-PC, section 3.1, Algorithm 1 and Theorem 2; see also the Sieve page.",
+        sieve_view,
+    ),
+    Step(
+        "orders",
+        "Later orders",
+        "Later orders are poorer, so the first ones deserve more",
+        "Conditioning splits the rows into strata, and what is left of a dependence lies ever "
+        "closer to the threshold. CURATE plans its budget by order before it begins.",
+        "CURATE, section III-A, Algorithm 1 and Lemma 1; see also the Budget page.",
+        orders_view,
+    ),
+    Step(
+        "bound",
+        "A bound fails",
+        "One record that a published bound does not cover",
+        "Noise hides a person only if the sensitivity is right. These two tables differ in one "
+        "record. Everything here is computed now, by the same functions that run the tests.",
+        "Priv-PC, section 3.3, Theorem 3 and appendix D; the correction: docs/privacy.md.",
+        bound_view,
+    ),
+    Step(
+        "once",
+        "Spend once",
+        "Spend once, then test for free",
+        "Every noisy test costs. Marginal PC instead releases noisy tables of counts once, and "
+        "computes every later test from them: that reads no data, so it costs nothing.",
+        "This project: docs/marginal_pc.md; post-processing: Priv-PC, section 2.1.",
+        once_view,
+    ),
+)
+_STYLE = """
+.lesson {display: grid; grid-template-columns: minmax(0, 7fr) minmax(12rem, 2fr); gap: 2rem}
+.lesson h2 {font-size: 1.55rem; line-height: 1.25; margin: 0; padding: 0}
+.lesson p {font-size: 1.1rem; line-height: 1.45; margin: .4rem 0 0; max-width: 62rem}
+.lesson aside {font-size: .9rem; line-height: 1.4; border-left: 3px solid #8592a8;
+  padding-left: .8rem; align-self: start}
+.lesson aside b {display: block}
+@media (max-width: 60rem) {.lesson {grid-template-columns: 1fr}}
+"""
+BY_KEY = {step.key: step for step in STEPS}
+
+
+def show_step(step: Step, now: Tour) -> None:
+    """The step's text, its source and its screen."""
+    st.html(
+        f'<style>{_STYLE}</style><div class="lesson"><div><h2>{safe(step.title)}</h2>'
+        f"<p>{safe(step.words)}</p></div><aside><b>Where to read on</b> {safe(step.source)}</aside>"
+        "</div>"
+    )
+    step.view(now)

@@ -1,0 +1,1 @@
+"""Cause or effect, for two columns."""

@@ -1,0 +1,158 @@
+"""Which pair, and how its direction is released."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from engine import InputError
+from engine.data.pairs import WHERE, read_pair, read_tuebingen
+from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES
+from engine.teaching.pairwise import EPSILONS
+from pages.pairs.state import FILE, OWN_PAIR, SIMULATED, SOURCES, draft, tuebingen
+from pages.shell import words as text
+from pages.shell.drafts import Draft
+from pages.shell.fields import bound, number, seed
+
+
+def fields() -> Draft:
+    """Show the fields; returns the draft."""
+    d = draft()
+    bound(st.radio, "Pair", d, "source", key="pairs-source", options=SOURCES)
+    {SIMULATED: _simulated, FILE: _file, OWN_PAIR: _own}[d["source"]](d)
+    st.divider()
+    bound(
+        st.select_slider,
+        "Total ε",
+        d,
+        "epsilon",
+        key="pairs-epsilon",
+        options=EPSILONS,
+        format_func=lambda v: f"{v:g}",
+        help="Strict: two scores get half of it each.",
+    )
+    bound(
+        st.radio,
+        "What is released",
+        d,
+        "release",
+        key="pairs-release",
+        options=["vote", "difference", "scores"],
+        format_func=text.label,
+        help="A vote protects every row. The others protect the test half here, the training half "
+        "being public, as in the paper's Table 2; of your own data they protect both.",
+    )
+    with st.expander("Fit and kernels", key="pairs-more"):
+        number(d, "ridge", "Ridge λ", key="pairs-ridge", help="Of the kernel ridge regression.")
+        number(d, "width", "Width of the fit's kernel", key="pairs-width")
+        number(d, "score_width", "Width of HSIC's kernels", key="pairs-score-width")
+    if d["source"] != OWN_PAIR:
+        seed(d, "seed", "Noise seed", key="pairs-seed", help="Fixes the split and the noise.")
+    return d
+
+
+def _simulated(d: Draft) -> None:
+    for name, title, options in (
+        ("mechanism", "Mechanism", [*MECHANISMS, *HELD_OUT]),
+        ("noise", "Noise of the effect", list(NOISES)),
+        ("cause", "Cause", list(CAUSES)),
+    ):
+        bound(
+            st.selectbox,
+            title,
+            d,
+            name,
+            key=f"pairs-{name}",
+            options=options,
+            format_func=text.label,
+        )
+    left, right = st.columns(2, gap="small")
+    with left:
+        bound(
+            st.number_input,
+            "Rows n",
+            d,
+            "n",
+            key="pairs-n",
+            min_value=20,
+            max_value=20_000,
+            step=100,
+        )
+    with right:
+        seed(d, "sample", "Data seed", key="pairs-sample")
+
+
+def _file(d: Draft) -> None:
+    """A person's copy of the Tübingen pairs."""
+    st.caption(
+        "The 99 Tübingen cause–effect pairs (Mooij et al. 2016) are not part of this program; "
+        f"{WHERE}"
+    )
+    file = st.file_uploader("cdt-0.6.0 wheel", type=["whl", "zip"], key="pairs-wheel")
+    if file is not None and st.session_state.get("pairs_file_id") != file.file_id:
+        st.session_state["pairs_file_id"] = file.file_id
+        try:
+            found = {data.name: data for data in read_tuebingen(file)}
+        except InputError as error:
+            st.session_state["pairs_problem"] = str(error)
+        else:
+            st.session_state["pairs_problem"] = None
+            st.session_state["pairs_file"] = found
+            d["chosen"] = next(iter(found))
+    _problem("pairs_problem")
+    if tuebingen():
+        bound(
+            st.selectbox,
+            "Which pair",
+            d,
+            "chosen",
+            key="pairs-chosen",
+            options=list(tuebingen()),
+            format_func=lambda name: text.dataset_title(tuebingen()[name]),
+        )
+
+
+def _own(d: Draft) -> None:
+    """A person's two columns and their stated bounds."""
+    bound(
+        st.text_input,
+        "Bounds: low, high, low, high",
+        d,
+        "bounds",
+        key="pairs-bounds",
+        placeholder="0, 120, -20, 40",
+        help="Lowest and highest possible value of each column: public facts, not read from the "
+        "data. Values outside are cut off.",
+    )
+    file = st.file_uploader("CSV of two columns", type=["csv", "txt", "tsv"], key="pairs-csv")
+    if file is None:
+        return
+    seen = (file.file_id, d["bounds"])
+    if st.session_state.get("pairs_own_seen") != seen:
+        st.session_state["pairs_own_seen"] = seen
+        try:
+            file.seek(0)
+            st.session_state["pairs_own"] = read_pair(file, _bounds(d["bounds"]))
+            st.session_state["pairs_own_problem"] = None
+        except InputError as error:
+            st.session_state["pairs_own"] = None
+            st.session_state["pairs_own_problem"] = str(error)
+    _problem("pairs_own_problem")
+
+
+def _bounds(typed: str) -> tuple[tuple[float, float], tuple[float, float]]:
+    try:
+        a, b, c, d = (float(cell) for cell in typed.split(","))
+    except ValueError:
+        raise InputError(
+            "State the bounds as four numbers with commas: low, high of the first column, low, "
+            "high of the second."
+        ) from None
+    return (a, b), (c, d)
+
+
+def _problem(name: str) -> None:
+    problem: Any = st.session_state.get(name)
+    if problem:
+        st.error(text.plain(problem), icon=":material/error:")

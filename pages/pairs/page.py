@@ -1,0 +1,72 @@
+"""Which of two columns causes the other: the model, its scores, and what noise does to them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine import Dataset, InputError
+from pages.pairs.batch import batch_view
+from pages.pairs.decision import decision_view
+from pages.pairs.files import files_view
+from pages.pairs.fits import fits_view
+from pages.pairs.form import fields
+from pages.pairs.scores import chances_view, scores_view
+from pages.pairs.state import data_of, picture_of, released
+from pages.shell import words as text
+from pages.shell.drafts import Draft
+from pages.shell.strip import show_strip
+
+
+def main() -> None:
+    """The page, top to bottom."""
+    with st.sidebar:
+        d = fields()
+    try:
+        data = data_of(d)
+        if data.public:
+            _public(data, d)
+        else:
+            _own(data, d)
+    except InputError as error:
+        st.title("Pairs", anchor=False)
+        st.info(text.plain(str(error)), icon=":material/info:")
+
+
+def _public(data: Dataset, d: Draft) -> None:
+    found, result = picture_of(d, data), released(d, data)
+    show_strip("Pairs", data, result)
+    decision_view(result, data, found, d)
+    fits_view(data, found)
+    scores_view(data, found, d)
+    chances_view(data, found, d)
+    batch_view(d)
+    files_view(data, result, found, d)
+
+
+def _own(data: Dataset, d: Draft) -> None:
+    """Own data: a release when asked for, and nothing exact unless asked for."""
+    if st.button("Release a decision", type="primary", key="pairs-go"):
+        st.session_state["pairs_released"] = (data.identity, released(d, data))
+    whose, result = st.session_state.get("pairs_released", ("", None))
+    if whose != data.identity:
+        result = None
+    show_strip("Pairs", data, result)
+    if result is not None:
+        decision_view(result, data, None, d)
+    else:
+        st.info(
+            "Nothing has been released of these data yet. Each release spends ε.",
+            icon=":material/lock:",
+        )
+    if st.toggle("Look at the data without noise", key="pairs-look"):
+        st.warning(
+            "Exact points, fits and scores of your own data: nothing below is private. Keep it to "
+            "yourself.",
+            icon=":material/warning:",
+        )
+        found = picture_of(d, data)
+        fits_view(data, found)
+        scores_view(data, found, d)
+
+
+main()

@@ -1,0 +1,104 @@
+"""What a budget will buy, before any of it is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from engine import InputError
+from engine.data.networks import NETWORKS, load_network
+from engine.registry import algorithm
+from engine.studies.forecast import DENSITY, Forecast, Question, planned_algorithms
+from pages.plan.state import PlanJob, begin, example, job
+from pages.plan.view import forecast_view
+from pages.shell import words as text
+from pages.shell.data import own_file
+
+OWN = "Your declared schema"
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+FIRST = ("marginal_pc", "gram_notears", "gauss_pc")
+DRAWS = 19
+
+
+def main() -> None:
+    """The page, top to bottom."""
+    st.html("<h1>Plan</h1>")
+    st.caption(
+        "What each algorithm will find at each ε, from public facts alone: the columns and their "
+        "levels, the number of rows, and a guess of how many links there are."
+    )
+    with st.sidebar:
+        question_form()
+        target = st.slider("Skeleton F1 to reach", 0.3, 1.0, 0.8, 0.05, key="plan-target")
+    current = job()
+    if current is not None and current.running:
+        live()
+    elif current is not None and current.forecasts:
+        forecast_view(current.question, current.schema, chosen(current.forecasts), target)
+    else:
+        if current is not None:
+            st.info(text.plain(current.problem or "Stopped before the first network."))
+        question, schema, forecasts = example()
+        forecast_view(question, schema, chosen(forecasts), target)
+
+
+def chosen(forecasts: Sequence[Forecast]) -> list[Forecast]:
+    """Those of the form's algorithms; all of them where none of these is among them."""
+    keys = st.session_state["plan-algorithms"]
+    return [f for f in forecasts if f.algorithm in keys] or list(forecasts)
+
+
+def question_form() -> None:
+    """What is known, and a button."""
+    st.subheader("What is public", anchor=False)
+    own = own_file()
+    schema = None if own is None else own.schema
+    names = [*([OWN] if schema is not None else []), *NETWORKS]
+    choice = st.selectbox(
+        "Schema", names, names.index("asia") if schema is None else 0, key="plan-schema"
+    )
+    st.caption("Declare a schema of your own on the Data page.")
+    rows = st.number_input("Rows", 2, 10_000_000, 3_000, step=1_000, key="plan-rows")
+    density = st.slider("Links per column (a guess)", 0.2, 3.0, DENSITY, 0.1, key="plan-density")
+    keys = st.multiselect(
+        "Algorithms",
+        planned_algorithms(),
+        list(FIRST),
+        format_func=lambda key: algorithm(key).title,
+        key="plan-algorithms",
+    )
+    if st.button("Simulate", type="primary", width="stretch", key="plan-go", disabled=not keys):
+        try:
+            if choice == OWN and schema is not None:
+                columns = schema.names, schema.levels
+            else:
+                network = load_network(choice)
+                columns = network.names, network.states
+            begin(Question(*columns, int(rows), density), choice, EPSILONS, keys, DRAWS)
+        except InputError as error:
+            st.error(text.plain(str(error)))
+
+
+@st.fragment(run_every=1.0)
+def live() -> None:
+    """How far the simulation is, and a stop button; at the end the whole page is drawn anew."""
+    current = job()
+    if current is None or not current.running:
+        st.rerun()
+    else:
+        underway(current)
+
+
+def underway(current: PlanJob) -> None:
+    """Progress in runs and seconds."""
+    at = current.progress
+    if current.place:
+        st.info(f"Waiting in line, place {current.place}.", icon=":material/hourglass_empty:")
+    elif at is not None:
+        st.progress(at.done / at.total, f"{at.done} of {at.total} runs, about {at.left:.0f} s left")
+    if st.button("Stop", key="plan-stop"):
+        current.cancel()
+
+
+main()

@@ -1,0 +1,63 @@
+"""A new budget of the person, and the button that spends one."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine import Dataset, InputError
+from engine.release.budget import Budgets
+from pages.release import state as releases
+from pages.shell import words as text
+from pages.shell.data import own_file
+from pages.shell.drafts import kept
+from pages.shell.fields import bound, number
+
+FOR_EVER = "A total is declared once, outlives this session, and nothing takes a charge back."
+
+
+def declare(*, expanded: bool) -> None:
+    """A form for a new budget."""
+    with st.expander("Declare a budget", expanded=expanded):
+        st.caption(
+            "For all records that you call by one name, whatever file they come in. " + FOR_EVER
+        )
+        d = kept("budget_new", {"name": "", "epsilon": 3.0, "delta": 1e-5})
+        bound(st.text_input, "Name", d, "name", key="new-name")
+        number(d, "epsilon", "Total ε, for ever", key="new-epsilon")
+        number(d, "delta", "Total δ, for ever", key="new-delta")
+        if st.button("Declare", key="new-budget"):
+            try:
+                Budgets().new(str(d["name"]), d["epsilon"], d["delta"])
+            except InputError as error:
+                st.error(text.plain(str(error)))
+                return
+            st.rerun()
+
+
+def spend(data: Dataset) -> None:
+    """The form of a release."""
+    st.markdown("**Release**")
+    file = own_file()
+    try:
+        names = [budget.name for budget in Budgets().all()]
+    except InputError:
+        return
+    if file is None or file.schema is None or not data.declared:
+        st.info("Declare the schema of your file first, on the Data page.")
+        return
+    if not names:
+        st.info("Declare a budget first.")
+        return
+    d = kept("release", {"budget": names[0], "epsilon": 1.0, "delta": 1e-6, "sure": False})
+    if d["budget"] not in names:
+        d["budget"] = names[0]
+    bound(st.selectbox, "Budget that pays", d, "budget", key="release-budget", options=names)
+    number(d, "epsilon", "ε of this release", key="release-epsilon")
+    number(d, "delta", "δ of this release", key="release-delta")
+    words = f"Spend ε = {text.number(d['epsilon'])} of “{d['budget']}” for good"
+    bound(st.checkbox, words, d, "sure", key="release-sure")
+    if st.button("Release", key="release-go", type="primary", disabled=not d["sure"]):
+        values = {"epsilon": d["epsilon"], "delta": d["delta"]}
+        releases.begin(data, file.schema, values, str(d["budget"]))
+        d["sure"] = False
+        st.rerun()  # the box is not ticked any more

@@ -1,0 +1,1 @@
+"""One run, for the one who decides."""

@@ -1,0 +1,170 @@
+"""The report: one sentence, one graph, one curve, the limits; the same on screen and in a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from engine import Dataset, RunResult
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.metrics import EdgeClass, truth_cpdag
+from engine.studies.repeat import outcome_of
+from pages.draw.graphs import layout_of
+from pages.draw.links import Link, describe, links_of
+from pages.draw.picture import Band, Picture, curve_picture, graph_picture, swatch
+from pages.report import words as words
+from pages.report.repeats import REPETITIONS, Repeats
+from pages.shell import words as text
+from pages.shell.runs import Shown
+from pages.shell.words import safe
+
+STYLE = """
+.report {font-size: 1.15rem; line-height: 1.5}
+.report h2 {font-size: clamp(1.7rem, 2.6vw, 2.6rem); line-height: 1.25; font-weight: 650;
+  margin: .2rem 0 .6rem; padding: 0; text-wrap: balance}
+.report .range {font-size: 1.4rem; margin: 0 0 .5rem}
+.report .price {margin: 0 0 1.2rem; max-width: 75rem}
+.report .pictures {display: grid; gap: 1.5rem 2.5rem; align-items: end;
+  grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr))}
+.report figure {margin: 0}
+.report figure svg, .report figure img {width: 100%; height: auto; max-height: 56vh;
+  object-fit: contain}
+.report figcaption {font-size: 1.05rem; margin-top: .5rem}
+.report .key {white-space: nowrap; margin-right: 1.8rem}
+.report h3 {font-size: 1.3rem; margin: 1.6rem 0 .3rem; padding: 0}
+.report li {margin: .25rem 0; max-width: 75rem}
+"""
+_KINDS = {
+    EdgeClass.CORRECT: "found",
+    EdgeClass.EXTRA: "invented",
+    EdgeClass.MISSED: "missed",
+}
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """The graph, and the curve if there is one."""
+
+    graph: Picture
+    curve: Picture | None
+
+
+def links(data: Dataset, result: RunResult) -> list[Link]:
+    """The learned links with what became of them; on own data plain, because nobody knows.
+
+    Pairs that were not tested to the end are left out.
+    """
+    tested = result.matrix.copy()
+    for i, j in result.untested:
+        tested[i, j] = tested[j, i] = False
+    if not data.public or data.truth is None:
+        return links_of(tested, data.names)
+    true = truth_cpdag(data.truth, data.names)
+    mine, real = tested | tested.T, true | true.T
+    kinds = {(i, j): EdgeClass.CORRECT if real[i, j] else EdgeClass.EXTRA for i, j in _pairs(mine)}
+    gone = real & ~(result.matrix | result.matrix.T)
+    missed = dict.fromkeys(_pairs(gone), EdgeClass.MISSED)
+    return links_of(tested, data.names, kinds) + links_of(
+        true & gone, data.names, missed, [EdgeClass.MISSED]
+    )
+
+
+def _pairs(joined: Adjacency) -> list[tuple[int, int]]:
+    return [(int(i), int(j)) for i, j in np.argwhere(np.triu(joined, 1))]
+
+
+def pictures(run: Shown, repeats: Repeats | None, theme: str) -> Pictures:
+    """Both pictures in the theme's colours."""
+    data, result = run.data, run.result
+    shown = links(data, result)
+    graph = graph_picture(
+        data.names,
+        shown,
+        layout_of(data, result, wide=True),
+        alt=describe("Learned graph", data.names, shown),
+        theme=theme,
+    )
+    return Pictures(graph, _curve(result, repeats, theme))
+
+
+def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | None:
+    if repeats is None or len(repeats.points) < 3:
+        return None
+    points, one = repeats.points, outcome_of(result, repeats.run.data)
+    x = [p.epsilon for p in points]
+    bands = [
+        Band(
+            name=name,
+            x=x,
+            low=[b[0] for b in values],
+            middle=[b[1] for b in values],
+            high=[b[2] for b in values],
+            style=style,
+            dash=dash,
+        )
+        for name, values, style, dash in (
+            ("Found", [p.found for p in points], 0, "-"),
+            ("Invented", [p.invented for p in points], 1, "--"),
+        )
+    ]
+    kind = "for the whole run" if result.ledger.cap is not None else "as the paper counts it"
+    return curve_picture(
+        bands,
+        x_title=f"ε {kind}: more privacy ← → more exact",
+        y_title="Links",
+        alt="Links found and invented as epsilon grows",
+        here=(float(result.params.as_dict()["epsilon"]), one.found, "This result"),
+        level=(one.true, f"All {text.count(one.true, 'known link')}"),
+        theme=theme,
+    )
+
+
+def body(run: Shown, repeats: Repeats | None, drawn: Pictures, theme: str, *, inline: bool) -> str:
+    """The report as HTML; every name in it is escaped. ``inline`` keeps SVG as elements."""
+
+    def figure(picture: Picture, caption: str) -> str:
+        shown = picture.svg if inline else picture.image
+        return f"<figure>{shown}<figcaption>{caption}</figcaption></figure>"
+
+    data, result = run.data, run.result
+    spread = words.range_sentence(list(repeats.outcomes)) if repeats is not None else ""
+    parts = [f"<h2>{safe(words.headline(data, result))}</h2>"]
+    if spread:
+        parts.append(f'<p class="range">{safe(spread)}</p>')
+    parts.append(f'<p class="price">{safe(words.price(result))}</p><div class="pictures">')
+    parts.append(figure(drawn.graph, _legend(run, theme)))
+    if drawn.curve is not None and repeats is not None:
+        each = repeats.points[0].of
+        caption = f"Lines: the middle of {each} repetitions at each ε. Bands: nine in ten of them."
+        parts.append(figure(drawn.curve, caption))
+    points = "".join(f"<li>{safe(line)}</li>" for line in words.limits(data, result))
+    parts.append(f"</div><h3>What this does not show</h3><ul>{points}</ul>")
+    return f'<div class="report">{"".join(parts)}</div>'
+
+
+def _legend(run: Shown, theme: str) -> str:
+    found = links(run.data, run.result)
+    if all(link.kind is None for link in found):
+        return "An arrow or a line is a link that was found."
+    counts = {kind: sum(link.kind is kind for link in found) for kind in _KINDS}
+    return "".join(
+        f'<span class="key">{swatch(kind, theme)}{counts[kind]} {name}</span>'
+        for kind, name in _KINDS.items()
+    )
+
+
+def show(run: Shown, repeats: Repeats | None, drawn: Pictures, theme: str) -> None:
+    """The report on the page."""
+    st.html(f"<style>{STYLE}</style>")
+    st.html(body(run, repeats, drawn, theme, inline=False))
+    if repeats is not None and repeats.running:
+        done = len(repeats.outcomes)
+        st.caption(
+            f"Repeating the run: {done} of {REPETITIONS}"
+            if done < REPETITIONS and not repeats.points
+            else f"Drawing the curve: {text.count(len(repeats.points), 'point')} so far"
+        )
+    elif repeats is not None and repeats.problem:
+        st.warning(text.plain(repeats.problem))

@@ -1,0 +1,130 @@
+"""The report's sentences, computed from results: for people who know no statistics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from engine import Dataset, RunResult
+from engine.studies.repeat import Outcome, outcome_of, usual
+from engine.teaching.neighbours import guess_bound
+from pages.shell import words as text
+from pages.shell.words import number
+
+LEAST = 20  # fewer repetitions say nothing about a range
+
+
+def headline(data: Dataset, result: RunResult) -> str:
+    """What was found, at which epsilon, as one sentence."""
+    start = _start(result)
+    if not data.public or data.truth is None:
+        links = len(result.skeleton) - len(result.untested)
+        return f"{start}, {text.count(links, 'link')} {'was' if links == 1 else 'were'} found."
+    one = outcome_of(result, data)
+    return (
+        f"{start}, {one.found} of {text.count(one.true, 'known link')} were found and "
+        f"{one.invented} invented."
+    )
+
+
+def _start(result: RunResult) -> str:
+    """ "At ε = 1 for the whole run"; every ε says which guarantee it carries."""
+    epsilon = getattr(result.params, "epsilon", None)
+    if epsilon is None:
+        return "Without any privacy"
+    if result.ledger.undefended:
+        return f"At ε = {number(epsilon)}, which nothing defends here"
+    if result.ledger.cap is not None:
+        return f"At ε = {number(epsilon)} for the whole run"
+    return f"At ε = {number(epsilon)} as the paper counts it, which is no guarantee"
+
+
+def range_sentence(outcomes: Sequence[Outcome]) -> str:
+    """How much of the headline is luck; empty with too few repetitions."""
+    if len(outcomes) < LEAST:
+        return ""
+    found = usual([o.found for o in outcomes])
+    extra = usual([o.invented for o in outcomes])
+    return (
+        f"In {found.inside} of {found.of} repetitions {_range(found.low, found.high)} were found; "
+        f"in {extra.inside} of {extra.of}, {_range(extra.low, extra.high)} were invented."
+    )
+
+
+def _range(low: int, high: int) -> str:
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def price(result: RunResult) -> str:
+    """What the epsilon promises, in odds."""
+    if result.ledger.undefended:
+        return f"The promise: none: {'; '.join(result.ledger.undefended)}."
+    cap = result.ledger.cap
+    if cap is not None:
+        if cap.epsilon > 30:
+            return "At so large an ε the promise protects nobody in practice."
+        chance = number(100 * guess_bound(cap.epsilon), 3)
+        return (
+            "The promise: who sees this result, knows everybody else's row and must guess which of "
+            f"two rows one person had is right at most {chance} % of the time; 50 % is chance."
+        )
+    if getattr(result.params, "epsilon", None) is None:
+        return "The promise: none. The data were read as they are."
+    able = result.spent.epsilon
+    if math.isfinite(able):
+        return (
+            f"The promise: what can be defended for this whole run is ε = {number(able)}, not the "
+            "number above."
+        )
+    return "The promise: for this run no finite ε can be defended."
+
+
+def _arrows(data: Dataset, result: RunResult) -> str:
+    """How good the arrows are where a truth tells, as the end of a sentence.
+
+    Not of a person's own data, whose truth file is no released fact; nor where pairs were left
+    untested, which the scores would count.
+    """
+    m = result.metrics
+    if not data.public or m is None or result.untested:
+        return ""
+    links = text.count(m.correct + m.wrong_direction, "known link")
+    return (
+        f": of the {links} found, {m.correct} {'has' if m.correct == 1 else 'have'} the arrow, or "
+        f"the plain line, that such data allow (skeleton F1 {m.skeleton_f1:.2f}, directed F1 "
+        f"{m.directed_f1:.2f}, SHD {m.shd})"
+    )
+
+
+def limits(data: Dataset, result: RunResult) -> list[str]:
+    """What the page does not show."""
+    said = []
+    if data.public:
+        said.append(
+            f"A simulation: {data.n:,} rows drawn from the published network "
+            f"“{text.dataset_title(data)}”, whose links are known. On real data nobody knows them, "
+            "and results may be better or worse."
+        )
+    else:
+        said.append(
+            "Real data: nothing here says how many of these links are real. No score is shown, "
+            "because scores would not be private, and nothing was repeated, because each "
+            "repetition would spend budget."
+        )
+    if result.untested:
+        why = "The run was stopped" if result.status == "cancelled" else "The budget ran out"
+        pairs = text.count(len(result.untested), "pair")
+        said.append(
+            f"{why} while {pairs} had not been tested to the end: nothing is said of them, and "
+            "they are not drawn."
+        )
+    said.append(
+        "A link says that two things go together in a way that the others do not explain. It is "
+        "causal only if nothing unmeasured causes both. A line without an arrow can point either "
+        f"way. Arrows are less certain than links{_arrows(data, result)}."
+    )
+    if result.ledger.cap is not None and not result.ledger.undefended:
+        if result.spent.delta > 0:
+            said.append(f"The promise may fail with probability δ = {number(result.spent.delta)}.")
+        said.append(text.RESEARCH_TOOL)
+    return said

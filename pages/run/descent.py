@@ -1,0 +1,126 @@
+"""What a score-based run did: objective, cycles and budget by iteration, and its thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from engine import RunResult
+from engine.score.learned import ScoreDiagnostics
+from pages.draw import show
+from pages.draw.curves import Axis, Line, curves
+from pages.run import ledger
+from pages.shell.words import number
+
+_TINY = 1e-16  # h(W) of an acyclic graph, on a log axis
+_HEIGHT = 300
+
+
+def is_descent(result: RunResult) -> bool:
+    """Whether the run followed a score and made no tests."""
+    return isinstance(result.diagnostics, ScoreDiagnostics)
+
+
+def iterations(result: RunResult) -> int:
+    """How many iterations the run made."""
+    found = _of(result)
+    return max(len(found.h), len(found.epsilon))
+
+
+def _of(result: RunResult) -> ScoreDiagnostics:
+    assert isinstance(result.diagnostics, ScoreDiagnostics)
+    return result.diagnostics
+
+
+def descent_view(result: RunResult, *, key: str) -> None:
+    """Objective and h(W) beside ε by iteration, and the thresholds where there is room."""
+    room = len(_of(result).epsilon) <= 1
+    left, right = st.columns(2, gap="large")
+    with left:
+        _progress(result, key)
+    with right:
+        _epsilons(result, key)
+        if room:
+            thresholds(result)
+    if not room:
+        thresholds(result)
+
+
+def _progress(result: RunResult, key: str) -> None:
+    h, objective = _of(result).h, _of(result).objective
+    st.markdown(
+        f"**{'Objective and h(W)' if len(objective) else 'h(W)'} by iteration**",
+        help="h(W) measures cycles: it is 0 when the weights have none.",
+    )
+    if not len(h):
+        st.caption("The run ended before its first iteration.")
+        return
+    scale = Axis("h(W)", log=True)
+    cycles = Line(name="h(W)", x=_count(h), y=[max(float(v), _TINY) for v in h], mode="lines")
+    if not len(objective):
+        figure = curves([cycles], Axis("Iteration"), scale, height=_HEIGHT)
+    else:
+        loss = Line(
+            name="Objective",
+            x=_count(objective),
+            y=list(map(float, objective)),
+            mode="lines",
+            style=1,
+        )
+        right = Line(name="h(W), right axis", x=cycles.x, y=cycles.y, mode="lines", second=True)
+        figure = curves(
+            [loss, right], Axis("Iteration"), Axis("Objective"), second=scale, height=_HEIGHT
+        )
+    show.figure(figure, key=f"{key}-descent", alt="Objective and h(W) at each iteration")
+    if not len(objective):
+        st.caption("The objective is not shown: this run never releases it.")
+
+
+def _count(values: Sequence[float]) -> list[int]:
+    return list(range(1, len(values) + 1))
+
+
+def _epsilons(result: RunResult, key: str) -> None:
+    st.markdown("**ε by iteration**")
+    spent = _of(result).epsilon
+    if not len(spent):
+        st.caption("No ε: the data are read without noise." if result.claimed is None else "None.")
+        return
+    if len(spent) == 1:
+        st.caption(
+            f"One release took all of ε = {number(float(spent[0]))}. Every iteration works on what "
+            "was released, and costs nothing."
+        )
+        return
+    title = "ε, planned share" if result.ledger.cap is not None else "ε, as the paper counts"
+    ends = (0.0, 1.15 * max(map(float, spent)))
+    line = Line(name="ε", x=_count(spent), y=list(map(float, spent)), mode="lines", style=0)
+    figure = curves([line], Axis("Iteration"), Axis(title, ends=ends), height=_HEIGHT)
+    show.figure(figure, key=f"{key}-epsilons", alt="ε at each iteration")
+    st.caption(
+        f"{len(spent):,} gradients, together ε = {number(sum(map(float, spent)))}"
+        + (
+            "; the ledger counts them in " + ledger.UNITS[result.ledger.method] + "."
+            if result.ledger.cap is not None
+            else " as the paper adds them."
+        )
+    )
+
+
+def thresholds(result: RunResult) -> None:
+    """The threshold that made the graph; apart from it, what only the truth could tell."""
+    found = _of(result)
+    st.caption(
+        f"Edge threshold: {number(found.threshold)}. Weaker edges, by weight or by partial "
+        "correlation as the settings say, are not in the graph."
+    )
+    if found.oracle is None:
+        return
+    with st.container(border=True, key="oracle"):
+        st.markdown("**Uses the truth; not part of a release**")
+        f1, at = found.oracle.f1, found.oracle.threshold
+        st.markdown(
+            f"The best threshold on the weights would be {number(at)}, with a skeleton F1 of "
+            f"**{f1:.2f}**. Nobody without the true graph could have chosen it."
+        )

@@ -1,0 +1,55 @@
+"""The Run page's form: dataset, algorithm, parameters, seed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine.privacy.budget import PRESETS
+from engine.registry import algorithm
+from pages.shell import dataset
+from pages.shell.data import own_data
+from pages.shell.drafts import adapt, draft, drafted_source
+from pages.shell.fields import algorithm_choice, seed
+from pages.shell.form import parameter_form, preset
+from pages.shell.settings import OWN
+
+
+def settings_form() -> bool:
+    """Dataset, algorithm, parameters, seed; returns whether Run was pressed."""
+    form = draft()
+    dataset.picker(key="run")
+    chosen = algorithm(algorithm_choice(form, key="run-algorithm"))
+    st.caption(chosen.summary)
+    adapt(form)
+    with st.container(horizontal=True, gap="xsmall", key="presets"):
+        for name in PRESETS:
+            st.button(
+                name,
+                key=f"preset-{name}",
+                on_click=apply_preset,
+                args=(name,),
+                disabled=chosen.private and name not in chosen.presets,
+            )
+    parameter_form(chosen, form["params"], key="param", n=_rows())
+    if not drafted_source().own:
+        about = "Fixes every draw of noise, so that a run can be repeated."
+        seed(form, "seed", "Noise seed", key="run-seed", help=about)
+    with st.container(key="run-bar"):
+        return st.button("Run", type="primary", key="run", width="stretch")
+
+
+def apply_preset(name: str) -> None:
+    """Fill every parameter; an algorithm without privacy gives way to Priv-PC."""
+    form = draft()
+    if not algorithm(form["algorithm"]).private:
+        form["algorithm"] = "priv_pc"
+    adapt(form)
+    form["params"] = preset(algorithm(form["algorithm"]), name)
+
+
+def _rows() -> int | None:
+    form = draft()
+    if form["network"] != OWN:
+        return int(form["n"])
+    data = own_data()
+    return data.n if data is not None else None

@@ -1,0 +1,182 @@
+"""What a run cost: what is claimed, what can be defended, and every charge."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+import streamlit as st
+
+from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.runner import RunResult
+from pages.draw import show
+from pages.draw.allocation import is_planned, plan_chart
+from pages.draw.bars import bars
+from pages.shell import words as text
+from pages.shell.words import number
+
+UNITS = {"basic": "ε", "zcdp": "ρ", "gdp": "μ²/2", "rdp": "Rényi ε"}
+_COUNTED = {
+    "basic": "charges add up in ε",
+    "zcdp": "charges add up in ρ (zCDP), which admits more of them than adding ε",
+    "gdp": "Gaussian releases add up in μ² (Gaussian DP), whose total is converted exactly",
+    "rdp": "charges add up as Rényi divergence of one order",
+}
+
+
+Tile = tuple[str, str, str]
+
+
+def privacy_sentence(result: RunResult) -> None:
+    """What the price on top means, in words."""
+    if result.ledger.undefended:
+        words = (
+            f"No guarantee: {'; '.join(result.ledger.undefended)}. Noise was drawn as the settings "
+            "say, but what it protects cannot be stated."
+        )
+    elif result.ledger.cap is not None:
+        spent = result.spent
+        words = (
+            f"Strict: the guarantee (ε = {number(spent.epsilon)}, δ = {number(spent.delta)}) was "
+            "fixed before the run and holds for the whole of it, however much of the budget was "
+            f"used. {text.RESEARCH_TOOL}"
+        )
+    elif result.claimed is not None:
+        words = _published(result)
+    else:
+        words = "No privacy: the result may reveal anyone's row. Use it as the baseline only."
+    st.caption(words)
+
+
+def _published(result: RunResult) -> str:
+    claimed, spent = result.claimed, result.spent.epsilon
+    assert claimed is not None
+    able = "nothing can be defended for this run"
+    if math.isfinite(spent):
+        able = f"what can be defended for this very run is {number(spent)}"
+    stated = number(claimed.epsilon) if math.isfinite(claimed.epsilon) else "a sum without limit"
+    return (
+        f"Published: the paper states {stated}; {able}, because the sensitivity it assumes does "
+        "not bound every dataset. Neither number is a guarantee fixed in advance; for one, choose "
+        "Strict."
+    )
+
+
+def privacy_tiles(result: RunResult) -> list[Tile]:
+    """(title, value, help) of what a run cost, for experts."""
+    ledger, spent, claimed = result.ledger, result.spent, result.claimed
+    charges = ("Charges", f"{len(ledger):,}", "Lines of the ledger: how often noise was paid for.")
+    defended = ("Defended total ε", number(spent.epsilon), "At sensitivities that hold always.")
+    if ledger.undefended or (ledger.cap is None and claimed is None):
+        return [defended, charges]
+    if ledger.cap is None:
+        assert claimed is not None
+        paper = f"As the paper composes it, with δ = {number(claimed.delta)}."
+        return [("Paper's total ε", number(claimed.epsilon), paper), defended, charges]
+    unit = UNITS[ledger.method]
+    left = ledger.left if ledger.left > 1e-9 * ledger.limit else 0.0  # rounding is not a budget
+    counted = f"In all {number(ledger.limit)}, as {_COUNTED[ledger.method]}."
+    return [
+        ("Guaranteed total ε", number(spent.epsilon), f"With δ = {number(spent.delta)}. A cap."),
+        (
+            f"Budget used ({unit})",
+            f"{number(ledger.used)} · {ledger.used / ledger.limit:.0%}",
+            f"{counted} A meter reading, not a smaller guarantee.",
+        ),
+        (f"Budget left ({unit})", number(left), "What the cap would still admit."),
+    ]
+
+
+def step_word(result: RunResult) -> str:
+    """What a run's charges are numbered by: a search has orders, a descent iterations."""
+    return "order" if result.ci_tests_by_order else "iteration"
+
+
+def budget_chart(result: RunResult, *, key: str) -> None:
+    """Bars of what each order was charged: the share of the cap, or the defended ε."""
+    if is_planned(result):
+        plan_chart(result, key=key)
+        return
+    spent, word = charged(result)
+    if not spent or not all(map(math.isfinite, spent.values())):
+        st.caption(f"Nothing to show: no finite budget was charged to any {word}.")
+        return
+    limit, unit = result.ledger.limit, UNITS[result.ledger.method]
+    capped = math.isfinite(limit)
+    values = [v / limit * 100 if capped else v for v in spent.values()]
+    words = [f"{v:.0f} %" if capped else number(v) for v in values]
+    title = f"Share of the cap in {unit} (%)" if capped else f"Defended {unit}"
+    figure = bars(
+        list(spent),
+        values,
+        x_title=word.capitalize(),
+        y_title=title,
+        words=words,
+        top=min(118.0, max(values) * 1.3) if capped else None,
+    )
+    show.figure(figure, key=key, alt=f"Budget charged at each {word}")
+
+
+def charged(result: RunResult) -> tuple[dict[str, float] | dict[int, float], str]:
+    """What was charged, by what a run of its kind pays for, and the word for that."""
+    ledger = result.ledger
+    if isinstance(result.diagnostics, MarginalDiagnostics):
+        return ledger.by_label(), "release"
+    word = step_word(result)
+    return (ledger.by_order() if word == "order" else ledger.by_iteration()), word
+
+
+def _released(result: RunResult) -> tuple[tuple[int, ...], ...]:
+    found = result.diagnostics
+    return found.released_tables if isinstance(found, MarginalDiagnostics) else ()
+
+
+def released_view(result: RunResult) -> None:
+    """The tables that were released, where a run releases tables."""
+    released = _released(result)
+    if not released:
+        return
+    sizes = {len(t): 0 for t in released}
+    for table in released:
+        sizes[len(table)] += 1
+    words = {1: "one-way", 2: "two-way", 3: "three-way"}
+    counts = ", ".join(f"{n:,} {words.get(k, f'{k}-way')}" for k, n in sorted(sizes.items()))
+    st.markdown("**Released tables**")
+    st.caption(f"{counts}; everything else of the run is computed from them at no cost.")
+    alt = "Released tables and their variables"
+    show.table(released_table(result), alt=alt, most=280)
+
+
+def released_table(result: RunResult) -> pd.DataFrame:
+    """One row a released table, those of most variables first."""
+    tables = sorted(_released(result), key=lambda t: -len(t))
+    rows = [(len(t), ", ".join(result.names[i] for i in t)) for t in tables]
+    return pd.DataFrame(rows, columns=["Variables in it", "Table"])
+
+
+def ledger_table(result: RunResult) -> pd.DataFrame:
+    """Every charge in order, with the running total in the ledger's own unit."""
+    total, rows = 0.0, []
+    for k, charge in enumerate(result.ledger, 1):
+        total += result.ledger.cost(charge.event)
+        rows.append(
+            (
+                k,
+                charge.order,
+                charge.label,
+                charge.epsilon,
+                charge.rho,
+                total,
+                charge.event.describe(),
+            )
+        )
+    unit = UNITS[result.ledger.method]
+    columns = ["#", "Order", "Mechanism", "ε", "ρ", f"Total {unit}", "Details"]
+    return pd.DataFrame(rows, columns=columns).astype({"Order": "Int64"})
+
+
+def ledger_view(result: RunResult) -> None:
+    """Every charge, and the tables that were released."""
+    table = ledger_table(result)
+    show.table(table, alt="Every charge of the run", height=320, digits=4)
+    released_view(result)

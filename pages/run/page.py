@@ -1,0 +1,43 @@
+"""Run one algorithm on one dataset; see what it found, what it cost, and why."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.run.form import settings_form
+from pages.run.notice import notice
+from pages.run.story import story
+from pages.run.view import outcome
+from pages.shell import runs
+from pages.shell.drafts import drafted
+from pages.shell.progress import progress_view
+from pages.shell.strip import show_strip
+
+
+def main() -> None:
+    """The page, top to bottom."""
+    runs.follow("run")
+    runs.shown()
+    with st.sidebar:
+        if settings_form():
+            with st.spinner("Running …", show_time=True):
+                runs.freeze(drafted())
+    now = drafted()
+    job, run = runs.job(), runs.shown()
+    runs.write_link(job.settings if job is not None else run.settings)
+    show_strip("Run", run.data, run.result)
+    top = st.container(key="story")
+    old = runs.stale(now) or job is not None
+    with st.container(key="notice"):
+        if job is not None:
+            progress_view()
+        else:
+            notice(run, old)
+    st.html(f"<style>.st-key-result{{opacity:{0.4 if old else 1}}}</style>")
+    with st.container(key="result"):
+        outcome(run)
+    with top:
+        story(run)
+
+
+main()

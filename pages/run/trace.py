@@ -1,0 +1,222 @@
+"""Why an edge went or stayed: the steps of a run about one pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+import streamlit as st
+
+from engine import Dataset, RunResult
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.metrics import EdgeClass, truth_cpdag
+from engine.registry import algorithm
+from engine.score.learned import ScoreDiagnostics
+from engine.search.diagnostics import SearchDiagnostics
+from engine.session import Step
+from pages.draw import show
+from pages.draw.strength import exact, strengths
+from pages.shell import words as text
+from pages.shell.verdict import kinds_of
+from pages.shell.words import number, plain
+
+SIMULATION_ONLY = " (simulation only, never released)"
+_NEVER = "Simulation only, never released."
+Pair = tuple[str, str]
+
+
+def edge_classes(data: Dataset, result: RunResult) -> dict[Pair, EdgeClass]:
+    """Class of every pair adjacent in truth or result, by names; empty without a truth."""
+    kinds = kinds_of(data, result)
+    return {(data.names[i], data.names[j]): kind for (i, j), kind in kinds.items()}
+
+
+def steps_table(steps: list[Step] | tuple[Step, ...]) -> pd.DataFrame:
+    """Steps as rows; raw values only where the engine let them into the trace, and marked."""
+    rows = [
+        {
+            "Step": step.index + 1,
+            "Pair": f"{step.x} – {step.y}" if step.x is not None else "",
+            "Order": step.order,
+            "Given": ", ".join(step.given) or "∅",
+            "Phase": step.kind,
+            "Noisy value": step.value,
+            "Threshold": step.threshold,
+            "Decision": step.decision,
+            "Why": step.reason,
+            "ε so far": step.spent,
+            **{f"{k.capitalize()}{SIMULATION_ONLY}": _cell(v) for k, v in _internal(step)},
+        }
+        for step in steps
+    ]
+    return pd.DataFrame(rows)
+
+
+def _internal(step: Step) -> list[tuple[str, object]]:
+    return list((step.internal or {}).items())
+
+
+def _cell(value: object) -> object:
+    if isinstance(value, list | tuple):
+        return ", ".join(number(v) if isinstance(v, float) else str(v) for v in value)
+    return value
+
+
+@st.fragment
+def why_view(data: Dataset, result: RunResult, *, key: str) -> None:
+    """Choose a pair; see in one sentence and a table why its edge went or stayed."""
+    kinds = edge_classes(data, result)
+    pairs = _pairs(data, kinds)
+    choice = st.selectbox(
+        "Edge",
+        pairs,
+        key=f"{key}-pair",
+        format_func=lambda p: _title(p, result, kinds),
+        help="Pairs of the true and of the learned graph come first.",
+    )
+    steps = [s for s in result.steps if s.x is not None and {s.x, s.y} == set(choice)]
+    st.markdown(_reason(choice, steps, result))
+    if steps:
+        table = _shortened(steps_table(steps).drop(columns="Pair"), result)
+        alt = "Steps about the chosen pair"
+        show.table(table, alt=alt, most=320, digits=4, columns=_columns(table))
+        _notes(steps, result)
+    node_view(result)
+
+
+def _shortened(table: pd.DataFrame, result: RunResult) -> pd.DataFrame:
+    """Without raw values that no step has; a run without noise has no noisy values and no ε."""
+    empty = [c for c in table.columns if c.endswith(SIMULATION_ONLY) and table[c].isna().all()]
+    table = table.drop(columns=empty)
+    if not algorithm(result.algorithm).private:
+        table = table.drop(columns="ε so far").rename(columns={"Noisy value": "Value"})
+    return table
+
+
+def node_view(result: RunResult) -> None:
+    """What was drawn node by node, where an algorithm decides so."""
+    table = nodes_table(result)
+    if table.empty:
+        return
+    st.markdown("**Decisions node by node**")
+    st.caption(
+        "At each node the exponential mechanism first draws how many of its edges go, then which, "
+        "each with the set that separates the two."
+    )
+    widths = {c: {"width": "small"} for c in table.columns[:-1]} | {"Which": {"width": "large"}}
+    alt = "How many edges of each node were deleted, and which"
+    show.table(table, alt=alt, most=320, columns=widths)
+
+
+def nodes_table(result: RunResult) -> pd.DataFrame:
+    """One row a node and order: its edges, how many went, which."""
+    found = result.diagnostics
+    rounds = found.node_rounds if isinstance(found, SearchDiagnostics) else ()
+    return pd.DataFrame(
+        {
+            "Order": r.order,
+            "Node": r.node,
+            "Edges": r.edges,
+            "Deleted": len(r.deleted),
+            "Which": "; ".join(
+                f"{other} given {', '.join(given)}" if given else other
+                for other, given in r.deleted
+            ),
+        }
+        for r in rounds
+    )
+
+
+def _pairs(data: Dataset, kinds: Mapping[Pair, EdgeClass]) -> list[Pair]:
+    """All pairs: missed and extra edges first, then the other edges, then the rest."""
+    rank = [EdgeClass.MISSED, EdgeClass.EXTRA, EdgeClass.WRONG_DIRECTION, EdgeClass.CLAIMED]
+    rank += [EdgeClass.CORRECT, EdgeClass.UNTESTED]
+    every = [(a, b) for i, a in enumerate(data.names) for b in data.names[i + 1 :]]
+    return sorted(every, key=lambda p: rank.index(kinds[p]) if p in kinds else len(rank))
+
+
+def _title(pair: Pair, result: RunResult, kinds: Mapping[Pair, EdgeClass]) -> str:
+    state = "kept" if frozenset(pair) in result.skeleton else "removed"
+    kind = f", {text.CLASSES[kinds[pair].value].lower()}" if pair in kinds else ""
+    return f"{pair[0]} – {pair[1]} ({state}{kind})"
+
+
+def _reason(pair: Pair, steps: list[Step], result: RunResult) -> str:
+    name = f"**{plain(pair[0])} – {plain(pair[1])}**"
+    last = steps[-1] if steps else None
+    if frozenset(pair) not in result.skeleton and last is not None:
+        given = f"given {plain(', '.join(last.given))}" if last.given else "given nothing"
+        return f"{name} went at order {last.order}, {given}, because {plain(last.reason)}."
+    if last is None:
+        state = "was kept" if frozenset(pair) in result.skeleton else "is not in the result"
+        sentence = f"{name} {state}; no step of the run is about this pair alone."
+        return sentence + _strength_words(pair, result)
+    tested = f"none of its {text.count(len(steps), 'step')} found the two independent"
+    if result.status == "complete":
+        return f"{name} stayed: {tested}."
+    return f"{name} stayed: {tested} before the run ended early."
+
+
+def _strength_words(pair: Pair, result: RunResult) -> str:
+    """The weights of a score-based run in both directions."""
+    found = result.diagnostics
+    if not isinstance(found, ScoreDiagnostics):
+        return ""
+    weights = found.weights
+    i, j = (result.names.index(name) for name in pair)
+    there, back = number(float(weights[i, j])), number(float(weights[j, i]))
+    a, b = map(plain, pair)
+    return f" Its weights are {there} for {a} → {b} and {back} for {b} → {a}."
+
+
+def _notes(steps: list[Step], result: RunResult) -> None:
+    notes = []
+    if any(step.threshold is not None for step in steps):
+        notes.append("'Why' says what decided each step.")
+    if any(step.value is None for step in steps):
+        notes.append("Where no noisy value stands, only the answer was released.")
+    if any(step.internal for step in steps):
+        notes.append("Columns marked 'simulation only' hold raw values, shown on public data only.")
+    if result.ledger.cap is not None and algorithm(result.algorithm).private:
+        notes.append("'ε so far' is a meter reading; the guarantee is the total.")
+    st.caption(" ".join(notes))
+
+
+def _columns(table: pd.DataFrame) -> dict[str, show.Options]:
+    """Raw values have a sign in the place of their long name, which the pointer shows."""
+    return {
+        name: {"label": name.replace(SIMULATION_ONLY, " ⚠"), "help": _NEVER}
+        for name in table.columns
+        if name.endswith(SIMULATION_ONLY)
+    }
+
+
+def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
+    """Every edge of truth or result with its class: the graphs as text."""
+    kinds = edge_classes(data, result)
+    true = truth_cpdag(data.truth, data.names) if data.truth is not None else None
+    known = strengths(result)
+    index = {name: i for i, name in enumerate(data.names)}
+    found: Iterable[Iterable[str]] = kinds or result.skeleton
+    rows = []
+    for i, j in sorted(sorted(index[name] for name in pair) for pair in found):
+        a, b = data.names[i], data.names[j]
+        row: dict[str, str | None] = {"Learned": _mark(a, b, result.matrix, index)}
+        if true is not None:
+            row |= {"Truth": _mark(a, b, true, index), "Class": text.CLASSES[kinds[a, b].value]}
+        if known is not None:
+            value = known.values.get(frozenset((a, b)))
+            row[known.column] = None if value is None else exact(known, value)
+            row["Arrow"] = known.directions(a, b)
+        rows.append({"Pair": f"{a} – {b}", **row})
+    columns = ["Pair", "Learned"] + (["Truth", "Class"] if true is not None else [])
+    columns += [known.column] if known is not None else []
+    columns += ["Arrow"] if known is not None and known.arrows else []
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _mark(a: str, b: str, matrix: Adjacency, index: Mapping[str, int]) -> str:
+    forth, back = matrix[index[a], index[b]], matrix[index[b], index[a]]
+    if forth and back:
+        return f"{a} — {b}"
+    return f"{a} → {b}" if forth else f"{b} → {a}" if back else "no edge"

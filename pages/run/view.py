@@ -1,0 +1,148 @@
+"""A finished run: graphs, scores, cost, reasons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import streamlit as st
+
+from engine import RunResult
+from pages.draw import show
+from pages.draw.bars import bars
+from pages.draw.graphs import comparison
+from pages.run import descent, ledger
+from pages.run.details import details
+from pages.shell import words as text
+from pages.shell.data import own_costs
+from pages.shell.runs import Shown
+
+
+def outcome(run: Shown) -> None:
+    """Graphs, scores, cost, and the reasons."""
+    data, result = run.data, run.result
+    comparison(data, result, key="run")
+    scores_row(result)
+    ledger.privacy_sentence(result)
+    if not data.public:
+        own_data_costs(run)
+    more(result)
+    details(run)
+
+
+@st.fragment
+def more(result: RunResult) -> None:
+    """Numbers for experts and the charts: drawn, and Plotly's 4.7 MB fetched, once asked for."""
+    box = st.expander("More numbers", key="run-more", on_change="rerun")
+    if box.open:
+        with box:
+            tiles(expert_tiles(result), across=4)
+            charts(result)
+
+
+def charts(result: RunResult) -> None:
+    """What the run did by order or by iteration."""
+    if descent.is_descent(result):
+        descent.descent_view(result, key="run")
+        return
+    left, right = st.columns(2, gap="large")
+    with left:
+        tests_chart(result)
+    with right:
+        st.markdown(f"**Budget by {ledger.charged(result)[1]}**")
+        ledger.budget_chart(result, key="run-budget")
+
+
+def tiles(rows: Sequence[ledger.Tile], *, across: int) -> None:
+    """Titles with their values, ``across`` a row."""
+    for start in range(0, len(rows), across):
+        row = rows[start : start + across]
+        for column, (title, value, words) in zip(st.columns(across), row, strict=False):
+            column.metric(title, value, help=words)
+
+
+def scores_row(result: RunResult) -> None:
+    """Scores against the truth if there is one, in plain words with the term in brackets."""
+    scores = result.metrics
+    if scores is None:
+        return
+    rows = [
+        (
+            "Links found (recall)",
+            f"{scores.recall:.2f}",
+            "Share of the true links that were learned, whatever their direction.",
+        ),
+        (
+            "Real among the learned (precision)",
+            f"{scores.precision:.2f}",
+            "Share of the learned links that are true ones, whatever their direction.",
+        ),
+        (
+            "Both in one number (skeleton F1)",
+            f"{scores.skeleton_f1:.2f}",
+            "1 when every true link was learned and none invented; 0 when none was found.",
+        ),
+    ]
+    tiles(rows, across=3)
+    if result.untested:
+        st.caption("These count every link in the result, those not tested to the end included.")
+
+
+def expert_tiles(result: RunResult) -> list[ledger.Tile]:
+    """What only those ask for who know the field."""
+    rows: list[ledger.Tile] = []
+    if (scores := result.metrics) is not None:
+        rows = [
+            (
+                "Right with direction (directed F1)",
+                f"{scores.directed_f1:.2f}",
+                "As F1, but a link counts only if its arrow, or its having none, is right too.",
+            ),
+            (
+                "Pairs that differ (SHD)",
+                f"{scores.shd}",
+                "Pairs of variables whose link differs from the truth in being there or in arrow.",
+            ),
+        ]
+    made = "Questions put to the data: are two variables independent, given some others?"
+    steps = ("Tests made (CI tests)", f"{result.ci_tests:,}", made)
+    if descent.is_descent(result):
+        steps = ("Iterations", f"{descent.iterations(result):,}", "Steps of the optimisation.")
+    rows.append(steps)
+    if result.public:  # the time that private rows take is told to nobody
+        rows.append(("Seconds", text.number(result.seconds, 2), "From the start to the end."))
+    return rows + ledger.privacy_tiles(result)
+
+
+def own_data_costs(run: Shown) -> None:
+    """What all of this session's runs on the person's data add up to."""
+    for reason in run.result.ledger.undefended:
+        st.warning(f"Nothing is defended: {text.plain(reason)}.")
+    runs, epsilon, delta = own_costs(run.data)
+    said = f"This session: {text.count(runs, 'run')} on these data, together "
+    if math.isinf(epsilon):
+        st.caption(f"{said}without any bound: for one of them at least nothing is defended.")
+    else:
+        st.caption(
+            f"{said}ε = {text.number(epsilon)}, δ = {text.number(delta)} (basic composition of "
+            "what can be defended)."
+        )
+    for note in run.data.notes:
+        st.caption(text.plain(note))
+
+
+def tests_chart(result: RunResult) -> None:
+    """Bars of conditional independence tests per order."""
+    st.markdown("**CI tests by order**")
+    counts = result.ci_tests_by_order
+    if not counts:
+        st.caption("The run ended before its first test.")
+        return
+    figure = bars(
+        range(len(counts)),
+        counts,
+        x_title="Order",
+        y_title="CI tests",
+        words=[f"{c:,}" for c in counts],
+    )
+    show.figure(figure, key="run-tests", alt="Conditional independence tests at each order")

@@ -1,0 +1,82 @@
+"""What stands around every page: set-up, style and navigation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.shell.listen import watch_theme
+from pages.shell.navigation import PAGES
+from pages.shell.palette import link_ink, muted_ink
+from pages.shell.theme import theme
+
+# A file of our own: a named icon would be fetched from the internet.
+ICON = Path(__file__).parent / "icon.svg"
+
+# The little that the theme's settings cannot say.
+_CSS = """
+.stMainBlockContainer {padding: 4rem 2.2rem 3rem}
+[data-testid="stMetricValue"] {font-size: 1.6rem; font-variant-numeric: tabular-nums}
+.st-key-notice {min-height: 4.2rem}
+.st-key-story {min-height: 3.2rem; max-width: 75rem}
+.st-key-sweep-results {min-height: 72rem}
+.st-key-theme-watch, .st-key-node-watch {position: absolute; height: 0; overflow: hidden}
+.st-key-presets button {padding: .2rem .55rem; min-height: 2.1rem}
+.st-key-presets button p {font-size: .85rem; white-space: nowrap}
+/* Small print and links that can be read: 4.5:1 at least on both backgrounds. */
+[data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p {
+  color: MUTED; opacity: 1}
+.stMarkdown a, [data-testid="stCaptionContainer"] a {color: LINK !important; opacity: 1}
+/* The path from one table to the next is short: its tool bar comes with the pointer alone. */
+[data-testid="stElementToolbar"] {visibility: hidden}
+:hover > [data-testid="stElementToolbar"] {visibility: visible}
+/* Run stays in sight while a long form scrolls. */
+div:has(> .st-key-run-bar) {position: sticky; bottom: 0; z-index: 5; background: BACKGROUND}
+.st-key-run-bar {padding: .7rem 0}
+/* On paper: the page without its form, buttons and menus, and graphs in their own shape. */
+@media print {
+  [data-testid="stSidebar"], [data-testid="stHeader"], .st-key-run-bar, .stButton,
+  .stDownloadButton, .st-key-presets, [data-testid="stElementToolbar"],
+  [data-testid="stStatusWidget"] {
+    display: none !important}
+  .stApp, .stMain, .stMainBlockContainer, [data-testid="stAppViewContainer"] {
+    position: static !important; overflow: visible !important; height: auto !important;
+    max-width: none !important}
+  .stMainBlockContainer {padding: 0 !important}
+  .st-key-result {opacity: 1 !important}
+  iframe, .stPlotlyChart, .stDataFrame, [data-testid="stMetric"] {break-inside: avoid}
+}
+"""
+# The theme's primary colour carries white words on buttons; as words on dark it is too dim.
+_DARK = """
+.stApp button[data-variant="segmented_control"][aria-checked="true"] {
+  color: #dbe8ff; border-color: #8db4ff; background: #24406f}
+.stApp [data-testid="stTab"][aria-selected="true"] p, .stApp [data-testid="stSliderThumbValue"] * {
+  color: #8db4ff}
+"""
+
+
+def main() -> None:
+    """Set the app up and run the page that is open."""
+    st.set_page_config(
+        page_title="DP Causal Explorer",
+        page_icon=str(ICON),
+        layout="wide",
+        initial_sidebar_state=340,
+    )
+    sidebar = st.get_option(f"theme.{theme()}.sidebar.backgroundColor") or "inherit"
+    css = _CSS + (_DARK if theme() == "dark" else "")
+    inks = {"BACKGROUND": sidebar, "MUTED": muted_ink(), "LINK": link_ink()}
+    for name, ink in inks.items():
+        css = css.replace(name, ink)
+    st.html(f"<style>{css}</style>")
+    first, *others = PAGES
+    pages = [
+        # The default page is served at /, whatever its name; a hidden twin answers to its own.
+        st.Page(first.file, title=first.title, default=True, url_path="home"),
+        *(st.Page(page.file, title=page.title, url_path=page.url) for page in others),
+        st.Page(first.file, title=first.title, url_path=first.url, visibility="hidden"),
+    ]
+    watch_theme()
+    st.navigation(pages, position="top").run()

@@ -1,0 +1,123 @@
+"""The datasets of a session: bundled ones are shared by all, uploads never leave it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from engine import Dataset, InputError, load_dataset, read_csv
+from engine.data.networks import NETWORKS, load_network
+from engine.data.schema import Schema
+from engine.privacy.accounting import Guarantee
+from engine.registry import algorithm
+from pages.shell.settings import Source, check_rows
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def bundled(name: str, n: int, seed: int) -> Dataset:
+    """A sample of a bundled network or simulated model, shared by all sessions."""
+    return load_dataset(name, n=n, seed=seed)
+
+
+@st.cache_data(show_spinner=False)
+def network_sizes() -> dict[str, tuple[int, int]]:
+    """Name -> (nodes, edges) of every bundled network."""
+    graphs = {name: load_network(name).dag() for name in NETWORKS}
+    return {name: (len(g), g.number_of_edges()) for name, g in graphs.items()}
+
+
+def own_data() -> Dataset | None:
+    """The person's own data of this session."""
+    data: Dataset | None = st.session_state.get("own_data")
+    return data
+
+
+@dataclass(eq=False)
+class OwnFile:
+    """A person's own file as it was uploaded, and the schema that they declared for it."""
+
+    raw: bytes
+    name: str
+    truth: bytes | None
+    identity: str
+    schema: Schema | None = None
+    proposal: Any = None
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its ending."""
+        return Path(self.name).stem
+
+    def read(self, schema: Schema) -> Dataset:
+        """The file's columns that the schema declares; keeps it, with the rows there are."""
+        data = read_csv(self.raw, truth=self.truth, name=self.stem, schema=schema)
+        self.schema = replace(schema, rows=data.n)
+        return data
+
+
+def own_file() -> OwnFile | None:
+    """The file behind the person's own data, whether it could be read yet or not."""
+    file: OwnFile | None = st.session_state.get("own_file")
+    return file
+
+
+def data_for(source: Source) -> Dataset:
+    """The dataset; raises InputError in one sentence if it is not there."""
+    if not source.own:
+        check_rows(source)
+        return bundled(source.name, source.n, source.seed)
+    data = own_data()
+    if data is None:
+        raise InputError("Upload a CSV file first, or choose a bundled network.")
+    return data
+
+
+class Meter:
+    """What runs on one person's file have cost in this session; used from several threads.
+
+    A run is on it from before its first draw, at what it may cost at most, so that one that dies
+    is counted; its end settles what it did cost.
+    """
+
+    def __init__(self) -> None:
+        self._costs: dict[object, Guarantee] = {}
+
+    def begin(self, key: object, most: Guarantee) -> None:
+        """A run begins that may cost so much."""
+        self._costs[key] = most
+
+    def settle(self, key: object, cost: Guarantee) -> None:
+        """The run has ended and cost so much."""
+        self._costs[key] = cost
+
+    def forget(self, key: object) -> None:
+        """The run was refused before it drew anything."""
+        self._costs.pop(key, None)
+
+    def total(self) -> tuple[int, float, float]:
+        """(runs, ε, δ) under basic composition."""
+        costs = list(self._costs.values())
+        return len(costs), sum(c.epsilon for c in costs), sum(c.delta for c in costs)
+
+
+def promised(key: str, params: Mapping[str, Any], data: Dataset) -> Guarantee:
+    """The most that a run on own data can cost: its cap, or no bound where it has none."""
+    built: Any = algorithm(key).params.build(params)
+    capped = algorithm(key).private and getattr(built, "strict", True) and data.declared
+    return Guarantee(built.epsilon, built.delta) if capped else Guarantee(math.inf, 0.0)
+
+
+def costs_of(data: Dataset) -> Meter:
+    """The meter of a person's file, by its name: other bins or a truth make no new file of it."""
+    meters: dict[str, Meter] = st.session_state.setdefault("own_costs", {})
+    return meters.setdefault(data.name, Meter())
+
+
+def own_costs(data: Dataset) -> tuple[int, float, float]:
+    """(runs, ε, δ) of this session's runs on own data, under basic composition."""
+    return costs_of(data).total()

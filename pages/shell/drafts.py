@@ -1,0 +1,90 @@
+"""Drafts: what a form shows, apart from any widget, so that it survives a change of page."""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from typing import Any
+
+import streamlit as st
+
+from engine import Dataset
+from engine.data.simulated import parse_name
+from engine.registry import algorithm
+from pages.shell.data import own_data
+from pages.shell.settings import OWN, SEM, Settings, Source, filled, fits, is_simulated
+
+SEM_FIELDS = ("sem_graph", "sem_nodes", "sem_edges", "sem_noise")
+SEM_START = "sem:er:10:20:gaussian"
+Draft = MutableMapping[str, Any]
+
+
+def kept(name: str, fresh: Draft) -> Draft:
+    """The session's draft of that name; ``fresh`` at first."""
+    store: Draft = st.session_state.setdefault(name, fresh)
+    return store
+
+
+def draft() -> Draft:
+    """What the form shows now; a mutable mapping that lives in session state."""
+    if "draft" not in st.session_state:
+        redraft(Settings())
+    return kept("draft", {})
+
+
+def redraft(settings: Settings) -> None:
+    """Fill the form with given settings."""
+    simulated = is_simulated(settings.source.name)
+    fields = dict(zip(SEM_FIELDS, parse_name(SEM_START), strict=True))
+    form = kept("draft", {"params": {}, **fields})
+    form.update(network=settings.source.name, algorithm=settings.algorithm)
+    if simulated:
+        form["network"] = SEM
+        form.update(zip(SEM_FIELDS, parse_name(settings.source.name), strict=True))
+    form["params_of"] = settings.algorithm
+    if not settings.source.own:
+        form.update(n=settings.source.n, sample=settings.source.seed)
+    if settings.seed is not None:
+        form["seed"] = settings.seed
+    form["params"] = filled(settings.algorithm, settings.params)
+
+
+def adapt(form: Draft) -> None:
+    """After a change of algorithm: what a person had changed stays if it fits, the rest is new.
+
+    ``form`` holds "algorithm", "params", and in "params_of" whose parameters these are.
+    """
+    old, new = form["params_of"], form["algorithm"]
+    if old == new:
+        return
+    before = {s.name: s.default for s in algorithm(old).params.specs()}
+    changed = {k: v for k, v in form["params"].items() if v != before.get(k)}
+    specs = {s.name: s for s in algorithm(new).params.specs()}
+    fitting = {k: v for k, v in changed.items() if k in specs and fits(specs[k], v)}
+    form.update(params_of=new, params=filled(new, fitting))
+
+
+def drafted_source() -> Source:
+    """The dataset the form names now."""
+    form = draft()
+    if form["network"] == OWN:
+        data = own_data()
+        return Source(OWN, 0, 0, data.identity if data is not None else "")
+    name = form["network"]
+    if name == SEM:
+        name = ":".join([SEM, *(f"{form[field]}" for field in SEM_FIELDS)])
+    return Source(name, form["n"], form["sample"])
+
+
+def drafted() -> Settings:
+    """The settings the form shows now, checked or not."""
+    form, source = draft(), drafted_source()
+    adapt(form)
+    params = filled(form["algorithm"], form["params"])
+    return Settings(source, form["algorithm"], params, None if source.own else form["seed"])
+
+
+def keep_own(data: Dataset | None) -> None:
+    """Replace the session's own data; with data, also select them."""
+    st.session_state["own_data"] = data
+    if data is not None:
+        draft()["network"] = OWN

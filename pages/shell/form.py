@@ -1,0 +1,170 @@
+"""The form that an algorithm's declared parameters generate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import MutableMapping
+from typing import Any
+
+import streamlit as st
+
+from engine.algorithm import Algorithm
+from engine.params import ParameterError, Spec, relevant
+from pages.shell import words as text
+from pages.shell.fields import Widget, bound
+from pages.shell.settings import filled, fits
+
+PRIVACY = ("guarantee", "epsilon", "delta")
+ENDS = {"epsilon": ("strong privacy", "little privacy"), "delta": ("rarely fails", "may fail")}
+_DECADES = 3  # a log slider reaches so far to both sides of the default
+
+
+def preset(algorithm: Algorithm, name: str) -> dict[str, Any]:
+    """Every parameter of the algorithm: its defaults, with the preset laid over them."""
+    return filled(algorithm.key, algorithm.presets[name])
+
+
+def parameter_form(
+    algorithm: Algorithm, values: MutableMapping[str, Any], *, key: str, n: int | None
+) -> None:
+    """Show a widget for each parameter that has an effect, bound to ``values``.
+
+    Privacy comes first, with one sentence on what ε means; the rest is folded away. ``n`` is the
+    number of rows, for what is said about δ.
+    """
+    values.update(filled(algorithm.key, values))
+    specs = relevant(algorithm.params.specs(), values)
+    for name in PRIVACY[:2]:
+        for spec in (s for s in specs if s.name == name):
+            parameter(spec, values, key=key)
+    st.caption(text.epsilon_meaning(algorithm, values, n))
+    rest = [s for s in specs if s.name not in PRIVACY[:2]]
+    changed = sum(values[s.name] != s.default for s in rest)
+    title = f"More settings ({changed} changed)" if changed else "More settings"
+    with st.expander(title, key=f"{key}-more"):
+        for spec in rest:
+            parameter(spec, values, key=key)
+
+
+def parameter(spec: Spec, values: MutableMapping[str, Any], *, key: str) -> None:
+    """Show the widget that fits one declaration, bound to ``values[spec.name]``."""
+    key = f"{key}-{spec.name}"
+    if spec.words:
+        _worded(spec, values, key)
+    elif spec.kind == "choice":
+        few = len(spec.choices) <= 3
+        widget: Widget = st.selectbox
+        if few:
+            widget = st.radio
+        bound(
+            widget,
+            spec.title,
+            values,
+            spec.name,
+            key=key,
+            options=spec.choices,
+            format_func=text.label,
+            help=spec.help,
+            **({"horizontal": True} if few else {}),
+        )
+    elif spec.kind == "bool":
+        bound(st.toggle, spec.title, values, spec.name, key=key, help=spec.help)
+    elif spec.log:
+        _logarithmic(spec, values, key)
+    else:
+        _entry(spec, values, key, spec.title)
+
+
+def _entry(
+    spec: Spec, values: MutableMapping[str, Any], key: str, title: str, **options: Any
+) -> None:
+    """A number. Its bounds are not the widget's: the engine says in words what it refuses."""
+    whole = spec.kind == "int"
+    step = 1 if whole else _step(spec)
+    shape = "%d" if whole else "%g"
+    help_text = f"{spec.help} It must be {spec.bounds()}."
+    bound(
+        st.number_input,
+        title,
+        values,
+        spec.name,
+        key=key,
+        step=step,
+        format=shape,
+        help=help_text,
+        **options,
+    )
+    _complaint(spec, values[spec.name])
+
+
+def _complaint(spec: Spec, value: Any) -> None:
+    """What is wrong with a value, at its field."""
+    try:
+        spec.check(value)
+    except ParameterError as error:
+        st.markdown(f":red[{text.plain(str(error))}]")
+
+
+def _step(spec: Spec) -> float:
+    size = abs(spec.default) or 1.0
+    return float(10 ** math.floor(math.log10(size)))
+
+
+def _logarithmic(spec: Spec, values: MutableMapping[str, Any], key: str) -> None:
+    """A slider over 1, 2, 5 of each decade, beside the exact number."""
+    slider = f"{key}-slider"
+    value = values[spec.name]
+    grid = sorted({*_grid(spec), value if fits(spec, value) else spec.default})
+    st.session_state[slider] = value if value in grid else spec.default
+
+    def keep() -> None:
+        values[spec.name] = st.session_state[slider]
+
+    left, right = st.columns([2.1, 1], vertical_alignment="bottom", gap="small")
+    with left:
+        st.select_slider(
+            spec.title,
+            grid,
+            key=slider,
+            on_change=keep,
+            help=spec.help,
+            format_func=lambda v: f"{v:.10g}",
+        )
+        low, high = ENDS.get(spec.name, ("low", "high"))
+        st.html(
+            '<div style="display:flex;justify-content:space-between;font-size:.8rem;opacity:.75">'
+            f"<span>{low}</span><span>{high}</span></div>"
+        )
+    with right:
+        _entry(spec, values, key, "Exactly")
+
+
+def _grid(spec: Spec) -> list[float]:
+    middle = round(math.log10(spec.default))
+    powers = range(middle - _DECADES, middle + _DECADES + 1)
+    points = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
+    return [p for p in points[:-2] if fits(spec, p)]
+
+
+def _worded(spec: Spec, values: MutableMapping[str, Any], key: str) -> None:
+    """A named value, or a number typed into the same field."""
+    value = values[spec.name]
+    options = [*spec.words] if value in spec.words else [*spec.words, f"{value}"]
+    st.session_state[key] = f"{value}"
+
+    def keep() -> None:
+        typed = st.session_state[key]
+        try:
+            values[spec.name] = spec.parse(typed)
+        except ParameterError:
+            values[spec.name] = typed  # kept as typed; a run says what is wrong with it
+
+    st.selectbox(
+        spec.title,
+        options,
+        key=key,
+        on_change=keep,
+        accept_new_options=True,
+        format_func=text.label,
+        help=f"{spec.help} Type a number to set it exactly.",
+    )

@@ -1,0 +1,127 @@
+"""Every colour that the theme's settings do not reach. Okabe and Ito's, as in the theme."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.graphs.metrics import EdgeClass
+from engine.registry import ALGORITHMS
+from pages.shell.theme import theme
+
+# In the order of .streamlit/config.toml's chartCategoricalColors; the last is the grey.
+INKS = {
+    "light": ("#0072b2", "#b34700", "#00785a", "#a8467f", "#8a6a00", "#3a86b7", "#4d5666"),
+    "dark": ("#56b4e9", "#e69f00", "#22b58a", "#dd8fbb", "#f0e442", "#e8743b", "#a9b4c6"),
+}
+PLAIN = 100  # styles from here on are grey: no privacy, or a mere reference
+_GROUPS = {
+    "light": ("#8592a8", "#3a86b7", "#b34700"),
+    "dark": ("#a9b4c6", "#56b4e9", "#e69f00"),
+}
+_HEAT = {"light": ("#ffffff", "#0072b2"), "dark": ("#1a2230", "#2f8fc6")}
+_FONT = {"light": "#1a2230", "dark": "#e9edf4"}
+# How well a price holds: variables of the page, so that a change of theme reaches them at once.
+_PRICES = {
+    "light": {"fine": "#00674d", "doubtful": "#8a5a00", "nothing": "#a8321f"},
+    "dark": {"fine": "#35c99a", "doubtful": "#e6b422", "nothing": "#ff9580"},
+}
+BADGE_OWN, BADGE_PUBLIC = "#b34700", "#00785a"
+RUNNING = "#2f7fd0"  # the bar of a run that goes on
+
+
+def style_of(key: str) -> int:
+    """An algorithm's place in the palette, the same on every page."""
+    private = [k for k, a in ALGORITHMS.items() if a.private]
+    if key in private:
+        return private.index(key)
+    return PLAIN + list(ALGORITHMS).index(key) if key in ALGORITHMS else PLAIN
+
+
+def ink(style: int) -> str:
+    """The style's colour in the theme that is shown."""
+    *palette, grey = INKS[theme()]
+    return grey if style >= PLAIN else palette[style % len(palette)]
+
+
+def price_ink(level: str) -> str:
+    """The colour of a price that is "fine", "doubtful" or "nothing"."""
+    return _PRICES[theme()][level]
+
+
+def group_inks() -> tuple[str, ...]:
+    """Colours of bars side by side: planned, planned anew, spent."""
+    return _GROUPS[theme()]
+
+
+def heat_inks() -> tuple[str, str]:
+    """Colours of the shares 0 and 1; the first is that of the sheet."""
+    return _HEAT[theme()]
+
+
+def font_ink() -> str:
+    """The colour of words."""
+    return _FONT[theme()]
+
+
+def muted_ink() -> str:
+    """The colour of small print: 4.5:1 at least on the page and on the sidebar."""
+    return {"light": "#4d5666", "dark": "#b3bdcc"}[theme()]
+
+
+def link_ink() -> str:
+    """The colour of links in words."""
+    return {"light": "#2457b8", "dark": "#8db4ff"}[theme()]
+
+
+def see_through(colour: str, share: float) -> str:
+    """A hex colour with an opacity, as Plotly takes it."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{share})"
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """How a class of edges looks. ``dash`` in pixels; ``mark`` is a sign at the middle."""
+
+    light: str
+    dark: str
+    dash: tuple[int, ...]
+    width: float
+    css: str
+    mark: str | None = None
+    sign: str = ""
+
+
+# Dash, width and mark tell the classes apart without their colours.
+STROKES: Mapping[EdgeClass | None, Stroke] = {
+    None: Stroke("#5b6577", "#a9b4c6", (), 2.0, "solid"),
+    EdgeClass.CORRECT: Stroke("#0072b2", "#56b4e9", (), 3.0, "solid"),
+    EdgeClass.CLAIMED: Stroke("#00785a", "#22b58a", (), 3.0, "solid", "circle", "●"),
+    EdgeClass.WRONG_DIRECTION: Stroke("#a8467f", "#dd8fbb", (), 3.0, "solid", "diamond", "◆"),
+    EdgeClass.EXTRA: Stroke("#b34700", "#e69f00", (9, 5), 2.0, "dashed"),
+    EdgeClass.MISSED: Stroke("#5b6577", "#a9b4c6", (2, 5), 2.0, "dotted"),
+    EdgeClass.UNTESTED: Stroke("#8592a8", "#7d8ba3", (1, 9), 1.0, "dotted"),
+}
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colours of a graph's frame and nodes."""
+
+    background: str
+    node: str
+    border: str
+    font: str
+    faded: str
+
+
+LOOKS = {
+    "light": Look("#ffffff", "#eef2f8", "#8592a8", _FONT["light"], "#c3cad6"),
+    "dark": Look("#10151e", "#232d3d", "#6b7a92", _FONT["dark"], "#465268"),
+}
+
+
+def stroke_ink(kind: EdgeClass | None, theme: str) -> str:
+    """The class's colour in the theme "light" or "dark"."""
+    return STROKES[kind].dark if theme == "dark" else STROKES[kind].light

@@ -1,0 +1,67 @@
+"""The strip on top of a page: dataset, algorithm, ε with its guarantee, seed, and a badge."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine import Dataset, InputError, RunResult
+from engine.registry import algorithm
+from pages.shell import words as text
+from pages.shell.data import data_for
+from pages.shell.drafts import drafted_source
+from pages.shell.palette import BADGE_OWN, BADGE_PUBLIC
+from pages.shell.words import safe
+
+SIMULATION = "Simulation on public data"
+OWN_DATA = "Your own data: every rerun spends ε, and F1 against a truth is not private"
+
+
+def show_strip(title: str, data: Dataset, result: RunResult | None = None) -> None:
+    """The page's heading with what is on screen; without a result, the dataset alone."""
+    cells = [
+        (
+            "Dataset",
+            text.dataset_title(data),
+            f"n = {data.n:,}, {data.d} variables",
+        )
+    ]
+    if result is not None:
+        chosen = algorithm(result.algorithm)
+        epsilon, kind = text.guarantee_label(result)
+        cells += [
+            ("Algorithm", chosen.title, chosen.family),
+            ("ε", epsilon, kind),
+            (
+                "Noise seed",
+                f"{result.seed}" if data.public else "secret",
+                "fixes every draw" if data.public else "new for each run",
+            ),
+        ]
+    st.html(_html(title, cells, SIMULATION if data.public else OWN_DATA, own=not data.public))
+
+
+def drafted_data(title: str) -> Dataset | None:
+    """The dataset that the form names; or the page's title and one sentence in its place."""
+    try:
+        return data_for(drafted_source())
+    except InputError as error:
+        st.title(title, anchor=False)
+        st.info(text.plain(str(error)), icon=":material/upload_file:")
+        return None
+
+
+def _html(title: str, cells: list[tuple[str, str, str]], badge: str, own: bool) -> str:
+    body = "".join(
+        f'<div style="min-width:6rem"><div style="font-size:.8rem;opacity:.75">{safe(name)}</div>'
+        f'<div style="font-size:1.1rem;font-weight:600;line-height:1.3">{safe(value)}</div>'
+        f'<div style="font-size:.8rem;opacity:.75">{safe(note)}</div></div>'
+        for name, value, note in cells
+    )
+    edge = BADGE_OWN if own else BADGE_PUBLIC
+    mark = "●" if own else "○"
+    return (
+        '<div style="display:flex;flex-wrap:wrap;gap:.6rem 2rem;align-items:center">'
+        f'<div><h1 style="font-size:1.7rem;margin:0;padding:0">{safe(title)}</h1>'
+        f'<div style="max-width:17rem;border:2px solid {edge};border-radius:.8rem;line-height:1.25;'
+        f'padding:.1rem .6rem;font-size:.8rem">{mark} {safe(badge)}</div></div>{body}</div>'
+    )

@@ -1,0 +1,1 @@
+"""Priv-PC's sieve and examine."""

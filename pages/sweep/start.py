@@ -1,0 +1,121 @@
+"""Start, resume or open a study."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine import InputError
+from engine.registry import ALGORITHMS
+from pages.shell import words as text
+from pages.shell.data import own_data
+from pages.shell.drafts import Draft
+from pages.shell.fields import bound
+from pages.sweep import files as study_files
+from pages.sweep import jobs as study_jobs
+from pages.sweep.form import draft, fill_draft, wanted_now
+from pages.sweep.jobs import StudyJob, current, refuse, show
+from pages.sweep.state import Wanted
+
+
+def start_bar(d: Draft) -> None:
+    """What the study would take, its name, and the button."""
+    try:
+        wanted = wanted_now()
+        with st.spinner("Estimating …"):
+            cost = study_jobs.estimated(wanted)
+    except InputError as error:
+        st.warning(text.plain(str(error)))
+        return
+    seconds = text.number(cost.seconds, 2)
+    least = "at least " if cost.at_least else "about "
+    st.caption(f"{text.count(cost.cells, 'run')}, {least}{seconds} s on one core.")
+    if wanted.own:
+        st.warning(own_warning(wanted))
+    else:
+        # A suggestion that follows the settings until a person types a name.
+        bound(
+            st.text_input,
+            "Name of the study",
+            d,
+            "name",
+            key="sweep-name",
+            placeholder=study_files.new_name(wanted),
+        )
+    busy = current().running
+    st.button(
+        "Start",
+        type="primary",
+        key="sweep-start",
+        width="stretch",
+        disabled=busy,
+        on_click=start,
+        args=(wanted, cost.seconds),
+    )
+
+
+def own_warning(wanted: Wanted) -> str:
+    """What a study on a person's own data would spend."""
+    runs = wanted.seeds * sum(ALGORITHMS[k].private for k in wanted.algorithms)
+    if any(not ALGORITHMS[k].private for k in wanted.algorithms):
+        return "Your own data: an algorithm without privacy is chosen, so no finite ε would hold."
+    if dict(wanted.params).get("guarantee") == "published":
+        return (
+            f"Your own data: every one of {runs * len(wanted.epsilons):,} runs would spend ε, "
+            "more than what is asked for (see Defended total)."
+        )
+    data = own_data()
+    if data is not None and not data.declared:
+        return (
+            "Your own data: their schema is not declared, so nothing could be defended. State it "
+            "on Data first."
+        )
+    total = runs * sum(wanted.epsilons)
+    return f"Your own data: every run would spend its ε, together ε = {text.number(total)}."
+
+
+def start(wanted: Wanted, seconds: float) -> None:
+    """Start the study the form asks for; what is wrong with it is said on the page."""
+    try:
+        name = draft()["name"].strip() or study_files.new_name(wanted)
+        path = None if wanted.own else study_files.path_of(name)
+        job = StudyJob("Your own data" if wanted.own else name, wanted, path)
+        study_jobs.launch(job, seconds=seconds)
+    except (InputError, OSError) as error:
+        refuse(str(error))
+        return
+    show(job)
+    st.session_state["sweep_seconds"] = seconds
+
+
+def resume(job: StudyJob) -> None:
+    """Go on where the study stopped."""
+    try:
+        study_jobs.launch(job, seconds=st.session_state.get("sweep_seconds", 0.0))
+    except (InputError, OSError) as error:
+        refuse(str(error))
+
+
+def saved_studies() -> None:
+    """Open a study again."""
+    names = study_files.saved()
+    with st.expander(f"Saved studies ({len(names)})", key="sweep-saved"):
+        if not names:
+            st.caption(f"None yet. A started study is kept in the folder {study_files.FOLDER}.")
+            return
+        chosen = st.selectbox("Study", names, key="sweep-chosen")
+        st.button(
+            "Open study", key="sweep-open", on_click=open_study, args=(chosen,), width="stretch"
+        )
+
+
+def open_study(name: str) -> None:
+    """Show a kept study and its settings."""
+    try:
+        job = study_jobs.opened(name)
+    except (InputError, OSError) as error:
+        refuse(str(error))
+        return
+    show(job)
+    if job.wanted is not None:
+        fill_draft(job.wanted)
+        draft()["name"] = name

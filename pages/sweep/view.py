@@ -1,0 +1,124 @@
+"""A study: how far it is, and what is known so far."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from engine.studies import CellResult, analysis
+from pages.shell import words as text
+from pages.sweep.curves import X, Y, curve_view, target_view
+from pages.sweep.downloads import downloads
+from pages.sweep.edges import stability_view, truth_of
+from pages.sweep.jobs import EXAMPLE_NAME, StudyJob, current
+from pages.sweep.start import resume
+
+RANKED = ("priv_pc", "svt_pc", "em_pc")  # of the example: what they release rests on rank tests
+
+
+def ceiling_note(table: pd.DataFrame) -> str:
+    """Why the example's rank methods stop below 1, however large ε is; the number is its own."""
+    ranked = table[table["algorithm"].isin(RANKED)]
+    most = ranked[ranked["epsilon"] == ranked["epsilon"].max()]["skeleton_f1"].median()
+    return (
+        f"Why three curves stop at {most:.2f}, however large ε is: in Asia 'either' is true "
+        "exactly when 'tub' or 'lung' is, and strict rank tests cannot see through such a "
+        "deterministic node. Given 'tub' and 'lung' there is nothing left to rank, so its links to "
+        "'xray' and 'dysp' go; 'asia – tub' is too weak. Marginal PC reads whole tables of counts."
+    )
+
+
+def study_view() -> None:
+    """What is known so far."""
+    job = current()
+    results = list(job.results)
+    # A height of its own, so that nothing jumps while charts and tables come and grow.
+    with st.container(key="sweep-results"):
+        if results:
+            results_view(job, results)
+        else:
+            st.info("The first runs are under way." if job.running else "No run is finished yet.")
+
+
+@st.cache_data(max_entries=4, show_spinner=False, scope="session")
+def tidy(name: str, count: int, last: str, _results: list[CellResult]) -> pd.DataFrame:
+    """One row a run; the key changes whenever a run is added."""
+    table = analysis.frame(_results)
+    for column in ("claimed_epsilon", "spent_epsilon", *text.SCORES.values()):
+        table[column] = pd.to_numeric(table[column])
+    return table
+
+
+def progress_view(was_running: bool) -> None:
+    """A line on the study's state, a bar while it runs, and Cancel or Resume."""
+    job = current()
+    if was_running != job.running:
+        st.rerun()  # the whole page: look again, or stop looking and free the form
+    left, right = st.columns([5, 1], vertical_alignment="center")
+    with left:
+        share = job.done / job.total if job.total else 0.0
+        words = f"**{text.plain(job.name)}** · {job.done:,} of {text.count(job.total, 'run')}"
+        if job.running:
+            st.progress(min(1.0, share), text=f"{words} · {_left(job)}")
+        else:
+            st.markdown(f"{words} · {_state(job)}")
+    with right:
+        if job.running:
+            st.button("Cancel", key="sweep-cancel", on_click=job.cancel, width="stretch")
+        elif job.resumable:
+            st.button("Resume", key="sweep-resume", on_click=resume, args=(job,), width="stretch")
+    if job.error:
+        st.error(text.plain(job.error), icon=":material/error:")
+    if job.note:
+        st.caption(job.note)
+
+
+def _left(job: StudyJob) -> str:
+    if job.place:
+        return f"waiting for a turn, place {job.place} in line"
+    p = job.progress
+    if p is None or p.left is None or p.done - p.reused < 3:  # starting up tells nothing yet
+        return "running"
+    left = f"{p.left / 60:.0f} min" if p.left > 120 else f"{max(1.0, p.left):.0f} s"
+    return f"about {left} left"
+
+
+def _state(job: StudyJob) -> str:
+    words = {"finished": "finished", "failed": "stopped by an error"}
+    if job.state in words:
+        return words[job.state]
+    return "cancelled; what is finished is kept" if job.state == "cancelled" else "not finished"
+
+
+def results_view(job: StudyJob, results: list[CellResult]) -> None:
+    """Curves, heat map, smallest ε, files."""
+    table = tidy(job.name, len(results), repr(results[-1].cell.key), results)
+    names = list(dict.fromkeys(table["dataset"]))
+    x, y = controls(table, names)
+    chosen = st.session_state.get("sweep-dataset") if len(names) > 1 else names[0]
+    chosen = chosen if chosen in names else names[0]
+    here = table[table["dataset"] == chosen]
+    curve_view(here, x, y)
+    if job.name == EXAMPLE_NAME:
+        st.caption(ceiling_note(here))
+    mine = [r for r in results if r.dataset == chosen]
+    left, right = st.columns([5, 4], gap="medium")
+    with left:
+        stability_view(mine, truth_of(job, mine[0].fingerprint))
+    with right:
+        target_view(here, x, y)
+    downloads(job, results, table)
+
+
+def controls(table: pd.DataFrame, names: list[str]) -> tuple[str, str]:
+    """What the axes show, and which dataset; returns (x, y)."""
+    with st.container(horizontal=True, gap="large", key="sweep-controls"):
+        if len(names) > 1:
+            st.selectbox("Dataset", names, key="sweep-dataset", width=220)
+        scored = table["skeleton_f1"].notna().any()
+        options = [name for name in Y if scored or name not in text.SCORES]
+        y = st.segmented_control("Show", options, default=options[0], key="sweep-y", required=True)
+        x = st.segmented_control(
+            "Against", list(X), default="asked ε", key="sweep-x", required=True
+        )
+    return x or "asked ε", y or options[0]

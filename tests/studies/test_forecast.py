@@ -1,0 +1,140 @@
+"""The forecast: bands over simulated networks of a schema, from public facts alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import InputError, load_dataset
+from engine.__main__ import main
+from engine.data.imagined import MOST_PARENTS, random_network
+from engine.studies.forecast import BANDS, Band, Question, one_run, plan, smallest_epsilon, warning
+
+FAST = ["gauss_pc", "em_pc"]
+
+
+def schema(tmp_path: Path, content: Any) -> str:
+    path = tmp_path / "schema.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return str(path)
+
+
+HEAD = {"format": "dp-causal-explorer/schema", "version": 1}
+COLUMNS = {
+    **HEAD,
+    "columns": [
+        {"name": f"c{j}", "type": "unordered", "levels": ["a", "b", "c"][: 2 + j % 2]}
+        for j in range(5)
+    ],
+}
+
+
+def test_networks_keep_to_the_schema() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        levels = [tuple(map(str, range(r))) for r in rng.integers(1, 5, 6)]
+        network = random_network([f"v{j}" for j in range(6)], levels, 7, rng)
+        assert network.states == tuple(levels)
+        assert network.dag().number_of_edges() == 7
+        assert max(map(len, network.parents)) <= MOST_PARENTS
+        for table in network.tables:
+            assert np.allclose(table.sum(axis=1), 1)
+            assert (table >= 0).all()
+        network.sample(20, rng)
+    assert random_network(["a", "b"], [("0", "1")] * 2, 99, rng).dag().number_of_edges() == 1
+
+
+def test_a_band_holds_as_many_new_draws_as_it_says() -> None:
+    """Of 19 draws the 10th and 90th percentile hold 80 % of further ones."""
+    rng = np.random.default_rng(1)
+    draws = rng.normal(size=(4000, 20))
+    inside = [Band.of(row[:19]).holds(row[19]) for row in draws]
+    assert np.mean(inside) == pytest.approx(0.8, abs=0.02)
+
+
+def test_more_budget_and_more_rows_buy_more() -> None:
+    data = load_dataset("asia", n=10)
+    few, many = (Question(data.names, data.levels, n) for n in (300, 20_000))
+    poor = plan(few, [0.01], FAST, draws=9)
+    rich = plan(many, [5.0], FAST, draws=4)
+    for a, b in zip(poor, rich, strict=True):
+        assert a.f1.median < b.f1.median
+        assert a.noise
+        assert not b.noise
+    assert "300 rows and ε = 0.01 expect noise" in warning(few, poor)
+    assert warning(many, rich) == ""
+    reached = smallest_epsilon([*poor, *rich], 0.5)
+    assert reached is not None
+    assert reached[0] == 5.0
+    assert smallest_epsilon(poor, 0.99) is None
+
+
+def test_the_real_f1_lies_in_the_band_about_as_often_as_it_says() -> None:
+    """A small version of the study in docs/privacy.md, on three bundled networks."""
+    inside = []
+    for name in ("asia", "cancer", "survey"):
+        data = load_dataset(name, n=4000, seed=2)
+        question = Question(data.names, data.levels, data.n)
+        for f in plan(question, [0.3, 3.0], ["gauss_pc", "em_pc"], draws=9):
+            real = one_run(f.algorithm, data, f.epsilon, 1e-6, seed=11)[3]
+            inside.append(f.f1.holds(real))
+    assert np.mean(inside) >= 0.4
+
+
+def test_a_stop_keeps_what_is_finished() -> None:
+    data, seen = load_dataset("cancer", n=10), []
+    question = Question(data.names, data.levels, 500)
+    found = plan(
+        question, [1.0], FAST, draws=9, cancelled=lambda: len(seen) >= 3, on_progress=seen.append
+    )
+    assert [f.draws for f in found] == [2, 1]
+    assert seen[-1].total == 18
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = schema(tmp_path, COLUMNS)
+    argv = ["plan", "--schema", path, "--rows", "3000", "--epsilon", "0.1,3", "--draws", "3"]
+    argv += ["--algorithm", ",".join(FAST)]
+    assert main([*argv, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"] == 3000
+    assert len(found["forecasts"]) == 4
+    assert {*BANDS, "noise"} <= set(found["forecasts"][0])
+    assert main(argv) == 0
+    text = capsys.readouterr().out
+    assert "no row was read" in text
+    assert "Strict guarantee" in text
+
+
+@pytest.mark.parametrize(
+    ("content", "extra"),
+    [
+        ("not json", []),
+        ({**HEAD, "columns": []}, []),
+        ({**HEAD, "columns": [{"name": "a"}]}, []),
+        ({**HEAD, "columns": COLUMNS["columns"][:1]}, []),
+        (COLUMNS, ["--epsilon", "zero"]),
+        (COLUMNS, ["--epsilon", "-1"]),
+        (COLUMNS, ["--rows", "1"]),
+        (COLUMNS, ["--density", "0"]),
+        (COLUMNS, ["--algorithm", "pc"]),
+        (COLUMNS, ["--draws", "1"]),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    content: Any, extra: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["plan", "--schema", schema(tmp_path, content), "--rows", "3000", *extra]
+    assert main(argv) == 2
+    error = capsys.readouterr().err.strip()
+    assert "\n" not in error
+    assert error.endswith((".", "?"))
+
+
+def test_a_question_that_does_not_fit() -> None:
+    with pytest.raises(InputError, match="two columns"):
+        Question(("a",), (("0",),), 10)
