@@ -109,9 +109,9 @@ def release(data: Dataset, params: GramParameters, session: Session) -> Release:
     noise = packing.entry_noise(sigma) * np.outer(encoding.half, encoding.half)
     found = _projected(covariance(moments, encoding), noise)
     squares = (moments[0, 1:] / packing.constant) ** 2
-    variances = np.diag(found)
-    chance = noise**2 * (1 + np.add.outer(squares, squares)) + np.outer(variances, variances) / data.n
-    return Release(found, noise, np.sqrt(2 * chance))
+    of_noise = noise**2 * (1 + np.add.outer(squares, squares))
+    of_rows = np.outer(np.diag(found), np.diag(found)) / data.n
+    return Release(found, noise, np.sqrt(2 * (of_noise + of_rows)))
 
 
 def _encoding(
@@ -199,6 +199,7 @@ ALGORITHM = Algorithm(
     params=GramParameters,
     run=run,
     private=True,
+    ours=True,
     reference="ours",
     summary="Measures how all variables vary together once, with noise; NOTEARS then fits to "
     "that for free.",

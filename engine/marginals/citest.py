@@ -355,11 +355,12 @@ class NoisyTests:
         out: Array = self._marginal[3]
         return out
 
-    def seen(self) -> Array:
-        """(d, d) boolean: the pairs i < j whose dependence is more than chance among all pairs."""
+    def seen(self) -> NDArray[np.bool_]:
+        """(d, d): the pairs i < j whose dependence is more than chance among all pairs."""
         asked = np.triu(np.ones((self.d, self.d), dtype=bool), 1)
         p = self._marginal[0]
-        return asked & (p <= step_up(p[asked])) & (p < 1.0)
+        out: NDArray[np.bool_] = asked & (p <= step_up(p[asked]))
+        return out
 
     def test(self, x: int, y: int, given: Block = ()) -> Verdict:
         """Is x independent of y given the set?"""

@@ -65,7 +65,7 @@ class Moments:
         self.two[np.ix_(at, at)] = helmert(r).T @ (self.margin(i)[:, None] * helmert(r))
 
     def margin(self, i: int) -> Array:
-        """The nearest distribution over the variable's levels, but for a factor, to the released."""
+        """The variable's distribution over its levels: what was released, with no share below 0."""
         r = self.cardinalities[i]
         p = np.maximum(1 / r + helmert(r) @ self.one[self.at[i]], 0.0)
         shares: Array = p / p.sum()

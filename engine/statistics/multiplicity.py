@@ -22,4 +22,3 @@ def step_up(p: NDArray[np.float64], share: float = FALSE_SHARE) -> float:
     ordered = np.sort(p)
     below = np.flatnonzero(ordered <= share * np.arange(1, p.size + 1) / p.size)
     return float(ordered[below[-1]]) if below.size else 0.0
-
