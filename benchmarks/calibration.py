@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterable, Iterator
 from itertools import pairwise, product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 import numpy as np
@@ -22,12 +22,17 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from benchmarks.random_networks import random_dataset
+from benchmarks.written import put
 from engine import run
 from engine.graphs.metrics import truth_cpdag
 from engine.marginals import confidence
 from engine.marginals.diagnostics import MarginalDiagnostics
 
 KEPT = Path(__file__).parent / "results" / "calibration.json"
+DOC, MARK = (
+    Path(__file__).resolve().parent.parent / "docs" / "marginal_pc.md",
+    "benchmarks.calibration",
+)
 SIZES = (5, 8, 12, 20)  # nodes
 DENSITY, DENSITIES = (1.2,), (0.8, 1.2, 1.6)  # edges a node: where it is shown, and fitted
 ROWS, EPSILONS = (3_000, 20_000, 100_000), (0.1, 1.0)
@@ -100,14 +105,14 @@ def reliability(said: list[tuple[float, bool]]) -> list[dict[str, float]]:
     return out
 
 
-def show(kept: list[dict[str, object]]) -> None:
+def table(cells: list[dict[str, Any]]) -> str:
     """The ranges of more than FEWEST links or arrows."""
-    print("what | rows | ε | told / right (number), ranges of more than 50")
-    print("--- | --- | --- | ---")
-    for cell in kept:
-        ranges = [r for r in cell["ranges"] if r["count"] > FEWEST]  # type: ignore[attr-defined]
-        said = ", ".join(f"{r['told']:.2f} / {r['right']:.2f} ({r['count']})" for r in ranges)
-        print(f"{cell['what']} | {cell['rows']:,} | {cell['epsilon']:g} | {said}")
+    lines = ["| | rows | ε | told / right (number) |", "|---|---|---|---|"]
+    for cell in cells:
+        some = [r for r in cell["ranges"] if r["count"] > FEWEST]
+        said = ", ".join(f"{r['told']:.2f} / {r['right']:.2f} ({r['count']})" for r in some)
+        lines.append(f"| {cell['what']} | {cell['rows']:,} | {cell['epsilon']:g} | {said} |")
+    return "\n".join(lines)
 
 
 class Share(float):
@@ -177,10 +182,10 @@ def main() -> None:
         cells = list(ranges(found))
         kept = {"networks": k + 1, "cells": cells}
         KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    show(cells)
+    put(DOC, MARK, table(cells))
 
 
-def ranges(found: list[Claim]) -> Iterator[dict[str, object]]:
+def ranges(found: list[Claim]) -> Iterator[dict[str, Any]]:
     """Of links and of arrows, for every number of rows and epsilon."""
     for n, epsilon in product(ROWS, EPSILONS):
         some = [c for c in found if (c.rows, c.epsilon) == (n, epsilon)]

@@ -15,12 +15,13 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.written import put
 from engine.studies.null import Invented, Shape, invented
 
 KEPT = Path(__file__).parent / "results" / "null.json"
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 WRITTEN = {"marginal_pc": DOCS / "marginal_pc.md", "gram_notears": DOCS / "score_based.md"}
-BEGIN, END = "<!-- benchmarks.null -->", "<!-- benchmarks.null ends -->"
+MARK = "benchmarks.null"
 MIXED = (0.5, 0.3, 0.1, 0.02)
 DELTA = 1e-6
 
@@ -94,12 +95,9 @@ def _said(value: object) -> str:
 
 
 def write(kept: Kept) -> None:
-    """Put each algorithm's table between the marks in its document."""
+    """Put each algorithm's table into its document."""
     for key, path in WRITTEN.items():
-        text = path.read_text(encoding="utf-8")
-        before, rest = text.split(BEGIN)
-        _, after = rest.split(END)
-        path.write_text(f"{before}{BEGIN}\n{table(kept[key])}\n{END}{after}", encoding="utf-8")
+        put(path, MARK, table(kept[key]))
 
 
 def main() -> None:
