@@ -165,7 +165,8 @@ def seen(released: Release) -> Adjacency:
     beside the others is noise, and may correlate to any degree.
     """
     pairs = np.triu_indices(len(released.covariance), 1)
-    p = erfc(np.abs(released.covariance[pairs]) / np.maximum(released.chance[pairs], TINY))
+    with np.errstate(over="ignore"):  # no chance at all: whatever is there is seen
+        p = erfc(np.abs(released.covariance[pairs]) / np.maximum(released.chance[pairs], TINY))
     out = np.zeros(released.covariance.shape, dtype=bool)
     out[pairs] = p <= step_up(p)
     return out | out.T
