@@ -10,6 +10,7 @@ ARGS    ?=
 
 VENV  := .venv
 PY    := $(VENV)/bin/python
+APP_STAMP := $(VENV)/.installed-app
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.installed-bench
 PEERS := .venv-peers
@@ -22,20 +23,20 @@ unexport PYTHONDONTWRITEBYTECODE
 
 setup: $(STAMP)
 
-# Runs again only when the pins changed.
-$(STAMP): requirements.txt requirements-dev.txt
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
-	  || { echo "Python 3.11 or newer is needed; name one with: make setup PYTHON=python3.12" >&2; exit 1; }
-	@$(PY) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) \
-	  || { echo "No virtual environment could be made (on Debian: apt-get install python3-venv)" >&2; exit 1; }
-	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
-	@if [ -f engine/__main__.py ]; then \
-	  echo "Compiling the counting loops once ..."; \
-	  $(PY) -m engine warm || echo "Not compiled ahead; the first run will do it."; \
-	fi
+# What the app needs, and no test tool. Runs again only when the pins changed.
+$(APP_STAMP): requirements.txt
+	@echo "Installing what the app needs ..."
+	@$(PYTHON) scripts/install.py $(VENV) requirements.txt
 	@touch $@
 
-app: setup
+$(STAMP): $(APP_STAMP) requirements-dev.txt
+	@echo "Installing the tools of the tests ..."
+	@$(PYTHON) scripts/install.py $(VENV) requirements-dev.txt
+	@echo "Compiling the counting loops once ..."
+	@$(PY) -m engine warm || echo "Not compiled ahead; the first run will do it."
+	@touch $@
+
+app: $(APP_STAMP)
 	$(PY) scripts/serve.py --server.address localhost --server.port $(PORT)
 
 test: setup chromium-hint
@@ -52,7 +53,7 @@ lint: setup
 	$(VENV)/bin/lint-imports --no-logo
 
 $(BENCH_STAMP): $(STAMP) requirements-bench.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-bench.txt
+	@$(PYTHON) scripts/install.py $(VENV) requirements-bench.txt
 	@touch $@
 
 bench: $(BENCH_STAMP)

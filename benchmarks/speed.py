@@ -23,7 +23,7 @@ from engine import ALGORITHMS, load_dataset, run
 from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS
 from engine.graphs.cpdag import Adjacency, matrix_of
-from engine.statistics.likelihood import likelihood_score
+from engine.statistics.likelihood import G2
 from engine.tables.store import Store
 
 SEVEN = NETWORKS[:7]
@@ -57,7 +57,7 @@ def one_test() -> None:
     columns = [np.ascontiguousarray(data.codes[:, c]) for c in (*given, x, y)]
     read = best_of(lambda: [c.max() for c in columns], 400)
     count = best_of(lambda: rows.table(x, y, given), 400)
-    test = best_of(lambda: likelihood_score(rows.table(x, y, given), "g2"), 400)
+    test = best_of(lambda: G2.score(rows.table(x, y, given)), 400)
     print("One order-2 test on Alarm, n = 100,000 (microseconds)")
     print(f"  reading the 4 columns once   {read * 1e6:8.1f}")
     print(f"  its table                    {count * 1e6:8.1f}   {count / read:.1f} x the read")

@@ -23,8 +23,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from engine import load_dataset, run
-from pages.draw.graphs import found_links
-from pages.draw.links import describe
+from pages.draw.links import describe, found_links
 from pages.draw.strength import weighted
 from pages.shell.verdict import findings
 
@@ -266,8 +265,8 @@ def mixed(seen: Seen) -> list[str]:
     data = {name: load_dataset(name, n=ROWS) for name in DATASETS}
     for name, seed, sentence, graphs in seen.results:
         result = run("priv_pc", data[name], seed=seed, trace=False)
-        links = weighted(found_links(data[name], result, waiting=False), result)
+        links = weighted(found_links(result), result)
         graph = describe("Learned graph", data[name].names, links)
-        if findings(data[name], result) not in sentence or graph not in graphs:
+        if findings(result) not in sentence or graph not in graphs:
             found.append(f"a session on {name}, seed {seed}, shows another's result")
     return found

@@ -3,7 +3,11 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from engine import compiled
 from engine.version import __version__
+
+# Before the first kernel is read: numba looks for a place to keep it when a module is imported.
+PASSING = compiled.settle()
 
 if TYPE_CHECKING:
     from engine.data.dataset import Dataset

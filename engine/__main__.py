@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
+import engine
+from engine import compiled
 from engine.cli.interrupts import INTERRUPTED, end_on_signals, ignore_signals, interrupted
 from engine.errors import InputError
 
@@ -38,6 +40,8 @@ def main(argv: Sequence[str]) -> int:
     try:
         if not argv or argv[0] not in COMMANDS:
             raise InputError(f"Say what to do: python -m engine {' | '.join(COMMANDS)}.")
+        if engine.PASSING:
+            print(compiled.NOTE, file=sys.stderr)
         return command(argv[0])(argv[1:]) or 0
     except InputError as error:
         print(" ".join(str(error).split()), file=sys.stderr)

@@ -68,8 +68,6 @@ class Algorithm:
     no_parent: str = ""
     # Settings by name, laid over the defaults; the names are the same for all private algorithms.
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    # Whether a run with these parameters uses neither levels nor bounds, so that none need stating.
-    schema_free: Callable[[Any], bool] = lambda params: False
     # Facts about the data that it takes: this many columns (None: any), at least so many rows.
     columns: int | None = None
     min_rows: int = 2

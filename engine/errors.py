@@ -12,10 +12,22 @@ class DataError(InputError):
     """A data file that cannot be used as it is."""
 
 
+_BRIEF = 60  # characters
+
+
+def brief(value: object) -> str:
+    """``repr(value)`` for a sentence, cut where it is long."""
+    try:
+        words = repr(value)
+    except ValueError:  # an integer of more digits than Python prints
+        return "a number of thousands of digits"
+    return words if len(words) <= _BRIEF else f"{words[: _BRIEF - 1]}…"
+
+
 def did_you_mean(word: str, options: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" for the nearest option, or nothing."""
     by_folded = {option.casefold(): option for option in options}
-    near = get_close_matches(word.casefold(), by_folded, n=1)
+    near = get_close_matches(word[:_BRIEF].casefold(), by_folded, n=1)
     return f" Did you mean '{by_folded[near[0]]}'?" if near else ""
 
 

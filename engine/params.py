@@ -9,13 +9,12 @@ sentence that says what to do.
 from __future__ import annotations
 
 import dataclasses
-import math
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from engine.errors import InputError, did_you_mean
+from engine.errors import InputError, brief, did_you_mean
 
 
 class ParameterError(InputError):
@@ -29,14 +28,15 @@ class Spec:
     ``kind`` is "float", "int", "bool" or "choice". Bounds are inclusive unless ``open_low``.
     ``words`` are named values that a number may take instead ("best", "auto"); None stands for the
     first of them. ``when`` maps another parameter's name to the values for which this one has any
-    effect: the form hides it otherwise.
+    effect: the form hides it otherwise. ``step`` makes the form show a slider from ``low`` to
+    ``high``; ``among`` are the only values that a number may take.
     """
 
     name: str
     kind: str
     default: Any
     title: str
-    help: str
+    help: str = ""
     low: float | None = None
     high: float | None = None
     open_low: bool = False
@@ -44,6 +44,8 @@ class Spec:
     log: bool = False
     words: tuple[str, ...] = ()
     when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    step: float | None = None
+    among: tuple[float, ...] = ()
 
     def check(self, value: Any) -> Any:
         """Return ``value`` in the declared type; raise ParameterError where it does not fit."""
@@ -53,26 +55,32 @@ class Spec:
             return self._check_choice(value)
         if self.kind == "bool":
             if not isinstance(value, bool):
-                raise ParameterError(f"{self.name} must be true or false, not {value!r}.")
+                raise ParameterError(f"{self.name} must be true or false, not {brief(value)}.")
             return value
         return self._check_number(value)
 
     def _check_choice(self, value: Any) -> str:
         if value not in self.choices:
             raise ParameterError(
-                f"{self.name} must be one of {', '.join(self.choices)}; {value!r} is not."
+                f"{self.name} must be one of {', '.join(self.choices)}; {brief(value)} is not."
             )
         return str(value)
 
     def _check_number(self, value: Any) -> float | int:
         wanted = numbers.Integral if self.kind == "int" else numbers.Real
         number = isinstance(value, wanted) and not isinstance(value, bool)
-        if not number or math.isnan(value):
-            raise ParameterError(f"{self.name} must be {self.noun()}, not {value!r}.")
+        if not number or value != value:
+            raise ParameterError(f"{self.name} must be {self.noun()}, not {brief(value)}.")
+        if self.among and value not in self.among:
+            numbers_ = ", ".join(f"{v:g}" for v in self.among)
+            raise ParameterError(f"{self.name} must be one of {numbers_}; {brief(value)} is not.")
         below = self.low is not None and (value <= self.low if self.open_low else value < self.low)
         if below or (self.high is not None and value > self.high):
-            raise ParameterError(f"{self.name} must be {self.bounds()}; {value} is not.")
-        return int(value) if self.kind == "int" else float(value)
+            raise ParameterError(f"{self.name} must be {self.bounds()}; {brief(value)} is not.")
+        try:
+            return int(value) if self.kind == "int" else float(value)
+        except OverflowError:
+            raise ParameterError(f"{self.name} must be smaller than {brief(value)}.") from None
 
     def bounds(self) -> str:
         """The admitted range in words, e.g. "above 0 and at most 1000"."""
@@ -89,14 +97,14 @@ class Spec:
             return text
         if self.kind == "bool":
             if text.lower() not in {"true", "false", "yes", "no", "1", "0"}:
-                raise ParameterError(f"{self.name} must be true or false, not {text!r}.")
+                raise ParameterError(f"{self.name} must be true or false, not {brief(text)}.")
             return text.lower() in {"true", "yes", "1"}
         if self.kind == "choice":
             return text
         try:
             return int(text) if self.kind == "int" else float(text)
         except ValueError:
-            raise ParameterError(f"{self.name} must be {self.noun()}, not {text!r}.") from None
+            raise ParameterError(f"{self.name} must be {self.noun()}, not {brief(text)}.") from None
 
     def noun(self) -> str:
         """What a value must be, in words, e.g. 'a whole number or "best"'."""
@@ -145,7 +153,7 @@ class Parameters:
         for name in values:
             if name not in known:
                 raise ParameterError(
-                    f"There is no parameter {name!r} here; there are {', '.join(known)}."
+                    f"There is no parameter {brief(name)} here; there are {', '.join(known)}."
                     f"{did_you_mean(name, known)}"
                 )
         return cls(**values)

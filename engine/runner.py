@@ -18,7 +18,16 @@ from engine.algorithm import Algorithm, Diagnostics, Outcome
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
-from engine.graphs.metrics import Metrics, compare, truth_cpdag
+from engine.graphs.metrics import (
+    Counts,
+    EdgeClass,
+    Metrics,
+    Scores,
+    classify,
+    compare,
+    count,
+    truth_cpdag,
+)
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
@@ -27,7 +36,7 @@ from engine.registry import algorithm
 from engine.session import Session, Step
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RunResult:
     """What one run found, what it cost, and how it got there.
 
@@ -37,6 +46,11 @@ class RunResult:
     ``untested`` are adjacent pairs (i, j), i < j in the columns' order, whose tests of the order
     that the run ended early in were not all made. ``seconds`` is the run's wall time, ``status``
     "complete", "budget_exhausted" or "cancelled".
+
+    With a ``truth``, ``classes`` says what became of each pair and ``counts`` how many of each kind
+    there are. ``metrics`` scores the graph as it stands, with every pair not tested to the end as a
+    link, as the papers do; ``metrics_tested`` scores the links tested to the end alone. The two are
+    one where a run ended by itself.
 
     On private data (``public`` False) nothing is told that was not paid for: ``fingerprint`` is a
     random name, ``seconds`` NaN, the noise secret and ``seed`` None. A given seed makes the run a
@@ -62,6 +76,43 @@ class RunResult:
     separating: Mapping[frozenset[int], Sequence[frozenset[int]]]
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     untested: frozenset[tuple[int, int]] = frozenset()
+    truth: nx.DiGraph | None = field(default=None, repr=False)
+
+    @cached_property
+    def classes(self) -> Mapping[tuple[int, int], EdgeClass]:
+        """(i, j), i < j -> what became of the pair; empty without a truth."""
+        if self.truth is None:
+            return {}
+        told = _told(self.algorithm, self.truth, self.names)
+        dag = matrix_of(self.truth, self.names)
+        return classify(self.matrix, told, dag=dag, untested=self.untested)
+
+    @cached_property
+    def counts(self) -> Counts | None:
+        """How many pairs are found, invented, missed and so on; None without a truth."""
+        if self.truth is None:
+            return None
+        return count(self.classes, _told(self.algorithm, self.truth, self.names))
+
+    @property
+    def metrics_tested(self) -> Scores | None:
+        """Scores of the links tested to the end alone; None without a truth."""
+        return None if self.counts is None else self.counts.scores
+
+    @cached_property
+    def tested(self) -> Adjacency:
+        """The CPDAG's (d, d) matrix without the pairs that were not tested to the end."""
+        matrix = self.matrix.copy()
+        for i, j in self.untested:
+            matrix[i, j] = matrix[j, i] = False
+        return matrix
+
+    def __repr__(self) -> str:
+        """One line: what ran on what, what it found and what it spent."""
+        return (
+            f"<RunResult {self.algorithm} on {self.dataset!r}: {len(self.skeleton)} links, "
+            f"{self.ci_tests:,} tests, {self.status}, epsilon {self.spent.epsilon:.4g}>"
+        )
 
     @cached_property
     def skeleton(self) -> set[frozenset[str]]:
@@ -169,7 +220,7 @@ def _ledger(chosen: Algorithm, data: Dataset, params: Parameters, seed: int | No
     ledger = chosen.ledger(data, params)
     if not data.public and seed is not None:
         ledger.void(GIVEN_SEED)
-    if not (data.public or data.declared or chosen.schema_free(params)):
+    if not (data.public or data.declared):
         ledger.void(FOUND_SCHEMA)
     return ledger
 
@@ -185,8 +236,7 @@ def _result(
 ) -> RunResult:
     metrics = None
     if data.truth is not None:
-        told = matrix_of if algorithm(key).directs_all else truth_cpdag
-        metrics = compare(outcome.cpdag, told(data.truth, data.names))
+        metrics = compare(outcome.cpdag, _told(key, data.truth, data.names))
     return RunResult(
         algorithm=key,
         params=params,
@@ -207,4 +257,10 @@ def _result(
         separating=outcome.separating,
         diagnostics=outcome.diagnostics,
         untested=outcome.untested,
+        truth=data.truth,
     )
+
+
+def _told(key: str, truth: nx.DiGraph, names: tuple[str, ...]) -> Adjacency:
+    """What of the truth the algorithm's result is held against: its CPDAG, or all of its arrows."""
+    return (matrix_of if algorithm(key).directs_all else truth_cpdag)(truth, names)

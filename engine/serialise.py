@@ -61,6 +61,9 @@ def charge_dict(charge: Charge) -> dict[str, Any]:
 def result_dict(result: RunResult) -> dict[str, Any]:
     """A run's fields, JSON-ready. Pairs are sorted by name.
 
+    ``cpdag``, ``skeleton`` and ``metrics`` are of the graph as it stands, ``untested`` pairs
+    included; ``counts`` and ``metrics_tested`` leave those apart.
+
     A seed given for private data is not told: it is that of a simulation, whose noise it fixes.
     """
     return {
@@ -80,7 +83,9 @@ def result_dict(result: RunResult) -> dict[str, Any]:
             for pair, sets in sorted(result.separating_sets.items(), key=lambda i: sorted(i[0]))
         ],
         "untested": sorted([result.names[i], result.names[j]] for i, j in result.untested),
+        "counts": plain(result.counts),
         "metrics": plain(result.metrics),
+        "metrics_tested": plain(result.metrics_tested),
         "ci_tests": result.ci_tests,
         "ci_tests_by_order": list(result.ci_tests_by_order),
         "spent": plain(result.spent),

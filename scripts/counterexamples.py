@@ -13,15 +13,10 @@ from scipy.stats import laplace, norm
 
 from engine import load_dataset, run
 from engine.privacy.accounting import compose, compose_any_pure
-from engine.statistics.distance import records_to_flip
-from engine.statistics.rank import (
-    kendall_z,
-    p_sensitivity,
-    rank_score,
-    rank_sensitivity,
-    spearman_z,
-)
-from engine.statistics.score import score
+from engine.statistics.kendall import KENDALL, kendall_z
+from engine.statistics.likelihood import G2
+from engine.statistics.rank import p_sensitivity
+from engine.statistics.spearman import spearman_z
 from engine.teaching.neighbours import one_record_apart
 from engine.theory import affordable_iterations
 
@@ -30,9 +25,9 @@ def kendall() -> None:
     """One record decides whether a stratum of 49,960 rows counts at all."""
     table, neighbour = one_record_apart()
     n = int(table.sum())
-    p = [rank_score(t, "kendall", "published").p for t in (table, neighbour)]
+    p = [KENDALL.score(t, "published").p for t in (table, neighbour)]
     z = [abs(kendall_z(t, "strict")) for t in (table, neighbour)]
-    claimed, strict = 6 / math.sqrt(n), rank_sensitivity("kendall", n, 2, 2, conditional=True)
+    claimed, strict = 6 / math.sqrt(n), KENDALL.sensitivity(n, 2, 2, conditional=True)
     print(f"  strata of 40 and 49,960 rows: published p {p[0]:.2g} -> {p[1]:.3f}")
     print(f"  change of p {p[1] - p[0]:.3f}; Priv-PC's code calibrates to", end=" ")
     print(f"{p_sensitivity(claimed):.4f}, CURATE's to {0.36267 / math.sqrt(n):.5f}")
@@ -61,7 +56,7 @@ def curate_constant() -> None:
     n = 10_000
     table = np.array([[[n - 1, 0], [1, 0]]])  # S = 0
     neighbour = np.array([[[n - 1, 0], [0, 1]]])  # S = n - 1
-    p = [rank_score(t, "kendall", "strict").p for t in (table, neighbour)]
+    p = [KENDALL.score(t, "strict").p for t in (table, neighbour)]
     print(f"  n = {n}: p {p[0]:.5f} -> {p[1]:.5f}, change {abs(p[0] - p[1]):.5f};", end=" ")
     print(f"its code says {0.36267 / math.sqrt(n):.5f}, eq. 16 {0.5129 / math.sqrt(n):.5f}")
 
@@ -70,10 +65,10 @@ def greedy_distance() -> None:
     """EM-PC's utility, the greedy number of records to flip, is not 1-sensitive."""
     for rows in ([[60, 3], [15, 1]], [[60, 2], [15, 2]]):
         table = np.array([rows])
-        p = score(table, "g2").p
-        distance = records_to_flip(table, 0.01, int(table.sum()))
+        p = G2.score(table).p
+        distance = G2.records_to_flip(table, 0.01, int(table.sum()))
         print(f"  {rows}: G2's p {p:.3f}, greedy distance {distance} at alpha = .01,", end=" ")
-        print(f"{records_to_flip(table, 0.05, int(table.sum()))} at .05")
+        print(f"{G2.records_to_flip(table, 0.05, int(table.sum()))} at .05")
 
 
 def svt_threshold() -> None:

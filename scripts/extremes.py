@@ -18,6 +18,7 @@ import numpy as np
 from engine import ALGORITHMS, Dataset, InputError, run
 from engine.params import Spec
 from engine.privacy.events import UndefendedEvent
+from engine.statistics.oracle import ORACLE
 from tests.privacy.readd import total_of
 
 KEYS = [k for k, a in ALGORITHMS.items() if a.private and "strict" in a.guarantees]
@@ -41,7 +42,7 @@ def extreme(rng: np.random.Generator, spec: Spec) -> Any:
     if spec.kind == "bool":
         return bool(rng.integers(2))
     if spec.kind == "choice":
-        return str(rng.choice([c for c in spec.choices if c != "oracle"]))
+        return str(rng.choice([c for c in spec.choices if c != ORACLE.key]))
     high = MOST_WORK.get(spec.name, spec.high)
     low = spec.low if spec.low is not None else spec.default
     if spec.open_low and low is not None and not isinstance(low, str):

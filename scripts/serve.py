@@ -1,9 +1,9 @@
 """Start the dashboard: ``python scripts/serve.py [streamlit options]``; what ``make app`` runs.
 
-Until somebody has opened "/", Streamlit takes a folder called ``pages`` for its old-style
-multi-page app and serves a deep link such as /run without app.py. Saying so beforehand keeps
-links to a page working on a fresh server. And its first document is an empty one for the second or
-two in which the browser reads its scripts: ours has the app's name in it.
+Until app.py has run once, Streamlit takes a folder called ``pages`` for its old-style multi-page
+app: the first visitor of a deep link such as /run is told that there is no such page before it is
+drawn. Saying beforehand that this is no such app avoids that. And its first document is an empty
+one for the second or two in which the browser reads its scripts: ours has the app's name in it.
 """
 
 import sys

@@ -200,10 +200,9 @@ def run(data: Dataset, params: AnmParameters, session: Session) -> Outcome:
     except BudgetExhausted:
         status = "budget_exhausted"
     session.close()
-    x, y = data.names
     cpdag = np.array([[False, True], [True, False]])
     if decision is not None and decision.direction is not None:
-        cpdag[(1, 0) if decision.direction == f"{x}->{y}" else (0, 1)] = False
+        cpdag[(1, 0) if decision.forward else (0, 1)] = False
     return Outcome(
         cpdag=cpdag,
         status=status,
@@ -226,7 +225,6 @@ ALGORITHM = Algorithm(
     epsilon_pays="each score (each part of an IQR)",
     no_parent="the model without privacy is its own two scores, not an algorithm of this list",
     presets=PRESETS,
-    schema_free=lambda params: params.releases == VOTE,
     columns=2,
     min_rows=MIN_ROWS,
     directs_all=True,

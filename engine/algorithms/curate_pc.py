@@ -35,8 +35,8 @@ from engine.search.learn import learn
 from engine.search.parameters import NoisyTestParameters
 from engine.search.skeleton import Graph, Query, TestByTest
 from engine.search.votes import evidence_of
-from engine.session import Session, compared
-from engine.statistics.kinds import RANK
+from engine.session import Session
+from engine.statistics.kendall import KENDALL
 from engine.theory import kendall_p_bound
 
 MOST_RATE = 1e9  # of Lemma 1's exponents; beyond it an error is impossible in any number
@@ -96,7 +96,7 @@ class CuratePCParameters(NoisyTestParameters):
     @property
     def cutoff(self) -> float:
         """The threshold as a number."""
-        if isinstance(self.threshold, str) and self.statistic in RANK:
+        if isinstance(self.threshold, str) and self.test.bounded:
             return 0.05
         return super().cutoff
 
@@ -215,22 +215,19 @@ class CuratePC(TestByTest):
             self._session, q, self._epsilon, label="test", rows=self._sample
         )
         self._tests += 1
-        cutoff, low, high = evidence.cutoff(), -math.inf, math.inf
-        if not p.strict:
-            low = evidence.cutoff_at(p.cutoff * (1 - p.beta1))
-            high = evidence.cutoff_at(p.cutoff * (1 + p.beta2))
-        coin = not p.strict and low <= noisy <= high and low < high
-        found = self._session.randomness.coin() if coin else noisy > cutoff
+        low = evidence.cutoff_at(p.cutoff * (1 - p.beta1))
+        high = evidence.cutoff_at(p.cutoff * (1 + p.beta2))
+        if p.strict or not low <= noisy <= high or low == high:
+            return evidence.conclude(self._session, "test", q, noisy, raw)
+        found = self._session.randomness.coin()
         self._session.emit(
             "test",
             "independent" if found else "dependent",
             reason=f"the {evidence.noisy_name} {noisy:.4g} lies between the margins {low:.4g} and "
-            f"{high:.4g}, where a coin decides"
-            if coin
-            else compared(evidence.noisy_name, noisy, cutoff),
+            f"{high:.4g}, where a coin decides",
             query=q,
             value=noisy,
-            threshold=cutoff,
+            threshold=evidence.cutoff(),
             internal={"exact": raw},
         )
         return found
@@ -241,16 +238,16 @@ class CurateEvidence(Evidence):
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
         """The paper's eq. 16 for Kendall's p-value; else what the parent says."""
-        if self._statistic == "kendall" and self.perturbed == "p":
+        if self._test is KENDALL and self.perturbed == "p":
             return kendall_p_bound(n or self._n)
         return super().noise_sensitivity(q, n)
 
 
 def curate_evidence(data: Dataset, params: CuratePCParameters, session: Session) -> Evidence:
     """Strict: the proven bounds. Published: eq. 16 for Kendall's p-value."""
-    if not params.strict and params.statistic in RANK:
+    if not params.strict and params.test.bounded:
         return CurateEvidence(data, params, params.perturbed)
-    return evidence_of(data, params, params.perturbed, session.randomness)
+    return evidence_of(data, params, session.randomness)
 
 
 def ledger(data: Dataset, params: CuratePCParameters) -> Ledger:

@@ -32,8 +32,11 @@ from engine.search.parameters import PrivateParameters
 from engine.search.scores import Scores
 from engine.search.skeleton import Graph, Query
 from engine.session import Session
-from engine.statistics.distance import records_to_flip
-from engine.statistics.kinds import DEFAULT_THRESHOLD, Score
+from engine.statistics.base import Score, Statistic
+from engine.statistics.kendall import KENDALL
+from engine.statistics.likelihood import G2
+from engine.statistics.oracle import ORACLE
+from engine.statistics.registry import BOUNDED, STATISTICS
 
 Utilities = NDArray[np.float64]
 
@@ -46,7 +49,7 @@ class EMPCParameters(PrivateParameters):
         PrivateParameters,
         "statistic",
         default="auto",
-        choices=("auto", "g2", "kendall", "spearman", "oracle"),
+        choices=("auto", G2.key, *BOUNDED, ORACLE.key),
         help="'auto' is G² in published mode, as in the paper, and Kendall's τ in strict mode: the "
         "number of records that flip a G² test is searched for greedily, and nothing bounds how "
         "much one record changes what the search finds.",
@@ -65,24 +68,17 @@ class EMPCParameters(PrivateParameters):
 
     def check_together(self) -> None:
         """G2 has no defended utility."""
-        if self.strict and self.statistic == "g2":
+        if self.strict and self.test is G2:
             raise ParameterError(
                 "em_pc has no strict form for g2: choose kendall or spearman, or published."
             )
 
     @property
-    def test(self) -> str:
-        """The statistic with "auto" resolved."""
+    def test(self) -> Statistic:
+        """The statistic itself, with "auto" resolved."""
         if self.statistic == "auto":
-            return "kendall" if self.strict else "g2"
-        return self.statistic
-
-    @property
-    def cutoff(self) -> float:
-        """The threshold as a number."""
-        if isinstance(self.threshold, str):
-            return DEFAULT_THRESHOLD[self.test]
-        return self.threshold
+            return KENDALL if self.strict else G2
+        return STATISTICS[self.statistic]
 
 
 DRAWN = (
@@ -95,7 +91,7 @@ class GreedyUtility:
     """Records to change until G2 flips; deterministic, so computed once for a dataset and kept."""
 
     def __init__(self, data: Dataset, params: EMPCParameters):
-        self._scores = Scores(data, "g2", "published")
+        self._scores = Scores(data, G2, "published")
         self._alpha, self._n = params.cutoff, data.n
         # What follows from the range: between -n - 1 and n.
         self.defended = 2.0 * data.n + 1
@@ -114,7 +110,7 @@ class GreedyUtility:
         store = self._scores.store
         return store.keep(
             ("records to flip", self._alpha, q),
-            lambda: records_to_flip(store.table(q.x, q.y, q.given), self._alpha, self._n),
+            lambda: G2.records_to_flip(store.table(q.x, q.y, q.given), self._alpha, self._n),
         )
 
 
@@ -129,7 +125,7 @@ class GapUtility:
     """(c_T - |z|) / Delta: in units of what one replaced record can change."""
 
     def __init__(self, data: Dataset, params: EMPCParameters):
-        self._evidence = Evidence(data, replace(params, statistic=params.test), "z")
+        self._evidence = Evidence(data, params, "z")
         self.defended = self._evidence.defended_ratio(Query(0, min(1, data.d - 1), ()))
 
     def of(self, x: int, y: int, sets: list[tuple[int, ...]]) -> list[float]:
@@ -162,9 +158,9 @@ class EMPC:
         self._session, self._epsilon, self._strict = session, epsilon_round, params.strict
         self._names = data.names
         self._utility: GreedyUtility | GapUtility
-        self._utility = (GreedyUtility if params.test == "g2" else GapUtility)(data, params)
-        self._greedy = params.test == "g2"
-        self._undefended = params.test == "oracle"
+        self._greedy = params.test is G2
+        self._utility = (GreedyUtility if self._greedy else GapUtility)(data, params)
+        self._undefended = not params.test.reads_data
         self.node_rounds: list[NodeRound] = []
 
     def begin_order(self, order: int, graph: Graph) -> None:

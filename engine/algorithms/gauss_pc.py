@@ -27,8 +27,8 @@ from engine.search.learn import learn
 from engine.search.parameters import NoisyTestParameters
 from engine.search.skeleton import Query, TestByTest
 from engine.search.votes import evidence_of
-from engine.session import Session, compared
-from engine.statistics.kinds import LIKELIHOOD
+from engine.session import Session
+from engine.statistics.registry import BOUNDED
 from engine.theory import best_subsample
 
 
@@ -60,9 +60,10 @@ class GaussPCParameters(NoisyTestParameters):
 
     def check_together(self) -> None:
         """The smooth-sensitivity median is defined with Laplace noise here."""
-        if self.statistic in LIKELIHOOD and not self.strict:
+        if self.test.aggregated and not self.strict:
             raise ParameterError(
-                "gauss_pc runs G² and χ² in strict mode only: choose kendall, spearman or strict."
+                f"gauss_pc runs {self.test.label} in strict mode only: "
+                f"choose {', '.join(BOUNDED)} or strict."
             )
 
     def rows_in_sample(self, n: int) -> int:
@@ -132,7 +133,7 @@ class GaussPC(TestByTest):
         self, data: Dataset, params: GaussPCParameters, session: Session, multiplier: float
     ):
         super().__init__()
-        self._evidence = evidence_of(data, params, params.perturbed, session.randomness)
+        self._evidence = evidence_of(data, params, session.randomness)
         self._session, self._multiplier = session, multiplier
         self._m, self._n = params.rows_in_sample(data.n), data.n
         self.answers = 0
@@ -152,17 +153,7 @@ class GaussPC(TestByTest):
             order=q.order,
         ).item()
         self.answers += 1
-        found = noisy > evidence.cutoff()
-        self._session.emit(
-            "test",
-            "independent" if found else "dependent",
-            reason=compared(evidence.noisy_name, noisy, evidence.cutoff()),
-            query=q,
-            value=noisy,
-            threshold=evidence.cutoff(),
-            internal={"exact": raw},
-        )
-        return found
+        return evidence.conclude(self._session, "test", q, noisy, raw)
 
 
 def claimed_total(answers: int, multiplier: float, rate: float, delta: float) -> Guarantee:

@@ -52,6 +52,9 @@ from engine.search.learn import learn
 from engine.search.parameters import PrivateParameters
 from engine.search.skeleton import Graph, Query, TestByTest, search
 from engine.session import Cancelled, Session, compared
+from engine.statistics.kendall import KENDALL
+from engine.statistics.likelihood import CHI2, G2
+from engine.statistics.spearman import SPEARMAN
 from engine.tables.store import Store, store_of
 
 # What decides (docs/marginal_pc.md, "Defaults").
@@ -72,8 +75,8 @@ class MarginalPCParameters(PrivateParameters):
     statistic: str = again(
         PrivateParameters,
         "statistic",
-        default="g2",
-        choices=("g2", "chi2", "kendall", "spearman"),
+        default=G2.key,
+        choices=(G2.key, CHI2.key, KENDALL.key, SPEARMAN.key),
         help="All tests are free once the marginals are released. G² and χ² (one and the same "
         "here) look at every contrast of the levels; Kendall and Spearman (likewise) at the trend "
         "between midranks alone.",
@@ -120,7 +123,7 @@ class MarginalPCParameters(PrivateParameters):
     @property
     def ordinal(self) -> bool:
         """Whether the test looks at the trend alone."""
-        return self.statistic in ("kendall", "spearman")
+        return self.test in (KENDALL, SPEARMAN)
 
     def order_limit(self, data: Dataset) -> int:
         """The largest order as a number."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from engine.algorithm import Algorithm, Outcome
@@ -15,7 +14,8 @@ from engine.search.parameters import SearchParameters
 from engine.search.scores import Scores
 from engine.search.skeleton import Query, TestByTest
 from engine.session import Session, compared
-from engine.statistics.kinds import LIKELIHOOD, VARIANTS
+from engine.statistics.base import VARIANTS
+from engine.statistics.registry import BOUNDED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,7 @@ class PCParameters(SearchParameters):
         title="Form of the rank test",
         help="Published: strata that cannot be tested are skipped, and an edge that no stratum can "
         "test stays. Strict: the form with a proven sensitivity, over all strata.",
-        when={"statistic": ("kendall", "spearman")},
+        when={"statistic": BOUNDED},
     )
     orientation: str = param(
         "majority",
@@ -42,19 +42,14 @@ class PCParameters(SearchParameters):
     )
 
 
-# Log odds that stand for certainty: the oracle's answers.
-_SURE = 100.0
-
-
 class PC(TestByTest):
     """Delete an edge when the p-value exceeds the threshold; keep it when nothing can be tested."""
 
     def __init__(self, data: Dataset, params: PCParameters, session: Session):
         super().__init__()
-        self._scores = Scores(data, params.statistic, params.variant)
+        self._scores = Scores(data, params.test, params.variant)
         self._threshold, self._session = params.cutoff, session
-        self._n, self._oracle = data.n, params.statistic == "oracle"
-        self._likelihood = params.statistic in LIKELIHOOD
+        self._test, self._n = params.test, data.n
 
     def independent(self, q: Query) -> bool:
         """p > T; an untestable query (p is NaN) is not independent."""
@@ -74,19 +69,13 @@ class PC(TestByTest):
         return bool(decision)
 
     def dependence(self, x: int, y: int, given: tuple[int, ...]) -> float:
-        """Log Bayes factor of dependence by Schwarz's criterion: (statistic - dof ln n) / 2."""
-        score = self._scores.full(Query(x, y, given))
-        if self._oracle:
-            return -_SURE if score.p > self._threshold else _SURE
-        if not score.testable:
-            return 0.0
-        power = score.statistic if self._likelihood else score.statistic**2
-        return (power - (score.dof or 1) * math.log(self._n)) / 2
+        """Log Bayes factor of dependence."""
+        return self._test.log_odds(self._scores.full(Query(x, y, given)), self._n)
 
 
 def run(data: Dataset, params: PCParameters, session: Session) -> Outcome:
     """Non-private PC: it reads the data as they are, so nothing can be defended."""
-    if params.statistic != "oracle":
+    if params.test.reads_data:
         session.ledger.charge(UndefendedEvent("PC reads the data without noise"), label="PC")
     rule = PC(data, params, session)
     outcome = learn(data, params, session, rule)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 from engine.algorithm import Algorithm, Outcome
 from engine.data.dataset import Dataset
 from engine.privacy.accounting import advanced_total
-from engine.privacy.budget import PRESETS, shares
-from engine.privacy.ledger import Ledger
+from engine.privacy.budget import PRESETS
 from engine.search.diagnostics import SearchDiagnostics
 from engine.search.learn import learn
 from engine.search.parameters import NoisyTestParameters
-from engine.search.rounds import Rounds
+from engine.search.rounds import RoundBudget, Rounds
 from engine.search.skeleton import Query, TestByTest
 from engine.search.votes import evidence_of
 from engine.session import Session
@@ -24,16 +22,8 @@ class SVTPCParameters(NoisyTestParameters):
     """Parameters of SVT-PC."""
 
 
-# Rounds a strict budget is planned for, per pair of variables: each pair can be deleted once.
-ROUNDS_PER_PAIR = 1.0
-
-
-def rounds(data: Dataset) -> int:
-    """How many rounds a strict budget is shared among: public facts only.
-
-    Every answer deletes an edge, and the last round goes unanswered, so they cannot run out.
-    """
-    return math.ceil(ROUNDS_PER_PAIR * data.d * (data.d - 1) / 2) + 1
+# Each pair can be deleted once, and every answer deletes an edge: the rounds cannot run out.
+BUDGET = RoundBudget(per_pair=1.0)
 
 
 class SVTPC(TestByTest):
@@ -44,7 +34,7 @@ class SVTPC(TestByTest):
     ):
         super().__init__()
         self._rounds = Rounds(
-            evidence_of(data, params, params.perturbed, session.randomness),
+            evidence_of(data, params, session.randomness),
             session,
             epsilon=epsilon_round,
             m=data.n,
@@ -60,18 +50,9 @@ class SVTPC(TestByTest):
         return found
 
 
-def ledger(data: Dataset, params: SVTPCParameters) -> Ledger:
-    """Strict: the cap, under the composition that gives a round more. Published: no cap."""
-    if not params.strict:
-        return Ledger(delta=params.delta)
-    return Ledger(params.total, method=shares(params.total, rounds(data))[0])
-
-
 def run(data: Dataset, params: SVTPCParameters, session: Session) -> Outcome:
     """Published: ``epsilon`` a round. Strict: the total, shared equally among the rounds."""
-    epsilon = params.epsilon
-    if params.strict:
-        epsilon = shares(params.total, rounds(data))[1]
+    epsilon = BUDGET.epsilon(data, params)
     rule = SVTPC(data, params, session, epsilon)
     outcome = learn(data, params, session, rule)
     claimed = None
@@ -92,7 +73,7 @@ ALGORITHM = Algorithm(
     reference="Wang, Pang, Song, NeurIPS 2020, section 4 and appendix B",
     summary="Compares every question's noisy answer with one noisy threshold and pays only "
     "when a link goes.",
-    ledger=ledger,
+    ledger=BUDGET.ledger,
     epsilon_pays="a round (up to one deletion)",
     parent="pc",
     presets=PRESETS,

@@ -44,7 +44,12 @@ def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) ->
         metavar="FILE",
         help="your own data instead: CSV, Parquet, Arrow, Excel, SQLite or DuckDB",
     )
-    parser.add_argument("--query", metavar="SQL", help="what to read of a database file")
+    parser.add_argument(
+        "--query",
+        metavar="SQL",
+        help="what to read of a database file: one row for each record, since its rows are what a "
+        "guarantee protects",
+    )
     parser.add_argument(
         "--missing",
         default="refuse",

@@ -12,7 +12,6 @@ from engine.data.networks import load_dataset
 from engine.data.pairs import read_pair
 from engine.errors import InputError
 from engine.pairs.decision import Decision
-from engine.pairs.protocol import VOTE
 from engine.runner import RunResult, run
 from engine.serialise import plain
 
@@ -31,8 +30,8 @@ def pairs_command(argv: Sequence[str]) -> None:
     parser.add_argument(
         "--bounds",
         metavar="LOW,HIGH,LOW,HIGH",
-        help="lowest and highest value of each column, as public facts; read from the data without "
-        "noise if not given (a vote does not use them)",
+        help="lowest and highest value of each column, as public facts: a strict guarantee needs "
+        "them; values outside are cut off",
     )
     parser.add_argument("--dataset", help="a simulated pair in its place, e.g. pair:cubic:uniform")
     parser.add_argument("--n", type=int, default=1_000, help="rows to simulate")
@@ -53,11 +52,10 @@ def pairs_command(argv: Sequence[str]) -> None:
 
 def _refuse_unstated(bounds: str | None, given: Mapping[str, Any]) -> None:
     """InputError where a strict release would rest on bounds that are read from the data."""
-    params = AnmParameters.build(given)
-    if bounds is None and params.strict and params.releases != VOTE:
+    if bounds is None and AnmParameters.build(given).strict:
         raise InputError(
             "State each column's lowest and highest value with --bounds LOW,HIGH,LOW,HIGH: bounds "
-            'read from the data would break the strict guarantee (release = "vote" needs none).'
+            "read from the data would break the strict guarantee."
         )
 
 
@@ -103,8 +101,10 @@ def sentence(result: RunResult) -> str:
     spent = f"epsilon {result.spent.epsilon:.4g}, delta {result.spent.delta:.3g}"
     if decision.direction is None:
         return f"Nothing was released: the data are too close to a change. Spent: {spent}."
-    cause, effect = decision.direction.split("->")
+    cause, effect = result.names if decision.forward else result.names[::-1]
     return (
-        f"{cause} explains {effect} rather than the other way round; noise of this size turns such "
-        f"a decision in {100 * (1 - decision.probability):.0f} of 100 cases. Spent: {spent}."
+        f"If the model holds, {cause} explains {effect} rather than the other way round; noise of "
+        f"this size turns such a decision in {100 * (1 - decision.probability):.0f} of 100 cases. "
+        "That counts noise, not truth: on real pairs the model itself is right little more often "
+        f"than a coin (docs/pairs.md). Spent: {spent}."
     )

@@ -42,7 +42,9 @@ def release_command(argv: Sequence[str]) -> int:
         allow_abbrev=False,
     )
     parser.add_argument("--csv", metavar="FILE", required=True, help="your data, of any kind")
-    parser.add_argument("--query", metavar="SQL", help="what to read of a database file")
+    parser.add_argument(
+        "--query", metavar="SQL", help="what to read of a database file: one row for each record"
+    )
     add_fold_flag(parser)
     parser.add_argument("--schema", metavar="FILE", required=True, help="their declared schema")
     parser.add_argument("--budget", metavar="NAME", required=True, help="the budget that pays")

@@ -139,7 +139,7 @@ def reproduce_command(argv: Sequence[str]) -> int:
     parser.add_argument("--seeds", type=int, help="how many seeds (default: as the paper)")
     parser.add_argument("--n", type=int, default=100_000, help="rows of each dataset")
     parser.add_argument(
-        "--pairs", metavar="FILE", help="your copy of the cdt 0.6.0 wheel, for pairs-table2"
+        "--pairs", metavar="FILE", help="your copy of the cdt 0.6.0 wheel, for pairs-*"
     )
     _where_flags(parser, workers=2)
     args = parser.parse_args(argv)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ import numpy as np
 
 from engine.data.levels import MAX_LEVELS, interval_labels
 from engine.data.numerals import HUGE
+from engine.data.schema import Column, Schema
 from engine.errors import DataError, InputError, show
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ UNDECLARED = (
 )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Dataset:
     """Rows of discrete values, the schema they follow, and the true graph if known.
 
@@ -49,9 +50,9 @@ class Dataset:
             that read the values clip them to it.
     truth   acyclic graph over exactly the column names (kept as a frozen copy).
     public  true for benchmark data, whose raw statistics may be shown in traces.
-    declared
-            true if a person stated the whole schema (columns, levels, cut points) as a public fact;
-            what a reader found in private data is no such fact.
+    schema  what a person stated of the whole table as public facts, if every record was read by it
+            and by nothing else; None where any choice was found in the data. Its names and levels
+            are the dataset's. Only then is the dataset ``declared``.
     notes   what was done to the data on reading, one sentence each.
 
     Raises InputError where these do not fit together.
@@ -63,7 +64,7 @@ class Dataset:
     levels: tuple[tuple[str, ...], ...]
     truth: nx.DiGraph | None = None
     public: bool = False
-    declared: bool = False
+    schema: Schema | None = None
     notes: tuple[str, ...] = ()
     values: np.ndarray | None = None
     bounds: tuple[tuple[float, float], ...] | None = None
@@ -71,11 +72,18 @@ class Dataset:
 
     def __post_init__(self) -> None:
         _check_schema(self.names, self.levels)
+        if self.schema and (self.schema.names, self.schema.levels) != (self.names, self.levels):
+            raise InputError("The columns and levels are not those of the declared schema.")
         _check_codes(self.codes, self.cardinalities)
         _check_values(self.values, self.bounds, self.codes.shape)
         _check_weights(self.weights, self.codes, self.values)
         if self.truth is not None:
             object.__setattr__(self, "truth", _frozen_truth(self.truth, self.names))
+
+    def __repr__(self) -> str:
+        """One line that holds no row: what is printed in a shell ends up in logs."""
+        kind = "public" if self.public else f"private, {'' if self.declared else 'un'}declared"
+        return f"<Dataset {self.name!r}: {self.n:,} rows, {self.d} columns, {kind}>"
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore from a pickle, which forgets that the codes are read-only."""
@@ -88,6 +96,11 @@ class Dataset:
     def n(self) -> int:
         """Number of rows."""
         return int(self.codes.shape[0] if self.weights is None else self.weights.sum())
+
+    @property
+    def declared(self) -> bool:
+        """Whether a whole schema, and nothing found in the rows, says how a record is read."""
+        return self.schema is not None
 
     @property
     def d(self) -> int:
@@ -141,14 +154,15 @@ class Dataset:
         ``weights`` (n,) say how many rows each line stands for, once without them.
 
         Names default to X0, X1, ...; levels to "0" up to the largest code of the column, which is
-        no declared schema: a note says so.
+        no declared schema: a note says so. Levels that are given are one, where a schema can say
+        them (2 columns or more, of 2 to 64 levels).
         """
         array = np.asarray(codes)
         if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "iu" or array.min() < 0:
             raise InputError("Codes must be a table of whole numbers, 0 or more, not empty.")
         if names is None:
             names = [f"X{j}" for j in range(array.shape[1])]
-        declared = levels is not None
+        stated = None if levels is None else _schema_of(_ordered(names, levels))
         if levels is None:
             notes = (*notes, *(() if public else (UNDECLARED,)))
             levels = [[str(k) for k in range(int(top) + 1)] for top in array.max(axis=0)]
@@ -162,7 +176,7 @@ class Dataset:
             levels=tuple(map(tuple, levels)),
             truth=truth,
             public=public,
-            declared=declared,
+            schema=stated,
             notes=tuple(notes),
             weights=None if weights is None else _packed_weights(weights),
         )
@@ -178,13 +192,13 @@ class Dataset:
         name: str = "data",
         truth: nx.DiGraph | None = None,
         public: bool = False,
-        declared: bool = True,
         notes: Sequence[str] = (),
     ) -> Dataset:
         """Build numeric data (copied) from any (n, d) array and stated bounds of its columns.
 
         The codes are ``bins`` levels of equal width between the bounds; values outside belong to
-        the outermost ones. ``declared`` is False for bounds that were read from the data.
+        the outermost ones. Names, bounds and bins are a declared schema; bounds that were read from
+        the data are none, and ``dataclasses.replace(data, schema=None)`` says so.
         """
         array = np.array(values, dtype=float, order="F")
         if array.ndim != 2 or array.size == 0:
@@ -199,14 +213,18 @@ class Dataset:
         for j, inner in enumerate(cuts):
             codes[:, j] = np.searchsorted(inner, array[:, j], side="right")
         codes.flags.writeable = False
+        called = tuple(names) if names is not None else tuple(f"X{j}" for j in range(len(cuts)))
         return cls(
             name=name,
             codes=codes,
-            names=tuple(names) if names is not None else tuple(f"X{j}" for j in range(len(cuts))),
+            names=called,
             levels=tuple(interval_labels(inner) for inner in cuts),
             truth=truth,
             public=public,
-            declared=declared,
+            schema=_schema_of(
+                Column(name=name, type="numeric", bounds=pair, bins=bins, other=pair[0])
+                for name, pair in zip(called, stated, strict=False)
+            ),
             notes=tuple(notes),
             values=array,
             bounds=stated,
@@ -234,6 +252,19 @@ class Dataset:
 def code_type(cardinalities: Iterable[int]) -> np.dtype[Any]:
     """Return the smallest unsigned type that holds the codes of every column."""
     return np.min_scalar_type(max(cardinalities, default=1) - 1)
+
+
+def _ordered(names: Sequence[str], levels: Sequence[Sequence[str]]) -> Iterator[Column]:
+    for name, labels in zip(names, levels, strict=False):
+        yield Column(name=name, type="ordered", levels=tuple(labels), other=labels[0])
+
+
+def _schema_of(columns: Iterable[Column]) -> Schema | None:
+    """What an array's stated columns declare; None where no schema can say it."""
+    try:
+        return Schema(tuple(columns))
+    except (InputError, IndexError):
+        return None
 
 
 def _check_schema(names: tuple[str, ...], levels: tuple[tuple[str, ...], ...]) -> None:

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
 from engine.data.dataset import repeated
-from engine.data.source import SEPARATORS, Stream, decoded, not_utf8, separator
+from engine.data.source import SEPARATORS, Stream, decoded, not_utf8, one_line_end, separator
 from engine.data.tally import Batches, NotPlain
 from engine.errors import DataError, show
 
@@ -30,6 +30,7 @@ _HEAD = 1 << 20
 _BLOCK = 4 << 20
 _SAMPLED = 20  # rows that show whether lines end in a separator
 _BATCH = 50_000
+END = "# the end of the table"  # a line below the last: whoever does not see it is within quotes
 
 
 @dataclass(frozen=True)
@@ -48,31 +49,36 @@ class Head:
 
 
 def delimited(found: Stream, read: Callable[[Batches], T]) -> T:
-    """Read the rows in the fast way, and in the careful way where that one stumbles."""
+    """Read the rows in the fast way, and in the careful way where that one stumbles.
+
+    Which way it is must make no difference, for one odd record sends all of them the other way.
+    """
     try:
         return _either_way(found, read)
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise DataError(f"{found.label} is a broken gzip file; pack it again.") from None
+    except UnicodeError:
+        raise DataError(not_utf8(found)) from None
 
 
 def _either_way(found: Stream, read: Callable[[Batches], T]) -> T:
     head = _head(found)
 
-    def batches(arrays: Iterator[list[pa.Array]]) -> Batches:
-        return Batches(found.label, head.names, arrays, spaced=True, notes=head.notes)
+    def batches(arrays: Iterator[list[pa.Array]], spaced: bool) -> Batches:
+        return Batches(found.label, head.names, arrays, spaced=spaced, notes=head.notes)
 
     try:
-        return read(batches(_fast(found, head)))
+        return read(batches(_fast(found, head), spaced=True))
     except (NotPlain, pa.ArrowInvalid):
-        return read(batches(_careful(found, head)))
+        return read(batches(_careful(found, head), spaced=False))
 
 
 # The head ---------------------------------------------------------------------------
 
 
 def _head(found: Stream) -> Head:
-    with found.open() as file:
-        text = _prefix(file, found)
+    with one_line_end(found) as file:
+        text = decoded(file.read(_HEAD), found, whole=False)
     if not text.strip():
         raise DataError(f"{found.label} is empty; give a file with a header line and rows.")
     said, passed, body = _preamble(text)
@@ -80,9 +86,7 @@ def _head(found: Stream) -> Head:
     if not body.strip():
         raise DataError(f"{found.label} has no header line below its comments; give one.")
     cut_by = said or separator(body)
-    reader = csv.reader(
-        io.StringIO(body, newline=""), delimiter=cut_by, strict=True, skipinitialspace=True
-    )
+    reader = csv.reader(io.StringIO(body, newline=""), delimiter=cut_by, skipinitialspace=True)
     try:
         rows = (row for row in reader if not _blank(row))
         header = [cell.strip() for cell in next(rows, [])]
@@ -91,26 +95,23 @@ def _head(found: Stream) -> Head:
     except csv.Error as error:
         line = passed + reader.line_num
         raise DataError(f"{found.label}, line {line}: {error}; check its quotes.") from None
+    if any("\0" in cell for cell in header):
+        raise DataError(f"{found.label} is not a text file; save the table as CSV in UTF-8.")
     names = _trailing(header, sample)
     _check_header(names, found.label)
     notes = ("Lines of comment above the table were passed over.",) if commented else ()
     return Head(cut_by, names, lines, notes)
 
 
-def _prefix(file: Any, found: Stream) -> str:
-    try:
-        return decoded(file.read(_HEAD), found, whole=False)
-    except UnicodeError:
-        raise DataError(not_utf8(found)) from None
-
-
 def _forgiving(rows: Iterator[list[str]]) -> Iterator[list[str]]:
-    """Rows up to the first broken one: a head may end within quotes."""
+    """Rows but for comments, up to the first broken one: a head may end within quotes."""
     while True:
         try:
-            yield next(rows)
+            row = next(rows)
         except (csv.Error, StopIteration):
             return
+        if len(row) > 1 or not row[0].startswith("#"):
+            yield row
 
 
 def _preamble(text: str) -> tuple[str | None, int, str]:
@@ -174,16 +175,19 @@ def _blank(row: list[str]) -> bool:
 
 def _fast(found: Stream, head: Head) -> Iterator[list[pa.Array]]:
     """Record batches of dictionary-encoded text, as Arrow reads them."""
-    width = len(head.names)
-    columns = [f"c{i}" for i in range(width)]
+    columns = [f"c{i}" for i in range(len(head.names))]
+    ended = False
 
     def judge(row: Any) -> str:
-        return "skip" if not row.text.strip() or row.text.startswith("#") else "error"
+        """Skip what is surely no record; whatever else is odd is left to the careful reader."""
+        nonlocal ended
+        ended = ended or row.text == END
+        strange = row.text.startswith("#") and abs(row.actual_columns - len(columns)) > 1
+        return "skip" if strange or row.text == END or not row.text.strip(" ") else "error"
 
-    with found.open() as file:
+    with one_line_end(found, END) as file:
         for _ in range(head.lines):
-            if "\r" in file.readline().decode("utf-8", "replace").rstrip("\r\n"):
-                raise NotPlain  # lines that end in \r alone: leave counting them to csv
+            file.readline()
         with arrow_csv.open_csv(
             pa.PythonFile(file, mode="r"),
             read_options=arrow_csv.ReadOptions(
@@ -200,45 +204,51 @@ def _fast(found: Stream, head: Head) -> Iterator[list[pa.Array]]:
             for batch in batches:
                 if batch.num_rows:
                     yield batch.columns
+    if not ended:
+        raise NotPlain  # the last line is within quotes
 
 
 def _careful(found: Stream, head: Head) -> Iterator[list[pa.Array]]:
     """The rows as Python's csv reads them; DataError names the line that is broken."""
-    with found.open() as file:
-        lines = _without_nul(io.TextIOWrapper(file, encoding="utf-8", newline=""), found)
-        reader = csv.reader(lines, delimiter=head.separator, strict=True, skipinitialspace=True)
+    with one_line_end(found, END) as file:
+        lines = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        # Not strict: what follows a closing quote belongs to the cell, as Arrow has it.
+        reader = csv.reader(lines, delimiter=head.separator, skipinitialspace=True)
         try:
             for _ in range(head.lines):
                 next(lines, None)
-            rows = _rows(reader, len(head.names), found.label, head.lines)
+            rows = _rows(reader, head, found.label)
             while batch := list(islice(rows, _BATCH)):
                 columns = zip(*batch, strict=True)
                 yield [_encoded([cell.strip() for cell in cells]) for cells in columns]
         except csv.Error as error:
             where = f"{found.label}, line {head.lines + reader.line_num}"
             raise DataError(f"{where}: {error}; check its quotes.") from None
-        except UnicodeError:
-            raise DataError(not_utf8(found)) from None
 
 
 def _encoded(cells: list[str]) -> pa.DictionaryArray:
     return pa.array(cells, pa.string()).dictionary_encode()
 
 
-def _without_nul(lines: Iterator[str], found: Stream) -> Iterator[str]:
-    for line in lines:
-        if "\0" in line:
-            raise DataError(f"{found.label} is not a text file; save the table as CSV in UTF-8.")
-        yield line
+def _rows(reader: Any, head: Head, label: str) -> Iterator[list[str]]:
+    """Rows that are neither blank nor comments, each judged by itself.
 
-
-def _rows(reader: Any, width: int, label: str, above: int) -> Iterator[list[str]]:
-    """Rows that are neither blank nor comments; ``above`` lines came before them."""
+    A separator that ends the line makes no cell, and is not missed where the others have it.
+    """
+    width, row = len(head.names), []
     for row in reader:
+        if len(row) == width + 1 and not row[-1].strip():
+            row = row[:-1]
+        elif len(row) == width - 1 and not head.names[-1]:
+            row = [*row, ""]
         if len(row) == width:
             yield row
         elif not _blank(row) and not row[0].startswith("#"):
             raise DataError(
-                f"The header of {label} has {width} cells but line {above + reader.line_num} has "
-                f"{len(row)}; make every line the same length."
+                f"The header of {label} has {width} cells but line {head.lines + reader.line_num} "
+                f"has {len(row)}; make every line the same length."
+                if END not in row[-1]
+                else f"The quotes of {label} do not end; check its quotes."
             )
+    if row != [END]:
+        raise DataError(f"The quotes of {label} do not end; check its quotes.")

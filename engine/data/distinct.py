@@ -30,6 +30,10 @@ class Folded(NamedTuple):
     codes: NDArray[np.unsignedinteger]
     weights: NDArray[np.int64]
 
+    def __repr__(self) -> str:
+        """Without the rows."""
+        return f"<Folded: {len(self.weights):,} distinct rows>"
+
 
 def distinct(parts: Sequence[Folded], cardinalities: Sequence[int]) -> Folded:
     """Rows of several tables folded into one: the same whatever the parts and their order are."""

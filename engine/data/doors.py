@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from itertools import islice
+from datetime import datetime
+from decimal import Decimal
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
-from engine.data.tally import Batches
-from engine.errors import DataError, InputError, show
+from engine.data import workbook
+from engine.data.tally import Batches, decimal_text
+from engine.errors import DataError, InputError
 
 T = TypeVar("T")
 Read = Callable[[Batches], T]
@@ -51,12 +56,57 @@ def kind_of(path: Path) -> str:
 def frame(source: Any, read: Read[T]) -> T:
     """A pandas, Polars or Arrow table, a batch at a time."""
     try:
-        reader = pa.RecordBatchReader.from_stream(source)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        reader = pa.RecordBatchReader.from_stream(_typed(source))
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         reason = str(error).partition("\n")[0][:120]
         raise DataError(f"The frame cannot be read as a table: {reason}.") from None
     with reader:
         return read(batches_of("data", reader.schema, iter(reader)))
+
+
+def _typed(source: Any) -> Any:
+    """A pandas frame whose columns of objects are text: each of their cells is read by itself.
+
+    Arrow would find one type for all cells of such a column, which one record can change.
+    """
+    if type(source).__module__.partition(".")[0] != "pandas" or not hasattr(source, "isetitem"):
+        return source
+    out = source
+    for place, kind in enumerate(source.dtypes):
+        held = getattr(getattr(kind, "categories", None), "dtype", kind)
+        if str(held) == "object":
+            out = source.copy(deep=False) if out is source else out
+            cells = source.iloc[:, place]
+            if held is not kind:
+                cells = _renamed(cells)
+            else:
+                cells = cells.map(_cell).astype("string")
+            out.isetitem(place, cells)
+    return out
+
+
+def _renamed(cells: Any) -> Any:
+    """A categorical column of objects, its categories as text; or as text where two look alike."""
+    words = [_cell(value) or "" for value in cells.cat.categories]
+    if len(set(words)) < len(words):
+        return cells.astype(object).map(_cell).astype("string")
+    return cells.cat.rename_categories(words)
+
+
+def _cell(value: Any) -> str | None:
+    """A cell of any type as text that is valid everywhere; None where it is missing."""
+    if value is None or value is NotImplemented:
+        return None
+    if isinstance(value, Decimal):
+        return decimal_text(value)
+    if not isinstance(value, str):
+        if isinstance(value, np.generic):
+            value = value.item()
+        # NaN and its kin (pandas' NaT and NA) are not equal to themselves.
+        same = value == value if isinstance(value, int | float | datetime) else True
+        if same is not True or type(value).__name__ in ("NAType", "NaTType"):
+            return None
+    return workbook.text(value, strip=False).encode("utf-8", "replace").decode()
 
 
 def parquet_or_arrow(path: Path, kind: str, read: Read[T]) -> T:
@@ -109,44 +159,29 @@ def batches_of(label: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch])
 
 def excel(path: Path, sheet: str | None, read: Read[T]) -> T:
     """One sheet of a workbook, the first unless one is named; its first row names the columns."""
-    from python_calamine import CalamineError, CalamineWorkbook
-
-    try:
-        book = CalamineWorkbook.from_path(str(path))
-        names = book.sheet_names
-        if sheet is not None and sheet not in names:
-            listed = ", ".join(names[:5])
-            raise InputError(f"{path.name} has no sheet {show(sheet)}; it has {listed}.")
-        chosen = names[0] if sheet is None else sheet
-        rows = [row for row in book.get_sheet_by_name(chosen).to_python() if any(map(_text, row))]
-    except CalamineError:
-        raise DataError(f"{path.name} cannot be read as a workbook; save it as CSV.") from None
-    if not rows:
-        raise DataError(f"The sheet {chosen} of {path.name} is empty; name another (sheet).")
-    note = f"Of {len(names)} sheets, {chosen} was read." if len(names) > 1 else None
-    header = [_text(cell) for cell in rows[0]]
-    return read(
-        Batches(
-            path.name, header, _text_batches(iter(rows[1:])), notes=() if note is None else (note,)
-        )
-    )
+    with workbook.opened(path, sheet) as found:
+        batches = _below_blank(found.batches)
+        top = next(batches, None)
+        if top is None:
+            raise DataError(
+                f"The sheet {found.name} of {path.name} is empty; name another (sheet)."
+            )
+        header = [str(array[0]) for array in top]
+        several = len(found.names) > 1
+        notes = (f"Of {len(found.names)} sheets, {found.name} was read.",) if several else ()
+        rest = chain([[array.slice(1) for array in top]], batches)
+        arrays = (columns for columns in rest if len(columns[0]))
+        return read(Batches(path.name, header, arrays, notes=notes, sparse=True))
 
 
-def _text(cell: Any) -> str:
-    """A cell as a person would type it."""
-    if isinstance(cell, bool):
-        return str(cell).lower()
-    if isinstance(cell, float):
-        return repr(cell).removesuffix(".0")
-    return str(cell).strip()
-
-
-def _text_batches(rows: Iterator[Sequence[Any]]) -> Iterator[list[pa.Array]]:
-    while batch := list(islice(rows, BATCH)):
-        yield [
-            pa.array([None if c is None else _text(c) for c in cells], pa.string())
-            for cells in zip(*batch, strict=True)
-        ]
+def _below_blank(batches: Iterator[list[pa.Array]]) -> Iterator[list[pa.Array]]:
+    """The rows from the first that holds anything: the header's."""
+    for columns in batches:
+        held = np.any([[word != "" for word in c.to_pylist()] for c in columns], axis=0)
+        if np.any(held):
+            yield [c.slice(int(held.argmax())) for c in columns]
+            break
+    yield from batches
 
 
 # Databases --------------------------------------------------------------------------
@@ -157,18 +192,40 @@ def database(path: Path, kind: str, query: str | None, read: Read[T]) -> T:
     return _sqlite(path, query, read) if kind == "sqlite" else _duckdb(path, query, read)
 
 
+# What a statement that only reads may do.
+_READING = {
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_RECURSIVE,
+}
+
+
 def _sqlite(path: Path, query: str | None, read: Read[T]) -> T:
+    # A log beside the file may hold rows; without one the file is not even locked.
+    log = path.with_name(f"{path.name}-wal")
+    still = "" if log.exists() and log.stat().st_size else "&immutable=1"
+    place = f"{path.resolve().as_uri()}?mode=ro{still}"
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        with closing(sqlite3.connect(place, uri=True)) as connection:
+            connection.set_authorizer(_only_reading)
+            connection.text_factory = partial(str, encoding="utf-8", errors="replace")
             listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
             sql = query or _whole(path, [name for (name,) in connection.execute(listed)])
             cursor = connection.execute(sql)
             if cursor.description is None:
                 raise InputError("The query gives no table; write a SELECT.")
             names = [column[0] for column in cursor.description]
-            return read(Batches(path.name, names, _text_batches(iter(cursor))))
-    except sqlite3.Error as error:
+            return read(
+                Batches(path.name, names, workbook.text_batches(iter(cursor), BATCH, workbook.text))
+            )
+    except (sqlite3.Error, sqlite3.Warning) as error:
         raise InputError(f"{path.name} does not answer the query: {error}.") from None
+
+
+def _only_reading(action: int, *_: Any) -> int:
+    """Refuse whatever writes, attaches or changes a setting: ``VACUUM INTO`` writes a file."""
+    return sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
 
 
 def _duckdb(path: Path, query: str | None, read: Read[T]) -> T:
@@ -208,9 +265,16 @@ def connected(path: Path | None, complaint: Callable[[str], InputError]) -> Iter
 
 
 def asked(connection: Any, path: Path, query: str | None) -> str:
-    """The query on a DuckDB file, or its only table."""
+    """The query on a DuckDB file, or its only table; InputError for more than a SELECT."""
+    import duckdb
+
+    if query is not None:
+        kinds = [one.type for one in connection.extract_statements(query)]
+        if kinds != [duckdb.StatementType.SELECT]:
+            raise InputError("The query gives no table; write a SELECT.")
+        return query
     listed = "SELECT table_name FROM information_schema.tables"
-    return query or _whole(path, [n for (n,) in connection.execute(listed).fetchall()])
+    return _whole(path, [n for (n,) in connection.execute(listed).fetchall()])
 
 
 def _whole(path: Path, tables: list[str]) -> str:

@@ -25,7 +25,7 @@ def read_edges(source: Source, names: Sequence[str]) -> nx.DiGraph:
     graph.add_nodes_from(names)
     lines = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip()]
     for position, (number, line) in enumerate(lines):
-        cells = _edge_cells(line)
+        cells = _edge_cells(line, names)
         if position == 0 and _is_edge_header(cells, names):
             continue
         _check_edge(cells, names, f"Line {number} of {label}")
@@ -36,11 +36,10 @@ def read_edges(source: Source, names: Sequence[str]) -> nx.DiGraph:
     return graph
 
 
-def _edge_cells(line: str) -> tuple[str, ...]:
-    if "->" in line:
+def _edge_cells(line: str, names: Sequence[str]) -> tuple[str, ...]:
+    cells = next(csv.reader([line], delimiter=separator(line), skipinitialspace=True), [])
+    if "->" in line and not set(map(str.strip, cells)) <= set(names):  # a name may hold an arrow
         cells = line.split("->")
-    else:
-        cells = next(csv.reader([line], delimiter=separator(line), skipinitialspace=True), [])
     return tuple(cell.strip().strip('"') for cell in cells)
 
 

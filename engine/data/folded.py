@@ -108,7 +108,7 @@ def _dataset(
         names=schema.names,
         levels=schema.levels,
         truth=None if truth is None else read_edges(truth, schema.names),
-        declared=True,
+        schema=schema,
         notes=("All columns follow the declared schema.", "Equal rows were folded on reading."),
     )
 
@@ -122,6 +122,7 @@ def _fold_batches(
 ) -> Folded:
     """Fold a batch at a time; a column after those named counts how many rows a row stands for."""
     check_names(batches)
+    batches = batches.stated(schema.rows)
     places = schema.places(batches.names, batches.label)
     folding, rows = Folding(tuple(map(len, schema.levels))), 0
     for arrays in batches.arrays:
@@ -283,7 +284,7 @@ def _way(column: Column, kind: str, numbers: Numbers) -> tuple[str, Coder] | Non
     if column.type == "numeric" and kind in _BINNED and not numbers.said:
         value = f"{quoted}::DOUBLE"
         above = " + ".join(f"({value} >= {cut!r}::DOUBLE)::UTINYINT" for cut in column.cuts())
-        other = int(column.codes([""], numbers)[0])
+        other = int(column.codes([""], numbers)[0])  # infinite is no number either
         return f"CASE WHEN isfinite({value}) THEN {above} ELSE {other} END", _as_codes
     if kind in _PLAIN or kind.startswith("ENUM("):
         return quoted, partial(column.codes, numbers=numbers)

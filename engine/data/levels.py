@@ -66,7 +66,7 @@ class Reading:
             raise InputError(f"Column {name!r} has both levels and edges; give only one of them.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RawColumn:
     """A column as it was read: distinct cells as text, and per row the index into them.
 
@@ -147,7 +147,7 @@ def notes(names: tuple[str, ...], coded: Sequence[Coding]) -> tuple[str, ...]:
         listed = ", ".join(found[:5]) + (f" and {len(found) - 5} more" if found[5:] else "")
         notes.append(
             f"The levels of {listed} are the values found in the data, read without noise; for a "
-            "strict guarantee declare them as public facts (levels)."
+            "strict guarantee state the whole schema."
         )
     return tuple(notes)
 
@@ -297,7 +297,7 @@ def _cut(column: RawColumn, place: np.ndarray, points: list[str], chosen: str | 
         note = (
             f"Column {column.name} was cut into {len(labels)} levels at {chosen} "
             f"({', '.join(points)}), read from the data without noise; for a strict "
-            "guarantee give the edges as public facts (edges)."
+            "guarantee state the whole schema."
         )
     return Coding(place, labels, note)
 

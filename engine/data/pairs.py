@@ -10,15 +10,23 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
-from engine.data.dataset import Dataset
+from engine.data.dataset import MAX_FOLDED, Dataset
+from engine.data.numerals import Numbers
+from engine.data.schema import Column, Schema
 from engine.data.simulated_pairs import LEVELS, known_pair
-from engine.data.source import Source, read_text, separator
+from engine.data.source import Source
 from engine.errors import DataError, show
+
+if TYPE_CHECKING:
+    from engine.data.tally import Batches
 
 # A person's own two columns -------------------------------------------------------------------
 
@@ -28,62 +36,79 @@ def read_pair(
 ) -> Dataset:
     """Read a CSV file of two numeric columns with a header line, and their stated bounds.
 
-    ``bounds`` are public facts, (lowest, highest) of each column; values outside are cut off. Where
-    they are not given they are read from the data, and the notes say so. Raises DataError in one
-    sentence for another number of columns, a cell that is no finite number, a constant column, or
-    fewer than 10 rows: what its owner is told before any release.
+    ``bounds`` are public facts, (lowest, highest) of each column; values outside are cut off. They
+    are the schema: without them the bounds are read from the data, the notes say so, and no run on
+    the pair is defended. Raises DataError in one sentence for another number of columns, a cell
+    without a number, fewer than 10 rows, or (without bounds) a constant column.
     """
-    text, label = read_text(source)
-    rows = [row for row in csv.reader(io.StringIO(text), delimiter=separator(text)) if any(row)]
-    header = [cell.strip() for cell in rows[0]]
-    if len(header) != 2:
-        raise DataError(f"{label} has {len(header)} columns; give exactly two, cause and effect.")
-    if any(len(row) != 2 for row in rows):
-        line = next(i for i, row in enumerate(rows) if len(row) != 2) + 1
-        raise DataError(f"Row {line} of {label} does not have two cells; correct it.")
-    if len(rows) - 1 < 10:
-        count = len(rows) - 1
-        found = f"{count} row{'' if count == 1 else 's'}"
-        raise DataError(f"{label} has {found} of data; give at least 10.")
-    values = np.empty((len(rows) - 1, 2))
-    for i, row in enumerate(rows[1:]):
-        for j, cell in enumerate(row):
-            values[i, j] = _number(cell, header[j], i + 2, label)
-    for j in (0, 1):
-        if np.ptp(values[:, j]) == 0:
-            raise DataError(
-                f"Column {show(header[j])} of {label} is constant; nothing depends on it."
-            )
-    note, stated = "Bounds are stated; values outside them are cut off.", bounds is not None
+    from engine.data.reading import through_door  # here: it loads pyarrow
+
+    return through_door(source, None, None, "utf-8", lambda table: _pair(table, bounds))
+
+
+def _pair(table: Batches, bounds: tuple[tuple[float, float], ...] | None) -> Dataset:
+    names, label = [name for name in table.names if name], table.label
+    if len(names) != 2:
+        raise DataError(f"{label} has {len(names)} columns; give exactly two, cause and effect.")
+    schema = None if bounds is None else _schema(names, bounds)
+    values = _values(table, names, schema)
+    note = "Bounds are stated; values outside them are cut off."
     if bounds is None:
-        bounds = tuple((float(c.min()), float(c.max())) for c in values.T)  # type: ignore[assignment]
+        for name, column in zip(names, values.T, strict=True):
+            if np.ptp(column) == 0:
+                raise DataError(
+                    f"Column {show(name)} of {label} is constant; nothing depends on it."
+                )
+        bounds = tuple((float(c.min()), float(c.max())) for c in values.T)
         note = (
-            "No bounds were stated, so they were read from the data without noise; a vote does not "
-            "use them, any other release needs stated ones for a strict guarantee."
+            "No bounds were stated, so they were read from the data without noise and nothing is "
+            "defended; state them for a guarantee."
         )
-    assert bounds is not None
-    return Dataset.from_values(
-        values,
-        bounds,
-        header,
-        bins=LEVELS,
-        name=Path(label).stem,
-        declared=stated,
-        notes=(note,),
+    stem = Path(label.removesuffix(".gz")).stem
+    found = Dataset.from_values(values, bounds, names, bins=LEVELS, name=stem, notes=(note,))
+    return replace(found, schema=schema)
+
+
+def _schema(names: Sequence[str], bounds: tuple[tuple[float, float], ...]) -> Schema:
+    """What stated bounds declare of the two columns."""
+    return Schema(
+        tuple(
+            Column(name=name, type="numeric", bounds=(float(low), float(high)), bins=LEVELS)
+            for name, (low, high) in zip(names, bounds, strict=True)
+        )
     )
 
 
-def _number(cell: str, column: str, line: int, label: str) -> float:
-    try:
-        value = float(cell)
-    except ValueError:
-        value = np.nan
-    if not np.isfinite(value):
+def _values(table: Batches, names: Sequence[str], schema: Schema | None) -> np.ndarray:
+    """The rows' numbers (n, 2), each cell read by itself; within the bounds where there are any."""
+    from engine.data.tally import coded
+
+    numbers = Numbers()
+    coders = (
+        [lambda words: _finite(words, numbers)] * 2
+        if schema is None
+        else [partial(column.values, numbers=numbers) for column in schema.columns]
+    )
+    places = [table.names.index(name) for name in names]
+    values = np.column_stack(coded(table, places, coders, MAX_FOLDED))
+    if len(values) < 10:
+        count = len(values)
         raise DataError(
-            f"Row {line} of {label}, column {show(column)}: {show(cell.strip())} is not a finite "
+            f"{table.label} has {count} row{'' if count == 1 else 's'} of data; give at least 10."
+        )
+    if np.isnan(values).any():
+        i, j = np.argwhere(np.isnan(values))[0]
+        raise DataError(
+            f"Row {i + 2} of {table.label}, column {show(names[j])}, holds what is not a finite "
             "number; correct or delete the row."
         )
-    return value
+    return values
+
+
+def _finite(words: list[str], numbers: Numbers) -> np.ndarray:
+    pattern = numbers.pattern()
+    values = np.array([numbers.value(w) if pattern.fullmatch(w) else np.nan for w in words])
+    return np.where(np.isfinite(values), values, np.nan)
 
 
 # The Tuebingen pairs --------------------------------------------------------------------------

@@ -52,7 +52,8 @@ def read_csv(
                 follow: what a guarantee for a person's own data needs.
     levels      declared levels of a column in their order; cells must be among them.
     edges       declared cut points of a numeric column: k of them make k + 1 levels,
-                a value on a cut point belonging to the level above it.
+                a value on a cut point belonging to the level above it. With levels or edges alone
+                the dataset is not declared: how numbers are written is still found in all rows.
     bins, binning, max_levels
                 a numeric column with more than `max_levels` distinct values becomes
                 `bins` levels, cut at its quantiles or in equal widths; dates likewise.
@@ -163,12 +164,11 @@ def _dataset(
     if missing not in ("refuse", "level", "drop"):
         raise InputError("missing must be 'refuse', 'level' or 'drop'.")
     check_names(batches)
-    said_by_person = reading.levels.keys() | reading.edges
     if batches.ordered:
         declared = {k: v for k, v in batches.ordered.items() if k not in reading.edges}
         reading = reading.with_levels(declared)
     reading.check_columns([n for n in batches.names if n])
-    columns, left_out = _named(tally(batches, reading.numbers, MAX_ROWS), batches.label)
+    columns, left_out = _named(tally(batches.filled(), reading.numbers, MAX_ROWS), batches.label)
     check_rows(columns[0].n, batches.label)
     columns, said = _without_missing(columns, reading, missing, batches.label)
     coded = [code_column(column, reading) for column in columns]
@@ -181,8 +181,6 @@ def _dataset(
         names=names,
         levels=tuple(coding.levels for coding in coded),
         truth=None if truth is None else read_edges(truth, names),
-        # How many rows or levels are left where cells are missing is no public fact.
-        declared=missing == "refuse" and said_by_person.issuperset(names),
         notes=(*batches.notes, *left_out, *said, *notes(names, coded)),
     )
 
@@ -192,7 +190,7 @@ def _follow(
 ) -> Dataset:
     """The columns that the schema declares, coded by its rules alone, whatever their cells hold."""
     check_names(batches)
-    label = batches.label.removesuffix(".gz")
+    label, batches = batches.label.removesuffix(".gz"), batches.stated(schema.rows)
     columns = coded(batches, schema.places(batches.names, label), schema.coders(numbers), MAX_ROWS)
     check_rows(len(columns[0]), label)
     schema.check_rows(len(columns[0]), label)
@@ -206,7 +204,7 @@ def _follow(
         names=schema.names,
         levels=schema.levels,
         truth=None if truth is None else read_edges(truth, schema.names),
-        declared=True,
+        schema=schema,
         notes=("All columns follow the declared schema.",),
     )
 

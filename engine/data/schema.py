@@ -2,8 +2,9 @@
 
 A guarantee is about a record's values; the schema counts as public, so it must not be read off the
 records. A column that the schema does not name is not read. A cell that the schema does not foresee
-(an undeclared level, a missing value, text among numbers) is not refused, because a refusal would
-tell that such a record is there: it counts as the column's ``other`` value, a public rule.
+(an undeclared level, a missing value, text among numbers) counts as the column's ``other`` value, a
+public rule. Where the rule is not said, a word counts as the first level; a cell without a number
+is refused, because no number stands for none (and the refusal tells that such a record is there).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.data.levels import MAX_LEVELS, interval_labels
+from engine.data.levels import MAX_LEVELS, MISSING_LEVEL, interval_labels
 from engine.data.numerals import HUGE, Numbers
 from engine.errors import DataError, InputError, did_you_mean, show
 
@@ -28,6 +29,8 @@ TYPES = ("ordered", "unordered", "numeric")
 MOST_COLUMNS = 1_000
 _MOST_BYTES = 5_000_000
 _MOST_TEXT = 200
+LEVEL = "level"  # of a numeric column's ``other``: no number is a level of its own
+REFUSED = 255  # the code of a cell without a number where nothing is said of it
 _TOP = ("format", "version", "rows", "columns")
 _FIELDS = ("name", "type", "levels", "bounds", "bins", "other")
 
@@ -39,7 +42,8 @@ class Column:
     ``type`` "ordered" or "unordered": ``levels`` in their order (of an unordered column it is only
     a listing; rank tests still use it). "numeric": ``bounds`` (lowest, highest) cut into ``bins``
     of equal width, values outside clipped to them. ``other`` is what an unforeseen cell counts as:
-    a level (the first by default), or of a numeric column a number (its lower bound).
+    a level (the first by default); of a numeric column a number, or "level" for a level of its own,
+    the last. A numeric column that does not say it refuses cells without a number.
     """
 
     name: str
@@ -61,7 +65,10 @@ class Column:
     @property
     def labels(self) -> tuple[str, ...]:
         """The levels in code order."""
-        return interval_labels(np.array(self.cuts())) if self.type == "numeric" else self.levels
+        if self.type != "numeric":
+            return self.levels
+        gap = (MISSING_LEVEL,) if self.other == LEVEL else ()
+        return (*interval_labels(np.array(self.cuts())), *gap)
 
     def cuts(self) -> list[float]:
         """Where the bins of a numeric column begin, but for the lowest."""
@@ -69,18 +76,31 @@ class Column:
         return [float(cut) for cut in np.linspace(*self.bounds, self.bins + 1)[1:-1]]
 
     def codes(self, words: list[str], numbers: Numbers) -> np.ndarray:
-        """The code of each word (cells are stripped); never fails, whatever they are."""
-        if self.type == "numeric":
-            assert self.bounds is not None
-            fallback = self.bounds[0] if self.other is None else float(self.other)
-            pattern = numbers.pattern()
-            values = [numbers.value(w) if pattern.fullmatch(w) else fallback for w in words]
-            found = np.searchsorted(self.cuts(), np.array(values, dtype=float), side="right")
-        else:
+        """The code of each word (cells are stripped), whatever they are; or REFUSED."""
+        if self.type != "numeric":
             position = {level: k for k, level in enumerate(self.levels)}
             rest = 0 if self.other is None else position[str(self.other)]
-            found = np.array([position.get(w, rest) for w in words], dtype=int)
+            return np.array([position.get(w, rest) for w in words], dtype=np.uint8)
+        values = self.values(words, numbers)
+        found = np.searchsorted(self.cuts(), values, side="right")
+        found[np.isnan(values)] = REFUSED if self.other is None else self.bins
         return found.astype(np.uint8)  # there are at most 64 levels
+
+    def values(self, words: list[str], numbers: Numbers) -> np.ndarray:
+        """The number of each word within the bounds; NaN where none is said to stand for it."""
+        assert self.bounds is not None
+        rest = self.other if isinstance(self.other, int | float) else math.nan
+        pattern = numbers.pattern()
+        found = [numbers.value(w) if pattern.fullmatch(w) else rest for w in words]
+        return np.asarray(np.clip(np.array(found, dtype=float), *self.bounds))
+
+
+def without_number(name: str) -> DataError:
+    """What to say of a column that holds a cell without a number where the schema says nothing."""
+    return DataError(
+        f"Column {show(name)} has a missing number; say in the schema what it counts as: "
+        f'"other": "{LEVEL}" for a level of its own, or a number.'
+    )
 
 
 def _check_name(name: Any) -> None:
@@ -116,8 +136,12 @@ def _check_numeric(column: Column) -> None:
         raise InputError(f"The bins of column {shown} must be from 2 to {MAX_LEVELS}.")
     if (np.diff(column.cuts()) <= 0).any():
         raise InputError(f"The bounds of column {shown} are too close for {column.bins} bins.")
-    if column.other is not None and not _is_number(column.other):
-        raise InputError(f"The other value of the numeric column {shown} must be a number.")
+    if column.other == LEVEL and column.bins == MAX_LEVELS:
+        raise InputError(f"Column {shown} has {MAX_LEVELS} bins and no room for a level of gaps.")
+    if column.other not in (None, LEVEL) and not _is_number(column.other):
+        raise InputError(
+            f'The other value of the numeric column {shown} must be a number, or "{LEVEL}".'
+        )
 
 
 def _is_number(value: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
-from engine.errors import InputError
+from engine.errors import InputError, brief
 
 GRAPHS = ("er", "sf")
 NOISES = ("gaussian", "exponential", "gumbel")
@@ -127,9 +127,9 @@ def simulate_sem(
 def parse_name(name: str) -> tuple[str, int, int, str]:
     """("er", 10, 20, "gaussian") from "sem:er:10:20:gaussian"; InputError otherwise."""
     parts = name.split(":")
-    if len(parts) == 5 and parts[2].isdecimal() and parts[3].isdecimal():
+    if len(parts) == 5 and all(part.isdecimal() and len(part) < 10 for part in parts[2:4]):
         return parts[1], int(parts[2]), int(parts[3]), parts[4]
     raise InputError(
-        f"{name!r} does not name a simulated model; write it as sem:er:10:20:gaussian, that is "
-        f"graph ({', '.join(GRAPHS)}), nodes, edges, noise ({', '.join(NOISES)})."
+        f"{brief(name)} does not name a simulated model; write it as sem:er:10:20:gaussian, that "
+        f"is graph ({', '.join(GRAPHS)}), nodes, edges, noise ({', '.join(NOISES)})."
     )

@@ -7,7 +7,8 @@ import csv
 import gzip
 import io
 import os
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -18,7 +19,12 @@ Source = str | os.PathLike[str] | bytes | IO[str] | IO[bytes]
 MAX_BYTES = 200_000_000  # of what is handed over in memory; a file on disk is streamed
 SEPARATORS = (",", ";", "\t", "|")
 ENCODINGS = ("utf-8", "utf-16", "latin-1")
+LONGEST_CELL = 1 << 24  # characters; a quote that is never closed makes such a cell
 _GZIP = b"\x1f\x8b"
+_CHUNK = 1 << 18
+_FIRST_LINE = re.compile(rb'(?:[^"\r\n]|"[^"]*")*(\r\n?|\n)')
+
+csv.field_size_limit(LONGEST_CELL)  # Python's own refuses cells that a person may well have
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,7 @@ class Stream:
     """
 
     label: str
-    content: Path | bytes
+    content: Path | bytes = field(repr=False)
     encoding: str = "utf-8"
 
     def open(self) -> IO[bytes]:
@@ -55,6 +61,57 @@ class Stream:
 
 def _unpacked(**source: Any) -> IO[bytes]:
     return cast(IO[bytes], gzip.GzipFile(mode="rb", **source))
+
+
+class _Lines(io.RawIOBase):
+    """Bytes whose lines end as the first one does, in ``\\n`` or ``\\r\\n`` or ``\\r`` alone.
+
+    The first line is the header's or a comment's, which no record changes. A ``\\r`` (or ``\\n``)
+    that is no end of a line counts as a blank within its cell. What is read ends lines in ``\\n``.
+    """
+
+    def __init__(self, file: IO[bytes], last: bytes):
+        self._file, self._last = file, last
+        self._held = self._ready = file.read(_CHUNK)
+        found = _FIRST_LINE.match(self._held) or re.search(rb"(\r\n?|\n)", self._held)
+        self._mac = found is not None and found[1] == b"\r" and found.end() < len(self._held)
+        self._ready, self._at = b"", 0
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Some bytes; none only at the end."""
+        while self._at >= len(self._ready) and self._held:
+            self._ready, self._at = self._next(), 0
+        part = self._ready[self._at : self._at + len(buffer)]
+        buffer[: len(part)] = part
+        self._at += len(part)
+        return len(part)
+
+    def _next(self) -> bytes:
+        """The bytes held, but for what may be half of an end of line."""
+        found, self._held = self._held, self._file.read(_CHUNK)
+        if self._mac:
+            found = found.translate(bytes.maketrans(b"\r\n", b"\n "))
+        else:
+            if self._held and found.endswith(b"\r"):
+                found, self._held = found[:-1], b"\r" + self._held
+            if found.count(b"\r") > found.count(b"\r\n"):
+                found = re.sub(rb"\r(?!\n)", b" ", found)
+        return found if self._held else found + self._last
+
+    def close(self) -> None:
+        """Close the file as well."""
+        self._file.close()
+        super().close()
+
+
+def one_line_end(found: Stream, last: str = "") -> IO[bytes]:
+    """The text's bytes as UTF-8, its lines ended alike; with a line ``last`` below the others."""
+    below = f"\n{last}\n".encode() if last else b""
+    return cast(IO[bytes], io.BufferedReader(_Lines(found.open(), below), _CHUNK))
 
 
 def stream(source: Source, encoding: str = "utf-8") -> Stream:
@@ -83,6 +140,8 @@ def read_text(source: Source) -> tuple[str, str]:
     if len(raw) > MAX_BYTES:
         raise DataError(f"{found.label} is larger than {MAX_BYTES // 1_000_000} MB.")
     text = decoded(raw, found)
+    if "\0" in text:
+        raise DataError(f"{found.label} is not a text file; save the table as CSV in UTF-8.")
     if not text.strip():
         raise DataError(f"{found.label} is empty; give a file with a header line and rows.")
     return text, found.label
@@ -94,8 +153,6 @@ def decoded(raw: bytes, found: Stream, *, whole: bool = True) -> str:
         text = codecs.getincrementaldecoder("utf-8")().decode(raw, final=whole)
     except UnicodeDecodeError:
         raise DataError(not_utf8(found)) from None
-    if "\0" in text:
-        raise DataError(f"{found.label} is not a text file; save the table as CSV in UTF-8.")
     return text.removeprefix("\ufeff")
 
 

@@ -7,8 +7,10 @@ the narrowest unsigned type. A column of numbers with very many distinct values 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,11 @@ import pyarrow.compute as pc
 
 from engine.data.levels import RawColumn, look_up
 from engine.data.numerals import Numbers, as_numbers, number_style
-from engine.errors import DataError, show
+from engine.data.schema import REFUSED, without_number
+from engine.errors import DataError, InputError, show
 
 Coder = Callable[[list[str]], np.ndarray]  # distinct words of a column -> the code of each
+_WHOLE = 2.0**63  # whole numbers below it are written in full
 MOST_WORDS = 100_000  # more distinct values than these are numbers, or they are no levels
 MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None"})
 
@@ -36,7 +40,7 @@ class Batches:
 
     ``label`` is what messages call it; ``spaced`` says that cells are text whose outer blanks mean
     nothing; ``ordered`` are levels that the table itself declares, by column; ``notes`` say what
-    was left out on the way.
+    was left out on the way; ``sparse`` tables (workbooks) hold no rows that are blank at their end.
     """
 
     label: str
@@ -45,6 +49,39 @@ class Batches:
     spaced: bool = False
     ordered: dict[str, list[str]] | None = None
     notes: tuple[str, ...] = ()
+    sparse: bool = False
+
+    def stated(self, rows: int | None) -> Batches:
+        """The records under a schema: in a sparse table, so many as the schema states.
+
+        A record whose cells are all blank is a record. InputError where the schema states none.
+        """
+        if not self.sparse:
+            return self
+        if rows is None:
+            raise InputError(
+                "A workbook does not tell blank rows at its end from none: state the number of "
+                'rows in the schema ("rows"), or save the sheet as CSV.'
+            )
+        return replace(self, arrays=self._padded(rows))
+
+    def _padded(self, rows: int) -> Iterator[list[pa.Array]]:
+        n = 0
+        for arrays in self.arrays:
+            n += len(arrays[0])
+            yield arrays
+        if n < rows:
+            yield [pa.nulls(rows - n, pa.string()) for _ in self.names]
+
+    def filled(self) -> Batches:
+        """Without a sparse table's blank rows, which are no records where nothing is stated."""
+        return replace(self, arrays=map(_filled, self.arrays)) if self.sparse else self
+
+
+def _filled(arrays: list[pa.Array]) -> list[pa.Array]:
+    words = [pc.not_equal(pc.fill_null(array, ""), "") for array in arrays]
+    some = np.logical_or.reduce([w.to_numpy(zero_copy_only=False) for w in words])
+    return [array.filter(pa.array(some)) for array in arrays]
 
 
 class _Growing:
@@ -179,7 +216,10 @@ def batch_codes(
     """The codes of one batch, column by column."""
     for place, code in zip(places, coders, strict=True):
         words, index = _words(arrays[place], batches.names[place], batches.spaced)
-        yield look_up(code(words), index.to_numpy(zero_copy_only=False))
+        codes = look_up(code(words), index.to_numpy(zero_copy_only=False))
+        if codes.dtype == np.uint8 and (codes == REFUSED).any():
+            raise without_number(batches.names[place])
+        yield codes
 
 
 def _words(array: pa.Array, name: str, spaced: bool) -> tuple[list[str], Any]:
@@ -205,16 +245,14 @@ def _finished(tallies: list[Tally], n: int) -> Iterator[RawColumn]:
             yield one.finish()
 
 
-# Python's own reader refuses longer ones too; a quote that is never closed makes such a cell.
-LONGEST_CELL = 1 << 17
+# A quote that is never closed makes such a cell.
+LONGEST_PLAIN = 1 << 17
 
 
 def _plain(word: str) -> str:
     """A cell of a text file without its outer blanks."""
     word = word.strip()
-    if word.startswith('"') or len(word) > LONGEST_CELL:
-        raise NotPlain
-    if "\0" in word:
+    if word.startswith('"') or len(word) > LONGEST_PLAIN:
         raise NotPlain
     return word
 
@@ -233,20 +271,41 @@ def _encodable(array: pa.Array, name: str) -> Any:
 
 
 def _texts(dictionary: pa.Array, name: str) -> list[str]:
-    """Every distinct value as the text that becomes its level's label."""
+    """Every distinct value as the text that becomes its level's label.
+
+    A value has one text whatever else its column holds: its type may follow from the others.
+    """
     kind = dictionary.type
     if pa.types.is_floating(kind):
-        return [_shortest(value) for value in dictionary.to_pylist()]
+        return ["" if v is None or v != v else number_text(v) for v in dictionary.to_pylist()]
     if pa.types.is_boolean(kind):
         return ["" if v is None else str(v).lower() for v in dictionary.to_pylist()]
+    if pa.types.is_decimal(kind):
+        return ["" if v is None else decimal_text(v) for v in dictionary.to_pylist()]
     try:
         words = pc.cast(dictionary, pa.string()).to_pylist()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise DataError(_NO_LEVELS.format(show(name), kind)) from None
+    if pa.types.is_timestamp(kind):
+        words = [None if w is None else _FRACTION.sub(_shorter, w) for w in words]
     return ["" if word is None else word for word in words]
 
 
-def _shortest(value: float | None) -> str:
-    if value is None or value != value:
-        return ""
-    return repr(float(value)).removesuffix(".0")
+# What follows the seconds of a time: as many digits as its type has.
+_FRACTION = re.compile(r"(\.\d*?)0+(?=Z?$)")
+
+
+def _shorter(fraction: re.Match[str]) -> str:
+    return fraction[1] if len(fraction[1]) > 1 else ""
+
+
+def number_text(value: float) -> str:
+    """A float as a person would type it: whole ones as whole numbers write themselves."""
+    if value.is_integer() and abs(value) < _WHOLE:
+        return str(int(value))
+    return repr(value)
+
+
+def decimal_text(value: Decimal) -> str:
+    """A decimal number without the zeros that only its column's scale puts there."""
+    return f"{value.normalize():f}" if value.is_finite() else ""

@@ -1,11 +1,16 @@
-"""How close a learned graph is to the true one: skeleton, directions, edge classes.
+"""How close a learned graph is to the true one: edge classes, their counts, scores.
 
 The true graph enters as its CPDAG, which is all that observational data can tell.
+
+One rule says what is counted (:func:`classify`, :func:`count`): a pair is found (with its mark as
+the truth has it, with a direction claimed that no such data tell, or turned round), invented,
+missed, or not tested to the end, which is neither found nor invented nor missed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -33,7 +38,7 @@ SCORES = {"skeleton_f1": "skeleton F1", "directed_f1": "directed F1", "shd": "SH
 
 
 @dataclass(frozen=True)
-class Metrics:
+class Scores:
     """Skeleton precision, recall and F1; F1 of edges with their marks; SHD between CPDAGs.
 
     ``directed_f1`` counts an edge as right only if its mark (direction, or undirected) is that of
@@ -46,10 +51,57 @@ class Metrics:
     precision: float
     recall: float
     shd: int
+
+
+@dataclass(frozen=True)
+class Metrics(Scores):
+    """Scores of a graph as it stands, every link in it counted, with the numbers behind them.
+
+    Where a run ended early that includes pairs not tested to the end: :class:`Counts` leaves those
+    apart.
+    """
+
     correct: int
     wrong_direction: int
     extra: int
     missed: int
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What became of every pair that the truth or the result joins, each counted once.
+
+    ``found`` true links, whatever their mark; of them ``turned`` carry another mark than the
+    truth's and ``claimed`` a right arrow that the truth's CPDAG leaves open. ``untested`` pairs
+    were not tested to the end; ``untested_true`` of them are true links. Always
+    found + missed + untested_true = true.
+    """
+
+    true: int
+    found: int
+    turned: int
+    claimed: int
+    invented: int
+    missed: int
+    untested: int
+    untested_true: int
+
+    @property
+    def learned(self) -> int:
+        """Links that were tested to the end and stayed."""
+        return self.found + self.invented
+
+    @property
+    def scores(self) -> Scores:
+        """Scores of the links tested to the end alone: what was not tested was not found."""
+        right = self.found - self.turned - self.claimed
+        return Scores(
+            skeleton_f1=_f1(self.found, self.learned, self.true),
+            directed_f1=_f1(right, self.learned, self.true),
+            precision=_ratio(self.found, self.learned),
+            recall=_ratio(self.found, self.true),
+            shd=self.learned - right + self.missed + self.untested_true,
+        )
 
 
 def _ratio(part: int, whole: int) -> float:
@@ -92,24 +144,35 @@ def classify(
     return classes
 
 
+def count(classes: Mapping[tuple[int, int], EdgeClass], truth: Adjacency) -> Counts:
+    """The pairs of :func:`classify` counted; ``truth`` (d, d) as it was given there."""
+    of = Counter(classes.values())
+    turned, claimed = of[EdgeClass.WRONG_DIRECTION], of[EdgeClass.CLAIMED]
+    open_true = (
+        kind is EdgeClass.UNTESTED and bool(truth[i, j] or truth[j, i])
+        for (i, j), kind in classes.items()
+    )
+    return Counts(
+        true=int(np.count_nonzero(np.triu(truth | truth.T, 1))),
+        found=of[EdgeClass.CORRECT] + turned + claimed,
+        turned=turned,
+        claimed=claimed,
+        invented=of[EdgeClass.EXTRA],
+        missed=of[EdgeClass.MISSED],
+        untested=of[EdgeClass.UNTESTED],
+        untested_true=sum(open_true),
+    )
+
+
 def compare(learned: Adjacency, truth: Adjacency) -> Metrics:
     """Metrics of one CPDAG matrix against another; both (d, d) boolean, same order of nodes."""
-    counts = dict.fromkeys(EdgeClass, 0)
-    for kind in classify(learned, truth).values():
-        counts[kind] += 1
-    right, turned = counts[EdgeClass.CORRECT], counts[EdgeClass.WRONG_DIRECTION]
-    extra, missed = counts[EdgeClass.EXTRA], counts[EdgeClass.MISSED]
-    found, true, hits = right + turned + extra, right + turned + missed, right + turned
+    counts = count(classify(learned, truth), truth)
     return Metrics(
-        skeleton_f1=_f1(hits, found, true),
-        directed_f1=_f1(right, found, true),
-        precision=_ratio(hits, found),
-        recall=_ratio(hits, true),
-        shd=turned + extra + missed,
-        correct=right,
-        wrong_direction=turned,
-        extra=extra,
-        missed=missed,
+        **vars(counts.scores),
+        correct=counts.found - counts.turned,
+        wrong_direction=counts.turned,
+        extra=counts.invented,
+        missed=counts.missed,
     )
 
 

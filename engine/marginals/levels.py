@@ -37,7 +37,7 @@ def _merge(data: Dataset, most: int) -> Dataset:
         runs = [np.flatnonzero(group == g) for g in range(group[-1] + 1)]
         levels.append(tuple(_run_name(names[r[0]], names[r[-1]]) for r in runs))
     codes.flags.writeable = False
-    return replace(data, codes=codes, levels=tuple(levels))
+    return replace(data, codes=codes, levels=tuple(levels), schema=None)  # it was charged before
 
 
 def _run_name(first: str, last: str) -> str:

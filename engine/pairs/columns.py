@@ -14,7 +14,7 @@ from engine.randomness import Randomness
 MIN_ROWS = 10
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Pair:
     """Two columns (n,) mapped from their public bounds to [-1, 1]; what lies outside is cut off."""
 

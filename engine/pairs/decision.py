@@ -82,8 +82,15 @@ class Decision(Diagnostics):
     release: str
     protects: str
 
+    @property
+    def forward(self) -> bool:
+        """Whether the first column is the cause; the names in ``direction`` may hold an arrow."""
+        if self.direction is None:
+            return False
+        return self.scores[0] > 0 if len(self.scores) == 1 else self.scores[1] > self.scores[0]
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Residuals:
     """The test half: x', y', and what each regression leaves of the other column (m,)."""
 

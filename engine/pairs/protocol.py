@@ -37,7 +37,7 @@ TUNING_SHARE = 0.1  # of epsilon, where lambda and the width are chosen from the
 IQR_PARTS = 3  # two noisy distances and the release: Dwork and Lei's (3 epsilon, delta)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Terms:
     """What is released of which pair, and what it may cost.
 
@@ -248,9 +248,10 @@ def _by_iqr(terms: Terms, rest: Residuals, setting: Setting, epsilon: float) -> 
     kept = [part for part in parts if part is not None]
     if len(kept) < 4:
         return terms.decide(None, (), 1 / step, 0.5)
-    gap = kept[2] + kept[3] - kept[0] - kept[1]
+    scores = kept[0] + kept[1], kept[2] + kept[3]
+    gap = scores[1] - scores[0]
     sure = iqr_direction_probability(abs(gap), 1 / step)
-    return terms.decide(gap, (kept[0] + kept[1], kept[2] + kept[3]), 1 / step, sure)
+    return terms.decide(gap, scores, 1 / step, sure)
 
 
 def _iqr_difference(terms: Terms, reach: Reach, epsilon: float) -> Decision:

@@ -16,6 +16,7 @@ FORMULAS = {
     "rising": "ε₀ 10^(k/I), ours",
 }
 OURS = "rising"
+SMALLEST, LARGEST = 1e-9, 1e7  # of a total and of an initial ε, as algorithms declare them
 
 
 @dataclass(frozen=True)
@@ -39,10 +40,13 @@ class Growth:
 def growths(total: float, initial: float) -> list[Growth]:
     """Every increment from ``initial`` on under a total.
 
-    Raises InputError for numbers that are not above 0, or where no increment affords an iteration.
+    Raises InputError for numbers that are out of bounds, or where no increment affords an
+    iteration.
     """
-    if not (total > 0 and initial > 0):
-        raise InputError("The total and the initial ε must be above 0.")
+    if not all(SMALLEST <= number <= LARGEST for number in (total, initial)):
+        raise InputError(
+            f"The total and the initial ε must be at least {SMALLEST:g} and at most {LARGEST:g}."
+        )
     found = [_growth(total, initial, kind) for kind in INCREMENTS]
     if not any(growth.epsilons for growth in found):
         raise InputError(f"A total of {total:g} affords no iteration that starts at {initial:g}.")

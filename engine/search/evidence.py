@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Protocol
 
 from engine.data.dataset import Dataset
 from engine.params import ParameterError
@@ -13,10 +13,56 @@ from engine.randomness import Randomness
 from engine.search.parameters import PrivateParameters
 from engine.search.scores import Scores
 from engine.search.skeleton import Query
-from engine.session import Session
-from engine.statistics.kinds import LIKELIHOOD, RANK
-from engine.statistics.rank import critical_z, p_sensitivity, rank_sensitivity
+from engine.session import Session, compared
+from engine.statistics.rank import critical_z, p_sensitivity
+from engine.statistics.registry import BOUNDED
 from engine.tables.subsample import draw
+
+
+class Noise(Protocol):
+    """What is put on a value that is released, and what that costs.
+
+    Noise is calibrated to ``unit`` and ``epsilon``; ``sensitivity`` is the one that is charged.
+    """
+
+    def event(self, sensitivity: float, unit: float, epsilon: float) -> Event:
+        """What :meth:`draw` charges."""
+        ...
+
+    def draw(
+        self,
+        session: Session,
+        value: float,
+        sensitivity: float,
+        unit: float,
+        epsilon: float,
+        **told: Any,
+    ) -> float:
+        """The noisy value, by a mechanism that gets ``told`` as it is."""
+        ...
+
+
+class LaplaceNoise:
+    """Laplace(unit / epsilon), as the papers put it."""
+
+    def event(self, sensitivity: float, unit: float, epsilon: float) -> Event:
+        """What :meth:`draw` charges."""
+        return LaplaceEvent(sensitivity, unit / epsilon)
+
+    def draw(
+        self,
+        session: Session,
+        value: float,
+        sensitivity: float,
+        unit: float,
+        epsilon: float,
+        **told: Any,
+    ) -> float:
+        """The noisy value."""
+        return laplace(session, value, sensitivity=sensitivity, scale=unit / epsilon, **told)
+
+
+LAPLACE = LaplaceNoise()
 
 
 class Evidence:
@@ -35,17 +81,20 @@ class Evidence:
     # The oracle reads no data; a token unit keeps its noise below any comparison.
     _ORACLE_SENSITIVITY = 1e-12
 
-    def __init__(self, data: Dataset, params: PrivateParameters, perturbed: str):
-        if params.statistic in LIKELIHOOD:
+    def __init__(
+        self, data: Dataset, params: PrivateParameters, perturbed: str, noise: Noise = LAPLACE
+    ):
+        if params.test.aggregated:
             raise ParameterError(
-                f"{params.statistic} has no bounded sensitivity for this algorithm: "
-                f"choose {' or '.join(RANK)}."
+                f"{params.test.key} has no bounded sensitivity for this algorithm: "
+                f"choose {' or '.join(BOUNDED)}."
             )
-        if perturbed == "p" and params.cutoff > 0.5:
-            raise ParameterError("threshold must be at most 0.5: a rank test's p never exceeds it.")
-        self.scores = Scores(data, params.statistic, params.guarantee)
+        largest = params.test.largest_p
+        if perturbed == "p" and params.cutoff > largest:
+            raise ParameterError(f"threshold must be at most {largest}: p never exceeds it here.")
+        self.scores, self._noise = Scores(data, params.test, params.guarantee), noise
         self.perturbed, self.strict, self.threshold = perturbed, params.strict, params.cutoff
-        self._statistic, self._cardinalities, self._n = params.statistic, data.cardinalities, data.n
+        self._test, self._cardinalities, self._n = params.test, data.cardinalities, data.n
 
     @property
     def noisy_name(self) -> str:
@@ -63,7 +112,7 @@ class Evidence:
         result = self.scores.full(q) if rows is None else self.scores.on(rows, q)
         if self.perturbed == "p":
             return result.p if result.testable else 0.0
-        return -abs(result.statistic) if result.testable else -math.sqrt(_largest_z2(self._n))
+        return -abs(result.statistic) if result.testable else -self._test.largest(self._n)
 
     def cutoff(self, tweak: float = 0.0) -> float:
         """What evidence is compared with: the threshold lowered by ``tweak`` on the p scale."""
@@ -75,7 +124,7 @@ class Evidence:
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
         """The sensitivity that noise is calibrated to, for a score on n rows (default: all)."""
-        if self._statistic == "oracle":
+        if not self._test.reads_data:
             return self._ORACLE_SENSITIVITY
         z = self._z_sensitivity(q, self._n)
         full = z if self.perturbed == "z" else p_sensitivity(z)
@@ -91,53 +140,61 @@ class Evidence:
         Published scores have no useful global sensitivity; what holds is their range: p lies in
         [0, 1/2], and |z| is at most the root of the largest weight.
         """
-        if self._statistic == "oracle":
+        if not self._test.reads_data:
             return 0.0
         if self.strict:
             return 1.0
-        span = 0.5 if self.perturbed == "p" else math.sqrt(_largest_z2(n or self._n))
+        p, test = self.perturbed == "p", self._test
+        span = test.largest_p if p else test.largest(n or self._n)
         return max(1.0, span / self.noise_sensitivity(Query(q.x, q.y, ()), n))
 
     def _z_sensitivity(self, q: Query, n: int) -> float:
         if self.strict:
             x, y = self._cardinalities[q.x], self._cardinalities[q.y]
-            return rank_sensitivity(self._statistic, n, x, y, conditional=bool(q.given))
-        if self._statistic == "spearman":
-            # Preprint, theorems 8 and 9, with the schema's number k of strata.
-            k = math.prod(self._cardinalities[c] for c in q.given)
-            # 30 / sqrt(n) without a set (Theorem 8); 31 sqrt(k / (n - k)) with one (Theorem 9).
-            return 31 * math.sqrt(k / (n - k)) if q.given and k < n else 30 / math.sqrt(n)
-        # Priv-PC calibrates every order to the unconditional replace-one bound.
-        return 6.0 / math.sqrt(n)
+            return self._test.sensitivity(n, x, y, conditional=bool(q.given))
+        strata = math.prod(self._cardinalities[c] for c in q.given) if q.given else None
+        return self._test.published_sensitivity(n, strata)
 
     def event(self, q: Query, epsilon: float, n: int | None = None) -> Event:
         """What :meth:`release` charges."""
         unit = self.noise_sensitivity(q, n)
-        return LaplaceEvent(self.defended_ratio(q, n) * unit, unit / epsilon)
+        return self._noise.event(self.defended_ratio(q, n) * unit, unit, epsilon)
 
     def release(
         self, session: Session, q: Query, epsilon: float, *, label: str, rows: Any = None
     ) -> tuple[float, float]:
-        """(released value, exact value): the evidence with Laplace noise for ``epsilon``."""
+        """(released value, exact value): the evidence with noise for ``epsilon``."""
         n = None if rows is None else rows.n
         raw, unit = self.of(q, rows), self.noise_sensitivity(q, n)
-        noisy = laplace(
-            session,
-            raw,
-            sensitivity=self.defended_ratio(q, n) * unit,
-            scale=unit / epsilon,
-            label=label,
-            order=q.order,
-        )
+        defended = self.defended_ratio(q, n) * unit
+        noisy = self._noise.draw(session, raw, defended, unit, epsilon, label=label, order=q.order)
         return noisy, raw
+
+    def conclude(
+        self,
+        session: Session,
+        kind: str,
+        q: Query,
+        noisy: float,
+        raw: float,
+    ) -> bool:
+        """Whether a released value says independent: above the cutoff. One step of the trace."""
+        cutoff = self.cutoff()
+        found = noisy > cutoff
+        if session.trace:
+            session.emit(
+                kind,
+                "independent" if found else "dependent",
+                reason=compared(self.noisy_name, noisy, cutoff),
+                query=q,
+                value=noisy,
+                threshold=cutoff,
+                internal={"exact": raw},
+            )
+        return found
 
     def gap(self, q: Query, rows: Any, tweak: float, epsilon: float) -> tuple[float, float, float]:
         """(evidence, cutoff, sensitivity) for a sparse vector run at ``epsilon``, which sees their
         (evidence - cutoff) / sensitivity."""
         n = None if rows is None else rows.n
         return self.of(q, rows), self.cutoff(tweak), self.noise_sensitivity(q, n)
-
-
-def _largest_z2(n: int) -> float:
-    """The largest z^2 a conditional rank test on n rows can reach: Kendall's w(n) < 9n/4."""
-    return 9 * n / 4

@@ -10,8 +10,9 @@ import numpy as np
 from engine.data.dataset import Dataset
 from engine.params import Parameters, param
 from engine.privacy.budget import PrivateBudget
+from engine.statistics.base import Statistic
 from engine.statistics.blocks import default_blocks, odd
-from engine.statistics.kinds import DEFAULT_THRESHOLD, LIKELIHOOD, RANK, STATISTICS
+from engine.statistics.registry import AGGREGATED, BOUNDED, STATISTICS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +22,7 @@ class SearchParameters(Parameters):
     statistic: str = param(
         "kendall",
         kind="choice",
-        choices=STATISTICS,
+        choices=tuple(STATISTICS),
         title="Independence test",
         help="Conditional Kendall's τ and Spearman's ρ read the levels as ordered; G² and χ² do "
         "not. The oracle asks the true graph (d-separation) instead of the data.",
@@ -54,11 +55,14 @@ class SearchParameters(Parameters):
     )
 
     @property
+    def test(self) -> Statistic:
+        """The statistic itself."""
+        return STATISTICS[self.statistic]
+
+    @property
     def cutoff(self) -> float:
         """The threshold as a number."""
-        if isinstance(self.threshold, str):
-            return DEFAULT_THRESHOLD[self.statistic]
-        return self.threshold
+        return self.test.threshold if isinstance(self.threshold, str) else self.threshold
 
     def order_limit(self, data: Dataset) -> int:
         """The largest order as a number, for n rows and d columns."""
@@ -88,7 +92,7 @@ class NoisyTestParameters(PrivateParameters):
         title="Perturbed score",
         help="Noise on the p-value, as published, or on |z|, which has a stronger signal. 'auto' "
         "is p in published mode and z in strict mode.",
-        when={"statistic": RANK},
+        when={"statistic": BOUNDED},
     )
     blocks: int | str = param(
         "auto",
@@ -100,13 +104,13 @@ class NoisyTestParameters(PrivateParameters):
         help="G² and χ² run in this many random blocks of rows (made odd). Strict: how many blocks "
         "find independence, a count that one record changes by 1. Published: the median p-value "
         "with its smooth sensitivity. 'auto' is n / 1000, at least 11.",
-        when={"statistic": LIKELIHOOD},
+        when={"statistic": AGGREGATED},
     )
 
     @property
     def cutoff(self) -> float:
         """The threshold as a number; inside blocks "auto" is :data:`BLOCK_THRESHOLD`."""
-        if isinstance(self.threshold, str) and self.statistic in LIKELIHOOD:
+        if isinstance(self.threshold, str) and self.test.aggregated:
             return BLOCK_THRESHOLD
         return super().cutoff
 

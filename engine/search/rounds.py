@@ -4,13 +4,48 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+from engine.data.dataset import Dataset
+from engine.privacy.budget import PrivateBudget, shares
 from engine.privacy.events import Event
+from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import AboveThreshold
 from engine.search.evidence import Evidence
 from engine.search.skeleton import Query
 from engine.session import Session
+
+
+@dataclass(frozen=True)
+class RoundBudget:
+    """How a strict total is shared among sparse vector rounds: equally, by public facts alone.
+
+    ``per_pair`` rounds are planned for each pair of variables, and one more, because the last goes
+    unanswered; a round is ``steps`` pure steps of equal epsilon.
+    """
+
+    per_pair: float
+    steps: int = 1
+
+    def rounds(self, data: Dataset) -> int:
+        """How many rounds are planned."""
+        return math.ceil(self.per_pair * data.d * (data.d - 1) / 2) + 1
+
+    def ledger(self, data: Dataset, params: PrivateBudget) -> Ledger:
+        """Strict: the cap, under the composition that gives a round more. Published: no cap."""
+        if not params.strict:
+            return Ledger(delta=params.delta)
+        return Ledger(params.total, method=shares(params.total, self._steps(data))[0])
+
+    def epsilon(self, data: Dataset, params: PrivateBudget) -> float:
+        """One round's: ``epsilon`` itself if published, an equal share of the total if strict."""
+        if not params.strict:
+            return params.epsilon
+        return self.steps * shares(params.total, self._steps(data))[1]
+
+    def _steps(self, data: Dataset) -> int:
+        return self.steps * self.rounds(data)
 
 
 class Rounds:

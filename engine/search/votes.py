@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
+from engine.params import ParameterError
 from engine.privacy.events import Event, SmoothEvent
 from engine.privacy.mechanisms import smooth_beta, smooth_laplace
 from engine.randomness import Randomness
-from engine.search.evidence import Evidence
+from engine.search.evidence import LAPLACE, Evidence, Noise
 from engine.search.parameters import NoisyTestParameters
 from engine.search.scores import Scores
 from engine.search.skeleton import Query
 from engine.session import Session
 from engine.statistics.blocks import Blocks, smooth_sensitivity_of_median, votes
-from engine.statistics.kinds import LIKELIHOOD
+from engine.statistics.registry import BOUNDED
 
 
 class VoteEvidence(Evidence):
@@ -29,10 +30,16 @@ class VoteEvidence(Evidence):
     share of votes asked for.
     """
 
-    def __init__(self, data: Dataset, params: NoisyTestParameters, randomness: Randomness):
-        self.scores = Scores(data, params.statistic, "published")
+    def __init__(
+        self,
+        data: Dataset,
+        params: NoisyTestParameters,
+        randomness: Randomness,
+        noise: Noise = LAPLACE,
+    ):
+        self.scores, self._noise = Scores(data, params.test, "published"), noise
         self.perturbed, self.strict, self.threshold = "votes", params.strict, params.cutoff
-        self._statistic, self._n = params.statistic, data.n
+        self._test, self._n = params.test, data.n
         self._count = params.block_count(data.n)
         self._dealt = self._deal(data.n, randomness)
         self._kept: dict[Query, NDArray[np.float64]] = {}
@@ -54,9 +61,9 @@ class VoteEvidence(Evidence):
     def p_values(self, q: Query, rows: Any = None) -> NDArray[np.float64]:
         """Each block's p-value; those of the run's own blocks are kept."""
         if rows is not None and rows is not self._dealt:
-            return cast(Blocks, rows).p_values(q.x, q.y, q.given, self._statistic)
+            return cast(Blocks, rows).p_values(q.x, q.y, q.given, self._test)
         if q not in self._kept:
-            self._kept[q] = self._dealt.p_values(q.x, q.y, q.given, self._statistic)
+            self._kept[q] = self._dealt.p_values(q.x, q.y, q.given, self._test)
         return self._kept[q]
 
     def cutoff(self, tweak: float = 0.0) -> float:
@@ -139,9 +146,22 @@ class MedianEvidence(VoteEvidence):
 
 
 def evidence_of(
-    data: Dataset, params: NoisyTestParameters, perturbed: str, randomness: Randomness
+    data: Dataset,
+    params: NoisyTestParameters,
+    randomness: Randomness,
+    noise: Noise = LAPLACE,
 ) -> Evidence:
-    """The evidence of the chosen test: rank scores, or the aggregate of G2 and chi2 by blocks."""
-    if params.statistic not in LIKELIHOOD:
-        return Evidence(data, params, perturbed)
-    return (VoteEvidence if params.strict else MedianEvidence)(data, params, randomness)
+    """The evidence of the chosen test: bounded scores, or the aggregate of the others by blocks.
+
+    ``noise`` is what :meth:`Evidence.release` puts on it; the median is defined with Laplace noise.
+    """
+    if not params.test.aggregated:
+        return Evidence(data, params, params.perturbed, noise)
+    if params.strict:
+        return VoteEvidence(data, params, randomness, noise)
+    if noise is not LAPLACE:
+        raise ParameterError(
+            f"{params.test.key} is published with Laplace noise alone here: choose strict, "
+            f"or {' or '.join(BOUNDED)}."
+        )
+    return MedianEvidence(data, params, randomness)

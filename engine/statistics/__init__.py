@@ -1,6 +1,8 @@
 """Conditional independence statistics of tables of counts, and their sensitivities."""
 
-from engine.statistics.rank import kendall_z, spearman_z
-from engine.statistics.score import score
+from engine.statistics.base import Score, Statistic
+from engine.statistics.kendall import kendall_z
+from engine.statistics.registry import STATISTICS
+from engine.statistics.spearman import spearman_z
 
-__all__ = ["kendall_z", "score", "spearman_z"]
+__all__ = ["STATISTICS", "Score", "Statistic", "kendall_z", "spearman_z"]

@@ -19,10 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.special import chdtrc
 
 from engine.data.distinct import mixed_radix_keys
-from engine.statistics.likelihood import likelihood_sums
+from engine.statistics.base import Statistic
 from engine.tables.rows import DENSE_CELLS, Rows
 from engine.tables.store import Store
 
@@ -70,13 +69,10 @@ class Blocks:
         return cls(Rows(codes, weights.astype(np.int64), cardinalities, picked.size), count)
 
     def p_values(
-        self, x: int, y: int, given: tuple[int, ...], statistic: str
+        self, x: int, y: int, given: tuple[int, ...], statistic: Statistic
     ) -> NDArray[np.float64]:
-        """Each block's G2 or chi2 p-value, shape (count,); 0 where a block can test nothing."""
-        table, block = self._tables(x, y, given)
-        value, dof = likelihood_sums(table, block, self.count, statistic == "chi2")
-        p = chdtrc(np.maximum(dof, 1), np.maximum(value, 0.0))
-        return np.where(dof > 0, p, 0.0)
+        """Each block's p-value, shape (count,); 0 where a block can test nothing."""
+        return statistic.block_p_values(*self._tables(x, y, given), self.count)
 
     def _tables(
         self, x: int, y: int, given: tuple[int, ...]

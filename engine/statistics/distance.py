@@ -10,29 +10,21 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.special import chdtri
-
-from engine.statistics.likelihood import likelihood_score
 
 # A batch of equal moves closes at most this share of the gap, so that the greedy choice is renewed
 # before it matters, and the last moves are single.
 BATCH_SHARE = 1 / 16
 
 
-def records_to_flip(table: NDArray[np.int64], alpha: float, limit: int) -> int:
-    """Signed distance of a table from the other side of "p > alpha": plus if p exceeds alpha now.
+def records_changed(
+    table: NDArray[np.int64], critical: float, independent: bool, limit: int
+) -> int:
+    """How many records the search changes until G2 is on the other side of its critical value.
 
     Each step takes the record whose removal, and puts it into the cell where its addition, moves
-    G2 most. Degrees of freedom stay those of the table given. At most ``limit``, which is also the
-    answer where no step helps or nothing can be tested (then with a minus: the edge stays).
+    G2 most. At most ``limit``, which is also the answer where no step helps.
     """
-    score = likelihood_score(table, "g2")
-    if not score.testable:
-        return -limit
-    critical = float(chdtri(score.dof or 1, alpha))
-    independent = score.p > alpha
-    changed = _greedy(np.array(table), critical, independent, limit)
-    return int(changed if independent else -changed)
+    return int(_greedy(np.array(table), critical, independent, limit))
 
 
 @njit(cache=True, nogil=True)

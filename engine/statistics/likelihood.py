@@ -1,15 +1,14 @@
-"""G2 and chi2 of a table of counts."""
+"""G2 and Pearson's chi2 of a table of counts, and their p-values block by block."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
-from numpy.typing import ArrayLike
-from scipy.special import chdtrc
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import chdtrc, chdtri
 
-from engine.statistics.kinds import Score, checked
+from engine.statistics.base import UNTESTABLE, Counts, Score, Statistic, checked
+from engine.statistics.distance import records_changed
 
 
 @njit(cache=True, nogil=True)
@@ -49,16 +48,51 @@ def likelihood_sums(table, group, count, pearson):  # type: ignore[no-untyped-de
     return value, dof
 
 
-def likelihood_score(table: ArrayLike, statistic: str) -> Score:
-    """G2 ("g2") or Pearson's X2 ("chi2") with its chi-square p-value.
+class Likelihood(Statistic):
+    """G2, or Pearson's X2 if ``pearson``, with its chi-square p-value.
 
     Degrees of freedom are (non-empty rows - 1)(non-empty columns - 1) summed over strata; with
-    none left the score is NaN.
+    none left the score is NaN. No useful bound on its sensitivity is known.
     """
-    counts = checked(table, "published")
-    one_group = np.zeros(len(counts), np.int64)
-    values, freedom = likelihood_sums(counts, one_group, 1, statistic == "chi2")
-    value, dof = float(values[0]), int(freedom[0])
-    if dof == 0:
-        return Score(math.nan, math.nan, 0)
-    return Score(value, float(chdtrc(dof, value)), dof)
+
+    threshold = 0.01
+    pearson: bool
+
+    def score(self, table: ArrayLike, variant: str = "published") -> Score:
+        """The sum over the strata; both variants are the same."""
+        counts = checked(table, variant)
+        one_group = np.zeros(len(counts), np.int64)
+        values, freedom = likelihood_sums(counts, one_group, 1, self.pearson)
+        value, dof = float(values[0]), int(freedom[0])
+        return Score(value, float(chdtrc(dof, value)), dof) if dof else UNTESTABLE
+
+    def block_p_values(self, table: Counts, block: Counts, count: int) -> NDArray[np.float64]:
+        """All blocks in one pass."""
+        value, dof = likelihood_sums(table, block, count, self.pearson)
+        p = chdtrc(np.maximum(dof, 1), np.maximum(value, 0.0))
+        return np.where(dof > 0, p, 0.0)
+
+
+class LikelihoodRatio(Likelihood):
+    """G2, with the distance that EM-PC takes for its utility."""
+
+    key, label, pearson = "g2", "G²", False
+
+    def records_to_flip(self, table: Counts, alpha: float, limit: int) -> int:
+        """By greedy search (:func:`engine.statistics.distance.records_changed`); degrees of freedom
+        stay those of the table. Where nothing can be tested -``limit``: the edge stays."""
+        score = self.score(table)
+        if not score.testable:
+            return -limit
+        critical, independent = float(chdtri(score.dof or 1, alpha)), score.p > alpha
+        changed = records_changed(table, critical, independent, limit)
+        return changed if independent else -changed
+
+
+class Pearson(Likelihood):
+    """Pearson's chi2."""
+
+    key, label, pearson = "chi2", "χ²", True
+
+
+G2, CHI2 = LikelihoodRatio(), Pearson()

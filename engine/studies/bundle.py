@@ -32,12 +32,16 @@ _README = """One run of the DP Causal Explorer.
 settings.json  what fixes the run
 versions.json  the engine and libraries that ran it
 requirements.txt  those libraries, for pip: other versions may round otherwise
-edges.csv      the learned graph (a CPDAG): "->" directed, "--" undirected
-graph.*        the same for other tools: {formats}
+edges.csv      the learned graph (a CPDAG): "->" directed, "--" undirected; "?" a pair that the run
+               did not test to the end: neither found nor ruled out, and without a direction
+graph.*        the links tested to the end, for other tools: {formats}
 ledger.json    every charge to the privacy budget, and the guarantee
 {more}
 {script}
 """
+
+_METRICS = """metrics.json   scores against the true graph, every pair in the graph as a link;
+               "tested": of the links tested to the end alone; "counts": what became of each pair"""
 
 _HEAD = '''"""{title}
 
@@ -134,12 +138,13 @@ def script(data: Dataset, result: RunResult, sample: int | None) -> tuple[str, s
 
 
 def edges_csv(result: RunResult) -> str:
-    """The learned graph, one line an edge."""
+    """The learned graph, one line an edge; a pair not tested to the end has the mark "?"."""
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(["from", "mark", "to"])
-    for i, j, kind in edges_of(result.matrix):
-        mark = "->" if kind == "directed" else "--"
+    marks = {"directed": "->", "undirected": "--"}
+    edges = [(i, marks[kind], j) for i, j, kind in edges_of(result.tested)]
+    for i, mark, j in edges + [(i, "?", j) for i, j in sorted(result.untested)]:
         rows.writerow([result.names[i], mark, result.names[j]])
     return out.getvalue()
 
@@ -164,14 +169,21 @@ def bundle(
         name: code,
     }
     if data.public:
-        files["metrics.json"] = _json(record["metrics"])
+        files["metrics.json"] = _json(_scores(record))
     for form in FORMATS.values():
-        files[f"graph.{form.extension}"] = form.write(result.names, result.matrix)
-    more = "metrics.json   scores against the true graph" if data.public else ""
+        files[f"graph.{form.extension}"] = form.write(result.names, result.tested)
+    more = _METRICS if data.public else ""
     what = f"{name:14} {'repeats the run and compares' if data.public else 'the same settings'}"
     formats = "; ".join(form.title for form in FORMATS.values())
     files["README.txt"] = _README.format(formats=formats, more=more, script=what)
     return _zipped(files | dict(extra or {}))
+
+
+def _scores(record: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What metrics.json holds of :func:`result_dict`."""
+    if record["metrics"] is None:
+        return None
+    return {**record["metrics"], "tested": record["metrics_tested"], "counts": record["counts"]}
 
 
 def _json(value: Any) -> str:

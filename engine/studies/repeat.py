@@ -6,7 +6,6 @@ For data whose truth is public only: every repetition on a person's own data wou
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,41 +15,25 @@ import numpy as np
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
+from engine.graphs.metrics import Counts
 from engine.runner import RunResult, run
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What one repetition found of ``true`` links, how many it invented; its (d, d) CPDAG.
-
-    ``waiting`` are links still in the graph that were not tested to the end: neither found nor
-    invented.
-    """
+    """What one repetition found, missed and invented, and its (d, d) CPDAG."""
 
     seed: int
-    true: int
-    found: int
-    invented: int
-    waiting: int
+    counts: Counts
     matrix: Adjacency
 
 
-def outcome_of(result: RunResult, data: Dataset) -> Outcome:
-    """A run on data with a truth, counted link by link, whatever the direction."""
-    if data.truth is None:
+def outcome_of(result: RunResult) -> Outcome:
+    """A run on public data with a truth, counted."""
+    if result.counts is None:
         raise InputError("There is no true graph to count against: choose a bundled network.")
     assert result.seed is not None  # the rows are public
-    true = truth_cpdag(data.truth, data.names)
-    kinds = Counter(classify(result.matrix, true, untested=result.untested).values())
-    return Outcome(
-        seed=result.seed,
-        true=data.truth.number_of_edges(),
-        found=kinds[EdgeClass.CORRECT] + kinds[EdgeClass.WRONG_DIRECTION],
-        invented=kinds[EdgeClass.EXTRA],
-        waiting=kinds[EdgeClass.UNTESTED],
-        matrix=result.matrix,
-    )
+    return Outcome(seed=result.seed, counts=result.counts, matrix=result.matrix)
 
 
 def repeated(
@@ -67,7 +50,7 @@ def repeated(
         result = run(key, data, seed=seed, trace=False, cancelled=cancelled, **params)
         if result.status == "cancelled":
             return
-        yield outcome_of(result, data)
+        yield outcome_of(result)
 
 
 @dataclass(frozen=True)
@@ -109,7 +92,8 @@ def point(epsilon: float, outcomes: Sequence[Outcome]) -> Point:
         low, middle, high = np.percentile(counts, [5, 50, 95])
         return float(low), float(middle), float(high)
 
-    found, invented = [o.found for o in outcomes], [o.invented for o in outcomes]
+    found = [o.counts.found for o in outcomes]
+    invented = [o.counts.invented for o in outcomes]
     return Point(epsilon, band(found), band(invented), len(outcomes))
 
 

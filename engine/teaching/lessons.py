@@ -11,20 +11,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.algorithms.priv_pc import PrivPCParameters
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.search.evidence import Evidence
 from engine.search.scores import Scores
+from engine.search.sieve import SieveParameters
 from engine.search.skeleton import Query
 from engine.session import Step
+from engine.statistics.oracle import ORACLE
 
 
 def evidence_of(data: Dataset, threshold: float, statistic: str = "kendall") -> Evidence:
     """Strict |z| evidence, as a private run sees a query."""
     if not data.public:
         raise InputError("Exact scores are shown for public data alone.")
-    params = PrivPCParameters(statistic=statistic, threshold=threshold)
+    params = SieveParameters(statistic=statistic, threshold=threshold)
     return Evidence(data, params, "z")
 
 
@@ -121,7 +122,7 @@ def strengths(
     data: Dataset, steps: Sequence[Step], epsilon: float, *, threshold: float = 0.1
 ) -> list[OrderStrength]:
     """One line an order of a perfect search's trace (``pc`` with ``statistic="oracle"``)."""
-    truth = Scores(data, "oracle", "published")
+    truth = Scores(data, ORACLE, "published")
     asked: dict[int, list[Query]] = {}
     for step in steps:
         if step.x is not None and step.y is not None:

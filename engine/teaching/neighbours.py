@@ -18,7 +18,8 @@ from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
 from engine.search.skeleton import Query
 from engine.session import Session
-from engine.statistics.rank import kendall_z, p_sensitivity, rank_score, rank_sensitivity
+from engine.statistics.kendall import KENDALL, kendall_z
+from engine.statistics.rank import p_sensitivity
 from engine.tables.store import store_of
 from engine.teaching.lessons import evidence_of, laplace_density
 
@@ -203,7 +204,7 @@ def counterexample(small: int = 40, large: int = 49_960) -> Counterexample:
     """What that record does to Kendall's published p-value, and to the strict |z|."""
     tables = one_record_apart(small, large)
     n = small + large
-    p = [rank_score(t, "kendall", "published").p for t in tables]
+    p = [KENDALL.score(t, "published").p for t in tables]
     z = [abs(kendall_z(t, "strict")) for t in tables]
     return Counterexample(
         tables=tables,
@@ -213,5 +214,5 @@ def counterexample(small: int = 40, large: int = 49_960) -> Counterexample:
             "Priv-PC's code, Φ(6/√n) − ½": p_sensitivity(6 / math.sqrt(n)),
             "CURATE's code, 0.36267/√n": 0.36267 / math.sqrt(n),
         },
-        bound=rank_sensitivity("kendall", n, 2, 2, conditional=True),
+        bound=KENDALL.sensitivity(n, 2, 2, conditional=True),
     )

@@ -75,12 +75,14 @@ class Exhibit:
 class Chance:
     """A way to release: its exact gap (above 0: first column), and what noise makes of it.
 
-    ``probability(epsilon)`` that the answer at a strict total names the first column as the cause.
+    ``gap(epsilon)`` is what a release at that strict total lays its noise over: a vote's blocks
+    change with epsilon. ``probability(epsilon)`` that the answer names the first column as the
+    cause.
     """
 
     name: str
     release: str
-    gap: float
+    gap: Callable[[float], float]
     probability: Callable[[float], float]
 
 
@@ -95,7 +97,10 @@ def _two_scores(shown: Exhibit, name: str) -> Chance:
     gap = backward - forward
     each = shown.setting.sensitivity(name, shown.rest.n, shown.rest.m)
     return Chance(
-        name, "scores", gap, lambda epsilon: direction_probability(gap, 2 * each / epsilon)
+        name,
+        "scores",
+        lambda epsilon: gap,
+        lambda epsilon: direction_probability(gap, 2 * each / epsilon),
     )
 
 
@@ -106,7 +111,7 @@ def _difference(shown: Exhibit) -> Chance:
     return Chance(
         "root_hsic",
         "difference",
-        gap,
+        lambda epsilon: gap,
         lambda epsilon: one_release_probability(gap, both / epsilon),
     )
 
@@ -128,7 +133,7 @@ def _iqr(shown: Exhibit) -> Chance:
         passed = math.prod(_above(reach - threshold, 1 / step) for reach in reaches)
         return 0.5 + passed * (iqr_direction_probability(gap, 1 / step) - 0.5)
 
-    return Chance("iqr", "scores", gap, probability)
+    return Chance("iqr", "scores", lambda epsilon: gap, probability)
 
 
 def _above(lead: float, scale: float) -> float:
@@ -149,7 +154,7 @@ def _vote(shown: Exhibit, ballot: Ballot) -> Chance:
     def probability(epsilon: float) -> float:
         return one_release_probability(margin(epsilon), MARGIN_SENSITIVITY / epsilon)
 
-    return Chance("vote", "vote", margin(1.0), probability)
+    return Chance("vote", "vote", margin, probability)
 
 
 def over_ridge(
@@ -180,7 +185,7 @@ def over_ridge(
 def agreement(chance: Chance, sign: float, epsilon: float) -> float:
     """Probability of the true direction (``sign``), or without a truth of the noiseless answer."""
     first = chance.probability(epsilon)
-    return first if (sign or chance.gap) > 0 else 1 - first
+    return first if (sign or chance.gap(epsilon)) > 0 else 1 - first
 
 
 # What a page shows ------------------------------------------------------------------------------
@@ -193,22 +198,26 @@ MOST_POINTS = 1_500  # of a scatter
 class Way:
     """One way to release, as numbers: see :class:`Chance`.
 
-    ``forward`` and ``backward`` are the exact scores (the vote: shares of blocks against the
-    direction), ``unit`` the noise scale of one released number at a total of 1. ``right`` are
-    probabilities at :data:`EPSILONS`.
+    ``scores`` are the exact ones of (first -> second, second -> first), None of a vote, which has
+    a margin alone; ``unit`` is the noise scale of one released number at a total of 1. ``gaps``,
+    above 0 where the first column looks like the cause, and the probabilities ``right`` are at
+    :data:`EPSILONS`.
     """
 
     name: str
     release: str
-    forward: float
-    backward: float
+    scores: tuple[float, float] | None
     unit: float
+    gaps: tuple[float, ...]
     right: tuple[float, ...]
 
-    @property
-    def gap(self) -> float:
-        """Above 0 where the first column looks like the cause."""
-        return self.backward - self.forward
+    def gap(self, epsilon: float) -> float:
+        """The gap at one of :data:`EPSILONS`."""
+        return self.gaps[EPSILONS.index(epsilon)]
+
+    def chance(self, epsilon: float) -> float:
+        """``right`` at one of :data:`EPSILONS`."""
+        return self.right[EPSILONS.index(epsilon)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,11 +249,17 @@ def picture(data: Dataset, setting: Setting, seed: int, ballot: Ballot) -> Pictu
 
 
 def _way(shown: Exhibit, chance: Chance) -> Way:
+    gaps = tuple(chance.gap(epsilon) for epsilon in EPSILONS)
     right = tuple(agreement(chance, shown.sign, epsilon) for epsilon in EPSILONS)
+    vote = chance.release == "vote"
+    scores = None if vote else shown.scores(chance.name)
+    return Way(chance.name, chance.release, scores, _unit(shown, chance), gaps, right)
+
+
+def _unit(shown: Exhibit, chance: Chance) -> float:
+    """The noise scale of one released number at a total of 1."""
     if chance.release == "vote":
-        return Way(chance.name, chance.release, 0.0, chance.gap, MARGIN_SENSITIVITY, right)
-    forward, backward = shown.scores(chance.name)
+        return MARGIN_SENSITIVITY
     if chance.name == "iqr":
-        return Way(chance.name, chance.release, forward, backward, float(IQR_PARTS), right)
-    each = 2 * shown.setting.sensitivity(chance.name, shown.rest.n, shown.rest.m)
-    return Way(chance.name, chance.release, forward, backward, each, right)
+        return float(IQR_PARTS)
+    return 2 * shown.setting.sensitivity(chance.name, shown.rest.n, shown.rest.m)

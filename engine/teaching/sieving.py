@@ -13,13 +13,15 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.algorithms.priv_pc import PrivPCParameters
 from engine.data.dataset import Dataset
 from engine.randomness import Randomness, illustration
 from engine.search.evidence import Evidence
 from engine.search.scores import Scores
+from engine.search.sieve import SieveParameters
 from engine.search.skeleton import Query
+from engine.statistics.oracle import ORACLE
 from engine.statistics.rank import critical_z
+from engine.statistics.registry import STATISTICS
 from engine.theory import sieve_epsilon, sieve_errors
 
 MOST_QUERIES = 3_000  # scores that are shown
@@ -45,7 +47,7 @@ class Sieve:
 
     def evidence(self, data: Dataset) -> Evidence:
         """The engine's view of a query under these settings."""
-        params = PrivPCParameters(
+        params = SieveParameters(
             statistic=self.statistic,
             guarantee=self.guarantee,
             score=self.scale,
@@ -132,7 +134,7 @@ def exact_scores(data: Dataset, statistic: str, guarantee: str, scale: str) -> t
 
     Both of shape (queries,), in the order of :func:`queries`.
     """
-    scores = Scores(data, statistic, guarantee)
+    scores = Scores(data, STATISTICS[statistic], guarantee)
     every = queries(data.d)
     found = [scores.full(q) for q in every]
     if scale == "p":
@@ -141,7 +143,7 @@ def exact_scores(data: Dataset, statistic: str, guarantee: str, scale: str) -> t
         values = [abs(s.statistic) if s.testable else math.nan for s in found]
     truth = np.full(len(every), np.nan)
     if data.truth is not None:
-        oracle = Scores(data, "oracle", "published")
+        oracle = Scores(data, ORACLE, "published")
         truth = np.array([float(oracle.full(q).p > 0.25) for q in every])
     return np.array(values), truth
 

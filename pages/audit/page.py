@@ -8,7 +8,7 @@ from engine import InputError
 from engine.audit.survey import Subject, subjects
 from engine.registry import ALGORITHMS
 from pages.audit.membership import membership_view
-from pages.audit.state import HEADLINE, AuditJob, begin, example, forget, job
+from pages.audit.state import HEADLINE, JOB, AuditJob, example
 from pages.audit.view import (
     NEIGHBOURS,
     growth_view,
@@ -33,11 +33,11 @@ def main() -> None:
     )
     with st.sidebar:
         attack_form()
-    current = job()
+    current = JOB.job()
     if current is None:
         finished()
     elif current.running:
-        live()
+        JOB.watch(key="audit-stop", more=underway)
     else:
         ended(current)
 
@@ -57,29 +57,13 @@ def attack_form() -> None:
     st.caption(f"{pairs[name].pair.words or NEIGHBOURS.get(name, name)}.")
     runs = st.select_slider("Runs on each side", RUNS, value=150, key="audit-runs")
     if st.button("Attack", type="primary", width="stretch", key="audit-go"):
-        begin(pairs[name], int(runs))
-
-
-@st.fragment(run_every=1.0)
-def live() -> None:
-    """The attack that goes on; when it has ended, the whole page is drawn anew."""
-    current = job()
-    if current is None or not current.running:
-        st.rerun()
-    elif current.place:
-        st.info(f"Waiting in line, place {current.place}.", icon=":material/hourglass_empty:")
-    else:
-        underway(current)
+        what = f"the attack on {title_of(key)}, {promise(kind or kinds[0])}"
+        JOB.begin(AuditJob(pairs[name], int(runs), what))
 
 
 def underway(current: AuditJob) -> None:
-    """Progress, a stop button, and the bound so far."""
-    latest = current.latest
-    done = 0 if latest is None else latest.runs
-    st.progress(done / current.runs, f"{done:,} of {current.runs:,} runs on each side")
-    if st.button("Stop", key="audit-stop"):
-        current.cancel()
-    if latest is not None:
+    """The bound so far."""
+    if (latest := current.latest) is not None:
         growth_view(current.subject.algorithm.key, current.growth, latest.claimed, key="audit-live")
 
 
@@ -95,7 +79,7 @@ def ended(current: AuditJob) -> None:
     if line.replayed is not None:
         st.markdown("**Replay.** How far one person moved each input, of what was paid for:")
         replay_view([line], key="audit-ended-replay")
-    st.button("Back to the finished example", key="audit-back", on_click=forget)
+    st.button("Back to the finished example", key="audit-back", on_click=JOB.forget)
 
 
 def finished() -> None:

@@ -1,4 +1,4 @@
-"""An audit in a thread of its own, and the finished example that the page opens on."""
+"""An audit that goes on, and the finished example that the page opens on."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import streamlit as st
 from engine.audit.lines import read_lines
 from engine.audit.measure import Measured
 from engine.audit.survey import Line, Subject, audit
-from pages.shell.lifetime import Present, here
-from pages.shell.task import Task
+from pages.shell.job import Job, Slot
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "audit.json"
 HEADLINE = "curate_pc/published/strata"
-_JOB = "audit_job"
 
 
-class AuditJob(Task):
+class AuditJob(Job):
     """One subject under attack: the bound as it grows, and the line when it is finished."""
 
-    def __init__(self, subject: Subject, runs: int, present: Present):
-        super().__init__(present)
-        self.subject, self.runs = subject, runs
+    share = 0.0
+
+    def __init__(self, subject: Subject, runs: int, what: str):
+        super().__init__()
+        self.subject, self.runs, self.what = subject, runs, what
         self.growth: list[tuple[int, float]] = []
         self.latest: Measured | None = None
         self.line: Line | None = None
@@ -32,34 +32,21 @@ class AuditJob(Task):
         """Runs and replays of the subject."""
         self.line = audit(self.subject, self.runs, cancelled=self.stopped, watch=self._look)
 
+    def so_far(self) -> list[str]:
+        """Runs so far."""
+        done = 0 if self.latest is None else self.latest.runs
+        return [f"{done:,} of {self.runs:,} runs on each side"]
+
     def _look(self, subject: Subject, measured: Measured) -> None:
-        self.latest = measured
+        self.latest, self.share = measured, measured.runs / self.runs
         self.growth.append((measured.runs, measured.epsilon))
         time.sleep(0)  # lets the pages draw
+
+
+JOB: Slot[AuditJob] = Slot("audit_job")
 
 
 @st.cache_data(show_spinner=False)
 def example() -> dict[str, Line]:
     """The finished audit that comes with the project, by key."""
     return read_lines(str(EXAMPLE))
-
-
-def begin(subject: Subject, runs: int) -> None:
-    """Start an audit; one that still goes on is stopped."""
-    last = job()
-    if last is not None:
-        last.cancel()
-    started = AuditJob(subject, runs, here())
-    st.session_state[_JOB] = started
-    started.start()
-
-
-def job() -> AuditJob | None:
-    """The audit that goes on, or that ended last."""
-    found: AuditJob | None = st.session_state.get(_JOB)
-    return found
-
-
-def forget() -> None:
-    """Go back to the example."""
-    st.session_state.pop(_JOB, None)

@@ -2,51 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
-from pages.shell.address import arrived, draft_query, fill, source_query, write
+from engine.params import Parameters
+from engine.score.increments import LARGEST
+from pages.shell import fields as declare
+from pages.shell.address import kept_fields
 from pages.shell.drafts import Draft, drafted_source, kept
-from pages.shell.fields import number, radio, seed
-from pages.shell.settings import Settings, filled
+from pages.shell.fields import choice, defaults, slider, spec_of
+from pages.shell.form import number, parameter, seed
+from pages.shell.settings import MOST_SEED, Settings, filled
 
-ROWS = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000)
-FRESH: Mapping[str, Any] = {
-    **{"guarantee": "published", "epsilon": 20.0, "seed": 0},
-    **{"beta1": 0.2, "beta2": 0.4, "threshold": 0.05, "rows": 100_000},
-    **{"total": 10.0, "initial": 0.1},
-}
-ALLOWED: Mapping[str, Sequence[Any]] = {
-    "guarantee": ("published", "strict", ""),
-    "seed": (0, 2**53),
-    "beta1": (0.0, 1.0),
-    "beta2": (0.0, 1.0),
-    "threshold": (0.01, 0.3),
-    "rows": ROWS,
-}
+
+@dataclass(frozen=True, kw_only=True)
+class Fields(Parameters):
+    """The Budget page's settings, kept over changes of page and in its address.
+
+    Numbers beyond what a total can be are refused in words where they are used.
+    """
+
+    guarantee: str = choice("published", "Guarantee", ("published", "strict"))
+    epsilon: float = declare.number(20.0, "Total ε", -LARGEST, LARGEST)
+    seed: int = declare.number(0, "Noise seed", 0, MOST_SEED)
+    beta1: float = slider(0.2, "Margin β₁", 0.0, 1.0, 0.05)
+    beta2: float = slider(0.4, "Margin β₂", 0.0, 1.0, 0.05)
+    threshold: float = slider(0.05, "Threshold T", 0.01, 0.3, 0.01)
+    rows: int = declare.among(
+        100_000,
+        "Rows n",
+        (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000),
+    )
+    total: float = declare.number(10.0, "Total ε of the descent", -LARGEST, LARGEST)
+    initial: float = declare.number(0.1, "Initial ε₀", -LARGEST, LARGEST)
 
 
 def draft() -> Draft:
-    """The Budget page's settings, kept over changes of page and in its address."""
+    """What the fields show."""
     if drafted_source().own:  # what runs on a person's own data by default must be defended
-        return kept("budget_own_draft", {**FRESH, "guarantee": "strict", "epsilon": 0.5})
-    form = kept("budget_draft", dict(FRESH))
-    if (query := arrived("budget")) is not None:
-        fill("budget", query, form, FRESH, ALLOWED)
-    return form
+        fresh = defaults(Fields) | {"guarantee": "strict", "epsilon": 0.5}
+        return kept("budget_own_draft", fresh)
+    return kept_fields("budget", Fields)
 
 
-def keep_address(d: Draft) -> None:
-    """Write what the fields show into the address."""
-    write("budget", source_query() | draft_query("budget", d, FRESH))
+def field(d: Draft, name: str) -> None:
+    """Show one field."""
+    parameter(spec_of(Fields, name), d, key="budget")
+
+
+def typed(d: Draft, name: str, help: str = "") -> None:
+    """Show one field that is typed."""
+    number(d, name, spec_of(Fields, name).title, key=f"budget-{name}", help=help)
 
 
 def fields() -> Draft:
     """Show the fields; returns the draft."""
     d = draft()
-    radio(d, "guarantee", "Guarantee", ["published", "strict"], key="budget-guarantee")
-    about = "The total of the whole run in both modes."
-    number(d, "epsilon", "Total ε", key="budget-epsilon", help=about)
+    field(d, "guarantee")
+    typed(d, "epsilon", "The total of the whole run in both modes.")
     if not drafted_source().own:
         seed(d, "seed", "Noise seed", key="budget-seed")
     return d

@@ -10,6 +10,7 @@ from pages.budget.theory import increments_view, lemma_view
 from pages.draw.allocation import orders_view
 from pages.shell import dataset, runs
 from pages.shell import words as text
+from pages.shell.address import keep_fields
 from pages.shell.drafts import Draft, drafted_source
 from pages.shell.runs import Shown
 from pages.shell.strip import show_strip
@@ -28,7 +29,7 @@ def main() -> None:
         orders_view(run)
     lemma_view(d)
     increments_view(d)
-    budget.keep_address(d)
+    keep_fields("budget", budget.Fields, d)
 
 
 def public_run(d: Draft) -> Shown | None:

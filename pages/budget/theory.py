@@ -9,34 +9,20 @@ import streamlit as st
 from engine import InputError
 from engine.score.increments import Growth, growths
 from engine.theory import kendall_p_bound, lemma1
-from pages.budget.form import ROWS
+from pages.budget.form import field, typed
 from pages.draw import show
 from pages.draw.curves import Axis, Line, curves
 from pages.shell import words as text
 from pages.shell.drafts import Draft
-from pages.shell.fields import bound, number, slide
 
 
 def lemma_view(d: Draft) -> None:
     """Lemma 1's two bounds against ε as the margins, the threshold and n move."""
     st.markdown("**Lemma 1: bounds on one noisy test's errors**")
-    first, second, third, fourth = st.columns(4, gap="medium")
-    with first:
-        slide(d, "beta1", "Margin β₁", (0.0, 1.0, 0.05), key="budget-beta1")
-    with second:
-        slide(d, "beta2", "Margin β₂", (0.0, 1.0, 0.05), key="budget-beta2")
-    with third:
-        slide(d, "threshold", "Threshold T", (0.01, 0.3, 0.01), key="budget-threshold")
-    with fourth:
-        bound(
-            st.select_slider,
-            "Rows n",
-            d,
-            "rows",
-            key="budget-rows",
-            options=ROWS,
-            format_func=lambda v: f"{v:,}",
-        )
+    places = st.columns(4, gap="medium")
+    for place, name in zip(places, ("beta1", "beta2", "threshold", "rows"), strict=True):
+        with place:
+            field(d, name)
     table = lemma_table(d)
     left, right = st.columns([5, 3], gap="medium")
     with left:
@@ -76,9 +62,9 @@ def increments_view(d: Draft) -> None:
     st.markdown("**Score-based CURATE: how ε grows, and how many iterations it affords (Lemma 2)**")
     left, right, _ = st.columns([1, 1, 2], gap="medium")
     with left:
-        number(d, "total", "Total ε of the descent", key="budget-total")
+        typed(d, "total")
     with right:
-        number(d, "initial", "Initial ε₀", key="budget-initial")
+        typed(d, "initial")
     try:
         found = growths(float(d["total"]), float(d["initial"]))
     except InputError as error:

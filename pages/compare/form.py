@@ -9,13 +9,13 @@ import streamlit as st
 from engine import InputError
 from engine.params import ParameterError
 from engine.registry import algorithm
-from pages.compare.pins import MOST, pin, refuse
+from pages.compare.state import MOST, pin
 from pages.shell import words as text
 from pages.shell.drafts import Draft, adapt, kept
-from pages.shell.fields import algorithm_choice, seed
-from pages.shell.form import parameter_form
+from pages.shell.form import algorithm_choice, parameter_form, seed
 from pages.shell.runs import Shown, compute
 from pages.shell.settings import Settings, filled
+from pages.shell.strip import refuse
 
 
 def draft(run: Shown) -> Draft:
@@ -68,6 +68,6 @@ def add(run: Shown) -> None:
     try:
         found = compute(Settings(run.settings.source, d["algorithm"], params, drawn))
     except (InputError, ParameterError) as error:
-        refuse(str(error))
+        refuse("compare", str(error))
         return
     pin(found)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.compare.form import pin_form
-from pages.compare.graphs import graphs
-from pages.compare.pins import follow, keep_address, pins, refused
-from pages.compare.tables import edges, scores, settings
+from pages.compare.state import follow, keep_address, pins
+from pages.compare.view import edges, graphs, scores, settings
 from pages.shell import runs
-from pages.shell import words as text
-from pages.shell.strip import show_strip
+from pages.shell.strip import show_refusal, show_strip
 
 
 def main() -> None:
@@ -23,8 +21,7 @@ def main() -> None:
     with st.sidebar:
         pin_form(run, pinned)
     show_strip("Compare", run.data, run.result)
-    if problem := refused():
-        st.error(text.plain(problem), icon=":material/error:")
+    show_refusal("compare")
     if not pinned:
         st.info("Nothing is pinned. Pin the Run page's result, or add a run, at the left.")
         return

@@ -8,8 +8,8 @@ from engine import Dataset
 from pages.data import form as schema
 from pages.data import view as views
 from pages.shell import address, dataset, runs
+from pages.shell.dataset import exact_wanted
 from pages.shell.drafts import drafted_source
-from pages.shell.exact import exact_wanted
 from pages.shell.strip import drafted_data, show_strip
 
 

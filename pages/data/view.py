@@ -15,9 +15,9 @@ from pages.draw.bars import bars
 from pages.draw.graphs import true_graph
 from pages.shell import export
 from pages.shell import words as text
+from pages.shell.dataset import LIMITS
 from pages.shell.drafts import drafted_source
 from pages.shell.settings import is_simulated
-from pages.shell.upload import LIMITS
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 PREVIEW_ROWS = 200

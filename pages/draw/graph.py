@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jinja2 import Environment, FileSystemLoader
 from pyvis.network import Network
 
 from pages.draw.layout import NODE_HEIGHT, Point, box_width
@@ -17,6 +17,7 @@ from pages.draw.links import Link
 from pages.shell.palette import LOOKS, STROKES, Look, stroke_ink
 
 VIS = Path(__file__).resolve().parents[2] / "static" / "vis" / "vis-network.min.js"
+_PAGE = Path(__file__).with_suffix(".html")
 # Relative, so that it also works under a base path; a srcdoc frame resolves it against the page.
 SERVED_VIS = "app/static/vis/vis-network.min.js"
 
@@ -37,7 +38,7 @@ def render_graph(
     """
     look = LOOKS[theme]
     net = Network(f"{height}px", "100%", directed=True, bgcolor=look.background)
-    net.templateEnv = _templates()
+    net.templateEnv, net.path = _template(theme, inline), _PAGE.name
     index = {name: str(k) for k, name in enumerate(names)}
     for name in names:
         x, y = positions[name]
@@ -53,7 +54,8 @@ def render_graph(
     for link in links:
         net.add_edge(index[link.a], index[link.b], **_edge(link, positions, theme))
     net.set_options(json.dumps(_options(look)))
-    return _self_contained(net.generate_html(), look, height, inline)
+    page: str = net.generate_html()
+    return page
 
 
 def _edge(link: Link, positions: Mapping[str, Point], theme: str) -> dict[str, Any]:
@@ -138,88 +140,11 @@ def _options(look: Look) -> dict[str, Any]:
     }
 
 
-# Links, comments and scripts that load something: all of them point to content networks.
-_LOADED = re.compile(
-    r"<!--.*?-->|<link\b[^>]*>|<script\b[^>]*\bsrc=[^>]*>\s*</script>|<center>.*?</center>", re.S
-)
-# The whole graph in view, drawn apart to the frame's shape; the wheel zooms only after a click.
-# A click on a node brings it and its neighbours out, here and in every graph of the page.
-_VIEW = """<script>
-const home = {}, ids = {};
-nodes.forEach((n) => { home[n.id] = {x: n.x, y: n.y}; ids[n.label] = n.id; });
-function bounds() {
-  const boxes = Object.keys(home).map((id) => network.getBoundingBox(id));
-  return {left: Math.min(...boxes.map((b) => b.left)), top: Math.min(...boxes.map((b) => b.top)),
-          right: Math.max(...boxes.map((b) => b.right)),
-          bottom: Math.max(...boxes.map((b) => b.bottom))};
-}
-function show() {
-  if (innerWidth < 20) { return; }
-  const xs = Object.values(home).map((p) => p.x), ys = Object.values(home).map((p) => p.y);
-  const wide = (Math.max(...xs) - Math.min(...xs) + 90) / (Math.max(...ys) - Math.min(...ys) + 40);
-  const apart = Math.min(2.2, Math.max(1, innerWidth / innerHeight / wide));
-  const down = Math.min(1.4, Math.max(1, wide / (innerWidth / innerHeight)));
-  Object.entries(home).forEach(([id, p]) => network.moveNode(id, p.x * apart, p.y * down));
-  network.redraw();  // boxes are measured as they are drawn
-  const b = bounds();
-  const scale = Math.min((innerWidth - 12) / (b.right - b.left),
-                         (innerHeight - 12) / (b.bottom - b.top));
-  network.moveTo({position: {x: (b.left + b.right) / 2, y: (b.top + b.bottom) / 2},
-                  scale: Math.min(scale, 1.5)});
-}
-const inked = {};
-edges.forEach((e) => { inked[e.id] = {color: e.color, width: e.width}; });
-function bringOut(name) {
-  const id = ids[name], known = id !== undefined;
-  const near = new Set(known ? [id, ...network.getConnectedNodes(id)] : Object.keys(home));
-  nodes.update(Object.keys(home).map((n) => ({id: n, opacity: near.has(n) ? 1 : 0.18,
-    borderWidth: known && n === id ? 3 : 1,
-    font: {color: near.has(n) ? FONT : FADED}})));
-  edges.update(edges.get().map((e) => {
-    const touches = !known || e.from === id || e.to === id, was = inked[e.id];
-    const ink = typeof was.color === "string" ? {color: was.color} : was.color;
-    return {id: e.id, color: touches ? was.color : {...ink, opacity: 0.1}}; }));
-  document.body.dataset.node = known ? name : "";
-}
-show(); window.addEventListener("resize", show);
-network.on("click", (at) => {
-  network.setOptions({interaction: {zoomView: true}});
-  const name = at.nodes.length ? nodes.get(at.nodes[0]).label : "";
-  bringOut(name);
-  parent.postMessage({graphNode: name}, "*");
-});
-window.addEventListener("message", (e) => {
-  if (e.data && typeof e.data.bringOut === "string") { bringOut(e.data.bringOut); } });
-document.addEventListener("mouseleave", () => {
-  network.setOptions({interaction: {zoomView: false}}); show(); });
-network.once("afterDrawing", () => document.body.setAttribute("data-drawn", "true"));
-parent.postMessage({graphReady: true}, "*");
-</script></body>"""
-
-
-def _self_contained(page: str, look: Look, height: int, inline: bool) -> str:
-    page = _LOADED.sub("", page)
-    library = _library() if inline else f'<script src="{SERVED_VIS}"></script>'
-    style = (
-        f"<style>html,body{{margin:0;height:{height}px;overflow:hidden;"
-        f"background:{look.background}}}#mynetwork{{border:0!important;outline:0}}"
-        "div.vis-tooltip{position:absolute;visibility:hidden;padding:4px 8px;border-radius:4px;"
-        f"border:1px solid {look.border};background:{look.node};color:{look.font};"
-        "font:14px sans-serif;white-space:nowrap;pointer-events:none;z-index:5}</style>"
-    )
-    page = page.replace("<head>", f"<head>{library}{style}", 1)
-    # pyvis helpers for its own menus, which this page has not.
-    page = re.sub(r"<script>function neighbourhoodHighlight.*?</script>", "", page, flags=re.S)
-    view = _VIEW.replace("FONT", json.dumps(look.font)).replace("FADED", json.dumps(look.faded))
-    return page.replace("</body>", view, 1)
-
-
 @cache
-def _templates() -> Any:
-    """pyvis's page, compiled once: a network of its own would compile it at every drawing."""
-    return Network().templateEnv
-
-
-@cache
-def _library() -> str:
-    return f"<script>{VIS.read_text(encoding='utf-8')}</script>"
+def _template(theme: str, inline: bool) -> Environment:
+    """The page that pyvis fills, compiled once; pyvis's own loads from content networks."""
+    loaded = VIS.read_text(encoding="utf-8") if inline else ""
+    served = "" if inline else f' src="{SERVED_VIS}"'
+    env = Environment(loader=FileSystemLoader(_PAGE.parent))
+    env.globals |= {"look": LOOKS[theme], "library": f"<script{served}>{loaded}</script>"}
+    return env

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import networkx as nx
 import numpy as np
 import streamlit as st
@@ -13,16 +11,14 @@ from engine.graphs.cpdag import Adjacency, matrix_of
 from engine.graphs.metrics import EdgeClass, truth_cpdag
 from pages.draw.graph import render_graph
 from pages.draw.layout import Point, frame_height, frame_scale, place
-from pages.draw.links import Link, as_digraph, describe, legend, links_of
+from pages.draw.links import Link, as_digraph, describe, found_links, legend, links_of
 from pages.draw.strength import strengths, weighted
 from pages.shell import words as text
-from pages.shell.theme import theme
-from pages.shell.verdict import kinds_of
+from pages.shell.palette import theme
 
 SIDE_BY_SIDE, OVERLAY = "Side by side", "Overlay"
 LARGE = 30  # from here on graphs start overlaid
 NARROW, WIDE = 460.0, 900.0  # pixels of a frame in half and in the whole width of a small screen
-FOUND = tuple(kind for kind in EdgeClass if kind is not EdgeClass.MISSED)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)
@@ -60,23 +56,21 @@ def comparison(data: Dataset, result: RunResult, *, key: str) -> None:
     if data.truth is None:
         _without_truth(data, result, key)
         return
-    kinds = kinds_of(data, result)
-    counts = Counter(kinds.values())
-    view, as_dag, waiting = _switches(data, counts[EdgeClass.UNTESTED], key=key)
-    st.html(legend(counts, theme()))
-    found = weighted(found_links(data, result, waiting=waiting), result)
+    view, as_dag, waiting = _switches(data, len(result.untested), key=key)
+    st.html(legend(result, theme(), waiting=waiting))
+    overlaid = view == OVERLAY
+    found = weighted(found_links(result, waiting=waiting, missed=overlaid), result)
     true = truth_cpdag(data.truth, data.names)
-    if view == OVERLAY:
-        missed = links_of(true, data.names, kinds, [EdgeClass.MISSED])
+    if overlaid:
         st.markdown("**Truth and learned graph overlaid**")
-        _draw("Truth and learned graph overlaid", data, [*found, *missed], result, wide=True)
+        _draw("Truth and learned graph overlaid", data, found, result, wide=True)
         _width_note(result)
         return
     left, right = st.columns(2, gap="medium")
     with left:
         st.markdown(f"**Truth**, {_TRUTHS[as_dag]}")
         drawn = matrix_of(data.truth, data.names) if as_dag else true
-        marked = [_plain_unless_missed(k) for k in links_of(drawn, data.names, kinds)]
+        marked = [_plain_unless_missed(k) for k in links_of(drawn, data.names, result.classes)]
         _draw("True graph", data, marked, result, wide=False)
     with right:
         st.markdown("**Learned**")
@@ -90,9 +84,9 @@ _TRUTHS = {False: "as far as data can tell (CPDAG)", True: "as causes and effect
 
 def _without_truth(data: Dataset, result: RunResult, key: str) -> None:
     st.markdown("**Learned graph**")
-    waiting = waiting_toggle(len(result.untested), key)
-    links = found_links(data, result, waiting=waiting)
-    _draw("Learned graph", data, weighted(links, result), result, wide=True)
+    waiting = waiting_toggle(data, len(result.untested), key)
+    links = weighted(found_links(result, waiting=waiting), result)
+    _draw("Learned graph", data, links, result, wide=True)
     _width_note(result)
 
 
@@ -112,21 +106,17 @@ def _switches(data: Dataset, waiting: int, *, key: str) -> tuple[str, bool, bool
                 label_visibility="collapsed",
             )
             as_dag = bool(chosen)
-        shown = waiting_toggle(waiting, key)
+        shown = waiting_toggle(data, waiting, key)
     return view, as_dag, shown
 
 
-def waiting_toggle(waiting: int, key: str) -> bool:
-    """Whether pairs not tested to the end are drawn; no switch where there are none."""
+def waiting_toggle(data: Dataset, waiting: int, key: str) -> bool:
+    """Whether pairs not tested to the end are drawn; no switch where there are none.
+
+    On large graphs they hide the links, and are drawn when asked for.
+    """
     words = f"Show {text.count(waiting, 'pair')} not tested to the end"
-    return bool(waiting) and st.toggle(words, key=f"{key}-waiting")
-
-
-def found_links(data: Dataset, result: RunResult, *, waiting: bool) -> list[Link]:
-    """The learned links with their class; those not tested to the end only if ``waiting``."""
-    kinds = kinds_of(data, result) or dict.fromkeys(result.untested, EdgeClass.UNTESTED)
-    shown = [kind for kind in FOUND if waiting or kind is not EdgeClass.UNTESTED]
-    return links_of(result.matrix, data.names, kinds, shown)
+    return bool(waiting) and st.toggle(words, value=data.d <= LARGE, key=f"{key}-waiting")
 
 
 def _open_note(data: Dataset, true: Adjacency) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import networkx as nx
 import numpy as np
 
+from engine import RunResult
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.metrics import EdgeClass
+from engine.graphs.metrics import EdgeClass, truth_cpdag
+from engine.graphs.orientation import SHOWN
+from engine.marginals.diagnostics import MarginalDiagnostics
 from pages.shell import words as text
 from pages.shell.palette import STROKES, stroke_ink
 
@@ -51,18 +55,66 @@ def links_of(
     return links
 
 
-def legend(counts: Mapping[EdgeClass, int], theme: str) -> str:
-    """HTML: the classes with a sample of their stroke and their counts; the rare ones if any."""
+def found_links(result: RunResult, *, waiting: bool = False, missed: bool = False) -> list[Link]:
+    """The learned links with what became of them, as every picture draws them.
+
+    Pairs not tested to the end are there only if ``waiting``, and never have an arrow; ``missed``
+    adds the true links that are not in the result. An arrow in doubt is a line.
+    """
+    kinds = result.classes or dict.fromkeys(result.untested, EdgeClass.UNTESTED)
+    shown = result.tested
+    if waiting:
+        shown = shown.copy()
+        for i, j in result.untested:
+            shown[i, j] = shown[j, i] = True
+    doubted = doubtful(result)
+    drawn = [
+        replace(link, arrow=link.arrow and (link.a, link.b) not in doubted)
+        for link in links_of(shown, result.names, kinds)
+    ]
+    if missed and result.truth is not None:
+        true = truth_cpdag(result.truth, result.names)
+        drawn += links_of(true, result.names, kinds, [EdgeClass.MISSED])
+    return drawn
+
+
+def doubtful(result: RunResult) -> set[tuple[str, str]]:
+    """The result's arrows (a, b) whose own confidence is below the limit of what is drawn."""
+    found, names = result.diagnostics, result.names
+    if not isinstance(found, MarginalDiagnostics):
+        return set()
+    return {
+        (names[i], names[j])
+        for (i, j), p in found.arrow_confidence.items()
+        if p < SHOWN and result.matrix[i, j] and not result.matrix[j, i]
+    }
+
+
+def legend(result: RunResult, theme: str, *, waiting: bool = False) -> str:
+    """HTML: the classes with a sample of their stroke and their counts; the rare ones if any.
+
+    ``waiting`` says that pairs not tested to the end are drawn.
+    """
+    counts = Counter(result.classes.values())
     items = "".join(
-        f'<span style="white-space:nowrap;margin-right:1.6rem">{_sample(kind, theme)}'
-        f"{text.CLASSES[kind.value]} <b>{counts.get(kind, 0):,}</b></span>"
+        f'<span style="white-space:nowrap;margin-right:1.6rem">{sample(kind, theme)}'
+        f"{text.CLASSES[kind.value]} <b>{counts[kind]:,}</b>{_more(result, kind, waiting)}</span>"
         for kind in EdgeClass
-        if counts.get(kind, 0) or kind not in RARE
+        if counts[kind] or kind not in RARE
     )
-    return f'<div style="line-height:1.9">{items}</div>'
+    return f'<div class="legend" style="line-height:1.9">{items}</div>'
 
 
-def _sample(kind: EdgeClass, theme: str) -> str:
+def _more(result: RunResult, kind: EdgeClass, waiting: bool) -> str:
+    """How many of the pairs not tested are true, and whether they are on the picture."""
+    if kind is not EdgeClass.UNTESTED or result.counts is None:
+        return ""
+    hidden = "" if waiting else "; not drawn"
+    return f" ({result.counts.untested_true:,} of them true links{hidden})"
+
+
+def sample(kind: EdgeClass, theme: str) -> str:
+    """HTML: a piece of the class's line with its sign."""
     stroke, ink = STROKES[kind], stroke_ink(kind, theme)
     line = (
         f"display:inline-block;width:2.6rem;margin-right:.5rem;vertical-align:middle;"

@@ -15,7 +15,6 @@ from functools import cached_property
 from threading import RLock
 from typing import Any
 
-from engine.graphs.metrics import EdgeClass
 from pages.draw.layout import NODE_HEIGHT, Point, box_width
 from pages.draw.links import Link
 from pages.shell import words as text
@@ -23,6 +22,7 @@ from pages.shell.palette import INKS, LOOKS, STROKES, stroke_ink
 
 DPI = 100  # a unit of the layout is a pixel of the picture
 _POINT = 72 / DPI
+_LEVELS = ((6, 4), (2, 2), (8, 3, 2, 3))  # dashes of horizontal lines, so that they are told apart
 _EDGE = 12.0  # pixels around a graph
 _LOCK = RLock()  # matplotlib's rules belong to the whole process, and pages run in threads
 _RULES: Mapping[str, Any] = {
@@ -188,6 +188,16 @@ def _edge(axes: Any, link: Link, positions: Mapping[str, Point], theme: str) -> 
         zorder=1,
     )
     axes.add_patch(arrow)
+    if stroke.mark:
+        at = _middle(start, end, bend)
+        sign = {"circle": "o", "diamond": "D"}[stroke.mark]
+        axes.plot(*at, sign, color=colour, ms=5.5, zorder=1.5)
+
+
+def _middle(start: Point, end: Point, bend: float) -> Point:
+    """The middle of matplotlib's "arc3" from start to end, y pointing down."""
+    (ax, ay), (bx, by) = start, end
+    return (ax + bx) / 2 - bend * (by - ay) / 2, (ay + by) / 2 + bend * (bx - ax) / 2
 
 
 def _clipped(a: str, b: str, positions: Mapping[str, Point]) -> Point:
@@ -214,15 +224,6 @@ def _crosses(link: Link, positions: Mapping[str, Point]) -> bool:
     return False
 
 
-def swatch(kind: EdgeClass, theme: str) -> str:
-    """HTML: a sample of a class's line."""
-    stroke = STROKES[kind]
-    return (
-        '<span style="display:inline-block;width:3rem;margin-right:.6rem;vertical-align:middle;'
-        f'border-top:{stroke.width + 1:.0f}px {stroke.css} {stroke_ink(kind, theme)}"></span>'
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class Band:
     """One curve with a band around it, told apart by colour and dash."""
@@ -243,11 +244,11 @@ def curve_picture(
     y_title: str,
     alt: str,
     here: tuple[float, float, str] | None = None,
-    level: tuple[float, str] | None = None,
+    levels: Sequence[tuple[float, str]] = (),
     theme: str = "light",
     size: tuple[float, float] = (740, 360),
 ) -> Picture:
-    """Curves over a logarithmic x; ``here`` is a named star, ``level`` a named horizontal line."""
+    """Curves over a logarithmic x; ``here`` is a named star, ``levels`` named horizontal lines."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
@@ -258,8 +259,9 @@ def curve_picture(
             colour = INKS[theme][band.style]
             axes.plot(band.x, band.middle, ls=band.dash, color=colour, lw=2.4, label=band.name)
             axes.fill_between(band.x, band.low, band.high, color=colour, alpha=0.16, linewidth=0)
-        if level is not None:
-            axes.axhline(level[0], color=look.font, lw=1, ls=(0, (6, 4)), label=level[1])
+        for k, (height, name) in enumerate(levels):
+            dash = (0, _LEVELS[k % len(_LEVELS)])
+            axes.axhline(height, color=look.font, lw=1.3, ls=dash, label=name)
         if here is not None:
             axes.plot(
                 here[0], here[1], "*", ms=16, color=look.font, label=here[2], zorder=5, ls="none"

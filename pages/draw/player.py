@@ -10,11 +10,12 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from engine.graphs.cpdag import Adjacency
+from engine import RunResult
+from engine.graphs.metrics import EdgeClass
 from engine.teaching.replay import Scene
 from pages.draw.layout import NODE_HEIGHT, Point, box_width
 from pages.draw.links import links_of
-from pages.shell.palette import INKS, LOOKS
+from pages.shell.palette import INKS, LOOKS, stroke_ink
 
 _TEMPLATE = Path(__file__).with_suffix(".html")
 _EDGE = 14.0
@@ -23,15 +24,16 @@ _EDGE = 14.0
 def player(
     names: Sequence[str],
     played: Sequence[Scene],
-    result: Adjacency,
+    result: RunResult,
     positions: Mapping[str, Point],
     *,
     theme: str,
     at: int = 0,
 ) -> str:
-    """A complete HTML page; ``result`` is the CPDAG that the last scene shows, ``at`` the first.
+    """A complete HTML page; the last scene shows the ``result``, ``at`` is the first one shown.
 
-    Scene 0 is the complete graph before the first step, the last one the directions.
+    Scene 0 is the complete graph before the first step, the last one the directions of the links
+    tested to the end, with the other pairs beside them. ``names`` are the result's columns.
     """
     index = {name: k for k, name in enumerate(names)}
     xs, ys = zip(*(positions[n] for n in names), strict=True)
@@ -46,7 +48,8 @@ def player(
         "height": NODE_HEIGHT,
         "view": [min(xs) - half, min(ys) - tall, wide + 2 * half, high + 2 * tall],
         "scenes": [_scene(s, index) for s in played],
-        "result": [[index[k.a], index[k.b], k.arrow] for k in links_of(result, names)],
+        "result": [[index[k.a], index[k.b], k.arrow] for k in links_of(result.tested, names)],
+        "open": sorted(result.untested),
         "start": at,
     }
     style = {
@@ -57,6 +60,7 @@ def player(
         "asked": inks[1],
         "given": inks[0],
         "link": inks[-1],
+        "open": stroke_ink(EdgeClass.UNTESTED, theme),
         "primary": "#2457b8" if theme == "light" else "#8db4ff",
     }
     page = _TEMPLATE.read_text(encoding="utf-8")

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from engine import RunResult
+from engine.graphs.orientation import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.score.learned import ScoreDiagnostics
-from pages.draw.links import Link
+from pages.draw.links import Link, doubtful
+from pages.shell import words as text
 from pages.shell.words import number
 
 Pair = frozenset[str]
+LINK, ARROW = "Link confidence", "Arrow confidence"
 _THIN, _THICK = 1.2, 7.0  # widths of the weakest and the strongest weight
 _FAINT, _SURE = 1.0, 4.0  # widths of the least and the most certain edge
 _LABELLED = 30  # columns: numbers on more arrows than those of so many hide the graph
@@ -24,13 +27,19 @@ _CERTAIN = 0.9  # an arrow above it needs no number: the table and the pointer t
 class Strengths:
     """``column`` names the value in tables, ``sentence`` says what the lines' width means.
 
-    ``arrows`` (a, b) -> the probability of an arrow from a to b, where the algorithm says it.
+    ``arrows`` (a, b) -> the probability of an arrow from a to b, where the algorithm says it: the
+    arrow has a confidence of its own beside its link's.
     """
 
     column: str
     sentence: str
     values: Mapping[Pair, float]
     arrows: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+    @property
+    def short(self) -> str:
+        """What a note under the pointer calls the value."""
+        return "Link" if self.arrows else self.column
 
     def directions(self, a: str, b: str) -> str:
         """Both arrows' probabilities in words; nothing where they are not known."""
@@ -47,21 +56,31 @@ def strengths(result: RunResult) -> Strengths | None:
         confidence = found.edge_confidence.items()
         values = {frozenset((names[i], names[j])): float(p) for (i, j), p in confidence}
         words = (
-            "Line width and opacity: the confidence in an edge, the least probability of "
+            "Line width and opacity: the confidence in a link, the least probability of "
             "dependence among its tests given the released noise."
         )
-        if found.arrow_confidence and len(names) <= _LABELLED:
-            words += (
-                " A number on an arrow: the probability of its direction if the link is real; "
-                f"arrows without one have more than {percent(_CERTAIN)}."
-            )
+        if found.arrow_confidence:
+            words += _arrow_words(result, len(names) <= _LABELLED)
         arrows = {(names[i], names[j]): float(p) for (i, j), p in found.arrow_confidence.items()}
-        return Strengths("Confidence", words, values, arrows)
+        return Strengths(LINK, words, values, arrows)
     if isinstance(found, ScoreDiagnostics):
         values = {pair: _weight(found.weights, names, pair) for pair in result.skeleton}
         words = "Line width: the edge's weight in the linear model, by size."
         return Strengths("Weight", words, values)
     return None
+
+
+def _arrow_words(result: RunResult, labelled: bool) -> str:
+    """What is said of arrows' own confidence, and of those that are drawn as lines for it."""
+    words = (
+        " An arrow has a confidence of its own, the probability of its direction if the link is "
+        f"real: below {percent(SHOWN)} it is drawn as a line"
+    )
+    lines = len(doubtful(result))
+    words += f" ({text.count(lines, 'arrow')} here; counts and tables keep them)." if lines else "."
+    if labelled:
+        words += f" A number stands on every arrow of at most {percent(_CERTAIN)}."
+    return words
 
 
 def _weight(weights: np.ndarray, names: Sequence[str], pair: Pair) -> float:
@@ -90,9 +109,9 @@ def _drawn(link: Link, known: Strengths, most: float, few: bool) -> Link:
     value = known.values.get(frozenset((link.a, link.b)))
     if value is None:
         return link
-    note = f"{known.column}: {exact(known, value)}"
+    note = f"{known.short}: {exact(known, value)}"
     if directions := known.directions(link.a, link.b):
-        note += f". {link.a} {directions} {link.b}"
+        note += f". Arrow: {link.a} {directions} {link.b}"
         link = replace(link, label=_label(link, known) if few else "")
     if known.column == "Weight":
         width = _THIN + (_THICK - _THIN) * abs(value) / most
@@ -104,7 +123,7 @@ def _drawn(link: Link, known: Strengths, most: float, few: bool) -> Link:
 
 def exact(known: Strengths, value: float) -> str:
     """The value in words; a probability is never rounded up to certainty."""
-    if known.column == "Confidence":
+    if known.column == LINK:
         return percent(value)
     return number(value)
 

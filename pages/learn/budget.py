@@ -24,7 +24,7 @@ SEEDS = 10
 
 def sieve_view(now: Tour) -> None:
     """What the sieve settled alone, and what was examined."""
-    result = shown_run(now, "priv_pc", epsilon=now.epsilon)
+    result = shown_run(now, "priv_pc", epsilon=now.total)
     counts = by_order(list(scenes(result.steps, result.names)))
     sieved = [c.kinds.get("sieve", 0) - c.kinds.get("examine", 0) for c in counts]
     examined = [c.kinds.get("examine", 0) for c in counts]
@@ -50,7 +50,7 @@ def sieve_view(now: Tour) -> None:
         st.metric("Examined", f"{rounds:,}")
         st.markdown(
             f"Answering each of {sum(sieved) + rounds:,} questions on its own would split ε = "
-            f"{number(now.epsilon)} (strict, the whole run) as often. Sieve and examine split it "
+            f"{number(now.total)} (strict, the whole run) as often. Sieve and examine split it "
             f"into rounds, one for each “perhaps independent”: {rounds:,} here. The sieve's "
             "“dependent” answers cost nothing more."
             + (
@@ -65,7 +65,7 @@ def orders_view(now: Tour) -> None:
     """How far tests lie from the threshold by order, and where CURATE puts its budget."""
     data = now.data
     perfect = shown_run(now, "pc", seed=0, statistic="oracle")
-    each = now.epsilon / max(1, perfect.ci_tests)
+    each = now.total / max(1, perfect.ci_tests)
     lines = [s for s in strengths(data, perfect.steps, each) if s.dependent]
     left, right = st.columns(2, gap="large")
     with left:
@@ -81,7 +81,7 @@ def orders_view(now: Tour) -> None:
         show.figure(figure, key="learn-margin", alt="Distance from the threshold by order")
         flips = ", ".join(f"{s.flips:.0%} at order {s.order}" for s in lines)
         st.caption(
-            f"With ε = {number(now.epsilon)} (strict) shared equally among {perfect.ci_tests} "
+            f"With ε = {number(now.total)} (strict) shared equally among {perfect.ci_tests} "
             f"tests, noise would take away a real link in {flips}."
         )
     with right:
@@ -89,7 +89,7 @@ def orders_view(now: Tour) -> None:
 
 
 def _curate(now: Tour) -> None:
-    result = shown_run(now, "curate_pc", epsilon=now.epsilon)
+    result = shown_run(now, "curate_pc", epsilon=now.total)
     st.markdown("**What CURATE gives one test, by order**")
     if not is_planned(result):
         st.info("The total is too small for a plan. Raise ε.")
@@ -166,14 +166,16 @@ def once_view(now: Tour) -> None:
     for key in ("svt_pc", "curate_pc", "priv_pc", "marginal_pc", "pc"):
         outcomes = _outcomes(now, key)
         title = algorithm(key).title
-        spread = usual([o.found for o in outcomes]), usual([o.invented for o in outcomes])
+        hits = [o.counts.found for o in outcomes]
+        made = [o.counts.invented for o in outcomes]
+        spread = usual(hits), usual(made)
         names.append(title)
-        found.append(_mean([o.found for o in outcomes]))
-        extra.append(_mean([o.invented for o in outcomes]))
+        found.append(_mean(hits))
+        extra.append(_mean(made))
         rows.append(
             {
                 "Algorithm": title,
-                "ε of the whole run": "none" if key == "pc" else f"{number(now.epsilon)} (strict)",
+                "ε of the whole run": "none" if key == "pc" else f"{number(now.total)} (strict)",
                 "Found, usually": _range(spread[0].low, spread[0].high),
                 "Invented, usually": _range(spread[1].low, spread[1].high),
             }
@@ -198,9 +200,9 @@ def once_view(now: Tour) -> None:
 
 def _outcomes(now: Tour, key: str) -> list[Outcome]:
     if key == "pc":
-        return [outcome_of(shown_run(now, key, seed=0), now.data)]
-    runs = (shown_run(now, key, seed=s, epsilon=now.epsilon) for s in range(SEEDS))
-    return [outcome_of(r, now.data) for r in runs]
+        return [outcome_of(shown_run(now, key, seed=0))]
+    runs = (shown_run(now, key, seed=s, epsilon=now.total) for s in range(SEEDS))
+    return [outcome_of(r) for r in runs]
 
 
 def _mean(counts: list[int]) -> float:

@@ -6,22 +6,32 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from pages.learn.tour import HIGH, LOW, NETWORKS, ROWS, draft, tour
+from pages.learn.tour import NETWORKS, ROWS, Tour, draft, tour
 from pages.shell.data import network_sizes
-from pages.shell.fields import bound, seed
+from pages.shell.fields import spec_of
+from pages.shell.form import bound, seed
+
+# Where the steps do not fit beside the buttons, they have a row of their own below them.
+_NARROW = """
+.st-key-learn-ways button p {white-space: nowrap}
+@media (max-width: 75rem) {
+  .st-key-learn-ways {flex-wrap: wrap; justify-content: space-between}
+  .st-key-learn-ways .st-key-learn-step {order: 3; flex: 1 1 100% !important}
+}
+"""
 
 
 def settings() -> None:
     """Network, total epsilon, seed of the private runs, behind a button."""
     now = tour()
-    title = f"{now.network.capitalize()}, ε = {now.epsilon:g} (strict)"
+    title = f"{now.network.capitalize()}, ε = {now.total:g} (strict)"
     with st.popover(title, icon=":material/tune:", type="tertiary", key="learn-settings"):
         _fields()
 
 
 def _fields() -> None:
     d = draft()
-    sizes = network_sizes()
+    sizes, total = network_sizes(), spec_of(Tour, "total")
     bound(
         st.selectbox,
         "Network",
@@ -33,16 +43,16 @@ def _fields() -> None:
     )
     bound(
         st.number_input,
-        "ε of a whole private run (strict)",
+        total.title,
         d,
-        "epsilon",
+        "total",
         key="learn-epsilon",
-        min_value=LOW,
-        max_value=HIGH,
+        min_value=total.low,
+        max_value=total.high,
         format="%g",
         help="The private runs on these screens share this total; δ = 1e-6.",
     )
-    seed(d, "seed", "Noise seed", key="learn-seed")
+    seed(d, "draw", "Noise seed", key="learn-seed")
     st.caption(f"All of this is a simulation: {ROWS:,} rows drawn from a published network.")
 
 
@@ -50,16 +60,15 @@ def ways(keys: Mapping[str, str], now: str) -> None:
     """Buttons back and on, and the names of all steps; the chosen one goes into the address."""
     order = list(keys)
     place = order.index(now)
-    back, middle, on = st.columns([1, 13, 1], gap="small", vertical_alignment="center")
-    back.button(
-        "Back",
-        key="learn-back",
-        disabled=place == 0,
-        width="stretch",
-        on_click=_go,
-        args=(order[max(0, place - 1)],),
-    )
-    with middle:
+    st.html(f"<style>{_NARROW}</style>")
+    with st.container(key="learn-ways", horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Back",
+            key="learn-back",
+            disabled=place == 0,
+            on_click=_go,
+            args=(order[max(0, place - 1)],),
+        )
         # Streamlit keeps a widget's own state; the address says which step it is.
         st.session_state["learn-step"] = now
         st.segmented_control(
@@ -70,16 +79,16 @@ def ways(keys: Mapping[str, str], now: str) -> None:
             format_func=lambda key: f"{order.index(key) + 1} {keys[key]}",
             on_change=_chosen,
             label_visibility="collapsed",
+            width="stretch",
         )
-    on.button(
-        "Next",
-        key="learn-next",
-        type="primary",
-        disabled=place == len(order) - 1,
-        width="stretch",
-        on_click=_go,
-        args=(order[min(len(order) - 1, place + 1)],),
-    )
+        st.button(
+            "Next",
+            key="learn-next",
+            type="primary",
+            disabled=place == len(order) - 1,
+            on_click=_go,
+            args=(order[min(len(order) - 1, place + 1)],),
+        )
 
 
 def _go(step: str) -> None:

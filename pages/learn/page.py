@@ -21,9 +21,7 @@ def main() -> None:
         wanted[present.NAME] = "1"
     address.write("learn", wanted)
     now = tour()
-    with st.container(key="around"):
-        show_strip("Learn", now.data)
-    present.switch(key="learn", more=form.settings)
+    present.heading(lambda: show_strip("Learn", now.data), key="learn", more=form.settings)
     form.ways({s.key: s.short for s in STEPS}, step.key)
     show_step(step, now)
 

@@ -9,23 +9,27 @@ from collections.abc import Sequence
 import streamlit as st
 
 from engine import Dataset, RunResult
-from engine.graphs.metrics import EdgeClass, truth_cpdag
+from engine.graphs.metrics import Counts, EdgeClass, truth_cpdag
+from engine.registry import algorithm
 from engine.studies.repeat import Outcome, outcome_of
 from engine.teaching.replay import scenes
 from pages.draw import show
 from pages.draw.bars import bars
 from pages.draw.graphs import positions
 from pages.draw.layout import Point
-from pages.draw.links import Link, links_of
-from pages.draw.picture import graph_picture, sheet_picture, swatch
+from pages.draw.links import Link, found_links, links_of, sample
+from pages.draw.picture import graph_picture, sheet_picture
 from pages.draw.player import player
 from pages.learn.tour import Tour, shown_run
-from pages.report.view import links
 from pages.shell import words as text
+from pages.shell.palette import theme
 from pages.shell.present import presenting
-from pages.shell.theme import theme
+from pages.shell.runs import Shown
+from pages.shell.verdict import findings
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
+SHOWN = "The Run page's run"
+MOST_COLUMNS, MOST_STEPS = 25, 5_000  # of a search that the player shows
 # The player takes what the step's words leave of a screen: so much stands around it.
 _AROUND, _AROUND_PRESENTED = "28.2rem", "22.6rem"
 _PLAYER = """
@@ -83,27 +87,27 @@ def image(picture: str) -> None:
 
 def search_view(now: Tour) -> None:
     """PC, played back."""
+    shown = on_screen()
     chosen = st.segmented_control(
         "Whose tests",
-        [PERFECT, EXACT, PRIVATE],
+        [PERFECT, EXACT, PRIVATE, *([SHOWN] if shown is not None else [])],
         default=PERFECT,
         required=True,
         key="learn-tests",
         label_visibility="collapsed",
     )
     data = now.data
-    result = {
-        PERFECT: lambda: shown_run(now, "pc", seed=0, statistic="oracle"),
-        EXACT: lambda: shown_run(now, "pc", seed=0),
-        PRIVATE: lambda: shown_run(now, "priv_pc", epsilon=now.epsilon),
-    }[chosen or PERFECT]()
-    page = player(
-        data.names,
-        list(scenes(result.steps, data.names)),
-        result.matrix,
-        ring(data.names, 640, 300),
-        theme=theme(),
-    )
+    if chosen == SHOWN and shown is not None:
+        data, result = shown.data, shown.result
+    elif chosen == EXACT:
+        result = shown_run(now, "pc", seed=0)
+    elif chosen == PRIVATE:
+        result = shown_run(now, "priv_pc", epsilon=now.total)
+    else:
+        result = shown_run(now, "pc", seed=0, statistic="oracle")
+    played, wide = list(scenes(result.steps, data.names)), max(1.0, data.d / 10)
+    at = ring(data.names, 640 * wide, 300 * wide)
+    page = player(data.names, played, result, at, theme=theme())
     around = _AROUND_PRESENTED if presenting() else _AROUND
     st.html(f"<style>{_PLAYER.replace('AROUND', around)}</style>")
     with st.container(key="learn-player"):
@@ -111,15 +115,27 @@ def search_view(now: Tour) -> None:
     st.caption(_outcome(data, result, str(chosen)))
 
 
+def on_screen() -> Shown | None:
+    """The Run page's run, if it is a search on public data that the player can show."""
+    run: Shown | None = st.session_state.get("shown")
+    if run is None or not run.data.public or run.data.d > MOST_COLUMNS:
+        return None
+    asked = sum(s.x is not None and s.order is not None for s in run.result.steps)
+    return run if 0 < asked <= MOST_STEPS else None
+
+
 def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
-    one = outcome_of(result, data)
-    ends = f"In the end {one.found} of {one.true} links are found and {one.invented} invented."
+    ends = f"In the end: {findings(result)}"
     if chosen == PERFECT:
         return f"A d-separation oracle answers from the true graph instead of the data. {ends}"
     if chosen == EXACT:
         return f"Kendall's τ on {data.n:,} rows, without any noise: no privacy. {ends}"
+    if chosen == SHOWN:
+        title, (epsilon, kind) = algorithm(result.algorithm).title, text.guarantee_label(result)
+        said = f"{text.dataset_title(data)}, {data.n:,} rows: {title}, ε = {epsilon} ({kind})."
+        return f"{text.plain(said)} {ends}"
     total = text.number(float(result.params.as_dict()["epsilon"]))
-    early = " The budget ran out before the last test." if one.waiting else ""
+    early = " The budget ran out before the last test." if result.untested else ""
     return f"Priv-PC with ε = {total} for the whole run (strict).{early} {ends}"
 
 
@@ -129,40 +145,46 @@ def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
 def draws_view(now: Tour) -> None:
     """Outcomes of the same run with fresh noise, six at a time."""
     drawn = st.session_state.setdefault("tour_draws", {})
-    key = (now.network, now.epsilon)
+    key = (now.network, now.total)
     count = drawn.setdefault(key, DRAWS)
     if st.button("Draw again", type="primary", key="learn-draw", icon=":material/casino:"):
         count = drawn[key] = count + DRAWS
     data = now.data
-    runs = [shown_run(now, "priv_pc", seed=s, epsilon=now.epsilon) for s in range(count)]
-    outcomes = [outcome_of(r, data) for r in runs]
-    latest = [
-        (f"Draw {k + 1}: {o.found} found, {o.invented} invented", r)
-        for k, (r, o) in enumerate(zip(runs, outcomes, strict=True))
-    ][-DRAWS:]
+    runs = [shown_run(now, "priv_pc", seed=s, epsilon=now.total) for s in range(count)]
+    outcomes = [outcome_of(r) for r in runs]
+    latest = [(_title(k, o.counts), r) for k, (r, o) in enumerate(zip(runs, outcomes, strict=True))]
+    latest = latest[-DRAWS:]
     left, right = st.columns([4, 1], gap="medium")
     with left:
-        sheet = [(title, links(data, r)) for title, r in latest]
+        sheet = [(title, found_links(r, waiting=True, missed=True)) for title, r in latest]
         at = places(data, 400, 200)
         alt = f"The last {DRAWS} draws"
         picture = sheet_picture(data.names, sheet, at, columns=3, alt=alt, theme=theme())
         image(picture.image)
-        st.html(_key())
+        st.html(_key([r for _, r in latest]))
     with right:
         _tally(outcomes)
 
 
-def _key() -> str:
-    words = {EdgeClass.CORRECT: "found", EdgeClass.EXTRA: "invented", EdgeClass.MISSED: "missed"}
+def _title(index: int, counts: Counts) -> str:
+    turned = f" ({counts.turned} turned)" if counts.turned else ""
+    return f"Draw {index + 1}: {counts.found} found{turned}, {counts.invented} invented"
+
+
+def _key(results: Sequence[RunResult]) -> str:
+    """The classes that are on the pictures, each with a piece of its line."""
+    drawn = {kind for r in results for kind in r.classes.values()}
     return "".join(
-        f'<span style="white-space:nowrap;margin-right:1.5rem">{swatch(kind, theme())}{word}</span>'
-        for kind, word in words.items()
+        f'<span style="white-space:nowrap;margin-right:1.5rem">{sample(kind, theme())}'
+        f"{text.CLASSES[kind.value]}</span>"
+        for kind in EdgeClass
+        if kind in drawn
     )
 
 
 def _tally(outcomes: list[Outcome]) -> None:
-    found = Counter(o.found for o in outcomes)
-    most = outcomes[0].true
+    found = Counter(o.counts.found for o in outcomes)
+    most = outcomes[0].counts.true
     st.markdown(f"**All {len(outcomes)} draws so far**")
     figure = bars(
         range(most + 1),
@@ -173,11 +195,11 @@ def _tally(outcomes: list[Outcome]) -> None:
         height=270,
     )
     show.figure(figure, key="learn-tally", alt="How often each number of links was found")
-    early = sum(o.waiting > 0 for o in outcomes)
+    early = sum(o.counts.untested > 0 for o in outcomes)
     st.caption(
         "The data never change. Only the noise does. "
         + (
-            f"In {early} of them the budget ran out; pairs left open are not drawn."
+            f"In {early} of them the budget ran out; pairs left open are grey dots."
             if early
             else ""
         )

@@ -8,25 +8,26 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, RunResult, run
+from engine.params import Parameters
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import Neighbours, farthest
 from pages.shell import address
 from pages.shell.data import bundled
 from pages.shell.drafts import Draft, kept
+from pages.shell.fields import Query, choice, decode, defaults, encode, number
+from pages.shell.settings import MOST_SEED
 
 NETWORKS = ("asia", "cancer", "earthquake", "survey")
 ROWS = 20_000
-_START: Draft = {"network": "asia", "epsilon": 1.0, "seed": 0}
-LOW, HIGH = 0.05, 20.0  # ends of epsilon on this page
 
 
-@dataclass(frozen=True)
-class Tour:
+@dataclass(frozen=True, kw_only=True)
+class Tour(Parameters):
     """Which network the tour is about, the total epsilon of its private runs, and their seed."""
 
-    network: str
-    epsilon: float
-    seed: int
+    network: str = choice("asia", "Network", NETWORKS)
+    total: float = number(1.0, "ε of a whole private run (strict)", 0.05, 20.0)
+    draw: int = number(0, "Noise seed", 0, MOST_SEED)
 
     @property
     def data(self) -> Dataset:
@@ -36,7 +37,7 @@ class Tour:
 
 def draft() -> Draft:
     """What the form shows."""
-    return kept("tour", dict(_START))
+    return kept("tour", defaults(Tour))
 
 
 def follow() -> None:
@@ -44,39 +45,18 @@ def follow() -> None:
 
     What is missing or out of range there is as at the start.
     """
-    asked = address.arrived("learn")
-    if asked is None:
-        return
-    d = draft()
-    d.update(_START)
-    if asked.get("network") in NETWORKS:
-        d["network"] = asked["network"]
-    if (epsilon := _number(asked.get("total", ""))) is not None and LOW <= epsilon <= HIGH:
-        d["epsilon"] = epsilon
-    if (seed := _number(asked.get("draw", ""))) is not None and 0 <= seed < 1e9:
-        d["seed"] = int(seed)
+    if (asked := address.arrived("learn")) is not None:
+        draft().update(defaults(Tour) | decode(Tour.specs(), asked, leniently=True))
 
 
 def tour() -> Tour:
     """The settings now."""
-    d = draft()
-    return Tour(str(d["network"]), float(d["epsilon"]), int(d["seed"]))
+    return Tour.build(draft())
 
 
-def link(step: str) -> dict[str, str]:
+def link(step: str) -> Query:
     """The address of a step with the settings, as query parameters."""
-    now = tour()
-    query = {"step": step}
-    if now != Tour("asia", 1.0, 0):
-        query |= {"network": now.network, "total": f"{now.epsilon:g}", "draw": str(now.seed)}
-    return query
-
-
-def _number(typed: str) -> float | None:
-    try:
-        return float(typed)
-    except ValueError:
-        return None
+    return {"step": step} | encode(Tour.specs(), draft())
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -87,7 +67,7 @@ def run_of(network: str, key: str, seed: int, values: tuple[tuple[str, Any], ...
 
 def shown_run(now: Tour, key: str, *, seed: int | None = None, **values: Any) -> RunResult:
     """The tour's run of an algorithm; its own seed if none is given."""
-    chosen = now.seed if seed is None else seed
+    chosen = now.draw if seed is None else seed
     return run_of(now.network, key, chosen, tuple(sorted(values.items())))
 
 

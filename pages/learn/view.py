@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages.learn.budget import bound_view, once_view, orders_view, sieve_view
-from pages.learn.noise import noise_view
-from pages.learn.person import person_view
+from pages.learn.noise import noise_view, person_view
 from pages.learn.search import draws_view, search_view, truth_view
 from pages.learn.tour import Tour
 from pages.shell.words import safe

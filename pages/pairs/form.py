@@ -13,7 +13,7 @@ from engine.teaching.pairwise import EPSILONS
 from pages.pairs.state import FILE, OWN_PAIR, SIMULATED, SOURCES, draft, tuebingen
 from pages.shell import words as text
 from pages.shell.drafts import Draft
-from pages.shell.fields import bound, number, seed
+from pages.shell.form import bound, number, seed
 
 
 def fields() -> Draft:

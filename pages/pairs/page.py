@@ -6,12 +6,9 @@ import streamlit as st
 
 from engine import Dataset, InputError
 from pages.pairs.batch import batch_view
-from pages.pairs.decision import decision_view
-from pages.pairs.files import files_view
-from pages.pairs.fits import fits_view
 from pages.pairs.form import fields
-from pages.pairs.scores import chances_view, scores_view
 from pages.pairs.state import data_of, picture_of, released
+from pages.pairs.view import chances_view, decision_view, files_view, fits_view, scores_view
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 from pages.shell.strip import show_strip

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -14,11 +12,11 @@ import streamlit as st
 from engine import Dataset, InputError, RunResult, run
 from engine.algorithms.anm import AnmParameters
 from engine.data.simulated_pairs import HELD_OUT, MECHANISMS, NOISES, simulate_pair
-from engine.errors import DataError
 from engine.pairs.decision import Setting
 from engine.teaching.pairwise import Picture, over_ridge, picture
 from pages.shell.data import costs_of, promised
 from pages.shell.drafts import Draft, kept
+from pages.shell.job import Job, Slot
 
 SIMULATED, FILE, OWN_PAIR = "Simulated", "Tübingen file", "Your own CSV"
 SOURCES = (SIMULATED, FILE, OWN_PAIR)
@@ -112,45 +110,32 @@ def released(d: Draft, data: Dataset) -> RunResult:
 # The batch ----------------------------------------------------------------------------------------
 
 
-@dataclass(eq=False)
-class Batch:
-    """Pictures of many pairs, one after another in a thread that uses nothing of Streamlit's."""
+class Batch(Job):
+    """Pictures of many pairs, one after another."""
 
-    datasets: Sequence[Dataset]
-    setting: Setting
-    done: list[tuple[str, Picture]] = field(default_factory=list)
-    error: str = ""
-    _stop: threading.Event = field(default_factory=threading.Event)
-    _ended: threading.Event = field(default_factory=threading.Event)
+    share = 0.0
 
-    def start(self) -> None:
-        """Begin."""
-        threading.Thread(target=self._work, daemon=True, name="pairs").start()
+    def __init__(self, datasets: Sequence[Dataset], setting: Setting, what: str):
+        super().__init__()
+        self.datasets, self._setting, self.what = datasets, setting, what
+        self.done: list[tuple[str, Picture]] = []
 
-    def cancel(self) -> None:
-        """Ask for a stop that keeps what is finished."""
-        self._stop.set()
+    def work(self) -> None:
+        """Pair by pair."""
+        for data in self.datasets:
+            if self.stopped():
+                return
+            found = picture(data, self._setting, 0, partial(ballot, data.n))
+            self.done.append((data.name, found))
+            self.share = len(self.done) / len(self.datasets)
+            time.sleep(0)  # lets the pages draw
 
-    def wait(self, seconds: float) -> bool:
-        """Wait for the end, at most so long."""
-        return self._ended.wait(seconds)
+    def so_far(self) -> list[str]:
+        """Pairs so far."""
+        return [f"{len(self.done)} of {len(self.datasets)} pairs"]
 
-    @property
-    def running(self) -> bool:
-        return not self._ended.is_set()
 
-    def _work(self) -> None:
-        try:
-            for data in self.datasets:
-                if self._stop.is_set():
-                    return
-                found = picture(data, self.setting, 0, partial(ballot, data.n))
-                self.done.append((data.name, found))
-                time.sleep(0)  # lets the pages draw
-        except (DataError, InputError) as error:
-            self.error = str(error)
-        finally:
-            self._ended.set()
+BATCH: Slot[Batch] = Slot("pairs_batch")
 
 
 def batch_pairs() -> list[Dataset]:
@@ -164,17 +149,6 @@ def batch_pairs() -> list[Dataset]:
     ]
 
 
-def begin_batch(d: Draft) -> None:
+def begin_batch(d: Draft, what: str) -> None:
     """Start over all pairs; one at a time in a session."""
-    before = batch()
-    if before is not None:
-        before.cancel()
-    job = Batch(batch_pairs(), replace(setting_of(d)))
-    st.session_state["pairs_batch"] = job
-    job.start()
-
-
-def batch() -> Batch | None:
-    """The session's batch, running or ended."""
-    job: Batch | None = st.session_state.get("pairs_batch")
-    return job
+    BATCH.begin(Batch(batch_pairs(), setting_of(d), what))

@@ -10,7 +10,7 @@ from engine import InputError
 from engine.data.networks import NETWORKS, load_network
 from engine.registry import algorithm
 from engine.studies.forecast import DENSITY, Forecast, Question, planned_algorithms
-from pages.plan.state import PlanJob, begin, example, job
+from pages.plan.state import JOB, PlanJob, example
 from pages.plan.view import forecast_view
 from pages.shell import words as text
 from pages.shell.data import own_file
@@ -31,9 +31,9 @@ def main() -> None:
     with st.sidebar:
         question_form()
         target = st.slider("Skeleton F1 to reach", 0.3, 1.0, 0.8, 0.05, key="plan-target")
-    current = job()
+    current = job_in_force()
     if current is not None and current.running:
-        live()
+        JOB.watch(key="plan-stop")
     elif current is not None and current.forecasts:
         forecast_view(current.question, current.schema, chosen(current.forecasts), target)
     else:
@@ -41,6 +41,19 @@ def main() -> None:
             st.info(text.plain(current.problem or "Stopped before the first network."))
         question, schema, forecasts = example()
         forecast_view(question, schema, chosen(forecasts), target)
+
+
+def job_in_force() -> PlanJob | None:
+    """The plan that goes on or ended last, unless its schema was of a file that has gone."""
+    current, own = JOB.job(), own_file()
+    if current is None or current.schema != OWN:
+        return current
+    schema = None if own is None else own.schema
+    asked = current.question
+    if schema is not None and (schema.names, schema.levels) == (asked.names, asked.levels):
+        return current
+    current.cancel()
+    return None
 
 
 def chosen(forecasts: Sequence[Forecast]) -> list[Forecast]:
@@ -75,30 +88,10 @@ def question_form() -> None:
             else:
                 network = load_network(choice)
                 columns = network.names, network.states
-            begin(Question(*columns, int(rows), density), choice, EPSILONS, keys, DRAWS)
+            question = Question(*columns, int(rows), density)
+            JOB.begin(PlanJob(question, choice, EPSILONS, keys, DRAWS))
         except InputError as error:
             st.error(text.plain(str(error)))
-
-
-@st.fragment(run_every=1.0)
-def live() -> None:
-    """How far the simulation is, and a stop button; at the end the whole page is drawn anew."""
-    current = job()
-    if current is None or not current.running:
-        st.rerun()
-    else:
-        underway(current)
-
-
-def underway(current: PlanJob) -> None:
-    """Progress in runs and seconds."""
-    at = current.progress
-    if current.place:
-        st.info(f"Waiting in line, place {current.place}.", icon=":material/hourglass_empty:")
-    elif at is not None:
-        st.progress(at.done / at.total, f"{at.done} of {at.total} runs, about {at.left:.0f} s left")
-    if st.button("Stop", key="plan-stop"):
-        current.cancel()
 
 
 main()

@@ -1,4 +1,4 @@
-"""A plan in a thread of its own, and the finished example that the page opens on."""
+"""A plan that is made, and the finished example that the page opens on."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ import streamlit as st
 
 from engine.data.networks import load_network
 from engine.studies.forecast import BANDS, Band, Forecast, Progress, Question, plan
-from pages.shell.lifetime import Present, here
-from pages.shell.task import Task
+from pages.shell import words as text
+from pages.shell.job import Job, Slot, left
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "plan.json"
-_JOB = "plan_job"
 
 
-class PlanJob(Task):
+class PlanJob(Job):
     """A question being simulated: how far it is, and the forecasts at the end."""
+
+    share = 0.0
 
     def __init__(
         self,
@@ -28,12 +29,12 @@ class PlanJob(Task):
         epsilons: Sequence[float],
         keys: Sequence[str],
         draws: int,
-        present: Present,
     ):
-        super().__init__(present)
+        super().__init__()
         self.question, self.schema = question, schema
+        self.what = f"simulated networks like {text.plain(schema)}"
         self._epsilons, self._keys, self._draws = epsilons, keys, draws
-        self.progress: Progress | None = None
+        self._progress: Progress | None = None
         self.forecasts: list[Forecast] = []
 
     def work(self) -> None:
@@ -47,9 +48,17 @@ class PlanJob(Task):
             on_progress=self._note,
         )
 
+    def so_far(self) -> list[str]:
+        """Runs and seconds."""
+        at = self._progress
+        return [] if at is None else [f"{at.done} of {at.total} runs", left(at.left)]
+
     def _note(self, progress: Progress) -> None:
-        self.progress = progress
+        self._progress, self.share = progress, progress.done / progress.total
         time.sleep(0)  # lets the pages draw
+
+
+JOB: Slot[PlanJob] = Slot("plan_job")
 
 
 @st.cache_data(show_spinner=False)
@@ -68,21 +77,3 @@ def example() -> tuple[Question, str, list[Forecast]]:
         for f in content["forecasts"]
     ]
     return question, content["schema"], forecasts
-
-
-def begin(
-    question: Question, schema: str, epsilons: Sequence[float], keys: Sequence[str], draws: int
-) -> None:
-    """Start a plan; one that still goes on is stopped."""
-    last = job()
-    if last is not None:
-        last.cancel()
-    started = PlanJob(question, schema, epsilons, keys, draws, here())
-    st.session_state[_JOB] = started
-    started.start()
-
-
-def job() -> PlanJob | None:
-    """The plan that goes on, or that ended last."""
-    found: PlanJob | None = st.session_state.get(_JOB)
-    return found

@@ -10,7 +10,7 @@ from pages.release import state as releases
 from pages.shell import words as text
 from pages.shell.data import own_file
 from pages.shell.drafts import kept
-from pages.shell.fields import bound, number
+from pages.shell.form import bound, number
 
 FOR_EVER = "A total is declared once, outlives this session, and nothing takes a charge back."
 

@@ -29,8 +29,7 @@ def main() -> None:
     st.caption(ABOUT)
     if data is not None and drafted_source().own:
         views.budgets()
-        job = releases.job()
-        if job is not None and job.running:
+        if releases.JOB.going() is not None:
             views.live()
         else:
             release.spend(data)

@@ -1,4 +1,4 @@
-"""A release in a thread of its own: it can be stopped, and says whether it has been paid for."""
+"""A release that goes on: it can be stopped, and says whether it has been paid for."""
 
 from __future__ import annotations
 
@@ -12,26 +12,28 @@ from engine.data.schema import Schema
 from engine.release.budget import Budgets
 from engine.release.file import Release
 from engine.release.make import COVERED, make
-from pages.shell import worker
-from pages.shell.lifetime import RUNS, Present, here
-from pages.shell.task import Task
+from pages.shell import words as text
+from pages.shell.job import RUNS, Job, Slot
 
-_JOB, _LAST = "release_job", "released"
+_LAST = "released"
 
 
-class ReleaseJob(Task):
+class ReleaseJob(Job):
     """One release of ``data`` at ``values``, paid by the budget ``name``."""
 
     queue = RUNS
 
-    def __init__(
-        self, data: Dataset, schema: Schema, values: Mapping[str, Any], name: str, present: Present
-    ):
-        # What has been paid for is not thrown away because a browser lost its connection.
-        super().__init__(lambda: self.charged or present())
+    def __init__(self, data: Dataset, schema: Schema, values: Mapping[str, Any], name: str):
+        super().__init__()
         self._request, self.name = (data, schema, COVERED[0], dict(values)), name
+        self.data = data
+        self.what = f"a release charged to “{text.plain(name)}”"
         self.charged = False
         self.released: Release | None = None
+
+    def present(self) -> bool:
+        """What has been paid for is not thrown away because a browser lost its connection."""
+        return self.charged or super().present()
 
     def work(self) -> None:
         """Charge the budget, then release."""
@@ -43,31 +45,31 @@ class ReleaseJob(Task):
             on_charged=self._paid,
         )
 
+    def cost_of_stopping(self) -> str:
+        """What a stop would cost now, in words."""
+        if self.charged:
+            return "It is charged: stopping now gives no release and keeps the charge."
+        if self.place:
+            return "Nothing is charged yet."
+        return "The request is tried out on empty rows. Nothing is charged yet: stopping is free."
+
     def _paid(self) -> None:
         self.charged = True
 
 
+JOB: Slot[ReleaseJob] = Slot("release_job")
+
+
 def begin(data: Dataset, schema: Schema, values: Mapping[str, Any], name: str) -> None:
     """Start a release, unless one goes on."""
-    going = job()
-    if going is not None and going.running:
-        return
-    started = ReleaseJob(data, schema, values, name, here())
-    st.session_state[_JOB] = started
-    started.start()
-    started.wait(worker.PATIENCE)
+    if JOB.going() is None:
+        JOB.begin(ReleaseJob(data, schema, values, name), ReleaseJob.patience)
 
 
-def job() -> ReleaseJob | None:
-    """The release that goes on, or that ended last."""
-    found: ReleaseJob | None = st.session_state.get(_JOB)
-    return found
-
-
-def last() -> Release | None:
-    """The last release of this session."""
-    done = job()
+def last() -> tuple[Release, Dataset] | None:
+    """The last release of this session, and the data it was made of."""
+    done = JOB.job()
     if done is not None and done.released is not None:
-        st.session_state[_LAST] = done.released
-    found: Release | None = st.session_state.get(_LAST)
+        st.session_state[_LAST] = (done.released, done.data)
+    found: tuple[Release, Dataset] | None = st.session_state.get(_LAST)
     return found

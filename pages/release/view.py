@@ -18,6 +18,7 @@ from pages.release import state as releases
 from pages.release.form import declare
 from pages.shell import export
 from pages.shell import words as text
+from pages.shell.data import in_force
 
 
 def budgets() -> None:
@@ -44,31 +45,24 @@ def _row(budget: Budget) -> dict[str, str]:
     }
 
 
-@st.fragment(run_every=1.0)
 def live() -> None:
-    """How far the release is, and a stop button; at the end the whole page is drawn anew."""
-    job = releases.job()
-    if job is None or not job.running:
-        st.rerun()
-    paid = f"Charged to “{text.plain(job.name)}”"
-    if job.stopped():
-        st.info("Stopping …", icon=":material/stop_circle:")
-    elif job.charged:
-        st.info(f"{paid}; releasing. Stopping now gives no release and keeps the charge.")
-    elif job.place:
-        st.info(f"Waiting in line, place {job.place}. Nothing is charged yet.")
-    else:
-        st.info("Trying the request out on empty rows. Nothing is charged yet: stopping is free.")
-    st.button("Stop", key="release-stop", on_click=job.cancel, disabled=job.stopped())
+    """How far the release is, and what it would cost to stop it."""
+    releases.JOB.watch(key="release-stop", more=lambda j: st.info(j.cost_of_stopping()))
 
 
 def ended() -> None:
-    """Why the last release was not made, in one sentence; or the release."""
-    job, last = releases.job(), releases.last()
-    if job is not None and job.problem:
+    """Why the last release was not made, in one sentence; or the release.
+
+    One that was made of a file before is paid for: it stays, folded away under its own words.
+    """
+    job, last = releases.JOB.job(), releases.last()
+    if job is not None and job.problem and in_force(job.data):
         (st.warning if job.stopped() else st.error)(text.plain(job.problem))
-    if last is not None:
-        shown(last)
+    if last is not None and in_force(last[1]):
+        shown(last[0])
+    elif last is not None:
+        with st.expander("Released before, from another file", key="release-before"):
+            shown(last[0])
 
 
 def shown(release: Release) -> None:

@@ -101,7 +101,7 @@ def files_view(run: Shown, repeats: Repeats | None) -> None:
         for key, form in FORMATS.items():
             download(
                 form.title,
-                lambda form=form: form.write(run.result.names, run.result.matrix),  # type: ignore[misc]
+                lambda form=form: form.write(run.result.names, run.result.tested),  # type: ignore[misc]
                 f"{name}.{form.extension}",
                 key=f"report-{key}",
             )

@@ -9,9 +9,9 @@ from pages.report import repeats
 from pages.report import view as report
 from pages.shell import address, present, runs
 from pages.shell import words as text
-from pages.shell.progress import progress_view
+from pages.shell.job import look_again
+from pages.shell.palette import theme
 from pages.shell.strip import show_strip
-from pages.shell.theme import theme
 
 EVERY = 2.5  # seconds between two looks at running repetitions
 
@@ -25,25 +25,22 @@ def main() -> None:
     if present.presenting():
         link[present.NAME] = "1"
     address.write("report", link)
-    with st.container(key="around"):
-        if job is None:
-            show_strip("Report", run.data, run.result)
-        else:
-            show_strip("Report", job.data)
-    present.switch(key="report")
+    # Another run's numbers must not stand beside one that goes on.
+    data, result = (run.data, run.result) if job is None else (job.data, None)
+    present.heading(lambda: show_strip("Report", data, result), key="report")
     if job is not None:  # another run's numbers must not stand under this link
-        progress_view()
+        runs.progress_view()
         return
     if problem := runs.refusal():
         st.error(text.plain(problem), icon=":material/error:")
     found = repeats.repeats_of(run)
-    going = found is not None and found.running and not found.wait(repeats.PATIENCE)
-    st.fragment(_content, run_every=EVERY if going else None)(run, found, going)
+    if found is None or found.wait(repeats.PATIENCE):
+        _content(run, found)
+    else:
+        look_again(lambda: repeats.repeats_of(run), lambda going: _content(run, going), EVERY)
 
 
-def _content(run: runs.Shown, found: repeats.Repeats | None, going: bool) -> None:
-    if going and found is not None and found.wait(0.0):
-        st.rerun()
+def _content(run: runs.Shown, found: repeats.Repeats | None) -> None:
     report.show(run, found, report.pictures(run, found, theme()), theme())
     with st.container(key="notes"):
         if not present.presenting():

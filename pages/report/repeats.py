@@ -1,17 +1,16 @@
-"""Repetitions of the run on screen, made in a thread while somebody looks; public data only."""
+"""Repetitions of the run on screen, made while somebody looks; public data only."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
 
 import streamlit as st
 
-from engine import InputError
+from engine.studies.price import Step, price_steps
 from engine.studies.repeat import Outcome, Point, around, point, repeated
+from pages.shell.job import Job, Line, shared
 from pages.shell.runs import Shown
 
 REPETITIONS, PER_POINT = 100, 15
@@ -19,54 +18,52 @@ SECONDS = 12.0  # for the repetitions, and again for the curve
 PATIENCE = 1.0  # seconds that a page waits before it shows what is there
 UNSEEN = 8.0  # seconds without a look after which the work stops
 _KEPT = 32
-_ONE_AT_A_TIME = threading.Semaphore(1)
-_LOCK = threading.Lock()
 
 
-@dataclass(eq=False)
-class Repeats:
+class Repeats(Job):
     """Repetitions of one run, and points of a curve over epsilon; both grow while it works."""
 
-    run: Shown
-    outcomes: list[Outcome] = field(default_factory=list)
-    points: list[Point] = field(default_factory=list)
-    problem: str = ""
-    whole: bool = False  # nothing more will come
-    _seen: float = field(default_factory=time.monotonic)
-    _done: threading.Event = field(default_factory=threading.Event)
+    queue = Line(1)
 
-    def start(self) -> None:
-        """Begin; raises nothing, see ``problem``."""
-        threading.Thread(target=self._work, daemon=True, name="repeats").start()
-
-    def wait(self, seconds: float) -> bool:
-        """Wait for the end, at most so long; says that somebody is looking."""
+    def __init__(self, run: Shown) -> None:
+        super().__init__()
+        self.run = run
+        self.outcomes: list[Outcome] = []
+        self.points: list[Point] = []
+        self.steps: tuple[Step, ...] = ()
+        self.whole = False  # nothing more will come
         self._seen = time.monotonic()
-        return self._done.wait(seconds)
 
-    @property
-    def running(self) -> bool:
-        """Whether more may come."""
-        return not self._done.is_set()
+    def join(self) -> None:
+        """Somebody looks."""
+        self._seen = time.monotonic()
 
-    def _left_alone(self) -> bool:
-        return time.monotonic() - self._seen > UNSEEN
+    def present(self) -> bool:
+        """Whether somebody, in whatever session, looked a moment ago."""
+        return time.monotonic() - self._seen <= UNSEEN
+
+    def lasts(self) -> bool:
+        """Whether it need not be made anew."""
+        return self.running or self.whole or bool(self.problem)
+
+    def stopped(self) -> bool:
+        """Whether a stop was asked for, or nobody looks any more."""
+        return super().stopped() or not self.present()
+
+    def broken(self, error: Exception) -> str:
+        """The thread has no one else to tell."""
+        return f"The repetitions failed inside the program ({type(error).__name__})."
+
+    def work(self) -> None:
+        """The repetitions, then the curve."""
+        self._repeat()
+        result = self.run.result
+        self.steps = price_steps(self.run.data, result.algorithm, result.params)
+        self._curve()
+        self.whole = not self.stopped()
 
     def _until(self, end: float) -> Callable[[], bool]:
-        return lambda: time.monotonic() > end or self._left_alone()
-
-    def _work(self) -> None:
-        try:
-            with _ONE_AT_A_TIME:
-                self._repeat()
-                self._curve()
-            self.whole = not self._left_alone()
-        except InputError as error:
-            self.problem, self.whole = str(error), True
-        except Exception as error:  # the thread has no one else to tell
-            self.problem = f"The repetitions failed inside the program ({type(error).__name__})."
-        finally:
-            self._done.set()
+        return lambda: time.monotonic() > end or self.stopped()
 
     def _repeat(self) -> None:
         stop = self._until(time.monotonic() + SECONDS)
@@ -97,15 +94,7 @@ def repeats_of(run: Shown) -> Repeats | None:
     if not run.data.public or run.data.truth is None or "epsilon" not in run.settings.params:
         return None
     key = (run.data.identity, run.settings.algorithm, tuple(run.settings.params.items()))
-    store = _store()
-    with _LOCK:
-        found = store.get(key)
-        if found is None or not (found.running or found.whole):
-            found = store[key] = Repeats(run)
-            found.start()
-            while len(store) > _KEPT:
-                store.popitem(last=False)
-    return found
+    return shared(_store(), key, Repeats.lasts, lambda: Repeats(run), _KEPT)
 
 
 @st.cache_resource(show_spinner=False)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-import numpy as np
 import streamlit as st
 
 from engine import Dataset, RunResult
-from engine.graphs.cpdag import Adjacency
-from engine.graphs.metrics import EdgeClass, truth_cpdag
-from engine.studies.repeat import outcome_of
+from engine.graphs.metrics import EdgeClass
+from engine.graphs.orientation import SHOWN
+from engine.studies.price import Step
 from pages.draw.graphs import layout_of
-from pages.draw.links import Link, describe, links_of
-from pages.draw.picture import Band, Picture, curve_picture, graph_picture, swatch
+from pages.draw.links import Link, describe, doubtful, found_links, legend
+from pages.draw.picture import Band, Picture, curve_picture, graph_picture
 from pages.report import words as words
 from pages.report.repeats import REPETITIONS, Repeats
 from pages.shell import words as text
 from pages.shell.runs import Shown
+from pages.shell.verdict import NOTHING, mark, price, reference_lines
 from pages.shell.words import safe
 
 STYLE = """
@@ -32,15 +33,9 @@ STYLE = """
 .report figure svg, .report figure img {width: 100%; height: auto; max-height: 56vh;
   object-fit: contain}
 .report figcaption {font-size: 1.05rem; margin-top: .5rem}
-.report .key {white-space: nowrap; margin-right: 1.8rem}
 .report h3 {font-size: 1.3rem; margin: 1.6rem 0 .3rem; padding: 0}
 .report li {margin: .25rem 0; max-width: 75rem}
 """
-_KINDS = {
-    EdgeClass.CORRECT: "found",
-    EdgeClass.EXTRA: "invented",
-    EdgeClass.MISSED: "missed",
-}
 
 
 @dataclass(frozen=True)
@@ -52,27 +47,14 @@ class Pictures:
 
 
 def links(data: Dataset, result: RunResult) -> list[Link]:
-    """The learned links with what became of them; on own data plain, because nobody knows.
+    """The learned links with what became of them, and pairs not tested to the end in grey.
 
-    Pairs that were not tested to the end are left out.
+    On own data the links are plain, because nobody knows.
     """
-    tested = result.matrix.copy()
-    for i, j in result.untested:
-        tested[i, j] = tested[j, i] = False
-    if not data.public or data.truth is None:
-        return links_of(tested, data.names)
-    true = truth_cpdag(data.truth, data.names)
-    mine, real = tested | tested.T, true | true.T
-    kinds = {(i, j): EdgeClass.CORRECT if real[i, j] else EdgeClass.EXTRA for i, j in _pairs(mine)}
-    gone = real & ~(result.matrix | result.matrix.T)
-    missed = dict.fromkeys(_pairs(gone), EdgeClass.MISSED)
-    return links_of(tested, data.names, kinds) + links_of(
-        true & gone, data.names, missed, [EdgeClass.MISSED]
-    )
-
-
-def _pairs(joined: Adjacency) -> list[tuple[int, int]]:
-    return [(int(i), int(j)) for i, j in np.argwhere(np.triu(joined, 1))]
+    if data.public and data.truth is not None:
+        return found_links(result, waiting=True, missed=True)
+    drawn = found_links(result, waiting=True)
+    return [k if k.kind is EdgeClass.UNTESTED else replace(k, kind=None) for k in drawn]
 
 
 def pictures(run: Shown, repeats: Repeats | None, theme: str) -> Pictures:
@@ -90,9 +72,9 @@ def pictures(run: Shown, repeats: Repeats | None, theme: str) -> Pictures:
 
 
 def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | None:
-    if repeats is None or len(repeats.points) < 3:
+    if repeats is None or len(repeats.points) < 3 or result.counts is None:
         return None
-    points, one = repeats.points, outcome_of(result, repeats.run.data)
+    points, one = repeats.points, result.counts
     x = [p.epsilon for p in points]
     bands = [
         Band(
@@ -116,9 +98,17 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
         y_title="Links",
         alt="Links found and invented as epsilon grows",
         here=(float(result.params.as_dict()["epsilon"]), one.found, "This result"),
-        level=(one.true, f"All {text.count(one.true, 'known link')}"),
+        levels=levels(one.true, repeats.steps),
         theme=theme,
     )
+
+
+def levels(true: int, steps: Sequence[Step]) -> list[tuple[float, str]]:
+    """Named heights: all links there are, and those that are found without any noise."""
+    named = {true: [f"All {text.count(true, 'known link')}"]}
+    for step, name in reference_lines(steps):
+        named.setdefault(step.counts.found, []).append(name)
+    return [(float(height), "\n".join(names)) for height, names in named.items()]
 
 
 def body(run: Shown, repeats: Repeats | None, drawn: Pictures, theme: str, *, inline: bool) -> str:
@@ -133,7 +123,8 @@ def body(run: Shown, repeats: Repeats | None, drawn: Pictures, theme: str, *, in
     parts = [f"<h2>{safe(words.headline(data, result))}</h2>"]
     if spread:
         parts.append(f'<p class="range">{safe(spread)}</p>')
-    parts.append(f'<p class="price">{safe(words.price(result))}</p><div class="pictures">')
+    parts.append(f'<p class="price">{_promise(result, theme)}</p>')
+    parts.append('<div class="pictures">')
     parts.append(figure(drawn.graph, _legend(run, theme)))
     if drawn.curve is not None and repeats is not None:
         each = repeats.points[0].of
@@ -144,15 +135,25 @@ def body(run: Shown, repeats: Repeats | None, drawn: Pictures, theme: str, *, in
     return f'<div class="report">{"".join(parts)}</div>'
 
 
+def _promise(result: RunResult, theme: str) -> str:
+    """The promise in words; in red, with a sign, where there is none."""
+    level, said = price(result)[0], words.price(result)
+    return mark(level, said, theme) if level == NOTHING else safe(said)
+
+
 def _legend(run: Shown, theme: str) -> str:
-    found = links(run.data, run.result)
-    if all(link.kind is None for link in found):
-        return "An arrow or a line is a link that was found."
-    counts = {kind: sum(link.kind is kind for link in found) for kind in _KINDS}
-    return "".join(
-        f'<span class="key">{swatch(kind, theme)}{counts[kind]} {name}</span>'
-        for kind, name in _KINDS.items()
+    lines = len(doubtful(run.result))
+    doubt = (
+        f"{text.count(lines, 'arrow')} whose direction is less sure than {SHOWN:.0%} "
+        f"{'is' if lines == 1 else 'are'} drawn as {'a line' if lines == 1 else 'lines'}."
+        if lines
+        else ""
     )
+    if not run.data.public or run.data.truth is None:
+        waiting = text.count(len(run.result.untested), "pair")
+        dots = f"Grey dots: {waiting} not tested to the end. " if run.result.untested else ""
+        return f"An arrow or a line is a link that was found. {dots}{doubt}"
+    return f"{legend(run.result, theme, waiting=True)}{doubt}"
 
 
 def show(run: Shown, repeats: Repeats | None, drawn: Pictures, theme: str) -> None:

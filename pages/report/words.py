@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 from engine import Dataset, RunResult
-from engine.studies.repeat import Outcome, outcome_of, usual
+from engine.studies.repeat import Outcome, usual
 from engine.teaching.neighbours import guess_bound
+from pages.shell import verdict
 from pages.shell import words as text
 from pages.shell.words import number
 
@@ -17,10 +18,10 @@ LEAST = 20  # fewer repetitions say nothing about a range
 def headline(data: Dataset, result: RunResult) -> str:
     """What was found, at which epsilon, as one sentence."""
     start = _start(result)
-    if not data.public or data.truth is None:
+    one = result.counts
+    if not data.public or one is None:
         links = len(result.skeleton) - len(result.untested)
         return f"{start}, {text.count(links, 'link')} {'was' if links == 1 else 'were'} found."
-    one = outcome_of(result, data)
     return (
         f"{start}, {one.found} of {text.count(one.true, 'known link')} were found and "
         f"{one.invented} invented."
@@ -43,8 +44,8 @@ def range_sentence(outcomes: Sequence[Outcome]) -> str:
     """How much of the headline is luck; empty with too few repetitions."""
     if len(outcomes) < LEAST:
         return ""
-    found = usual([o.found for o in outcomes])
-    extra = usual([o.invented for o in outcomes])
+    found = usual([o.counts.found for o in outcomes])
+    extra = usual([o.counts.invented for o in outcomes])
     return (
         f"In {found.inside} of {found.of} repetitions {_range(found.low, found.high)} were found; "
         f"in {extra.inside} of {extra.of}, {_range(extra.low, extra.high)} were invented."
@@ -56,41 +57,43 @@ def _range(low: int, high: int) -> str:
 
 
 def price(result: RunResult) -> str:
-    """What the epsilon promises, in odds."""
+    """What the epsilon promises, in odds; or that it promises nothing, and protects nobody."""
+    level, _ = verdict.price(result)
     if result.ledger.undefended:
-        return f"The promise: none: {'; '.join(result.ledger.undefended)}."
-    cap = result.ledger.cap
+        return f"No promise: this protects nobody. Why: {'; '.join(result.ledger.undefended)}."
+    cap, able = result.ledger.cap, result.spent.epsilon
     if cap is not None:
-        if cap.epsilon > 30:
-            return "At so large an ε the promise protects nobody in practice."
+        if level == verdict.NOTHING:
+            return "No promise worth the name: so large an ε protects nobody."
         chance = number(100 * guess_bound(cap.epsilon), 3)
         return (
             "The promise: who sees this result, knows everybody else's row and must guess which of "
             f"two rows one person had is right at most {chance} % of the time; 50 % is chance."
         )
     if getattr(result.params, "epsilon", None) is None:
-        return "The promise: none. The data were read as they are."
-    able = result.spent.epsilon
-    if math.isfinite(able):
-        return (
-            f"The promise: what can be defended for this whole run is ε = {number(able)}, not the "
-            "number above."
-        )
-    return "The promise: for this run no finite ε can be defended."
+        return "No promise: the data were read as they are, which protects nobody."
+    if not math.isfinite(able):
+        return "No promise: for this run no finite ε can be defended, so it protects nobody."
+    if level == verdict.NOTHING:
+        return f"No promise: what can be defended here is ε = {number(able)}, and protects nobody."
+    return (
+        f"The promise: what can be defended for this whole run is ε = {number(able)}, not the "
+        "number above."
+    )
 
 
 def _arrows(data: Dataset, result: RunResult) -> str:
     """How good the arrows are where a truth tells, as the end of a sentence.
 
-    Not of a person's own data, whose truth file is no released fact; nor where pairs were left
-    untested, which the scores would count.
+    Not of a person's own data, whose truth file is no released fact.
     """
-    m = result.metrics
-    if not data.public or m is None or result.untested:
+    counts, m = result.counts, result.metrics_tested
+    if not data.public or counts is None or m is None or not counts.found:
         return ""
-    links = text.count(m.correct + m.wrong_direction, "known link")
+    links, right = text.count(counts.found, "known link"), counts.found - counts.turned
+    right -= counts.claimed
     return (
-        f": of the {links} found, {m.correct} {'has' if m.correct == 1 else 'have'} the arrow, or "
+        f": of the {links} found, {right} {'has' if right == 1 else 'have'} the arrow, or "
         f"the plain line, that such data allow (skeleton F1 {m.skeleton_f1:.2f}, directed F1 "
         f"{m.directed_f1:.2f}, SHD {m.shd})"
     )
@@ -115,8 +118,8 @@ def limits(data: Dataset, result: RunResult) -> list[str]:
         why = "The run was stopped" if result.status == "cancelled" else "The budget ran out"
         pairs = text.count(len(result.untested), "pair")
         said.append(
-            f"{why} while {pairs} had not been tested to the end: nothing is said of them, and "
-            "they are not drawn."
+            f"{why} while {pairs} had not been tested to the end: they are neither found nor "
+            "invented, and drawn as grey dots."
         )
     said.append(
         "A link says that two things go together in a way that the others do not explain. It is "

@@ -9,8 +9,7 @@ from engine.registry import algorithm
 from pages.shell import dataset
 from pages.shell.data import own_data
 from pages.shell.drafts import adapt, draft, drafted_source
-from pages.shell.fields import algorithm_choice, seed
-from pages.shell.form import parameter_form, preset
+from pages.shell.form import algorithm_choice, parameter_form, preset, seed
 from pages.shell.settings import OWN
 
 

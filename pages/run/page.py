@@ -5,12 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.run.form import settings_form
-from pages.run.notice import notice
-from pages.run.story import story
+from pages.run.top import notice, story
 from pages.run.view import outcome
 from pages.shell import runs
 from pages.shell.drafts import drafted
-from pages.shell.progress import progress_view
 from pages.shell.strip import show_strip
 
 
@@ -30,7 +28,7 @@ def main() -> None:
     old = runs.stale(now) or job is not None
     with st.container(key="notice"):
         if job is not None:
-            progress_view()
+            runs.progress_view()
         else:
             notice(run, old)
     st.html(f"<style>.st-key-result{{opacity:{0.4 if old else 1}}}</style>")

@@ -15,20 +15,19 @@ from engine.score.learned import ScoreDiagnostics
 from engine.search.diagnostics import SearchDiagnostics
 from engine.session import Step
 from pages.draw import show
-from pages.draw.strength import exact, strengths
+from pages.draw.strength import ARROW, exact, strengths
 from pages.shell import words as text
-from pages.shell.verdict import kinds_of
 from pages.shell.words import number, plain
 
 SIMULATION_ONLY = " (simulation only, never released)"
 _NEVER = "Simulation only, never released."
+WAITING = text.CLASSES["not tested"].lower()
 Pair = tuple[str, str]
 
 
 def edge_classes(data: Dataset, result: RunResult) -> dict[Pair, EdgeClass]:
     """Class of every pair adjacent in truth or result, by names; empty without a truth."""
-    kinds = kinds_of(data, result)
-    return {(data.names[i], data.names[j]): kind for (i, j), kind in kinds.items()}
+    return {(data.names[i], data.names[j]): kind for (i, j), kind in result.classes.items()}
 
 
 def steps_table(steps: list[Step] | tuple[Step, ...]) -> pd.DataFrame:
@@ -201,17 +200,19 @@ def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
     rows = []
     for i, j in sorted(sorted(index[name] for name in pair) for pair in found):
         a, b = data.names[i], data.names[j]
-        row: dict[str, str | None] = {"Learned": _mark(a, b, result.matrix, index)}
+        waiting = (min(i, j), max(i, j)) in result.untested  # never oriented
+        learned = WAITING if waiting else _mark(a, b, result.matrix, index)
+        row: dict[str, str | None] = {"Learned": learned}
         if true is not None:
             row |= {"Truth": _mark(a, b, true, index), "Class": text.CLASSES[kinds[a, b].value]}
         if known is not None:
             value = known.values.get(frozenset((a, b)))
             row[known.column] = None if value is None else exact(known, value)
-            row["Arrow"] = known.directions(a, b)
+            row[ARROW] = known.directions(a, b)
         rows.append({"Pair": f"{a} – {b}", **row})
     columns = ["Pair", "Learned"] + (["Truth", "Class"] if true is not None else [])
     columns += [known.column] if known is not None else []
-    columns += ["Arrow"] if known is not None and known.arrows else []
+    columns += [ARROW] if known is not None and known.arrows else []
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -11,10 +11,11 @@ from engine import RunResult
 from pages.draw import show
 from pages.draw.bars import bars
 from pages.draw.graphs import comparison
-from pages.run import descent, ledger
-from pages.run.details import details
+from pages.run import descent, ledger, trace
+from pages.shell import export
 from pages.shell import words as text
 from pages.shell.data import own_costs
+from pages.shell.listen import watch_node
 from pages.shell.runs import Shown
 
 
@@ -63,8 +64,8 @@ def tiles(rows: Sequence[ledger.Tile], *, across: int) -> None:
 
 def scores_row(result: RunResult) -> None:
     """Scores against the truth if there is one, in plain words with the term in brackets."""
-    scores = result.metrics
-    if scores is None:
+    scores, counts = result.metrics_tested, result.counts
+    if scores is None or counts is None:
         return
     rows = [
         (
@@ -74,7 +75,7 @@ def scores_row(result: RunResult) -> None:
         ),
         (
             "Real among the learned (precision)",
-            f"{scores.precision:.2f}",
+            f"{scores.precision:.2f}" if counts.learned else "–",
             "Share of the learned links that are true ones, whatever their direction.",
         ),
         (
@@ -84,14 +85,19 @@ def scores_row(result: RunResult) -> None:
         ),
     ]
     tiles(rows, across=3)
-    if result.untested:
-        st.caption("These count every link in the result, those not tested to the end included.")
+    if result.untested and (whole := result.metrics) is not None:
+        st.caption(
+            "These count the links tested to the end, as the sentence above does. With "
+            f"{text.count(counts.untested, 'pair')} not tested to the end as links: recall "
+            f"{whole.recall:.2f}, precision {whole.precision:.2f}, skeleton F1 "
+            f"{whole.skeleton_f1:.2f}, directed F1 {whole.directed_f1:.2f}, SHD {whole.shd}."
+        )
 
 
 def expert_tiles(result: RunResult) -> list[ledger.Tile]:
     """What only those ask for who know the field."""
     rows: list[ledger.Tile] = []
-    if (scores := result.metrics) is not None:
+    if (scores := result.metrics_tested) is not None:
         rows = [
             (
                 "Right with direction (directed F1)",
@@ -146,3 +152,93 @@ def tests_chart(result: RunResult) -> None:
         words=[f"{c:,}" for c in counts],
     )
     show.figure(figure, key="run-tests", alt="Conditional independence tests at each order")
+
+
+# The tables behind a run, and its files --------------------------------------------------
+
+
+@st.fragment
+def details(run: Shown) -> None:
+    """Tables: reasons, edges, ledger; and the downloads. Only the tab that is open is drawn."""
+    _watch_chosen(run)
+    views = {
+        "Why did this edge go?": lambda: trace.why_view(run.data, run.result, key="run"),
+        "Edge table": lambda: edges_view(run),
+        "Ledger": lambda: ledger.ledger_view(run.result),
+        "Download and share": lambda: downloads(run),
+    }
+    tabs = st.tabs(list(views), key="run-details", on_change="rerun")
+    for tab, view in zip(tabs, views.values(), strict=True):
+        if tab.open:
+            with tab:
+                view()
+
+
+def _watch_chosen(run: Shown) -> None:
+    """Bring the chosen variable out in the graphs, and hear which one is clicked there.
+
+    It is set anew each time: the choice of a field that is not drawn would be forgotten.
+    """
+    chosen = st.session_state.get("run-node")
+    chosen = chosen if chosen in run.data.names else None
+    st.session_state["run-node"] = chosen
+    watch_node(chosen or "", _clicked)
+
+
+def edges_view(run: Shown) -> None:
+    """The graphs as a table; a variable that is searched for, or clicked, keeps its own edges."""
+    names, table = run.data.names, trace.edges_table(run.data, run.result)
+    node = st.selectbox(
+        "Find a variable",
+        list(names),
+        index=None,
+        key="run-node",
+        placeholder="All variables; a click on one in the graph chooses it",
+    )
+    if node:
+        mine = [pair for pair in table["Pair"] if node in pair.split(" – ")]
+        table = table[table["Pair"].isin(mine)]
+    show.table(table, alt="Edges of the true and the learned graph", height=320)
+
+
+def _clicked(name: str) -> None:
+    st.session_state["run-node"] = name or None
+
+
+def downloads(run: Shown) -> None:
+    """The run as files, and its link."""
+    data, result, csv = run.data, run.result, export.as_csv
+    name = f"{text.file_stem(data)}_{result.algorithm}"
+    query = run.settings.to_query()
+    with st.container(horizontal=True):
+        export.download(
+            "Run (JSON)",
+            lambda: export.as_json(export.run_record(data, result, query)),
+            f"{name}.json",
+            key="get-json",
+        )
+        export.download(
+            "Trace (CSV)",
+            lambda: csv(trace.steps_table(result.steps)),
+            f"{name}_trace.csv",
+            key="get-trace",
+        )
+        export.download(
+            "Edges (CSV)",
+            lambda: csv(trace.edges_table(data, result)),
+            f"{name}_edges.csv",
+            key="get-edges",
+        )
+        export.download(
+            "Ledger (CSV)",
+            lambda: csv(ledger.ledger_table(result)),
+            f"{name}_ledger.csv",
+            key="get-ledger",
+        )
+    if data.public:
+        st.caption(
+            "The address of this page holds these settings and reproduces the run. Trace and JSON "
+            "hold raw values marked 'simulation only'."
+        )
+    else:
+        st.caption("The address of this page holds the settings, never your data or the seed.")

@@ -8,8 +8,7 @@ import streamlit as st
 
 from pages.shell.listen import watch_theme
 from pages.shell.navigation import PAGES
-from pages.shell.palette import link_ink, muted_ink
-from pages.shell.theme import theme
+from pages.shell.palette import link_ink, muted_ink, theme
 
 # A file of our own: a named icon would be fetched from the internet.
 ICON = Path(__file__).parent / "icon.svg"

@@ -4,14 +4,16 @@ start and after Back, Forward or Reload.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
-from pages.shell.drafts import Draft, drafted_source
+from engine.params import Parameters
+from pages.shell.drafts import Draft, drafted_source, kept
+from pages.shell.fields import Query, decode, defaults, encode
+from pages.shell.settings import DRAWN
 
-Query = dict[str, str]
 _WRITTEN = "address"  # session state: (page, query) as it was written last
 
 
@@ -37,52 +39,23 @@ def write(page: str, query: Mapping[str, str]) -> None:
 
 def source_query() -> Query:
     """The dataset that the form names; a person's own are not named."""
-    source, start = drafted_source(), {"data": "asia", "n": "100000", "sample": "0"}
+    source = drafted_source()
     if source.own:
         return {}
-    named = {"data": source.name, "n": f"{source.n}", "sample": f"{source.seed}"}
-    return {name: value for name, value in named.items() if value != start[name]}
+    named = {"data": source.name} if source.name != "asia" else {}
+    return named | encode(DRAWN, {"n": source.n, "sample": source.seed})
 
 
-def draft_query(page: str, draft: Draft, fresh: Mapping[str, Any]) -> Query:
-    """What differs from a fresh draft, under names that begin with the page's."""
-    return {
-        f"{page}.{name}": f"{draft[name]}" for name, at in fresh.items() if draft.get(name) != at
-    }
-
-
-def fill(
-    page: str,
-    query: Mapping[str, str],
-    draft: Draft,
-    fresh: Mapping[str, Any],
-    allowed: Mapping[str, Sequence[Any]],
-) -> None:
-    """Fill the draft from an address. ``allowed`` are a field's two ends, or its choices.
-
-    What does not fit a field is left out: a widget would raise.
+def kept_fields(page: str, fields: type[Parameters]) -> Draft:
+    """The page's fields as the session left them, or as a link has them: what it leaves out, or
+    what no field could show, is as at the start.
     """
-    for name, at in fresh.items():
-        value = _parsed(query.get(f"{page}.{name}"), at)
-        fits = value is not None and _allowed(value, allowed.get(name, ()))
-        draft[name] = value if fits else at
+    form = kept(f"{page}_draft", defaults(fields))
+    if (query := arrived(page)) is not None:
+        form.update(defaults(fields) | decode(fields.specs(), query, f"{page}.", leniently=True))
+    return form
 
 
-def _parsed(word: str | None, like: Any) -> Any:
-    """The word as a value of the same kind, or None."""
-    if word is None:
-        return None
-    if isinstance(like, bool):
-        return {"True": True, "False": False}.get(word)
-    try:
-        return type(like)(word)
-    except ValueError:
-        return None
-
-
-def _allowed(value: Any, within: Sequence[Any]) -> bool:
-    if isinstance(value, float) and value != value:
-        return False
-    if len(within) == 2 and not isinstance(value, str):
-        return bool(within[0] <= value <= within[1])
-    return not within or value in within
+def keep_fields(page: str, fields: type[Parameters], form: Mapping[str, Any]) -> None:
+    """Write the dataset and what differs from fresh fields into the address."""
+    write(page, source_query() | encode(fields.specs(), form, f"{page}."))

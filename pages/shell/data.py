@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +39,18 @@ def own_data() -> Dataset | None:
 
 @dataclass(eq=False)
 class OwnFile:
-    """A person's own file as it was uploaded, and the schema that they declared for it."""
+    """A person's own file as it was uploaded, and the schema that they declared for it.
 
-    raw: bytes
+    ``readings`` are the identities of all datasets that were read from it.
+    """
+
+    raw: bytes = field(repr=False)
     name: str
-    truth: bytes | None
+    truth: bytes | None = field(repr=False)
     identity: str
     schema: Schema | None = None
-    proposal: Any = None
+    proposal: Any = field(default=None, repr=False)
+    readings: set[str] = field(default_factory=set, repr=False)
 
     @property
     def stem(self) -> str:
@@ -64,6 +68,12 @@ def own_file() -> OwnFile | None:
     """The file behind the person's own data, whether it could be read yet or not."""
     file: OwnFile | None = st.session_state.get("own_file")
     return file
+
+
+def in_force(data: Dataset) -> bool:
+    """Whether the data are public, or were read from the file that was uploaded last."""
+    file = own_file()
+    return data.public or (file is not None and data.identity in file.readings)
 
 
 def data_for(source: Source) -> Dataset:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
 import streamlit as st
 
+from engine import InputError, read_csv
+from engine.data import reading
+from engine.data.levels import MAX_LEVELS
 from engine.data.networks import NETWORKS
+from engine.data.schema import load_schema
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
 from pages.shell import words as text
-from pages.shell.data import network_sizes
-from pages.shell.drafts import draft
-from pages.shell.fields import bound, seed
+from pages.shell.data import OwnFile, network_sizes, own_data
+from pages.shell.drafts import draft, keep_own, kept, take_file
+from pages.shell.form import bound, seed
 from pages.shell.settings import MAX_ROWS, MIN_ROWS, OWN, SEM
-from pages.shell.upload import upload
 
 
 def network_label(name: str) -> str:
@@ -105,3 +112,219 @@ def simulated(*, key: str) -> None:
                 min_value=1,
                 help=words,
             )
+
+
+# A person's own CSV file, and how its columns become levels ------------------------------
+
+
+LIMITS = (
+    "Text in UTF-8 with a header line; comma, semicolon, tab or pipe between columns; a decimal "
+    f"point or comma. At most {reading.MAX_COLUMNS:,} columns, {reading.MAX_ROWS:,} rows and "
+    f"{MAX_LEVELS} levels a column; numbers and dates with more are cut into bins. Missing values "
+    "are refused unless you say what they count as. The file stays in this session's memory. "
+    "Parquet, Arrow, Excel and database files are read on the command line (`python -m engine run "
+    "--csv FILE`)."
+)
+
+
+STATED = "stated"
+MISSING = {
+    "refuse": "Refuse the file",
+    "level": "Keep them as a level of their own, the last",
+    STATED: "Count them as a value that I state",
+}
+
+
+def upload(*, key: str) -> None:
+    """Upload a table and, if known, its true edges; keeps the dataset in session state."""
+    current = own_data()
+    if current is not None:
+        size = f"{current.n:,} rows, {current.d} columns"
+        st.markdown(f"**{text.plain(current.name)}** · {size}")
+    title = "Replace the file" if current is not None else "CSV file"
+    file = st.file_uploader(title, type=["csv", "txt", "tsv"], key=f"{key}-file", help=LIMITS)
+    truth = st.file_uploader(
+        "True edges (optional)",
+        type=["csv", "txt"],
+        key=f"{key}-truth",
+        help="One edge a line: from,to or from -> to. Without it there are no scores.",
+    )
+    declared = st.file_uploader(
+        "Schema (optional)",
+        type=["json"],
+        key=f"{key}-schema",
+        help="What is public about the columns; without it nothing is defended. The Data page "
+        "helps to write one.",
+    )
+    options = _reading_options(key, declared is not None)
+    if file is None:
+        return
+    ids = [one.file_id if one is not None else "" for one in (file, truth, declared)]
+    seen = (*ids, repr(options))
+    if st.session_state.get("own_seen") != seen:
+        st.session_state["own_seen"] = seen
+        kept_file = _taken(file, truth, ids[0])
+        st.session_state["own_problem"] = (
+            _read(file, truth, options)
+            if declared is None
+            else _follow(kept_file, declared.getvalue())
+        )
+        st.rerun()  # what stands above must not speak of the file before
+    if problem := st.session_state.get("own_problem"):
+        st.error(text.plain(problem), icon=":material/error:")
+
+
+def _taken(file: Any, truth: Any, identity: str) -> OwnFile:
+    """The file in force from here on, whatever comes of reading it.
+
+    The same bytes, read in another way or uploaded again, keep what was read from them before.
+    """
+    raw, known = file.getvalue(), truth.getvalue() if truth is not None else None
+    readings = kept("own_readings", {}).setdefault(hashlib.sha256(raw).hexdigest(), set())
+    taken = OwnFile(raw, file.name, known, identity, readings=readings)
+    take_file(taken)
+    return taken
+
+
+def _read(file: Any, truth: Any, options: dict[str, Any]) -> str | None:
+    """Keep the data that the files hold; returns what is wrong with them, in one sentence."""
+    file.seek(0)
+    if options["missing"] == STATED:
+        return (
+            "State the schema on the Data page, or upload it: for every column it says what "
+            "missing values count as. Until then nothing is read."
+        )
+    try:
+        levels = _rules(options.pop("levels"), str)
+        edges = _rules(options.pop("edges"), _finite)
+        if truth is not None:
+            truth.seek(0)
+        keep_own(read_csv(file, truth=truth, levels=levels, edges=edges, **options))
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def _follow(file: OwnFile, schema: bytes) -> str | None:
+    """Keep the data as a declared schema reads them; returns what is wrong, in one sentence."""
+    try:
+        keep_own(file.read(load_schema(schema)))
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def _reading_options(key: str, declared: bool) -> dict[str, Any]:
+    store = kept(
+        "own_options",
+        {
+            "max_levels": 10,
+            "bins": 5,
+            "binning": "quantile",
+            "missing": "refuse",
+            "edges": "",
+            "levels": "",
+        },
+    )
+    bound(
+        st.radio,
+        "Missing values, of words and of numbers",
+        store,
+        "missing",
+        key=f"{key}-missing",
+        options=list(MISSING),
+        format_func=MISSING.get,
+        disabled=declared,
+        help="Nothing is filled in for you. A value of your choice, or a guarantee, needs a "
+        "schema: it says for every column what all else counts as.",
+    )
+    with st.expander("How columns become levels", key=f"{key}-reading"):
+        bound(
+            st.number_input,
+            "Keep numbers with at most … values",
+            store,
+            "max_levels",
+            key=f"{key}-max-levels",
+            step=1,
+            min_value=2,
+            max_value=MAX_LEVELS,
+            help="A numeric column with more distinct values is cut into bins.",
+        )
+        bound(
+            st.number_input,
+            "Bins",
+            store,
+            "bins",
+            key=f"{key}-bins",
+            step=1,
+            min_value=2,
+            max_value=MAX_LEVELS,
+        )
+        bound(
+            st.radio,
+            "Cut at",
+            store,
+            "binning",
+            key=f"{key}-binning",
+            horizontal=True,
+            options=["quantile", "width"],
+            format_func={"quantile": "Quantiles", "width": "Equal widths"}.get,
+        )
+        bound(
+            st.text_area,
+            "Public cut points",
+            store,
+            "edges",
+            key=f"{key}-edges",
+            height=70,
+            placeholder="age: 30, 50, 70",
+            help="One column a line. Public by themselves; a guarantee needs the whole schema.",
+        )
+        bound(
+            st.text_area,
+            "Public levels, in order",
+            store,
+            "levels",
+            key=f"{key}-levels",
+            height=70,
+            placeholder="smoker: no, yes",
+            help="One column a line, in rank tests' order. A guarantee needs the whole schema.",
+        )
+    return dict(store)
+
+
+def _rules(typed: str, convert: Callable[[str], Any]) -> dict[str, list[Any]]:
+    """Parse lines of ``column: value, value``; raises InputError in one sentence."""
+    rules = {}
+    for line in filter(str.strip, typed.splitlines()):
+        name, colon, values = line.rpartition(":")
+        cells = [cell.strip() for cell in values.split(",")]
+        if not colon or not name.strip() or not all(cells):
+            raise InputError(f"Write {line.strip()!r} as a column, a colon and values with commas.")
+        rules[name.strip()] = [convert(cell) for cell in cells]
+    return rules
+
+
+def _finite(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise InputError(f"The cut point {cell!r} is not a number; correct it.") from None
+
+
+# The one door to numbers of private rows that nobody has paid for ------------------------
+
+
+LABEL = "Show exact numbers of your own data (not private)"
+
+
+def exact_wanted() -> bool:
+    """Whether the person has opened the door by hand, in this session and on this page."""
+    return bool(
+        st.toggle(
+            LABEL,
+            key="exact",
+            help="What follows is calculated from your rows without noise. Nothing of it may be "
+            "handed out under a guarantee.",
+        )
+    )

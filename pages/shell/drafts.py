@@ -10,7 +10,7 @@ import streamlit as st
 from engine import Dataset
 from engine.data.simulated import parse_name
 from engine.registry import algorithm
-from pages.shell.data import own_data
+from pages.shell.data import OwnFile, own_data, own_file
 from pages.shell.settings import OWN, SEM, Settings, Source, filled, fits, is_simulated
 
 SEM_FIELDS = ("sem_graph", "sem_nodes", "sem_edges", "sem_noise")
@@ -83,8 +83,14 @@ def drafted() -> Settings:
     return Settings(source, form["algorithm"], params, None if source.own else form["seed"])
 
 
-def keep_own(data: Dataset | None) -> None:
-    """Replace the session's own data; with data, also select them."""
+def keep_own(data: Dataset) -> None:
+    """What was read from the file in force becomes the session's own data, and is selected."""
     st.session_state["own_data"] = data
-    if data is not None:
-        draft()["network"] = OWN
+    if (file := own_file()) is not None:
+        file.readings.add(data.identity)
+    draft()["network"] = OWN
+
+
+def take_file(file: OwnFile) -> None:
+    """Another file comes into force: there are no own data until it has been read."""
+    st.session_state["own_file"], st.session_state["own_data"] = file, None

@@ -1,81 +1,87 @@
-"""Widgets bound to a draft, and the fields that several forms have."""
+"""Fields as pages declare them, with the engine's ``param``; and the one codec of all addresses.
+
+A declaration is the field's widget, its bounds, and what an address may say of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import streamlit as st
+from engine.params import ParameterError, Parameters, Spec, param
 
-from engine.registry import ALGORITHMS
-from pages.shell import words as text
-from pages.shell.drafts import Draft
-
-# What takes any number of columns; those of two have a page of their own.
-GRAPH_ALGORITHMS = tuple(key for key, chosen in ALGORITHMS.items() if chosen.columns is None)
-
-Widget = Callable[..., Any]
+Query = dict[str, str]
 
 
-def bound(widget: Widget, label: str, store: Draft, name: str, *, key: str, **options: Any) -> Any:
-    """Show a widget whose value is ``store[name]``, whatever page or rerun it is shown on."""
-
-    def keep() -> None:
-        store[name] = st.session_state[key]
-
-    st.session_state[key] = store[name]
-    return widget(label, key=key, on_change=keep, **options)
+def choice(default: str, title: str, choices: Sequence[str], **more: Any) -> Any:
+    """Declare a choice of few."""
+    return param(default, kind="choice", title=title, choices=tuple(choices), **more)
 
 
-def radio(
-    store: Draft, name: str, title: str, options: Sequence[str], *, key: str, help: str = ""
-) -> None:
-    """A choice of few, in one row."""
-    bound(
-        st.radio,
-        title,
-        store,
-        name,
-        key=key,
-        options=options,
-        format_func=text.label,
-        horizontal=True,
-        help=help or None,
-    )
+def slider(default: float, title: str, low: float, high: float, step: float, **more: Any) -> Any:
+    """Declare a number on a slider."""
+    ends = {"low": low, "high": high, "step": step}
+    return param(default, kind="float", title=title, **ends, **more)
 
 
-def slide(store: Draft, name: str, title: str, ends: Sequence[float], *, key: str) -> None:
-    """A slider from ends[0] to ends[1] by steps of ends[2]."""
-    low, high, step = ends
-    bound(st.slider, title, store, name, key=key, min_value=low, max_value=high, step=step)
+def among(default: float, title: str, values: Sequence[float], **more: Any) -> Any:
+    """Declare a number that is one of a few."""
+    kind = "int" if isinstance(default, int) else "float"
+    return param(default, kind=kind, title=title, among=tuple(values), **more)
 
 
-def number(store: Draft, name: str, title: str, *, key: str, help: str = "") -> None:
-    """A number; the engine says what it refuses."""
-    bound(st.number_input, title, store, name, key=key, format="%g", help=help or None)
+def number(default: float, title: str, low: float, high: float, **more: Any) -> Any:
+    """Declare a number that is typed."""
+    kind = "int" if isinstance(default, int) else "float"
+    return param(default, kind=kind, title=title, low=low, high=high, **more)
 
 
-def seed(store: Draft, name: str, title: str, *, key: str, help: str = "") -> None:
-    """A seed: a whole number from 0."""
-    bound(st.number_input, title, store, name, key=key, step=1, min_value=0, help=help or None)
+def switch(default: bool, title: str, **more: Any) -> Any:
+    """Declare a yes or no."""
+    return param(default, kind="bool", title=title, **more)
 
 
-def title_of(key: str) -> str:
-    """The algorithm's name."""
-    return ALGORITHMS[key].title
+def defaults(fields: type[Parameters]) -> dict[str, Any]:
+    """Every field at its start."""
+    return {spec.name: spec.default for spec in fields.specs()}
 
 
-def algorithm_choice(store: Draft, *, key: str, help: str = "") -> str:
-    """Which algorithm."""
-    return str(
-        bound(
-            st.selectbox,
-            "Algorithm",
-            store,
-            "algorithm",
-            key=key,
-            options=list(GRAPH_ALGORITHMS),
-            format_func=title_of,
-            help=help or None,
-        )
-    )
+def spec_of(fields: type[Parameters], name: str) -> Spec:
+    """One field's declaration."""
+    return next(spec for spec in fields.specs() if spec.name == name)
+
+
+# The codec ------------------------------------------------------------------------------
+
+
+def encode(specs: Iterable[Spec], values: Mapping[str, Any], prefix: str = "") -> Query:
+    """What differs from the defaults, as words for an address."""
+    known = {spec.name: spec.default for spec in specs}
+    return {
+        f"{prefix}{name}": as_word(values[name])
+        for name, start in known.items()
+        if name in values and values[name] != start
+    }
+
+
+def decode(
+    specs: Iterable[Spec], query: Mapping[str, str], prefix: str = "", *, leniently: bool = False
+) -> dict[str, Any]:
+    """The fields that an address names.
+
+    A word that no field could show raises ParameterError; ``leniently`` it is left out.
+    """
+    found = {}
+    for spec in specs:
+        if (word := query.get(f"{prefix}{spec.name}")) is not None:
+            try:
+                found[spec.name] = spec.check(spec.parse(word))
+            except ParameterError:
+                if not leniently:
+                    raise
+    return found
+
+
+def as_word(value: Any) -> str:
+    """A value as an address has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

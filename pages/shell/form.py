@@ -1,18 +1,85 @@
-"""The form that an algorithm's declared parameters generate."""
+"""Widgets bound to a draft, and the forms that declared fields generate."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import MutableMapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import streamlit as st
 
 from engine.algorithm import Algorithm
 from engine.params import ParameterError, Spec, relevant
+from engine.registry import ALGORITHMS
 from pages.shell import words as text
-from pages.shell.fields import Widget, bound
+from pages.shell.drafts import Draft
 from pages.shell.settings import filled, fits
+
+# What takes any number of columns; those of two have a page of their own.
+GRAPH_ALGORITHMS = tuple(key for key, chosen in ALGORITHMS.items() if chosen.columns is None)
+
+Widget = Callable[..., Any]
+
+
+def bound(widget: Widget, label: str, store: Draft, name: str, *, key: str, **options: Any) -> Any:
+    """Show a widget whose value is ``store[name]``, whatever page or rerun it is shown on."""
+
+    def keep() -> None:
+        store[name] = st.session_state[key]
+
+    st.session_state[key] = store[name]
+    return widget(label, key=key, on_change=keep, **options)
+
+
+def radio(
+    store: Draft, name: str, title: str, options: Iterable[str], *, key: str, help: str = ""
+) -> None:
+    """A choice of few, in one row."""
+    bound(
+        st.radio,
+        title,
+        store,
+        name,
+        key=key,
+        options=options,
+        format_func=text.label,
+        horizontal=True,
+        help=help or None,
+    )
+
+
+def number(store: Draft, name: str, title: str, *, key: str, help: str = "") -> None:
+    """A number; the engine says what it refuses."""
+    bound(st.number_input, title, store, name, key=key, format="%g", help=help or None)
+
+
+def seed(store: Draft, name: str, title: str, *, key: str, help: str = "") -> None:
+    """A seed: a whole number from 0."""
+    bound(st.number_input, title, store, name, key=key, step=1, min_value=0, help=help or None)
+
+
+def title_of(key: str) -> str:
+    """The algorithm's name."""
+    return ALGORITHMS[key].title
+
+
+def algorithm_choice(store: Draft, *, key: str, help: str = "") -> str:
+    """Which algorithm."""
+    return str(
+        bound(
+            st.selectbox,
+            "Algorithm",
+            store,
+            "algorithm",
+            key=key,
+            options=list(GRAPH_ALGORITHMS),
+            format_func=title_of,
+            help=help or None,
+        )
+    )
+
+
+# Declared fields ------------------------------------------------------------------------
 
 PRIVACY = ("guarantee", "epsilon", "delta")
 ENDS = {"epsilon": ("strong privacy", "little privacy"), "delta": ("rarely fails", "may fail")}
@@ -24,9 +91,7 @@ def preset(algorithm: Algorithm, name: str) -> dict[str, Any]:
     return filled(algorithm.key, algorithm.presets[name])
 
 
-def parameter_form(
-    algorithm: Algorithm, values: MutableMapping[str, Any], *, key: str, n: int | None
-) -> None:
+def parameter_form(algorithm: Algorithm, values: Draft, *, key: str, n: int | None) -> None:
     """Show a widget for each parameter that has an effect, bound to ``values``.
 
     Privacy comes first, with one sentence on what ε means; the rest is folded away. ``n`` is the
@@ -46,18 +111,24 @@ def parameter_form(
             parameter(spec, values, key=key)
 
 
-def parameter(spec: Spec, values: MutableMapping[str, Any], *, key: str) -> None:
+def parameters(specs: Iterable[Spec], values: Draft, *, key: str) -> None:
+    """Show a widget for each field that has an effect, in declared order."""
+    specs = tuple(specs)
+    for spec in specs:
+        if spec in relevant(specs, values):
+            parameter(spec, values, key=key)
+
+
+def parameter(spec: Spec, values: Draft, *, key: str) -> None:
     """Show the widget that fits one declaration, bound to ``values[spec.name]``."""
     key = f"{key}-{spec.name}"
     if spec.words:
         _worded(spec, values, key)
+    elif spec.kind == "choice" and len(spec.choices) <= 3:
+        radio(values, spec.name, spec.title, spec.choices, key=key, help=spec.help)
     elif spec.kind == "choice":
-        few = len(spec.choices) <= 3
-        widget: Widget = st.selectbox
-        if few:
-            widget = st.radio
         bound(
-            widget,
+            st.selectbox,
             spec.title,
             values,
             spec.name,
@@ -65,19 +136,30 @@ def parameter(spec: Spec, values: MutableMapping[str, Any], *, key: str) -> None
             options=spec.choices,
             format_func=text.label,
             help=spec.help,
-            **({"horizontal": True} if few else {}),
         )
     elif spec.kind == "bool":
-        bound(st.toggle, spec.title, values, spec.name, key=key, help=spec.help)
+        bound(st.toggle, spec.title, values, spec.name, key=key, help=spec.help or None)
+    elif spec.step is not None:
+        ends = {"min_value": spec.low, "max_value": spec.high, "step": spec.step}
+        bound(st.slider, spec.title, values, spec.name, key=key, help=spec.help or None, **ends)
+    elif spec.among:
+        bound(
+            st.select_slider,
+            spec.title,
+            values,
+            spec.name,
+            key=key,
+            options=spec.among,
+            format_func=lambda v: f"{v:,}" if spec.kind == "int" else f"{v:g}",
+            help=spec.help or None,
+        )
     elif spec.log:
         _logarithmic(spec, values, key)
     else:
         _entry(spec, values, key, spec.title)
 
 
-def _entry(
-    spec: Spec, values: MutableMapping[str, Any], key: str, title: str, **options: Any
-) -> None:
+def _entry(spec: Spec, values: Draft, key: str, title: str, **options: Any) -> None:
     """A number. Its bounds are not the widget's: the engine says in words what it refuses."""
     whole = spec.kind == "int"
     step = 1 if whole else _step(spec)
@@ -110,7 +192,7 @@ def _step(spec: Spec) -> float:
     return float(10 ** math.floor(math.log10(size)))
 
 
-def _logarithmic(spec: Spec, values: MutableMapping[str, Any], key: str) -> None:
+def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
     """A slider over 1, 2, 5 of each decade, beside the exact number."""
     slider = f"{key}-slider"
     value = values[spec.name]
@@ -146,7 +228,7 @@ def _grid(spec: Spec) -> list[float]:
     return [p for p in points[:-2] if fits(spec, p)]
 
 
-def _worded(spec: Spec, values: MutableMapping[str, Any], key: str) -> None:
+def _worded(spec: Spec, values: Draft, key: str) -> None:
     """A named value, or a number typed into the same field."""
     value = values[spec.name]
     options = [*spec.words] if value in spec.words else [*spec.words, f"{value}"]

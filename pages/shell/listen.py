@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shell.theme import theme
+from pages.shell.palette import theme
 
 # The menu's switch changes colours in the browser alone; figures and graphs need a new script run.
 _THEME = """

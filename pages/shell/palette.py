@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import streamlit as st
+
 from engine.graphs.metrics import EdgeClass
 from engine.registry import ALGORITHMS
-from pages.shell.theme import theme
 
 # In the order of .streamlit/config.toml's chartCategoricalColors; the last is the grey.
 INKS = {
@@ -44,9 +45,9 @@ def ink(style: int) -> str:
     return grey if style >= PLAIN else palette[style % len(palette)]
 
 
-def price_ink(level: str) -> str:
-    """The colour of a price that is "fine", "doubtful" or "nothing"."""
-    return _PRICES[theme()][level]
+def price_ink(level: str, look: str | None = None) -> str:
+    """The colour of a price that is "fine", "doubtful" or "nothing"; in the theme that is shown."""
+    return _PRICES[look or theme()][level]
 
 
 def group_inks() -> tuple[str, ...]:
@@ -125,3 +126,11 @@ LOOKS = {
 def stroke_ink(kind: EdgeClass | None, theme: str) -> str:
     """The class's colour in the theme "light" or "dark"."""
     return STROKES[kind].dark if theme == "dark" else STROKES[kind].light
+
+
+# Which of the two themes the browser shows -----------------------------------------------
+
+
+def theme() -> str:
+    """ "light" or "dark", as the browser shows the app."""
+    return "dark" if st.context.theme.type == "dark" else "light"

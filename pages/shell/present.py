@@ -25,11 +25,9 @@ _HIDE = (
     # Read from the last row: type grows with the screen.
     ":root {font-size: clamp(16px, 1.2vw, 24px)}"
 )
-# The buttons stand beside the strip, not below it.
-_BESIDE = (
-    ".st-key-aside {margin-top: -4.4rem; margin-bottom: -.6rem} "
-    ".stMainBlockContainer {padding-bottom: .5rem}"
-)
+# The buttons stand beside the strip as long as both fit, below it else: never over it.
+_HEAD = ".st-key-head {flex-wrap: wrap; row-gap: 0} .st-key-head > :last-child {margin-left: auto}"
+_ROOM = ".stMainBlockContainer {padding-bottom: .5rem}"
 
 
 def presenting() -> bool:
@@ -37,14 +35,17 @@ def presenting() -> bool:
     return st.query_params.get(NAME) == "1"
 
 
-def switch(*, key: str, more: Callable[[], None] | None = None) -> None:
-    """The button that turns presenter mode on or off, and the styles that go with it.
+def heading(strip: Callable[[], None], *, key: str, more: Callable[[], None] | None = None) -> None:
+    """The page's strip, and beside it the button that turns presenter mode on or off.
 
     ``more`` draws buttons before it.
     """
     on = presenting()
-    st.html(f"<style>{_PRINT} {_HIDE if on else _BESIDE}</style>")
-    with st.container(key="aside", horizontal=True, horizontal_alignment="right"):
+    st.html(f"<style>{_PRINT} {_HEAD} {_HIDE if on else _ROOM}</style>")
+    head = st.container(key="head", horizontal=True, vertical_alignment="center", gap="medium")
+    with head.container(key="around", width="content"):
+        strip()
+    with head.container(key="aside", horizontal=True, width="content"):
         if more is not None:
             more()
         st.button(

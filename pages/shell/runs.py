@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from engine import Dataset, InputError, RunResult
-from pages.shell import address, worker
-from pages.shell.data import costs_of, data_for, promised
+from engine import Dataset, InputError, RunResult, run
+from engine.registry import algorithm
+from engine.score.learned import ScoreDiagnostics
+from engine.session import Step
+from pages.shell import address
+from pages.shell import words as text
+from pages.shell.data import costs_of, data_for, in_force, promised
 from pages.shell.drafts import drafted, redraft
-from pages.shell.lifetime import here
+from pages.shell.job import RUNS, Job, Slot, shared
 from pages.shell.settings import OWN, Settings, filled
-from pages.shell.worker import RunJob
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +33,75 @@ class Shown:
     result: RunResult
 
 
+class RunJob(Job):
+    """One run: what it computes, how far it is, and what came of it.
+
+    ``settings`` is whatever the page wants to find again. ``keep`` gets the result in the thread.
+    ``refused`` hears that the input did not fit.
+    """
+
+    queue = RUNS
+    reports = True  # what a run on own data has spent is known from its result alone
+
+    def __init__(
+        self,
+        settings: Any,
+        key: str,
+        data: Dataset,
+        seed: int | None,
+        params: Mapping[str, Any],
+        keep: Callable[[RunResult], None] = lambda _: None,
+        refused: Callable[[], None] = lambda: None,
+    ) -> None:
+        super().__init__()
+        self.settings, self.key, self.data = settings, key, data
+        self.what = f"{algorithm(key).title} on {text.plain(text.dataset_title(data))}"
+        self._seed, self._params, self._keep, self._refused = seed, params, keep, refused
+        self.result: RunResult | None = None
+        self._order: int | None = None
+        self._steps = 0
+        self._started = time.monotonic()  # or since its turn came
+
+    def so_far(self) -> list[str]:
+        """Order, steps and seconds."""
+        said = [f"order {self._order}"] if self._order is not None else []
+        said += [text.count(self._steps, "step")] if self._steps else []
+        return [*said, f"{time.monotonic() - self._started:.0f} s"]
+
+    def work(self) -> None:
+        """Run, and give the result on."""
+        self._started = time.monotonic()
+        try:
+            result = run(
+                self.key,
+                self.data,
+                seed=self._seed,
+                on_step=self._noted,
+                cancelled=self.stopped,
+                **self._params,
+            )
+        except InputError:
+            self._refused()
+            raise
+        self._keep(result)
+        self.result = result
+
+    def broken(self, error: Exception) -> str:
+        """The thread has no one else to tell."""
+        return (
+            f"The run failed inside the program ({type(error).__name__}); change the settings "
+            "or report it."
+        )
+
+    def _noted(self, step: Step) -> None:
+        self._order, self._steps = step.order, self._steps + 1
+        if self._steps % _YIELD_EVERY == 0:
+            time.sleep(0)  # lets the pages draw
+
+
+JOB: Slot[RunJob] = Slot("job")
+_YIELD_EVERY = 20
 _MOST_KEPT = 32
-
-
 _KEPT = threading.Lock()
 
 
@@ -40,26 +112,14 @@ def _finished() -> OrderedDict[Any, RunResult]:
 
 
 @st.cache_resource(show_spinner=False)
-def _going() -> dict[Any, RunJob]:
-    """Runs on public data that go on, so that a page that is loaded anew finds its own again."""
-    return {}
+def _going() -> OrderedDict[Hashable, RunJob]:
+    """Runs on public data that go on."""
+    return OrderedDict()
 
 
-def _remember(key: Any, job: RunJob) -> None:
-    going = _going()
-    with _KEPT:
-        for old in [k for k, other in going.items() if not other.running]:
-            del going[old]
-        going[key] = job
-
-
-def _left_behind(key: Any) -> RunJob | None:
-    """The same run, going on for a browser that has gone; it goes on for this one."""
-    job = _going().get(key)
-    if job is None or not job.running or job.stopping or job.present():
-        return None
-    job.present = here()
-    return job
+def _left_behind(job: RunJob) -> bool:
+    """Whether it goes on for a browser that has gone."""
+    return job.running and not job.stopping and not job.present()
 
 
 def _keep(store: OrderedDict[Any, RunResult], key: Any, result: RunResult) -> None:
@@ -76,43 +136,26 @@ def begun(settings: Settings) -> Shown | RunJob:
 
     A run on own data draws secret noise and is on their meter from before it begins.
     """
-    data = data_for(settings.source)
+    data, chosen = data_for(settings.source), settings.params
+    asked = settings, settings.algorithm, data, settings.seed, chosen
     if settings.seed is None:
-        return _begun_on_own(settings, data)
-    store, chosen = _finished(), tuple(settings.params.items())
-    key = (data.identity, data.name, settings.algorithm, chosen, settings.seed)
+        meter, cost = costs_of(data), object()
+        meter.begin(cost, promised(settings.algorithm, chosen, data))
+        job = RunJob(
+            *asked,
+            keep=lambda result: meter.settle(cost, result.spent),
+            # one that is refused before it draws anything costs nothing
+            refused=lambda: meter.forget(cost),
+        )
+        job.start()
+        return job
+    store = _finished()
+    key = (data.identity, data.name, settings.algorithm, tuple(chosen.items()), settings.seed)
     if (known := store.get(key)) is not None:
         return Shown(settings, data, known)
-    if (going := _left_behind(key)) is not None:
-        return going
-
-    def keep(result: RunResult) -> None:
-        _keep(store, key, result)
-
-    job = RunJob(
-        settings, settings.algorithm, data, settings.seed, settings.params, keep, present=here()
-    )
-    _remember(key, job)
-    job.start()
-    return job
-
-
-def _begun_on_own(settings: Settings, data: Dataset) -> RunJob:
-    """A run on own data; one that is refused before it draws anything costs nothing."""
-    meter, key = costs_of(data), object()
-    job = RunJob(
-        settings,
-        settings.algorithm,
-        data,
-        None,
-        settings.params,
-        keep=lambda result: meter.settle(key, result.spent),
-        refused=lambda: meter.forget(key),
-        present=here(),
-    )
-    meter.begin(key, promised(settings.algorithm, settings.params, data))
-    job.start()
-    return job
+    # A page that is loaded anew goes on with its own run.
+    made = partial(RunJob, *asked, keep=lambda result: _keep(store, key, result))
+    return shared(_going(), key, _left_behind, made)
 
 
 def _ended(job: RunJob) -> Shown:
@@ -142,7 +185,8 @@ def freeze(settings: Settings) -> None:
         return
     if before is not None:
         before.cancel()
-    st.session_state["refused"] = st.session_state["stopped"] = st.session_state["job"] = None
+    JOB.forget()
+    st.session_state["refused"] = st.session_state["stopped"] = None
     try:
         found = begun(settings)
     except InputError as error:
@@ -151,44 +195,49 @@ def freeze(settings: Settings) -> None:
     if isinstance(found, Shown):
         st.session_state["shown"] = found
         return
-    st.session_state["job"] = found
-    found.wait(worker.PATIENCE)
+    JOB.show(found)
+    found.wait(RunJob.patience)
     settle()
 
 
 def job() -> RunJob | None:
-    """The run that is still going on in this session, if any."""
+    """The run that is still going on in this session, if any; on a file that has gone it ends."""
     settle()
-    going: RunJob | None = st.session_state.get("job")
+    going = JOB.job()
+    if going is not None and not in_force(going.data):
+        going.cancel()
+        JOB.forget()
+        going = None
     return going
 
 
-STOPPING = 0.8  # seconds a page waits for a run to stop before it goes on looking
-
-
-def cancel() -> None:
-    """Stop the session's run; what it has is shown as soon as it has stopped."""
-    going: RunJob | None = st.session_state.get("job")
-    if going is not None:
-        going.cancel()
-        going.wait(STOPPING)
+def progress_view() -> None:
+    """The session's running job."""
+    JOB.watch(key="cancel-run")
 
 
 def settle() -> None:
     """Show what came of a job that has ended meanwhile."""
-    done: RunJob | None = st.session_state.get("job")
+    done = JOB.job()
     if done is None or done.running:
         return
-    st.session_state["job"] = None
+    JOB.forget()
     try:
         found = _ended(done)
     except InputError as error:
         st.session_state["refused"] = (done.settings, str(error))
         return
-    if found.result.status == "cancelled" and not worker.decided(found.result):
+    if found.result.status == "cancelled" and not decided(found.result):
         st.session_state["stopped"] = done.settings
         return
     st.session_state["shown"] = found
+
+
+def decided(result: RunResult) -> bool:
+    """Whether a stopped run got far enough for its graph to say anything."""
+    found = result.diagnostics
+    moved = isinstance(found, ScoreDiagnostics) and bool((found.weights != 0).any())
+    return result.ci_tests > 0 or moved
 
 
 def stopped(now: Settings) -> bool:
@@ -199,18 +248,26 @@ def stopped(now: Settings) -> bool:
 def shown() -> Shown:
     """The run on screen; at a session's start the one that the link names, or the default.
 
-    While the link's run goes on, and where it fails, the default is there.
+    While the link's run goes on, and where it fails, the default is there; as it is where the run
+    was on a file that another has replaced.
     """
     settle()
     if "shown" not in st.session_state:
         _begin(st.query_params.to_dict())
     run: Shown = st.session_state["shown"]
+    if not in_force(run.data):
+        run = st.session_state["shown"] = compute(_default())
     return run
+
+
+def _default() -> Settings:
+    """Priv-PC on Asia."""
+    return Settings(params=filled("priv_pc", {}))
 
 
 def _begin(query: dict[str, str]) -> None:
     """Show what an address asks for; where it fails, the default and a sentence."""
-    default = Settings(params=filled("priv_pc", {}))
+    default = _default()
     wanted, problem = default, None
     try:
         if query:
@@ -263,5 +320,4 @@ def stale(now: Settings) -> bool:
 
 def write_link(settings: Settings) -> None:
     """Put the settings into the address, unless they are the default."""
-    default = Settings(params=filled("priv_pc", {}))
-    address.write("run", {} if settings == default else settings.to_query())
+    address.write("run", {} if settings == _default() else settings.to_query())

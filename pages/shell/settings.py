@@ -11,10 +11,19 @@ from engine.data.networks import load_network
 from engine.data.simulated import parse_name
 from engine.params import ParameterError, Spec, relevant
 from engine.registry import algorithm
+from pages.shell.fields import Query, as_word, decode
 
 OWN, SEM = "own", "sem"
+MOST_SEED = 2**53 - 1  # the largest whole number that a browser's field holds
 MIN_ROWS, MAX_ROWS = 100, 1_000_000
 MAX_SEM_CELLS = 20_000_000  # numeric values of a simulated model, 8 bytes each
+_SEED: Mapping[str, Any] = {"kind": "int", "default": 0, "low": 0, "high": MOST_SEED}
+# What is drawn: rows (their bounds: check_rows), their seed, the noise's seed.
+DRAWN = (
+    Spec(name="n", kind="int", default=100_000, title="Rows n"),
+    Spec(name="sample", title="Data seed", **_SEED),
+    Spec(name="seed", title="Noise seed", **_SEED),
+)
 
 
 @dataclass(frozen=True)
@@ -42,16 +51,15 @@ class Settings:
     params: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = 0
 
-    def to_query(self) -> dict[str, str]:
+    def to_query(self) -> Query:
         """The settings as query parameters; never data, and no seed that hides a person."""
         query = {"data": self.source.name, "algorithm": self.algorithm}
         if not self.source.own:
             query |= {"n": str(self.source.n), "sample": str(self.source.seed)}
         if self.seed is not None:
             query["seed"] = str(self.seed)
-        specs = {s.name: s for s in algorithm(self.algorithm).params.specs()}
-        shown = {k: v for k, v in self.params.items() if k in specs}
-        return query | {k: _as_text(v) for k, v in shown.items()}
+        known = {s.name for s in algorithm(self.algorithm).params.specs()}
+        return query | {k: as_word(v) for k, v in self.params.items() if k in known}
 
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> Settings:
@@ -66,33 +74,22 @@ class Settings:
             parse_name(name)
         else:
             load_network(name)
-        key = query.get("algorithm", "priv_pc")
-        specs = {s.name: s for s in algorithm(key).params.specs()}
-        values = {k: specs[k].parse(v) for k, v in query.items() if k in specs}
-        algorithm(key).params.build(values)
-        if (columns := algorithm(key).columns) is not None:
+        chosen = algorithm(query.get("algorithm", "priv_pc"))
+        values = decode(chosen.params.specs(), query)
+        chosen.params.build(values)
+        if (columns := chosen.columns) is not None:
             raise InputError(
-                f"{algorithm(key).title} takes data of {columns} columns: it has a page of its own."
+                f"{chosen.title} takes data of {columns} columns: it has a page of its own."
             )
-        source = Source(name, _whole(query, "n", 100_000), _whole(query, "sample", 0))
+        drawn = {spec.name: spec.default for spec in DRAWN} | decode(DRAWN, query)
+        source = Source(name, drawn["n"], drawn["sample"])
         check_rows(source)
-        return cls(source, key, filled(key, values), _whole(query, "seed", 0))
+        return cls(source, chosen.key, filled(chosen.key, values), drawn["seed"])
 
 
 def is_simulated(name: str) -> bool:
     """Whether the name is that of a simulated linear model."""
     return name.startswith("sem:")
-
-
-def _as_text(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _whole(query: Mapping[str, str], name: str, otherwise: int) -> int:
-    value = query.get(name, str(otherwise))
-    if not value.isascii() or not value.isdigit() or len(value) > 16:
-        raise ParameterError(f"{name} in the link must be a whole number, not {value[:40]!r}.")
-    return int(value)
 
 
 def fits(spec: Spec, value: Any) -> bool:
@@ -112,7 +109,9 @@ def filled(key: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_rows(source: Source) -> None:
-    """Raise InputError for a number of rows that is not drawn here."""
+    """Raise InputError for a number of rows or a seed that is not drawn here."""
+    if not isinstance(source.seed, int) or not 0 <= source.seed <= MOST_SEED:
+        raise InputError(f"The data seed must be from 0 to {MOST_SEED:,}.")
     if not isinstance(source.n, int) or not MIN_ROWS <= source.n <= MAX_ROWS:
         raise InputError(f"Rows n must be from {MIN_ROWS:,} to {MAX_ROWS:,} here.")
     if is_simulated(source.name) and source.n * parse_name(source.name)[1] > MAX_SEM_CELLS:

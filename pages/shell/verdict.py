@@ -3,75 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from engine import Dataset, RunResult
-from engine.graphs.cpdag import matrix_of
-from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
+from engine import RunResult
+from engine.studies import price as price_steps
+from engine.studies.price import Step
 from pages.shell import words as text
 from pages.shell.palette import price_ink
 from pages.shell.words import number
 
-Kinds = dict[tuple[int, int], EdgeClass]
 FINE, DOUBTFUL, NOTHING = "fine", "doubtful", "nothing"
 _MARKS = {FINE: "✔", DOUBTFUL: "▲", NOTHING: "✖"}
 _WEAK, _NO_USE = 10.0, 30.0  # above these ε hardly protects (e^10 odds), and nobody (e^30)
 _CLOSE = 1.01  # a defended total this near the claimed one is the same number
 
 
-def kinds_of(data: Dataset, result: RunResult) -> Kinds:
-    """Class of every pair adjacent in truth or result; empty without a truth."""
-    if data.truth is None:
-        return {}
-    return classify(
-        result.matrix,
-        truth_cpdag(data.truth, data.names),
-        dag=matrix_of(data.truth, data.names),
-        untested=result.untested,
-    )
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Counts of a run against the truth; ``waiting_true`` of the untested pairs are true links."""
-
-    true: int
-    found: int
-    turned: int
-    claimed: int
-    invented: int
-    waiting: int
-    waiting_true: int
-
-
-def verdict(data: Dataset, result: RunResult) -> Verdict | None:
-    """The counts, or None without a truth."""
-    if data.truth is None:
-        return None
-    kinds = kinds_of(data, result)
-    counts = Counter(kinds.values())
-    turned, claimed = counts[EdgeClass.WRONG_DIRECTION], counts[EdgeClass.CLAIMED]
-    links = matrix_of(data.truth, data.names)
-    return Verdict(
-        true=data.truth.number_of_edges(),
-        found=counts[EdgeClass.CORRECT] + turned + claimed,
-        turned=turned,
-        claimed=claimed,
-        invented=counts[EdgeClass.EXTRA],
-        waiting=counts[EdgeClass.UNTESTED],
-        waiting_true=sum(bool(links[i, j] or links[j, i]) for i, j in result.untested),
-    )
-
-
-def findings(data: Dataset, result: RunResult) -> str:
+def findings(result: RunResult) -> str:
     """What was found, in one sentence or two, without marks of any kind."""
-    found = verdict(data, result)
+    found = result.counts
     if found is None:
-        waiting = f", {len(result.untested):,} of them not tested to the end"
-        end = waiting if result.untested else ""
-        edges = text.count(len(result.skeleton), "link")
-        return f"{edges} found{end}. There is no known truth to compare with."
+        links, waiting = len(result.skeleton) - len(result.untested), len(result.untested)
+        unknown = "There is no known truth to compare with."
+        return f"{text.count(links, 'link')} found.{_open(waiting)} {unknown}"
     words = f"{found.found} of {text.count(found.true, 'true link')} found, "
     words += f"{found.invented:,} invented."
     if found.turned:
@@ -81,10 +34,13 @@ def findings(data: Dataset, result: RunResult) -> str:
         one = found.claimed == 1
         words += f" {found.claimed} {'carries a' if one else 'carry'} direction"
         words += f"{'' if one else 's'} that such data cannot tell."
-    if found.waiting:
-        words += f" {found.waiting:,} more pairs were not tested to the end"
-        words += f" ({found.waiting_true} of them true links)."
-    return words
+    return words + _open(found.untested, f" ({found.untested_true} of them true links)")
+
+
+def _open(pairs: int, which: str = "") -> str:
+    """What is said of pairs not tested to the end, if there are any."""
+    were = "pair was" if pairs == 1 else "pairs were"
+    return f" {pairs:,} more {were} not tested to the end{which}." if pairs else ""
 
 
 def price(result: RunResult) -> tuple[str, str]:
@@ -110,10 +66,35 @@ def price(result: RunResult) -> tuple[str, str]:
     return (NOTHING, f"{able}, which protects nobody") if spent > _NO_USE else (DOUBTFUL, able)
 
 
-def price_html(result: RunResult) -> str:
+def step_words(step: Step) -> str:
+    """What a search without noise is called: "Kendall's τ in its bounded form"."""
+    test = text.label(step.statistic)
+    return {
+        price_steps.BEST: f"the best test ({test})",
+        price_steps.PAPER: f"the papers' test ({test})",
+        price_steps.BOUNDED: "the form of it whose one-record change is bounded",
+        price_steps.BLOCKS: f"{test} asked block by block",
+        price_steps.TABLES: "its own test on exact tables of counts",
+        price_steps.SOLVER: "NOTEARS",
+        price_steps.DESCENT: "its own descent",
+    }[step.kind]
+
+
+def reference_lines(steps: Sequence[Step]) -> list[tuple[Step, str]]:
+    """What belongs on a curve over ε: the best there is, and the method's own form, both exact."""
+    named = [(step, f"{step_words(step)}, no noise") for step in steps]
+    lines = named if len(named) < 3 else [named[0], named[-1]]
+    return [(step, words[0].upper() + words[1:]) for step, words in lines]
+
+
+def price_html(result: RunResult, look: str | None = None) -> str:
     """The price as a coloured mark with a sign and words."""
-    level, words = price(result)
-    ink = price_ink(level)
+    return mark(*price(result), look)
+
+
+def mark(level: str, words: str, look: str | None = None) -> str:
+    """HTML: words about a price in the colour of how well it holds, with a sign."""
+    ink = price_ink(level, look)
     return (
         f'<span style="display:inline-block;border:2px solid {ink};border-radius:.8rem;'
         f'color:{ink};font-weight:600;padding:.1rem .7rem;line-height:1.35">'

@@ -16,13 +16,10 @@ from engine.errors import InputError
 from engine.graphs import metrics
 from engine.registry import ALGORITHMS
 from engine.runner import RunResult
+from engine.statistics.registry import STATISTICS
 
 LABELS = {
-    "kendall": "Kendall's τ",
-    "spearman": "Spearman's ρ",
-    "g2": "G²",
-    "chi2": "χ²",
-    "oracle": "Oracle (true graph)",
+    **{key: statistic.label for key, statistic in STATISTICS.items()},
     "strict": "Strict",
     "published": "Published",
     "p": "p-value",
@@ -47,9 +44,9 @@ LABELS = {
 
 # What the pages call the classes of edges (engine.graphs.metrics.EdgeClass, by value).
 CLASSES = {
-    "correct": "Correct",
-    "direction claimed": "Direction claimed; these data cannot tell",
-    "wrong direction": "Wrong direction",
+    "correct": "Found, direction right",
+    "direction claimed": "Found, direction claimed; these data cannot tell",
+    "wrong direction": "Found, direction wrong",
     "extra": "Invented",
     "missed": "Missed",
     "not tested": "Not tested to the end",

@@ -5,11 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shell import dataset, runs
-from pages.shell.exact import exact_wanted
+from pages.shell.dataset import exact_wanted
 from pages.shell.strip import drafted_data, show_strip
-from pages.sieve.errors import errors_view
+from pages.sieve.errors import errors_view, noise_view
 from pages.sieve.form import fields, gap_of, sieve_of
-from pages.sieve.noise import noise_view
 from pages.sieve.scores import scores_view
 
 

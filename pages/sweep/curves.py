@@ -1,18 +1,27 @@
-"""A study's medians and bands against ε, and the smallest ε that meets a target."""
+"""A study's medians and bands against ε, the smallest ε that meets a target, and its edges."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import networkx as nx
 import pandas as pd
 import streamlit as st
 
+from engine import Dataset
+from engine.graphs.metrics import Scores
 from engine.registry import ALGORITHMS
-from engine.studies import analysis
+from engine.studies import CellResult, analysis
+from engine.studies.price import DESCENT, TABLES, Step, price_steps
 from pages.draw import show
+from pages.draw.bars import heat
 from pages.draw.curves import Axis, Line, curves
 from pages.shell import words as text
-from pages.shell.palette import style_of
+from pages.shell.palette import PLAIN, style_of
 from pages.shell.runs import shown
+from pages.shell.verdict import reference_lines
 from pages.shell.words import SCORES
+from pages.sweep.jobs import StudyJob, known_datasets
 
 Y = {**SCORES, "CI tests": "ci_tests", "Seconds": "seconds"}
 SHARES = ("Skeleton F1", "Directed F1")  # from 0 to 1, the more the better
@@ -21,8 +30,38 @@ X_TITLES = {"asked ε": "ε asked for", "paper's total": "Total ε as the paper 
 X_TITLES |= {"defended total": "Total ε that can be defended"}
 
 
-def curve_view(table: pd.DataFrame, x: str, y: str) -> None:
-    """Median and band of every algorithm, the Run page's place, and the numbers."""
+EARLY = (
+    "Some of these runs ended early. Their scores count the graph as it stood then, with pairs not "
+    "tested to the end as links, as the papers do; the Run page shows scores without and with them."
+)
+Level = tuple[str, Scores]
+
+
+def references(data: Dataset | None, results: Sequence[CellResult]) -> list[Level]:
+    """Scores without any noise: the best test's, and each method's own form of its test."""
+    if data is None:
+        return []
+    named: dict[str, Scores] = {}
+    for result in {r.algorithm: r for r in results}.values():
+        if ALGORITHMS[result.algorithm].private:
+            params = ALGORITHMS[result.algorithm].params.build(result.values)
+            steps = price_steps(data, result.algorithm, params)
+            for step, name in reference_lines(steps):
+                named.setdefault(_whose(name, result.algorithm, step), step.counts.scores)
+    return list(named.items())
+
+
+def _whose(name: str, key: str, step: Step) -> str:
+    """Methods share their tests; what is a method's own carries its name."""
+    own = step.kind in (TABLES, DESCENT)
+    return f"{ALGORITHMS[key].title}: {name[0].lower()}{name[1:]}" if own else name
+
+
+def curve_view(table: pd.DataFrame, x: str, y: str, levels: Sequence[Level] = ()) -> None:
+    """Median and band of every algorithm, the Run page's place, and the numbers.
+
+    ``levels`` are drawn as horizontal lines.
+    """
     points = analysis.bands(table, Y[y], x=X[x])
     usable = points["x"].gt(0) & points["x"].lt(float("inf")) & points["median"].notna()
     drawn, flat = points[usable], points[points["epsilon"].isna()] if "epsilon" in points else None
@@ -31,8 +70,10 @@ def curve_view(table: pd.DataFrame, x: str, y: str) -> None:
         if drawn.empty:
             st.info(_nothing(x))
         else:
-            _curve_chart(drawn, flat, x, y, table)
+            _curve_chart(drawn, flat, x, y, table, levels)
         st.caption(_curve_notes(points, drawn, flat, x))
+        if y in SCORES and table["status"].ne("complete").any():
+            st.caption(EARLY)
     with right:
         st.markdown(f"**{y}: median and band over the seeds**")
         show.table(_numbers(points, table, x, y), alt=f"{y} of every algorithm by ε", height=400)
@@ -45,7 +86,12 @@ def _nothing(x: str) -> str:
 
 
 def _curve_chart(
-    drawn: pd.DataFrame, flat: pd.DataFrame | None, x: str, y: str, table: pd.DataFrame
+    drawn: pd.DataFrame,
+    flat: pd.DataFrame | None,
+    x: str,
+    y: str,
+    table: pd.DataFrame,
+    levels: Sequence[Level],
 ) -> None:
     low, high = float(drawn["x"].min()), float(drawn["x"].max())
     lines = []
@@ -65,6 +111,7 @@ def _curve_chart(
     for key, median in zip(level["algorithm"], level["median"].astype(float), strict=True):
         name, style = ALGORITHMS[key].title, style_of(key)
         lines.append(Line(name=name, x=[low, high], y=[median] * 2, style=style, mode="lines"))
+    lines += _level_lines(levels, y, (low, high))
     place = here(table, x, y)
     if place is not None:
         low, high = min(low, place[0]), max(high, place[0])
@@ -77,6 +124,16 @@ def _curve_chart(
         here=place,
     )
     show.figure(figure, key="sweep-curves", alt=f"{y} against ε, one line an algorithm")
+
+
+def _level_lines(levels: Sequence[Level], y: str, ends: tuple[float, float]) -> list[Line]:
+    """The levels as flat lines, where they have the score that is shown."""
+    if y not in SCORES:
+        return []
+    return [
+        Line(name=name, x=ends, y=[getattr(m, Y[y])] * 2, style=PLAIN + 1 + k, mode="lines")
+        for k, (name, m) in enumerate(levels)
+    ]
 
 
 def here(table: pd.DataFrame, x: str, y: str) -> tuple[float, float, str] | None:
@@ -161,3 +218,63 @@ def target_view(table: pd.DataFrame, x: str, y: str) -> None:
         f"On the axis chosen above ({x}). From this ε on the median stays at the target; between "
         "two measured points it is read off a straight line in log ε."
     )
+
+
+# How often a study's runs found each edge ------------------------------------------------
+
+
+MOST_EDGES = 36  # rows of the heat map
+
+
+def data_of(job: StudyJob, fingerprint: str) -> Dataset | None:
+    """The dataset with the fingerprint, if the study's settings name it."""
+    return next((d for d in known_datasets(job) if d.identity == fingerprint), None)
+
+
+def truth_of(job: StudyJob, fingerprint: str) -> nx.DiGraph | None:
+    """The true graph of that dataset."""
+    data = data_of(job, fingerprint)
+    return None if data is None else data.truth
+
+
+def stability_view(results: list[CellResult], truth: nx.DiGraph | None) -> None:
+    """How often each edge was found at each ε, for one algorithm."""
+    st.markdown("**How often each edge was found**")
+    table = analysis.edge_stability(results, truth)
+    keys = list(dict.fromkeys(r.algorithm for r in results))
+    private = [k for k in keys if ALGORITHMS[k].private] or keys
+    start = private[0]
+    key = st.selectbox(
+        "Algorithm",
+        [*private, *(k for k in keys if k not in private)],
+        key="sweep-stable-of",
+        format_func=lambda k: ALGORITHMS[k].title,
+        label_visibility="collapsed",
+    )
+    part = table[table["algorithm"] == (key or start)]
+    wide = part.assign(epsilon=part["epsilon"].map(_epsilon_word)).pivot_table(
+        index="edge", columns="epsilon", values="share", sort=False
+    )
+    if wide.empty:
+        st.caption("No edge was found.")
+        return
+    real = set(part.loc[part["true"].eq(True), "edge"])
+    order = sorted(wide.index, key=lambda e: (e not in real, -wide.loc[e].mean()))
+    wide = wide.loc[[e for e in order if e in real or wide.loc[e].max() > 0]]
+    cut = wide.iloc[:MOST_EDGES]
+    marked = cut.set_axis([f"✓ {e}" if e in real else e for e in cut.index])
+    figure = heat(marked, x_title="ε asked for", words=len(cut.columns) <= 12)
+    show.figure(figure, key="sweep-heat", alt="Share of seeds in which each edge was found, by ε")
+    notes = ["✓ marks an edge of the true graph (direction left out)."] if real else []
+    if len(wide) > len(cut):
+        notes.append(f"{len(wide) - len(cut):,} rarer edges are in the table only.")
+    st.caption(" ".join(notes))
+    with st.expander("The same as a table"):
+        shown = wide.reset_index(names="Edge")
+        if truth is not None:
+            shown.insert(1, "True", [e in real for e in wide.index])
+        show.table(shown, alt="Share of seeds in which each edge was found, by ε", digits=2)
+
+
+def _epsilon_word(value: float) -> str:
+    return "none" if pd.isna(value) else f"{value:g}"

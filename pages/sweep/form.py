@@ -8,16 +8,17 @@ import streamlit as st
 
 from engine import InputError
 from engine.data.networks import NETWORKS
+from engine.errors import brief
 from pages.shell import address
 from pages.shell import words as text
 from pages.shell.address import arrived
 from pages.shell.data import data_for, own_data
 from pages.shell.dataset import network_label
 from pages.shell.drafts import Draft, drafted_source, kept
-from pages.shell.fields import GRAPH_ALGORITHMS, bound, number, radio, seed, title_of
-from pages.shell.form import parameter
+from pages.shell.form import GRAPH_ALGORITHMS, bound, number, parameter, radio, seed, title_of
 from pages.shell.runs import shown
 from pages.shell.settings import OWN, Source, is_simulated
+from pages.shell.strip import refuse
 from pages.sweep import jobs as study_jobs
 from pages.sweep.state import (
     EXAMPLE,
@@ -43,7 +44,7 @@ def follow() -> None:
     try:
         if "sweep.study" in query:
             job = study_jobs.opened(query["sweep.study"])
-            study_jobs.show(job)
+            study_jobs.SLOT.show(job)
             if job.wanted is not None:
                 fill_draft(job.wanted)
                 draft()["name"] = job.name
@@ -52,7 +53,7 @@ def follow() -> None:
             fill_draft(_wanted_in(query["sweep.wanted"]))
             st.session_state["sweep_untouched"] = untouched
     except (InputError, OSError) as error:
-        study_jobs.refuse(str(error))
+        refuse("sweep", str(error))
     for name, choices in VIEWS.items():
         if (chosen := query.get(f"sweep.{name}")) in choices:
             st.session_state[f"sweep-{name}"] = chosen
@@ -69,7 +70,25 @@ def _wanted_in(words: str) -> Wanted:
             raise InputError("A link never carries a person's own data: upload the file first.")
         data_for(source)
     check(wanted)
+    _check_fields(wanted)
     return wanted
+
+
+def _check_fields(wanted: Wanted) -> None:
+    """Raise InputError in one sentence for what the form's fields could not show."""
+    names = [source.name for source in wanted.sources]
+    if len(set(names)) < len(names) or len(set(wanted.algorithms)) < len(wanted.algorithms):
+        raise InputError("The link names a dataset or an algorithm twice.")
+    for key in wanted.algorithms:
+        if key not in GRAPH_ALGORITHMS:
+            raise InputError(f"{title_of(key)} cannot be part of a study here.")
+    specs = declared(["priv_pc"]) | declared(wanted.algorithms)
+    for epsilon in wanted.epsilons:
+        specs["epsilon"].check(epsilon)
+    for name, value in wanted.params:
+        if name not in specs:
+            raise InputError(f"None of the link's algorithms has a parameter {brief(name)}.")
+        specs[name].check(value)
 
 
 def keep_address() -> None:

@@ -1,13 +1,13 @@
-"""Studies that run: a worker of its own for each, which goes on while other pages are open.
+"""Studies: read from a file, or under way; one goes on while other pages are open.
 
-The worker uses nothing of Streamlit's. Studies on a person's own data stay in memory.
+Studies on a person's own data stay in memory.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,44 +27,52 @@ from engine.studies import (
     plan,
     sweep,
 )
-from pages.shell.data import Meter, bundled, costs_of, data_for, promised
-from pages.shell.lifetime import STUDIES, Present, end_when_left, here
-from pages.sweep.files import keep_spec, path_of
+from pages.shell import words as text
+from pages.shell.data import Meter, bundled, costs_of, data_for, in_force, own_data, promised
+from pages.shell.job import Job, Slot, left, shared
 from pages.sweep.state import EXAMPLE, Wanted
 
-_KEPT_JOBS = 8  # finished studies that stay in memory
 _PROCESS_SECONDS = 30.0  # from here on a second process pays
 
 
-@dataclass(eq=False)
-class StudyJob:
-    """A study: what it asks for, what is finished, and the worker if one is running.
+class StudyJob(Job):
+    """A study: what it asks for and what is finished; once it is begun, the work on it.
 
-    ``state`` is "saved" (read from a file), "running", "cancelled", "finished" or "failed".
     ``wanted`` is None for a file that another program wrote: it can be looked at only.
     """
 
-    name: str
-    wanted: Wanted | None
-    path: Path | None = None
-    total: int = 0
-    results: list[CellResult] = field(default_factory=list)
-    state: str = "saved"
-    progress: Progress | None = None
-    error: str = ""
-    note: str = ""
-    costs: Meter | None = None  # what own data have cost in this session
-    own: Dataset | None = None  # whose cells add to it
-    expected: Mapping[tuple[str, str], float] = field(default_factory=dict)  # seconds of a run
-    present: Present = lambda: True
-    _memory: ResultStore | None = None
-    _cancel: threading.Event = field(default_factory=threading.Event)
-    _ended: threading.Event = field(default_factory=threading.Event)
+    reports = True  # what an earlier start has finished
+
+    def __init__(
+        self,
+        name: str,
+        wanted: Wanted | None,
+        path: Path | None = None,
+        total: int = 0,
+        results: Sequence[CellResult] = (),
+        *,
+        finished: bool = False,
+        note: str = "",
+    ) -> None:
+        super().__init__()
+        self.name, self.wanted, self.path, self.total = name, wanted, path, total
+        self.what = text.plain(name)
+        self.results, self.finished, self.note = list(results), finished, note
+        self.memory: ResultStore | None = None  # of a study on own data
+        self._begun = False
+        self._progress: Progress | None = None
+        self._costs: Meter | None = None  # what own data have cost in this session
+        self.own: Dataset | None = None  # whose cells add to it
 
     @property
     def running(self) -> bool:
-        """Whether a worker is on it."""
-        return self.state == "running"
+        """Whether it was begun and its end has not come yet."""
+        return self._begun and super().running
+
+    @property
+    def ended(self) -> bool:
+        """Whether it was begun and its end has come."""
+        return self._begun and not super().running
 
     @property
     def done(self) -> int:
@@ -74,92 +82,79 @@ class StudyJob:
     @property
     def resumable(self) -> bool:
         """Whether there is something left to run."""
-        return self.wanted is not None and not self.running and self.state != "finished"
+        return self.wanted is not None and not self.running and not self.finished
 
-    def cancel(self) -> None:
-        """Ask the worker to stop; finished runs are kept."""
-        self._cancel.set()
-
-    def start(self, datasets: Sequence[Dataset], *, executor: str = "serial") -> None:
-        """Run what is missing in a thread of its own. Raises InputError before anything runs."""
+    def prepare(self, datasets: Sequence[Dataset], cost: Estimate) -> None:
+        """Get ready to run what is missing. Raises InputError before anything runs."""
         assert self.wanted is not None
-        if self.wanted.own and self._memory is None:
-            self._memory = ResultStore(":memory:")
-        seeds = self.wanted.seeds
-        study = plan(datasets, self.wanted.algorithms, self.wanted.parameters(), seeds)
+        for data, source in zip(datasets, self.wanted.sources, strict=True):
+            if source.own:
+                self._costs, self.own = costs_of(data), data
+                self.memory = self.memory or ResultStore(":memory:")
+        w = self.wanted
+        study = plan(datasets, w.algorithms, w.parameters(), w.seeds)
         self.total = len(study.cells)
         if self.path is not None:
             keep_spec(self.path, self.name, self.wanted)
-        self._cancel.clear()
-        self._ended.clear()
-        self.results, self.error, self.note, self.progress = [], "", "", None
-        self.state = "running"
-        worker = threading.Thread(
-            target=self._work, args=(list(datasets), seeds, executor), daemon=True, name="study"
-        )
-        STUDIES.join(self)
-        worker.start()
-        end_when_left(lambda: self.present(), self._ended.wait, self.cancel)
+        self._datasets, self._expected = list(datasets), cost.seconds_each
+        self._executor = "processes" if cost.seconds > _PROCESS_SECONDS else "serial"
+        self._begun = True
 
-    @property
-    def place(self) -> int:
-        """Its place in line, 0 once it runs."""
-        return STUDIES.place(self)
-
-    def _work(self, datasets: list[Dataset], seeds: Any, executor: str) -> None:
+    def work(self) -> None:
+        """Run what is missing."""
         assert self.wanted is not None
-        state = "failed"
-        try:
-            STUDIES.turn(self, self._cancel.is_set)
-            for result in sweep(
-                datasets,
-                self.wanted.algorithms,
-                self.wanted.parameters(),
-                seeds,
-                store=self.path if self.path is not None else self._memory,
-                executor=executor,
-                cancelled=self._cancel.is_set,
-                on_progress=self._noted,
-                on_start=self._begun,
-                expected=self.expected,
-            ):
-                self.results.append(result)
-                self._settle(result)
-            state = "finished" if self.done >= self.total else "cancelled"
-        except InputError as error:
-            self.error = str(error)
-        except Exception as error:  # the thread has no one else to tell
-            self.error = f"The study stopped: {type(error).__name__}. What is finished is kept."
-        finally:
-            STUDIES.leave(self)
-        self.state = state
-        self._ended.set()
+        for result in sweep(
+            self._datasets,
+            self.wanted.algorithms,
+            self.wanted.parameters(),
+            self.wanted.seeds,
+            store=self.path if self.path is not None else self.memory,
+            executor=self._executor,
+            cancelled=self.stopped,
+            on_progress=self._noted,
+            on_start=self._on_meter,
+            expected=self._expected,
+        ):
+            self.results.append(result)
+            self._settle(result)
+        self.finished = self.done >= self.total
+
+    def broken(self, error: Exception) -> str:
+        """The thread has no one else to tell."""
+        return f"The study stopped: {type(error).__name__}. What is finished is kept."
+
+    def so_far(self) -> list[str]:
+        """Runs so far, and the time that is left."""
+        said, p = f"{self.done:,} of {text.count(self.total, 'run')}", self._progress
+        if p is None or p.left is None or p.done - p.reused < 3:  # starting up tells nothing yet
+            return [said]
+        return [said, left(p.left)]
 
     def _noted(self, progress: Progress) -> None:
-        self.progress = progress
+        self._progress, self.share = progress, progress.done / max(1, progress.total)
 
-    def _begun(self, cells: Sequence[Cell]) -> None:
+    def _on_meter(self, cells: Sequence[Cell]) -> None:
         """Put runs on own data on their meter before a worker has them."""
-        if self.costs is None or self.own is None:
-            return
         for cell in cells:
-            if cell.own:
-                self.costs.begin(cell.key, promised(cell.algorithm, cell.values, self.own))
+            if self._costs is not None and self.own is not None and cell.own:
+                self._costs.begin(cell.key, promised(cell.algorithm, cell.values, self.own))
 
     def _settle(self, result: CellResult) -> None:
         """What a run on own data did cost; one that was kept already costs the same again."""
-        if self.costs is not None and result.cell.own:
+        if self._costs is not None and result.cell.own:
             cost = Guarantee(result.spent_epsilon, result.spent_delta)
-            self.costs.settle(result.cell.key, cost)
+            self._costs.settle(result.cell.key, cost)
+
+
+SLOT: Slot[StudyJob] = Slot("sweep_job")
 
 
 def opened(name: str) -> StudyJob:
     """A study from its file, or the worker that is on it; raises InputError in one sentence."""
     path = path_of(name)
-    job = jobs().get(str(path))
+    job = jobs().get(path)
     if job is not None and job.running:
-        before, look = job.present, here()
-        job.present = lambda: before() or look()
+        job.join()
         return job
     if not path.exists():
         raise InputError(f"There is no study named {name!r} any more.")
@@ -171,12 +166,10 @@ def opened(name: str) -> StudyJob:
     wanted = Wanted.from_json(spec)
     study = plan(datasets_of(wanted), wanted.algorithms, wanted.parameters(), wanted.seeds)
     kept, current = _matching(study, results)
-    job = StudyJob(name, wanted, path, len(study.cells), kept)
-    if current == job.total:
-        job.state = "finished"
-    elif current < len(kept):
-        job.note = "Some runs are of another version of this program; Resume runs them anew."
-    return job
+    total = len(study.cells)
+    old = "Some runs are of another version of this program; Resume runs them anew."
+    note = old if current < len(kept) else ""
+    return StudyJob(name, wanted, path, total, kept, finished=current == total, note=note)
 
 
 def _foreign(name: str, path: Path, results: list[CellResult]) -> StudyJob:
@@ -185,7 +178,7 @@ def _foreign(name: str, path: Path, results: list[CellResult]) -> StudyJob:
     newest = engine_version() if engine_version() in versions else max(versions, default="")
     kept = [r for r in results if r.version == newest]
     note = "Made outside this page: it can be read here, and continued on the command line."
-    return StudyJob(name, None, path, len(kept), kept, "finished", note=note)
+    return StudyJob(name, None, path, len(kept), kept, finished=True, note=note)
 
 
 def _matching(study: Plan, results: Iterable[CellResult]) -> tuple[list[CellResult], int]:
@@ -206,39 +199,34 @@ def datasets_of(wanted: Wanted) -> list[Dataset]:
 
 
 @st.cache_resource(show_spinner=False)
-def jobs() -> dict[str, StudyJob]:
+def jobs() -> OrderedDict[Hashable, StudyJob]:
     """File -> the study that a worker of this server is on or was on last."""
-    return {}
+    return OrderedDict()
 
 
-def launch(job: StudyJob, *, seconds: float = 0.0) -> None:
-    """Start or resume a job and remember it; raises InputError in one sentence."""
-    assert job.wanted is not None
-    other = jobs().get(str(job.path)) if job.path is not None else None
-    if other is not None and other is not job and other.running:
+def launch(study: StudyJob) -> None:
+    """Put a study on screen and run what is missing of it; raises InputError in one sentence."""
+    assert study.wanted is not None
+    job = StudyJob(study.name, study.wanted, study.path)
+    job.memory = study.memory
+    job.prepare(datasets_of(study.wanted), estimated(study.wanted))
+    if job.path is None:
+        job.start()
+    elif shared(jobs(), job.path, lambda other: other.running, lambda: job) is not job:
         raise InputError("This study is running already; open it to watch.")
-    datasets = datasets_of(job.wanted)
-    if job.wanted.own:
-        own = next(d for d, s in zip(datasets, job.wanted.sources, strict=True) if s.own)
-        job.costs, job.own = costs_of(own), own
-    job.present = here()
-    job.expected = estimated(job.wanted).seconds_each
-    job.start(datasets, executor="processes" if seconds > _PROCESS_SECONDS else "serial")
-    if job.path is not None:
-        jobs()[str(job.path)] = job
-        idle = [key for key, j in jobs().items() if not j.running and j is not job]
-        for key in idle[: max(0, len(idle) - _KEPT_JOBS)]:
-            jobs().pop(key, None)
+    SLOT.show(job)
 
 
 def estimated(wanted: Wanted) -> Estimate:
     """Runs and seconds from a short probe: of own data remembered for this session alone."""
     if not wanted.own:
         return _public_estimate(wanted)
-    known: dict[Wanted, Estimate] = st.session_state.setdefault("sweep_estimates", {})
-    if wanted not in known:
-        known[wanted] = _probed(wanted)
-    return known[wanted]
+    known: dict[Any, Estimate] = st.session_state.setdefault("sweep_estimates", {})
+    own = own_data()
+    key = (wanted, own.identity if own is not None else "")
+    if key not in known:
+        known[key] = _probed(wanted)
+    return known[key]
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -269,34 +257,22 @@ EXAMPLE_NAME = "Example"
 def example() -> StudyJob:
     """A small finished study, so that the page is never empty."""
     results = list(_example_results())
-    return StudyJob(EXAMPLE_NAME, EXAMPLE, None, len(results), results, "finished")
+    return StudyJob(EXAMPLE_NAME, EXAMPLE, None, len(results), results, finished=True)
 
 
 # On the page ----------------------------------------------------------------------------
 
 
 def current() -> StudyJob:
-    """The study on screen; at first the example."""
-    if "sweep_job" not in st.session_state:
-        show(example())
-    job: StudyJob = st.session_state["sweep_job"]
+    """The study on screen; at first the example, as after a study on a file that has gone."""
+    job = SLOT.job()
+    if job is not None and job.own is not None and not in_force(job.own):
+        job.cancel()
+        job = None
+    if job is None:
+        job = example()
+        SLOT.show(job)
     return job
-
-
-def show(job: StudyJob) -> None:
-    """Put a study on screen."""
-    st.session_state["sweep_job"] = job
-
-
-def refuse(words: str) -> None:
-    """Leave a sentence for the page."""
-    st.session_state["sweep_problem"] = words
-
-
-def refused() -> str | None:
-    """The sentence that was left, once."""
-    words: str | None = st.session_state.pop("sweep_problem", None)
-    return words
 
 
 def known_datasets(job: StudyJob) -> list[Dataset]:
@@ -305,3 +281,54 @@ def known_datasets(job: StudyJob) -> list[Dataset]:
         return datasets_of(job.wanted) if job.wanted is not None else []
     except InputError:
         return []
+
+
+# Studies on bundled networks are kept in files, one a study ------------------------------
+
+
+FOLDER = "studies"  # in the directory the app was started in
+_NAME = re.compile(r"[\w][\w .+-]{0,59}", re.ASCII)
+
+
+def folder() -> Path:
+    """Where studies are kept."""
+    return Path.cwd() / FOLDER
+
+
+def saved() -> list[str]:
+    """The names of the files there are."""
+    return sorted(p.stem for p in folder().glob("*.db"))
+
+
+def path_of(name: str) -> Path:
+    """The study's file; raises InputError for a name that no file should have."""
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            "A study's name has at most 60 letters, digits, spaces, dots, + and -; it starts with "
+            "a letter or digit."
+        )
+    return folder() / f"{name}.db"
+
+
+def new_name(wanted: Wanted) -> str:
+    """A name that says what the study is and that no file has yet."""
+    names = [s.name.replace(":", "-") for s in wanted.sources[:2]] + list(wanted.algorithms[:2])
+    base = " ".join(names) or "study"
+    if len(wanted.sources) > 2 or len(wanted.algorithms) > 2:
+        base += " and more"
+    taken, number = set(saved()), 1
+    while f"{base} {number}" in taken:
+        number += 1
+    return f"{base} {number}"
+
+
+def keep_spec(path: Path, name: str, wanted: Wanted) -> None:
+    """Write what the study asks for into its file; a file of another study is refused."""
+    path.parent.mkdir(exist_ok=True)
+    with ResultStore(path) as store:
+        known = store.studies().get(name)
+        if known is not None and known != wanted.as_json():
+            raise InputError(
+                f"A study named {name!r} asks for something else; give another name or open it."
+            )
+        store.save_study(name, wanted.as_json())

@@ -5,14 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shell import runs
-from pages.shell import words as text
-from pages.shell.strip import show_strip
+from pages.shell.strip import show_refusal, show_strip
 from pages.sweep import form as study
-from pages.sweep.jobs import current, known_datasets, refused
+from pages.sweep.jobs import current, known_datasets
 from pages.sweep.start import saved_studies, start_bar
-from pages.sweep.view import progress_view, study_view
+from pages.sweep.view import state_view, study_view
 
-EVERY = 1.0  # seconds between two looks at a running study
 DRAW_EVERY = 6.0  # seconds between two drawings of what it has found
 
 
@@ -28,11 +26,10 @@ def main() -> None:
     # The strip is about the study's own data if it has any, else about its first dataset.
     data = min(known_datasets(job), key=lambda found: found.public, default=run.data)
     show_strip("Sweep", data, run.result if data.identity == run.data.identity else None)
-    if problem := refused():
-        st.error(text.plain(problem), icon=":material/error:")
+    show_refusal("sweep")
     # A running study is looked at again and again: its state often, its charts, which take time
-    # from it, seldom. What the page shows is the same either way.
-    st.fragment(progress_view, run_every=EVERY if job.running else None)(job.running)
+    # from it, seldom.
+    state_view()
     st.fragment(study_view, run_every=DRAW_EVERY if job.running else None)()
     study.keep_address()
 

@@ -9,11 +9,11 @@ from engine.registry import ALGORITHMS
 from pages.shell import words as text
 from pages.shell.data import own_data
 from pages.shell.drafts import Draft
-from pages.shell.fields import bound
-from pages.sweep import files as study_files
+from pages.shell.form import bound
+from pages.shell.strip import refuse
 from pages.sweep import jobs as study_jobs
 from pages.sweep.form import draft, fill_draft, wanted_now
-from pages.sweep.jobs import StudyJob, current, refuse, show
+from pages.sweep.jobs import SLOT, StudyJob, current
 from pages.sweep.state import Wanted
 
 
@@ -39,7 +39,7 @@ def start_bar(d: Draft) -> None:
             d,
             "name",
             key="sweep-name",
-            placeholder=study_files.new_name(wanted),
+            placeholder=study_jobs.new_name(wanted),
         )
     busy = current().running
     st.button(
@@ -49,7 +49,7 @@ def start_bar(d: Draft) -> None:
         width="stretch",
         disabled=busy,
         on_click=start,
-        args=(wanted, cost.seconds),
+        args=(wanted,),
     )
 
 
@@ -73,34 +73,31 @@ def own_warning(wanted: Wanted) -> str:
     return f"Your own data: every run would spend its ε, together ε = {text.number(total)}."
 
 
-def start(wanted: Wanted, seconds: float) -> None:
-    """Start the study the form asks for; what is wrong with it is said on the page."""
+def start(wanted: Wanted) -> None:
+    """Start the study the form asks for."""
+    name = draft()["name"].strip() or study_jobs.new_name(wanted)
     try:
-        name = draft()["name"].strip() or study_files.new_name(wanted)
-        path = None if wanted.own else study_files.path_of(name)
-        job = StudyJob("Your own data" if wanted.own else name, wanted, path)
-        study_jobs.launch(job, seconds=seconds)
-    except (InputError, OSError) as error:
-        refuse(str(error))
+        path = None if wanted.own else study_jobs.path_of(name)
+    except InputError as error:
+        refuse("sweep", str(error))
         return
-    show(job)
-    st.session_state["sweep_seconds"] = seconds
+    resume(StudyJob("Your own data" if wanted.own else name, wanted, path))
 
 
 def resume(job: StudyJob) -> None:
-    """Go on where the study stopped."""
+    """Run what is missing of a study; what is wrong with it is said on the page."""
     try:
-        study_jobs.launch(job, seconds=st.session_state.get("sweep_seconds", 0.0))
+        study_jobs.launch(job)
     except (InputError, OSError) as error:
-        refuse(str(error))
+        refuse("sweep", str(error))
 
 
 def saved_studies() -> None:
     """Open a study again."""
-    names = study_files.saved()
+    names = study_jobs.saved()
     with st.expander(f"Saved studies ({len(names)})", key="sweep-saved"):
         if not names:
-            st.caption(f"None yet. A started study is kept in the folder {study_files.FOLDER}.")
+            st.caption(f"None yet. A started study is kept in the folder {study_jobs.FOLDER}.")
             return
         chosen = st.selectbox("Study", names, key="sweep-chosen")
         st.button(
@@ -113,9 +110,9 @@ def open_study(name: str) -> None:
     try:
         job = study_jobs.opened(name)
     except (InputError, OSError) as error:
-        refuse(str(error))
+        refuse("sweep", str(error))
         return
-    show(job)
+    SLOT.show(job)
     if job.wanted is not None:
         fill_draft(job.wanted)
         draft()["name"] = name

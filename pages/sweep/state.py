@@ -58,7 +58,7 @@ class Wanted:
                 seeds=int(spec["seeds"]),
                 params=tuple(dict(spec["params"]).items()),
             )
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise InputError("The file does not say what the study asked for.") from None
 
 

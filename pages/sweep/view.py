@@ -6,11 +6,19 @@ import pandas as pd
 import streamlit as st
 
 from engine.studies import CellResult, analysis
+from pages.shell import export
 from pages.shell import words as text
-from pages.sweep.curves import X, Y, curve_view, target_view
-from pages.sweep.downloads import downloads
-from pages.sweep.edges import stability_view, truth_of
-from pages.sweep.jobs import EXAMPLE_NAME, StudyJob, current
+from pages.sweep.curves import (
+    X,
+    Y,
+    curve_view,
+    data_of,
+    references,
+    stability_view,
+    target_view,
+    truth_of,
+)
+from pages.sweep.jobs import EXAMPLE_NAME, SLOT, StudyJob, current
 from pages.sweep.start import resume
 
 RANKED = ("priv_pc", "svt_pc", "em_pc")  # of the example: what they release rests on rank tests
@@ -49,45 +57,29 @@ def tidy(name: str, count: int, last: str, _results: list[CellResult]) -> pd.Dat
     return table
 
 
-def progress_view(was_running: bool) -> None:
-    """A line on the study's state, a bar while it runs, and Cancel or Resume."""
+def state_view() -> None:
+    """How far the study is; where it rests, a line on its state and Resume."""
     job = current()
-    if was_running != job.running:
-        st.rerun()  # the whole page: look again, or stop looking and free the form
-    left, right = st.columns([5, 1], vertical_alignment="center")
-    with left:
-        share = job.done / job.total if job.total else 0.0
-        words = f"**{text.plain(job.name)}** · {job.done:,} of {text.count(job.total, 'run')}"
-        if job.running:
-            st.progress(min(1.0, share), text=f"{words} · {_left(job)}")
-        else:
-            st.markdown(f"{words} · {_state(job)}")
-    with right:
-        if job.running:
-            st.button("Cancel", key="sweep-cancel", on_click=job.cancel, width="stretch")
-        elif job.resumable:
-            st.button("Resume", key="sweep-resume", on_click=resume, args=(job,), width="stretch")
-    if job.error:
-        st.error(text.plain(job.error), icon=":material/error:")
+    if job.running:
+        SLOT.watch(key="sweep-cancel")
+        return
+    words, right = st.columns([5, 1], vertical_alignment="center")
+    done = f"{job.done:,} of {text.count(job.total, 'run')}"
+    words.markdown(f"**{job.what}** · {done} · {_state(job)}")
+    if job.resumable:
+        right.button("Resume", key="sweep-resume", on_click=resume, args=(job,), width="stretch")
+    if job.problem:
+        st.error(text.plain(job.problem), icon=":material/error:")
     if job.note:
         st.caption(job.note)
 
 
-def _left(job: StudyJob) -> str:
-    if job.place:
-        return f"waiting for a turn, place {job.place} in line"
-    p = job.progress
-    if p is None or p.left is None or p.done - p.reused < 3:  # starting up tells nothing yet
-        return "running"
-    left = f"{p.left / 60:.0f} min" if p.left > 120 else f"{max(1.0, p.left):.0f} s"
-    return f"about {left} left"
-
-
 def _state(job: StudyJob) -> str:
-    words = {"finished": "finished", "failed": "stopped by an error"}
-    if job.state in words:
-        return words[job.state]
-    return "cancelled; what is finished is kept" if job.state == "cancelled" else "not finished"
+    if job.finished:
+        return "finished"
+    if job.problem:
+        return "stopped by an error"
+    return "cancelled; what is finished is kept" if job.ended else "not finished"
 
 
 def results_view(job: StudyJob, results: list[CellResult]) -> None:
@@ -98,10 +90,10 @@ def results_view(job: StudyJob, results: list[CellResult]) -> None:
     chosen = st.session_state.get("sweep-dataset") if len(names) > 1 else names[0]
     chosen = chosen if chosen in names else names[0]
     here = table[table["dataset"] == chosen]
-    curve_view(here, x, y)
+    mine = [r for r in results if r.dataset == chosen]
+    curve_view(here, x, y, references(data_of(job, mine[0].fingerprint), mine))
     if job.name == EXAMPLE_NAME:
         st.caption(ceiling_note(here))
-    mine = [r for r in results if r.dataset == chosen]
     left, right = st.columns([5, 4], gap="medium")
     with left:
         stability_view(mine, truth_of(job, mine[0].fingerprint))
@@ -122,3 +114,26 @@ def controls(table: pd.DataFrame, names: list[str]) -> tuple[str, str]:
             "Against", list(X), default="asked ε", key="sweep-x", required=True
         )
     return x or "asked ε", y or options[0]
+
+
+# A study's files -------------------------------------------------------------------------
+
+
+def downloads(job: StudyJob, results: list[CellResult], table: pd.DataFrame) -> None:
+    """Every run as a row, or with its edges as JSON; without the seeds of own data."""
+    own = job.wanted is not None and job.wanted.own
+    name = job.name.replace(" ", "_")
+
+    def as_json() -> str:
+        """The runs as a JSON array."""
+        records = [r.as_dict() for r in results]
+        if own:  # whoever knows the seed can take the noise away
+            records = [record | {"seed": None} for record in records]
+        return export.as_json(records)
+
+    tidy = table.drop(columns="seed") if own else table
+    with st.container(horizontal=True):
+        export.download("Runs (CSV)", lambda: export.as_csv(tidy), f"{name}.csv", key="sweep-csv")
+        export.download("Runs (JSON)", as_json, f"{name}.json", key="sweep-json")
+    if own:
+        st.caption("Your own data: F1 against a truth is not private; seeds are left out.")

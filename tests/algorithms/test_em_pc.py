@@ -12,12 +12,11 @@ import pytest
 from engine import InputError, load_dataset, run
 from engine.algorithms.em_pc import count_utilities
 from engine.privacy.events import ExponentialEvent, UndefendedEvent
-from engine.statistics.distance import records_to_flip
-from engine.statistics.likelihood import likelihood_score
+from engine.statistics.likelihood import G2
 
 
 def flips(table, alpha, limit=1000):
-    return records_to_flip(np.array(table)[None], alpha, limit)
+    return G2.records_to_flip(np.array(table)[None], alpha, limit)
 
 
 def test_the_greedy_distance_is_not_1_sensitive():
@@ -28,12 +27,12 @@ def test_the_greedy_distance_is_not_1_sensitive():
 
 def exact_distance(table, alpha):
     """Breadth-first over all single replacements of a 2 x 2 table that keep its freedom."""
-    now = likelihood_score(np.array(table)[None], "g2").p > alpha
+    now = G2.score(np.array(table)[None]).p > alpha
     frontier, seen = {tuple(np.ravel(table))}, set()
     for distance in range(30):
         for cells in frontier:
             counts = np.reshape(cells, (1, 2, 2))
-            if (likelihood_score(counts, "g2").p > alpha) != now:
+            if (G2.score(counts).p > alpha) != now:
                 return distance if now else -distance
         seen |= frontier
         frontier = {
@@ -60,7 +59,7 @@ def test_the_greedy_distance_never_undercuts_the_exact_one():
 
 def test_a_strong_dependence_is_far_and_cheap_to_measure():
     table = np.array([[[40_000, 10_000], [10_000, 40_000]]])
-    flips_now = records_to_flip(table, 0.01, 100_000)
+    flips_now = G2.records_to_flip(table, 0.01, 100_000)
     # Straight off the diagonal it takes 30,000; records that change row or column do it sooner.
     assert -30_000 <= flips_now < -20_000
 

@@ -134,7 +134,6 @@ BROKEN: dict[str, tuple[bytes, dict, str]] = {
         {},
         "all numbers but for 'x'|not all numbers",
     ),
-    "NUL far below": (text("a,b\n" + "1,x\n2,y\n" * 135_000 + "1,\0\n"), {}, "not a text file"),
     "a query on text": (text(PLAIN), {"query": "SELECT 1"}, "needs a SQLite or DuckDB"),
     "an unknown option": (text(PLAIN), {"missing": "guess"}, "missing must be"),
     "HTML": (b"<!DOCTYPE html>\n<html><body>Not found</body></html>\n", {}, "one column"),

@@ -57,15 +57,15 @@ def test_own_columns() -> None:
     ("text", "said"),
     [
         ("a,b,c\n1,2,3\n", "3 columns"),
-        ("a\n1\n", "1 column"),
+        ("a\n1\n", "one column"),
         ("a,b\n1,2\n1,3\n", "2 rows"),
         ("a,b\n" + "1,2\n3,nan\n" * 9, "not a finite number"),
         ("a,b\n" + "1,2\n3,inf\n" * 9, "not a finite number"),
         ("a,b\n" + "1,2\n3,x\n" * 9, "not a finite number"),
         ("a,b\n" + "1,2\n3,\n" * 9, "not a finite number"),
         ("a,b\n" + "1,2\n1,3\n" * 9, "constant"),
-        ("a,b\n" + "1,2\n1\n" * 9, "two cells"),
-        ("a,a\n" + "1,2\n2,3\n" * 9, "differ"),
+        ("a,b\n" + "1,2\n1\n" * 9, "has 2 cells but line 3 has 1"),
+        ("a,a\n" + "1,2\n2,3\n" * 9, "called 'a'"),
     ],
 )
 def test_bad_files_get_one_sentence(text: str, said: str) -> None:
@@ -116,7 +116,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     table = np.column_stack([x, (x - 1) ** 2 + 0.2 * rng.normal(size=600)])
     path = tmp_path / "pair.csv"
     np.savetxt(path, table, delimiter=",", header="altitude,warmth", comments="")
-    asked = ["pairs", "--csv", str(path), "--score", "hsic", "--epsilon", "1", "--json"]
+    bounds = ["--bounds", "0,3,-2,6"]
+    asked = ["pairs", "--csv", str(path), *bounds, "--score", "hsic", "--epsilon", "1", "--json"]
     assert main(asked) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["direction"] == "altitude->warmth"
@@ -124,7 +125,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert 0.5 <= found["probability"] <= 1
     assert len(found["scores"]) == 1
     assert "seed" not in found  # noise that can be drawn again hides nothing
-    assert main(["pairs", "--csv", str(path), "--release", "scores"]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert "--bounds" in said
+    for release in ("scores", "vote"):
+        assert main(["pairs", "--csv", str(path), "--release", release]) == 2
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1
+        assert "--bounds" in said

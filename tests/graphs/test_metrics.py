@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import networkx as nx
 import numpy as np
 import pytest
 
+from engine import load_dataset, run
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.metrics import EdgeClass, classify, compare, truth_cpdag
+from engine.graphs.metrics import Counts, EdgeClass, classify, compare, count, truth_cpdag
 
 
 def graph(d: int, *edges: str) -> Adjacency:
@@ -75,3 +78,65 @@ def test_truth_enters_as_its_cpdag_in_the_order_of_the_columns() -> None:
     assert (found == graph(4, "3>1", "2>1", "1>0")).all()
     chain = nx.DiGraph([("a", "b"), ("b", "c")])
     assert (truth_cpdag(chain, ("a", "b", "c")) == graph(3, "0-1", "1-2")).all()
+
+
+def test_a_pair_is_counted_once_and_what_is_not_tested_is_neither_found_nor_invented() -> None:
+    # 0 -> 2 right; 2 -> 1 turned; 2 -> 3 open and true; 0 - 1 open and false; 3 - 4 missed; 1 - 4
+    # invented
+    learned = graph(5, "0>2", "2>1", "2>3", "0>1", "1-4")
+    classes = classify(learned, TRUTH, untested={(2, 3), (0, 1)})
+    counts = count(classes, TRUTH)
+    assert counts == Counts(
+        true=4, found=2, turned=1, claimed=0, invented=1, missed=1, untested=2, untested_true=1
+    )
+    assert counts.found + counts.missed + counts.untested_true == counts.true
+    scores = counts.scores
+    assert (scores.precision, scores.recall) == (2 / 3, 2 / 4)
+    assert scores.skeleton_f1 == pytest.approx(2 * 2 / (3 + 4))
+    assert scores.directed_f1 == pytest.approx(2 * 1 / (3 + 4))
+    assert scores.shd == 4  # 1 - 2 turned, 1 - 4 invented, 3 - 4 missed, 2 - 3 not tested
+    # As the graph stands, every pair in it is a link.
+    assert (compare(learned, TRUTH).recall, compare(learned, TRUTH).precision) == (3 / 4, 3 / 5)
+
+
+def test_a_claimed_direction_is_found_and_not_turned() -> None:
+    dag = graph(5, "0>2", "1>2", "2>3", "3>4")
+    learned = graph(5, "0>2", "1>2", "2>3", "3>4")
+    counts = count(classify(learned, TRUTH, dag=dag), TRUTH)
+    assert (counts.found, counts.turned, counts.claimed) == (4, 0, 1)
+    assert counts.scores.directed_f1 == compare(learned, TRUTH).directed_f1 == 3 / 4
+
+
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        ("curate_pc", {"guarantee": "published", "epsilon": 5.0}),
+        ("priv_pc", {"epsilon": 0.1}),
+    ],
+)
+def test_one_count_of_a_run_and_scores_with_and_without_what_was_not_tested(
+    key: str, values: dict[str, Any]
+) -> None:
+    early = run(key, load_dataset("child", n=5000), **values)
+    counts, tested, whole = early.counts, early.metrics_tested, early.metrics
+    assert counts is not None
+    assert tested is not None
+    assert whole is not None
+    assert early.status == "budget_exhausted"
+    assert counts.untested == len(early.untested) > 0
+    assert counts.learned + counts.untested == len(early.skeleton)
+    assert counts.found + counts.missed + counts.untested_true == counts.true == 25
+    assert tested.recall == counts.found / 25
+    assert whole.recall == (counts.found + counts.untested_true) / 25 > tested.recall
+    assert int(early.tested.sum()) < int(early.matrix.sum())
+    assert not any(early.tested[i, j] or early.tested[j, i] for i, j in early.untested)
+
+
+def test_where_all_was_tested_the_two_scores_are_one() -> None:
+    for network in ("asia", "survey"):
+        result = run("pc", load_dataset(network, n=5000))
+        assert result.metrics is not None
+        assert result.metrics_tested is not None
+        for name, value in vars(result.metrics_tested).items():
+            assert getattr(result.metrics, name) == value
+        assert (result.tested == result.matrix).all()

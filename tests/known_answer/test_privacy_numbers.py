@@ -14,8 +14,8 @@ from engine import theory
 from engine.errors import InputError
 from engine.privacy import accounting
 from engine.privacy.accounting import analytic_gaussian_sigma, compose, compose_any_pure
-from engine.statistics.rank import kendall_z, rank_score, rank_sensitivity, spearman_z
-from engine.statistics.score import score
+from engine.statistics.kendall import KENDALL, kendall_z
+from engine.statistics.spearman import SPEARMAN, spearman_z
 
 DELTA = 1e-6
 
@@ -134,35 +134,29 @@ def test_kendall_example() -> None:
     assert published == pytest.approx(3.266199, abs=5.1e-7)
     assert published == pytest.approx(numerator / math.sqrt(weights), rel=1e-14)
     assert strict == pytest.approx(3.215995, abs=5.1e-7)
-    assert rank_score(KENDALL_EXAMPLE, "kendall", "published").p == pytest.approx(
-        5.4500745e-4, abs=5.1e-12
-    )
-    assert rank_score(KENDALL_EXAMPLE, "kendall", "strict").p == pytest.approx(
-        6.4996545e-4, abs=5.1e-12
-    )
+    assert KENDALL.score(KENDALL_EXAMPLE, "published").p == pytest.approx(5.4500745e-4, abs=5.1e-12)
+    assert KENDALL.score(KENDALL_EXAMPLE, "strict").p == pytest.approx(6.4996545e-4, abs=5.1e-12)
 
 
 def test_p_is_one_sided_of_the_absolute_z() -> None:
     flipped = KENDALL_EXAMPLE[:, ::-1]
     assert kendall_z(flipped) == pytest.approx(-kendall_z(KENDALL_EXAMPLE), rel=1e-14)
-    assert score(flipped, "kendall").p == pytest.approx(norm.sf(3.266199), rel=1e-5)
-    assert score(np.array([[5, 5], [5, 5]]), "kendall").p == 0.5
+    assert KENDALL.score(flipped).p == pytest.approx(norm.sf(3.266199), rel=1e-5)
+    assert KENDALL.score(np.array([[5, 5], [5, 5]])).p == 0.5
 
 
 def test_sensitivity_constants() -> None:
     """Section 1's table and section 2; on n rows, c / sqrt(n)."""
     for levels, c in {2: 6, 3: 7.5, 4: 8}.items():
-        got = rank_sensitivity("kendall", 10_000, levels, 7, conditional=True)
+        got = KENDALL.sensitivity(10_000, levels, 7, conditional=True)
         assert got == pytest.approx(c / 100, rel=1e-12)
         a_l = 9 * (3 * levels - 4) / (4 * (levels - 1))
         assert c == pytest.approx(2 * a_l / 1.5, rel=1e-12)
-    assert rank_sensitivity("kendall", 100, 10**6, 10**6, conditional=True) < 0.9
-    assert rank_sensitivity("kendall", 100, 2, 2, conditional=False) == pytest.approx(0.3)
-    assert rank_sensitivity("kendall", 100, 2, 3, conditional=False) == pytest.approx(0.6)
-    assert rank_sensitivity("spearman", 100, 9, 9, conditional=False) == pytest.approx(0.6)
-    assert rank_sensitivity("spearman", 100, 99, 99, conditional=True) == pytest.approx(
-        1.0, rel=1e-3
-    )
+    assert KENDALL.sensitivity(100, 10**6, 10**6, conditional=True) < 0.9
+    assert KENDALL.sensitivity(100, 2, 2, conditional=False) == pytest.approx(0.3)
+    assert KENDALL.sensitivity(100, 2, 3, conditional=False) == pytest.approx(0.6)
+    assert SPEARMAN.sensitivity(100, 9, 9, conditional=False) == pytest.approx(0.6)
+    assert SPEARMAN.sensitivity(100, 99, 99, conditional=True) == pytest.approx(1.0, rel=1e-3)
 
 
 LEMMA_2 = {  # (E, epsilon_0): floors for additive, exponential, multiplicative

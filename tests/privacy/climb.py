@@ -15,7 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from engine.statistics.rank import _kendall_sums, _kendall_weight, _spearman_sums
+from engine.statistics.kendall import _kendall_sums, _kendall_weight
+from engine.statistics.spearman import _spearman_sums
 
 KENDALL, SPEARMAN = 0, 1
 TESTS = {"kendall": KENDALL, "spearman": SPEARMAN}

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from engine.privacy.accounting import (
     Guarantee,
+    analytic_gaussian_sigma,
     compose,
     compose_any_pure,
     gaussian_delta,
@@ -24,11 +25,14 @@ from engine.privacy.accounting import (
 from engine.privacy.budget import shares
 from engine.privacy.events import (
     AboveThresholdEvent,
+    AnalyticGaussianEvent,
     Event,
     ExponentialEvent,
     GaussianEvent,
     LaplaceEvent,
+    ProposeTestReleaseEvent,
     SmoothEvent,
+    StableEvent,
     SubsampledEvent,
     UndefendedEvent,
 )
@@ -204,7 +208,9 @@ def test_whatever_is_charged_the_cap_holds(charges: list[Event], cap: float, met
     assert [c.event for c in ledger] == kept
     if method == "basic":
         assert math.fsum(map(epsilon_of, kept)) <= cap * (1 + 1e-8)
+        assert math.fsum(map(delta_of, kept)) <= 1e-6 * (1 + 1e-9)
     else:
+        assert all(delta_of(event) == 0 for event in kept)  # the cap's own delta is the method's
         assert rho_to_epsilon(math.fsum(map(rho_of, kept)), 1e-6) <= cap * (1 + 1e-8)
     assert ledger.used_epsilon <= cap * (1 + 1e-8)
     assert ledger.defended.epsilon in (0, cap)
@@ -320,6 +326,64 @@ def test_adaptive_adversaries_cannot_overspend(name: str, method: str) -> None:
             total = rho_to_epsilon(math.fsum(map(rho_of, events_kept)), cap.delta)
         assert total <= cap.epsilon * (1 + 2e-9)
         assert kept == len(ledger) > 0
+
+
+def analytic(rng: np.random.Generator, delta: float) -> AnalyticGaussianEvent:
+    """A Gaussian release of the given delta at an epsilon of 1e-5 to 1e-3."""
+    epsilon = float(10 ** rng.uniform(-5, -3))
+    return AnalyticGaussianEvent(1.0, analytic_gaussian_sigma(epsilon, delta), epsilon)
+
+
+# Each picks its next event from the share of delta that it wants to spend on it, and nearly no
+# epsilon, so that delta is what runs out.
+SPENDING_DELTA: dict[str, Callable[[np.random.Generator, float], Event]] = {
+    "smooth sensitivity": lambda rng, delta: SmoothEvent(1e-4, delta),
+    "a release if stable": lambda rng, delta: StableEvent(1e-4, delta),
+    "propose, test, release": lambda rng, delta: ProposeTestReleaseEvent(1e-4, delta, 2),
+    "Gaussian with its curve's delta": analytic,
+    "random mixtures": lambda rng, delta: [
+        SmoothEvent(1e-4, delta),
+        StableEvent(1e-4, delta),
+        ProposeTestReleaseEvent(1e-4, delta, 3),
+        LaplaceEvent(1e-4, 1.0),
+    ][rng.integers(4)],
+}
+
+
+@pytest.mark.parametrize("rate", [1.0, 0.2])
+@pytest.mark.parametrize("name", SPENDING_DELTA)
+def test_adaptive_adversaries_cannot_overspend_delta(name: str, rate: float) -> None:
+    """Every event fits by itself, and its epsilon is nothing: only what delta adds up to is not."""
+    cap, largest, refused = Guarantee(1.0, 1e-6), 0.0, 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        ledger = Ledger(cap, rate=rate)
+        for _ in range(20):
+            try:
+                ledger.charge(SPENDING_DELTA[name](rng, float(rng.uniform(0.05, 0.6)) * cap.delta))
+            except BudgetExhausted:
+                refused += 1
+        total = math.fsum(delta_of(c.event) for c in ledger)
+        assert total <= cap.delta * (1 + 1e-9)
+        assert ledger.defended.delta == cap.delta
+        largest = max(largest, total / cap.delta)
+    assert largest > 0.9  # the attempts are real
+    assert refused > 100
+
+
+def test_delta_of_several_events_together_must_fit() -> None:
+    ledger = Ledger(Guarantee(1.0, 1e-6))
+    third = StableEvent(1e-4, 0.4e-6)
+    assert ledger.affords(third, third)
+    assert not ledger.affords(third, third, third)
+    ledger.charge(third)
+    assert ledger.affords(third)
+    assert not ledger.affords(third, third)
+    ledger.charge(third)
+    with pytest.raises(BudgetExhausted):
+        ledger.charge(third)
+    ledger.charge(StableEvent(1e-4, 0.2e-6))  # all of it
+    assert len(ledger) == 3
 
 
 # Gaussian DP --------------------------------------------------------------------------

@@ -128,6 +128,33 @@ def test_above_threshold_gives_one_positive_answer() -> None:
     assert len(s.ledger) == 1
 
 
+@pytest.mark.parametrize("room", [0.99, 1.0])
+def test_above_threshold_opens_only_with_room_for_what_its_answer_leads_to(room: float) -> None:
+    """A round of 1 and an answer that leads to 0.5: on less than 1.5 not even the round opens."""
+    rng = np.random.default_rng(0)
+    before = rng.bit_generator.state
+    s = Session(randomness=Randomness(rng), ledger=Ledger(Guarantee(1.5 * room, 1e-6)))
+
+    def opened() -> mechanisms.AboveThreshold:
+        return mechanisms.AboveThreshold(
+            s,
+            threshold=0.0,
+            sensitivity=1.0,
+            threshold_scale=2.0,
+            query_scale=4.0,
+            reserve=(events.LaplaceEvent(0.5, 1.0),),
+        )
+
+    if room < 1:
+        with pytest.raises(BudgetExhausted):
+            opened()
+        assert len(s.ledger) == 0
+        assert rng.bit_generator.state == before
+    else:
+        assert opened().open
+        assert s.ledger.used == 1.0  # what is held ready is not charged yet
+
+
 def test_above_threshold_is_as_private_as_it_charges() -> None:
     """An audit: two answer patterns on worst-case neighbours, 40,000 runs each.
 

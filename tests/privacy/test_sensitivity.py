@@ -15,13 +15,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from engine.statistics.rank import (
-    kendall_z,
-    p_sensitivity,
-    rank_score,
-    rank_sensitivity,
-    spearman_z,
-)
+from engine.statistics.kendall import KENDALL, kendall_z
+from engine.statistics.rank import p_sensitivity
+from engine.statistics.registry import STATISTICS
+from engine.statistics.spearman import spearman_z
 from tests.privacy.climb import P, Z, absolute, change, worst
 
 TESTS = ("kendall", "spearman")
@@ -30,7 +27,7 @@ ROUNDING = 1e-12
 
 
 def bound(test: str, shape: tuple[int, int, int], n: int) -> float:
-    return rank_sensitivity(test, n, shape[1], shape[2], conditional=shape[0] > 1)
+    return STATISTICS[test].sensitivity(n, shape[1], shape[2], conditional=shape[0] > 1)
 
 
 # Small n: everything ----------------------------------------------------------------
@@ -221,12 +218,12 @@ def published_example() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 def test_published_kendall_is_violated_by_one_record() -> None:
     table, neighbour = published_example()
     assert table.sum() == neighbour.sum() == 50_000
-    before, after = (rank_score(t, "kendall", "published").p for t in (table, neighbour))
+    before, after = (KENDALL.score(t, "published").p for t in (table, neighbour))
     assert before == pytest.approx(1.6e-6, rel=0.02)
     assert after == pytest.approx(0.452, abs=0.0005)
     paper = {"Priv-PC": p_sensitivity(6 / math.sqrt(50_000)), "CURATE": 0.36267 / math.sqrt(50_000)}
     assert after - before > 40 * paper["Priv-PC"] > 200 * paper["CURATE"]
-    strict = [rank_score(t, "kendall", "strict").p for t in (table, neighbour)]
+    strict = [KENDALL.score(t, "strict").p for t in (table, neighbour)]
     assert abs(strict[1] - strict[0]) <= p_sensitivity(bound("kendall", (2, 2, 2), 50_000))
 
 
@@ -270,7 +267,7 @@ def test_the_compiled_objective_is_the_engines_statistic(test: str, strict: bool
     rng = np.random.default_rng(2)
     for _ in range(50):
         table = rng.poisson(3, (3, 3, 2)).astype(np.int64)
-        found = rank_score(table, test, "strict" if strict else "published")
+        found = STATISTICS[test].score(table, "strict" if strict else "published")
         code = 0 if test == "kendall" else 1
         assert absolute(table, code, strict, Z) == pytest.approx(abs(found.statistic), abs=1e-12)
         assert absolute(table, code, strict, P) == pytest.approx(found.p, abs=1e-12)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine import load_dataset, run
-from engine.search.scores import Separation
+from engine.graphs.separation import Separation
 from engine.search.skeleton import Graph, Query, TestByTest, search
 
 SMALL = ("earthquake", "cancer", "asia", "survey", "sachs", "child")

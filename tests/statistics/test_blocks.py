@@ -7,18 +7,23 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import chi2, chi2_contingency
 
 from engine import load_dataset, run
-from engine.algorithms.priv_pc import PrivPCParameters
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import pairs_of
 from engine.privacy.events import LaplaceEvent, SmoothEvent
 from engine.randomness import Randomness
+from engine.search.sieve import SieveParameters
 from engine.search.skeleton import Graph, Query, TestByTest, search
 from engine.search.votes import MedianEvidence, VoteEvidence
 from engine.statistics.blocks import Blocks, odd, smooth_sensitivity_of_median, votes
-from engine.statistics.likelihood import likelihood_score
+from engine.statistics.likelihood import CHI2, G2
+from engine.statistics.registry import AGGREGATED, STATISTICS
 from engine.tables.store import Store, store_of
+
+# What scipy calls them; a statistic that is added to the list says here what it ought to be.
+LAMBDA = {"g2": "log-likelihood", "chi2": "pearson"}
 
 
 def with_codes(data: Dataset, codes) -> Dataset:
@@ -34,7 +39,7 @@ def replaced(data: Dataset, row: int, values) -> Dataset:
 
 
 @pytest.mark.parametrize("given", [(), (3,), (2, 5)])
-@pytest.mark.parametrize("statistic", ["g2", "chi2"])
+@pytest.mark.parametrize("statistic", [G2, CHI2])
 def test_blocks_test_their_own_rows(statistic, given):
     data = load_dataset("asia", n=3_000, seed=0)
     store, rng = store_of(data), np.random.default_rng(7)
@@ -42,16 +47,33 @@ def test_blocks_test_their_own_rows(statistic, given):
     picked = np.random.default_rng(7).permutation(data.n)
     for b, p in enumerate(blocks.p_values(0, 4, given, statistic)):
         part = with_codes(data, data.codes[picked[b::5]])
-        score = likelihood_score(Store(part).table(0, 4, given), statistic)
+        score = statistic.score(Store(part).table(0, 4, given))
         assert p == pytest.approx(score.p if score.testable else 0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("key", AGGREGATED)
+def test_every_statistic_with_blocks_is_computed_by_its_own_formula(key):
+    """One block of all rows has the p-value of the statistic itself, and no other's."""
+    table = np.array([[[30, 10, 4], [5, 25, 9]], [[12, 8, 1], [9, 11, 0]]])
+    x, y, z = (axis.ravel() for axis in np.indices(table.shape)[[1, 2, 0]])
+    rows = np.repeat(np.column_stack([x, y, z]), table.ravel(), axis=0)
+    data = Dataset.from_codes(rows)
+    blocks = Blocks.deal(store_of(data), 1, np.arange(data.n))
+    found = {k: blocks.p_values(0, 1, (2,), STATISTICS[k])[0] for k in AGGREGATED}
+    parts = [t[:, t.any(axis=0)] for t in table]
+    value = sum(chi2_contingency(t, False, lambda_=LAMBDA[key]).statistic for t in parts)
+    by_scipy = chi2.sf(value, 2 + 2)
+    assert found[key] == pytest.approx(by_scipy, rel=1e-9)
+    assert STATISTICS[key].score(table).p == pytest.approx(by_scipy, rel=1e-9)
+    assert len(set(found.values())) == len(AGGREGATED)
 
 
 def test_sparse_and_dense_tables_agree(monkeypatch):
     data = load_dataset("child", n=2_000, seed=0)
     blocks = Blocks.deal(store_of(data), 7, np.random.default_rng(0).permutation(data.n))
-    dense = blocks.p_values(0, 1, (4, 9), "g2")
+    dense = blocks.p_values(0, 1, (4, 9), G2)
     monkeypatch.setattr("engine.statistics.blocks.DENSE_CELLS", 1)
-    assert blocks.p_values(0, 1, (4, 9), "g2") == pytest.approx(dense)
+    assert blocks.p_values(0, 1, (4, 9), G2) == pytest.approx(dense)
 
 
 def test_one_replaced_record_changes_one_block_and_one_vote():
@@ -61,7 +83,7 @@ def test_one_replaced_record_changes_one_block_and_one_vote():
         row, donor = rng.integers(data.n, size=2)
         other = replaced(data, row, data.codes[donor])
         order = np.random.default_rng(trial).permutation(data.n)
-        a, b = (Blocks.deal(store_of(d), 21, order).p_values(5, 7, (), "g2") for d in (data, other))
+        a, b = (Blocks.deal(store_of(d), 21, order).p_values(5, 7, (), G2) for d in (data, other))
         changed = np.flatnonzero(a != b)
         assert changed.size <= 1
         for block in changed:  # a threshold between the two values is where the vote changes
@@ -107,7 +129,7 @@ def test_smooth_sensitivity_is_smooth():
 def test_votes_and_median_decide_alike_without_noise():
     data = load_dataset("asia", n=20_000, seed=0)
     for seed in range(3):
-        params = PrivPCParameters(statistic="g2", blocks=20)
+        params = SieveParameters(statistic="g2", blocks=20)
         v = VoteEvidence(data, params, Randomness(seed))
         m = MedianEvidence(data, params, Randomness(seed))
         for q in (Query(0, 1, ()), Query(2, 6, (3,)), Query(1, 4, (2, 5))):
@@ -142,7 +164,7 @@ def test_huge_epsilon_recovers_the_parent_at_the_same_blocks(key, guarantee, sta
         options |= {"beta1": 0.0, "beta2": 0.0}
     private = run(key, data, guarantee=guarantee, seed=9, **options)
     # The blocks are dealt with the run's first random numbers.
-    params = PrivPCParameters(statistic=statistic, blocks=15)
+    params = SieveParameters(statistic=statistic, blocks=15)
     evidence = VoteEvidence(data, params, np.random.default_rng(9))
     graph = Graph(data.d)
     search(graph, Noiseless(evidence), params.order_limit(data))

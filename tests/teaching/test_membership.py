@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from engine import Dataset, InputError, load_dataset
-from engine.statistics.rank import kendall_z
+from engine.statistics import kendall_z
 from engine.teaching.membership import loudest, play
 from engine.teaching.neighbours import guess_bound
 

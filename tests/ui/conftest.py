@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from streamlit.util import calc_hash
 
-from pages.shell import worker
+from pages.shell.job import Job
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 
@@ -22,7 +22,7 @@ APP = Path(__file__).resolve().parents[2] / "app.py"
 def patience() -> Iterator[None]:
     """Pages wait for every run: no browser is here to look again."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(worker, "PATIENCE", 120.0)
+        patch.setattr(Job, "patience", 120.0)
         yield
 
 

@@ -21,7 +21,7 @@ def words(app: AppTest) -> str:
     return " ".join(e.value for kind in ("subheader", "caption", "info") for e in app.get(kind))
 
 
-def finished(app: AppTest, job: Callable[[], object]) -> None:
+def finished(app: AppTest) -> None:
     """Wait for the thread, then draw the page again."""
     for key in ("audit_job", "plan_job"):
         if key in app.session_state:
@@ -64,7 +64,7 @@ def test_an_attack_runs_and_goes_back(open_app: Open) -> None:
     app.selectbox(key="audit-pair-gram_notears").set_value("one cell").run()
     app.select_slider(key="audit-runs").set_value(50).run()
     app.button(key="audit-go").click().run()
-    finished(app, audits.job)
+    finished(app)
     assert "Gram-NOTEARS, strict, claims ε = 1" in words(app)
     app.button(key="audit-back").click().run()
     assert "the claim is wrong" in words(app)
@@ -86,7 +86,7 @@ def test_a_plan_opens_on_an_example_and_simulates(open_app: Open) -> None:
     app.multiselect(key="plan-algorithms").set_value(["gauss_pc"])
     app.number_input(key="plan-rows").set_value(500)
     app.button(key="plan-go").click().run()
-    finished(app, plans.job)
+    finished(app)
     assert "The schema of cancer, 500 rows" in words(app)
 
 

@@ -6,14 +6,15 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import InputError, read_csv
 from engine.data.schema import Column, Schema
 from engine.data.survey import survey
-from pages.data import schema as states
-from pages.shell import worker
+from pages.data import form as states
+from pages.shell import runs
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 BAD_FILES = {
@@ -150,7 +151,7 @@ def test_a_run_that_dies_is_counted(app: AppTest, monkeypatch: pytest.MonkeyPatc
     def dies(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(worker, "run", dies)
+    monkeypatch.setattr(runs, "run", dies)
     app.button(key="run").click().run()
     assert not app.exception
     (meter,) = app.session_state["own_costs"].values()
@@ -186,6 +187,73 @@ def test_what_is_stated_becomes_a_schema() -> None:
     assert read_csv(raw, schema=schema).codes[0].tolist() == [0, 0, 4]
     rows.loc[2, states.LOW] = None
     with pytest.raises(InputError, match="lowest and highest"):
+        states.stated_schema(rows)
+
+
+GAPS = 47
+
+
+def with_gaps() -> bytes:
+    """228 rows with a number of many values, which 47 do not have, and a word."""
+    cells = ["NA" if i % 228 < GAPS else f"{i * 7 % 181}.5" for i in range(228)]
+    return "\n".join(
+        ["age,smoker", *(f"{c},{'no' if i % 3 else 'yes'}" for i, c in enumerate(cells))]
+    ).encode()
+
+
+def counts(app: AppTest, column: str) -> dict[str, int]:
+    """Level -> rows, of the data in force."""
+    data = app.session_state["own_data"]
+    j = data.names.index(column)
+    found = np.bincount(data.codes[:, j], minlength=data.cardinalities[j])
+    return dict(zip(data.levels[j], map(int, found), strict=True))
+
+
+def test_missing_numbers_are_refused_or_what_the_person_says(data_page: AppTest) -> None:
+    upload(data_page, with_gaps())
+    assert "Missing values in column" in data_page.error[0].value
+    assert data_page.session_state["own_data"] is None
+    data_page.radio(key="data-missing").set_value("level").run()
+    assert not data_page.error
+    ages = counts(data_page, "age")
+    assert list(ages)[-1] == "missing"
+    assert ages["missing"] == GAPS
+    assert max(ages.values()) == GAPS  # nothing of them is in a bin of 36 or 37
+    assert any("level of their own" in n for n in data_page.session_state["own_data"].notes)
+    data_page.radio(key="data-missing").set_value("stated").run()
+    assert "State the schema" in data_page.error[0].value
+    assert data_page.session_state["own_data"] is None
+
+
+@pytest.mark.parametrize(("other", "lowest", "own"), [("level", 0, GAPS), ("3", GAPS, None)])
+def test_a_stated_schema_says_what_missing_numbers_count_as(
+    other: str, lowest: int, own: int | None
+) -> None:
+    rows = states.proposal(survey(with_gaps()))
+    age = rows[states.NAME] == "age"
+    assert rows.loc[age, states.OTHER].item() == "level"  # proposed, in sight
+    assert rows.loc[~age, states.OTHER].item() == "no"
+    rows[states.STATE] = True
+    rows.loc[age, states.OTHER] = other
+    data = read_csv(with_gaps(), schema=states.stated_schema(rows))
+    found = np.bincount(data.codes[:, 0], minlength=data.cardinalities[0])
+    assert (found[-1] if own is not None else None) == own
+    rows.loc[age, states.OTHER] = "200"
+    moved = read_csv(with_gaps(), schema=states.stated_schema(rows))
+    top = np.bincount(moved.codes[:, 0], minlength=moved.cardinalities[0])
+    assert found[0] - top[0] == lowest
+
+
+def test_a_schema_that_leaves_out_what_is_missing_is_refused() -> None:
+    rows = states.proposal(survey(with_gaps()))
+    rows[states.STATE] = True
+    rows.loc[rows[states.NAME] == "age", states.OTHER] = None
+    with pytest.raises(InputError, match="has a missing number; say in the schema"):
+        read_csv(with_gaps(), schema=states.stated_schema(rows))
+    rows = states.proposal(survey(with_gaps()))
+    rows[states.STATE] = True
+    rows.loc[rows[states.NAME] == "smoker", states.OTHER] = " "
+    with pytest.raises(InputError, match="Say which of its levels all else of 'smoker'"):
         states.stated_schema(rows)
 
 

@@ -82,7 +82,7 @@ def test_the_player_holds_the_whole_search_and_names_as_text() -> None:
     played = [
         s for s in scenes(result.steps, data.names) if data.names[0] not in (s.x, s.y, *s.given)
     ]
-    page = player(names, played, result.matrix, ring(names, 600, 300), theme="dark")
+    page = player(names, played, result, ring(names, 600, 300), theme="dark")
     assert page.count("</script>") == 1
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
     held = json.loads(re.search(r"const D = (.*);\n", page)[1])  # type: ignore[index]

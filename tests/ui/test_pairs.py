@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.teaching.pairwise import EPSILONS
 from pages.pairs import state as pairs
+from pages.pairs import truth
 from pages.shell import words as text
 
 
@@ -30,7 +33,7 @@ def numbers(drawn: Any) -> Any:
 
 
 def words(app: AppTest) -> str:
-    return " ".join(m.value for m in app.markdown)
+    return " ".join(m.value for m in [*app.subheader, *app.markdown])
 
 
 def test_it_opens_on_a_finished_example(open_app: Callable[..., AppTest]) -> None:
@@ -50,6 +53,20 @@ def test_it_opens_on_a_finished_example(open_app: Callable[..., AppTest]) -> Non
         assert high > values.max() + room
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+def test_the_votes_gap_is_what_its_probability_is_of(pairs_page: AppTest, epsilon: float) -> None:
+    """Laplace noise of the scale shown leaves the gap shown on its side so often."""
+    pairs_page.select_slider(key="pairs-epsilon").set_value(epsilon).run()
+    table = next(d.value for d in pairs_page.dataframe if "Points to" in d.value)
+    vote = table.set_index("Release").loc["Vote (every row)"]
+    gap = vote["Gap (vote: margin)"]
+    turned = math.exp(-abs(gap) / vote["Noise scale"]) / 2
+    truth = pairs.data_of(pairs_page.session_state["pairs_draft"]).truth
+    assert truth is not None
+    right = [" → ".join(edge) for edge in truth.edges] == [vote["Points to"]]
+    assert vote["Right"] == pytest.approx(1 - turned if right else turned, abs=1e-9)
+
+
 @pytest.mark.parametrize("release", ["difference", "scores", "vote"])
 def test_every_release(pairs_page: AppTest, release: str) -> None:
     pairs_page.radio(key="pairs-release").set_value(release)
@@ -67,6 +84,28 @@ def test_the_script_gives_the_same_decision(open_app: Callable[..., AppTest]) ->
     exec(app.code[0].value, there)
     released = next(m for m in app.metric if m.label == "Released")
     assert text.number(there["result"].diagnostics.scores[0]) == released.value
+
+
+@pytest.mark.parametrize("release", ["difference", "vote"])
+def test_the_headline_says_how_often_the_model_is_right(
+    pairs_page: AppTest, release: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kept result's numbers, whatever they are; beside the share of releases."""
+    kept = json.loads(truth.KEPT.read_text(encoding="utf-8"))
+    assert kept["pairs"] == 99
+    right = [way["right"] for way in kept["ways"]]
+    assert len(right) == 8
+    least, most = min(right), max(right)
+    pairs_page.radio(key="pairs-release").set_value(release).run()
+    assert f"99 real pairs whose cause is known it is right on {100 * least:.0f}" in words(
+        pairs_page
+    )
+    assert f"to {100 * most:.0f} % without any privacy" in words(pairs_page)
+    assert pairs_page.subheader[0].value.startswith("If the model holds")
+    (tmp_path / "other.json").write_text('{"pairs": 7, "ways": [{"right": 0.1}, {"right": 0.9}]}')
+    monkeypatch.setattr(truth, "KEPT", tmp_path / "other.json")
+    pairs_page.run()
+    assert "7 real pairs whose cause is known it is right on 10 to 90 %" in words(pairs_page)
 
 
 def test_without_data_there_is_one_sentence(open_app: Callable[..., AppTest]) -> None:
@@ -112,3 +151,20 @@ def test_the_batch(open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyP
     right = table.set_index("Release").iloc[:, 1]
     assert right.idxmax() == "Vote (every row)"
     assert len(EPSILONS) == 10
+
+
+def test_an_error_of_the_program_in_the_batch_is_one_sentence(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_app("pairs")
+
+    def fails(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(pairs, "picture", fails)
+    app.button(key="pairs-batch-run").click().run()
+    assert app.session_state["pairs_batch"].wait(30)
+    app.run()
+    assert not app.exception
+    assert [e.value for e in app.error] == ["The work broke off\\: ZeroDivisionError."]
+    assert any(c.value.startswith("Stopped: 0 of 30 pairs") for c in app.caption)

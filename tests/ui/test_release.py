@@ -41,7 +41,7 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
     app.button(key="release-go").click().run()
     assert not app.exception
     assert len(book.show("ward").charges) == 1
-    found = app.session_state["released"]
+    found, _ = app.session_state["released"]
     check(found)
     assert any("Released under" in s.value for s in app.success)
     app.checkbox(key="release-sure").set_value(True).run()
@@ -60,7 +60,7 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
 def test_a_release_that_goes_on_says_what_a_stop_costs(
     open_app: Callable[..., AppTest], charged: bool
 ) -> None:
-    job = ReleaseJob(own_asia(), asia_schema(), {}, "ward", lambda: True)
+    job = ReleaseJob(own_asia(), asia_schema(), {}, "ward")
     job.charged = charged
     app = open_app("release")
     app.selectbox(key="release-network").set_value("own").run()

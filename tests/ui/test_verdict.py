@@ -9,8 +9,7 @@ import pytest
 from engine import Dataset, load_dataset, run
 from engine.graphs.metrics import EdgeClass
 from pages.shell import words as text
-from pages.shell.verdict import DOUBTFUL, FINE, NOTHING, findings, kinds_of, price
-from pages.shell.verdict import verdict as counted
+from pages.shell.verdict import DOUBTFUL, FINE, NOTHING, findings, price
 
 CANCER = load_dataset("cancer", n=5000)
 
@@ -39,15 +38,14 @@ def test_counts_are_of_the_classes_on_screen() -> None:
     data = load_dataset("child", n=5000)
     result = run("priv_pc", data, epsilon=0.1)
     assert result.status == "budget_exhausted"
-    kinds, found = list(kinds_of(data, result).values()), counted(data, result)
+    kinds, found = list(result.classes.values()), result.counts
     assert found is not None
-    assert found.waiting == len(result.untested) == kinds.count(EdgeClass.UNTESTED) > 0
+    assert found.untested == len(result.untested) == kinds.count(EdgeClass.UNTESTED) > 0
     assert found.invented == kinds.count(EdgeClass.EXTRA)
-    missed = kinds.count(EdgeClass.MISSED)
-    assert found.found + missed + found.waiting_true == found.true
-    assert f"{found.waiting:,} more pairs were not tested to the end" in findings(data, result)
+    assert found.missed == kinds.count(EdgeClass.MISSED)
+    assert f"{found.untested:,} more pairs were not tested to the end" in findings(result)
     whole = replace(result, untested=frozenset())
-    assert EdgeClass.UNTESTED not in kinds_of(data, whole).values()
+    assert EdgeClass.UNTESTED not in whole.classes.values()
 
 
 def test_a_run_that_ends_by_itself_has_tested_all() -> None:

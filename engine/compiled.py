@@ -1,0 +1,55 @@
+"""Where compiled loops are kept.
+
+numba keeps machine code beside the modules, else in the user's cache. A container often lets it
+write to neither: then a folder of this process is filled with what was compiled beforehand, so that
+an image with a warm cache starts as quickly as one that may be written to.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+PLACE = "NUMBA_CACHE_DIR"  # numba's own setting; whoever gives one keeps it
+NOTE = (
+    "Compiled loops cannot be kept here (neither the program's folder nor the user's cache can be "
+    f"written to): set {PLACE} to a folder that can."
+)
+_ENGINE = Path(__file__).resolve().parent
+
+
+def settle() -> bool:
+    """Give numba a place before it looks for one; whether that had to be a passing one."""
+    if os.environ.get(PLACE) or _takes_files(_ENGINE / "__pycache__"):
+        return False
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "numba"
+    if _takes_files(home):
+        return False
+    place = tempfile.mkdtemp(prefix="engine-compiled-")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    _fill(Path(place))
+    os.environ[PLACE] = place
+    return True
+
+
+def _takes_files(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
+
+
+def _fill(place: Path) -> None:
+    """Copy what lies beside the modules to where numba will look for it in ``place``."""
+    for kept in _ENGINE.glob("*/__pycache__/*.nb[ci]"):
+        source = kept.parent.parent
+        name = f"{source.name}_{hashlib.sha1(str(source).encode()).hexdigest()}"
+        folder = place / name
+        folder.mkdir(exist_ok=True)
+        shutil.copyfile(kept, folder / kept.name)

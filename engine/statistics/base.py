@@ -1,0 +1,111 @@
+"""What a statistic of conditional independence declares, and what it says of one table.
+
+A table has shape (strata, levels of x, levels of y). What no stratum can test is *untestable*: its
+p is NaN, and the edge is kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from engine.data.dataset import Dataset
+from engine.errors import InputError
+
+VARIANTS = ("published", "strict")
+
+
+class Score(NamedTuple):
+    """A query's statistic and p-value; ``dof`` for G2 and chi2. p is NaN where untestable."""
+
+    statistic: float
+    p: float
+    dof: int | None = None
+
+    @property
+    def testable(self) -> bool:
+        """Whether any stratum could test the query."""
+        return not math.isnan(self.p)
+
+
+UNTESTABLE = Score(math.nan, math.nan, 0)
+
+Counts = NDArray[np.int64]
+Given = tuple[int, ...]
+Count = Callable[[int, int, Given], Counts]  # x, y, given -> their table
+Scorer = Callable[[Count, int, int, Given], Score]
+
+
+class Statistic:
+    """One statistic of conditional independence: everything that is known of it outside its file.
+
+    A subclass defines :meth:`score`, and what else is so for it. Noise goes onto the score of a
+    ``bounded`` one, whose sensitivity is proven; any other runs block by block, and noise goes onto
+    the aggregate (:mod:`engine.statistics.blocks`).
+    """
+
+    key: str
+    label: str
+    threshold: float  # what "auto" stands for
+    largest_p: float = 1.0  # p lies in [0, largest_p]
+    bounded = False
+    reads_data = True  # False: it asks the true graph
+
+    @property
+    def aggregated(self) -> bool:
+        """Whether a private algorithm runs it block by block."""
+        return self.reads_data and not self.bounded
+
+    def score(self, table: ArrayLike, variant: str = "published") -> Score:
+        """The statistic of a table of counts, high where x and y look dependent, and its p."""
+        raise TypeError(f"{type(self).__name__} must define score().")
+
+    def scorer(self, data: Dataset, variant: str) -> Scorer:
+        """How queries about this dataset are scored: a function of (count, x, y, given)."""
+        return lambda count, x, y, given: self.score(count(x, y, given), variant)
+
+    def log_odds(self, score: Score, n: int) -> float:
+        """Log Bayes factor of dependence by Schwarz's criterion, (chi-square - dof ln n) / 2."""
+        if not score.testable:
+            return 0.0
+        return (self.chi_square(score) - (score.dof or 1) * math.log(n)) / 2
+
+    def chi_square(self, score: Score) -> float:
+        """The statistic on the scale of chi-square, with ``score.dof`` or one degree of freedom."""
+        return score.statistic
+
+    def block_p_values(self, table: Counts, block: Counts, count: int) -> NDArray[np.float64]:
+        """Each block's p-value, shape (count,), 0 where it can test nothing.
+
+        ``block`` is the block of each of the table's strata.
+        """
+        found = [self.score(table[block == b]) for b in range(count)]
+        return np.array([score.p if score.testable else 0.0 for score in found])
+
+    def sensitivity(self, n: int, levels_x: int, levels_y: int, *, conditional: bool) -> float:
+        """Replace-one sensitivity of the strict |statistic| on n rows; for bounded ones."""
+        return math.inf
+
+    def largest(self, n: int) -> float:
+        """The range: what the published |statistic| on n rows never exceeds; for bounded ones."""
+        return math.inf
+
+    def published_sensitivity(self, n: int, strata: int | None) -> float:
+        """What the paper calibrates to on n rows; ``strata`` is None without a conditioning set."""
+        return math.inf
+
+
+def checked(table: ArrayLike, variant: str) -> Counts:
+    """The table as (strata, levels of a, levels of b); InputError for any other shape."""
+    if variant not in VARIANTS:
+        raise InputError(f"variant must be published or strict; {variant!r} is not.")
+    counts = np.asarray(table)
+    if counts.ndim == 2:
+        counts = counts[None]
+    if counts.ndim != 3:
+        raise InputError("A table of counts has the shape (strata, levels of a, levels of b).")
+    return np.ascontiguousarray(counts, dtype=np.int64)

@@ -1,0 +1,122 @@
+"""What each part of a method costs before any noise is drawn: the steps from the truth to a run.
+
+A private run finds fewer links than there are for several reasons, and the noise is the last of
+them. Methods that put noise on a rank test lose links to the test (the best one here is G2), then
+to the form of it whose change by one record is bounded; those that ask blocks of rows lose them to
+the blocks; Marginal PC reads tables of counts and tests them in its own way; a descent with noise
+follows a plan that a solver does not need. Each step is a search without noise on the same rows,
+with the run's own threshold and orders: what is left between the last step and the run is the
+noise.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, NamedTuple
+
+from engine.data.dataset import Dataset
+from engine.graphs.metrics import Counts
+from engine.params import Parameters
+from engine.registry import algorithm
+from engine.runner import run
+from engine.statistics import registry
+
+BEST, PAPER, BOUNDED = "best", "paper", "bounded"
+BLOCKS, TABLES, SOLVER, DESCENT = "blocks", "tables", "solver", "descent"
+BEST_TEST = "g2"
+NO_NOISE = 1e7  # an epsilon at which the noise decides nothing
+MOST_COLUMNS = 40  # with more, a search without noise may take minutes
+SECONDS = 10.0  # for one step: a threshold that lets nothing go has no end
+
+
+@dataclass(frozen=True)
+class Step:
+    """One search without noise: ``kind`` says which, ``statistic`` its test ("" for a solver)."""
+
+    kind: str
+    statistic: str
+    counts: Counts
+
+
+class Search(NamedTuple):
+    """How a step is computed: an algorithm with its parameters."""
+
+    kind: str
+    statistic: str
+    algorithm: str
+    values: dict[str, Any]
+
+
+def price_steps(data: Dataset, key: str, params: Parameters) -> tuple[Step, ...]:
+    """The steps that belong to a run of ``key`` with ``params``, from the best test to its own.
+
+    Empty where nothing can be counted (no truth), on a person's own rows, which are never read
+    without noise for this, with the oracle's answers, and where a step takes too long to know.
+    """
+    if not data.public or data.truth is None or data.d > MOST_COLUMNS:
+        return ()
+    found = [(s, _counted(data, s)) for s in searches(key, params)]
+    known = [Step(s.kind, s.statistic, counts) for s, counts in found if counts is not None]
+    return tuple(known) if len(known) == len(found) else ()
+
+
+def searches(key: str, params: Parameters) -> Iterator[Search]:
+    """What the steps are, without computing them."""
+    chosen = algorithm(key)
+    given = params.as_dict()
+    limit = {**given, "epsilon": NO_NOISE}
+    if chosen.family == "score-based":
+        names = {s.name for s in algorithm("notears").params.specs()}
+        yield Search(SOLVER, "", "notears", {k: v for k, v in given.items() if k in names})
+        if chosen.private:
+            yield Search(DESCENT, "", key, limit)
+    if chosen.family != "constraint-based":
+        return
+    chosen_test = getattr(params, "test", None)  # EM-PC's "auto" is resolved there
+    test = str(given["statistic"]) if chosen_test is None else chosen_test.key
+    if test == "oracle":
+        return
+    loop = {name: given[name] for name in ("max_order", "stable")}
+    yield Search(BEST, BEST_TEST, "pc", {**loop, "statistic": BEST_TEST})
+    if key == "marginal_pc":
+        yield Search(TABLES, test, key, limit)
+    elif test in registry.BOUNDED:
+        told = {**loop, "statistic": test, "threshold": getattr(params, "cutoff")}  # noqa: B009
+        yield Search(PAPER, test, "pc", {**told, "variant": "published"})
+        if "strict" in (given.get("variant"), given.get("guarantee")):
+            yield Search(BOUNDED, test, "pc", {**told, "variant": "strict"})
+    elif chosen.private and "blocks" in given:
+        planned = {"tests": 10**6} if "tests" in given else {}  # the plan is no noise either
+        yield Search(BLOCKS, test, key, limit | planned)
+
+
+_KEPT = 256
+_known: OrderedDict[tuple[Any, ...], Counts | None] = OrderedDict()
+_lock = Lock()
+
+
+def _counted(data: Dataset, search: Search) -> Counts | None:
+    """What the search finds; kept, because pages ask again and again. None after ``SECONDS``."""
+    key = (data.identity, search.algorithm, tuple(sorted(search.values.items())))
+    with _lock:
+        if key in _known:
+            return _known[key]
+    end = time.monotonic() + SECONDS
+    result = run(
+        search.algorithm,
+        data,
+        seed=0,
+        trace=False,
+        cancelled=lambda: time.monotonic() > end,
+        **search.values,
+    )
+    counts = None if result.status == "cancelled" else result.counts
+    with _lock:
+        _known[key] = counts
+        while len(_known) > _KEPT:
+            _known.popitem(last=False)
+    return counts

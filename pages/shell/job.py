@@ -1,0 +1,296 @@
+"""Long work: a thread of its own that waits its turn, can be stopped and ends with its readers; a
+session's place for it; and how far it is, said alike on every page.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from engine.errors import InputError
+from pages.shell.palette import RUNNING
+
+GRACE = 20.0  # seconds without a browser after which a session's work ends
+LOOK = 2.0  # seconds between two looks for the browser
+EVERY = 1.0  # seconds between two looks of a page: each takes time from the work itself
+STOPPING = 0.8  # seconds a page waits for work to stop before it goes on looking
+_TURN = 0.1  # seconds between two looks whether a waiting job was given up
+
+Present = Callable[[], bool]
+
+
+def here() -> Present:
+    """Whether this session's browser is still connected; to be called in a page's script."""
+    context = get_script_run_ctx()
+    if context is None or not runtime.exists():
+        return lambda: True
+    server, session = runtime.get_instance(), context.session_id
+    return lambda: bool(server.is_active_session(session))
+
+
+class Line:
+    """At most ``at_once`` jobs work; the others wait in the order in which they came."""
+
+    def __init__(self, at_once: int):
+        self._at_once = at_once
+        self._jobs: list[object] = []  # those that work first, then those that wait
+        self._change = threading.Condition()
+
+    def join(self, job: object) -> None:
+        """Stand at the end of the line."""
+        with self._change:
+            self._jobs.append(job)
+
+    def turn(self, job: object, given_up: Callable[[], bool]) -> bool:
+        """Wait until the job may work; False if it was given up before."""
+        with self._change:
+            while self._jobs.index(job) >= self._at_once:
+                if given_up():
+                    return False
+                self._change.wait(_TURN)
+        return True
+
+    def leave(self, job: object) -> None:
+        """Make room."""
+        with self._change:
+            self._jobs.remove(job)
+            self._change.notify_all()
+
+    def place(self, job: object) -> int:
+        """How many turns away the job is: 0 once it works, 1 for the next in line."""
+        with self._change:
+            if job not in self._jobs:
+                return 0
+            return max(0, self._jobs.index(job) - self._at_once + 1)
+
+
+RUNS = Line(os.cpu_count() or 1)
+STUDIES = Line(1)
+
+
+class Job(ABC):
+    """Subclasses say in :meth:`work` what is done; it uses nothing of Streamlit's.
+
+    ``problem`` is one sentence if it could not be done. A job ends once the browsers of all
+    sessions that look at it have been away for a while.
+    """
+
+    queue: Line = STUDIES  # where it waits for its turn
+    reports = False  # whether it works, to stop at once and say so, even if given up in line
+    what = ""  # what is being done, as Markdown
+    share: float | None = None  # of the work that is done, where that is known
+    patience = 0.7  # seconds a page may wait for it before it shows progress instead
+
+    def __init__(self) -> None:
+        self.problem = ""
+        self._lookers: list[Present] = []
+        self._stop, self._done = threading.Event(), threading.Event()
+
+    @abstractmethod
+    def work(self) -> None:
+        """Do it, and look at :meth:`stopped` often."""
+
+    def broken(self, error: Exception) -> str:
+        """What to say of an error inside the program."""
+        return f"The work broke off: {type(error).__name__}."
+
+    def so_far(self) -> list[str]:
+        """How far it is, in a few words each."""
+        return []
+
+    def start(self) -> None:
+        """Begin, or wait in line; to be called in a page's script. Raises nothing: ``problem``."""
+        self.join()
+        self.queue.join(self)
+        threading.Thread(target=self._run, daemon=True, name=type(self).__name__).start()
+        threading.Thread(target=self._watch, daemon=True, name="watch").start()
+
+    def join(self) -> None:
+        """It goes on for this session too; to be called in a page's script."""
+        self._lookers.append(here())
+
+    def present(self) -> bool:
+        """Whether the browser of any session that looks is connected."""
+        return any(look() for look in self._lookers)
+
+    def cancel(self, patience: float = 0.0) -> None:
+        """Ask it to stop, and wait so long for that; what is finished is kept."""
+        self._stop.set()
+        self.wait(patience)
+
+    def stopped(self) -> bool:
+        """Whether a stop was asked for."""
+        return self._stop.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end, at most so long."""
+        return self._done.wait(seconds)
+
+    @property
+    def running(self) -> bool:
+        """Whether the end has not come yet."""
+        return not self._done.is_set()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether a stop was asked for that has not come yet."""
+        return self.running and self.stopped()
+
+    @property
+    def place(self) -> int:
+        """Its place in line, 0 once it works."""
+        return self.queue.place(self)
+
+    def words(self) -> str:
+        """What it is doing and how far it is, in one line of Markdown."""
+        if self.place and not self.stopping:
+            return f"Waiting for a turn: **{self.what}** · place {self.place} in line"
+        verb = "Stopping" if self.stopping else "Running"
+        return " · ".join([f"{verb} **{self.what}**", *self.so_far()])
+
+    def _run(self) -> None:
+        try:
+            if self.queue.turn(self, self.stopped) or self.reports:
+                self.work()
+        except InputError as error:
+            self.problem = str(error)
+        except Exception as error:  # a page must not wait for ever for a thread that died
+            self.problem = self.broken(error)
+        finally:
+            self.queue.leave(self)
+            self._done.set()
+
+    def _watch(self) -> None:
+        away = 0.0
+        while not self.wait(LOOK):
+            away = 0.0 if self.present() else away + LOOK
+            if away >= GRACE:
+                self.cancel()
+                return
+
+
+T = TypeVar("T", bound=Job)
+_SHARED = threading.Lock()
+
+
+def shared(
+    store: OrderedDict[Hashable, T],
+    key: Hashable,
+    fits: Callable[[T], bool],
+    make: Callable[[], T],
+    most: int = 0,
+) -> T:
+    """A job that several sessions look at: the one in the store if it ``fits``, else one begun now.
+
+    Of those that have ended, the store keeps the last ``most``.
+    """
+    with _SHARED:
+        found = store.get(key)
+        if found is not None and fits(found):
+            found.join()
+            return found
+        store[key] = job = make()
+        ended = [k for k, other in store.items() if other is not job and not other.running]
+        for old in ended[: max(0, len(ended) - most)]:
+            del store[old]
+        job.start()
+        return job
+
+
+class Slot(Generic[T]):
+    """A session's place for one job of a kind; ``name`` is its key in the session's state."""
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def job(self) -> T | None:
+        """The job that goes on, or that ended last."""
+        found: T | None = st.session_state.get(self._name)
+        return found
+
+    def going(self) -> T | None:
+        """The job, if it goes on."""
+        found = self.job()
+        return found if found is not None and found.running else None
+
+    def show(self, job: T) -> None:
+        """Put a job there as it is."""
+        st.session_state[self._name] = job
+
+    def begin(self, job: T, patience: float = 0.0) -> T:
+        """Start a job in the place of the one before, which is stopped; wait for it so long."""
+        if (before := self.going()) is not None:
+            before.cancel()
+        self.show(job)
+        job.start()
+        job.wait(patience)
+        return job
+
+    def forget(self) -> None:
+        """Empty the place."""
+        st.session_state[self._name] = None
+
+    def watch(self, *, key: str, more: Callable[[T], object] = lambda _: None) -> None:
+        """How far the job is, with a button to stop it; ``more`` draws what is known below."""
+
+        def draw(job: T) -> None:
+            progress(job, key=key)
+            more(job)
+
+        look_again(self.job, draw)
+
+
+def look_again(
+    find: Callable[[], T | None], draw: Callable[[T], None], every: float = EVERY
+) -> None:
+    """Draw a job again and again; when it has ended, the whole page is drawn anew."""
+
+    @st.fragment(run_every=every)
+    def look() -> None:
+        job = find()
+        if job is None or not job.running:
+            st.rerun()
+        draw(job)
+
+    look()
+
+
+_BAR = f"""<div role="progressbar" aria-label="Running" style="height:6px;border-radius:3px;
+background:rgba(128,140,160,.3);overflow:hidden"><div style="height:6px;width:30%;border-radius:3px;
+background:{RUNNING};animation:run-bar 1.4s ease-in-out infinite alternate"></div></div>
+<style>@keyframes run-bar{{from{{margin-left:0}}to{{margin-left:70%}}}}</style>"""
+
+
+def progress(job: Job, *, key: str) -> None:
+    """A bar, what the job is doing in words, and a button that stops it."""
+    with st.container(key="progress", horizontal=True, vertical_alignment="center"):
+        with st.container():
+            if job.share is None:
+                st.html(_BAR)
+            else:
+                st.progress(min(1.0, job.share))
+            st.markdown(job.words())
+        st.button(
+            "Stopping …" if job.stopping else "Cancel",
+            key=key,
+            icon=":material/stop_circle:",
+            on_click=job.cancel,
+            args=(STOPPING,),
+            disabled=job.stopping,
+            help="Stops it and keeps what was finished until then.",
+            width=140,
+        )
+
+
+def left(seconds: float) -> str:
+    """How long it will take, in words."""
+    least = f"{seconds / 60:.0f} min" if seconds > 120 else f"{max(1.0, seconds):.0f} s"
+    return f"about {least} left"

@@ -1,0 +1,341 @@
+"""Neighbouring files, from their bytes to what is written of them.
+
+A case is a table in some form, and the same with one record replaced. Both are read, both runs are
+given the same answers, and both results are written. If the guarantee holds, then the other rows'
+codes, n, what is declared, every charge and the written result are the same, and no mechanism's
+input moves by more than was charged; whatever differs otherwise is a finding. A table whose schema
+is not declared may differ, if nothing is claimed of it.
+
+    python -m tests.boundary.fuzz --seconds 120 [--seed 0]
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import math
+import random
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from engine import fold_table, read_table, runner
+from engine.audit.replay import moved
+from engine.audit.watching import ROUNDING, Diverged, WatchingDoors
+from engine.data import workbook
+from engine.data.dataset import Dataset
+from engine.data.pairs import read_pair
+from engine.errors import InputError
+from engine.privacy.ledger import Ledger
+from engine.privacy.sources import Hardened, Replay
+from engine.release import make as making
+from engine.release.file import to_json
+from engine.runner import RunResult
+from engine.serialise import result_dict
+from tests.boundary.writers import Record, Text, form, records, schema, strange
+
+KEYS = ("marginal_pc", "svt_pc", "priv_pc", "gauss_pc", "gram_notears")
+# Shares of the declared cases that are also folded, run, and released.
+FOLDED, RUN, RELEASED = 0.15, 0.3, 0.05
+
+
+@dataclasses.dataclass
+class Found:
+    """What was done so far, and what was found."""
+
+    counts: Counter[str] = dataclasses.field(default_factory=Counter)
+    findings: list[str] = dataclasses.field(default_factory=list)
+
+
+Kind = Callable[[random.Random, Path, Found], list[str]]
+
+
+def one_case(seed: int, folder: Path, found: Found, kind: Kind | None = None) -> None:
+    """One table and its neighbour, of a kind that follows from the seed unless it is named."""
+    chance = random.Random(seed)
+    kind = kind or chance.choices((declared, found_in_rows, two_columns), (16, 2, 2))[0]
+    name = kind.__name__.replace("_", " ")
+    found.counts[name] += 1
+    try:
+        said = kind(chance, folder, found)
+    except Exception as error:  # a traceback is a finding, whatever it is
+        said = [f"{type(error).__name__}: {error}"[:300]]
+    found.findings += [f"seed {seed}, {name}: {sentence}" for sentence in said]
+
+
+# Declared tables ------------------------------------------------------------------------
+
+
+def declared(chance: random.Random, folder: Path, found: Found) -> list[str]:
+    """A table of any form under a whole schema."""
+    shape = form(chance)
+    found.counts[type(shape).__name__] += 1
+    base, changed, place = neighbours(chance, shape)
+    stated, options = schema(shape, len(base)), shape.options()
+    dice = chance.getrandbits(64)
+    sources = [shape.write(t, folder, random.Random(dice)) for t in (base, changed)]
+    pair = [read(source, schema=stated, **options) for source in sources]
+    if said := refused(pair):
+        return [*said, repr(shape)]
+    one, other = pair
+    said = [*same_facts(one, other), *same_rows(one, other, place)]
+    if one.n != len(base):
+        said.append(f"{one.n} rows were read of {len(base)}")
+    for data, table in ((one, base), (other, changed)):
+        wanted = shape.codes(table[place])
+        if wanted is not None and not said and data.codes[place].tolist() != wanted:
+            said.append(f"{table[place]!r} is read as {data.codes[place].tolist()}, not {wanted}")
+    if not said and chance.random() < FOLDED:
+        said += folded_alike(sources, stated, options, one, other, found)
+    if not said and chance.random() < RUN:
+        said += same_results(chance.choice(KEYS), one, other, place, found)
+    if not said and chance.random() < RELEASED:
+        said += same_releases(one, other, stated, found)
+    return [*said, repr(shape), repr(changed[place])[:200]] if said else []
+
+
+def neighbours(chance: random.Random, shape: Any) -> tuple[list[Record], list[Record], int]:
+    """A table, the same with one record replaced, and which one; all of them fit the form."""
+
+    def fitting(draw: Callable[[], Record]) -> Record:
+        return next(r for r in iter(draw, None) if shape.fits(r))
+
+    odd = chance.choice((0.0, 0.0, 0.1))
+    n = chance.choice((12, 30))
+    base = [fitting(lambda: records(chance, 1, odd)[0]) for _ in range(n)]
+    place = chance.choice((0, n - 1, chance.randrange(n)))
+    new = fitting(lambda: strange(chance))
+    return base, [*base[:place], new, *base[place + 1 :]], place
+
+
+def read(source: Any, **options: Any) -> Dataset | str:
+    """The table, or what is said where it is refused."""
+    try:
+        return read_table(source, name="table", **options)
+    except InputError as error:
+        return str(error)
+
+
+def refused(pair: list[Any]) -> list[str]:
+    """A refusal tells that a record is there."""
+    return [f"refused: {one}" for one in pair if isinstance(one, str)]
+
+
+def same_facts(one: Dataset, other: Dataset) -> list[str]:
+    """n, names, levels, notes, and whether the schema was declared."""
+    said = []
+    for what in ("n", "names", "levels", "notes", "declared", "bounds"):
+        a, b = getattr(one, what), getattr(other, what)
+        if a != b:
+            said.append(f"{what} differs: {a!r:.80} and {b!r:.80}")
+    return said
+
+
+def same_rows(one: Dataset, other: Dataset, place: int) -> list[str]:
+    """No row's codes (or values) but those of the record that was replaced."""
+    for a, b in ((one.codes, other.codes), (one.values, other.values)):
+        if a is None or b is None or a.shape != b.shape:
+            continue
+        rows = np.flatnonzero((a != b).any(axis=1))
+        if rows.size and rows.tolist() != [place]:
+            return [f"{rows.size} rows are read otherwise, the replaced one is {place}"]
+    return []
+
+
+def folded_alike(
+    sources: list[Any], stated: Any, options: Any, one: Dataset, other: Dataset, found: Found
+) -> list[str]:
+    """Folding gives the rows that reading gives."""
+    for source, data in zip(sources, (one, other), strict=True):
+        found.counts["folded"] += 1
+        folded = fold_table(source, schema=stated, **options)
+        rows = [Counter(map(tuple, d.row_codes().tolist())) for d in (data, folded)]
+        if rows[0] != rows[1] or not folded.declared:
+            return ["folding gives other rows"]
+    return []
+
+
+# Runs and releases ----------------------------------------------------------------------
+
+
+def forced(key: str, data: Dataset, script: Any = None, **values: Any) -> tuple[RunResult, Any]:
+    """A run behind doors that keep the answers, or give out those of another run."""
+    doors = WatchingDoors(0, Ledger(), script)
+    with mock.patch.object(runner, "Randomness", return_value=doors):
+        return runner.run(key, data, **values), doors.answers
+
+
+def same_results(
+    key: str, one: Dataset, other: Dataset, place: int, found: Found, **values: Any
+) -> list[str]:
+    """With the same answers the written results are the same, and no input moves too far.
+
+    Nothing is asked of runs that claim nothing.
+    """
+    found.counts["runs"] += 1
+    first, answers = forced(key, one, **values)
+    try:
+        second, again = forced(key, other, answers, **values)
+    except Diverged as error:
+        second, again = None, []
+        if math.isfinite(first.spent.epsilon):
+            return [f"{key}: {error}"]
+    claims = [r for r in (first, second) if r is not None and math.isfinite(r.spent.epsilon)]
+    found.counts["runs that claim a finite ε" if claims else "runs that claim nothing"] += 1
+    if second is None or not (claims or one.declared or other.declared):
+        return []
+    said = [*same_facts(one, other), *same_rows(one, other, place)]
+    written = [json.dumps({**result_dict(r), "fingerprint": ""}) for r in (first, second)]
+    if list(first.ledger) != list(second.ledger):
+        said.append(f"{key}: the charges differ")
+    elif written[0] != written[1]:
+        said.append(f"{key}: the written results differ")
+    far = max((moved(a, b) for a, b in zip(answers, again, strict=False)), default=0.0)
+    if far > 1 + ROUNDING:
+        said.append(f"{key}: an input moves by {far:.3g} times what was charged")
+    return said
+
+
+class Purse:
+    """A budget that keeps what it is charged, and refuses nothing."""
+
+    def __init__(self) -> None:
+        self.charged: list[Any] = []
+
+    def charge(self, *what: Any) -> None:
+        """One more charge."""
+        self.charged.append(what)
+
+
+def same_releases(one: Dataset, other: Dataset, stated: Any, found: Found) -> list[str]:
+    """The file of a release whose noise is forced is the same to the byte, and so is the charge."""
+    found.counts["releases"] += 1
+    purse, files, source = Purse(), [], Hardened()
+    for data in (one, other):
+        with mock.patch.object(making, "Hardened", lambda source=source: source):
+            made = making.make(
+                data,
+                stated,
+                "marginal_pc",
+                {"epsilon": 1.0, "delta": 1e-6},
+                name="a",
+                budgets=purse,  # type: ignore[arg-type]
+            )
+        files.append(json.dumps(to_json(made)))
+        source = _again(made.releases)
+    said = [] if files[0] == files[1] else ["the release files differ"]
+    return said if purse.charged[0] == purse.charged[1] else [*said, "the releases' charges differ"]
+
+
+def _again(releases: Any) -> Any:
+    """The releases' noise once more, as a source that says what it gave out."""
+    source: Any = Replay(releases)
+    source.given_out = list(releases)
+    return source
+
+
+# Tables whose schema is found, and pairs ------------------------------------------------
+
+
+def found_in_rows(chance: random.Random, folder: Path, found: Found) -> list[str]:
+    """A table without a whole schema: levels and cut points alone, or nothing at all."""
+    shape, n = Text(separator=chance.choice(",;")), 20
+    # What a comma means follows from one record: a decimal in the first, thousands in the second.
+    ages = chance.choice(
+        (
+            [f"{chance.randrange(1, 99)},{chance.randrange(100, 999)}" for _ in range(n)],
+            [f"{chance.randrange(100)}" for _ in range(n)],
+        )
+    )
+    old, new = chance.choice((("1,5", "1,234,567"), ("7", "1e15"), ("12", "3.5"), ("0", "")))
+    base = [(chance.choice(("no", "yes")), "I", age, "7", "2") for age in ages]
+    place = chance.randrange(len(base))
+    base[place] = ("no", "I", old, "7", "2")
+    changed = [*base[:place], ("yes", "II", new, "8", "1"), *base[place + 1 :]]
+    rules = {
+        "levels": {"smoker": ["no", "yes"], "stage": ["I", "II", "III"], "grade": ["1", "2"]},
+        "edges": {"age": [10, 5000], "dose": [5]},
+    }
+    options = chance.choice((rules, rules, {}, {"missing": "level"}, {"missing": "drop"}))
+    pair = [
+        read(shape.write(t, folder, random.Random(0)), **options, **shape.options())
+        for t in (base, changed)
+    ]
+    if refused(pair):
+        found.counts["refused where nothing is declared"] += 1
+        return []
+    return same_results(chance.choice(("svt_pc", "marginal_pc")), *pair, place, found)
+
+
+def two_columns(chance: random.Random, folder: Path, found: Found) -> list[str]:
+    """Two columns of numbers, with bounds or without, read as a pair or as any table."""
+    cells = [(chance.gauss(0, 1), chance.gauss(0, 1)) for _ in range(120)]
+    rows = [f"{x:.4g},{x * x + y / 5:.4g}" for x, y in cells]
+    place = chance.randrange(len(rows))
+    new = chance.choice(("1e15,0", "-1e400,7", "9,9", "0,0", '"3",-1e9', ".5,+2"))
+    raws = [
+        "\n".join(["x,y", *rows[:place], row, *rows[place + 1 :]]).encode()
+        for row in (rows[place], new)
+    ]
+    bounds = chance.choice((None, ((-5.0, 5.0), (-5.0, 25.0))))
+    way, most = chance.random() < 0.5, chance.choice((10, 40))
+    bounds = bounds if way else None
+    try:
+        one, other = (
+            read_pair(raw, bounds) if way else read_table(raw, max_levels=most) for raw in raws
+        )
+    except InputError as error:
+        if bounds is not None:
+            return [f"refused: {error}"]
+        found.counts["refused where nothing is declared"] += 1
+        return []
+    return same_results("anm", one, other, place, found, epsilon=1.0)
+
+
+# Running it -----------------------------------------------------------------------------
+
+
+def fuzz(
+    seconds: float, first: int = 0, most: int = 10**9, kind: Kind | None = None, stop: bool = False
+) -> Found:
+    """Cases one after the other, for so many seconds or so many cases; or to the first finding."""
+    found, end = Found(), time.monotonic() + seconds
+    here = contextmanager(lambda path, sheet: iter([workbook.here(str(path), sheet)]))
+    with (
+        tempfile.TemporaryDirectory() as name,
+        mock.patch.object(workbook, "opened", here),  # a process for every workbook takes long
+    ):
+        for seed in range(first, first + most):
+            one_case(seed, Path(name), found, kind)
+            for file in Path(name).iterdir():
+                file.unlink()
+            if time.monotonic() > end or (stop and found.findings):
+                break
+    return found
+
+
+def main() -> int:
+    """Print the counts and what was found."""
+    parser = argparse.ArgumentParser(prog="tests.boundary.fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=0, help="of the first case")
+    args = parser.parse_args()
+    found = fuzz(args.seconds, args.seed)
+    for what, count in sorted(found.counts.items()):
+        print(f"{count:8,} {what}")
+    for finding in found.findings[:20]:
+        print(f"FOUND {finding}")
+    print(f"{len(found.findings):,} findings")
+    return 1 if found.findings else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,346 @@
+"""Tables of records in the forms that people have them in: bytes that a reader is given.
+
+A record is a tuple of cells, one a column of :data:`COLUMNS`. Every form writes any record well:
+with quotes where its dialect wants them, as cells of the types that its columns have.
+"""
+
+from __future__ import annotations
+
+import gzip
+import random
+import re
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+from zipfile import ZipFile
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as parquet
+
+from engine.data.numerals import Numbers
+from engine.data.schema import Column, Schema
+
+Record = tuple[Any, ...]
+NAMES = ("smoker", "stage", "age", "dose", "grade")
+COLUMNS = (
+    Column(name="smoker", type="unordered", levels=("no", "yes", "rest"), other="rest"),
+    Column(name="stage", type="ordered", levels=("I", "II", "III")),
+    Column(name="age", type="numeric", bounds=(0, 100), bins=4, other="level"),
+    Column(name="dose", type="numeric", bounds=(0, 10), bins=3, other=5),
+    Column(name="grade", type="ordered", levels=("1", "2", "3"), other="2"),
+)
+WORDS = ("no", "yes"), ("I", "II", "III")
+
+# Cells that no schema foresees, and that readers stumble over.
+ODD = (
+    *("", " ", "\t", '"', '""', '"x', 'x"y', '"x"', ",", ";", "|", "a,b", "\n", "\r", "\r\n"),
+    *("a\rb", "\r\t", "\0", "a\0b", "#", "# no", "sep=;", "NA", "nan", "null", "?", "None", "inf"),
+    *("1,5", "1,234,567", "1.000,5", "1 000", "1'000", "1e400", "-1e400", "+1", "1.", ".5", "0x10"),
+    *(
+        "1e5",
+        "-0",
+        "007",
+        "9007199254740993",
+        "١",
+        "True",
+        "2024-01-01",
+        "=1+1",
+        "é",
+        "😀",
+        "\ufeff",
+    ),
+    *("\u2028", "\x1c", "\x0b", "\u00a0yes", " yes", "yes ", "YES", "no\0", "x" * 140_000),
+)
+
+
+def records(chance: random.Random, n: int, odd: float) -> list[Record]:
+    """Ordinary records of text cells, a share of whose cells is odd."""
+    found = []
+    for _ in range(n):
+        numbers = str(chance.randrange(101)), f"{chance.random() * 9:g}", chance.choice("123")
+        plain = (*map(chance.choice, WORDS), *numbers)
+        found.append(tuple(chance.choice(ODD) if chance.random() < odd else c for c in plain))
+    return found
+
+
+def strange(chance: random.Random) -> Record:
+    """A record that is mostly odd, now and then all blank, or the same odd cell throughout."""
+    kind = chance.random()
+    if kind < 0.3:
+        return (chance.choice(("", " ", "\r", chance.choice(ODD))),) * len(NAMES)
+    return records(chance, 1, 0.2 if kind < 0.6 else 0.8)[0]
+
+
+@dataclass(frozen=True)
+class Text:
+    """Delimited text in one of its dialects."""
+
+    separator: str = ","
+    end: str = "\n"
+    encoding: str = "utf-8"
+    mark: bool = False
+    packed: bool = False
+    trailing: str = "none"
+    above: str = ""
+    quoted: bool = False
+    spaced: bool = False
+    last: bool = True
+    numbers: dict[str, str] = field(default_factory=dict)
+    sparse = False
+
+    @classmethod
+    def some(cls, chance: random.Random) -> Text:
+        """One dialect of many."""
+        separator = chance.choice(",;\t|")
+        above = chance.choice(("", "", "# by hand{}", f"sep={separator}{{}}"))
+        return cls(
+            separator,
+            chance.choice(("\n", "\n", "\r\n", "\r")),
+            chance.choice(("utf-8", "utf-8", "utf-16", "latin-1")),
+            mark=chance.random() < 0.2,
+            packed=chance.random() < 0.1,
+            trailing=chance.choice(("none", "none", "none", "rows", "all")),
+            above=above,
+            quoted=chance.random() < 0.2,
+            spaced=chance.random() < 0.1,
+            last=chance.random() < 0.8,
+            numbers=chance.choice(
+                ({}, {}, {"decimal": ","}, {"thousands": ","}, {"decimal": ",", "thousands": "."})
+            ),
+        )
+
+    def options(self) -> dict[str, Any]:
+        """What is said of it to the reader."""
+        return {"encoding": self.encoding, **self.numbers}
+
+    def fits(self, record: Record) -> bool:
+        """Whether the encoding has all of its characters."""
+        return self.encoding != "latin-1" or all(ord(c) < 256 for cell in record for c in cell)
+
+    def write(self, table: Sequence[Record], folder: Path, chance: random.Random) -> Any:
+        """The bytes."""
+        lines = [self._line(NAMES, chance, self.trailing == "all")]
+        lines += [self._line(record, chance, self.trailing != "none") for record in table]
+        text = self.above.format(self.end) + self.end.join(lines) + self.end * self.last
+        raw = ("\ufeff" * (self.mark and self.encoding == "utf-8") + text).encode(self.encoding)
+        return gzip.compress(raw, 1) if self.packed else raw
+
+    def _line(self, record: Sequence[str], chance: random.Random, trailing: bool) -> str:
+        return self.separator.join(
+            [*(self._cell(cell, chance) for cell in record), *([""] * trailing)]
+        )
+
+    def _cell(self, cell: str, chance: random.Random) -> str:
+        ends = "\n" in cell or ("\r" in cell and (self.end == "\r" or chance.random() < 0.5))
+        wanted = self.separator in cell or '"' in cell or cell != cell.strip(" ")
+        if not (self.quoted or ends or wanted):
+            return cell
+        return " " * self.spaced + '"{}"'.format(cell.replace('"', '""'))
+
+    def codes(self, record: Record) -> list[int]:
+        """What the schema makes of the record's cells, each by itself."""
+        mac = str.maketrans("\r\n", "\n ")
+        words = [
+            (c.translate(mac) if self.end == "\r" else re.sub("\r(?!\n)", " ", c)).strip()
+            for c in record
+        ]
+        return codes(words, Numbers(**self.numbers))
+
+
+def codes(words: Sequence[str], numbers: Numbers) -> list[int]:
+    """The codes of a record's words, column by column."""
+    pairs = zip(COLUMNS, words, strict=True)
+    return [int(column.codes([word], numbers)[0]) for column, word in pairs]
+
+
+def _new(folder: Path, ending: str) -> Path:
+    return folder / f"{len(list(folder.iterdir()))}{ending}"
+
+
+class Typed:
+    """What tables with types have in common: nothing is said of them."""
+
+    sparse = False
+
+    def options(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+    def fits(self, record: Record) -> bool:
+        """Any record fits."""
+        return True
+
+    def codes(self, record: Record) -> list[int] | None:
+        """Not told by another way of reading."""
+        return None
+
+
+# Workbooks ----------------------------------------------------------------------------
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+_ILLEGAL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+def workbook(path: Path, rows: str) -> Path:
+    """A workbook with one sheet of these ``<row>`` elements."""
+    parts = {
+        "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types"><Default Extension="xml" '
+        'ContentType="application/xml"/></Types>',
+        "_rels/.rels": f'<Relationships xmlns="{PACKAGE}/relationships"><Relationship Id="r1" '
+        f'Type="{OFFICE}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><sheets>'
+        '<sheet name="First" sheetId="1" r:id="r1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
+        f'<Relationship Id="r1" Type="{OFFICE}/worksheet" Target="worksheets/sheet1.xml"/>'
+        "</Relationships>",
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData>'
+        "</worksheet>",
+    }
+    with ZipFile(path, "w") as book:
+        for name, content in parts.items():
+            book.writestr(name, content)
+    return path
+
+
+class Excel(Typed):
+    """A workbook: numbers as such, text inline, blanks as nothing, an empty or a styled cell."""
+
+    sparse = True
+
+    def write(self, table: Sequence[Record], folder: Path, chance: random.Random) -> Any:
+        """The path of a new workbook."""
+        rows = [self._row(1, NAMES, chance)]
+        rows += [self._row(k, record, chance) for k, record in enumerate(table, 2)]
+        return workbook(_new(folder, ".xlsx"), "".join(rows))
+
+    def fits(self, record: Record) -> bool:
+        """XML has no control characters."""
+        return not any(map(_ILLEGAL.search, record))
+
+    def _row(self, k: int, record: Sequence[str], chance: random.Random) -> str:
+        cells = (self._cell(f"{c}{k}", v, chance) for c, v in zip("ABCDE", record, strict=True))
+        return f'<row r="{k}">{"".join(cells)}</row>'
+
+    def _cell(self, place: str, cell: str, chance: random.Random) -> str:
+        if not cell and chance.random() < 0.7:
+            return chance.choice(("", f'<c r="{place}"/>'))
+        if re.fullmatch(r"\d{1,6}(\.\d{1,6})?", cell):
+            return f'<c r="{place}"><v>{cell}</v></c>'
+        text = escape(cell, {"\r": "&#13;"})
+        return f'<c r="{place}" t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
+
+
+# Tables with types ----------------------------------------------------------------------
+
+
+def _number(cell: str, whole: int) -> Any:
+    try:
+        value = float(cell)
+    except ValueError:
+        return None
+    if whole:
+        return int(value) if abs(value) < 2**60 else None
+    return value
+
+
+def typed(record: Record) -> Record:
+    """Its cells in columns of text, text, floats and whole numbers."""
+    smoker, stage, *rest = record
+    age, dose, grade = (_number(c, whole) for c, whole in zip(rest, (0, 1, 0), strict=True))
+    return smoker or None, stage, age, dose, grade
+
+
+def arrow_table(table: Sequence[Record]) -> pa.Table:
+    """Columns of fixed types, whatever the cells are."""
+    columns = list(zip(*map(typed, table), strict=True))
+    kinds = (pa.string(), pa.string(), pa.float64(), pa.int64(), pa.float32())
+    arrays = [pa.array(c, kind) for c, kind in zip(columns, kinds, strict=True)]
+    arrays[1] = arrays[1].dictionary_encode()
+    return pa.table(arrays, list(NAMES))
+
+
+class Parquet(Typed):
+    """A Parquet file of several row groups."""
+
+    def write(self, table: Sequence[Record], folder: Path, chance: random.Random) -> Any:
+        """The path of a new file."""
+        path = _new(folder, ".parquet")
+        parquet.write_table(arrow_table(table), path, row_group_size=chance.choice((5, 1000)))
+        return path
+
+
+class Feather(Typed):
+    """An Arrow file."""
+
+    def write(self, table: Sequence[Record], folder: Path, chance: random.Random) -> Any:
+        """The path of a new file."""
+        path = _new(folder, ".feather")
+        feather.write_feather(arrow_table(table), path, compression="uncompressed")
+        return path
+
+
+class ArrowFrame(Typed):
+    """An Arrow table in memory."""
+
+    def write(self, table: Sequence[Record], folder: Path, chance: random.Random) -> Any:
+        """The table."""
+        return arrow_table(table)
+
+
+def loose(record: Record, chance: random.Random) -> Record:
+    """Its cells as whoever fills a table without types has them."""
+    return tuple(_loose(cell, chance) for cell in record)
+
+
+def _loose(cell: str, chance: random.Random) -> Any:
+    if not cell:
+        return chance.choice((None, ""))
+    if re.fullmatch(r"-?\d{1,15}", cell):
+        return int(cell)
+    if re.fullmatch(r"-?\d{1,6}\.\d{1,6}", cell):
+        return float(cell)
+    return {"True": True, "nan": float("nan"), "inf": float("inf"), "#": b"\xff"}.get(cell, cell)
+
+
+class PandasFrame(Typed):
+    """A pandas frame, whose types follow from all of its cells."""
+
+    def write(self, table: Sequence[Record], folder: Path, chance: random.Random) -> Any:
+        """The frame."""
+        return pd.DataFrame([loose(record, chance) for record in table], columns=list(NAMES))
+
+
+class Sqlite(Typed):
+    """A SQLite file, whose cells have types of their own."""
+
+    def write(self, table: Sequence[Record], folder: Path, chance: random.Random) -> Any:
+        """The path of a new file."""
+        path = _new(folder, ".db")
+        with sqlite3.connect(path) as connection:
+            connection.execute(f"CREATE TABLE t ({', '.join(NAMES)})")
+            cells = [loose(record, chance) for record in table]
+            connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?)", cells)
+            # Text that is none in UTF-8.
+            connection.execute("UPDATE t SET smoker = CAST(x'79ff' AS TEXT) WHERE smoker = '😀'")
+        connection.close()
+        return path
+
+
+def form(chance: random.Random) -> Any:
+    """One form of many; text half of the time."""
+    if chance.random() < 0.5:
+        return Text.some(chance)
+    kinds = (Excel, Parquet, Feather, ArrowFrame, PandasFrame, Sqlite)
+    return chance.choice(kinds)()
+
+
+def schema(form: Any, n: int) -> Schema:
+    """The declared schema; of a sparse table with its rows."""
+    return Schema(COLUMNS, rows=n if form.sparse else None)

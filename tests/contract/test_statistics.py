@@ -1,0 +1,114 @@
+"""What every statistic must keep, whatever it is: it says so itself, and is held to it here."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from engine import ALGORITHMS, load_dataset
+from engine.statistics.base import VARIANTS, Statistic
+from engine.statistics.rank import p_sensitivity
+from engine.statistics.registry import AGGREGATED, BOUNDED, STATISTICS
+from engine.tables.store import store_of
+from pages.shell.words import LABELS
+
+EVERY = pytest.mark.parametrize("statistic", STATISTICS.values(), ids=STATISTICS)
+OF_TABLES = [s for s in STATISTICS.values() if s.reads_data]
+SHAPES = [(1, 2, 2), (1, 3, 4), (2, 2, 3), (5, 3, 3)]
+
+
+def tables(shape, n=60):
+    rng = np.random.default_rng(list(shape))
+    for power in (0.2, 1.0, 5.0):
+        for _ in range(20):
+            shares = rng.dirichlet(np.full(math.prod(shape), power))
+            yield rng.multinomial(n, shares).reshape(shape)
+
+
+@EVERY
+def test_it_says_what_it_is(statistic):
+    assert STATISTICS[statistic.key] is statistic
+    assert LABELS[statistic.key] == statistic.label
+    assert 0 < statistic.threshold < statistic.largest_p <= 1
+    # Noise goes on its score, or on an aggregate of blocks, or it reads no data: one of the three.
+    ways = (statistic.key in BOUNDED, statistic.key in AGGREGATED, not statistic.reads_data)
+    assert sum(ways) == 1
+
+
+@EVERY
+def test_scores_lie_in_their_range_and_p_falls_as_the_statistic_rises(statistic):
+    data = load_dataset("asia", n=400, seed=0)
+    for variant in VARIANTS:
+        scorer = statistic.scorer(data, variant)
+        for given in ((), (2,), (2, 5)):
+            score = scorer(store_of(data).count, 0, 7, given)
+            assert not score.testable or 0 <= score.p <= statistic.largest_p
+    found = [statistic.score(t) for t in tables((1, 3, 3))] if statistic.reads_data else []
+    ranked = sorted((abs(s.statistic), -s.p) for s in found if s.testable and s.dof in (None, 4))
+    assert [p for _, p in ranked] == sorted(p for _, p in ranked)
+
+
+@pytest.mark.parametrize("statistic", OF_TABLES, ids=lambda s: s.key)
+def test_independent_tables_look_independent_and_the_rest_does_not(statistic):
+    level, apart = np.full((2, 3, 3), 40), np.array([np.eye(3, dtype=int) * 40] * 2)
+    assert statistic.score(level).p > statistic.threshold > statistic.score(apart).p
+    assert statistic.log_odds(statistic.score(level), 720) < 0
+    assert statistic.log_odds(statistic.score(apart), 240) > 0
+
+
+@pytest.mark.parametrize("statistic", OF_TABLES, ids=lambda s: s.key)
+def test_an_empty_stratum_says_nothing(statistic):
+    """A code without rows is no observation: the blocks of a sparse table leave it out."""
+    for table in tables((2, 2, 3)):
+        padded = np.concatenate([table, np.zeros((1, 2, 3), np.int64)])
+        for variant in VARIANTS:
+            more, less = (statistic.score(t, variant) for t in (padded, table))
+            assert more[:2] == pytest.approx(less[:2], rel=1e-12, nan_ok=True)
+            assert more.dof == less.dof
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("key", BOUNDED)
+def test_one_record_moves_a_bounded_statistic_by_no_more_than_it_says(key, shape):
+    statistic, rng = STATISTICS[key], np.random.default_rng(1)
+    n, (strata, x, y) = 60, shape
+    bound = statistic.sensitivity(n, x, y, conditional=strata > 1)
+    assert 0 < bound < math.inf
+    moved = 0.0
+    for table in tables(shape, n):
+        here = statistic.score(table, "strict")
+        assert abs(here.statistic) <= statistic.largest(n)
+        for _ in range(20):
+            other = table.copy()
+            source = rng.choice(np.flatnonzero(other))
+            other.ravel()[source] -= 1
+            other.ravel()[rng.integers(other.size)] += 1
+            there = statistic.score(other, "strict")
+            change = abs(abs(here.statistic) - abs(there.statistic))
+            moved = max(moved, change)
+            assert change <= bound
+            assert abs(here.p - there.p) <= p_sensitivity(bound)
+    assert moved > bound / 5  # the search has seen something
+    assert statistic.published_sensitivity(n, None) > 0 < statistic.published_sensitivity(n, strata)
+
+
+@pytest.mark.parametrize("statistic", OF_TABLES, ids=lambda s: s.key)
+def test_blocks_are_tested_one_by_one(statistic):
+    """What a statistic does for all blocks at once is what its score says of each."""
+    table = np.concatenate(list(tables((1, 3, 3))))
+    block = np.random.default_rng(0).integers(0, 7, len(table))
+    block[block == 4] = 5  # a block without rows
+    together = statistic.block_p_values(table, block, 7)
+    assert together == pytest.approx(Statistic.block_p_values(statistic, table, block, 7))
+    assert together.shape == (7,)
+    assert together[4] == 0 < together.max()
+
+
+def test_every_search_offers_every_bounded_statistic():
+    """A statistic that noise can be put on is taken up by all searches that put noise on scores."""
+    for key, algorithm in ALGORITHMS.items():
+        choices = {s.name: s.choices for s in algorithm.params.specs()}.get("statistic")
+        if choices is not None and key != "marginal_pc":  # it releases tables, and tests those
+            assert set(BOUNDED) <= set(choices), key

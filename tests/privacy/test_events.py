@@ -1,0 +1,137 @@
+"""What an event says of itself, by hand: costs at their edges and the words of a ledger's line."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from scipy.stats import norm
+
+from engine.privacy.events import (
+    AboveThresholdEvent,
+    AnalyticGaussianEvent,
+    ExponentialEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    ProposeTestReleaseEvent,
+    SmoothEvent,
+    StableEvent,
+    SubsampledEvent,
+    SubsampledGaussianEvent,
+    UndefendedEvent,
+    renyi,
+)
+
+WORDS = {
+    LaplaceEvent(2.0, 0.5): "Laplace, sensitivity 2, scale 0.5",
+    AboveThresholdEvent(1.0, 2.0, 4.0): (
+        "Above-threshold, sensitivity 1, threshold scale 2, query scale 4"
+    ),
+    ExponentialEvent(2.0, 1.0, 0.3): "Exponential mechanism, sensitivity 2, ε 0.6",
+    GaussianEvent(0.25, 3.0): "Gaussian, ℓ2 sensitivity 0.25, σ 3",
+    SubsampledGaussianEvent(0.25, 3.0, 0.1): "Gaussian, ℓ2 sensitivity 0.25, σ 3, on a 0.1 sample",
+    AnalyticGaussianEvent(1.0, 3.730632, 1.0): ("Gaussian, ℓ2 sensitivity 1, σ 3.731: (1, 1e-05)"),
+    SubsampledEvent(LaplaceEvent(1.0, 1.0), 0.5): (
+        "Laplace, sensitivity 1, scale 1, on a 0.5 sample"
+    ),
+    SmoothEvent(0.5, 1e-6): "Laplace on smooth sensitivity, ε 0.5, δ 1.1e-06",
+    ProposeTestReleaseEvent(0.2, 1e-6, 3): (
+        "Propose-test-release, 3 tests and a release of ε 0.2 each, δ 1.5e-06"
+    ),
+    StableEvent(0.2, 1e-6): "Release if stable, ε 0.2, δ 1e-06",
+    UndefendedEvent("the seed is known"): "No guarantee: the seed is known",
+}
+
+
+@pytest.mark.parametrize("event", WORDS, ids=lambda e: type(e).__name__)
+def test_a_line_of_the_ledger(event: LaplaceEvent) -> None:
+    assert event.describe() == WORDS[event]
+
+
+def test_no_sensitivity_costs_nothing_and_no_noise_everything() -> None:
+    for event in (
+        LaplaceEvent(0.0, 0.0),
+        GaussianEvent(0.0, 0.0),
+        AboveThresholdEvent(0.0, 0.0, 0.0),
+        AnalyticGaussianEvent(0.0, 0.0, 1.0),
+        ExponentialEvent(0.0, 1.0, 1.0),
+    ):
+        assert event.epsilon == event.rho == event.delta == 0
+    for event in (
+        LaplaceEvent(1.0, 0.0),
+        AboveThresholdEvent(1.0, 0.0, 1.0),
+        AboveThresholdEvent(1.0, 1.0, 0.0),
+        GaussianEvent(1.0, 0.0),
+        UndefendedEvent("raw"),
+    ):
+        assert event.epsilon == event.rho == math.inf
+        assert event.delta == 0
+
+
+def test_a_large_pure_step_costs_its_epsilon_in_rho() -> None:
+    """epsilon^2 / 2 below 2 and epsilon above; epsilon^2 / 8 below 8 for the exponential one."""
+    assert LaplaceEvent(1.0, 1.0).rho == 0.5
+    assert LaplaceEvent(3.0, 1.0).rho == 3.0
+    assert ExponentialEvent(1.0, 1.0, 4.0).rho == 2.0
+    assert ExponentialEvent(1.0, 1.0, 10.0).rho == 10.0
+    for event in (SmoothEvent(3.0, 1e-9), StableEvent(3.0, 1e-9)):
+        assert event.rho == 3.0
+    for event in (SmoothEvent(1.0, 1e-9), StableEvent(1.0, 1e-9)):
+        assert event.rho == 0.5
+    assert ProposeTestReleaseEvent(0.25, 1e-9, 3).epsilon == 1.0
+    assert ProposeTestReleaseEvent(0.25, 1e-9, 3).rho == 0.5
+    assert ProposeTestReleaseEvent(1.0, 1e-9, 3).rho == 4.0
+
+
+def test_thresholds_are_the_sources() -> None:
+    """Dwork and Lei 2009: 1 + ln(1 / slack) / step. Dwork and Roth, Algorithm 13: ln(1/d) / e."""
+    assert ProposeTestReleaseEvent(0.5, 1e-3, 2).threshold == 1 + math.log(1e3) / 0.5
+    assert StableEvent(0.5, 1e-3).threshold == math.log(1e3) / 0.5
+    assert ProposeTestReleaseEvent(0.5, 1e-3, 2).length == 1
+
+
+def test_what_events_add_to_delta() -> None:
+    assert SmoothEvent(2.0, 1e-6).delta == pytest.approx(1e-6 * (1 + math.e) / 2)
+    assert SmoothEvent(1000.0, 1e-300).delta == pytest.approx(1e-300 * math.exp(500) / 2)
+    assert SmoothEvent(1001.0, 1e-300).delta == 1
+    assert SmoothEvent(100.0, 1e-6).delta == 1
+    assert ProposeTestReleaseEvent(0.2, 1e-6, 3).delta == pytest.approx(1.5e-6)
+    assert ProposeTestReleaseEvent(0.2, 0.9, 3).delta == 1
+    sigma, epsilon = 2.0, 0.7
+    exact = norm.cdf(1 / (2 * sigma) - epsilon * sigma) - math.exp(epsilon) * norm.cdf(
+        -1 / (2 * sigma) - epsilon * sigma
+    )
+    assert AnalyticGaussianEvent(1.0, sigma, epsilon).delta == pytest.approx(exact, rel=1e-9)
+    assert AnalyticGaussianEvent(3.0, 3 * sigma, epsilon).delta == pytest.approx(exact, rel=1e-9)
+    assert AnalyticGaussianEvent(3.0, 6.0, epsilon).rho == pytest.approx(1 / 8)
+
+
+def test_a_jump_that_is_not_bounded_is_not_defended() -> None:
+    jumpy = StableEvent(0.5, 1e-6, defended=False)
+    assert jumpy.epsilon == jumpy.rho == math.inf
+    assert StableEvent(0.5, 1e-6).epsilon == 0.5
+
+
+@pytest.mark.parametrize("inner", [500.0, 501.0, 1e5])
+def test_a_sample_of_a_huge_step_is_a_shift(inner: float) -> None:
+    event = SubsampledEvent(LaplaceEvent(inner, 1.0), 0.1)
+    assert event.epsilon == pytest.approx(inner + math.log(0.1), rel=1e-12)
+
+
+def test_renyi_costs() -> None:
+    """The smaller of order times rho and epsilon; sampling only ever takes from it."""
+    assert renyi(LaplaceEvent(0.5, 1.0), 3.0) == pytest.approx(3 * 0.125)
+    assert renyi(LaplaceEvent(0.5, 1.0), 8.0) == 0.5
+    assert renyi(GaussianEvent(1.0, 2.0), 3.0) == pytest.approx(3 / 8)
+    whole = SubsampledGaussianEvent(1.0, 2.0, 1.0)
+    sampled = SubsampledGaussianEvent(1.0, 2.0, 0.01)
+    assert renyi(whole, 3.0) == pytest.approx(3 / 8)
+    assert 0 < renyi(sampled, 3.0) < 0.01 * renyi(whole, 3.0) * 5
+    assert sampled.rho == whole.rho == pytest.approx(1 / 8)
+    assert renyi(SubsampledGaussianEvent(0.0, 2.0, 0.01), 3.0) == 0
+    # a sample of the same noise per record costs the same, whatever the unit
+    scaled = SubsampledGaussianEvent(10.0, 20.0, 0.01)
+    assert renyi(scaled, 3.0) == renyi(sampled, 3.0)
+    # the sampled bound is not the better one where nearly all rows are in the sample
+    nearly = SubsampledGaussianEvent(1.0, 0.3, 0.999)
+    assert renyi(nearly, 30.0) <= 30.0 * nearly.rho

@@ -1,0 +1,113 @@
+"""Rank statistics against their definitions, record by record, small strata among them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import norm, rankdata
+
+from engine.statistics import kendall_z, spearman_z
+from engine.statistics.rank import critical_z, p_sensitivity
+from engine.statistics.registry import BOUNDED, STATISTICS
+
+Z_OF = {"kendall": kendall_z, "spearman": spearman_z}
+
+
+def records(stratum: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Each record's level of x and of y."""
+    x, y = np.indices(stratum.shape)
+    return np.repeat(x.ravel(), stratum.ravel()), np.repeat(y.ravel(), stratum.ravel())
+
+
+def kendall_part(x: NDArray[np.int64], y: NDArray[np.int64]) -> tuple[float, float]:
+    """(w tau, w): tau by every pair of records, w the inverse of its variance without ties."""
+    n = len(x)
+    both = np.sign(np.subtract.outer(x, x)) * np.sign(np.subtract.outer(y, y))
+    tau = both.sum() / (n * (n - 1))
+    weight = 9 * n * (n - 1) / (2 * (2 * n + 5))
+    return weight * tau, weight
+
+
+def spearman_part(x: NDArray[np.int64], y: NDArray[np.int64]) -> tuple[float, float]:
+    """((n - 1) rho, n - 1): rho of midranks, over the variance of n ranks without ties."""
+    n = len(x)
+    a, b = (rankdata(v) - (n + 1) / 2 for v in (x, y))
+    return (n - 1) * float(a @ b) / (n * (n * n - 1) / 12), n - 1
+
+
+PART = {"kendall": kendall_part, "spearman": spearman_part}
+
+
+def z_by_definition(table: NDArray[np.int64], statistic: str, variant: str) -> float:
+    """Published: skips strata of at most two rows or with a constant column. Strict: skips none."""
+    numerator = weights = 0.0
+    for stratum in table:
+        x, y = records(stratum)
+        constant = len(set(x)) < 2 or len(set(y)) < 2
+        if len(x) < 2 or (variant == "published" and (len(x) <= 2 or constant)):
+            continue
+        part, weight = PART[statistic](x, y)
+        numerator, weights = numerator + part, weights + weight
+    if variant == "strict":
+        n = int(table.sum())
+        weights = 9 * n * (n - 1) / (2 * (2 * n + 5)) if statistic == "kendall" else n - 1
+        return numerator / math.sqrt(weights) if n > 1 else 0.0
+    return numerator / math.sqrt(weights) if weights else math.nan
+
+
+@pytest.mark.parametrize("variant", ["published", "strict"])
+@pytest.mark.parametrize("statistic", BOUNDED)
+def test_z_is_the_definitions(statistic: str, variant: str) -> None:
+    """Up to three strata of no to seven records; what is skipped is among them."""
+    rng, untestable = np.random.default_rng(5), 0
+    for _ in range(600):
+        shape = (rng.integers(1, 4), rng.integers(2, 4), rng.integers(2, 5))
+        table = np.zeros(shape, np.int64)
+        for stratum in table:
+            cells = rng.integers(stratum.size, size=rng.integers(8))
+            np.add.at(stratum.reshape(-1), cells, 1)
+        wanted = z_by_definition(table, statistic, variant)
+        assert Z_OF[statistic](table, variant) == pytest.approx(wanted, abs=1e-12, nan_ok=True)
+        untestable += math.isnan(wanted)
+    assert (untestable > 20) == (variant == "published")
+
+
+@pytest.mark.parametrize("statistic", BOUNDED)
+def test_a_published_test_takes_nothing_from_a_stratum_of_two(statistic: str) -> None:
+    two, three = np.array([[1, 0], [0, 1]]), np.array([[2, 0], [0, 1]])
+    for table in (two, np.array([two, two])):
+        assert math.isnan(Z_OF[statistic](table, "published"))
+        assert not STATISTICS[statistic].score(table, "published").testable
+        assert Z_OF[statistic](table, "strict") > 0
+    alone = Z_OF[statistic](three, "published")
+    assert alone > 0
+    assert Z_OF[statistic](np.array([three, two]), "published") == alone
+
+
+@pytest.mark.parametrize("statistic", BOUNDED)
+def test_fewer_than_two_records_tell_nothing(statistic: str) -> None:
+    for table in (np.zeros((2, 2), np.int64), np.array([[1, 0], [0, 0]])):
+        assert Z_OF[statistic](table, "strict") == 0
+        assert math.isnan(Z_OF[statistic](table, "published"))
+
+
+def test_critical_z_is_where_p_meets_the_threshold() -> None:
+    for threshold in (1e-6, 0.05, 0.1, 0.4999):
+        assert norm.sf(critical_z(threshold)) == pytest.approx(threshold, rel=1e-9)
+    assert critical_z(0.5) == critical_z(0.7) == 0
+    assert critical_z(0.0) == math.inf
+    assert critical_z(0.4999) > 0
+
+
+def test_p_moves_by_at_most_its_sensitivity() -> None:
+    for z in (0.01, 0.6, 3.0):
+        assert p_sensitivity(z) == pytest.approx(norm.cdf(z) - 0.5, rel=1e-12)
+
+
+@pytest.mark.parametrize("key", [k for k in STATISTICS if k not in BOUNDED])
+@pytest.mark.parametrize("conditional", [False, True])
+def test_a_statistic_without_a_proof_has_no_sensitivity(key: str, conditional: bool) -> None:
+    assert STATISTICS[key].sensitivity(100, 2, 2, conditional=conditional) == math.inf

@@ -1,0 +1,78 @@
+"""The steps from the truth to a private run: what is the test's and what is the noise's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine import ALGORITHMS, Dataset, load_dataset, run
+from engine.studies import price
+from engine.studies.price import price_steps
+
+ASIA = load_dataset("asia", n=20_000)
+
+
+def steps(key: str, **values: Any) -> list[tuple[str, str, int]]:
+    found = price_steps(ASIA, key, ALGORITHMS[key].params.build(values))
+    return [(s.kind, s.statistic, s.counts.found) for s in found]
+
+
+STRICT = [("best", "g2", 8), ("paper", "kendall", 7), ("bounded", "kendall", 5)]
+
+
+@pytest.mark.parametrize("key", ["priv_pc", "svt_pc", "em_pc", "gauss_pc"])
+def test_a_strict_rank_method_loses_to_its_test_before_any_noise(key: str) -> None:
+    for epsilon in (0.1, 1.0, 10.0):
+        assert steps(key, epsilon=epsilon) == STRICT
+
+
+def test_a_published_one_has_no_bounded_form() -> None:
+    assert steps("priv_pc", guarantee="published") == STRICT[:2]
+    assert steps("em_pc", guarantee="published") == STRICT[:1]  # its test is G2
+    assert steps("pc") == STRICT[:2]
+    assert steps("pc", variant="strict") == STRICT
+
+
+def test_other_methods_have_steps_of_their_own() -> None:
+    assert steps("marginal_pc", epsilon=0.1) == [("best", "g2", 8), ("tables", "g2", 8)]
+    assert [s[0] for s in steps("priv_pc", statistic="g2")] == ["best", "blocks"]
+    assert [s[0] for s in steps("gauss_pc", statistic="chi2")] == ["best", "blocks"]
+    assert [s[0] for s in steps("gram_notears")] == ["solver", "descent"]
+    assert [s[0] for s in steps("notears")] == ["solver"]
+    assert steps("pc", statistic="oracle") == []
+
+
+@pytest.mark.parametrize("key", ["priv_pc", "curate_pc", "marginal_pc", "gram_notears"])
+def test_the_last_step_is_the_run_without_its_noise(key: str) -> None:
+    params = ALGORITHMS[key].params.build({"max_order": 2} if key != "gram_notears" else {})
+    last = price_steps(ASIA, key, params)[-1].counts
+    values = {**params.as_dict(), "epsilon": price.NO_NOISE}
+    assert run(key, ASIA, seed=3, trace=False, **values).counts == last
+
+
+def test_the_runs_threshold_and_orders_are_the_steps() -> None:
+    assert steps("priv_pc", max_order=0) != STRICT
+    assert steps("priv_pc", threshold=0.0)[1][2] != 7
+
+
+def test_nothing_is_read_without_noise_for_it() -> None:
+    own = Dataset.from_codes(ASIA.codes, ASIA.names, ASIA.levels, truth=ASIA.truth)
+    params = ALGORITHMS["priv_pc"].params()
+    assert price_steps(own, "priv_pc", params) == ()
+    assert price_steps(load_dataset("win95pts", n=200), "priv_pc", params) == ()
+
+
+def test_a_step_without_end_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(price, "SECONDS", -1.0)
+    params = ALGORITHMS["priv_pc"].params.build({"max_order": 3})
+    data = load_dataset("cancer", n=777)
+    assert price_steps(data, "priv_pc", params) == ()
+
+
+def test_a_step_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    params = ALGORITHMS["priv_pc"].params.build({"max_order": 1})
+    first = price_steps(ASIA, "priv_pc", params)
+    monkeypatch.setattr(price, "run", None)  # whoever calls it now fails
+    cheaper = ALGORITHMS["priv_pc"].params.build({"max_order": 1, "epsilon": 0.01})
+    assert price_steps(ASIA, "priv_pc", cheaper) == first

@@ -1,0 +1,185 @@
+"""Every field of every page's address, with what no page ever wrote into it.
+
+Each is answered with one sentence or left out; nothing of it is a traceback.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine import InputError
+from engine.params import Parameters, Spec
+from engine.registry import ALGORITHMS, algorithm
+from engine.score.increments import LARGEST, SMALLEST, growths
+from pages.budget import form as budget
+from pages.learn.tour import Tour
+from pages.shell.fields import decode, defaults, encode
+from pages.shell.settings import MOST_SEED, Settings, Source, check_rows
+from pages.sieve import form as sieve
+from pages.sweep.form import VIEWS, _wanted_in
+from pages.sweep.state import Wanted
+
+LONGEST = 700  # characters of a sentence
+WORDS = (
+    *("", " ", "x", "true", "None", "nan", "inf", "-inf", "1e999", "1e308", "1e-320", "-1", "0"),
+    *("1.5", "9" * 16, f"{2**53}", "9" * 400, "9" * 5_000, "\x00", "٣", "²", "1_0", "[]", "{"),
+    *(
+        "<b>",
+        "../asia",
+        "own",
+        "pair:cubic:uniform",
+        "sem:",
+        "sem:er:9:9:x",
+        "sem:er:-1:5:gaussian",
+    ),
+    *("sem:er:²:3:gaussian", f"sem:er:{'9' * 5_000}:1:gaussian", "sem:er:3:999999999:gaussian"),
+)
+ON_PAGES = ("", "x", "nan", "1e308", "-1", "1.5", f"{2**53}", "9" * 400, "\x00", "own")
+SETTINGS = ("data", "n", "sample", "seed", "algorithm", "epsilon", "max_order", "subsample")
+FIELDS: dict[str, tuple[str, ...]] = {
+    "run": SETTINGS,
+    "report": ("present", *SETTINGS),
+    "learn": ("present", "step", "network", "total", "draw"),
+    "compare": ("pin0", "pin1", *SETTINGS[:3]),
+    "sweep": ("sweep.study", "sweep.wanted", *(f"sweep.{name}" for name in VIEWS), *SETTINGS[:3]),
+    "budget": (*(f"budget.{name}" for name in defaults(budget.Fields)), *SETTINGS[:3]),
+    "sieve": (*(f"sieve.{name}" for name in defaults(sieve.Fields)), *SETTINGS[:3]),
+    "data": SETTINGS[:3],
+}
+
+
+def answer(asked: Callable[..., Any], *args: Any) -> Any:
+    """What is found, or None where one short sentence refuses it."""
+    try:
+        return asked(*args)
+    except InputError as error:
+        words = str(error)
+    assert len(words) < LONGEST, args
+    return None
+
+
+@pytest.mark.parametrize("key", ALGORITHMS)
+def test_a_link_is_settings_that_fields_can_show_or_one_sentence(key: str) -> None:
+    names = [*SETTINGS[:5], *(spec.name for spec in algorithm(key).params.specs())]
+    for name in dict.fromkeys(names):
+        for word in WORDS:
+            found = answer(Settings.from_query, {"algorithm": key, name: word})
+            if found is None:
+                continue
+            whole = [found.seed or 0, found.source.seed, *found.params.values()]
+            assert all(abs(v) <= MOST_SEED for v in whole if isinstance(v, int)), (name, word[:40])
+
+
+@pytest.mark.parametrize("page", FIELDS)
+def test_no_address_is_a_traceback(open_app: Callable[..., AppTest], page: str) -> None:
+    """All fields wrong in one way; then each alone; then each said twice."""
+    app = open_app(page, data="cancer", n="2000")
+    for word in ON_PAGES:
+        look(app, dict.fromkeys(FIELDS[page], word))
+    for name in FIELDS[page]:
+        look(app, {name: ""})
+        look(app, {name: ["0", "9" * 400]})
+
+
+def look(app: AppTest, query: dict[str, Any]) -> None:
+    """What the browser does with a link: the page must be whole, with short sentences at most."""
+    app.query_params.clear()
+    for name, word in query.items():
+        app.query_params[name] = word
+    app.run()
+    told = {name: word[:40] for name, word in query.items()}
+    assert not app.exception, (told, app.exception[0].message)
+    assert all(len(error.value) < LONGEST for error in app.error), told
+
+
+@pytest.mark.parametrize("fields", [budget.Fields, sieve.Fields, Tour])
+def test_every_field_of_an_address_says_what_it_admits(fields: type[Parameters]) -> None:
+    for spec in fields.specs():
+        bounded = spec.low is not None and spec.high is not None
+        assert bounded or spec.among or spec.choices or spec.kind == "bool", spec.name
+    fields()  # its own defaults fit
+
+
+@pytest.mark.parametrize("fields", [budget.Fields, sieve.Fields, Tour])
+def test_an_address_is_read_as_it_was_written(fields: type[Parameters]) -> None:
+    """Every field, moved away from its default; and every word that no field could show."""
+    for spec in fields.specs():
+        other = next(v for v in (*spec.among, *spec.choices, False, spec.high) if moved(spec, v))
+        words = encode(fields.specs(), defaults(fields) | {spec.name: other}, "p.")
+        assert list(words) == [f"p.{spec.name}"]
+        assert decode(fields.specs(), words, "p.") == {spec.name: other}
+        for odd in ("", "nan", "x", "9" * 400):
+            assert not decode(fields.specs(), {spec.name: odd}, leniently=True)
+            with pytest.raises(InputError):
+                decode(fields.specs(), {spec.name: odd})
+
+
+def moved(spec: Spec, value: Any) -> bool:
+    """Whether the value fits the field and is not its default."""
+    return value != spec.default and answer(spec.check, value) == value
+
+
+BASE = Wanted(
+    sources=(Source("cancer", 2_000, 0),),
+    algorithms=("priv_pc",),
+    epsilons=(1.0,),
+    seeds=1,
+    params=(("guarantee", "strict"), ("max_order", 1)),
+).as_json()
+ODD: tuple[Any, ...] = (
+    *(None, True, "x", "", -1, 1.5, 10**400, float("inf"), float("nan"), [], {}, [None], ["x"]),
+    *([10**400], [float("inf")], [float("nan")], [-1], [[]], {"x": 1}, {"epsilon": []}),
+    *(
+        {"guarantee": "none"},
+        {"max_order": 10**30},
+        {"max_order": "1"},
+        [["guarantee", ["strict"]]],
+    ),
+    *([["cancer", 2_000, 10**400]], [["cancer", float("inf"), 0]], [["cancer", 2_000, -1]]),
+    *([["own", 0, 0]], [["x", 2_000, 0]], [["cancer", 2_000, 0]] * 2, ["anm"], ["priv_pc"] * 2),
+    *([["cancer", 10, 0]], [["cancer", 2_000]], ["pc"], 10**30),
+)
+
+
+def test_what_a_study_asks_for_is_settings_or_one_sentence(
+    open_app: Callable[..., AppTest],
+) -> None:
+    taken = []
+    for name in BASE:
+        for odd in ODD:
+            words = json.dumps(BASE | {name: odd})
+            if answer(_wanted_in, words) is not None:
+                taken.append(words)
+    assert 5 <= len(taken) <= 15
+    app = open_app("sweep", data="cancer", n="2000")
+    for words in taken:
+        look(app, {"sweep.wanted": words})
+
+
+@pytest.mark.parametrize("seed", [-1, MOST_SEED + 1, 10**400])
+def test_a_data_seed_that_is_not_drawn_here(seed: int) -> None:
+    with pytest.raises(InputError, match="data seed"):
+        check_rows(Source("asia", 1_000, seed))
+
+
+ENDS = (SMALLEST, 1e-3, 0.999999, 1.0, 1.000001, 10.0, LARGEST)
+
+
+@pytest.mark.parametrize("total", ENDS)
+@pytest.mark.parametrize("initial", ENDS)
+def test_increments_at_the_ends_of_their_bounds(total: float, initial: float) -> None:
+    found = answer(growths, total, initial) or []
+    assert all(sum(growth.epsilons) <= total * (1 + 1e-6) for growth in found)
+    assert bool(found) or initial >= total  # who begins below the total affords an iteration
+
+
+@pytest.mark.parametrize("odd", [0.0, -1.0, 1e-320, 1e308, float("inf"), float("nan")])
+def test_increments_outside_their_bounds(odd: float) -> None:
+    for pair in ((odd, 1.0), (1.0, odd)):
+        with pytest.raises(InputError, match="must be at least"):
+            growths(*pair)

@@ -1,0 +1,155 @@
+"""A line for work, and an end for work that nobody looks at."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+import engine
+from engine import InputError, load_dataset
+from pages.pairs import state as pairs
+from pages.report.repeats import Repeats
+from pages.shell import job as work
+from pages.shell import runs
+from pages.shell.job import Job, Line
+from pages.shell.navigation import FOLDER
+from pages.shell.settings import Settings, filled
+
+FORM = {"ridge": 0.001, "width": 0.3, "score_width": 0.2}
+
+
+def test_the_line_lets_so_many_work_and_the_next_in_turn() -> None:
+    line, jobs = Line(2), ["a", "b", "c", "d"]
+    for job in jobs:
+        line.join(job)
+    assert [line.place(job) for job in jobs] == [0, 0, 1, 2]
+    assert line.turn("a", lambda: False)
+    assert not line.turn("d", lambda: True)
+    line.leave("a")
+    assert [line.place(job) for job in jobs[1:]] == [0, 0, 1]
+    line.leave("d")
+    assert line.turn("c", lambda: False)
+
+
+class Long(Job):
+    """Work until it is stopped, in a line of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.queue = Line(1)
+        self.fails: Exception | None = None
+
+    def work(self) -> None:
+        if self.fails:
+            raise self.fails
+        while not self.stopped():
+            time.sleep(0.005)
+
+
+@pytest.mark.parametrize(("comes_back", "ends"), [(False, True), (True, False)])
+def test_work_ends_once_its_browser_has_been_away_for_the_grace(
+    monkeypatch: pytest.MonkeyPatch, comes_back: bool, ends: bool
+) -> None:
+    monkeypatch.setattr(work, "LOOK", 0.02)
+    monkeypatch.setattr(work, "GRACE", 0.1)
+    looks = iter(range(1000))
+    monkeypatch.setattr(work, "here", lambda: lambda: comes_back and next(looks) % 3 == 0)
+    job = Long()
+    job.start()
+    assert job.wait(0.6) == ends
+    job.cancel(5)
+    assert not job.running
+
+
+def test_work_goes_on_while_one_of_its_sessions_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    job = Long()
+    monkeypatch.setattr(work, "here", lambda: lambda: False)
+    job.join()
+    assert not job.present()
+    monkeypatch.setattr(work, "here", lambda: lambda: True)
+    job.join()
+    assert job.present()
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(InputError("No."), "No."), (ZeroDivisionError(), "The work broke off: ZeroDivisionError.")],
+)
+def test_what_goes_wrong_in_the_thread_is_one_sentence(error: Exception, said: str) -> None:
+    job = Long()
+    job.fails = error
+    job.start()
+    assert job.wait(5)
+    assert job.problem == said
+    assert job.queue.place(job) == 0
+
+
+def test_every_long_work_is_a_job_of_its_own_line() -> None:
+    """Streams through one class: a line, an end with the browser, errors in words."""
+    names = {kind.__name__ for kind in Job.__subclasses__()} - {"Long"}
+    assert {"RunJob", "Batch", "Repeats"} <= names
+    threads = [
+        path.name
+        for path in FOLDER.rglob("*.py")
+        if "threading.Thread(" in path.read_text(encoding="utf-8")
+    ]
+    assert threads == ["job.py"]
+
+
+def test_a_batch_waits_in_line_and_ends_when_its_browser_has_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(work, "LOOK", 0.02)
+    monkeypatch.setattr(work, "GRACE", 0.1)
+    monkeypatch.setattr(work, "here", lambda: lambda: False)
+    batch = pairs.Batch(pairs.batch_pairs(), pairs.setting_of(FORM), "all pairs")
+    work.STUDIES.join(before := object())
+    try:
+        batch.start()
+        assert batch.words() == "Waiting for a turn: **all pairs** · place 1 in line"
+        assert batch.wait(5)
+        assert not batch.done
+    finally:
+        work.STUDIES.leave(before)
+
+
+def test_repetitions_that_fail_are_not_begun_again_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("pages.report.repeats.repeated", fails)
+    data = load_dataset("cancer", n=1000)
+    job = Repeats(
+        runs.Shown(Settings(params=filled("priv_pc", {})), data, engine.run("priv_pc", data))
+    )
+    job.start()
+    assert job.wait(20)
+    assert "ZeroDivisionError" in job.problem
+    assert job.lasts()
+
+
+def test_a_waiting_run_has_a_place_and_starts_when_there_is_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(runs.RunJob, "queue", Line(1))
+    data, go = load_dataset("cancer", n=1000), threading.Event()
+    real = runs.run
+
+    def held(*args: object, **options: object) -> object:
+        go.wait(20)
+        return real(*args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(runs, "run", held)
+    first, second = (runs.RunJob(None, "pc", data, 0, {}) for _ in range(2))
+    first.start()
+    second.start()
+    time.sleep(0.05)
+    assert (first.place, second.place) == (0, 1)
+    go.set()
+    assert first.wait(20)
+    assert second.wait(20)
+    assert second.result is not None

@@ -1,0 +1,173 @@
+"""Each number on a page is the one its title names: results whose numbers are all different."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from engine import RunResult, load_dataset, run
+from engine.graphs.metrics import Metrics
+from engine.privacy.accounting import Guarantee
+from engine.privacy.events import LaplaceEvent
+from engine.privacy.ledger import Ledger
+from engine.studies.cells import CellResult
+from pages.compare import view as pinned_tables
+from pages.draw import show
+from pages.report import words as report_words
+from pages.run import ledger
+from pages.run import view as result
+from pages.shell import words as text
+from pages.shell.runs import Shown
+from pages.shell.settings import Settings
+
+CANCER = load_dataset("cancer", n=500, seed=0)
+DISTINCT = Metrics(
+    skeleton_f1=0.41,
+    directed_f1=0.23,
+    precision=0.67,
+    recall=0.31,
+    shd=17,
+    correct=3,
+    wrong_direction=4,
+    extra=5,
+    missed=6,
+)
+
+
+@pytest.fixture(scope="module")
+def scored() -> RunResult:
+    """A run whose scores, counts and totals are all different."""
+    found = run("priv_pc", CANCER, epsilon=2.0, delta=1e-5)
+    return replace(
+        found,
+        metrics=DISTINCT,
+        ci_tests_by_order=(1_000, 234),
+        seconds=9.87,
+        claimed=Guarantee(7.5, 1e-4),
+    )
+
+
+@pytest.fixture
+def tiles(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """What is put on tiles, by title."""
+    drawn: dict[str, str] = {}
+    monkeypatch.setattr(
+        result, "tiles", lambda rows, *, across: drawn.update({t: v for t, v, _ in rows})
+    )
+    return drawn
+
+
+def test_tiles_of_a_run(scored: RunResult, tiles: dict[str, str]) -> None:
+    result.scores_row(scored)
+    assert tiles == {
+        "Links found (recall)": "0.31",
+        "Real among the learned (precision)": "0.67",
+        "Both in one number (skeleton F1)": "0.41",
+    }
+
+
+def test_tiles_for_experts(scored: RunResult) -> None:
+    shown = {title: value for title, value, _ in result.expert_tiles(scored)}
+    assert shown["Right with direction (directed F1)"] == "0.23"
+    assert shown["Pairs that differ (SHD)"] == "17"
+    assert shown["Tests made (CI tests)"] == "1,234"
+    assert shown["Seconds"] == "9.9"
+    assert shown["Guaranteed total ε"] == "2"
+    assert "Seconds" not in {t for t, _, _ in result.expert_tiles(replace(scored, public=False))}
+
+
+def test_tiles_of_a_budget(scored: RunResult) -> None:
+    """A cap of 8, of which 2 and 4 are charged."""
+    paid = Ledger(Guarantee(8.0, 1e-5))
+    for epsilon in (2.0, 4.0):
+        paid.charge(LaplaceEvent(epsilon, 1.0))
+    shown = ledger.privacy_tiles(replace(scored, ledger=paid))
+    assert [(title, value) for title, value, _ in shown] == [
+        ("Guaranteed total ε", "8"),
+        ("Budget used (ε)", "6 · 75%"),
+        ("Budget left (ε)", "2"),
+    ]
+    assert shown[0][2] == "With δ = 0. A cap."  # Laplace noise alone needs none of it
+    assert shown[1][2].startswith("In all 8, as charges add up in ε.")
+
+
+def test_a_budget_that_rounding_leaves_is_none(scored: RunResult) -> None:
+    paid = Ledger(Guarantee(8.0, 1e-5))
+    paid.charge(LaplaceEvent(8.0 * (1 - 1e-11), 1.0))
+    assert 0 < paid.left < 1e-9
+    assert ledger.privacy_tiles(replace(scored, ledger=paid))[2][1] == "0"
+
+
+def test_tiles_of_a_published_run(scored: RunResult) -> None:
+    """The paper's total is not the one that can be defended."""
+    open_ended = Ledger(delta=1e-4)
+    open_ended.charge(LaplaceEvent(3.0, 1.0))
+    open_ended.charge(LaplaceEvent(9.0, 1.0))
+    published = replace(scored, ledger=open_ended)
+    shown = ledger.privacy_tiles(published)
+    assert [(t, v) for t, v, _ in shown] == [
+        ("Paper's total ε", "7.5"),
+        ("Defended total ε", "12"),
+        ("Charges", "2"),
+    ]
+    assert shown[0][2] == "As the paper composes it, with δ = 1e-4."
+    without = ledger.privacy_tiles(replace(published, claimed=None))
+    assert [t for t, _, _ in without] == ["Defended total ε", "Charges"]
+
+
+def test_every_charge_with_its_running_total(scored: RunResult) -> None:
+    paid = Ledger(Guarantee(8.0, 1e-5), method="zcdp")
+    paid.charge(LaplaceEvent(0.5, 1.0), label="first", order=0)
+    paid.charge(LaplaceEvent(0.1, 1.0), label="second", order=3)
+    table = ledger.ledger_table(replace(scored, ledger=paid))
+    assert table["#"].tolist() == [1, 2]
+    assert table["Order"].tolist() == [0, 3]
+    assert table["Mechanism"].tolist() == ["first", "second"]
+    assert table["ε"].tolist() == [0.5, 0.1]
+    assert table["ρ"].tolist() == pytest.approx([0.125, 0.005])
+    assert table["Total ρ"].tolist() == pytest.approx([0.125, 0.13])
+    assert ledger.charged(replace(scored, ledger=paid)) == (
+        {0: pytest.approx(0.125), 3: pytest.approx(0.005)},
+        "order",
+    )
+
+
+def test_scores_of_pinned_runs(scored: RunResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[pd.DataFrame] = []
+    monkeypatch.setattr(show, "table", lambda frame, **rest: drawn.append(frame))
+    monkeypatch.setattr(pinned_tables.st, "markdown", lambda words: None)
+    some = replace(scored, untested=frozenset())
+    settings: Any = Settings
+    monkeypatch.setattr(pinned_tables, "title", lambda run: "x")
+    pinned_tables.scores([Shown(settings, CANCER, some)])
+    shown = dict(zip(drawn[0]["Score"], drawn[0].iloc[:, 1], strict=True))
+    assert shown == {
+        "Skeleton F1": "0.41",
+        "Directed F1": "0.23",
+        "SHD": "17",
+        "Precision": "0.67",
+        "Recall": "0.31",
+        "Links in the result": f"{len(some.skeleton)}",
+        "Not tested to the end": "0",
+        "CI tests": "1,234",
+        "Seconds": "9.9",
+        "Paper's total ε": "7.5",
+        "Defended total ε": "2",
+    }
+
+
+def test_the_reports_last_words(scored: RunResult) -> None:
+    whole = replace(scored, untested=frozenset())
+    said = " ".join(report_words.limits(CANCER, whole))
+    assert "of the 7 known links found, 3 have the arrow" in said
+    assert "(skeleton F1 0.41, directed F1 0.23, SHD 17)" in said
+    assert "probability δ = 1e-5" in said
+
+
+def test_titles_name_their_fields() -> None:
+    fields = {"Skeleton F1": "skeleton_f1", "Directed F1": "directed_f1", "SHD": "shd"}
+    assert fields == text.SCORES
+    assert set(fields.values()) <= set(CellResult.__dataclass_fields__)

@@ -1,0 +1,134 @@
+"""One table is in force: another upload, read or not, ends what pages say of the one before."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine.data.schema import Column, Schema
+from engine.privacy.accounting import Guarantee
+from engine.release.budget import VARIABLE, Budgets
+from pages.shell.navigation import PAGES
+
+NAME, ROWS = "ledgerfile", 417
+COLUMNS = ("zebra", "yak", "xerus")
+TRACES = (NAME, f"{ROWS} rows", f"n = {ROWS}", *COLUMNS)
+BAD = b"a,b\n1,2\n,3\n1,1\n"
+
+
+def table(columns: tuple[str, ...], rows: int) -> bytes:
+    codes = np.random.default_rng(3).integers(0, 2, (rows, len(columns)))
+    lines = [",".join(columns), *(",".join(("no", "yes")[c] for c in row) for row in codes)]
+    return "\n".join(lines).encode()
+
+
+def schema(columns: tuple[str, ...]) -> bytes:
+    stated = [Column(name=n, type="unordered", levels=("no", "yes")) for n in columns]
+    return json.dumps(Schema(tuple(stated)).to_json()).encode()
+
+
+def visit(app: AppTest, page: str) -> None:
+    """To another page by the menu, which leaves the address of the last one behind."""
+    app.query_params.clear()
+    app.switch_page(f"pages/{page}/page.py").run()
+    assert not app.exception, page
+
+
+def give(app: AppTest, name: str, content: bytes, declared: bytes | None) -> None:
+    """Upload a file with its schema on the Data page; without one where ``declared`` is None."""
+    visit(app, "data")
+    app.selectbox(key="data-network").set_value("own").run()
+    if declared is not None:
+        app.file_uploader(key="data-schema").set_value(("s.json", declared, "text/json"))
+    app.file_uploader(key="data-file").set_value((f"{name}.csv", content, "text/csv")).run()
+    assert not app.exception
+
+
+def leaves(block: object) -> Iterator[str]:
+    """Everything a part of the page says or draws."""
+    for child in getattr(block, "children", {}).values():
+        yield str(getattr(child, "proto", ""))
+        yield from leaves(child)
+
+
+def said(app: AppTest) -> str:
+    """The whole page as text; values of tables are in their own format, so by their frames."""
+    frames = " ".join(f"{d.value.to_csv()}" for d in app.dataframe)
+    return " ".join([*leaves(app.main), *leaves(app.sidebar), frames])
+
+
+@pytest.fixture
+def used(
+    open_app: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AppTest:
+    """A session in which every page has something to say of its own file."""
+    path = tmp_path / "budgets.db"
+    monkeypatch.setenv(VARIABLE, str(path))
+    Budgets(path).new("survey of 1999", 9.0, 1e-3)
+    app = open_app("data")
+    give(app, NAME, table(COLUMNS, ROWS), schema(COLUMNS))
+    visit(app, "run")
+    app.button(key="run").click().run()
+    visit(app, "compare")
+    visit(app, "budget")
+    app.button(key="budget-run").click().run()
+    visit(app, "release")
+    app.checkbox(key="release-sure").set_value(True).run()
+    app.button(key="release-go").click().run()
+    assert not app.exception
+    assert app.session_state["release_job"].released is not None
+    return app
+
+
+@pytest.mark.parametrize("declared", [None, schema(COLUMNS)], ids=["found", "stated"])
+def test_a_file_that_cannot_be_read_leaves_no_table(used: AppTest, declared: bytes | None) -> None:
+    for page in ("run", "compare", "budget", "release", "data"):
+        visit(used, page)
+        assert any(trace in said(used) for trace in TRACES), page
+    give(used, "broken", BAD, declared)
+    assert len(used.sidebar.error) == 1
+    assert NAME not in said(used)
+    for page in PAGES:
+        visit(used, page.name)
+        found = [trace for trace in TRACES if trace in said(used)]
+        assert found == [], page.name
+
+
+def test_another_file_takes_the_place_and_what_was_paid_for_is_kept_apart(used: AppTest) -> None:
+    others = ("wombat", "vole", "urchin")
+    give(used, "second", table(others, 523), schema(others))
+    for page in PAGES:
+        visit(used, page.name)
+        found = [trace for trace in TRACES if trace in said(used)]
+        if page.name == "release":
+            assert [e.label for e in used.expander if "from another file" in e.label]
+        else:
+            assert found == [], page.name
+    give(used, NAME, table(COLUMNS, ROWS), schema(COLUMNS))
+    visit(used, "release")
+    assert not [e.label for e in used.expander if "from another file" in e.label]
+    assert "Released under" in " ".join(s.value for s in used.success)
+
+
+def test_the_same_file_in_other_bins_keeps_what_was_found_in_it(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app("run")
+    app.selectbox(key="run-network").set_value("own").run()
+    content = table(COLUMNS, ROWS)
+    app.file_uploader(key="run-file").set_value((f"{NAME}.csv", content, "text/csv")).run()
+    app.button(key="run").click().run()
+    before = app.session_state["shown"]
+    app.number_input(key="run-bins").set_value(4).run()
+    assert app.session_state["shown"] is before
+    assert app.session_state["own_costs"][NAME].total() == (1, *_unbounded())
+
+
+def _unbounded() -> tuple[float, float]:
+    nothing = Guarantee(float("inf"), 0.0)
+    return nothing.epsilon, nothing.delta
