@@ -9,6 +9,7 @@ import streamlit as st
 from engine import InputError
 from engine.data.networks import NETWORKS
 from engine.errors import brief
+from engine.registry import declared
 from pages.shell import address
 from pages.shell import words as text
 from pages.shell.address import arrived
@@ -24,7 +25,6 @@ from pages.sweep.state import (
     EXAMPLE,
     Wanted,
     check,
-    declared,
     epsilon_list,
     epsilon_range,
 )
