@@ -12,7 +12,6 @@ from engine.cli.flags import (
     add_fold_flag,
     add_parameter_flags,
     chosen_algorithms,
-    declared,
     own_table,
     values,
 )
@@ -21,6 +20,7 @@ from engine.data.schema import load_schema
 from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
 from engine.params import Spec
+from engine.registry import declared
 from engine.release.budget import Budget, Budgets
 from engine.release.file import Release, canonical
 from engine.release.make import Stopped, make
@@ -42,7 +42,7 @@ def release_command(argv: Sequence[str]) -> int:
         covered(key)
     if len(keys) > 1:
         raise InputError("engine release takes one algorithm.")
-    specs = declared(keys)
+    specs = list(declared(keys).values())
     args = _parser(specs).parse_args(argv)
     out, schema, budgets = Path(args.out), load_schema(args.schema), Budgets()
     check_place(out)
