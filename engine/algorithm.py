@@ -56,6 +56,8 @@ class Algorithm:
     private: bool
     reference: str
     summary: str = ""
+    # Whether it is this project's own: no paper says what it is, so it may be held to our bounds.
+    ours: bool = False
     # How the ledger of a strict run is capped; public facts only. None: no noise, no ledger rule.
     ledger: Callable[[Dataset, Any], Ledger] | None = None
     # What one published epsilon pays for, in words after "for"; None: there is no published form.

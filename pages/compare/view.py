@@ -55,7 +55,7 @@ def one_graph(pinned: Sequence[Shown], k: int) -> None:
     st.html(price_html(result))
     frame = st.container()  # before its switch, so that graphs beside each other stand level
     key_place = st.empty()
-    waiting = waiting_toggle(len(result.untested), f"compare-{k}")
+    waiting = waiting_toggle(data, len(result.untested), f"compare-{k}")
     if result.classes:
         key_place.html(legend(result, theme(), waiting=waiting))
     links = weighted(found_links(result, waiting=waiting, missed=True), result)

@@ -84,7 +84,7 @@ _TRUTHS = {False: "as far as data can tell (CPDAG)", True: "as causes and effect
 
 def _without_truth(data: Dataset, result: RunResult, key: str) -> None:
     st.markdown("**Learned graph**")
-    waiting = waiting_toggle(len(result.untested), key)
+    waiting = waiting_toggle(data, len(result.untested), key)
     links = weighted(found_links(result, waiting=waiting), result)
     _draw("Learned graph", data, links, result, wide=True)
     _width_note(result)
@@ -106,14 +106,17 @@ def _switches(data: Dataset, waiting: int, *, key: str) -> tuple[str, bool, bool
                 label_visibility="collapsed",
             )
             as_dag = bool(chosen)
-        shown = waiting_toggle(waiting, key)
+        shown = waiting_toggle(data, waiting, key)
     return view, as_dag, shown
 
 
-def waiting_toggle(waiting: int, key: str) -> bool:
-    """Whether pairs not tested to the end are drawn; no switch where there are none."""
+def waiting_toggle(data: Dataset, waiting: int, key: str) -> bool:
+    """Whether pairs not tested to the end are drawn; no switch where there are none.
+
+    On large graphs they hide the links, and are drawn when asked for.
+    """
     words = f"Show {text.count(waiting, 'pair')} not tested to the end"
-    return bool(waiting) and st.toggle(words, key=f"{key}-waiting")
+    return bool(waiting) and st.toggle(words, value=data.d <= LARGE, key=f"{key}-waiting")
 
 
 def _open_note(data: Dataset, true: Adjacency) -> None:

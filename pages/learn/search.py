@@ -10,6 +10,7 @@ import streamlit as st
 
 from engine import Dataset, RunResult
 from engine.graphs.metrics import Counts, EdgeClass, truth_cpdag
+from engine.registry import algorithm
 from engine.studies.repeat import Outcome, outcome_of
 from engine.teaching.replay import scenes
 from pages.draw import show
@@ -23,9 +24,12 @@ from pages.learn.tour import Tour, shown_run
 from pages.shell import words as text
 from pages.shell.palette import theme
 from pages.shell.present import presenting
+from pages.shell.runs import Shown
 from pages.shell.verdict import findings
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
+SHOWN = "The Run page's run"
+MOST_COLUMNS, MOST_STEPS = 25, 5_000  # of a search that the player shows
 # The player takes what the step's words leave of a screen: so much stands around it.
 _AROUND, _AROUND_PRESENTED = "28.2rem", "22.6rem"
 _PLAYER = """
@@ -83,32 +87,41 @@ def image(picture: str) -> None:
 
 def search_view(now: Tour) -> None:
     """PC, played back."""
+    shown = on_screen()
     chosen = st.segmented_control(
         "Whose tests",
-        [PERFECT, EXACT, PRIVATE],
+        [PERFECT, EXACT, PRIVATE, *([SHOWN] if shown is not None else [])],
         default=PERFECT,
         required=True,
         key="learn-tests",
         label_visibility="collapsed",
     )
     data = now.data
-    result = {
-        PERFECT: lambda: shown_run(now, "pc", seed=0, statistic="oracle"),
-        EXACT: lambda: shown_run(now, "pc", seed=0),
-        PRIVATE: lambda: shown_run(now, "priv_pc", epsilon=now.total),
-    }[chosen or PERFECT]()
-    page = player(
-        data.names,
-        list(scenes(result.steps, data.names)),
-        result,
-        ring(data.names, 640, 300),
-        theme=theme(),
-    )
+    if chosen == SHOWN and shown is not None:
+        data, result = shown.data, shown.result
+    elif chosen == EXACT:
+        result = shown_run(now, "pc", seed=0)
+    elif chosen == PRIVATE:
+        result = shown_run(now, "priv_pc", epsilon=now.total)
+    else:
+        result = shown_run(now, "pc", seed=0, statistic="oracle")
+    played, wide = list(scenes(result.steps, data.names)), max(1.0, data.d / 10)
+    at = ring(data.names, 640 * wide, 300 * wide)
+    page = player(data.names, played, result, at, theme=theme())
     around = _AROUND_PRESENTED if presenting() else _AROUND
     st.html(f"<style>{_PLAYER.replace('AROUND', around)}</style>")
     with st.container(key="learn-player"):
         st.iframe(page, height=400, alt=f"The search with {chosen}, played back")
     st.caption(_outcome(data, result, str(chosen)))
+
+
+def on_screen() -> Shown | None:
+    """The Run page's run, if it is a search on public data that the player can show."""
+    run: Shown | None = st.session_state.get("shown")
+    if run is None or not run.data.public or run.data.d > MOST_COLUMNS:
+        return None
+    asked = sum(s.x is not None and s.order is not None for s in run.result.steps)
+    return run if 0 < asked <= MOST_STEPS else None
 
 
 def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
@@ -117,6 +130,10 @@ def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
         return f"A d-separation oracle answers from the true graph instead of the data. {ends}"
     if chosen == EXACT:
         return f"Kendall's τ on {data.n:,} rows, without any noise: no privacy. {ends}"
+    if chosen == SHOWN:
+        title, (epsilon, kind) = algorithm(result.algorithm).title, text.guarantee_label(result)
+        said = f"{text.dataset_title(data)}, {data.n:,} rows: {title}, ε = {epsilon} ({kind})."
+        return f"{text.plain(said)} {ends}"
     total = text.number(float(result.params.as_dict()["epsilon"]))
     early = " The budget ran out before the last test." if result.untested else ""
     return f"Priv-PC with ε = {total} for the whole run (strict).{early} {ends}"
@@ -139,7 +156,7 @@ def draws_view(now: Tour) -> None:
     latest = latest[-DRAWS:]
     left, right = st.columns([4, 1], gap="medium")
     with left:
-        sheet = [(title, found_links(r, missed=True)) for title, r in latest]
+        sheet = [(title, found_links(r, waiting=True, missed=True)) for title, r in latest]
         at = places(data, 400, 200)
         alt = f"The last {DRAWS} draws"
         picture = sheet_picture(data.names, sheet, at, columns=3, alt=alt, theme=theme())
@@ -156,7 +173,7 @@ def _title(index: int, counts: Counts) -> str:
 
 def _key(results: Sequence[RunResult]) -> str:
     """The classes that are on the pictures, each with a piece of its line."""
-    drawn = {kind for r in results for kind in r.classes.values()} - {EdgeClass.UNTESTED}
+    drawn = {kind for r in results for kind in r.classes.values()}
     return "".join(
         f'<span style="white-space:nowrap;margin-right:1.5rem">{sample(kind, theme())}'
         f"{text.CLASSES[kind.value]}</span>"
@@ -182,7 +199,7 @@ def _tally(outcomes: list[Outcome]) -> None:
     st.caption(
         "The data never change. Only the noise does. "
         + (
-            f"In {early} of them the budget ran out; pairs left open are not drawn."
+            f"In {early} of them the budget ran out; pairs left open are grey dots."
             if early
             else ""
         )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from engine import Dataset, RunResult
+from engine.graphs.metrics import EdgeClass
 from engine.graphs.orientation import SHOWN
 from engine.studies.price import Step
 from pages.draw.graphs import layout_of
@@ -17,7 +18,7 @@ from pages.report import words as words
 from pages.report.repeats import REPETITIONS, Repeats
 from pages.shell import words as text
 from pages.shell.runs import Shown
-from pages.shell.verdict import price_html, reference_lines
+from pages.shell.verdict import NOTHING, mark, price, reference_lines
 from pages.shell.words import safe
 
 STYLE = """
@@ -46,13 +47,14 @@ class Pictures:
 
 
 def links(data: Dataset, result: RunResult) -> list[Link]:
-    """The learned links with what became of them; on own data plain, because nobody knows.
+    """The learned links with what became of them, and pairs not tested to the end in grey.
 
-    Pairs that were not tested to the end are left out.
+    On own data the links are plain, because nobody knows.
     """
     if data.public and data.truth is not None:
-        return found_links(result, missed=True)
-    return [replace(link, kind=None) for link in found_links(result)]
+        return found_links(result, waiting=True, missed=True)
+    drawn = found_links(result, waiting=True)
+    return [k if k.kind is EdgeClass.UNTESTED else replace(k, kind=None) for k in drawn]
 
 
 def pictures(run: Shown, repeats: Repeats | None, theme: str) -> Pictures:
@@ -121,8 +123,7 @@ def body(run: Shown, repeats: Repeats | None, drawn: Pictures, theme: str, *, in
     parts = [f"<h2>{safe(words.headline(data, result))}</h2>"]
     if spread:
         parts.append(f'<p class="range">{safe(spread)}</p>')
-    mark = price_html(result, theme)
-    parts.append(f'<p class="price">{mark} {safe(words.price(result))}</p>')
+    parts.append(f'<p class="price">{_promise(result, theme)}</p>')
     parts.append('<div class="pictures">')
     parts.append(figure(drawn.graph, _legend(run, theme)))
     if drawn.curve is not None and repeats is not None:
@@ -134,6 +135,12 @@ def body(run: Shown, repeats: Repeats | None, drawn: Pictures, theme: str, *, in
     return f'<div class="report">{"".join(parts)}</div>'
 
 
+def _promise(result: RunResult, theme: str) -> str:
+    """The promise in words; in red, with a sign, where there is none."""
+    level, said = price(result)[0], words.price(result)
+    return mark(level, said, theme) if level == NOTHING else safe(said)
+
+
 def _legend(run: Shown, theme: str) -> str:
     lines = len(doubtful(run.result))
     doubt = (
@@ -143,8 +150,10 @@ def _legend(run: Shown, theme: str) -> str:
         else ""
     )
     if not run.data.public or run.data.truth is None:
-        return f"An arrow or a line is a link that was found. {doubt}"
-    return f"{legend(run.result, theme)}{doubt}"
+        waiting = text.count(len(run.result.untested), "pair")
+        dots = f"Grey dots: {waiting} not tested to the end. " if run.result.untested else ""
+        return f"An arrow or a line is a link that was found. {dots}{doubt}"
+    return f"{legend(run.result, theme, waiting=True)}{doubt}"
 
 
 def show(run: Shown, repeats: Repeats | None, drawn: Pictures, theme: str) -> None:

@@ -89,7 +89,11 @@ def reference_lines(steps: Sequence[Step]) -> list[tuple[Step, str]]:
 
 def price_html(result: RunResult, look: str | None = None) -> str:
     """The price as a coloured mark with a sign and words."""
-    level, words = price(result)
+    return mark(*price(result), look)
+
+
+def mark(level: str, words: str, look: str | None = None) -> str:
+    """HTML: words about a price in the colour of how well it holds, with a sign."""
     ink = price_ink(level, look)
     return (
         f'<span style="display:inline-block;border:2px solid {ink};border-radius:.8rem;'

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts import counterexamples
+from engine.data.networks import NETWORKS
+from scripts import counterexamples, form_costs
 
 DOC = Path(__file__).resolve().parents[2] / "docs" / "privacy.md"
 
@@ -23,3 +24,12 @@ def test_the_document_states_the_scripts_output(capsys: pytest.CaptureFixture[st
         re.findall(r"\d+\.\d+(?:e-\d+)?", body)
     )
     assert len(quoted) > 20
+
+
+def test_the_table_of_what_the_form_costs_is_the_scripts() -> None:
+    """All networks have a line; those that take no minutes are computed anew."""
+    table = DOC.read_text(encoding="utf-8").split(form_costs.START)[1].split(form_costs.END)[0]
+    lines = {row.split("|")[1].strip(): row for row in table.splitlines()[2:]}
+    assert set(lines) == set(NETWORKS)
+    for network in ("asia", "cancer", "child", "earthquake", "sachs", "survey"):
+        assert lines[network] == form_costs.line(network)

@@ -92,7 +92,7 @@ def test_pairs_not_tested_to_the_end_are_apart(open_app: Callable[..., AppTest])
 
     switch, before = app.toggle(key="compare-0-waiting"), drawn()
     assert f"{waiting} pair" in switch.label
-    switch.set_value(True).run()
-    assert drawn() == before + waiting
+    switch.set_value(False).run()
+    assert drawn() == before - waiting
     # The other run was tested to its end.
     assert [t.key for t in app.toggle if "waiting" in t.key] == ["compare-0-waiting"]

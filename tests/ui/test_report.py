@@ -10,6 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import Dataset, load_dataset, run
+from engine.graphs.metrics import EdgeClass
+from engine.studies.price import price_steps
 from engine.studies.repeat import repeated, usual
 from pages.report import files as report_files
 from pages.report import repeats
@@ -144,13 +146,18 @@ def test_published_numbers_are_called_what_they_are() -> None:
     assert "not the number above" in report_words.price(finer)
 
 
-def test_pairs_that_were_not_tested_are_neither_drawn_nor_counted() -> None:
+def test_pairs_that_were_not_tested_are_grey_without_an_arrow_and_not_counted() -> None:
     data = load_dataset("asia", n=20_000)
     seeds = (run("priv_pc", data, seed=s, epsilon=1.0) for s in range(10))
     result = next(r for r in seeds if r.untested)
-    drawn = {frozenset((k.a, k.b)) for k in report.links(data, result)}
     waiting = {frozenset((data.names[i], data.names[j])) for i, j in result.untested}
-    assert not drawn & waiting
+    drawn = {frozenset((k.a, k.b)): k for k in report.links(data, result)}
+    assert {pair for pair, k in drawn.items() if k.kind is EdgeClass.UNTESTED} == waiting
+    assert not any(drawn[pair].arrow for pair in waiting)
+    counts = result.counts
+    assert counts is not None
+    said = f"{counts.found} of 8 known links were found and {counts.invented} invented"
+    assert said in report_words.headline(data, result)
     assert any(
         "had not been tested to the end" in line for line in report_words.limits(data, result)
     )
@@ -193,3 +200,39 @@ def test_own_data_on_the_page(open_app: Callable[..., AppTest]) -> None:
     assert found.count("<img alt=") == 1
     assert "seed" not in app.query_params
     assert spent() == before
+
+
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        ("pc", {}),
+        ("priv_pc", {"epsilon": 100.0}),
+        ("priv_pc", {"guarantee": "published"}),
+        ("curate_pc", {"guarantee": "published", "epsilon": 20.0}),
+    ],
+)
+def test_a_promise_that_protects_nobody_is_red_and_says_so(
+    key: str, values: dict[str, object]
+) -> None:
+    data = load_dataset("cancer", n=2000)
+    result = run(key, data, **values)
+    shown = Shown(Settings(algorithm=key, params=filled(key, values)), data, result)
+    for theme, red in (("light", "#a8321f"), ("dark", "#ff9580")):
+        drawn = report.pictures(shown, None, theme)
+        part = report.body(shown, None, drawn, theme, inline=True).split('class="price">')[1]
+        part = part.split("</p>")[0]
+        assert f"color:{red}" in part
+        assert "No promise" in part
+        assert "protects nobody" in part
+    kept = run("priv_pc", data, epsilon=1.0)
+    assert "nobody" not in report_words.price(kept)
+
+
+def test_the_curve_says_what_is_lost_without_noise() -> None:
+    data = load_dataset("asia", n=20_000)
+    result = run("priv_pc", data)
+    found = report.levels(8, price_steps(data, "priv_pc", result.params))
+    assert found == [
+        (8.0, "All 8 known links\nThe best test (G²), no noise"),
+        (5.0, "The form of it whose one-record change is bounded, no noise"),
+    ]

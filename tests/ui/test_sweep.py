@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -141,6 +142,19 @@ def test_axes_and_target_are_honest(sweep_page: AppTest) -> None:
     shown = next(s for s in sweep_page.segmented_control if s.key == "sweep-y")
     shown.set_value("CI tests").run()
     assert not sweep_page.exception
+
+
+def test_what_is_lost_without_noise_has_lines_of_its_own(sweep_page: AppTest) -> None:
+    """The best test, and each method's own form of its test, both without noise."""
+    levels = {
+        trace["name"]: set(trace["y"])
+        for trace in json.loads(sweep_page.get("plotly_chart")[0].proto.spec)["data"]
+        if "no noise" in trace["name"]
+    }
+    assert levels["The best test (G²), no noise"] == {1.0}
+    bounded = levels["The form of it whose one-record change is bounded, no noise"]
+    assert {round(v, 3) for v in bounded} == {0.769}
+    assert any("Marginal PC" in name for name in levels)
 
 
 def test_arrows_stand_beside_links(sweep_page: AppTest) -> None:
