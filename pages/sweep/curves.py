@@ -195,7 +195,7 @@ def target_view(table: pd.DataFrame, x: str, y: str) -> None:
         st.caption("There is no truth, so there is no F1 to aim at.")
         return
     target = st.slider("Target F1", 0.0, 1.0, 0.75, 0.01, key="sweep-target")
-    found = analysis.smallest_epsilon(table, target, Y[score], x=X[x])
+    found = analysis.smallest_epsilons(table, target, Y[score], x=X[x])
     rows = pd.DataFrame(
         {
             "Algorithm": [ALGORITHMS[k].title for k in found["algorithm"]],
