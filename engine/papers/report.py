@@ -162,8 +162,13 @@ def mean_scores(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def _markdown(table: pd.DataFrame) -> str:
-    cells = table.astype(object).map(_cell)
-    return str(cells.to_markdown(index=False, disable_numparse=True))
+    """A table in Markdown, its columns as wide as their longest entry."""
+    rows = [list(map(str, table.columns)), *table.astype(object).map(_cell).values.tolist()]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [[c.ljust(w) for c, w in zip(row, widths, strict=True)] for row in rows]
+    rule = "|" + "|".join(":" + "-" * (w + 1) for w in widths) + "|"
+    head, *body = (f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join((head, rule, *body))
 
 
 def _cell(value: Any) -> str:

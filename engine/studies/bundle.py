@@ -40,7 +40,7 @@ ledger.json    every charge to the privacy budget, and the guarantee
 {script}
 """
 
-_METRICS = """metrics.json   scores against the true graph, all pairs in the graph counted as links;
+_METRICS = """metrics.json   scores against the true graph, every pair in the graph as a link;
                "tested": of the links tested to the end alone; "counts": what became of each pair"""
 
 _HEAD = '''"""{title}

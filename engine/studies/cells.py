@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import hashlib
 import json
@@ -29,22 +30,41 @@ Datasets = Dataset | str | Iterable[Dataset | str]
 Names = str | Iterable[str]
 Seeds = int | Iterable[int]
 
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 _ENGINE = Path(__file__).resolve().parent.parent
+# What stands above the runner, so that no run reaches it (the layers in pyproject.toml).
+ABOVE_A_RUN = frozenset(
+    {"__main__", "cli", "papers", "teaching", "studies", "release", "audit", "serialise"}
+)
 
 
 @cache
 def engine_version() -> str:
-    """The release and a digest of the source that computes a cell: "0.1.0+1f3a9c2e".
+    """The release and a digest of the code that computes a cell: "0.1.0+1f3a9c2e".
 
-    Any edit to the engine (studies and the command line apart) makes a new version, so a store
-    never mixes results of different code.
+    A store never mixes results of different code, and comments, docstrings, blank lines and the
+    breaking of lines make no difference.
     """
+    return f"{__version__}+{code_digest(_ENGINE)}"
+
+
+def code_digest(package: Path) -> str:
+    """Eight digits of what the modules of a package say that a run can reach."""
     digest = hashlib.sha256()
-    for path in sorted(_ENGINE.rglob("*.py")):
-        relative = path.relative_to(_ENGINE)
-        if relative.parts[0] not in {"studies", "cli", "__main__.py"}:
-            digest.update(str(relative).encode() + b"\0" + path.read_bytes())
-    return f"{__version__}+{digest.hexdigest()[:8]}"
+    for path in sorted(package.rglob("*.py")):
+        name = path.relative_to(package).with_suffix("")
+        if name.parts[0] not in ABOVE_A_RUN:
+            digest.update(f"{name.as_posix()}\0{_code(path.read_bytes())}\0".encode())
+    return digest.hexdigest()[:8]
+
+
+def _code(source: bytes) -> str:
+    """The source's syntax tree without its docstrings."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    return ast.dump(tree)
 
 
 @dataclass(frozen=True)

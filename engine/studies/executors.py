@@ -3,6 +3,9 @@
 Workers keep the datasets they have met, and with them every table and score counted so far. A slot
 therefore stays with one dataset as long as it has cells, and small cells travel in batches of less
 than 50 ms.
+
+Loky starts its processes without the program's main module. The standard library's would import it
+again: a script without ``if __name__ == "__main__"``, or one from standard input, would not run.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Hypergeometric draws, many at a time, in compiled code.
 
 numpy draws the same way (urn for small samples, else Stadlober's 1989 ratio of uniforms HRUA), but
-its calls cost more than most draws here.
+its calls cost more than most draws here. So compiled code calls the generator's own function for
+a uniform number, by its address: that call is the one thing numba has no word for, and is written
+in its compiler's language (llvmlite, which numba brings and pins).
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def test_directions_are_the_outputs_that_move_and_their_discriminant() -> None:
     """Two outputs move by 1 and 3 standard deviations, a third not at all."""
     rng = np.random.default_rng(0)
     a = rng.normal(size=(4_000, 3))
-    b = [*rng.normal(size=(4000, 3)), 1.0, 3.0, 0.0]
+    b = rng.normal(size=(4_000, 3)) + np.array([1.0, 3.0, 0.0])
     a[:, 2] = b[:, 2] = 7.0
     found = directions(a, b)
     assert [d.tolist() for d in found[:2]] == [[0, 1, 0], [1, 0, 0]]

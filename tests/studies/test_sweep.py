@@ -297,3 +297,28 @@ def test_a_refusal_inside_a_run_names_the_cell(datasets: list[Dataset]) -> None:
     for executor in ("serial", "processes"):
         with pytest.raises(InputError, match="pc on mine"):
             list(sweep(no_truth, "pc", {"statistic": "oracle"}, 1, executor=executor, workers=1))
+
+
+UNGUARDED = """
+from engine import load_dataset, sweep
+data = load_dataset("cancer", n=500)
+print(len(list(sweep(data, "priv_pc", {"epsilon": [1, 2]}, 2, executor="processes", workers=2))))
+"""
+
+
+@pytest.mark.parametrize("how", ["file", "standard input"])
+def test_a_script_needs_no_guard_to_use_processes(how: str, tmp_path: Path) -> None:
+    """Where worker processes import the program's main module again, this ends in an error."""
+    (tmp_path / "mine.py").write_text(UNGUARDED)
+    arguments, said = (["mine.py"], None) if how == "file" else (["-"], UNGUARDED)
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        input=said,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.stdout.split() == ["4"], done.stderr
