@@ -120,7 +120,7 @@ def _curve_chart(
         lines,
         Axis(X_TITLES[x], log=True, ends=(low / pad, high * pad)),
         Axis(y, ends=(0, 1.04) if y in SHARES else None, log=y == "Seconds"),
-        height=430,
+        height=430 + 25 * len(levels),
         here=place,
     )
     show.figure(figure, key="sweep-curves", alt=f"{y} against ε, one line an algorithm")
