@@ -1,7 +1,8 @@
 """Utility at equal total budget: ``python -m benchmarks.utility``.
 
 One table, dataset by epsilon. Each cell holds skeleton F1 / directed F1 with standard errors,
-SHD against the CPDAG of the true DAG, and seconds a run, mean over noise draws and samples: of
+SHD against the CPDAG of the true DAG, seconds a run, and how many links are invented a run where
+nothing is (independent columns of the same levels and rows), mean over noise draws and samples: of
 non-private G2 PC, of every private algorithm, and of peers' synthetic tables followed by G2 PC
 (benchmarks.peers): "rep" for the same neighbours as ours, one replaced record, "add" at the same
 epsilon for their own, one added or removed record, which promises less.
@@ -25,9 +26,9 @@ from engine import ALGORITHMS, InputError, load_dataset, run
 from engine.data.dataset import Dataset
 from engine.privacy.accounting import Guarantee
 from engine.runner import RunResult
+from engine.studies.null import Shape
 
 DELTA = 1e-6
-OURS = ("marginal_pc", "gram_notears")
 SMALL = ("cancer", "earthquake", "survey", "asia", "sachs")
 REPLACED, ADDED = "rep", "add"
 Run = tuple[RunResult, float]  # and its seconds
@@ -46,7 +47,7 @@ def columns() -> list[tuple[str, str]]:
         if algorithm.private and "guarantee" in specs:
             choices = specs["guarantee"].choices
             found += [(key, g) for g in choices if g == "strict" or "statistic" in specs]
-    return sorted(found, key=lambda c: (c[0] not in OURS, c))
+    return sorted(found, key=lambda c: (not ALGORITHMS[c[0]].ours, c))
 
 
 def strict(key: str, data: Dataset, epsilon: float, seed: int) -> RunResult:
@@ -124,17 +125,25 @@ def summary(runs: list[Run | None]) -> str:
 def cell(key: str, kind: str, samples: list[Dataset], epsilon: float, draws: int) -> str:
     """Summary over draws and samples; a dash where it cannot be run."""
     runs: list[Run | None] = []
+
+    def one(data: Dataset, seed: int) -> Run | None:
+        if kind in (REPLACED, ADDED):
+            return peer(kind, key, data, epsilon, seed)
+        return timed(kind, key, data, epsilon, seed)
+
     try:
         for s, data in enumerate(samples):
-            for draw in range(draws):
-                seed = 1000 * s + draw
-                if kind in (REPLACED, ADDED):
-                    runs.append(peer(kind, key, data, epsilon, seed))
-                else:
-                    runs.append(timed(kind, key, data, epsilon, seed))
+            runs += [one(data, 1000 * s + draw) for draw in range(draws)]
+        nothing = [one(Shape.of(samples[0]).empty(draw), draw) for draw in range(draws)]
     except InputError:
         return "-"
-    return summary(runs)
+    return summary(runs) + of_nothing(nothing)
+
+
+def of_nothing(runs: list[Run | None]) -> str:
+    """Mean number of links of runs on columns that depend on nothing."""
+    links = [len(run[0].skeleton) for run in runs if run is not None]
+    return f", null {sum(links) / len(links):.1f}" if links else ""
 
 
 def plain(samples: list[Dataset]) -> str:
@@ -144,7 +153,9 @@ def plain(samples: list[Dataset]) -> str:
         start = time.perf_counter()
         result = run("pc", data, statistic="g2", trace=False)
         runs.append((result, time.perf_counter() - start))
-    return summary(runs)
+    empty = [Shape.of(samples[0]).empty(draw) for draw in range(len(samples))]
+    nothing = [run("pc", data, statistic="g2", trace=False) for data in empty]
+    return summary(runs) + of_nothing([(result, 0.0) for result in nothing])
 
 
 def main() -> None:

@@ -6,9 +6,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import erfc
 
 from engine.algorithm import Algorithm, Outcome
 from engine.data.dataset import Dataset
+from engine.graphs.cpdag import Adjacency
 from engine.params import again, param
 from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import HAIR, STRICT, STRICT_PRESETS, PrivateBudget
@@ -22,6 +24,7 @@ from engine.score.learned import Learned, report
 from engine.score.optimiser import Solution, solve_with_trace
 from engine.score.parameters import CovarianceParameters
 from engine.session import Session
+from engine.statistics.multiplicity import step_up
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +56,8 @@ class GramParameters(PrivateBudget, CovarianceParameters):
         high=10.0,
         title="Caution",
         help="How many standard deviations of the known noise are added to the penalty and to the "
-        "edge threshold. 0 ignores the noise.",
+        "edge threshold. 0 adds nothing. Where the threshold is 'auto', columns are joined only if "
+        "their covariance is more than chance among all pairs, whatever the caution.",
     )
 
     def ball(self, data: Dataset) -> float:
@@ -66,14 +70,20 @@ class GramParameters(PrivateBudget, CovarianceParameters):
 
 # What of epsilon and delta the one-way tables of "ridit" and "frequency" get.
 TABLES_SHARE = 0.1
+TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """What was released: covariance (d, d) in the columns' units, and each entry's known noise."""
+    """What was released: covariance (d, d) in the columns' units, and each entry's known noise.
+
+    ``chance`` (d, d) is sqrt(2) standard deviations of an entry whose columns are independent: the
+    noise of the product and of both means, and sampling.
+    """
 
     covariance: Matrix
     noise: Matrix
+    chance: Matrix
 
 
 def release(data: Dataset, params: GramParameters, session: Session) -> Release:
@@ -97,7 +107,11 @@ def release(data: Dataset, params: GramParameters, session: Session) -> Release:
     )
     moments = packing.unpack(noisy)
     noise = packing.entry_noise(sigma) * np.outer(encoding.half, encoding.half)
-    return Release(_projected(covariance(moments, encoding), noise), noise)
+    found = _projected(covariance(moments, encoding), noise)
+    squares = (moments[0, 1:] / packing.constant) ** 2
+    of_noise = noise**2 * (1 + np.add.outer(squares, squares))
+    of_rows = np.outer(np.diag(found), np.diag(found)) / data.n
+    return Release(found, noise, np.sqrt(2 * (of_noise + of_rows)))
 
 
 def _encoding(
@@ -138,7 +152,24 @@ def fit(
     known = params.caution * released.noise
     penalty = params.penalties(data, released.covariance) + known
     solution = solve_with_trace(released.covariance, penalty, session, params.tolerance)
-    return solution, params.prune(solution.weights, released.covariance, data, known)
+    weights = solution.weights
+    if isinstance(params.threshold, str):
+        weights = np.where(seen(released), weights, 0.0)
+    return solution, params.prune(weights, released.covariance, data, known)
+
+
+def seen(released: Release) -> Adjacency:
+    """(d, d), symmetric: the pairs whose covariance is more than chance among all pairs.
+
+    A partial correlation alone does not do: where two columns hardly vary, what is left of them
+    beside the others is noise, and may correlate to any degree.
+    """
+    pairs = np.triu_indices(len(released.covariance), 1)
+    with np.errstate(over="ignore"):  # no chance at all: whatever is there is seen
+        p = erfc(np.abs(released.covariance[pairs]) / np.maximum(released.chance[pairs], TINY))
+    out = np.zeros(released.covariance.shape, dtype=bool)
+    out[pairs] = p <= step_up(p)
+    return out | out.T
 
 
 def ledger(data: Dataset, params: GramParameters) -> Ledger:
@@ -169,6 +200,7 @@ ALGORITHM = Algorithm(
     params=GramParameters,
     run=run,
     private=True,
+    ours=True,
     reference="ours",
     summary="Measures how all variables vary together once, with noise; NOTEARS then fits to "
     "that for free.",

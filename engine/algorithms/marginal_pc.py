@@ -15,7 +15,7 @@ and the measurements are in docs/marginal_pc.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -32,7 +32,9 @@ from engine.graphs.orientation import (
     collider_weights,
     orient,
 )
+from engine.marginals import confidence
 from engine.marginals.citest import NoisyTests
+from engine.marginals.contrasts import Array
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.levels import merged
 from engine.marginals.moments import (
@@ -62,7 +64,6 @@ LEAST_ODDS = 1.0
 SLACK = 0.1  # in favour of the edge: a test that can see nothing removes nothing
 FOREST = 1.0  # log odds in favour of the edges of the strongest spanning forest
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
-TRUST = 0.95  # an arrow's frequency over its share of the chains, on random networks
 SEPARATORS = 8  # candidate separators an edge may buy triples for
 VISIBLE = 0.0065  # noise of E[u_x u_y u_z] above which too few products are seen to be worth it
 
@@ -183,9 +184,12 @@ class Posterior(TestByTest):
     of independence: 1 under a conditioning set, ``odds`` without one, where most pairs are not
     adjacent. A test that can see nothing has a factor near 1 and removes nothing.
 
-    The edges of the maximum spanning forest of the marginal dependences (Chow and Liu 1968) have
-    prior odds e^FOREST better: a pair that is joined through others is weaker than each link of
-    the path, so the strongest links are edges, and a chance zero under some set must not
+    A pair whose dependence is no more than chance among all pairs (:meth:`NoisyTests.seen`) goes
+    whatever its factor: with nothing in the data, next to nothing is joined.
+
+    Of the others the edges of the maximum spanning forest of the marginal dependences (Chow and Liu
+    1968) have prior odds e^FOREST better: a pair that is joined through others is weaker than each
+    link of the path, so the strongest links are edges, and a chance zero under some set must not
     take them away.
     """
 
@@ -198,41 +202,48 @@ class Posterior(TestByTest):
         super().__init__()
         self._tests, self._session, self._threshold = tests, session, threshold
         self._odds = math.log(prior_odds(tests.d))
+        self._seen = tests.seen()
         self._forest: set[Pair] = set()
         self.lowest: dict[Pair, float] = {}  # least probability of dependence of each pair
 
     def begin_order(self, order: int, graph: Graph) -> None:
         """Find the forest among the edges there are: all pairs first, then what is joined."""
         if order < 2:
-            self._forest = strongest_forest(self._tests, graph)
+            self._forest = strongest_forest(self._tests, graph.matrix() & self._seen)
 
     def independent(self, q: Query) -> bool:
-        """Whether P(independent) > threshold."""
-        evidence = self._tests.test(*q).bayes + (SLACK if q.given else -self._odds)
-        evidence += FOREST if (q.x, q.y) in self._forest else 0.0
-        p = 1 / (1 + math.exp(min(max(evidence, -700.0), 700.0)))
+        """Whether the pair is not seen, or P(independent) > threshold."""
         pair = (q.x, q.y)
+        p = self._probability(q) if self._seen[pair] else 1.0
         self.lowest[pair] = min(self.lowest.get(pair, 1.0), 1 - p)
         decision = p > self._threshold
         if self._session is not None:
-            word = "independent" if decision else "dependent"
-            reason = compared(
-                "probability of independence, computed from the released tables,",
-                p,
-                self._threshold,
-            )
             self._session.emit(
-                "test", word, reason=reason, query=q, value=p, threshold=self._threshold
-            )
+                "test", "independent" if decision else "dependent", reason=self._reason(q, p),
+                query=q, value=p, threshold=self._threshold,
+            )  # fmt: skip
         return decision
 
+    def _probability(self, q: Query) -> float:
+        """P(independent)."""
+        evidence = self._tests.test(*q).bayes + (SLACK if q.given else -self._odds)
+        evidence += FOREST if (q.x, q.y) in self._forest else 0.0
+        return 1 / (1 + math.exp(min(max(evidence, -700.0), 700.0)))
 
-def strongest_forest(tests: NoisyTests, graph: Graph) -> set[Pair]:
-    """The maximum spanning forest of the graph's edges by their marginal dependence."""
+    def _reason(self, q: Query, p: float) -> str:
+        """In words, for the trace."""
+        if not self._seen[q.x, q.y]:
+            return "what the released tables show of the two is no more than chance among all pairs"
+        said = "probability of independence, computed from the released tables,"
+        return compared(said, p, self._threshold)
+
+
+def strongest_forest(tests: NoisyTests, edges: Adjacency) -> set[Pair]:
+    """The maximum spanning forest of the edges i < j by their marginal dependence."""
     from scipy.sparse import csr_array  # slow to load, and only this needs it
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    joined = np.triu(graph.matrix(), 1)
+    joined = np.triu(edges, 1)
     bayes = np.where(joined, np.maximum(tests.marginal_bayes, -1.0), 0.0)
     # csgraph takes the least sum, and an entry of 0 for no edge.
     lengths = np.where(joined, bayes.max(initial=0.0) + 1 - bayes, 0.0)
@@ -332,10 +343,10 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
     if params.orientation == STRONGEST and outcome.status == "complete":
         found = directions(outcome.cpdag | outcome.cpdag.T, tests, params.order_limit(data))
         outcome = replace(outcome, cpdag=found.cpdag)
-        arrows = {(i, j): TRUST * float(found.arrows[i, j]) for i, j in _linked(outcome.cpdag)}
+        arrows = arrow_frequencies(found.arrows, _linked(outcome.cpdag), tests.moments)
     edges = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
     diagnostics = MarginalDiagnostics(
-        edge_confidence={p: rule.lowest.get(p, 1.0) for p in edges},
+        edge_confidence={p: confidence.of_link(rule.lowest.get(p, 1.0)) for p in edges},
         arrow_confidence=arrows,
         released_tables=tuple(tests.moments.released()),
     )
@@ -345,6 +356,18 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
 def _linked(cpdag: Adjacency) -> list[Pair]:
     """Adjacent columns, each pair in both orders."""
     return [(i, j) for i, j in np.argwhere(cpdag | cpdag.T).tolist()]
+
+
+def arrow_frequencies(shares: Array, linked: Iterable[Pair], moments: Moments) -> dict[Pair, float]:
+    """How often the arrow of each pair (i, j), given in both orders, is right if the link is."""
+    found: dict[Pair, float] = {}
+    for i, j in linked:
+        # A correlation of binary columns of even levels is twice the covariance of contrasts.
+        visible = math.sqrt(4 * moments.variance(i, j) + 1 / moments.n)
+        found[i, j], found[j, i] = confidence.of_arrows(
+            float(shares[i, j]), float(shares[j, i]), visible, moments.d
+        )
+    return found
 
 
 def directions(skeleton: Adjacency, tests: NoisyTests, largest: int) -> Orientation:
@@ -368,10 +391,11 @@ ALGORITHM = Algorithm(
     params=MarginalPCParameters,
     run=run,
     private=True,
+    ours=True,
     reference="This project, docs/marginal_pc.md",
     summary="Counts a few well-chosen groups of variables once, with noise, and answers all "
     "questions from those counts for free.",
     ledger=ledger,
-    no_parent="tests noisy tables with a statistic of its own",
+    parent=None,  # tests noisy tables with a statistic of its own
     presets=STRICT_PRESETS,
 )

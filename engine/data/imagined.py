@@ -81,3 +81,20 @@ def _cause(levels: int, rng: np.random.Generator) -> NDArray[np.float64]:
         return rng.dirichlet(np.full(levels, 2.0), 1)
     rare = rng.uniform(0.01, 0.1)
     return np.concatenate([[1 - rare], rare * rng.dirichlet(np.ones(levels - 1))])[None]
+
+
+def independent(
+    cardinalities: Sequence[int], rows: int, margins: Sequence[float], rng: np.random.Generator
+) -> NDArray[np.uint8]:
+    """(rows, d) codes of columns that depend on nothing.
+
+    ``margins`` in turn are the shares of a column's rows that are not at its first level; its other
+    levels have equal parts of them.
+    """
+    out = np.zeros((rows, len(cardinalities)), dtype=np.uint8, order="F")
+    for i, r in enumerate(cardinalities):
+        if r > 1:
+            others = np.full(r - 1, margins[i % len(margins)] / (r - 1))
+            steps = np.cumsum(np.concatenate([[1 - others.sum()], others]))[:-1]
+            out[:, i] = np.searchsorted(steps, rng.random(rows), side="right")
+    return out

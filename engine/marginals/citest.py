@@ -24,6 +24,7 @@ from scipy.special import gammaincc
 
 from engine.marginals.contrasts import Array, Check, helmert
 from engine.marginals.moments import Moments
+from engine.statistics.multiplicity import step_up
 
 Block = tuple[int, ...]
 Design = tuple[Array, Array]  # features (cells, f) and probability (cells,) of the cells of S
@@ -352,6 +353,13 @@ class NoisyTests:
     def marginal_bayes(self) -> Array:
         """(d, d): log Bayes factor of dependence of each pair i < j without a set."""
         out: Array = self._marginal[3]
+        return out
+
+    def seen(self) -> NDArray[np.bool_]:
+        """(d, d): the pairs i < j whose dependence is more than chance among all pairs."""
+        asked = np.triu(np.ones((self.d, self.d), dtype=bool), 1)
+        p = self._marginal[0]
+        out: NDArray[np.bool_] = asked & (p <= step_up(p[asked]))
         return out
 
     def test(self, x: int, y: int, given: Block = ()) -> Verdict:

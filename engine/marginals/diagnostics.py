@@ -10,11 +10,12 @@ from engine.algorithm import Diagnostics
 
 @dataclass(frozen=True, kw_only=True)
 class MarginalDiagnostics(Diagnostics):
-    """``edge_confidence``: columns (i, j), i < j -> the least probability of dependence found.
+    """``edge_confidence``: columns (i, j), i < j -> how often such a link is real.
 
-    ``arrow_confidence``: columns (i, j) -> the probability of an arrow from i to j, for every edge
-    in both directions, if the link is real; what is missing of their sum to 1 is the probability
-    of neither. Empty where the directions were voted.
+    ``arrow_confidence``: columns (i, j) -> how often there is an arrow from i to j, for every edge
+    in both directions, if the link is real; what is missing of their sum to 1 is how often there is
+    neither. Empty where the directions were voted. Both are frequencies on random networks
+    (:mod:`engine.marginals.confidence`).
     ``released_tables`` names the columns of each table that was released.
     """
 

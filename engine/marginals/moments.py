@@ -56,17 +56,25 @@ class Moments:
         return len(self.cardinalities)
 
     def _settle_margin(self, i: int) -> None:
-        """Make the margin a distribution, and the diagonal block what follows from it."""
+        """Make the diagonal block what follows from the margin.
+
+        The margin stays as it was released, also where a rare level's share is below 0: a product
+        of margins has the mean and the noise that a test takes it to have only if neither is moved.
+        """
         r, at = self.cardinalities[i], self.at[i]
-        p = np.maximum(self.margin(i), math.sqrt(self.noise_one[i]) / 2 + 1e-9)
-        p /= p.sum()
-        self.one[at] = helmert(r).T @ p
-        self.two[np.ix_(at, at)] = helmert(r).T @ (p[:, None] * helmert(r))
+        self.two[np.ix_(at, at)] = helmert(r).T @ (self.margin(i)[:, None] * helmert(r))
 
     def margin(self, i: int) -> Array:
-        """The variable's distribution over its levels."""
+        """The variable's distribution over its levels: what was released, with no share below 0."""
         r = self.cardinalities[i]
-        return 1 / r + helmert(r) @ self.one[self.at[i]]
+        p = np.maximum(1 / r + helmert(r) @ self.one[self.at[i]], 0.0)
+        shares: Array = p / p.sum()
+        return shares
+
+    def means(self) -> Array:
+        """(D,): the contrasts' means under :meth:`margin`."""
+        parts = [helmert(r).T @ self.margin(i) for i, r in enumerate(self.cardinalities)]
+        return np.concatenate(parts)
 
     def block(self, i: int, j: int) -> Array:
         """The pair's tensor, axes (i, j)."""

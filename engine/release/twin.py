@@ -85,11 +85,12 @@ def consistent_dag(release: Release) -> nx.DiGraph:
 def _chances(moments: Moments, node: int, parents: list[int], codes: np.ndarray) -> Array:
     """(rows, levels): each row's probabilities of the node's levels given its parents' codes."""
     levels, mine = moments.cardinalities[node], moments.at[node]
-    expected = np.tile(moments.one[mine], (len(codes), 1))
+    means = moments.means()
+    expected = np.tile(means[mine], (len(codes), 1))
     if parents:
         theirs = np.concatenate([moments.at[p] for p in parents])
-        mean = moments.one[theirs]
-        cross = moments.two[np.ix_(theirs, mine)] - np.outer(mean, moments.one[mine])
+        mean = means[theirs]
+        cross = moments.two[np.ix_(theirs, mine)] - np.outer(mean, means[mine])
         spread = moments.two[np.ix_(theirs, theirs)] - np.outer(mean, mean)
         noise = float(max(moments.noise_one.max(), moments.noise_two.max()))
         ridge = (1e-9 + noise**0.5) * np.eye(len(theirs))

@@ -11,6 +11,7 @@ from engine import InputError
 from engine.data.networks import NETWORKS
 from engine.errors import brief
 from engine.params import Parameters
+from engine.registry import declared
 from pages.shell import address
 from pages.shell import words as text
 from pages.shell.address import arrived
@@ -27,7 +28,6 @@ from pages.sweep.state import (
     EXAMPLE,
     Wanted,
     check,
-    declared,
     epsilon_list,
     epsilon_range,
 )

@@ -197,3 +197,52 @@ def test_audit_never_finds_more_than_was_charged(monkeypatch):
 def test_audit_catches_too_little_noise(monkeypatch):
     """Fails to catch it with probability below 1e-3: the true bound there is above 1.3."""
     assert audit(1.0, monkeypatch, under_noised) > 1.0
+
+
+# Rare columns, and nothing to find ------------------------------------------------------------
+
+
+def rare(n: int, d: int = 6, share: float = 0.004) -> Store:
+    """Independent columns of two levels, one of them rare."""
+    rng = np.random.default_rng(11)
+    return store_of(dataset((rng.random((n, d)) < share).astype(int), (2,) * d))
+
+
+def test_a_rare_columns_margin_is_not_moved():
+    """The mean of 300 releases, whose noise is larger than the rare level's share.
+
+    It lies within four standard errors of the truth but with probability 4e-4 for six columns; a
+    floor at half a deviation of the noise moves it by eight.
+    """
+    store, found = rare(20_000), []
+    for seed in range(300):
+        owner = session(0.1, seed)
+        moments = released.release_pairs(owner, store, owner.ledger.limit)
+        found.append(moments.one)
+    exact, _ = released.gram(store.rows)
+    error = math.sqrt(moments.noise_one[0] / len(found))
+    assert math.sqrt(moments.noise_one[0]) > 0.004
+    assert np.abs(np.mean(found, axis=0) - exact / store.n).max() < 4 * error
+
+
+@pytest.mark.parametrize(("epsilon", "share"), [(0.1, 0.004), (1.0, 0.02), (10.0, 0.02)])
+def test_rare_columns_are_not_joined_by_their_margins(epsilon, share):
+    """At alpha = .05 at most .08 of 1,500 tests reject: with true size .05 but for 1e-6."""
+    rejected = tests = 0
+    for seed in range(100):
+        owner = session(epsilon, seed)
+        rng = np.random.default_rng(seed)
+        store = store_of(dataset((rng.random((5_000, 6)) < share).astype(int), (2,) * 6))
+        moments = released.release_pairs(owner, store, owner.ledger.limit)
+        p = NoisyTests(moments)._marginal[0][np.triu_indices(6, 1)]
+        rejected, tests = rejected + int(np.sum(p < 0.05)), tests + p.size
+    assert tests == 1500
+    assert rejected / tests <= 0.08
+
+
+def test_a_link_that_is_not_seen_goes_with_its_reason():
+    store_less = np.random.default_rng(4).integers(0, 2, (2_000, 5))
+    result = run("marginal_pc", dataset(store_less, (2,) * 5), epsilon=0.1, seed=0)
+    assert not result.skeleton
+    reasons = {step.reason for step in result.steps if step.kind == "test"}
+    assert any("no more than chance among all pairs" in reason for reason in reasons)

@@ -1,0 +1,197 @@
+"""Are confidences frequencies? ``python -m benchmarks.calibration [--fit]``.
+
+Marginal PC on random networks (benchmarks.random_networks): of the links it finds with a confidence
+in a range, the share that is real; of the arrows it draws on real links, the share that the true
+CPDAG has. Answers are kept in benchmarks/results/calibration.json, and docs/marginal_pc.md states
+them. ``--fit`` prints the constants of engine/marginals/confidence.py from other networks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Iterable, Iterator
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from benchmarks.random_networks import random_dataset
+from benchmarks.written import put
+from engine import run
+from engine.graphs.metrics import truth_cpdag
+from engine.marginals import confidence
+from engine.marginals.diagnostics import MarginalDiagnostics
+
+KEPT = Path(__file__).parent / "results" / "calibration.json"
+DOC, MARK = (
+    Path(__file__).resolve().parent.parent / "docs" / "marginal_pc.md",
+    "benchmarks.calibration",
+)
+SIZES = (5, 8, 12, 20)  # nodes
+DENSITY, DENSITIES = (1.2,), (0.8, 1.2, 1.6)  # edges a node: where it is shown, and fitted
+ROWS, EPSILONS = (3_000, 20_000, 100_000), (0.1, 1.0)
+FITTED, FRESH = 20_000, 30_000  # seeds of the first network
+BINS = 10
+FEWEST = 50  # links in a range that is judged
+
+Array = NDArray[np.float64]
+
+
+class Claim(NamedTuple):
+    """A link found: its confidence, both arrows', whether it and which arrow is real and drawn.
+
+    ``mark`` and ``drawn`` are 1 for i -> j, -1 for j -> i, 0 for neither.
+    """
+
+    rows: int
+    epsilon: float
+    link: float
+    there: float
+    back: float
+    real: bool
+    mark: int
+    drawn: int
+
+
+def claims(
+    networks: Iterable[int], first: int, densities: tuple[float, ...] = DENSITY
+) -> Iterator[Claim]:
+    """Every link found on these of the networks that are counted from seed ``first`` on."""
+    for k, n in product(networks, ROWS):
+        d, density = SIZES[k % len(SIZES)], densities[k // len(SIZES) % len(densities)]
+        data = random_dataset(d, round(density * d), first + k, n)
+        assert data.truth is not None
+        true = truth_cpdag(data.truth, data.names).astype(int)
+        for epsilon in EPSILONS:
+            result = run("marginal_pc", data, epsilon=epsilon, delta=1e-6, seed=k, trace=False)
+            found, drawn = result.diagnostics, result.matrix.astype(int)
+            assert isinstance(found, MarginalDiagnostics)
+            for (i, j), p in found.edge_confidence.items():
+                arrows = found.arrow_confidence[i, j], found.arrow_confidence[j, i]
+                mark = int(true[i, j] - true[j, i])
+                yield Claim(
+                    n, epsilon, p, *arrows, bool(true[i, j] or true[j, i]), mark,
+                    int(drawn[i, j] - drawn[j, i]),
+                )  # fmt: skip
+
+
+def links(found: list[Claim]) -> list[tuple[float, bool]]:
+    """(confidence, real) of every link."""
+    return [(c.link, c.real) for c in found]
+
+
+def arrows(found: list[Claim]) -> list[tuple[float, bool]]:
+    """(confidence, right) of every arrow drawn on a real link."""
+    drawn = [c for c in found if c.real and c.drawn]
+    return [(c.there if c.drawn > 0 else c.back, c.mark == c.drawn) for c in drawn]
+
+
+def reliability(said: list[tuple[float, bool]]) -> list[dict[str, float]]:
+    """For every range of a tenth: how many, their mean confidence, and the share that is right."""
+    told = np.array(said, dtype=float).reshape(-1, 2)
+    place = np.minimum((told[:, 0] * BINS).astype(int), BINS - 1)
+    out = []
+    for b in range(BINS):
+        some = told[place == b]
+        if len(some):
+            told_mean, right = some.mean(axis=0).tolist()
+            out.append({"from": b / BINS, "count": len(some), "told": told_mean, "right": right})
+    return out
+
+
+def table(cells: list[dict[str, Any]]) -> str:
+    """The ranges of more than FEWEST links or arrows."""
+    lines = ["| | rows | ε | told / right (number) |", "|---|---|---|---|"]
+    for cell in cells:
+        some = [r for r in cell["ranges"] if r["count"] > FEWEST]
+        said = ", ".join(f"{r['told']:.2f} / {r['right']:.2f} ({r['count']})" for r in some)
+        lines.append(f"| {cell['what']} | {cell['rows']:,} | {cell['epsilon']:g} | {said} |")
+    return "\n".join(lines)
+
+
+class Share(float):
+    """A share of the chains that knows what else its frequency is read off."""
+
+    asked: tuple[float, float, float, int]
+
+
+def shares(*asked: float) -> tuple[Share, Share]:
+    """In the place of confidence.of_arrows: the shares themselves."""
+    out = Share(asked[0]), Share(asked[1])
+    for share in out:
+        share.asked = (asked[0], asked[1], asked[2], int(asked[3]))
+    return out
+
+
+def fit(count: int) -> None:
+    """Print the constants, from posteriors and shares as they are."""
+    with mock.patch.multiple(confidence, of_link=float, of_arrows=shares):
+        found = list(claims(range(count), FITTED, DENSITIES))
+    for low, high in pairwise(confidence.POSTERIOR[1:]):
+        some = [(c.link, c.real) for c in found if low <= c.link <= high]
+        if some:
+            mean, right = np.mean(some, axis=0)
+            print(f"posterior {mean:.4f}: real {right:.3f} of {len(some)}")
+    print(arrow_constants([c for c in found if c.real]))
+
+
+START = {
+    "SLOPE": 0.7, "SLOPE_BY_NOISE": 0.0, "SLOPE_BY_COLUMNS": 0.0, "NEITHER": 0.0,
+    "NEITHER_BY_NOISE": 0.0, "NEITHER_BY_COLUMNS": 0.0, "LEAST_SHARE": -4.0,
+}  # fmt: skip
+
+
+def arrow_constants(real: list[Claim]) -> dict[str, float]:
+    """Maximum likelihood of the marks of real links."""
+
+    def named(constants: Array) -> dict[str, float]:
+        said = dict(zip(START, constants.tolist(), strict=True))
+        return said | {"LEAST_SHARE": math.exp(said["LEAST_SHARE"])}
+
+    def loss(constants: Array) -> float:
+        total = 0.0
+        with mock.patch.dict(vars(confidence), named(constants)):
+            for claim in real:
+                assert isinstance(claim.there, Share)
+                there, back = confidence.of_arrows(*claim.there.asked)
+                told = {1: there, -1: back, 0: 1 - there - back}[claim.mark]
+                total -= math.log(max(told, 1e-12))
+        return total / len(real)
+
+    best = minimize(loss, list(START.values()), method="Nelder-Mead", options={"maxiter": 1000})
+    return named(best.x)
+
+
+def main() -> None:
+    """Run the fresh networks, keep and print the answers; or print the constants."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--networks", type=int, default=100)
+    parser.add_argument("--fit", action="store_true")
+    options = parser.parse_args()
+    if options.fit:
+        return fit(options.networks)
+    found: list[Claim] = []
+    for k in range(options.networks):
+        found += claims([k], FRESH)
+        cells = list(ranges(found))
+        kept = {"networks": k + 1, "cells": cells}
+        KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    put(DOC, MARK, table(cells))
+
+
+def ranges(found: list[Claim]) -> Iterator[dict[str, Any]]:
+    """Of links and of arrows, for every number of rows and epsilon."""
+    for n, epsilon in product(ROWS, EPSILONS):
+        some = [c for c in found if (c.rows, c.epsilon) == (n, epsilon)]
+        for what, said in (("links", links(some)), ("arrows", arrows(some))):
+            yield {"what": what, "rows": n, "epsilon": epsilon, "ranges": reliability(said)}
+
+
+if __name__ == "__main__":
+    main()

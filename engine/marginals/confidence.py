@@ -1,0 +1,46 @@
+"""What a run's own evidence is worth: frequencies of links and arrows on random networks.
+
+A posterior probability rests on approximations, and a link is asked about many times: the least of
+many numbers is too small, and sets that see nothing leave it too large. So what is told is how
+often links and arrows with such evidence were real on random networks (benchmarks/calibration.py
+fits the constants and shows what they are worth on networks that they were not fitted on). The
+rules read released numbers and public facts alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Least posterior probability of dependence over a link's tests, and how often it was real.
+POSTERIOR = (0.0, 0.5, 0.63, 0.69, 0.75, 0.83, 0.88, 0.92, 0.95, 0.97, 0.99, 0.9996, 1.0)
+FREQUENCY = (0.0, 0.44, 0.47, 0.56, 0.62, 0.75, 0.77, 0.87, 0.89, 0.935, 0.97, 0.98, 0.998)
+
+# Of the three marks of a real link, log odds of each are SLOPE log(share + e^-3.2): the shares of
+# the chains, flatter where little is seen, and less so in wide graphs.
+LEAST_SHARE = math.exp(-3.228)
+SLOPE, SLOPE_BY_NOISE, SLOPE_BY_COLUMNS = 0.726, -0.253, 0.128
+NEITHER, NEITHER_BY_NOISE, NEITHER_BY_COLUMNS = 0.279, 0.163, -0.948  # for no arrow
+VISIBLE, COLUMNS = 0.01, 12  # where both effects are 0
+
+
+def of_link(posterior: float) -> float:
+    """Frequency of a link whose least posterior probability of dependence this is."""
+    return float(np.interp(posterior, POSTERIOR, FREQUENCY))
+
+
+def of_arrows(there: float, back: float, visible: float, d: int) -> tuple[float, float]:
+    """Frequencies of i -> j and j -> i for a real link, by their shares of the chains.
+
+    ``visible`` is the correlation that stands one standard deviation out of noise and sampling.
+    """
+    noise, columns = math.log(visible / VISIBLE), math.log(d / COLUMNS)
+    slope = SLOPE + SLOPE_BY_NOISE * noise + SLOPE_BY_COLUMNS * columns
+    shares: NDArray[np.float64] = np.array([there, back, max(0.0, 1.0 - there - back)])
+    odds = max(slope, 0.0) * np.log(shares + LEAST_SHARE)
+    odds[2] += NEITHER + NEITHER_BY_NOISE * noise + NEITHER_BY_COLUMNS * columns
+    told = np.exp(odds - odds.max())
+    told /= told.sum()
+    return float(told[0]), float(told[1])

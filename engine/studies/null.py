@@ -1,0 +1,117 @@
+"""What an algorithm invents where nothing is: links on independent columns of the same shape.
+
+From public facts alone: levels, the number of rows, the setting. No row of real data is read, so
+nothing is spent. The margins of real columns are not public: the simulated ones take turns at
+being even and being rare (:data:`MARGINS`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from engine.data.dataset import Dataset
+from engine.data.imagined import independent
+from engine.errors import InputError
+from engine.registry import algorithm
+from engine.runner import run
+from engine.studies.repeat import outcome_of
+
+MARGINS = (0.5, 0.3, 0.1, 0.02)  # share of a column's rows that is not at its first level
+DRAWS = 20
+_STREAM = int.from_bytes(b"null", "big")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Public facts of a table: each column's number of levels, the rows, and numeric bounds."""
+
+    cardinalities: tuple[int, ...]
+    rows: int
+    bounds: tuple[tuple[float, float], ...] | None = None
+
+    @staticmethod
+    def of(data: Dataset) -> Shape:
+        """The shape of a table; none of its rows is read."""
+        return Shape(data.cardinalities, data.n, data.bounds)
+
+    def empty(self, draw: int, margins: Sequence[float] = MARGINS) -> Dataset:
+        """The ``draw``-th simulated table, whose true graph has no link.
+
+        Columns that have bounds are normal about their middle, which lies four deviations from
+        either; others have levels, and ``margins`` in turn.
+        """
+        rng = np.random.default_rng(np.random.SeedSequence([_STREAM, draw]))
+        names = tuple(f"X{i}" for i in range(len(self.cardinalities)))
+        truth = nx.empty_graph(names, create_using=nx.DiGraph)
+        if self.bounds is not None:
+            low, high = np.array(self.bounds).T
+            values = rng.normal((low + high) / 2, (high - low) / 8, (self.rows, len(names)))
+            return Dataset.from_values(values, self.bounds, names, truth=truth, public=True)
+        codes = independent(self.cardinalities, self.rows, margins, rng)
+        levels = [tuple(map(str, range(r))) for r in self.cardinalities]
+        return Dataset.from_codes(codes, names, levels, name="nothing", truth=truth, public=True)
+
+
+@dataclass(frozen=True)
+class Invented:
+    """Links invented in each of some runs on columns that depend on nothing."""
+
+    counts: tuple[int, ...]
+
+    @property
+    def mean(self) -> float:
+        """Expected number of links a run."""
+        return fmean(self.counts)
+
+    @property
+    def error(self) -> float:
+        """Standard error of the mean; infinite for a single run."""
+        draws = len(self.counts)
+        return stdev(self.counts) / math.sqrt(draws) if draws > 1 else math.inf
+
+
+def invented(
+    key: str,
+    shape: Shape,
+    params: Mapping[str, Any],
+    *,
+    draws: int = DRAWS,
+    margins: Sequence[float] = MARGINS,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Invented | None:
+    """How many links a setting invents on data of this shape with nothing in them.
+
+    The same numbers for the same arguments. Of the draws that were made when ``cancelled`` says
+    so; None where there are none. Links that a run had no budget left to test are not counted.
+    Raises InputError where the algorithm does not take such data, or such parameters.
+    """
+    if draws < 1:
+        raise InputError("At least one table is needed.")
+    counts = tuple(_counts(key, shape, params, draws, margins, cancelled))
+    return Invented(counts) if counts else None
+
+
+def _counts(
+    key: str,
+    shape: Shape,
+    params: Mapping[str, Any],
+    draws: int,
+    margins: Sequence[float],
+    cancelled: Callable[[], bool],
+) -> Iterator[int]:
+    algorithm(key).params.build(dict(params))  # before the first table is drawn
+    for draw in range(draws):
+        if cancelled():
+            return
+        data = shape.empty(draw, margins)
+        result = run(key, data, seed=draw, trace=False, cancelled=cancelled, **params)
+        if result.status == "cancelled":
+            return
+        yield outcome_of(result).counts.invented
