@@ -62,10 +62,9 @@ class Algorithm:
     ledger: Callable[[Dataset, Any], Ledger] | None = None
     # What one published epsilon pays for, in words after "for"; None: there is no published form.
     epsilon_pays: str | None = None
-    # The key of the algorithm without privacy that this one becomes without noise, exactly.
+    # The key of the algorithm without privacy that this one becomes without noise, exactly; None
+    # where there is none.
     parent: str | None = None
-    # Where there is none: why.
-    no_parent: str = ""
     # Settings by name, laid over the defaults; the names are the same for all private algorithms.
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     # Facts about the data that it takes: this many columns (None: any), at least so many rows.
@@ -79,7 +78,3 @@ class Algorithm:
         """The guarantees a run can have; none without privacy."""
         declared = {spec.name: spec for spec in self.params.specs()}.get("guarantee")
         return declared.choices if declared is not None else ()
-
-    def takes(self, data: Dataset) -> bool:
-        """Whether data of this shape can be given to it."""
-        return (self.columns is None or data.d == self.columns) and data.n >= self.min_rows

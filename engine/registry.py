@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import cast
 
 from engine.algorithm import Algorithm
 from engine.errors import InputError, brief, did_you_mean
+from engine.params import Spec
 
 # Each is the key of an algorithm and the name of its module in engine.algorithms.
 _KEYS = (
@@ -51,6 +52,15 @@ def _imported(key: str) -> Algorithm:
 
 
 ALGORITHMS: Mapping[str, Algorithm] = _Registry()
+
+
+def declared(keys: Iterable[str]) -> dict[str, Spec]:
+    """Every parameter of the algorithms by name, the first declaration of each."""
+    specs: dict[str, Spec] = {}
+    for key in keys:
+        for spec in algorithm(key).params.specs():
+            specs.setdefault(spec.name, spec)
+    return specs
 
 
 def algorithm(key: str) -> Algorithm:

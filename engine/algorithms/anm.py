@@ -223,7 +223,7 @@ ALGORITHM = Algorithm(
     "fit leaves residuals that look independent.",
     ledger=ledger,
     epsilon_pays="each score (each part of an IQR)",
-    no_parent="the model without privacy is its own two scores, not an algorithm of this list",
+    parent=None,  # the model without privacy is its own two scores, not an algorithm of this list
     presets=PRESETS,
     columns=2,
     min_rows=MIN_ROWS,

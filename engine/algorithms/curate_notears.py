@@ -125,6 +125,6 @@ ALGORITHM = Algorithm(
     summary="As NOLEAKS, with a share of the budget that changes from step to step.",
     ledger=ledger,
     epsilon_pays=WHOLE_RUN,
-    no_parent="follows gradients by a plan fixed in advance; its limit is not NOTEARS' solver",
+    parent=None,  # follows gradients by a plan fixed in advance; its limit is not NOTEARS' solver
     presets=PRESETS,
 )

@@ -310,6 +310,6 @@ ALGORITHM = Algorithm(
     "weight the lots.",
     ledger=ledger,
     epsilon_pays="a round (one node at one order)",
-    no_parent="decides node by node and deletes by count, so its limit is not PC",
+    parent=None,  # decides node by node and deletes by count, so its limit is not PC
     presets=PRESETS,
 )

@@ -396,6 +396,6 @@ ALGORITHM = Algorithm(
     summary="Counts a few well-chosen groups of variables once, with noise, and answers all "
     "questions from those counts for free.",
     ledger=ledger,
-    no_parent="tests noisy tables with a statistic of its own",
+    parent=None,  # tests noisy tables with a statistic of its own
     presets=STRICT_PRESETS,
 )

@@ -23,11 +23,9 @@ from engine.audit.watching import (
     Answer,
     Array,
     Diverged,
-    Draw,
     WatchingDoors,
     bare,
     noise_faults,
-    repeated_noise,
 )
 from engine.data.dataset import Dataset
 from engine.params import Parameters
@@ -186,9 +184,3 @@ def _written(thing: Any) -> str:
     """Everything in it, to the last digit."""
     with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
         return repr(thing)
-
-
-def shared_noise(transcripts: Iterable[Transcript]) -> list[str]:
-    """A fault if runs whose epsilons are added up share noise: their difference has none."""
-    draws: list[Draw] = [d for one in transcripts for a in one.answers for d in a.draws]
-    return repeated_noise(draws)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from engine.data.dataset import Dataset
@@ -167,15 +167,6 @@ def dataset(args: argparse.Namespace) -> Dataset:
     if len(found) > 1:
         raise InputError("--dataset takes one name here; engine sweep takes several.")
     return found[0]
-
-
-def declared(keys: Iterable[str]) -> list[Spec]:
-    """Every parameter of the algorithms, the first declaration of each name."""
-    specs: dict[str, Spec] = {}
-    for key in keys:
-        for spec in algorithm(key).params.specs():
-            specs.setdefault(spec.name, spec)
-    return list(specs.values())
 
 
 def add_parameter_flags(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.algorithms.anm import AnmParameters
-from engine.cli.flags import Parser, add_parameter_flags, add_run_flags, declared, parts, values
+from engine.cli.flags import Parser, add_parameter_flags, add_run_flags, parts, values
 from engine.data.networks import load_dataset
 from engine.data.pairs import read_pair
 from engine.errors import InputError
@@ -20,7 +20,7 @@ KEY = "anm"
 
 def pairs_command(argv: Sequence[str]) -> None:
     """One decision; a sentence, or with ``--json`` its numbers."""
-    specs = declared([KEY])
+    specs = AnmParameters.specs()
     parser = Parser(
         prog="engine pairs",
         description="Which of two columns causes the other, with differential privacy.",

@@ -14,13 +14,13 @@ from engine.cli.flags import (
     add_json_flag,
     add_parameter_flags,
     chosen_algorithms,
-    declared,
     own_table,
     values,
 )
 from engine.cli.interrupts import INTERRUPTED, ignore_signals, interruptible
 from engine.data.schema import load_schema
 from engine.errors import InputError
+from engine.registry import declared
 from engine.release.budget import Budgets
 from engine.release.file import check_place, load, save, to_json
 from engine.release.make import COVERED, Stopped, check, covered, make
@@ -35,7 +35,7 @@ def release_command(argv: Sequence[str]) -> int:
         covered(key)
     if len(keys) > 1:
         raise InputError("engine release takes one algorithm.")
-    specs = declared(keys)
+    specs = list(declared(keys).values())
     parser = Parser(
         prog="engine release",
         description="Spend part of a budget on one file that can be handed out.",

@@ -18,14 +18,13 @@ from engine.cli.flags import (
     add_run_flags,
     chosen_algorithms,
     dataset,
-    declared,
     values,
 )
 from engine.cli.interrupts import INTERRUPTED, interruptible
 from engine.data.networks import load_dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import digraph_of
-from engine.registry import ALGORITHMS, algorithm
+from engine.registry import ALGORITHMS, algorithm, declared
 from engine.runner import RunResult, run
 from engine.serialise import algorithm_dict, result_dict
 
@@ -35,7 +34,7 @@ def run_command(argv: Sequence[str]) -> int:
     keys = chosen_algorithms("engine run", argv)
     if len(keys) > 1:
         raise InputError("engine run takes one algorithm; engine sweep takes several.")
-    chosen, specs = algorithm(keys[0]), declared(keys)
+    chosen, specs = algorithm(keys[0]), list(declared(keys).values())
     parser = Parser(prog="engine run", description=chosen.summary, allow_abbrev=False)
     add_dataset_flags(parser)
     parser.add_argument("--algorithm", default="priv_pc", help=", ".join(ALGORITHMS))

@@ -17,14 +17,13 @@ from engine.cli.flags import (
     add_parameter_flags,
     chosen_algorithms,
     datasets,
-    declared,
     given,
     parts,
 )
 from engine.cli.interrupts import ending, interruptible
 from engine.errors import InputError
 from engine.params import Spec
-from engine.registry import ALGORITHMS
+from engine.registry import ALGORITHMS, declared
 from engine.studies.sweep import Progress, sweep
 
 
@@ -79,7 +78,7 @@ def _sweep_parser(specs: Sequence[Spec]) -> Parser:
 def sweep_command(argv: Sequence[str]) -> int:
     """Run a study; a table or JSON on standard output, progress on standard error."""
     keys = chosen_algorithms("engine sweep", argv)
-    specs = declared(keys)
+    specs = list(declared(keys).values())
     args = _sweep_parser(specs).parse_args(argv)
     texts = given(args, specs)
     grid = {

@@ -183,11 +183,6 @@ def record_sensitivity(name: str, m: int, variant: str = "strict") -> float:
     raise InputError(f"One record can move the {name} score by any amount.")
 
 
-def hsic_improved_sensitivity(m: int) -> float:
-    """The paper's improved bound on HSIC's test-set sensitivity (its appendix)."""
-    return (12 * m - 11) / (m - 1) ** 2
-
-
 def training_sensitivity(name: str, m: int, shift: float, width: float, variant: str) -> float:
     """How far the score of m test records moves when every residual moves by at most ``shift``.
 

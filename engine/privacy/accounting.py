@@ -161,11 +161,6 @@ def compose(epsilons: Sequence[float], delta: float, method: str = "zcdp") -> fl
     return _pld_total(steps, delta, _laplace_losses)
 
 
-def compose_laplace(epsilon: float, count: int, delta: float) -> float:
-    """Total epsilon of ``count`` Laplace mechanisms of ``epsilon`` each, by PLD."""
-    return compose([epsilon] * count, delta, "pld")
-
-
 def compose_any_pure(epsilons: Sequence[float], delta: float) -> float:
     """Total epsilon by PLD of pure steps fixed in advance, whatever the mechanisms.
 

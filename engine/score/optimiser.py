@@ -35,7 +35,6 @@ class Iteration:
     h: float
     penalty: float
     multiplier: float
-    evaluations: int
 
 
 @dataclass
@@ -44,7 +43,6 @@ class Solution:
 
     weights: Matrix
     history: list[Iteration] = field(default_factory=list)
-    converged: bool = False
     status: str = "complete"
 
     @property
@@ -149,7 +147,7 @@ def solve(
             new = acyclicity(w)[0]
             l1_term = float(np.sum(l1 * (found.x[: d * d] + found.x[d * d :]).reshape(d, d)))
             objective = least_squares(w, covariance)[0] + l1_term
-            step = Iteration(objective, new, penalty, multiplier, int(found.nfev))
+            step = Iteration(objective, new, penalty, multiplier)
             solution.history.append(step)
             on_iteration(step)
             if new <= PROGRESS * h or penalty >= MAX_PENALTY:
@@ -159,7 +157,6 @@ def solve(
         solution.weights = w
         multiplier += penalty * h
         if h <= tolerance or penalty >= MAX_PENALTY:
-            solution.converged = h <= tolerance
             break
     return solution
 

@@ -63,10 +63,6 @@ class Graph:
         """The nodes that conditioning sets of x - y may be drawn from, on x's side."""
         return sorted(self._frozen[x] - {y})
 
-    def has_edge(self, x: int, y: int) -> bool:
-        """Whether x - y is still there."""
-        return y in self._live[x]
-
     def separate(self, query: Query) -> None:
         """Remove the query's edge; its set is one that separates the pair."""
         self._live[query.x].discard(query.y)

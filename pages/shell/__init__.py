@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.shell.listen import watch_theme
-from pages.shell.navigation import PAGES
+from pages.shell.navigation import GROUPS, PAGES
 from pages.shell.palette import link_ink, muted_ink, theme
 
 # A file of our own: a named icon would be fetched from the internet.
@@ -15,6 +15,7 @@ ICON = Path(__file__).parent / "icon.svg"
 
 # The little that the theme's settings cannot say.
 _CSS = """
+.unseen {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}
 .stMainBlockContainer {padding: 4rem 2.2rem 3rem}
 [data-testid="stMetricValue"] {font-size: 1.6rem; font-variant-numeric: tabular-nums}
 .st-key-notice {min-height: 4.2rem}
@@ -58,24 +59,36 @@ _DARK = """
 
 def main() -> None:
     """Set the app up and run the page that is open."""
-    st.set_page_config(
-        page_title="DP Causal Explorer",
-        page_icon=str(ICON),
-        layout="wide",
-        initial_sidebar_state=340,
-    )
     sidebar = st.get_option(f"theme.{theme()}.sidebar.backgroundColor") or "inherit"
     css = _CSS + (_DARK if theme() == "dark" else "")
     inks = {"BACKGROUND": sidebar, "MUTED": muted_ink(), "LINK": link_ink()}
     for name, ink in inks.items():
         css = css.replace(name, ink)
     st.html(f"<style>{css}</style>")
-    first, *others = PAGES
-    pages = [
-        # The default page is served at /, whatever its name; a hidden twin answers to its own.
-        st.Page(first.file, title=first.title, default=True, url_path="home"),
-        *(st.Page(page.file, title=page.title, url_path=page.url) for page in others),
-        st.Page(first.file, title=first.title, url_path=first.url, visibility="hidden"),
-    ]
     watch_theme()
-    st.navigation(pages, position="top").run()
+    page = st.navigation(menu(), position="top")
+    st.set_page_config(
+        page_title=f"{page.title} · DP Causal Explorer",
+        page_icon=str(ICON),
+        layout="wide",
+        initial_sidebar_state=340,
+    )
+    page.run()
+
+
+def menu() -> dict[str, list[st.Page]]:
+    """The groups of the navigation and their pages."""
+    first = PAGES[0]
+    pages = {
+        name: [
+            # The default page is served at /, whatever its name.
+            st.Page(page.file, title=page.title, default=True, url_path="home")
+            if page is first
+            else st.Page(page.file, title=page.title, url_path=page.url)
+            for page in group
+        ]
+        for name, group in GROUPS.items()
+    }
+    # Its hidden twin answers to its own address.
+    twin = st.Page(first.file, title=first.title, url_path=first.url, visibility="hidden")
+    return pages | {"": [twin]}

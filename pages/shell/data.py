@@ -83,7 +83,8 @@ def data_for(source: Source) -> Dataset:
         return bundled(source.name, source.n, source.seed)
     data = own_data()
     if data is None:
-        raise InputError("Upload a CSV file first, or choose a bundled network.")
+        problem = st.session_state.get("own_problem")
+        raise InputError(problem or "Upload a CSV file first, or choose a bundled network.")
     return data
 
 

@@ -26,17 +26,30 @@ class PageEntry:
         return self.name
 
 
-PAGES = (
-    PageEntry("Run", "run"),
-    PageEntry("Learn", "learn"),
-    PageEntry("Compare", "compare"),
-    PageEntry("Sweep", "sweep"),
-    PageEntry("Budget", "budget"),
-    PageEntry("Sieve", "sieve"),
-    PageEntry("Pairs", "pairs"),
-    PageEntry("Data", "data"),
-    PageEntry("Release", "release"),
-    PageEntry("Report", "report"),
-    PageEntry("Plan", "plan"),
-    PageEntry("Audit", "audit"),
-)
+GROUPS = {
+    "Explore": (
+        PageEntry("Scene", "explore"),
+        PageEntry("Run", "run"),
+        PageEntry("Compare", "compare"),
+        PageEntry("Sweep", "sweep"),
+    ),
+    "Learn": (
+        PageEntry("Learn", "learn"),
+        PageEntry("Sieve", "sieve"),
+        PageEntry("Budget", "budget"),
+        PageEntry("Pairs", "pairs"),
+    ),
+    "My data": (
+        PageEntry("Data", "data"),
+        PageEntry("Plan", "plan"),
+        PageEntry("Release", "release"),
+        PageEntry("Report", "report"),
+    ),
+    "Trust": (PageEntry("Audit", "audit"),),
+}
+PAGES = tuple(page for group in GROUPS.values() for page in group)
+
+
+def group_of(title: str) -> str:
+    """The group that a page's title stands under."""
+    return next(name for name, group in GROUPS.items() if title in {p.title for p in group})

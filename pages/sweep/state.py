@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from engine import InputError
-from engine.params import Spec
-from engine.registry import ALGORITHMS, algorithm
+from engine.registry import ALGORITHMS, algorithm, declared
 from pages.shell.settings import Source, fits
 
 MOST_CELLS = 50_000
@@ -60,15 +59,6 @@ class Wanted:
             )
         except (KeyError, TypeError, ValueError, OverflowError):
             raise InputError("The file does not say what the study asked for.") from None
-
-
-def declared(keys: Iterable[str]) -> dict[str, Spec]:
-    """Every parameter of the algorithms by name, the first declaration of each."""
-    specs: dict[str, Spec] = {}
-    for key in keys:
-        for spec in algorithm(key).params.specs():
-            specs.setdefault(spec.name, spec)
-    return specs
 
 
 def check(wanted: Wanted) -> None:

@@ -46,11 +46,11 @@ def test_a_teacher_from_opening_to_replace_one_person(page: Page, screenshots: P
     page.goto(link + "&present=1")
     page.get_by_text("An output came out").wait_for()
     # Only the step is there.
-    page.get_by_role("link", name="Sweep").wait_for(state="detached")
+    page.get_by_role("navigation", name="App pages").wait_for(state="detached")
     settle(page)
     assert page.locator(BROKEN).count() == 0
     page.get_by_role("button", name="Show everything").click()
-    page.get_by_role("link", name="Sweep").wait_for()
+    page.get_by_role("navigation", name="App pages").wait_for()
     assert page.blocked == []  # type: ignore[attr-defined]
 
 
@@ -65,7 +65,7 @@ def test_a_presenter_from_a_link_to_a_page_that_opens_offline(
     page.wait_for_selector(RESTING)
     page.screenshot(path=screenshots / "report.png", full_page=True)
     page.emulate_media(media="print")  # paper shows the report alone
-    assert not page.get_by_role("link", name="Sweep").is_visible()
+    assert not page.get_by_role("navigation", name="App pages").is_visible()
     assert not page.get_by_text("Take it with you").is_visible()
     assert page.get_by_role("heading", name="At ε = 3 for the whole run").is_visible()
     page.screenshot(path=screenshots / "report_print.png", full_page=True)

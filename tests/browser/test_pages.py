@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 BODY = (
     '.js-plotly-plot, iframe, [data-testid="stDataFrame"], [data-testid="stMetric"], '
-    '[data-testid="stHtml"] img, [data-testid="stFileUploader"]'
+    '[data-testid="stHtml"] img, [data-testid="stFileUploader"], .scene svg'
 )
 WHOLE = """() => !document.querySelector('[data-testid="stSkeleton"]')"""
 

@@ -12,7 +12,6 @@ from engine import InputError
 from engine.pairs.decision import IQR_SIGNS, Reach, training_distance
 from engine.pairs.dependence import (
     hsic,
-    hsic_improved_sensitivity,
     iqr_reach,
     kendall,
     log_iqr,
@@ -271,8 +270,8 @@ def test_known_bounds() -> None:
     assert record_sensitivity("spearman", 50, "published") == 0.6
     assert record_sensitivity("spearman", 50) == pytest.approx(6 / 51)
     assert record_sensitivity("hsic", 50, "published") == pytest.approx(792 / 2401)
-    assert hsic_improved_sensitivity(50) == pytest.approx(589 / 2401)
-    assert record_sensitivity("hsic", 50) < 8 / 49 < hsic_improved_sensitivity(50)
+    improved = (12 * 50 - 11) / (50 - 1) ** 2  # the paper's appendix
+    assert record_sensitivity("hsic", 50) < 8 / 49 < improved
     assert residual_bound(100, 0.25, "published") == pytest.approx(0.64)
     for name in ("iqr", "variance"):
         with pytest.raises(InputError, match="any amount"):

@@ -13,8 +13,9 @@ import pytest
 
 from engine import ALGORITHMS, InputError
 from engine.audit.neighbours import Neighbours, all_alike, climb, known, many
-from engine.audit.replay import NOTHING, Finding, replay, shared_noise, transcript
+from engine.audit.replay import NOTHING, Finding, replay, transcript
 from engine.audit.toys import FAULTS, SOUND
+from engine.audit.watching import repeated_noise
 from engine.privacy import mechanisms
 
 STRICT = [key for key, a in ALGORITHMS.items() if a.private and "strict" in a.guarantees]
@@ -169,5 +170,8 @@ def test_cells_of_a_sweep_that_share_a_seed_are_found(key: str) -> None:
         [transcript(ALGORITHMS[key], data, build({"epsilon": e}), seed=s) for e, s in cells]
         for cells in ([(0.5, 1), (1.0, 1)], [(0.5, 1), (1.0, 2)])
     ]
-    assert shared_noise(runs[0])
-    assert not shared_noise(runs[1])
+    shared, apart = (
+        repeated_noise([d for one in cells for a in one.answers for d in a.draws]) for cells in runs
+    )
+    assert shared
+    assert not apart

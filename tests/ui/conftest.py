@@ -45,10 +45,9 @@ def components() -> Iterator[None]:
 def open_app() -> Callable[..., AppTest]:
     """Open the app in a new session: a page's address with the given query parameters."""
 
-    def open_(page: str | None = None, **query: str) -> AppTest:
+    def open_(page: str = "run", **query: str) -> AppTest:
         app = AppTest.from_file(str(APP), default_timeout=60)
-        if page is not None:
-            app._page_hash = calc_hash(page)  # as an address does, before the first run
+        app._page_hash = calc_hash(page)  # as an address does, before the first run
         for name, value in query.items():
             app.query_params[name] = value
         app.session_state["run-more"] = True  # what is folded away is looked at too

@@ -85,7 +85,13 @@ def used(
     return app
 
 
-@pytest.mark.parametrize("declared", [None, schema(COLUMNS)], ids=["found", "stated"])
+# Says nothing of missing numbers, so a file that has one is refused.
+STRICT = json.dumps(
+    Schema(tuple(Column(name=n, type="numeric", bounds=(0.0, 9.0)) for n in "ab")).to_json()
+).encode()
+
+
+@pytest.mark.parametrize("declared", [None, STRICT], ids=["found", "stated"])
 def test_a_file_that_cannot_be_read_leaves_no_table(used: AppTest, declared: bytes | None) -> None:
     for page in ("run", "compare", "budget", "release", "data"):
         visit(used, page)
@@ -93,6 +99,7 @@ def test_a_file_that_cannot_be_read_leaves_no_table(used: AppTest, declared: byt
     give(used, "broken", BAD, declared)
     assert len(used.sidebar.error) == 1
     assert NAME not in said(used)
+    assert used.main.info[0].value == used.sidebar.error[0].value  # why there is none
     for page in PAGES:
         visit(used, page.name)
         found = [trace for trace in TRACES if trace in said(used)]

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shell.navigation import FOLDER, PAGES, PageEntry
 
-BODY = ("plotly_chart", "iframe", "dataframe", "metric", "image", "file_uploader")
+BODY = ("plotly_chart", "iframe", "dataframe", "metric", "file_uploader", "bidi_component")
 MOST_LINES = 150
 
 

@@ -1,0 +1,48 @@
+"""``python -m engine scene``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from engine.cli.flags import Parser, parts
+from engine.cli.interrupts import ending, interruptible
+from engine.data.networks import load_dataset
+from engine.errors import InputError
+from engine.studies.scene import ALGORITHMS, DRAWS, empty_scene, fill
+
+
+def scene_command(argv: Sequence[str]) -> int:
+    """Every draw of the noise on one dataset, as the file that the opening page draws."""
+    parser = Parser(
+        prog="engine scene",
+        description="Run some algorithms at forty values of epsilon, many times each, and write "
+        "what became of every pair of columns.",
+        epilog="Example: python -m engine scene --dataset asia --out asia.json",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--dataset", required=True, help="a bundled network")
+    parser.add_argument("--n", type=int, default=100_000, help="rows")
+    parser.add_argument("--algorithm", default=",".join(ALGORITHMS), help="with commas")
+    parser.add_argument("--draws", type=int, default=DRAWS, help="draws at each epsilon")
+    parser.add_argument("--out", required=True, metavar="FILE", help="where the scene is written")
+    args = parser.parse_args(argv)
+    if args.draws < 1:
+        raise InputError("--draws must be at least 1.")
+    scene = empty_scene(
+        load_dataset(args.dataset, n=args.n), parts(args.algorithm, "--algorithm"), draws=args.draws
+    )
+    with interruptible() as cancelled:
+        whole = fill(scene, cancelled, _progress)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    if whole:
+        Path(args.out).write_text(json.dumps(scene.as_dict()) + "\n", encoding="utf-8")
+    return ending(cancelled, None)
+
+
+def _progress(done: int, of: int) -> None:
+    if sys.stderr.isatty() and (done % 50 == 0 or done == of):
+        print(f"\r{done}/{of} runs", end="", file=sys.stderr)

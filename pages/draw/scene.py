@@ -1,0 +1,149 @@
+"""The scene on a page: one graph that answers to a hand, drawn by the browser (static/scene)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import streamlit as st
+
+from engine.graphs.metrics import EdgeClass
+from pages.draw.layout import box_width, place
+from pages.shell.palette import stroke_ink, theme
+
+ROOT = Path(__file__).resolve().parents[2]
+# The modules behind a component, each after those it imports.
+_MODULES = {
+    "component": ("dom", "model", "graph", "dots", "scene"),
+    "noise_component": ("dom", "noise"),
+}
+_INKS = {
+    "--found": EdgeClass.CORRECT,
+    "--claimed": EdgeClass.CLAIMED,
+    "--turned": EdgeClass.WRONG_DIRECTION,
+    "--invented": EdgeClass.EXTRA,
+    "--missed": EdgeClass.MISSED,
+}
+_FRAMES = {"wide": (760, 400), "narrow": (400, 460)}
+_IMPORT = re.compile(r"(?m)^import .* from \"\./\w+\.js\";\n")
+
+
+@cache
+def script(last: str = "component") -> str:
+    """The modules as one: a component has no address that others could be imported from."""
+    folder = ROOT / "static" / "scene"
+    parts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in _MODULES[last]]
+    inner = "\n".join(re.sub(r"(?m)^export (?!default)", "", _IMPORT.sub("", p)) for p in parts)
+    end = (folder / f"{last}.js").read_text(encoding="utf-8")
+    return inner + "\n" + _IMPORT.sub("", end)
+
+
+@cache
+def style() -> str:
+    """The scene's style sheet."""
+    return (ROOT / "static" / "scene" / "scene.css").read_text(encoding="utf-8")
+
+
+def inks(theme: str) -> dict[str, str]:
+    """What a class of links is drawn in, as the style sheet's variables."""
+    return {name: stroke_ink(kind, theme) for name, kind in _INKS.items()}
+
+
+@cache
+def words() -> dict[str, Any]:
+    """Plain names of the bundled networks and their columns."""
+    found: dict[str, Any] = json.loads((ROOT / "sample_data" / "names.json").read_text("utf-8"))
+    return found
+
+
+# A search without noise, in as few words as a bar has room for.
+_STEPS = {
+    "best": "the best test, no privacy",
+    "paper": "the papers' test",
+    "bounded": "its bounded form",
+    "blocks": "asked block by block",
+    "tables": "on exact tables of counts",
+    "solver": "NOTEARS, no privacy",
+    "descent": "its own descent",
+}
+
+
+def price(scene: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The steps of each method's price before any noise: links that are left, and why."""
+    links = sum(state > 0 for state in scene["truth"])
+    start = {"links": links, "words": "true links"}
+    steps = {
+        m["key"]: [start, *({"links": s["found"], "words": _STEPS[s["kind"]]} for s in m["steps"])]
+        for m in scene["methods"]
+    }
+    best = next((s[:2] for s in steps.values() if len(s) > 1), [start])
+    return {"pc": best, **steps}
+
+
+def given(scene: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything that the browser needs of a scene: its frames, names, places and words."""
+    known = words().get(scene["dataset"], {"about": "", "nodes": {}})
+    titles = [known["nodes"].get(name, name) for name in scene["names"]]
+    graph = nx.DiGraph()
+    graph.add_nodes_from(titles)
+    graph.add_edges_from((titles[i], titles[j]) for i, j in scene["arrows"])
+    content = {
+        "scene": scene,
+        "question": "What can still be learned when nobody may be recognised?",
+        "about": known["about"].format(rows=f"{scene['rows']:,}")
+        + " Drag the dial: how much may one record show?",
+        "titles": titles,
+        "layouts": {name: layout(graph, *size) for name, size in _FRAMES.items()},
+        "steps": price(scene),
+        "first": "marginal_pc",
+    }
+    digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+    return {**content, "digest": digest}
+
+
+def layout(graph: nx.DiGraph, width: float, height: float) -> dict[str, Any]:
+    """Places of the boxes in a frame that holds them, and how wide they are."""
+    at = place(graph, width - 20, height - 40)
+    widths = [box_width(name) for name in graph]
+    wide = 2 * max(abs(at[n][0]) + w / 2 for n, w in zip(graph, widths, strict=True)) + 12
+    tall = 2 * max(abs(at[n][1]) for n in graph) + 60
+    return {
+        "at": [list(at[n]) for n in graph],
+        "widths": widths,
+        "size": [max(wide, width * 0.6), tall],
+    }
+
+
+def show_scene(
+    content: Mapping[str, Any],
+    start: Mapping[str, Any],
+    rested: Callable[[Mapping[str, Any]], None],
+    yours: Callable[[Mapping[str, Any]], None],
+) -> None:
+    """Draw it. ``start`` is the frame to begin with; ``rested`` hears of each frame at rest."""
+    key = "scene"
+
+    def tell(name: str, hear: Callable[[Mapping[str, Any]], None]) -> None:
+        found = st.session_state[key].get(name)
+        if found:
+            hear(found)
+
+    component = st.components.v2.component("scene", js=script(), css=style())
+    component(
+        key=key,
+        data={**content, "start": dict(start), "inks": inks(theme())},
+        on_frame_change=lambda: tell("frame", rested),
+        on_yours_change=lambda: tell("yours", yours),
+    )
+
+
+def show_noise(test: Mapping[str, float], key: str) -> None:
+    """One noisy test to drag: its score, the level it is compared with, sensitivity, epsilon."""
+    component = st.components.v2.component("noise", js=script("noise_component"), css=style())
+    component(key=key, data={**test, "inks": inks(theme())})

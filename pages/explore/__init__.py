@@ -1,0 +1,1 @@
+"""The opening page: one graph to take hold of."""

@@ -1,0 +1,104 @@
+// One dot a draw: links found to the right, links invented upwards. Dots move, they do not jump.
+
+/** A fixed scatter for each draw, so that equal outcomes lie beside each other. */
+function jitter(k) {
+  const turn = k * 2.399963, far = 0.3 * Math.sqrt((k % 50) / 50);
+  return [far * Math.cos(turn), far * Math.sin(turn)];
+}
+
+export class Dots {
+  /** @param {HTMLCanvasElement} canvas @param {() => CSSStyleDeclaration} style */
+  constructor(canvas, style) {
+    this.canvas = canvas;
+    this.style = style;
+    /** @type {number[][]} */
+    this.now = [];
+    this.goal = [];
+    this.moving = false;
+    this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  }
+
+  /** @param {{links: number, most: number, free: number, counts: any[], chosen: number | null}} view */
+  show(view) {
+    this.view = view;
+    this.goal = view.counts.map((c, k) => {
+      const [x, y] = jitter(k);
+      return [c.found + x, c.invented + y];
+    });
+    if (this.still || this.now.length !== this.goal.length) this.now = this.goal.map((g) => [...g]);
+    if (!this.moving) { this.moving = true; requestAnimationFrame(() => this.step()); }
+  }
+
+  step() {
+    let far = 0;
+    this.now.forEach((dot, k) => {
+      for (const axis of [0, 1]) {
+        const gap = this.goal[k][axis] - dot[axis];
+        dot[axis] += gap * 0.35;
+        far = Math.max(far, Math.abs(gap));
+      }
+    });
+    this.paint();
+    this.moving = far > 0.01;
+    if (this.moving) requestAnimationFrame(() => this.step());
+  }
+
+  paint() {
+    const {canvas, view} = this, ratio = devicePixelRatio || 1;
+    const w = canvas.clientWidth, h = canvas.clientHeight;
+    if (!w || !h) return;
+    if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
+      canvas.width = Math.round(w * ratio);
+      canvas.height = Math.round(h * ratio);
+    }
+    const pen = canvas.getContext("2d"), style = this.style();
+    const ink = (name) => style.getPropertyValue(name).trim();
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, w, h);
+    const left = 44, right = 16, top = 26, low = h - 40;
+    const x = (v) => left + (v + 0.5) * (w - left - right) / (view.links + 1);
+    const y = (v) => low - (v + 0.5) * (low - top) / (view.most + 1);
+    this.axes(pen, ink, x, y, {left, right: w - right, top, low});
+    this.now.forEach((dot, k) => {
+      pen.beginPath();
+      pen.arc(x(dot[0]), y(dot[1]), 5.5, 0, 7);
+      pen.globalAlpha = view.chosen === null || view.chosen === k ? 0.8 : 0.25;
+      pen.fillStyle = ink("--found");
+      pen.fill();
+      if (view.chosen === k) {
+        pen.lineWidth = 2;
+        pen.strokeStyle = ink("--st-text-color");
+        pen.stroke();
+      }
+    });
+    pen.globalAlpha = 1;
+  }
+
+  axes(pen, ink, x, y, box) {
+    const {view} = this;
+    pen.font = `13px ${ink("--st-font") || "sans-serif"}`;
+    pen.textAlign = "center";
+    pen.lineWidth = 1;
+    const every = Math.max(1, Math.ceil(view.links / 10));
+    for (let v = 0; v <= view.links; v += every) {
+      pen.strokeStyle = ink("--st-border-color");
+      pen.beginPath(); pen.moveTo(x(v), box.top); pen.lineTo(x(v), box.low); pen.stroke();
+      pen.fillStyle = ink("--st-text-color");
+      pen.fillText(String(v), x(v), box.low + 16);
+    }
+    const rise = Math.max(1, Math.ceil(view.most / 5));
+    pen.textAlign = "right";
+    for (let v = 0; v <= view.most; v += rise) pen.fillText(String(v), box.left - 6, y(v) + 4);
+    pen.textAlign = "center";
+    pen.fillText("links found", (box.left + box.right) / 2, box.low + 34);
+    pen.textAlign = "left";
+    pen.fillText("links invented", 4, 14);
+    pen.setLineDash([4, 4]);
+    pen.strokeStyle = ink("--st-text-color");
+    pen.beginPath(); pen.moveTo(x(view.free), box.top - 4); pen.lineTo(x(view.free), box.low); pen.stroke();
+    pen.setLineDash([]);
+    pen.textAlign = "right";
+    pen.fillText(view.free === view.links ? "all of them, as without privacy" : "without privacy",
+      x(view.free) + (view.free === view.links ? 12 : 0), 14);
+  }
+}

@@ -1,0 +1,119 @@
+// The graph: plain boxes, one line a pair, an arrowhead at either end. Lines fade, they do not blink.
+import {ABSENT, BACK, FORTH, LINE, UNTESTED, classOf, frame, share} from "./model.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const HIGH = 30;
+
+/** @param {string} tag @param {Record<string, any>} attributes @param {Element} parent */
+export function add(tag, attributes, parent) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  parent.append(node);
+  return node;
+}
+
+/** Where a line towards (x, y) leaves the box around c. */
+function edge(c, half, x, y) {
+  const dx = x - c[0], dy = y - c[1];
+  const scale = Math.min(half[0] / (Math.abs(dx) || 1e-9), half[1] / (Math.abs(dy) || 1e-9));
+  return [c[0] + dx * scale, c[1] + dy * scale];
+}
+
+/** Ends and bend of a pair's line: true links are straight, others bow out of their way. */
+function route(a, b, halfA, halfB, straight, side) {
+  const mid = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
+  const bow = straight ? 0 : 0.16 * side;
+  const bend = [mid[0] - (b[1] - a[1]) * bow, mid[1] + (b[0] - a[0]) * bow];
+  return {from: edge(a, halfA, ...bend), to: edge(b, halfB, ...bend), bend};
+}
+
+/** A triangle whose tip is at ``tip``, coming from ``from``. */
+function head(tip, from) {
+  const angle = Math.atan2(tip[1] - from[1], tip[0] - from[0]);
+  const at = (turn, far) => [tip[0] - far * Math.cos(angle + turn), tip[1] - far * Math.sin(angle + turn)];
+  return `M${tip}L${at(0.42, 14)}L${at(-0.42, 14)}Z`;
+}
+
+export class Graph {
+  /** @param {SVGElement} svg @param {(pair: number | null) => void} hovered */
+  constructor(svg, hovered) {
+    this.svg = svg;
+    this.hovered = hovered;
+    /** @type {Map<number, any>} */
+    this.lines = new Map();
+  }
+
+  /** Boxes in their places; lines come when a draw first has them. */
+  lay(model, titles, layout) {
+    this.model = model;
+    this.layout = layout;
+    this.lines.clear();
+    this.svg.replaceChildren();
+    const [w, h] = layout.size;
+    this.svg.setAttribute("viewBox", `${-w / 2} ${-h / 2} ${w} ${h}`);
+    this.back = add("g", {}, this.svg);
+    this.wires = add("g", {}, this.svg);
+    this.half = titles.map((_, k) => [layout.widths[k] / 2, HIGH / 2]);
+    titles.forEach((title, k) => this.box(title, k));
+    model.truth.forEach((t, p) => { if (t !== ABSENT) this.line(p); });
+  }
+
+  box(title, k) {
+    const [x, y] = this.layout.at[k], [w, h] = this.half[k];
+    const g = add("g", {class: "box"}, this.svg);
+    add("rect", {x: x - w, y: y - h, width: 2 * w, height: 2 * h, rx: 8}, g);
+    const text = add("text", {x, y: y + 5}, g);
+    text.textContent = title;
+  }
+
+  line(p) {
+    if (this.lines.has(p)) return this.lines.get(p);
+    const [i, j] = this.model.pairs[p], real = this.model.truth[p] !== ABSENT;
+    const r = route(this.layout.at[i], this.layout.at[j], this.half[i], this.half[j], real, p % 2 ? 1 : -1);
+    const d = `M${r.from}Q${r.bend} ${r.to}`;
+    const shadow = real ? add("path", {d, class: "shadow"}, this.back) : null;
+    const g = add("g", {class: "link"}, this.wires);
+    const made = {
+      g, shadow,
+      wire: add("path", {d, class: "wire"}, g),
+      forth: add("path", {d: head(r.to, r.bend), class: "head"}, g),
+      back: add("path", {d: head(r.from, r.bend), class: "head"}, g),
+      hit: add("path", {d, class: "hit", tabindex: -1}, g),
+    };
+    made.hit.addEventListener("pointerenter", () => this.hovered(p));
+    made.hit.addEventListener("pointerleave", () => this.hovered(null));
+    this.lines.set(p, made);
+    return made;
+  }
+
+  /** Draw one draw, or with ``ghost`` all of them at once. */
+  draw(key, at, k, ghost, lit) {
+    const {model} = this;
+    const states = ghost ? null : frame(model, key, at, k);
+    for (let p = 0; p < model.pairs.length; p++) {
+      const look = ghost ? this.shares(key, at, p) : this.single(p, states[p]);
+      if (!look.opacity && !this.lines.has(p)) continue;
+      const line = this.line(p);
+      line.g.setAttribute("class", `link ${look.kind}${lit === p ? " lit" : ""}`);
+      line.wire.style.opacity = look.opacity;
+      line.forth.style.opacity = look.forth;
+      line.back.style.opacity = look.back;
+      // Among all draws at once an arrow against the truth is told apart by itself.
+      line.forth.classList.toggle("against", ghost && this.model.truth[p] !== ABSENT && this.model.truth[p] !== FORTH);
+      line.back.classList.toggle("against", ghost && this.model.truth[p] !== ABSENT && this.model.truth[p] !== BACK);
+      line.hit.style.pointerEvents = look.opacity > 0.02 || line.shadow ? "stroke" : "none";
+    }
+  }
+
+  single(p, state) {
+    const kind = classOf(this.model.truth[p], this.model.causal[p], state);
+    const there = state === LINE || state === FORTH || state === BACK;
+    return {kind, opacity: there || state === UNTESTED ? 1 : 0, forth: +(state === FORTH), back: +(state === BACK)};
+  }
+
+  shares(key, at, p) {
+    const s = share(this.model, key, at, p), of = s.of || 1;
+    const kind = this.model.truth[p] === ABSENT ? "extra" : "correct";
+    return {kind, opacity: s.linked / of, forth: s.forth / of, back: s.back / of};
+  }
+}

@@ -1,0 +1,144 @@
+// What a scene holds, and what follows from it: no drawing, no page.
+
+/** What became of a pair in one draw; the engine's numbers (engine/studies/scene.py). */
+export const ABSENT = 0, LINE = 1, FORTH = 2, BACK = 3, UNTESTED = 4, NOT_DRAWN = 255;
+
+/** @typedef {{found: number, turned: number, invented: number, missed: number, waiting: number}} Count */
+/** @typedef {{key: string, title: string, states: Uint8Array, private: boolean}} Method */
+/**
+ * @typedef {object} Model
+ * @property {number} d @property {number[][]} pairs @property {number[]} truth
+ * @property {number[]} causal @property {number[]} epsilons @property {number} draws
+ * @property {number} links @property {Method[]} methods
+ * @property {Map<string, Uint16Array>} tallies
+ * @property {Map<string, Count[]>} counted
+ */
+
+/** All pairs i < j, in the engine's order. @param {number} d @returns {number[][]} */
+export function pairsOf(d) {
+  const pairs = [];
+  for (let i = 0; i < d; i++) for (let j = i + 1; j < d; j++) pairs.push([i, j]);
+  return pairs;
+}
+
+/** Bytes behind deflated base64. @param {string} text @returns {Promise<Uint8Array>} */
+export async function inflate(text) {
+  const raw = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** The model of a scene as the engine wrote it. @param {any} scene @returns {Promise<Model>} */
+export async function read(scene) {
+  const pairs = pairsOf(scene.names.length);
+  const forth = new Set(scene.arrows.map(String));
+  const methods = await Promise.all(scene.methods.map(async (m) => (
+    {key: m.key, title: m.title, states: await inflate(m.states), private: true})));
+  const free = new Uint8Array(scene.epsilons.length * scene.draws * pairs.length);
+  for (let at = 0; at < free.length; at += pairs.length) free.set(scene.free, at);
+  methods.unshift({key: "pc", title: "No privacy", states: free, private: false});
+  return {
+    d: scene.names.length, pairs, truth: scene.truth, methods, epsilons: scene.epsilons,
+    causal: pairs.map(([i, j]) => forth.has(`${i},${j}`) ? FORTH : forth.has(`${j},${i}`) ? BACK : ABSENT),
+    draws: scene.draws, links: scene.truth.filter((t) => t !== ABSENT).length, tallies: new Map(), counted: new Map(),
+  };
+}
+
+/** The states of one frame, one a pair. @param {Model} m @returns {Uint8Array} */
+export function frame(m, key, at, draw) {
+  const size = m.pairs.length, start = (at * m.draws + draw) * size;
+  return m.methods.find((x) => x.key === key).states.subarray(start, start + size);
+}
+
+/** Whether a frame was run already. @param {Model} m */
+export function drawn(m, key, at, draw) {
+  return frame(m, key, at, draw)[0] !== NOT_DRAWN;
+}
+
+/** The class of a pair, as engine.graphs.metrics.classify names it. */
+export function classOf(truth, causal, state) {
+  if (state === UNTESTED) return "untested";
+  if (truth === ABSENT) return state === ABSENT ? "none" : "extra";
+  if (state === ABSENT) return "missed";
+  if (state === truth) return "correct";
+  return truth === LINE && state === causal ? "claimed" : "wrong";
+}
+
+/** What is counted of one frame: the one rule. @param {Model} m @returns {Count} */
+export function count(m, states) {
+  const c = {found: 0, turned: 0, invented: 0, missed: 0, waiting: 0};
+  for (let p = 0; p < states.length; p++) {
+    const kind = classOf(m.truth[p], m.causal[p], states[p]);
+    if (kind === "untested") c.waiting++;
+    else if (kind === "extra") c.invented++;
+    else if (kind === "missed") c.missed++;
+    else if (kind !== "none") { c.found++; if (kind === "wrong") c.turned++; }
+  }
+  return c;
+}
+
+/** How many draws at one epsilon were run: the first so many. @param {Model} m */
+export function ready(m, key, at) {
+  let k = 0;
+  while (k < m.draws && drawn(m, key, at, k)) k++;
+  return k;
+}
+
+/** The counts of every draw at one epsilon that was run. @param {Model} m @returns {Count[]} */
+export function counts(m, key, at) {
+  const name = `${key} ${at}`, kept = m.counted.get(name), have = ready(m, key, at);
+  if (kept && kept.length === have) return kept;
+  const all = Array.from({length: have}, (_, k) => count(m, frame(m, key, at, k)));
+  m.counted.set(name, all);
+  return all;
+}
+
+/** How many draws hold each state of each pair: pair * 5 + state; at the end, how many draws. */
+export function tally(m, key, at) {
+  const name = `${key} ${at}`, kept = m.tallies.get(name);
+  const have = ready(m, key, at);
+  if (kept && kept[kept.length - 1] === have) return kept;
+  const sums = new Uint16Array(m.pairs.length * 5 + 1);
+  for (let k = 0; k < have; k++) frame(m, key, at, k).forEach((s, p) => { sums[p * 5 + s]++; });
+  sums[sums.length - 1] = have;
+  m.tallies.set(name, sums);
+  return sums;
+}
+
+/** In how many draws a pair is linked, and in how many its arrow points forth and back. */
+export function share(m, key, at, p) {
+  const t = tally(m, key, at), of = t[t.length - 1];
+  const [line, forth, back] = [LINE, FORTH, BACK].map((s) => t[p * 5 + s]);
+  return {linked: line + forth + back, forth, back, of};
+}
+
+/** The smallest epsilon from which on at least half of the draws hold the link; null if none. */
+export function drowns(m, key, p) {
+  let from = null;
+  for (let at = m.epsilons.length - 1; at >= 0; at--) {
+    const s = share(m, key, at, p);
+    if (s.of && 2 * s.linked >= s.of) from = at; else break;
+  }
+  return from;
+}
+
+/** The mean of one count over draws. @param {Count[]} all @param {keyof Count} name */
+export function mean(all, name) {
+  return all.length ? all.reduce((sum, c) => sum + c[name], 0) / all.length : NaN;
+}
+
+/** The largest share of right guesses about one person: (e^eps + delta) / (1 + e^eps), in 100. */
+export function guesses(epsilon) {
+  return Math.round(100 / (1 + Math.exp(-epsilon)));
+}
+
+/** The place of the epsilon nearest to a typed one. @param {Model} m */
+export function nearest(m, epsilon) {
+  const gap = (e) => Math.abs(Math.log(e / epsilon));
+  return m.epsilons.reduce((best, e, k) => gap(e) < gap(m.epsilons[best]) ? k : best, 0);
+}
+
+/** A count as people write it: 7, or 6.8 for a mean. */
+export function figure(x) {
+  return Number.isInteger(x) ? String(x) : (Math.round(x * 10) / 10).toFixed(1).replace(/\.0$/, "");
+}

@@ -1,0 +1,166 @@
+// Noise on one test: drag the score along its axis; dots fall, pile up, and turn red beyond T.
+import {el} from "./dom.js";
+
+const RATE = 9, MOST = 1200, RADIUS = 3.2, FALL = 0.16;
+
+/** Laplace noise of a scale, from a uniform number: to show what noise does, on public data. */
+function laplace(scale) {
+  const u = Math.random() - 0.5;
+  return -scale * Math.sign(u) * Math.log(1 - 2 * Math.abs(u));
+}
+
+/** P(Laplace(scale) < x). */
+export function below(x, scale) {
+  const tail = Math.exp(-Math.abs(x) / scale) / 2;
+  return x >= 0 ? 1 - tail : tail;
+}
+
+/** A number in three digits. */
+export function short(x) { return String(Number(x.toPrecision(3))); }
+
+export class Noise {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  }
+
+  /** @param {{score: number, level: number, sensitivity: number, epsilon: number, inks: any, words: any}} given */
+  show(given) {
+    const {score, level, sensitivity, epsilon} = given;
+    const digest = JSON.stringify([score, level, sensitivity, epsilon]);
+    if (digest === this.digest) return;
+    this.digest = digest;
+    Object.assign(this, {score, level, sensitivity, epsilon, words: given.words});
+    if (!this.canvas) this.build();
+    this.eps.value = String(Math.log10(epsilon));
+    this.restart();
+  }
+
+  build() {
+    this.canvas = el("canvas", {class: "noise", tabindex: 0, role: "slider", "aria-label": "The score |z|: drag it, or use the arrow keys"});
+    this.eps = el("input", {type: "range", min: -3, max: 1, step: 0.02, class: "dial", "aria-label": "epsilon of this test",
+      oninput: () => { this.epsilon = 10 ** Number(this.eps.value); this.restart(); }});
+    this.said = el("p", {class: "sentence"});
+    this.value = el("b", {class: "value"});
+    this.root.className = "scene noise-scene";
+    this.root.append(el("div", {class: "main"}, this.canvas, el("div", {class: "panel"}, this.eps,
+      el("div", {class: "ends"}, el("span", {}, "much noise"), this.value, el("span", {}, "little noise"))), this.said));
+    this.canvas.addEventListener("pointerdown", (e) => { this.canvas.setPointerCapture(e.pointerId); this.held = true; this.take(e); });
+    this.canvas.addEventListener("pointermove", (e) => { if (this.held) this.take(e); });
+    ["pointerup", "pointercancel"].forEach((name) => this.canvas.addEventListener(name, () => { this.held = false; }));
+    this.canvas.addEventListener("keydown", (e) => {
+      const by = {ArrowLeft: -1, ArrowRight: 1}[e.key];
+      if (by) { this.score = Math.max(0, this.score + by * this.level / 20); this.restart(); e.preventDefault(); }
+    });
+    new ResizeObserver(() => this.restart()).observe(this.canvas);
+  }
+
+  get scale() { return this.sensitivity / this.epsilon; }
+
+  /** The score goes where the hand is. */
+  take(e) {
+    const box = this.canvas.getBoundingClientRect();
+    const [low, high] = this.reach, share = (e.clientX - box.left) / box.width;
+    this.score = Math.max(0, low + share * (high - low));
+    this.restart();
+  }
+
+  /** Other noise or another score: what has fallen is of no use any more. */
+  restart() {
+    if (!this.held) {
+      const far = Math.max(this.level, this.score) + Math.max(2.2 * this.level, Math.min(5 * this.scale, 30 * this.level));
+      this.reach = [Math.min(-0.35 * far, this.score - Math.min(5 * this.scale, far)), far];
+    }
+    this.piles = new Map();
+    this.falling = [];
+    this.fallen = 0;
+    this.other = 0;
+    this.value.textContent = `ε = ${short(this.epsilon)}`;
+    this.canvas.setAttribute("aria-valuenow", String(this.score));
+    this.canvas.setAttribute("aria-valuetext", short(this.score));
+    if (this.still) for (let k = 0; k < MOST; k++) this.land(this.drop());
+    if (!this.running) { this.running = true; requestAnimationFrame(() => this.frame()); }
+  }
+
+  drop() { return {x: this.score + laplace(this.scale), y: 0}; }
+
+  /** Whether noise decides otherwise than the score alone. */
+  turned(x) { return (x < this.level) !== (this.score < this.level); }
+
+  land(dot) {
+    const width = 2 * RADIUS * (this.reach[1] - this.reach[0]) / Math.max(1, this.canvas.clientWidth);
+    const bin = Math.floor(dot.x / width);
+    this.piles.set(bin, (this.piles.get(bin) || 0) + 1);
+    this.fallen++;
+    if (this.turned(dot.x)) this.other++;
+    this.width = width;
+  }
+
+  frame() {
+    if (!this.root.isConnected) { this.running = false; return; }
+    for (let k = 0; k < RATE && this.fallen + this.falling.length < MOST; k++) this.falling.push(this.drop());
+    this.falling.forEach((dot) => { dot.y += FALL * (0.6 + Math.random()); });
+    this.falling = this.falling.filter((dot) => { if (dot.y >= 1) this.land(dot); return dot.y < 1; });
+    this.paint();
+    this.speak();
+    this.running = this.falling.length > 0 || this.fallen < MOST;
+    if (this.running) requestAnimationFrame(() => this.frame());
+  }
+
+  speak() {
+    const area = this.score < this.level ? 1 - below(this.level - this.score, this.scale) : below(this.level - this.score, this.scale);
+    const goes = this.score < this.level;
+    this.said.replaceChildren(`Without noise the link ${goes ? "goes" : "stays"}. `,
+      el("b", {class: "invented"}, `${this.other} of ${this.fallen}`), " draws say otherwise",
+      `: ${this.fallen ? Math.round(100 * this.other / this.fallen) : 0} in 100; the red area is ${short(100 * area)} in 100.`);
+  }
+
+  paint() {
+    const ratio = devicePixelRatio || 1, {canvas} = this, w = canvas.clientWidth, h = canvas.clientHeight;
+    if (!w || !h) return;
+    if (canvas.width !== Math.round(w * ratio)) { canvas.width = Math.round(w * ratio); canvas.height = Math.round(h * ratio); }
+    const pen = canvas.getContext("2d"), style = getComputedStyle(this.root);
+    const ink = (name) => style.getPropertyValue(name).trim();
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, w, h);
+    const [low, high] = this.reach, x = (v) => (v - low) / (high - low) * w, floor = h - 46, top = 46;
+    const tallest = Math.max(24, ...this.piles.values()), step = Math.min(2 * RADIUS, (floor - top) / tallest);
+    pen.fillStyle = ink("--found");
+    for (const [bin, many] of this.piles) {
+      const middle = (bin + 0.5) * this.width;
+      pen.fillStyle = this.turned(middle) ? ink("--invented") : ink("--found");
+      for (let k = 0; k < many; k++) this.dot(pen, x(middle), floor - RADIUS - k * step);
+    }
+    for (const dot of this.falling) {
+      pen.fillStyle = this.turned(dot.x) ? ink("--invented") : ink("--found");
+      this.dot(pen, x(dot.x), top + dot.y * (floor - top));
+    }
+    this.marks(pen, ink, x, {w, h, floor, top});
+  }
+
+  dot(pen, x, y) { pen.beginPath(); pen.arc(x, y, RADIUS, 0, 7); pen.fill(); }
+
+  marks(pen, ink, x, box) {
+    const text = ink("--st-text-color");
+    pen.font = `14px ${ink("--st-font") || "sans-serif"}`;
+    pen.strokeStyle = pen.fillStyle = text;
+    pen.lineWidth = 1.5;
+    pen.beginPath(); pen.moveTo(0, box.floor); pen.lineTo(box.w, box.floor); pen.stroke();
+    pen.setLineDash([5, 4]);
+    pen.beginPath(); pen.moveTo(x(this.level), box.top - 8); pen.lineTo(x(this.level), box.floor); pen.stroke();
+    pen.setLineDash([]);
+    const right = this.score >= this.level;
+    pen.textAlign = right ? "right" : "left";
+    pen.fillText(`T = ${short(this.level)}`, x(this.level) + (right ? -6 : 6), box.top - 4);
+    pen.textAlign = "center";
+    pen.fillText("← the link goes", x(this.level) - 74, box.floor + 38);
+    pen.fillText("the link stays →", x(this.level) + 74, box.floor + 38);
+    const at = x(this.score);
+    pen.beginPath(); pen.moveTo(at, box.floor); pen.lineTo(at, 24); pen.stroke();
+    pen.fillStyle = ink("--st-primary-color");
+    pen.beginPath(); pen.arc(at, box.floor, 9, 0, 7); pen.fill();
+    pen.fillStyle = text;
+    pen.fillText(`|z| = ${short(this.score)}: drag it`, Math.min(box.w - 80, Math.max(80, at)), 16);
+  }
+}

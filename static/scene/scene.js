@@ -1,0 +1,264 @@
+// The scene: one graph, one dial, a dot for each draw, one sentence. Nothing here asks a server.
+import {el} from "./dom.js";
+import {Dots} from "./dots.js";
+import {Graph, add} from "./graph.js";
+import {counts, figure, frame, guesses, mean, nearest, read, ready, share, drowns, count, ABSENT} from "./model.js";
+
+const NARROW = 620;  // CSS pixels below which the narrow layout is drawn
+const HOLD = 170;    // milliseconds between draws while Shake is held
+
+const KINDS = {
+  correct: "found", claimed: "found, with a direction no such data could tell", wrong: "turned round",
+  extra: "invented", missed: "missed", untested: "not tested to the end",
+};
+
+export class Scene {
+  /** @param {HTMLElement} root @param {{rested?: (state: any) => void, yours?: (state: any) => void}} hooks */
+  constructor(root, hooks = {}) {
+    this.root = root;
+    this.hooks = hooks;
+    this.lit = null;
+    this.table = false;
+    this.asked = 0;
+  }
+
+  /** Show a scene, or more draws of the one that is shown. */
+  async load(given) {
+    const same = this.given && this.given.scene.dataset === given.scene.dataset;
+    const model = await read(given.scene);
+    this.given = given;
+    this.model = model;
+    if (!same) {
+      const start = given.start || {};
+      this.state = {
+        method: model.methods.some((m) => m.key === start.method) ? start.method : this.given.first,
+        at: nearest(model, start.epsilon || 1), draw: Math.min(start.draw || 0, model.draws - 1),
+        ghost: Boolean(start.ghost),
+      };
+      this.wish = this.state.at;
+      this.lit = null;
+      this.build();
+    }
+    this.layOut();
+    this.draw();
+  }
+
+  build() {
+    this.root.replaceChildren();
+    this.root.className = "scene";
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    svg.setAttribute("role", "img");
+    this.svg = svg;
+    this.graph = new Graph(svg, (p) => { this.lit = p; this.draw(); });
+    const canvas = el("canvas", {"aria-hidden": "true"});
+    this.dots = new Dots(canvas, () => getComputedStyle(this.root));
+    this.parts = {
+      sentence: el("p", {class: "sentence"}), live: el("p", {class: "unseen", "aria-live": "polite"}),
+      about: el("p", {class: "about"}), hint: el("p", {class: "hint"}),
+      value: el("button", {class: "value", title: "Type another", ondblclick: () => this.type(), onclick: (e) => { if (e.detail === 0) this.type(); }}),
+      steps: el("ul", {class: "steps"}), table: el("div", {class: "table", hidden: true}),
+      methods: this.methods(), buttons: this.buttons(),
+    };
+    this.parts.about.textContent = this.given.about;
+    this.dial = el("input", {
+      type: "range", min: 0, max: this.model.epsilons.length - 1, step: 1, class: "dial",
+      "aria-label": "How much may a single record show: epsilon",
+      oninput: () => this.turn(Number(this.dial.value)), onchange: () => this.rest(),
+      ondblclick: () => this.type(),
+    });
+    const p = this.parts;
+    this.root.append(
+      el("div", {class: "top"}, el("h2", {class: "question"}, this.given.question), p.about),
+      el("div", {class: "main"}, p.methods, el("div", {class: "stage"}, svg), p.table,
+        el("div", {class: "panel"}, this.dial, el("div", {class: "ends"},
+          el("span", {}, "nobody recognisable"), p.value, el("span", {}, "everything exact"))), p.buttons, this.legend()),
+      el("div", {class: "side"}, p.sentence, p.live,
+        el("h2", {}, "Every draw of the noise"), el("div", {class: "sheet"}, canvas),
+        el("h2", {}, "Where the links go"), p.steps, p.hint));
+    this.root.onkeydown = (e) => this.key(e);
+    if (this.watch) this.watch.disconnect();
+    this.watch = new ResizeObserver(() => { this.layOut(); this.draw(); });
+    this.watch.observe(this.root);
+  }
+
+  methods() {
+    const group = el("div", {class: "methods", role: "radiogroup", "aria-label": "Method"});
+    for (const m of this.model.methods) {
+      group.append(el("label", {}, el("input", {
+        type: "radio", name: "method", value: m.key, onchange: () => { this.state.method = m.key; this.draw(); this.rest(); },
+      }), el("span", {}, m.title)));
+    }
+    return group;
+  }
+
+  buttons() {
+    const shake = el("button", {class: "shake"}, "Shake: another draw");
+    shake.addEventListener("pointerdown", () => { this.shake(); this.held = setInterval(() => this.shake(), HOLD); });
+    const let_go = () => { clearInterval(this.held); this.rest(); };
+    ["pointerup", "pointerleave", "pointercancel"].forEach((name) => shake.addEventListener(name, let_go));
+    shake.addEventListener("click", (e) => { if (e.detail === 0) { this.shake(); this.rest(); } });
+    const ghost = el("button", {class: "ghost", "aria-pressed": "false", onclick: () => this.ghost()}, "Ghost: all draws at once");
+    const table = el("button", {"aria-pressed": "false", class: "as-table", onclick: () => { this.table = !this.table; this.draw(); }}, "As a table");
+    const row = el("div", {class: "buttons"}, shake, ghost, table);
+    if (this.hooks.yours) row.append(el("button", {class: "yours", onclick: () => this.hooks.yours(this.frame())}, "Make it yours →"));
+    return row;
+  }
+
+  /** What each kind of line means. */
+  legend() {
+    const list = el("ul", {class: "legend"});
+    for (const [kind, words] of Object.entries(KINDS)) {
+      const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+      svg.setAttribute("viewBox", "0 0 40 14");
+      svg.setAttribute("aria-hidden", "true");
+      const g = add("g", {class: `link ${kind}`}, svg);
+      add("path", {d: "M0 7H40", class: kind === "missed" ? "shadow" : "wire"}, g);
+      list.append(el("li", {}, svg, words));
+    }
+    return list;
+  }
+
+  /** What is shown, in the engine's words. */
+  frame() {
+    const {method, at, draw, ghost} = this.state;
+    return {method, epsilon: this.model.epsilons[at], draw, ghost};
+  }
+
+  layOut() {
+    const narrow = this.root.clientWidth < NARROW;
+    const layout = narrow ? this.given.layouts.narrow : this.given.layouts.wide;
+    this.root.classList.toggle("narrow", narrow);
+    if (layout !== this.layout) { this.layout = layout; this.graph.lay(this.model, this.given.titles, layout); }
+  }
+
+  /** The nearest place with a draw, while some are still being made. */
+  made(at) {
+    const far = this.model.epsilons.map((_, k) => k).sort((a, b) => Math.abs(a - at) - Math.abs(b - at));
+    return far.find((k) => ready(this.model, this.state.method, k)) ?? at;
+  }
+
+  turn(at) { this.wish = at; this.ask(); }
+  shake() {
+    this.state.ghost = false;
+    this.state.draw = (this.state.draw + 1) % Math.max(1, ready(this.model, this.state.method, this.state.at));
+    this.draw();
+  }
+  ghost() { this.state.ghost = !this.state.ghost; this.draw(); this.rest(); }
+
+  /** Draw with the next frame, once, however often it is asked. */
+  ask() {
+    if (this.asked) return;
+    this.asked = requestAnimationFrame(() => { this.asked = 0; this.draw(); });
+  }
+
+  rest() {
+    this.parts.live.textContent = this.parts.sentence.textContent;
+    if (this.hooks.rested) this.hooks.rested(this.frame());
+  }
+
+  key(e) {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target.type === "number") return;
+    if (e.key === "s") { this.shake(); this.rest(); }
+    else if (e.key === "g") this.ghost();
+    else if (e.key === "Escape") { this.lit = null; this.state.ghost = false; this.draw(); }
+  }
+
+  /** Type an epsilon in place of the value. */
+  type() {
+    const field = el("input", {type: "number", class: "typed", min: this.model.epsilons[0], max: this.model.epsilons.at(-1),
+      step: "any", value: this.model.epsilons[this.state.at], "aria-label": "epsilon"});
+    const done = (take) => {
+      if (!field.isConnected) return;
+      field.replaceWith(this.parts.value);
+      if (take && Number(field.value) > 0) { this.wish = nearest(this.model, Number(field.value)); this.draw(); this.rest(); }
+      this.parts.value.focus();
+    };
+    field.addEventListener("keydown", (e) => { e.stopPropagation(); if (e.key === "Enter") done(true); if (e.key === "Escape") done(false); });
+    field.addEventListener("blur", () => done(true));
+    this.parts.value.replaceWith(field);
+    field.select();
+  }
+
+  draw() {
+    if (!this.layout) return;
+    const {model, state} = this, method = model.methods.find((m) => m.key === state.method);
+    state.at = this.made(this.wish);
+    const all = counts(model, state.method, state.at);
+    state.draw = Math.min(state.draw, Math.max(0, all.length - 1));
+    const exact = !method.private;
+    const ghost = state.ghost && !exact && all.length > 1;
+    this.root.dataset.state = JSON.stringify(this.frame());
+    this.root.classList.toggle("exact", exact);
+    this.dial.value = String(state.at);
+    this.dial.setAttribute("aria-valuetext", `epsilon ${model.epsilons[state.at]}`);
+    this.parts.value.textContent = `ε = ${model.epsilons[state.at]}`;
+    this.root.querySelectorAll(".methods input").forEach((i) => { i.checked = i.value === state.method; });
+    this.root.querySelector(".ghost").setAttribute("aria-pressed", String(state.ghost));
+    this.root.querySelector(".as-table").setAttribute("aria-pressed", String(this.table));
+    if (!all.length) { this.parts.sentence.textContent = "These draws are being made …"; return; }
+    this.graph.draw(state.method, state.at, state.draw, ghost, this.lit);
+    const free = count(model, frame(model, "pc", state.at, 0)).found;
+    this.dots.show({links: model.links, most: this.most(), free, counts: exact ? all.slice(0, 1) : all, chosen: ghost || exact ? null : state.draw});
+    this.words(all, ghost, exact);
+    this.steps(ghost || exact ? mean(all, "found") : all[state.draw].found, exact, ghost);
+    this.hint();
+    this.asTable(all.length);
+  }
+
+  /** The most links that any draw of this method invents: the axis stays while the dial moves. */
+  most() {
+    const {model, state} = this;
+    let most = 3;
+    for (let at = 0; at < model.epsilons.length; at++) for (const c of counts(model, state.method, at)) most = Math.max(most, c.invented);
+    return most;
+  }
+
+  words(all, ghost, exact) {
+    const {model, state, parts} = this, one = all[state.draw];
+    const value = (name) => figure(ghost ? mean(all, name) : one[name]);
+    const strong = (kind, text) => el("b", {class: kind}, text);
+    const bits = [strong("found", `${value("found")} of ${model.links}`), " links ", ghost ? "are found" : "found",
+      ", ", strong("invented", `${value("invented")} invented`), ", ", strong("turned", `${value("turned")} turned round`)];
+    if (one.waiting || (ghost && mean(all, "waiting"))) bits.push(", ", strong("waiting", `${value("waiting")} not tested to the end`));
+    if (ghost) bits.push(`, on average over ${all.length} draws`);
+    else if (!exact) bits.push(` in draw ${state.draw + 1} of ${all.length}`);
+    bits.push(exact ? ". Every record shows in full: nobody is protected." :
+      `. Whoever guesses which of two answers one person gave is right at most ${guesses(model.epsilons[state.at])} times in 100; a coin is right 50 times.`);
+    parts.sentence.replaceChildren(...bits);
+    this.svg.setAttribute("aria-label", parts.sentence.textContent);
+  }
+
+  steps(left, exact, ghost) {
+    const rows = (this.given.steps[this.state.method] || []).map((s) => [s.links, s.words]);
+    if (!exact) rows.push([left, ghost ? "what noise leaves, on average" : "what noise leaves, in this draw"]);
+    this.parts.steps.replaceChildren(...rows.map(([links, words], k) => el("li", {class: k === rows.length - 1 && !exact ? "last" : ""},
+      el("b", {}, figure(links)), el("span", {class: "bar"}, Object.assign(el("i"), {style: `width:${100 * links / this.model.links}%`})), el("span", {}, words))));
+  }
+
+  hint() {
+    const {model, state, lit, parts} = this;
+    if (lit === null) { parts.hint.textContent = "Point at a link: how many draws hold it, and where it drowns."; return; }
+    const [i, j] = model.pairs[lit], t = this.given.titles, s = share(model, state.method, state.at, lit);
+    const real = model.truth[lit] !== ABSENT, from = drowns(model, state.method, lit);
+    const back = model.causal[lit] === 3, name = real ? `${t[back ? j : i]} → ${t[back ? i : j]}` : `${t[i]} – ${t[j]} (no such link)`;
+    const where = !real || state.method === "pc" ? "" : from === null ? " It is never in most of the draws." :
+      from === 0 ? " It holds at every ε." : ` Below ε = ${model.epsilons[from]} it drowns.`;
+    parts.hint.textContent = `${name}: in ${s.linked} of ${s.of} draws at this ε.${where}`;
+  }
+
+  asTable(of) {
+    const {model, state, parts} = this, t = this.given.titles;
+    parts.table.hidden = !this.table;
+    this.svg.parentElement.hidden = this.table;
+    if (!this.table) return;
+    const rows = [];
+    model.pairs.forEach(([i, j], p) => {
+      const s = share(model, state.method, state.at, p), real = model.truth[p] !== ABSENT;
+      if (!s.linked && !real) return;
+      rows.push([t[i], t[j], real ? "yes" : "no", `${s.linked} of ${of}`, `${s.forth}`, `${s.back}`]);
+    });
+    const row = (tag, cells) => el("tr", {}, ...cells.map((c) => el(tag, {}, c)));
+    parts.table.replaceChildren(el("table", {}, el("thead", {}, row("th", ["From", "To", "A true link", "Draws that hold it", "Arrow →", "Arrow ←"])),
+      el("tbody", {}, ...rows.map((cells) => row("td", cells)))));
+  }
+}

@@ -1,0 +1,139 @@
+"""The opening page in a real browser: the dial answers by itself, and all that speaks agrees."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engine.graphs.cpdag import matrix_of
+from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
+from engine.studies.scene import Frame, kept_scene, read_scene
+from tests.browser.steps import BROKEN, settle, walk
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+SCENE = ".scene"
+_FRAMES = """() => { const seen = []; window.seen = seen; let last = performance.now();
+  const look = (now) => { seen.push(now - last); last = now; requestAnimationFrame(look); };
+  requestAnimationFrame(look); }"""
+
+
+def state(page: Page) -> dict[str, Any]:
+    """The frame that is shown."""
+    found: dict[str, Any] = json.loads(page.locator(SCENE).get_attribute("data-state") or "{}")
+    return found
+
+
+def numbers(page: Page) -> dict[str, float]:
+    """What the sentence says."""
+    text = page.locator(".scene .sentence").inner_text()
+    found = re.match(r"([\d.]+) of (\d+) links .*?([\d.]+) invented, ([\d.]+) turned round", text)
+    assert found, text
+    return dict(zip(("found", "of", "invented", "turned"), map(float, found.groups()), strict=True))
+
+
+def counted(kept: Any, shown: dict[str, Any]) -> dict[str, float]:
+    """What the engine says of the same frame, run again."""
+    at = kept.epsilons.index(shown["epsilon"])
+    result = kept.run(Frame(shown["method"], at, shown["draw"]))
+    truth = truth_cpdag(kept.data.truth, kept.data.names)
+    dag = matrix_of(kept.data.truth, kept.data.names)
+    kinds = list(classify(result.matrix, truth, dag=dag, untested=result.untested).values())
+    turned = kinds.count(EdgeClass.WRONG_DIRECTION)
+    return {
+        "found": kinds.count(EdgeClass.CORRECT) + kinds.count(EdgeClass.CLAIMED) + turned,
+        "of": int((truth | truth.T).sum()) / 2,
+        "invented": kinds.count(EdgeClass.EXTRA),
+        "turned": turned,
+    }
+
+
+def drag(page: Page, share: float, steps: int = 30) -> None:
+    """The dial, by its thumb, to a share of its width."""
+    box = page.locator(".scene .dial").bounding_box()
+    assert box
+    at = float(page.locator(".scene .dial").evaluate("(e) => e.value / e.max"))
+    x = lambda part: box["x"] + 8 + part * (box["width"] - 16)  # noqa: E731
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(x(at), y)
+    page.mouse.down()
+    page.mouse.move(x(share), y, steps=steps)
+
+
+def test_a_hand_on_the_dial(page: Page, screenshots: Path) -> None:
+    sent: list[Any] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(data)))
+    page.goto("/explore?data=asia&algorithm=priv_pc&epsilon=1")
+    page.locator(".scene .sentence b").first.wait_for()
+    settle(page)
+    kept = read_scene(kept_scene("asia"))
+    page.screenshot(path=screenshots / "explore.png")
+
+    # While the dial is held the server hears nothing, and every frame is the engine's.
+    sent.clear()
+    page.evaluate(_FRAMES)
+    rng = np.random.default_rng(0)
+    for share in rng.random(4):
+        drag(page, float(share))
+        page.wait_for_timeout(60)
+        assert numbers(page) == counted(kept, state(page))
+    assert sent == []
+    page.mouse.up()
+    settle(page)
+    assert len(sent) > 0
+    assert f"epsilon={state(page)['epsilon']}" in page.url
+
+    # The table and the links on the picture are those of the sentence.
+    page.keyboard.press("s")
+    shown = numbers(page)
+    lines = page.locator(".scene .link").evaluate_all(
+        "(all) => all.filter((g) => +g.querySelector('.wire').style.opacity === 1)"
+        ".map((g) => g.getAttribute('class'))"
+    )
+    kinds = [line.split()[1] for line in lines]
+    assert kinds.count("extra") == shown["invented"]
+    assert sum(k in ("correct", "claimed", "wrong") for k in kinds) == shown["found"]
+    page.keyboard.press("g")
+    average = numbers(page)
+    page.get_by_role("button", name="As a table").click()
+    rows = page.locator(".scene tbody tr").all_inner_texts()
+    cells = [row.split("\t") for row in rows]
+    total = sum(int(c[3].split()[0]) for c in cells if c[2] == "yes")
+    draws = int(cells[0][3].split()[-1])
+    assert round(total / draws, 1) == average["found"]
+    page.get_by_role("button", name="As a table").click()
+    page.screenshot(path=screenshots / "explore_ghost.png")
+    assert page.locator(BROKEN).count() == 0
+    assert page.blocked == []  # type: ignore[attr-defined]
+
+
+def test_keyboard_typing_and_the_way_to_run(page: Page) -> None:
+    walk(page, "Scene")
+    page.locator(".scene .sentence b").first.wait_for()
+    settle(page)
+    page.locator(".scene .dial").focus()
+    before = state(page)["epsilon"]
+    page.keyboard.press("ArrowLeft")
+    settle(page)
+    assert state(page)["epsilon"] < before
+    page.locator(".scene .value").dblclick()
+    page.locator(".scene .typed").fill("0.25")
+    page.keyboard.press("Enter")
+    settle(page)
+    assert abs(np.log(state(page)["epsilon"] / 0.25)) < 0.1
+    page.get_by_text("Priv-PC", exact=True).click()
+    settle(page)
+    shown, said = state(page), numbers(page)
+    page.get_by_role("button", name="Make it yours").click()
+    page.get_by_text("Priv-PC").first.wait_for()
+    settle(page)
+    assert "/run" in page.url
+    assert f"epsilon={shown['epsilon']}" in page.url
+    assert f"seed={shown['draw']}" in page.url
+    assert f"{said['found']:.0f} of {said['of']:.0f}" in page.locator(".stMain").inner_text()
+    assert page.locator(BROKEN).count() == 0
