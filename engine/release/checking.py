@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 
 from engine.algorithm import Outcome
-from engine.algorithms.marginal_pc import MarginalPCParameters, plan
+from engine.algorithms.marginal_pc import MarginalPCParameters, planned_releases
 from engine.algorithms.marginal_pc import release as release_tables
 from engine.errors import InputError
 from engine.marginals.levels import merged
@@ -80,7 +80,7 @@ def replayed(
     params, total = built(release.algorithm, stated)
     if total != release.total or json.dumps(params.as_dict()) != json.dumps(dict(release.params)):
         raise InputError("The release's parameters are not those of its (ε, δ).")
-    if len(release.releases) != 2 + len(plan(len(release.schema.columns)).again):
+    if len(release.releases) != 2 + len(planned_releases(len(release.schema.columns)).again):
         raise InputError("The file holds more or fewer releases than its algorithm makes.")
     source = Replay(release.releases)
     data = empty(release.schema, release.rows)
