@@ -70,6 +70,7 @@ SIMULATES = {
     "simulated_pairs.py",
     "sieving.py",
     "neighbours.py",
+    "null.py",
 }
 
 
