@@ -139,7 +139,7 @@ def edge_stability(results: Iterable[CellResult], truth: nx.DiGraph | None = Non
     return pd.DataFrame(rows, columns=columns)
 
 
-def smallest_epsilon(
+def smallest_epsilons(
     table: pd.DataFrame, target: float, y: str = "skeleton_f1", *, x: str = "epsilon"
 ) -> pd.DataFrame:
     """The smallest epsilon from which on the median of ``y`` stays at the target or above.

@@ -19,10 +19,10 @@ from engine.studies.cells import (
     CellResult,
     Datasets,
     Names,
-    Plan,
     Seeds,
-    plan,
+    Study,
     run_cell,
+    study_of,
 )
 from engine.studies.executors import Batch, DaskPool, ProcessPool, parallel, serial
 from engine.studies.store import ResultStore, opened
@@ -65,7 +65,7 @@ def sweep(
 ) -> Iterator[CellResult]:
     """Run every cell of datasets x algorithms x parameters x seeds; an iterator of results.
 
-    What is asked for is checked at once (see :func:`engine.studies.plan`); cells run as the
+    What is asked for is checked at once (see :func:`engine.studies.study_of`); cells run as the
     iterator is consumed. Results already in ``store`` (a path or a ResultStore) come first and are
     not run again; new ones are in it before they are yielded. A damaged row of it is named and left
     as it is; with ``repair`` it is computed again.
@@ -77,7 +77,7 @@ def sweep(
     be spent, whatever becomes of the worker. ``expected`` is :attr:`Estimate.seconds_each`, for
     kinds of runs not yet seen. The datasets' tables and scores are counted once a process.
     """
-    study = plan(datasets, algorithms, parameters, seeds)
+    study = study_of(datasets, algorithms, parameters, seeds)
     if executor not in EXECUTORS and "://" not in executor:
         raise InputError(
             f"executor must be {', '.join(EXECUTORS)} or a scheduler's address such as "
@@ -90,7 +90,7 @@ def sweep(
         executor, lambda: DaskPool(executor)
     )
     left = _Left(study.cells, dict(expected or {}))
-    return _Study(
+    return _Walk(
         study, kept, kept is not store, make, cancelled, on_progress, on_start, left
     ).results()
 
@@ -124,12 +124,12 @@ class _Left:
         return work * elapsed / max(worked, elapsed / 2)
 
 
-class _Study:
+class _Walk:
     """One run through a plan."""
 
     def __init__(
         self,
-        study: Plan,
+        study: Study,
         store: ResultStore | None,
         owns_store: bool,
         make_pool: Callable[[], Any],
@@ -221,7 +221,7 @@ def estimate(
     taken from the store. A cell that exceeds its share of the patience is stopped. Private rows
     are not touched: random ones of their schema stand in, and may take longer.
     """
-    study = _standing_in(plan(datasets, algorithms, parameters, seeds))
+    study = _standing_in(study_of(datasets, algorithms, parameters, seeds))
     kept = opened(store)
     try:
         missing = [c for c in study.cells if kept is None or not kept.has(c)]
@@ -246,7 +246,7 @@ def estimate(
     return Estimate(len(study.cells), done, total / workers, at_least, each)
 
 
-def _standing_in(study: Plan) -> Plan:
+def _standing_in(study: Study) -> Study:
     """The study with uniform random rows in the place of private ones, under their identity.
 
     Time spent on private rows is an output that nobody has paid for, as is a probe's noise.
@@ -254,7 +254,7 @@ def _standing_in(study: Plan) -> Plan:
     stands = {
         name: data if data.public else _uniform(data) for name, data in study.datasets.items()
     }
-    return Plan(stands, study.cells)
+    return Study(stands, study.cells)
 
 
 def _uniform(data: Dataset) -> Dataset:
@@ -270,7 +270,7 @@ def _uniform(data: Dataset) -> Dataset:
     )
 
 
-def _probe(study: Plan, cells: list[Cell], patience: float) -> tuple[float, bool]:
+def _probe(study: Study, cells: list[Cell], patience: float) -> tuple[float, bool]:
     """(seconds for all the cells, whether that is a lower bound)."""
     end = monotonic() + patience
     spread = dict.fromkeys(cells[i * (len(cells) - 1) // 3] for i in (1, 0, 3, 2))
