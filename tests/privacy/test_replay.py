@@ -91,8 +91,8 @@ def test_every_release_of_marginal_pc_is_met() -> None:
     rng, pairs = np.random.default_rng(3), []
     for seed in range(24):
         data = load_dataset("cancer", n=2000, seed=seed)
-        record = [int(rng.integers(r)) for r in data.cardinalities]
-        pairs.append(from_dataset(data, int(rng.integers(data.n)), record))
+        row = int(rng.integers(data.n))
+        pairs.append(from_dataset(data, row, [int(rng.integers(r)) for r in data.cardinalities]))
     found = replayed("marginal_pc", {"epsilon": 100.0}, pairs)
     assert found.passed, found.faults
     assert set(found.ratios) == {"all pairs", "pairs again", "triples"}
