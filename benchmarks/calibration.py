@@ -105,10 +105,11 @@ def reliability(said: list[tuple[float, bool]]) -> list[dict[str, float]]:
     return out
 
 
-def table(cells: list[dict[str, Any]]) -> str:
+def table(kept: dict[str, Any]) -> str:
     """The ranges of more than FEWEST links or arrows."""
-    lines = ["| | rows | ε | told / right (number) |", "|---|---|---|---|"]
-    for cell in cells:
+    lines = [f"| {kept['networks']} networks | rows | ε | told / right (number) |"]
+    lines.append("|---|---|---|---|")
+    for cell in kept["cells"]:
         some = [r for r in cell["ranges"] if r["count"] > FEWEST]
         said = ", ".join(f"{r['told']:.2f} / {r['right']:.2f} ({r['count']})" for r in some)
         lines.append(f"| {cell['what']} | {cell['rows']:,} | {cell['epsilon']:g} | {said} |")
@@ -179,10 +180,9 @@ def main() -> None:
     found: list[Claim] = []
     for k in range(options.networks):
         found += claims([k], FRESH)
-        cells = list(ranges(found))
-        kept = {"networks": k + 1, "cells": cells}
+        kept = {"networks": k + 1, "cells": list(ranges(found))}
         KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    put(DOC, MARK, table(cells))
+    put(DOC, MARK, table(json.loads(KEPT.read_text(encoding="utf-8"))))
 
 
 def ranges(found: list[Claim]) -> Iterator[dict[str, Any]]:
