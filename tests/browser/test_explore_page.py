@@ -40,7 +40,7 @@ def numbers(page: Page) -> dict[str, float]:
 def counted(kept: Any, shown: dict[str, Any]) -> dict[str, float]:
     """What the engine says of the same frame, run again."""
     at = kept.epsilons.index(shown["epsilon"])
-    result = kept.run(Frame(shown["method"], at, shown["draw"]))
+    result = kept.run(Frame(shown["algorithm"], at, shown["draw"]))
     truth = truth_cpdag(kept.data.truth, kept.data.names)
     dag = matrix_of(kept.data.truth, kept.data.names)
     kinds = list(classify(result.matrix, truth, dag=dag, untested=result.untested).values())
@@ -91,7 +91,7 @@ def test_a_hand_on_the_dial(page: Page, screenshots: Path) -> None:
     # The table and the links on the picture are those of the sentence.
     page.keyboard.press("s")
     shown = numbers(page)
-    lines = page.locator(".scene .link").evaluate_all(
+    lines = page.locator(".scene .stage .link").evaluate_all(
         "(all) => all.filter((g) => +g.querySelector('.wire').style.opacity === 1)"
         ".map((g) => g.getAttribute('class'))"
     )
