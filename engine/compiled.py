@@ -26,17 +26,23 @@ _ENGINE = Path(__file__).resolve().parent
 KERNELS: dict[Any, tuple[str, ...]] = {}  # every one's declared signatures, in order of definition
 
 
-def kernel(*signatures: str, **options: Any) -> Callable[[Any], Any]:
+def kernel(*signatures: str, inner: bool = False, **options: Any) -> Callable[[Any], Any]:
     """A loop that numba compiles when it is first called, and keeps; other threads run beside it.
 
-    Each further set of argument types costs seconds of compiling, so a kernel declares what it is
-    called with, in numba's words. That is a promise (kept by tests/contract/test_kernels.py): the
-    types of a call are not changed, and other ones would be compiled too.
+    Each further set of argument types costs seconds of compiling: a kernel is called with one. It
+    may say which in numba's words; what is said is what it comes to, and one set it is for all
+    (tests/contract/test_kernels.py). An ``inner`` one is called by other kernels alone: it gets no
+    way in from Python, which is a sixth of its compiling.
     """
-    from numba import njit, types
+    import numba
+    from numba import types
+
+    njit: Any = numba.njit
 
     def declared(function: Any) -> Any:
-        made = njit(cache=True, nogil=True, **options)(function)
+        made: Any = njit(
+            cache=True, nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=inner, **options
+        )(function)
         # A constant in another kernel's call is a type of its own to numba: here it is a number.
         compile_types = made.compile
         made.compile = lambda given: compile_types(tuple(types.unliteral(t) for t in given))

@@ -71,6 +71,12 @@ def prepare() -> None:
     run("priv_pc", load_dataset("asia", n=2_000), trace=False)
 
 
+def begin() -> None:
+    """What is done while the server starts, and then beside it."""
+    prepare()
+    compile_beside()
+
+
 def compile_beside() -> None:
     """Compile what no page waits for in a process that only takes what others leave of one core."""
     from engine.compiled import slow
@@ -89,7 +95,7 @@ if __name__ == "__main__":
     PagesManager.uses_pages_directory = False
     sys.path.insert(0, str(ROOT))
     # While the server starts and the browser fetches its scripts, this core would idle.
-    Thread(target=lambda: (prepare(), compile_beside()), daemon=True, name="prepare").start()
+    Thread(target=begin, daemon=True, name="prepare").start()
     sys.argv = ["streamlit", "run", str(ROOT / "app.py"), *sys.argv[1:]]
     with tempfile.TemporaryDirectory(prefix="dp-causal-explorer-") as static:
         link_static(Path(static))

@@ -23,9 +23,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from engine.compiled import kernel
 from engine.graphs.cpdag import Adjacency, meek
 
 MAJORITY, STRONGEST = "majority", "strongest"
@@ -181,7 +181,7 @@ def arrow_probabilities(
     return arrows
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _next(numbers):  # type: ignore[no-untyped-def]
     """The next of a fixed sequence of numbers in [0, 1): SplitMix64 (Steele, Lea, Flood 2014)."""
     numbers[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -191,7 +191,7 @@ def _next(numbers):  # type: ignore[no-untyped-def]
     return ((z ^ (z >> np.uint64(31))) >> np.uint64(11)) / 9007199254740992.0  # 53 bits: below 1
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _other_path(into, degree, near, start, goal, stack, seen):  # type: ignore[no-untyped-def]
     """Whether a directed path leads from start to goal beside the edge between them."""
     seen[:] = False
@@ -212,7 +212,7 @@ def _other_path(into, degree, near, start, goal, stack, seen):  # type: ignore[n
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _reverse(into, graph, e, temperature, chance, stack, seen):  # type: ignore[no-untyped-def]
     """Try to reverse edge e; the change of the log probability, 0 if it stays.
 
@@ -240,7 +240,7 @@ def _reverse(into, graph, e, temperature, chance, stack, seen):  # type: ignore[
     return gain
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _start(graph, count, numbers):  # type: ignore[no-untyped-def]
     """(into, log probability) of each chain, its edges along a shuffled order of the nodes."""
     degree, near, table = graph[0], graph[1], graph[3]
@@ -259,7 +259,7 @@ def _start(graph, count, numbers):  # type: ignore[no-untyped-def]
     return into, logs
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _temper(graph, temperatures, sweeps, burn, numbers):  # type: ignore[no-untyped-def]
     """(d, most neighbours): how often the coldest chain's CPDAG had the arrow from each neighbour.
 
@@ -290,7 +290,7 @@ def _temper(graph, temperatures, sweeps, burn, numbers):  # type: ignore[no-unty
     return shares / kept
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _swap(one, two):  # type: ignore[no-untyped-def]
     """Entry by entry: an assignment of slices takes seconds to compile."""
     for u in range(one.shape[0]):
@@ -298,7 +298,7 @@ def _swap(one, two):  # type: ignore[no-untyped-def]
             one[u, k], two[u, k] = two[u, k], one[u, k]
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _topological(into, degree, near):  # type: ignore[no-untyped-def]
     """The nodes, parents first."""
     d = len(degree)
@@ -323,7 +323,7 @@ def _topological(into, degree, near):  # type: ignore[no-untyped-def]
     return order
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _parent(into, degree, near, child, node):  # type: ignore[no-untyped-def]
     """The place of node among the child's neighbours if it is a parent, else -1."""
     for k in range(degree[child]):
@@ -332,7 +332,7 @@ def _parent(into, degree, near, child, node):  # type: ignore[no-untyped-def]
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def compelled(into, degree, near):  # type: ignore[no-untyped-def]
     """(d, most neighbours): COMPELLED or REVERSIBLE for each edge into a node, 0 for no edge.
 
@@ -357,7 +357,7 @@ def compelled(into, degree, near):  # type: ignore[no-untyped-def]
     return label
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _label(into, degree, near, label, y, x):  # type: ignore[no-untyped-def]
     """Label x -> y, and with it other edges into y."""
     mark = REVERSIBLE

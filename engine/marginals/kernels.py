@@ -32,7 +32,7 @@ _RELEASED = f"{_V}, {_M}, i8[::1], {_V}, {_M}"
 _FEATURES = f"Tuple(({_M}, {_M}, {_M}, i8[::1], {_V}, {_V}, {_M}, f8))"
 
 
-@kernel("f8[:,::1](f8[:,::1], i8, i8, i8, i8)")
+@kernel("f8[:,::1](f8[:,::1], i8, i8, i8, i8)", inner=True)
 def _piece(matrix, top, bottom, left, right):  # type: ignore[no-untyped-def]
     """A copy of some rows and columns."""
     out = blank(bottom - top, right - left)
@@ -42,7 +42,7 @@ def _piece(matrix, top, bottom, left, right):  # type: ignore[no-untyped-def]
     return out
 
 
-@kernel("void(f8[:,::1], f8[::1], f8[::1])")
+@kernel("void(f8[:,::1], f8[::1], f8[::1])", inner=True)
 def _less_outer(matrix, u, v):  # type: ignore[no-untyped-def]
     """matrix -= u v'."""
     for i in range(u.size):
@@ -50,7 +50,7 @@ def _less_outer(matrix, u, v):  # type: ignore[no-untyped-def]
             matrix[i, j] -= u[i] * v[j]
 
 
-@kernel("void(f8[:,::1], f8[:,::1])")
+@kernel("void(f8[:,::1], f8[:,::1])", inner=True)
 def _copy(into, matrix):  # type: ignore[no-untyped-def]
     """Entry by entry: numba's own assignment brings the making of its error messages with it."""
     for i in range(matrix.shape[0]):
@@ -58,7 +58,7 @@ def _copy(into, matrix):  # type: ignore[no-untyped-def]
             into[i, j] = matrix[i, j]
 
 
-@kernel("void(f8[:,::1], f8[:,::1])")
+@kernel("void(f8[:,::1], f8[:,::1])", inner=True)
 def _less(matrix, other):  # type: ignore[no-untyped-def]
     """matrix -= other."""
     for i in range(matrix.shape[0]):
@@ -66,7 +66,7 @@ def _less(matrix, other):  # type: ignore[no-untyped-def]
             matrix[i, j] -= other[i, j]
 
 
-@kernel("void(f8[:,::1], f8, f8[:,::1])")
+@kernel("void(f8[:,::1], f8, f8[:,::1])", inner=True)
 def _add(matrix, scale, other):  # type: ignore[no-untyped-def]
     """matrix += scale * other."""
     for i in range(matrix.shape[0]):
@@ -74,7 +74,7 @@ def _add(matrix, scale, other):  # type: ignore[no-untyped-def]
             matrix[i, j] += scale * other[i, j]
 
 
-@kernel("void(f8[:,::1], f8, f8[:,::1], f8[:,::1])")
+@kernel("void(f8[:,::1], f8, f8[:,::1], f8[:,::1])", inner=True)
 def _add_kron(out, scale, p, q):  # type: ignore[no-untyped-def]
     """out += scale * kron(p, q)."""
     b, d = q.shape
@@ -85,7 +85,7 @@ def _add_kron(out, scale, p, q):  # type: ignore[no-untyped-def]
                     out[i * b + j, k * d + m] += scale * p[i, k] * q[j, m]
 
 
-@kernel("f8(f8[:,::1], f8)")
+@kernel("f8(f8[:,::1], f8)", inner=True)
 def _inverted(covariance, ridge):  # type: ignore[no-untyped-def]
     """A covariance becomes its inverse, eigenvalues w inverted as w / (w^2 + ridge); tr(C^-2)."""
     w, second = eigen(covariance), 0.0
@@ -97,7 +97,7 @@ def _inverted(covariance, ridge):  # type: ignore[no-untyped-def]
     return second
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1])")
+@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1])", inner=True)
 def _regressed(f, g, inverse, b, v):  # type: ignore[no-untyped-def]
     """Centred cross moments of a variable; fills coefficients b, takes their share off v's mean.
 
@@ -115,7 +115,8 @@ def _regressed(f, g, inverse, b, v):  # type: ignore[no-untyped-def]
 
 @kernel(
     "f8(f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8, f8[:,::1],"
-    " f8[:,::1], f8[:,::1], f8[:,::1])"
+    " f8[:,::1], f8[:,::1], f8[:,::1])",
+    inner=True,
 )
 def _residual(r, vx, vy, fx, fy, gram, ridge, bx, by, ex, ey):  # type: ignore[no-untyped-def]
     """Second moments r, vx, vy become R and both residual covariances; returns tr(C^-2).
@@ -144,7 +145,7 @@ def _residual(r, vx, vy, fx, fy, gram, ridge, bx, by, ex, ey):  # type: ignore[n
     return second
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1])")
+@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1])", inner=True)
 def _conditional_variance(h, feature, b):  # type: ignore[no-untyped-def]
     """Covariance of a variable's contrasts h whose mean is m: its levels have p = 1/r + h m.
 
@@ -169,7 +170,7 @@ def _conditional_variance(h, feature, b):  # type: ignore[no-untyped-def]
     return out
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1])")
+@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1])", inner=True)
 def _sampling(phi, p, bx, by, hx, hy):  # type: ignore[no-untyped-def]
     """n times R's sampling covariance under independence: E[Var(u_x | S) kron Var(u_y | S)].
 
@@ -184,7 +185,7 @@ def _sampling(phi, p, bx, by, hx, hy):  # type: ignore[no-untyped-def]
     return out
 
 
-@kernel("f8[:,:,::1](f8[:,::1], i8[::1])")
+@kernel("f8[:,:,::1](f8[:,::1], i8[::1])", inner=True)
 def _block_grams(b, ends):  # type: ignore[no-untyped-def]
     """b_A' b_A of every block A of features."""
     out = np.empty((len(ends), b.shape[1], b.shape[1]))
@@ -196,7 +197,7 @@ def _block_grams(b, ends):  # type: ignore[no-untyped-def]
     return out
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[:,::1], i8[::1], f8, f8[::1], f8[::1], f8[:,::1])")
+@kernel("f8[:,::1](f8[:,::1], f8[:,::1], i8[::1], f8, f8[::1], f8[::1], f8[:,::1])", inner=True)
 def _noise(bx, by, ends, direct, noise_x, noise_y, cross):  # type: ignore[no-untyped-def]
     """Covariance of R from the noise of every released tensor that enters it, to first order.
 
@@ -224,7 +225,7 @@ def _noise(bx, by, ends, direct, noise_x, noise_y, cross):  # type: ignore[no-un
     return out
 
 
-@kernel("f8(f8[:,::1], i8[::1], f8[::1], f8[:,::1])")
+@kernel("f8(f8[:,::1], i8[::1], f8[::1], f8[:,::1])", inner=True)
 def _variance_noise(b, ends, noise, cross):  # type: ignore[no-untyped-def]
     """Standard deviation of the noise in a residual variance, of its worst contrast.
 
@@ -248,7 +249,7 @@ def _variance_noise(b, ends, noise, cross):  # type: ignore[no-untyped-def]
     return math.sqrt(worst)
 
 
-@kernel("f8[:,::1](f8[:,::1], f8)")
+@kernel("f8[:,::1](f8[:,::1], f8)", inner=True)
 def _positive(v, floor):  # type: ignore[no-untyped-def]
     """v's eigenvalues are held above the floor; returns v with those below it set to zero.
 
@@ -267,7 +268,7 @@ def _positive(v, floor):  # type: ignore[no-untyped-def]
     return rebuilt(vectors, left)
 
 
-@kernel("f8(f8[::1], f8[::1], f8)")
+@kernel("f8(f8[::1], f8[::1], f8)", inner=True)
 def _log_ratio(w, z2, effect):  # type: ignore[no-untyped-def]
     """Log of how much likelier N(0, C + effect K) is than N(0, C), in its own directions."""
     total = 0.0
@@ -277,7 +278,7 @@ def _log_ratio(w, z2, effect):  # type: ignore[no-untyped-def]
     return 0.5 * total
 
 
-@kernel("f8(f8[::1], f8[::1], f8[::1])")
+@kernel("f8(f8[::1], f8[::1], f8[::1])", inner=True)
 def _log_bayes(w, z2, effects):  # type: ignore[no-untyped-def]
     """Log of the mean likelihood ratio of the effects."""
     logs, top, total = np.empty(effects.size), -np.inf, 0.0
@@ -289,7 +290,7 @@ def _log_bayes(w, z2, effects):  # type: ignore[no-untyped-def]
     return top + math.log(total / effects.size)
 
 
-@kernel("UniTuple(f8, 3)(f8[::1], f8[:,::1], f8[:,::1], f8[::1])")
+@kernel("UniTuple(f8, 3)(f8[::1], f8[:,::1], f8[:,::1], f8[::1])", inner=True)
 def _score(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
     """Score statistic of mean 0 against random effects of covariance ``effect * spread``.
 
@@ -322,13 +323,13 @@ def _score(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
     return q * t1 / t2, t1 * t1 / t2, _log_bayes(w, z2, effects)
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[:,::1])")
+@kernel("f8[:,::1](f8[:,::1], f8[:,::1])", inner=True)
 def _projected(project, matrix):  # type: ignore[no-untyped-def]
     """P M P'."""
     return product(product(project, matrix, False, False), project, False, True)
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[:,::1])")
+@kernel("f8[:,::1](f8[:,::1], f8[:,::1])", inner=True)
 def _kron(p, q):  # type: ignore[no-untyped-def]
     out = blank(p.shape[0] * q.shape[0], p.shape[1] * q.shape[1])
     _add_kron(out, 1.0, p, q)
@@ -337,7 +338,8 @@ def _kron(p, q):  # type: ignore[no-untyped-def]
 
 @kernel(
     f"void(Tuple(({_MOMENTS})), {_FEATURES}, f8, Tuple(({_CELLS})), f8[:,::1], Tuple((f8, f8, f8)),"
-    " f8[::1], f8[::1])"
+    " f8[::1], f8[::1])",
+    inner=True,
 )
 def _test(moments, features, direct, cells, project, numbers, effects, out):  # type: ignore[no-untyped-def]
     """Fill (statistic, dof, log Bayes factor, that with the allowance for a leak).
@@ -376,7 +378,7 @@ def _test(moments, features, direct, cells, project, numbers, effects, out):  # 
         out[3] = _score(flat, _projected(project, covariance), spread, effects)[2]
 
 
-@kernel(f"{_FEATURES}(Tuple(({_RELEASED})), i8, i8, i8[::1])")
+@kernel(f"{_FEATURES}(Tuple(({_RELEASED})), i8, i8, i8[::1])", inner=True)
 def _gathered(released, x, y, given):  # type: ignore[no-untyped-def]
     """Features of a test, with the contrasts of each s in S.
 
@@ -409,7 +411,7 @@ def _gathered(released, x, y, given):  # type: ignore[no-untyped-def]
     return fx, fy, _gram(one, two, at), ends, noise_x, noise_y, cross, typical
 
 
-@kernel("void(f8[::1], f8[:,::1], i8[::1], i8, f8[:,::1])")
+@kernel("void(f8[::1], f8[:,::1], i8[::1], i8, f8[:,::1])", inner=True)
 def _rows(one, two, at, start, out):  # type: ignore[no-untyped-def]
     """Moments of the constant and the contrasts ``at`` with those of a variable."""
     for j in range(out.shape[1]):
@@ -418,7 +420,7 @@ def _rows(one, two, at, start, out):  # type: ignore[no-untyped-def]
             out[i, j] = two[at[i], start + j]
 
 
-@kernel("f8[:,::1](f8[::1], f8[:,::1], i8[::1])")
+@kernel("f8[:,::1](f8[::1], f8[:,::1], i8[::1])", inner=True)
 def _gram(one, two, at):  # type: ignore[no-untyped-def]
     """Moments of the constant and the contrasts ``at`` among themselves."""
     out = blank(at.size, at.size)

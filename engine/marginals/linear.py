@@ -41,13 +41,13 @@ _DOUBLE, _PLAIN, _TURNED, _UPPER, _LOWER, _VECTORS = (ord(c) for c in "dntULV")
 _ONE, _ZERO = np.array([1.0]), np.array([0.0])
 
 
-@kernel("f8[:,::1](i8, i8)")
+@kernel("f8[:,::1](i8, i8)", inner=True)
 def blank(rows, columns):  # type: ignore[no-untyped-def]
     """A matrix of zeros."""
     return np.zeros((rows, columns))
 
 
-@kernel("void(f8[:,::1], f8[::1], f8[::1], b1)")
+@kernel("void(f8[:,::1], f8[::1], f8[::1], b1)", inner=True)
 def apply(a, x, out, turned):  # type: ignore[no-untyped-def]
     """out = a x, or a' x if ``turned``."""
     rows, columns = a.shape
@@ -58,7 +58,7 @@ def apply(a, x, out, turned):  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[:,::1], b1, b1)")
+@kernel("f8[:,::1](f8[:,::1], f8[:,::1], b1, b1)", inner=True)
 def product(a, b, turn_a, turn_b):  # type: ignore[no-untyped-def]
     """a b, with a' for a if ``turn_a`` and b' for b if ``turn_b``.
 
@@ -86,7 +86,7 @@ def product(a, b, turn_a, turn_b):  # type: ignore[no-untyped-def]
     return out
 
 
-@kernel("void(f8[:,::1])")
+@kernel("void(f8[:,::1])", inner=True)
 def _finite(a):  # type: ignore[no-untyped-def]
     for i in range(a.shape[0]):
         for j in range(a.shape[1]):
@@ -94,7 +94,7 @@ def _finite(a):  # type: ignore[no-untyped-def]
                 raise np.linalg.LinAlgError("Array must not contain infs or NaNs.")
 
 
-@kernel("f8[::1](f8[:,::1])")
+@kernel("f8[::1](f8[:,::1])", inner=True)
 def eigen(a):  # type: ignore[no-untyped-def]
     """Eigenvalues of a symmetric matrix, upwards; its rows become their eigenvectors.
 
@@ -111,7 +111,7 @@ def eigen(a):  # type: ignore[no-untyped-def]
     return w
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[::1])")
+@kernel("f8[:,::1](f8[:,::1], f8[::1])", inner=True)
 def rebuilt(vectors, w):  # type: ignore[no-untyped-def]
     """The symmetric matrix with the eigenvectors, one a row, and eigenvalues."""
     n = w.size
@@ -122,7 +122,7 @@ def rebuilt(vectors, w):  # type: ignore[no-untyped-def]
     return product(scaled, vectors, False, False)
 
 
-@kernel("void(f8[:,::1])")
+@kernel("void(f8[:,::1])", inner=True)
 def cholesky(a):  # type: ignore[no-untyped-def]
     """A positive definite matrix becomes its upper factor: the transpose of the lower one."""
     n = a.shape[0]
@@ -133,7 +133,7 @@ def cholesky(a):  # type: ignore[no-untyped-def]
             a[j, i], a[i, j] = a[i, j], 0.0
 
 
-@kernel("void(f8[:,::1], f8[:,::1])")
+@kernel("void(f8[:,::1], f8[:,::1])", inner=True)
 def solve(upper, b):  # type: ignore[no-untyped-def]
     """Every row r of b becomes x with upper' x = r.
 

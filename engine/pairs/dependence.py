@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from engine.compiled import kernel
 from engine.errors import InputError
 from engine.pairs.regression import Vector
 
@@ -55,7 +55,7 @@ def kendall(a: Vector, b: Vector) -> float:
     m = len(a)
     order = np.lexsort((b, a))
     first, second = np.asarray(a)[order], np.asarray(b)[order]
-    swaps, tied = _inversions(rankdata(second, "dense").astype(np.int64)), _tied_pairs(first)
+    swaps, tied = int(_inversions(rankdata(second, "dense").astype(np.int64))), _tied_pairs(first)
     both = _tied_pairs(first, second)
     alone = _tied_pairs(np.sort(second))
     total = m * (m - 1) / 2 - tied - alone + both
@@ -72,7 +72,7 @@ def _tied_pairs(*columns: Vector) -> int:
     return int((runs * (runs - 1) // 2).sum())
 
 
-@njit(cache=True)
+@kernel()
 def _inversions(ranks: np.ndarray) -> int:  # pragma: no cover - compiled
     """Pairs i < j with ranks[i] > ranks[j], by a Fenwick tree over the ranks 1, 2, ..."""
     top = ranks.max()
@@ -106,7 +106,7 @@ def hsic(a: Vector, b: Vector, width_a: float, width_b: float) -> float:
     return max(0.0, float(trace)) / (m - 1) ** 2  # rounding can leave a trace below 0
 
 
-@njit(cache=True, fastmath=True)
+@kernel(fastmath=True)
 def _kernel_sums(
     a: np.ndarray, b: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:  # pragma: no cover - compiled

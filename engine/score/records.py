@@ -10,9 +10,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from engine.compiled import kernel
 from engine.data.dataset import Dataset
 from engine.score.acyclicity import Matrix
 from engine.score.encodings import Encoding, blocks, lookup
@@ -131,7 +131,7 @@ def _squared_lengths(x: Matrix) -> NDArray[np.float64]:
 _LANES = 8  # sums that go on side by side, added up as numpy adds up a row
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _outer_norms(x, r):  # type: ignore[no-untyped-def]
     """See :func:`_norms`: |x r'|^2 less its diagonal is |x|^2 |r|^2 - sum of (x_j r_j)^2."""
     rows, d = x.shape
@@ -158,7 +158,7 @@ def _outer_norms(x, r):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _added(lanes):  # type: ignore[no-untyped-def]
     low = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
     return low + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]))

@@ -17,9 +17,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from engine.compiled import kernel
 from engine.data.distinct import mixed_radix_keys
 from engine.statistics.base import Statistic
 from engine.tables.rows import DENSE_CELLS, Rows
@@ -106,7 +106,7 @@ def smooth_sensitivity_of_median(p_values: NDArray[np.float64], beta: float) -> 
     return float(_smooth_median(np.sort(p_values), beta))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _smooth_median(x, beta):  # type: ignore[no-untyped-def]
     n = x.size
     middle = n // 2  # the median's index, n odd

@@ -8,8 +8,9 @@ never sees a record. It is greedy and therefore an upper bound of the exact dist
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from engine.compiled import kernel
 
 # A batch of equal moves closes at most this share of the gap, so that the greedy choice is renewed
 # before it matters, and the last moves are single.
@@ -27,12 +28,12 @@ def records_changed(
     return int(_greedy(np.array(table, order="C"), critical, independent, limit))
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _xlogx(x):  # type: ignore[no-untyped-def]
     return x * np.log(x) if x > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _stratum(table, s, rows, columns):  # type: ignore[no-untyped-def]
     """G2 of one stratum; fills its margins and returns (G2, its total)."""
     rows[:] = 0
@@ -51,13 +52,13 @@ def _stratum(table, s, rows, columns):  # type: ignore[no-untyped-def]
     return 2 * (value + _xlogx(n)), n
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _step(x):  # type: ignore[no-untyped-def]
     """xlogx(x + 1) - xlogx(x)."""
     return _xlogx(x + 1) - _xlogx(x)
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _steps(counts, up, down):  # type: ignore[no-untyped-def]
     """What xlogx gains by one more (``up``) and had lost by one less (``down``), entry by entry."""
     for i in range(counts.size):
@@ -65,7 +66,7 @@ def _steps(counts, up, down):  # type: ignore[no-untyped-def]
         down[i] = _step(counts[i] - 1) if counts[i] > 0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _moves(table, s, sign, rows, columns, gain, cell):  # type: ignore[no-untyped-def]
     """The stratum's best removal, addition and move of one record inside it; returns its G2.
 
@@ -107,14 +108,14 @@ def _moves(table, s, sign, rows, columns, gain, cell):  # type: ignore[no-untype
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _surplus(table, s, i, j):  # type: ignore[no-untyped-def]
     """|count - expected| of a cell."""
     n = table[s].sum()
     return abs(table[s, i, j] - table[s, i].sum() * table[s, :, j].sum() / n)
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _choose(gain, cell):  # type: ignore[no-untyped-def]
     """(gain of one record, stratum and cell it leaves, stratum and cell it goes to)."""
     s, t, inner = np.argmax(gain[:, 0]), np.argmax(gain[:, 1]), np.argmax(gain[:, 2])
@@ -124,7 +125,7 @@ def _choose(gain, cell):  # type: ignore[no-untyped-def]
     return 2 * gain[inner, 2], inner, cell[inner, 2], inner, cell[inner, 3]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _greedy(table, critical, raising, limit):  # type: ignore[no-untyped-def]
     """How many records the search changes, in place; ``limit`` where no change helps."""
     strata, a, b = table.shape

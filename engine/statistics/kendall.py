@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
 from engine.compiled import kernel
@@ -13,7 +12,7 @@ from engine.statistics.base import checked
 from engine.statistics.rank import RankStatistic
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _kendall_sums(table, strict):  # type: ignore[no-untyped-def]
     """(sum of 9 S_i / (2 n_i + 5), sum of w(n_i)) over the strata that count."""
     strata, rows, columns = table.shape

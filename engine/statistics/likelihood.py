@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc, chdtri
 
+from engine.compiled import kernel
 from engine.statistics.base import UNTESTABLE, Counts, Score, Statistic, checked
 from engine.statistics.distance import records_changed
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def likelihood_sums(table, group, count, pearson):  # type: ignore[no-untyped-def]
     """(G2 or X2, degrees of freedom) of each of ``count`` groups of strata.
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
+from engine.compiled import kernel
 from engine.statistics.base import checked
 from engine.statistics.rank import RankStatistic
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _spearman_sums(table, strict):  # type: ignore[no-untyped-def]
     """(sum of n_i-weighted rank covariance terms, sum of weights) over the strata that count.
 
@@ -49,7 +49,7 @@ def _spearman_sums(table, strict):  # type: ignore[no-untyped-def]
     return numerator, weight
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _centred_midranks(sums, n, out):  # type: ignore[no-untyped-def]
     """Each level's midrank minus (n + 1) / 2."""
     before = 0

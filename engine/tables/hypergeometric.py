@@ -15,9 +15,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from engine.compiled import kernel
 
 Uniforms = tuple[int, int]
 
@@ -59,7 +61,7 @@ def log_factorials(n: int) -> NDArray[np.float64]:
     return np.asarray(_log_factorials(min(n, _LOOKED_UP) + 1))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _log_factorials(size):  # type: ignore[no-untyped-def]
     """By the very function that is called beyond the table: a draw does not depend on its size."""
     out = np.empty(size)
@@ -68,7 +70,7 @@ def _log_factorials(size):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def split(parts, drawn, source, logs):  # type: ignore[no-untyped-def]
     """Draw ``drawn[i]`` of the items of row i without replacement, for every row.
 
@@ -89,7 +91,7 @@ def split(parts, drawn, source, logs):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def hypergeometric(good, bad, sample, source, logs):  # type: ignore[no-untyped-def]
     """How many of ``sample`` items drawn without replacement are good."""
     total = good + bad
@@ -106,7 +108,7 @@ def hypergeometric(good, bad, sample, source, logs):  # type: ignore[no-untyped-
     return found if size == sample else good - found
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _urn(good, total, size, source):  # type: ignore[no-untyped-def]
     """Item by item."""
     left = good
@@ -116,7 +118,7 @@ def _urn(good, total, size, source):  # type: ignore[no-untyped-def]
     return good - left
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _ratio_of_uniforms(few, many, size, source, logs):  # type: ignore[no-untyped-def]
     """HRUA with its squeezes; ``few`` <= ``many``, ``size`` at most half of both together."""
     total = few + many
@@ -143,7 +145,7 @@ def _ratio_of_uniforms(few, many, size, source, logs):  # type: ignore[no-untype
             return k
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _log_ways(k, few, many, size, logs):  # type: ignore[no-untyped-def]
     """Minus the log of the probability of k, up to a constant."""
     return (
@@ -154,6 +156,6 @@ def _log_ways(k, few, many, size, logs):  # type: ignore[no-untyped-def]
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel(inner=True)
 def _log_factorial(k, logs):  # type: ignore[no-untyped-def]
     return logs[k] if k < logs.size else math.lgamma(k + 1.0)

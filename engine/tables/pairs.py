@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from engine.compiled import kernel
 from engine.tables.rows import Rows
 
 WIDE = 64  # columns from which all pairs together are cheaper than one by one
@@ -72,7 +72,7 @@ class Pairs:
         return np.asarray(_table(self._product, places, sizes, self._n))
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _table(product, places, sizes, n):  # type: ignore[no-untyped-def]
     x, y = places
     rows, columns = sizes[0] - 1, sizes[1] - 1

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from engine.compiled import kernel
 from engine.data.dataset import Dataset
 from engine.data.distinct import mixed_radix_keys
 
@@ -20,7 +20,7 @@ _LANES = 4  # neighbouring rows often hit one cell; separate sums keep them from
 _LANE_CELLS = 1 << 14
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _count_cells(columns, which, strides, index, weights, cells):  # type: ignore[no-untyped-def]
     """Counts of every cell; the cell's index is built column by column (vectorised).
 
@@ -68,7 +68,7 @@ def _count_cells(columns, which, strides, index, weights, cells):  # type: ignor
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _cells(columns, which, strides):  # type: ignore[no-untyped-def]
     """Every row's cell; the arguments are those of :func:`_count_cells`."""
     out = np.zeros(columns.shape[1], np.int32)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from engine.compiled import kernel
 from engine.randomness import Randomness
 from engine.tables.hypergeometric import log_factorials, next_uniform, split, uniforms
 from engine.tables.rows import Rows, layout
@@ -123,7 +123,7 @@ class _Growth:
         return _Growth(columns, parts, np.asarray(_places(axes)), shape)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _places(axes):  # type: ignore[no-untyped-def]
     """For every cell of a table, in order, the sum of its codes times strides.
 
@@ -141,7 +141,7 @@ def _places(axes):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _margin(counts, target, shape):  # type: ignore[no-untyped-def]
     """Counts summed by their place in a table of the given shape."""
     out = np.zeros(shape[0] * shape[1] * shape[2], np.int64)
@@ -181,14 +181,13 @@ class _PickedRows:
         return self._rows.table(x, y, given)
 
 
-@njit(cache=True, nogil=True)
-def _positive(times):  # type: ignore[no-untyped-def]
+def _positive(times: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """(where they are, the positive numbers)."""
     where = np.flatnonzero(times)
     return where, times[where]
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def _pick(source, row_index, cell, wanted, left):  # type: ignore[no-untyped-def]
     """Selection sampling (Knuth 3.4.2 S) within every cell: how often each folded row is taken.
 
