@@ -85,7 +85,7 @@ def _add_kron(out, scale, p, q):  # type: ignore[no-untyped-def]
                     out[i * b + j, k * d + m] += scale * p[i, k] * q[j, m]
 
 
-@kernel("f8(f8[:,::1], f8)", inner=True)
+@kernel("f8(f8[:,::1], f8)", inner=True, inline="always")
 def _inverted(covariance, ridge):  # type: ignore[no-untyped-def]
     """A covariance becomes its inverse, eigenvalues w inverted as w / (w^2 + ridge); tr(C^-2)."""
     w, second = eigen(covariance), 0.0
@@ -268,7 +268,7 @@ def _positive(v, floor):  # type: ignore[no-untyped-def]
     return rebuilt(vectors, left)
 
 
-@kernel("f8(f8[::1], f8[::1], f8)", inner=True)
+@kernel("f8(f8[::1], f8[::1], f8)", inner=True, inline="always")
 def _log_ratio(w, z2, effect):  # type: ignore[no-untyped-def]
     """Log of how much likelier N(0, C + effect K) is than N(0, C), in its own directions."""
     total = 0.0
@@ -278,7 +278,7 @@ def _log_ratio(w, z2, effect):  # type: ignore[no-untyped-def]
     return 0.5 * total
 
 
-@kernel("f8(f8[::1], f8[::1], f8[::1])", inner=True)
+@kernel("f8(f8[::1], f8[::1], f8[::1])", inner=True, inline="always")
 def _log_bayes(w, z2, effects):  # type: ignore[no-untyped-def]
     """Log of the mean likelihood ratio of the effects."""
     logs, top, total = np.empty(effects.size), -np.inf, 0.0
@@ -340,6 +340,7 @@ def _kron(p, q):  # type: ignore[no-untyped-def]
     f"void(Tuple(({_MOMENTS})), {_FEATURES}, f8, Tuple(({_CELLS})), f8[:,::1], Tuple((f8, f8, f8)),"
     " f8[::1], f8[::1])",
     inner=True,
+    inline="always",
 )
 def _test(moments, features, direct, cells, project, numbers, effects, out):  # type: ignore[no-untyped-def]
     """Fill (statistic, dof, log Bayes factor, that with the allowance for a leak).
