@@ -1,4 +1,4 @@
-"""docs/privacy.md states what scripts/counterexamples.py prints."""
+"""docs/explanation/privacy.md states what scripts/counterexamples.py prints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from engine.data.networks import NETWORKS
 from scripts import counterexamples, form_costs
 
-DOC = Path(__file__).resolve().parents[2] / "docs" / "privacy.md"
+DOC = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "privacy.md"
 
 
 def test_the_document_states_the_scripts_output(capsys: pytest.CaptureFixture[str]) -> None:
