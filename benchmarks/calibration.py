@@ -3,7 +3,8 @@
 Marginal PC on random networks (benchmarks.random_networks): of the links it finds with a confidence
 in a range, the share that is real; of the arrows it draws on real links, the share that the true
 CPDAG has. Answers are kept in benchmarks/results/calibration.json, and
-docs/explanation/marginal_pc.md states them. ``--fit`` prints the constants of engine/marginals/confidence.py from other networks.
+docs/explanation/marginal_pc.md states them. ``--fit`` prints the constants of
+engine/marginals/confidence.py from other networks.
 """
 
 from __future__ import annotations

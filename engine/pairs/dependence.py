@@ -189,7 +189,8 @@ def training_sensitivity(name: str, m: int, shift: float, width: float, variant:
     "published": Theorem 7, 32 L sqrt(m) shift, L the kernel's Lipschitz constant e^(-1/2) / width.
     "strict": a residual's feature moves by s = sqrt(2 - 2 exp(-shift^2 / (2 width^2))), and so does
     the root of HSIC, times m / (m - 1); HSIC by as much times m / (m - 1)
-    (docs/explanation/pairs.md). No score moves further than its range, which is all that holds for ranks.
+    (docs/explanation/pairs.md). No score moves further than its range, which is all
+    that holds for ranks.
     """
     if name == "iqr":
         raise InputError("One record can move the iqr score by any amount.")
