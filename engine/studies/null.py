@@ -111,9 +111,7 @@ def _counts(
         if cancelled():
             return
         data = shape.empty(draw, margins)
-        if not algorithm(key).takes(data):
-            raise InputError(f"{algorithm(key).title} does not take data of this shape.")
         result = run(key, data, seed=draw, trace=False, cancelled=cancelled, **params)
         if result.status == "cancelled":
             return
-        yield outcome_of(result, data).invented
+        yield outcome_of(result).counts.invented

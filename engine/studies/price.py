@@ -23,14 +23,14 @@ from engine.graphs.metrics import Counts
 from engine.params import Parameters
 from engine.registry import algorithm
 from engine.runner import run
-from engine.statistics import registry
+from engine.search.parameters import SearchParameters
 
 BEST, PAPER, BOUNDED = "best", "paper", "bounded"
 BLOCKS, TABLES, SOLVER, DESCENT = "blocks", "tables", "solver", "descent"
 BEST_TEST = "g2"
 NO_NOISE = 1e7  # an epsilon at which the noise decides nothing
 MOST_COLUMNS = 40  # with more, a search without noise may take minutes
-SECONDS = 10.0  # for one step: a threshold that lets nothing go has no end
+SECONDS = 6.0  # of the processor, for one step: a threshold that lets nothing go has no end
 
 
 @dataclass(frozen=True)
@@ -76,22 +76,22 @@ def searches(key: str, params: Parameters) -> Iterator[Search]:
             yield Search(DESCENT, "", key, limit)
     if chosen.family != "constraint-based":
         return
-    chosen_test = getattr(params, "test", None)  # EM-PC's "auto" is resolved there
-    test = str(given["statistic"]) if chosen_test is None else chosen_test.key
-    if test == "oracle":
+    assert isinstance(params, SearchParameters)
+    test = params.test
+    if not test.reads_data:
         return
     loop = {name: given[name] for name in ("max_order", "stable")}
     yield Search(BEST, BEST_TEST, "pc", {**loop, "statistic": BEST_TEST})
     if key == "marginal_pc":
-        yield Search(TABLES, test, key, limit)
-    elif test in registry.BOUNDED:
-        told = {**loop, "statistic": test, "threshold": getattr(params, "cutoff")}  # noqa: B009
-        yield Search(PAPER, test, "pc", {**told, "variant": "published"})
+        yield Search(TABLES, test.key, key, limit)
+    elif test.bounded:
+        told = {**loop, "statistic": test.key, "threshold": params.cutoff}
+        yield Search(PAPER, test.key, "pc", {**told, "variant": "published"})
         if "strict" in (given.get("variant"), given.get("guarantee")):
-            yield Search(BOUNDED, test, "pc", {**told, "variant": "strict"})
+            yield Search(BOUNDED, test.key, "pc", {**told, "variant": "strict"})
     elif chosen.private and "blocks" in given:
         planned = {"tests": 10**6} if "tests" in given else {}  # the plan is no noise either
-        yield Search(BLOCKS, test, key, limit | planned)
+        yield Search(BLOCKS, test.key, key, limit | planned)
 
 
 _KEPT = 256
@@ -100,18 +100,18 @@ _lock = Lock()
 
 
 def _counted(data: Dataset, search: Search) -> Counts | None:
-    """What the search finds; kept, because pages ask again and again. None after ``SECONDS``."""
+    """What the search finds; kept, because pages ask again. None after ``SECONDS``."""
     key = (data.identity, search.algorithm, tuple(sorted(search.values.items())))
     with _lock:
         if key in _known:
             return _known[key]
-    end = time.monotonic() + SECONDS
+    end = time.thread_time() + SECONDS
     result = run(
         search.algorithm,
         data,
         seed=0,
         trace=False,
-        cancelled=lambda: time.monotonic() > end,
+        cancelled=lambda: time.thread_time() > end,
         **search.values,
     )
     counts = None if result.status == "cancelled" else result.counts

@@ -8,11 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from jinja2 import Environment, FileSystemLoader
 from pyvis.network import Network
 
-from pages.draw.layout import NODE_HEIGHT, Point, box_width
+from pages.draw.layout import Point, hits, other_boxes
 from pages.draw.links import Link
 from pages.shell.palette import LOOKS, STROKES, Look, stroke_ink
 
@@ -76,42 +75,21 @@ def _edge(link: Link, positions: Mapping[str, Point], theme: str) -> dict[str, A
 
 
 _BOWS = (0.15, -0.15, 0.25, -0.25, 0.35, -0.35, 0.45, -0.45)  # of a curve, clockwise above 0
-_ALONG = np.linspace(0.06, 0.94, 23)
 
 
 def _bend(link: Link, positions: Mapping[str, Point]) -> dict[str, Any] | bool:
     """Straight, or the flattest curve that runs under the fewest boxes of other nodes."""
-    others = [(*at, box_width(n)) for n, at in positions.items() if n not in (link.a, link.b)]
-    if not others:
-        return False
-    boxes = np.array(others)
+    boxes = other_boxes(link.a, link.b, positions)
     start, end = positions[link.a], positions[link.b]
-    best, fewest = 0.0, _hits(start, end, 0.0, boxes)
+    best, fewest = 0.0, hits(start, end, 0.0, boxes)
     for bow in _BOWS:
         if not fewest:
             break
-        if (hits := _hits(start, end, bow, boxes)) < fewest:
-            best, fewest = bow, hits
+        if (found := hits(start, end, bow, boxes)) < fewest:
+            best, fewest = bow, found
     if not best:
         return False
     return {"type": "curvedCW" if best > 0 else "curvedCCW", "roundness": abs(best)}
-
-
-def _hits(start: Point, end: Point, bow: float, boxes: np.ndarray) -> int:
-    """How many boxes a curve touches; its middle point is where vis-network puts it."""
-    (ax, ay), (bx, by) = start, end
-    t = _ALONG
-    if bow:
-        angle = np.arctan2(ay - by, bx - ax) + (bow * 0.5 + 0.5) * np.pi
-        reach = (abs(bow) * 0.5 + 0.5) * np.hypot(bx - ax, by - ay)
-        via = ax + reach * np.sin(angle), ay + reach * np.cos(angle)
-    else:
-        via = (ax + bx) / 2, (ay + by) / 2
-    x = (1 - t) ** 2 * ax + 2 * t * (1 - t) * via[0] + t**2 * bx
-    y = (1 - t) ** 2 * ay + 2 * t * (1 - t) * via[1] + t**2 * by
-    near_x = np.abs(x[None] - boxes[:, :1]) < boxes[:, 2:] / 2 + 3
-    near_y = np.abs(y[None] - boxes[:, 1:2]) < NODE_HEIGHT / 2 + 3
-    return int((near_x & near_y).any(axis=1).sum())
 
 
 def _options(look: Look) -> dict[str, Any]:

@@ -6,7 +6,7 @@ Units are pixels of the frame at zoom 1, origin at its centre, y downwards.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations
 
 import networkx as nx
@@ -19,6 +19,7 @@ _LAYERED = 20  # larger graphs have too many edges that pass a layer
 _NODE_AREA = 11_000.0  # square units for a node of a spread: Alarm's 37 fit without overlaps
 _SWEEPS = 24
 _PUSHES = 400
+_ALONG = np.linspace(0.06, 0.94, 23)  # where a line is looked at
 
 
 def box_width(label: str) -> float:
@@ -49,6 +50,41 @@ def frame_scale(nodes: int, *, wide: bool) -> float:
     """How many units a pixel of the frame stands for: large graphs are drawn smaller."""
     room = nodes * _NODE_AREA / (frame_height(nodes) * (900 if wide else 460))
     return max(1.0, math.sqrt(room))
+
+
+# What a drawing asks -----------------------------------------------------------------------
+
+
+def frame(
+    names: Sequence[str], positions: Mapping[str, Point], edge: float
+) -> tuple[float, float, float, float]:
+    """Left, right, top and bottom of a frame that holds every box, ``edge`` wider all around."""
+    xs, ys = zip(*(positions[n] for n in names), strict=True)
+    half, tall = max(map(box_width, names)) / 2 + edge, NODE_HEIGHT / 2 + edge
+    return min(xs) - half, max(xs) + half, min(ys) - tall, max(ys) + tall
+
+
+def other_boxes(a: str, b: str, positions: Mapping[str, Point]) -> np.ndarray:
+    """The boxes of all nodes but a and b: shape (n, 3), middle and width of each."""
+    others = [(*at, box_width(name)) for name, at in positions.items() if name not in (a, b)]
+    return np.array(others).reshape(-1, 3)
+
+
+def hits(start: Point, end: Point, bow: float, boxes: np.ndarray) -> int:
+    """How many boxes a curve touches; its middle point is where vis-network puts it."""
+    (ax, ay), (bx, by) = start, end
+    t = _ALONG
+    if bow:
+        angle = np.arctan2(ay - by, bx - ax) + (bow * 0.5 + 0.5) * np.pi
+        reach = (abs(bow) * 0.5 + 0.5) * np.hypot(bx - ax, by - ay)
+        via = ax + reach * np.sin(angle), ay + reach * np.cos(angle)
+    else:
+        via = (ax + bx) / 2, (ay + by) / 2
+    x = (1 - t) ** 2 * ax + 2 * t * (1 - t) * via[0] + t**2 * bx
+    y = (1 - t) ** 2 * ay + 2 * t * (1 - t) * via[1] + t**2 * by
+    near_x = np.abs(x[None] - boxes[:, :1]) < boxes[:, 2:] / 2 + 3
+    near_y = np.abs(y[None] - boxes[:, 1:2]) < NODE_HEIGHT / 2 + 3
+    return int((near_x & near_y).any(axis=1).sum())
 
 
 # Layers ---------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from functools import cached_property
 from threading import RLock
 from typing import Any
 
-from pages.draw.layout import NODE_HEIGHT, Point, box_width
+from pages.draw.layout import NODE_HEIGHT, Point, box_width, frame, hits, other_boxes
 from pages.draw.links import Link
 from pages.shell import words as text
 from pages.shell.palette import INKS, LOOKS, STROKES, stroke_ink
@@ -83,7 +83,7 @@ def graph_picture(
     from matplotlib.figure import Figure
 
     with _drawing(theme) as look:
-        left, right, top, bottom = _frame(names, positions)
+        left, right, top, bottom = frame(names, positions, _EDGE)
         figure = Figure(figsize=((right - left) / DPI, (bottom - top) / DPI), dpi=DPI)
         _graph(figure.add_axes((0, 0, 1, 1)), names, links, positions, look, theme)
         return _written(figure, alt)
@@ -103,7 +103,7 @@ def sheet_picture(
 
     title = 26.0
     with _drawing(theme) as look:
-        left, right, top, bottom = _frame(names, positions)
+        left, right, top, bottom = frame(names, positions, _EDGE)
         wide, tall = right - left, bottom - top + title
         rows = math.ceil(len(graphs) / columns)
         size = wide * columns, tall * rows
@@ -117,16 +117,6 @@ def sheet_picture(
         return _written(figure, alt)
 
 
-def _frame(
-    names: Sequence[str], positions: Mapping[str, Point]
-) -> tuple[float, float, float, float]:
-    """Left, right, top and bottom of a frame that holds every box."""
-    xs, ys = zip(*(positions[n] for n in names), strict=True)
-    half = max(map(box_width, names)) / 2 + _EDGE
-    tall = NODE_HEIGHT / 2 + _EDGE
-    return min(xs) - half, max(xs) + half, min(ys) - tall, max(ys) + tall
-
-
 def _graph(
     axes: Any,
     names: Sequence[str],
@@ -135,7 +125,7 @@ def _graph(
     look: Any,
     theme: str,
 ) -> None:
-    left, right, top, bottom = _frame(names, positions)
+    left, right, top, bottom = frame(names, positions, _EDGE)
     axes.set(xlim=(left, right), ylim=(bottom, top))
     axes.set_axis_off()
     for link in links:
@@ -170,7 +160,8 @@ def _edge(axes: Any, link: Link, positions: Mapping[str, Point], theme: str) -> 
 
     stroke, colour = STROKES[link.kind], stroke_ink(link.kind, theme)
     start, end = _clipped(link.a, link.b, positions), _clipped(link.b, link.a, positions)
-    bend = 0.25 if _crosses(link, positions) else 0.0
+    others = other_boxes(link.a, link.b, positions)
+    bend = 0.25 if hits(positions[link.a], positions[link.b], 0.0, others) else 0.0
     width = stroke.width if link.width is None else link.width
     dash: Any = (0, [d / width for d in stroke.dash]) if stroke.dash else "solid"
     arrow = FancyArrowPatch(
@@ -208,20 +199,6 @@ def _clipped(a: str, b: str, positions: Mapping[str, Point]) -> Point:
     down = (NODE_HEIGHT / 2 + 3) / abs(dy) if dy else float("inf")
     share = min(across, down, 0.5)
     return ax + share * dx, ay + share * dy
-
-
-def _crosses(link: Link, positions: Mapping[str, Point]) -> bool:
-    """Whether the straight line runs through the box of a third node."""
-    (ax, ay), (bx, by) = positions[link.a], positions[link.b]
-    for name, (x, y) in positions.items():
-        if name in (link.a, link.b):
-            continue
-        wide, tall = box_width(name) / 2 + 2, NODE_HEIGHT / 2 + 2
-        for k in range(1, 40):
-            px, py = ax + (bx - ax) * k / 40, ay + (by - ay) * k / 40
-            if abs(px - x) < wide and abs(py - y) < tall:
-                return True
-    return False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 from engine import RunResult
 from engine.graphs.metrics import EdgeClass
 from engine.teaching.replay import Scene
-from pages.draw.layout import NODE_HEIGHT, Point, box_width
+from pages.draw.layout import NODE_HEIGHT, Point, box_width, frame
 from pages.draw.links import links_of
 from pages.shell.palette import INKS, LOOKS, stroke_ink
 
@@ -37,16 +37,14 @@ def player(
     """
     index = {name: k for k, name in enumerate(names)}
     xs, ys = zip(*(positions[n] for n in names), strict=True)
-    half = max(map(box_width, names)) / 2 + _EDGE
-    tall = NODE_HEIGHT / 2 + _EDGE
-    wide, high = max(xs) - min(xs), max(ys) - min(ys)
+    left, right, top, bottom = frame(names, positions, _EDGE)
     look, inks = LOOKS[theme], INKS[theme]
     data = {
         "names": list(names),
         "at": [[round(x, 1), round(y, 1)] for x, y in zip(xs, ys, strict=True)],
         "widths": [round(box_width(n), 1) for n in names],
         "height": NODE_HEIGHT,
-        "view": [min(xs) - half, min(ys) - tall, wide + 2 * half, high + 2 * tall],
+        "view": [left, top, right - left, bottom - top],
         "scenes": [_scene(s, index) for s in played],
         "result": [[index[k.a], index[k.b], k.arrow] for k in links_of(result.tested, names)],
         "open": sorted(result.untested),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 
 import streamlit as st
 
 from engine import InputError
 from engine.data.networks import NETWORKS
 from engine.errors import brief
+from engine.params import Parameters
 from engine.registry import declared
 from pages.shell import address
 from pages.shell import words as text
@@ -16,6 +18,7 @@ from pages.shell.address import arrived
 from pages.shell.data import data_for, own_data
 from pages.shell.dataset import network_label
 from pages.shell.drafts import Draft, drafted_source, kept
+from pages.shell.fields import choice, decode, defaults, encode
 from pages.shell.form import GRAPH_ALGORITHMS, bound, number, parameter, radio, seed, title_of
 from pages.shell.runs import shown
 from pages.shell.settings import OWN, Source, is_simulated
@@ -29,11 +32,13 @@ from pages.sweep.state import (
     epsilon_range,
 )
 
-# What the charts can show, by the name of their widget; the first is the start.
-VIEWS = {
-    "y": (*text.SCORES, "CI tests", "Seconds"),
-    "x": ("asked ε", "paper's total", "defended total"),
-}
+
+@dataclass(frozen=True, kw_only=True)
+class Axes(Parameters):
+    """What the charts show; their widgets stand with the charts (:mod:`pages.sweep.view`)."""
+
+    y: str = choice("Skeleton F1", "Show", (*text.SCORES, "CI tests", "Seconds"))
+    x: str = choice("asked ε", "Against", ("asked ε", "paper's total", "defended total"))
 
 
 def follow() -> None:
@@ -54,9 +59,8 @@ def follow() -> None:
             st.session_state["sweep_untouched"] = untouched
     except (InputError, OSError) as error:
         refuse("sweep", str(error))
-    for name, choices in VIEWS.items():
-        if (chosen := query.get(f"sweep.{name}")) in choices:
-            st.session_state[f"sweep-{name}"] = chosen
+    for name, chosen in decode(Axes.specs(), query, "sweep.", leniently=True).items():
+        st.session_state[f"sweep-{name}"] = chosen
 
 
 def _wanted_in(words: str) -> Wanted:
@@ -103,10 +107,8 @@ def keep_address() -> None:
     st.session_state["sweep_untouched"] = st.session_state.get("sweep_untouched") or wanted
     if wanted != st.session_state["sweep_untouched"] and not wanted.own:
         query["sweep.wanted"] = json.dumps(wanted.as_json(), separators=(",", ":"))
-    for name, choices in VIEWS.items():
-        if (chosen := st.session_state.get(f"sweep-{name}", choices[0])) != choices[0]:
-            query[f"sweep.{name}"] = str(chosen)
-    address.write("sweep", query)
+    shown_now = {n: st.session_state.get(f"sweep-{n}", at) for n, at in defaults(Axes).items()}
+    address.write("sweep", query | encode(Axes.specs(), shown_now, "sweep."))
 
 
 def draft() -> Draft:

@@ -21,7 +21,7 @@ from pages.learn.tour import Tour
 from pages.shell.fields import decode, defaults, encode
 from pages.shell.settings import MOST_SEED, Settings, Source, check_rows
 from pages.sieve import form as sieve
-from pages.sweep.form import VIEWS, _wanted_in
+from pages.sweep.form import Axes, _wanted_in
 from pages.sweep.state import Wanted
 
 LONGEST = 700  # characters of a sentence
@@ -46,7 +46,12 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "report": ("present", *SETTINGS),
     "learn": ("present", "step", "network", "total", "draw"),
     "compare": ("pin0", "pin1", *SETTINGS[:3]),
-    "sweep": ("sweep.study", "sweep.wanted", *(f"sweep.{name}" for name in VIEWS), *SETTINGS[:3]),
+    "sweep": (
+        "sweep.study",
+        "sweep.wanted",
+        *(f"sweep.{name}" for name in defaults(Axes)),
+        *SETTINGS[:3],
+    ),
     "budget": (*(f"budget.{name}" for name in defaults(budget.Fields)), *SETTINGS[:3]),
     "sieve": (*(f"sieve.{name}" for name in defaults(sieve.Fields)), *SETTINGS[:3]),
     "data": SETTINGS[:3],
@@ -97,7 +102,7 @@ def look(app: AppTest, query: dict[str, Any]) -> None:
     assert all(len(error.value) < LONGEST for error in app.error), told
 
 
-@pytest.mark.parametrize("fields", [budget.Fields, sieve.Fields, Tour])
+@pytest.mark.parametrize("fields", [budget.Fields, sieve.Fields, Tour, Axes])
 def test_every_field_of_an_address_says_what_it_admits(fields: type[Parameters]) -> None:
     for spec in fields.specs():
         bounded = spec.low is not None and spec.high is not None
@@ -105,7 +110,7 @@ def test_every_field_of_an_address_says_what_it_admits(fields: type[Parameters])
     fields()  # its own defaults fit
 
 
-@pytest.mark.parametrize("fields", [budget.Fields, sieve.Fields, Tour])
+@pytest.mark.parametrize("fields", [budget.Fields, sieve.Fields, Tour, Axes])
 def test_an_address_is_read_as_it_was_written(fields: type[Parameters]) -> None:
     """Every field, moved away from its default; and every word that no field could show."""
     for spec in fields.specs():
