@@ -141,8 +141,8 @@ def cell(key: str, kind: str, samples: list[Dataset], epsilon: float, draws: int
 
 
 def of_nothing(runs: list[Run | None]) -> str:
-    """Mean number of links of runs on columns that depend on nothing."""
-    links = [len(run[0].skeleton) for run in runs if run is not None]
+    """Mean number of links of runs on columns that depend on nothing; untested ones are none."""
+    links = [len(r.skeleton) - len(r.untested) for run in runs if run is not None for r, _ in [run]]
     return f", null {sum(links) / len(links):.1f}" if links else ""
 
 

@@ -265,7 +265,7 @@ def mixed(seen: Seen) -> list[str]:
     data = {name: load_dataset(name, n=ROWS) for name in DATASETS}
     for name, seed, sentence, graphs in seen.results:
         result = run("priv_pc", data[name], seed=seed, trace=False)
-        links = weighted(found_links(result), result)
+        links = weighted(found_links(result, waiting=True), result)
         graph = describe("Learned graph", data[name].names, links)
         if findings(result) not in sentence or graph not in graphs:
             found.append(f"a session on {name}, seed {seed}, shows another's result")

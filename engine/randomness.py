@@ -45,6 +45,9 @@ class Randomness:
 
     def generator(self, door: str) -> np.random.Generator:
         """The generator, for the module that the door belongs to; another gets PermissionError."""
+        # Who asks is read off the calling frame: whatever a caller could hand over to prove
+        # itself, an algorithm could hand over too. This holds against a slip, not against ill
+        # will, which Python cannot keep out.
         if sys._getframe(1).f_globals.get("__name__") != KEYS[door]:
             raise PermissionError(f"The door {door!r} opens to {KEYS[door]} alone.")
         self.used[door] += 1

@@ -1,8 +1,8 @@
 """Pages of the documents' site that are kept as something else (a hook of mkdocs, see mkdocs.yml).
 
-The notebooks in docs/notebooks are Python with ``# %%`` between cells and ``# %% [markdown]`` before
-text, so that the tests can run them; CONTRIBUTING.md and CHANGELOG.md stand where a repository has
-them.
+The notebooks in docs/notebooks are Python with ``# %%`` between cells and ``# %% [markdown]``
+before text, so that the tests can run them; CONTRIBUTING.md and CHANGELOG.md stand where a
+repository has them.
 """
 
 from __future__ import annotations

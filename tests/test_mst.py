@@ -143,10 +143,11 @@ def test_the_table_has_both_neighbours_and_errors(
     head, _, line = capsys.readouterr().out.splitlines()
     assert head.split(" | ")[3:] == ["mst rep", "mst add"]
     for cell in line.split(" | ")[3:]:
-        scores, shd, seconds = cell.split(", ")
+        scores, shd, seconds, null = cell.split(", ")
         skeleton, directed = scores.split(" / ")
         assert "±" in skeleton
         assert "±" in directed
         assert float(skeleton.split(" ± ")[0]) > 0.5
         assert float(shd) < 5
         assert seconds.endswith(" s")
+        assert 0 <= float(null.removeprefix("null ")) <= 10

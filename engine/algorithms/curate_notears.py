@@ -92,7 +92,7 @@ def published(
     quasi_newton(gradient, value, len(epsilons), l1, trace)
 
 
-def plan(params: CurateNotearsParameters) -> GradientPlan:
+def gradient_plan(params: CurateNotearsParameters) -> GradientPlan:
     """A strict total, shared so that the gradients' epsilons keep the increment's ratios."""
     return GradientPlan(params.total, ENCODING_SHARE, proportional(params.epsilons()))
 
@@ -100,7 +100,7 @@ def plan(params: CurateNotearsParameters) -> GradientPlan:
 def strict(data: Dataset, params: CurateNotearsParameters, session: Session, trace: Trace) -> None:
     """Every gradient gets its share."""
     clip = params.clip_at(strict=True)
-    strict_run(data, params, clip, plan(params), params.epsilons(), session, trace)
+    strict_run(data, params, clip, gradient_plan(params), params.epsilons(), session, trace)
 
 
 def claimed(trace: Trace, params: CurateNotearsParameters) -> Guarantee:

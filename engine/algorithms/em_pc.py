@@ -29,7 +29,7 @@ from engine.search.diagnostics import NodeRound, SearchDiagnostics
 from engine.search.evidence import Evidence
 from engine.search.learn import learn
 from engine.search.parameters import PrivateParameters
-from engine.search.scores import Scores
+from engine.search.scores import QueryScores
 from engine.search.skeleton import Graph, Query
 from engine.session import Session
 from engine.statistics.base import Score, Statistic
@@ -91,7 +91,7 @@ class GreedyUtility:
     """Records to change until G2 flips; deterministic, so computed once for a dataset and kept."""
 
     def __init__(self, data: Dataset, params: EMPCParameters):
-        self._scores = Scores(data, G2, "published")
+        self._scores = QueryScores(data, G2, "published")
         self._alpha, self._n = params.cutoff, data.n
         # What follows from the range: between -n - 1 and n.
         self.defended = 2.0 * data.n + 1

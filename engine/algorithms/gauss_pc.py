@@ -90,7 +90,7 @@ class NoisePlan:
 
 
 @lru_cache(maxsize=256)
-def plan(total: Guarantee, tests: int, rate: float) -> NoisePlan:
+def least_noise(total: Guarantee, tests: int, rate: float) -> NoisePlan:
     """The least noise with which ``tests`` releases on a share ``rate`` cost the total."""
     grid = 1 + np.logspace(-2, 4, 241) if rate >= 1 else WHOLE_ORDERS
     best = NoisePlan(math.inf, 2.0)
@@ -170,7 +170,7 @@ def claimed_total(answers: int, multiplier: float, rate: float, delta: float) ->
 def planned(data: Dataset, params: GaussPCParameters) -> NoisePlan:
     """The strict plan, from public facts alone."""
     rate = params.rows_in_sample(data.n) / data.n
-    return plan(params.total, params.planned_tests(data.d), rate)
+    return least_noise(params.total, params.planned_tests(data.d), rate)
 
 
 def ledger(data: Dataset, params: GaussPCParameters) -> Ledger:

@@ -150,7 +150,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Releases:
     """What is released of rho: a share for all pairs, the rounds of pairs again, and the last."""
 
     first: float
@@ -158,12 +158,12 @@ class Plan:
     last: float
 
 
-FEW = Plan(0.6, (Round(0.2),), 0.2)
-USUAL = Plan(0.4, (Round(0.25), Round(0.15)), 0.2)
-WIDE = Plan(0.45, (Round(0.25, nulls=11.0, order=0), Round(0.2)), 0.1)
+FEW = Releases(0.6, (Round(0.2),), 0.2)
+USUAL = Releases(0.4, (Round(0.25), Round(0.15)), 0.2)
+WIDE = Releases(0.45, (Round(0.25, nulls=11.0, order=0), Round(0.2)), 0.1)
 
 
-def plan(d: int) -> Plan:
+def planned_releases(d: int) -> Releases:
     """The releases of a table of d columns.
 
     See docs/explanation/marginal_pc.md, "Choosing before measuring".
@@ -312,7 +312,7 @@ def wanted_triples(tests: NoisyTests, graph: Graph, largest: int, session: Sessi
 def release(store: Store, params: MarginalPCParameters, order: int, session: Session) -> NoisyTests:
     """All releases, and the tests on them; together they spend the ledger's whole rho."""
     rho = session.ledger.limit
-    planned = plan(len(store.rows.cardinalities))
+    planned = planned_releases(len(store.rows.cardinalities))
     tests_on = partial(NoisyTests, ordinal=params.ordinal, check=session.check)
     moments = release_pairs(session, store, planned.first * rho)
     for each in planned.again:

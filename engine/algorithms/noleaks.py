@@ -89,7 +89,7 @@ def published(data: Dataset, params: NoleaksParameters, session: Session, trace:
             break
 
 
-def plan(params: NoleaksParameters) -> GradientPlan:
+def gradient_plan(params: NoleaksParameters) -> GradientPlan:
     """A strict total, shared equally among the gradients."""
     equal = (1 / params.gradients,) * params.gradients
     return GradientPlan(params.total, ENCODING_SHARE, equal)
@@ -99,7 +99,7 @@ def strict(data: Dataset, params: NoleaksParameters, session: Session, trace: Tr
     """Every gradient gets the same."""
     clip, each = params.clip_at(strict=True), params.epsilon / params.gradients
     epsilons = [each] * params.gradients
-    strict_run(data, params, clip, plan(params), epsilons, session, trace)
+    strict_run(data, params, clip, gradient_plan(params), epsilons, session, trace)
 
 
 def claimed(trace: Trace, params: NoleaksParameters) -> Guarantee:

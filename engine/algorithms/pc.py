@@ -11,7 +11,7 @@ from engine.params import param
 from engine.privacy.events import UndefendedEvent
 from engine.search.learn import learn
 from engine.search.parameters import SearchParameters
-from engine.search.scores import Scores
+from engine.search.scores import QueryScores
 from engine.search.skeleton import Query, TestByTest
 from engine.session import Session, compared
 from engine.statistics.base import VARIANTS
@@ -47,7 +47,7 @@ class PC(TestByTest):
 
     def __init__(self, data: Dataset, params: PCParameters, session: Session):
         super().__init__()
-        self._scores = Scores(data, params.test, params.variant)
+        self._scores = QueryScores(data, params.test, params.variant)
         self._threshold, self._session = params.cutoff, session
         self._test, self._n = params.test, data.n
 

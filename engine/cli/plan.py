@@ -17,7 +17,7 @@ from engine.studies.forecast import (
     DRAWS,
     Band,
     Forecast,
-    Progress,
+    ForecastProgress,
     Question,
     plan,
     smallest_epsilon,
@@ -76,7 +76,7 @@ def _number(text: str) -> float:
         raise InputError(f"--epsilon takes numbers with commas; {text!r} is none.") from None
 
 
-def show_progress(progress: Progress) -> None:
+def show_progress(progress: ForecastProgress) -> None:
     """A line on standard error that is rewritten in place, if that is a terminal."""
     if sys.stderr.isatty():
         text = f"{progress.done}/{progress.total} runs, about {progress.left:.0f} s left"

@@ -11,7 +11,7 @@ from engine.privacy.events import Event, LaplaceEvent
 from engine.privacy.mechanisms import laplace
 from engine.randomness import Randomness
 from engine.search.parameters import PrivateParameters
-from engine.search.scores import Scores
+from engine.search.scores import QueryScores
 from engine.search.skeleton import Query
 from engine.session import Session, compared
 from engine.statistics.rank import critical_z, p_sensitivity
@@ -92,7 +92,7 @@ class Evidence:
         largest = params.test.largest_p
         if perturbed == "p" and params.cutoff > largest:
             raise ParameterError(f"threshold must be at most {largest}: p never exceeds it here.")
-        self.scores, self._noise = Scores(data, params.test, params.guarantee), noise
+        self.scores, self._noise = QueryScores(data, params.test, params.guarantee), noise
         self.perturbed, self.strict, self.threshold = perturbed, params.strict, params.cutoff
         self._test, self._cardinalities, self._n = params.test, data.cardinalities, data.n
 

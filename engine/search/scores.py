@@ -9,8 +9,8 @@ from engine.tables.rows import Rows
 from engine.tables.store import Store, store_of
 
 
-class Scores:
-    """Scores queries on all rows of a dataset, each computed at most once per store."""
+class QueryScores:
+    """What a statistic says of queries on a dataset, each computed at most once per store."""
 
     def __init__(self, data: Dataset, statistic: Statistic, variant: str):
         self.statistic = statistic

@@ -15,7 +15,7 @@ from engine.privacy.mechanisms import smooth_beta, smooth_laplace
 from engine.randomness import Randomness
 from engine.search.evidence import LAPLACE, Evidence, Noise
 from engine.search.parameters import NoisyTestParameters
-from engine.search.scores import Scores
+from engine.search.scores import QueryScores
 from engine.search.skeleton import Query
 from engine.session import Session
 from engine.statistics.blocks import Blocks, smooth_sensitivity_of_median, votes
@@ -37,7 +37,7 @@ class VoteEvidence(Evidence):
         randomness: Randomness,
         noise: Noise = LAPLACE,
     ):
-        self.scores, self._noise = Scores(data, params.test, "published"), noise
+        self.scores, self._noise = QueryScores(data, params.test, "published"), noise
         self.perturbed, self.strict, self.threshold = "votes", params.strict, params.cutoff
         self._test, self._n = params.test, data.n
         self._count = params.block_count(data.n)

@@ -1,6 +1,6 @@
 """Trade-off studies: many runs, fast, resumable, readable; the papers reproduced with them."""
 
-from engine.studies.cells import Cell, CellResult, Plan, engine_version, plan
+from engine.studies.cells import Cell, CellResult, Study, engine_version, study_of
 from engine.studies.store import ResultStore
 from engine.studies.sweep import Estimate, Progress, estimate, sweep
 
@@ -8,11 +8,11 @@ __all__ = [
     "Cell",
     "CellResult",
     "Estimate",
-    "Plan",
     "Progress",
     "ResultStore",
+    "Study",
     "engine_version",
     "estimate",
-    "plan",
+    "study_of",
     "sweep",
 ]

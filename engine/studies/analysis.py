@@ -15,6 +15,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
 from engine.graphs.metrics import SCORES
 from engine.studies.cells import CellResult
@@ -139,7 +140,7 @@ def edge_stability(results: Iterable[CellResult], truth: nx.DiGraph | None = Non
     return pd.DataFrame(rows, columns=columns)
 
 
-def smallest_epsilon(
+def smallest_epsilons(
     table: pd.DataFrame, target: float, y: str = "skeleton_f1", *, x: str = "epsilon"
 ) -> pd.DataFrame:
     """The smallest epsilon from which on the median of ``y`` stays at the target or above.
@@ -186,7 +187,7 @@ def _crossing(x: np.ndarray, median: np.ndarray, target: float) -> tuple[float, 
 
 def to_csv(results: Iterable[CellResult]) -> str:
     """The tidy table as CSV text."""
-    return frame(results).to_csv(index=False)
+    return table_csv(frame(results))
 
 
 def to_json(results: Iterable[CellResult]) -> str:

@@ -225,7 +225,7 @@ def summarise(cell: Cell, result: RunResult) -> CellResult:
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Study:
     """Every cell of a study, dataset by dataset, and the datasets by identity.
 
     Within a dataset the seeds are outermost, so that whole curves appear from the first seed on.
@@ -235,12 +235,12 @@ class Plan:
     cells: tuple[Cell, ...]
 
 
-def plan(
+def study_of(
     datasets: Datasets,
     algorithms: Names,
     parameters: Mapping[str, Any] | None = None,
     seeds: Seeds = 5,
-) -> Plan:
+) -> Study:
     """All cells of datasets x algorithms x parameters x seeds, checked, each once.
 
     ``datasets`` are Dataset objects or names of bundled networks. ``parameters`` maps a name to a
@@ -262,7 +262,7 @@ def plan(
         for key in grids
         for params in grids[key]
     )
-    return Plan(by_print, tuple(dict.fromkeys(cells)))
+    return Study(by_print, tuple(dict.fromkeys(cells)))
 
 
 def canonical(params: Parameters) -> str:

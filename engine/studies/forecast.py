@@ -131,7 +131,7 @@ def planned_algorithms(keys: Sequence[str] | None = None) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Progress:
+class ForecastProgress:
     """How far a plan is: runs done and to do, and an estimate of the seconds left."""
 
     done: int
@@ -162,7 +162,7 @@ def plan(
     draws: int = DRAWS,
     seed: int = 0,
     cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[Progress], None] = lambda progress: None,
+    on_progress: Callable[[ForecastProgress], None] = lambda progress: None,
 ) -> list[Forecast]:
     """What each algorithm will find at each epsilon, from public facts alone.
 
@@ -205,7 +205,7 @@ def plan(
             found.append(one_run(key, data, epsilon, delta, seed=draw))
             done += 1
             left = (time.monotonic() - start) / done * (total - done)
-            on_progress(Progress(done, total, left))
+            on_progress(ForecastProgress(done, total, left))
     return list(_forecasts(counts))
 
 

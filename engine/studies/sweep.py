@@ -19,10 +19,10 @@ from engine.studies.cells import (
     CellResult,
     Datasets,
     Names,
-    Plan,
     Seeds,
-    plan,
+    Study,
     run_cell,
+    study_of,
 )
 from engine.studies.executors import Batch, DaskPool, ProcessPool, parallel, serial
 from engine.studies.store import ResultStore, opened
@@ -97,7 +97,7 @@ def sweep(
         >>> len(cells), cells[0].values["epsilon"], cells[0].spent_epsilon
         (4, 0.1, 0.1)
     """
-    study = plan(datasets, algorithms, parameters, seeds)
+    study = study_of(datasets, algorithms, parameters, seeds)
     if executor not in EXECUTORS and "://" not in executor:
         raise InputError(
             f"executor must be {', '.join(EXECUTORS)} or a scheduler's address such as "
@@ -110,7 +110,7 @@ def sweep(
         executor, lambda: DaskPool(executor)
     )
     left = _Left(study.cells, dict(expected or {}))
-    return _Study(
+    return _Walk(
         study, kept, kept is not store, make, cancelled, on_progress, on_start, left
     ).results()
 
@@ -144,12 +144,12 @@ class _Left:
         return work * elapsed / max(worked, elapsed / 2)
 
 
-class _Study:
+class _Walk:
     """One run through a plan."""
 
     def __init__(
         self,
-        study: Plan,
+        study: Study,
         store: ResultStore | None,
         owns_store: bool,
         make_pool: Callable[[], Any],
@@ -241,7 +241,7 @@ def estimate(
     taken from the store. A cell that exceeds its share of the patience is stopped. Private rows
     are not touched: random ones of their schema stand in, and may take longer.
     """
-    study = _standing_in(plan(datasets, algorithms, parameters, seeds))
+    study = _standing_in(study_of(datasets, algorithms, parameters, seeds))
     kept = opened(store)
     try:
         missing = [c for c in study.cells if kept is None or not kept.has(c)]
@@ -266,7 +266,7 @@ def estimate(
     return Estimate(len(study.cells), done, total / workers, at_least, each)
 
 
-def _standing_in(study: Plan) -> Plan:
+def _standing_in(study: Study) -> Study:
     """The study with uniform random rows in the place of private ones, under their identity.
 
     Time spent on private rows is an output that nobody has paid for, as is a probe's noise.
@@ -274,7 +274,7 @@ def _standing_in(study: Plan) -> Plan:
     stands = {
         name: data if data.public else _uniform(data) for name, data in study.datasets.items()
     }
-    return Plan(stands, study.cells)
+    return Study(stands, study.cells)
 
 
 def _uniform(data: Dataset) -> Dataset:
@@ -290,7 +290,7 @@ def _uniform(data: Dataset) -> Dataset:
     )
 
 
-def _probe(study: Plan, cells: list[Cell], patience: float) -> tuple[float, bool]:
+def _probe(study: Study, cells: list[Cell], patience: float) -> tuple[float, bool]:
     """(seconds for all the cells, whether that is a lower bound)."""
     end = monotonic() + patience
     spread = dict.fromkeys(cells[i * (len(cells) - 1) // 3] for i in (1, 0, 3, 2))

@@ -14,14 +14,14 @@ import numpy as np
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.search.evidence import Evidence
-from engine.search.scores import Scores
+from engine.search.scores import QueryScores
 from engine.search.sieve import SieveParameters
 from engine.search.skeleton import Query
 from engine.session import Step
 from engine.statistics.oracle import ORACLE
 
 
-def evidence_of(data: Dataset, threshold: float, statistic: str = "kendall") -> Evidence:
+def strict_evidence(data: Dataset, threshold: float, statistic: str = "kendall") -> Evidence:
     """Strict |z| evidence, as a private run sees a query."""
     if not data.public:
         raise InputError("Exact scores are shown for public data alone.")
@@ -81,7 +81,7 @@ def noisy_test(
     """The query's test if ``epsilon`` were spent on it alone."""
     if not epsilon > 0:
         raise InputError("Epsilon must be above 0.")
-    seen = evidence_of(data, threshold)
+    seen = strict_evidence(data, threshold)
     return NoisyTest(
         exact=-seen.of(q),
         level=-seen.cutoff(),
@@ -122,7 +122,7 @@ def strengths(
     data: Dataset, steps: Sequence[Step], epsilon: float, *, threshold: float = 0.1
 ) -> list[OrderStrength]:
     """One line an order of a perfect search's trace (``pc`` with ``statistic="oracle"``)."""
-    truth = Scores(data, ORACLE, "published")
+    truth = QueryScores(data, ORACLE, "published")
     asked: dict[int, list[Query]] = {}
     for step in steps:
         if step.x is not None and step.y is not None:

@@ -21,7 +21,7 @@ from engine.session import Session
 from engine.statistics.kendall import KENDALL, kendall_z
 from engine.statistics.rank import p_sensitivity
 from engine.tables.store import store_of
-from engine.teaching.lessons import evidence_of, laplace_density
+from engine.teaching.lessons import laplace_density, strict_evidence
 
 Table = NDArray[np.int64]
 
@@ -71,7 +71,7 @@ class Neighbours:
         """A noisy |z| of the data (0) or the other (1): a release like any other, charged."""
         data = (self.data, self.other)[which]
         session = Session(Randomness(seed), Ledger(), data.names)
-        seen = evidence_of(data, 0.1)
+        seen = strict_evidence(data, 0.1)
         noisy, _ = seen.release(session, self.q, self.epsilon, label="game")
         return -noisy
 
@@ -100,7 +100,7 @@ def farthest(data: Dataset, q: Query, epsilon: float) -> Neighbours:
 
     Every pair of cells of the test's table is tried; only the test's own columns change.
     """
-    seen = evidence_of(data, 0.1)
+    seen = strict_evidence(data, 0.1)
     table = store_of(data).table(q.x, q.y, q.given)
     here = abs(kendall_z(table, "strict"))
     best, move = -1.0, None
@@ -149,7 +149,7 @@ def _built(
         public=True,
     )
     changed = [(c, int(a), int(b)) for c, a, b in zip(columns, old, new, strict=True) if a != b]
-    scores = tuple(abs(-evidence_of(d, 0.1).of(q)) for d in (data, other))
+    scores = tuple(abs(-strict_evidence(d, 0.1).of(q)) for d in (data, other))
     return Neighbours(
         data=data,
         other=other,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from engine.data.dataset import Dataset
 from engine.randomness import Randomness, illustration
 from engine.search.evidence import Evidence
-from engine.search.scores import Scores
+from engine.search.scores import QueryScores
 from engine.search.sieve import SieveParameters
 from engine.search.skeleton import Query
 from engine.statistics.oracle import ORACLE
@@ -69,9 +69,9 @@ class Sieve:
         return critical_z(self.threshold), critical_z(low)
 
     def noise(self, data: Dataset, m: int | None = None) -> tuple[float, float]:
-        """:func:`spread` of this sieve on m rows; its own m if none is given."""
+        """:func:`noise_scales` of this sieve on m rows; its own m if none is given."""
         rows = self.m if m is None else m
-        return spread(self.epsilon, data.n, rows, self.unit(data, rows))
+        return noise_scales(self.epsilon, data.n, rows, self.unit(data, rows))
 
     def noise_level(self, data: Dataset, m: int | None = None) -> float:
         """The standard deviation of a comparison's noise on m rows."""
@@ -134,7 +134,7 @@ def exact_scores(data: Dataset, statistic: str, guarantee: str, scale: str) -> t
 
     Both of shape (queries,), in the order of :func:`queries`.
     """
-    scores = Scores(data, STATISTICS[statistic], guarantee)
+    scores = QueryScores(data, STATISTICS[statistic], guarantee)
     every = queries(data.d)
     found = [scores.full(q) for q in every]
     if scale == "p":
@@ -143,12 +143,12 @@ def exact_scores(data: Dataset, statistic: str, guarantee: str, scale: str) -> t
         values = [abs(s.statistic) if s.testable else math.nan for s in found]
     truth = np.full(len(every), np.nan)
     if data.truth is not None:
-        oracle = Scores(data, ORACLE, "published")
+        oracle = QueryScores(data, ORACLE, "published")
         truth = np.array([float(oracle.full(q).p > 0.25) for q in every])
     return np.array(values), truth
 
 
-def spread(epsilon: float, n: int, m: int, unit: float) -> tuple[float, float]:
+def noise_scales(epsilon: float, n: int, m: int, unit: float) -> tuple[float, float]:
     """(scale of a query's noise, scale of the threshold's) of a sieve on m of n rows."""
     inner = sieve_epsilon(epsilon, n, m)
     return 4 * unit / inner, 2 * unit / inner
@@ -180,7 +180,7 @@ def observed(
     sifts the query out. Type II: it passes the sieve and the examine.
     """
     query, level, last = _draws()
-    a, b = spread(epsilon, n, m, units[0])
+    a, b = noise_scales(epsilon, n, m, units[0])
     noise = a * query - b * level
     lost = float(np.mean(gap + tweak + noise < 0))
     passed = (tweak - gap + noise >= 0) & (-gap + last * 2 * units[1] / epsilon > 0)

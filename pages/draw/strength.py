@@ -56,8 +56,8 @@ def strengths(result: RunResult) -> Strengths | None:
         confidence = found.edge_confidence.items()
         values = {frozenset((names[i], names[j])): float(p) for (i, j), p in confidence}
         words = (
-            "Line width and opacity: the confidence in a link, the least probability of "
-            "dependence among its tests given the released noise."
+            "Line width and opacity: the confidence in a link, how often links with such evidence "
+            "are real on random networks."
         )
         if found.arrow_confidence:
             words += _arrow_words(result, len(names) <= _LABELLED)

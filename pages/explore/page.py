@@ -13,6 +13,7 @@ from pages.draw.scene import given, show_scene, words
 from pages.explore import state
 
 FIRST = "asia"
+PATIENCE = 0.7  # seconds before a scene is shown as far as it is
 LOOK = 3.0  # seconds between two looks at a scene that is still being drawn
 
 
@@ -98,7 +99,7 @@ def main() -> None:
 def growing(name: str) -> None:
     """A scene that is drawn while one looks: the dial works with what there is."""
     job = state.job_of(name)
-    job.wait(job.patience)
+    job.wait(PATIENCE)
 
     going = job.running
 

@@ -33,7 +33,7 @@ class SceneJob(Job):
     def _note(self, done: int, of: int) -> None:
         self.done, self.share = done, done / of
 
-    def steps(self) -> list[str]:
+    def so_far(self) -> list[str]:
         """How far it is."""
         return [f"{self.done:,} runs made"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from engine.data.networks import load_network
-from engine.studies.forecast import BANDS, Band, Forecast, Progress, Question, plan
+from engine.studies.forecast import BANDS, Band, Forecast, ForecastProgress, Question, plan
 from pages.shell import words as text
 from pages.shell.job import Job, Slot, left
 
@@ -34,7 +34,7 @@ class PlanJob(Job):
         self.question, self.schema = question, schema
         self.what = f"simulated networks like {text.plain(schema)}"
         self._epsilons, self._keys, self._draws = epsilons, keys, draws
-        self._progress: Progress | None = None
+        self._progress: ForecastProgress | None = None
         self.forecasts: list[Forecast] = []
 
     def work(self) -> None:
@@ -53,7 +53,7 @@ class PlanJob(Job):
         at = self._progress
         return [] if at is None else [f"{at.done} of {at.total} runs", left(at.left)]
 
-    def _note(self, progress: Progress) -> None:
+    def _note(self, progress: ForecastProgress) -> None:
         self._progress, self.share = progress, progress.done / progress.total
         time.sleep(0)  # lets the pages draw
 

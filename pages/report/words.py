@@ -118,8 +118,8 @@ def limits(data: Dataset, result: RunResult) -> list[str]:
         why = "The run was stopped" if result.status == "cancelled" else "The budget ran out"
         pairs = text.count(len(result.untested), "pair")
         said.append(
-            f"{why} while {pairs} had not been tested to the end: they are neither found nor "
-            "invented, and drawn as grey dots."
+            f"{why} while {pairs} had not been tested to the end: nothing is said of them, and "
+            "they are drawn as grey dots."
         )
     said.append(
         "A link says that two things go together in a way that the others do not explain. It is "

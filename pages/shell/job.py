@@ -197,6 +197,7 @@ def shared(
         if found is not None and fits(found):
             found.join()
             return found
+        store.pop(key, None)  # the new one goes to the end
         store[key] = job = make()
         ended = [k for k, other in store.items() if other is not job and not other.running]
         for old in ended[: max(0, len(ended) - most)]:

@@ -74,17 +74,29 @@ def step_words(step: Step) -> str:
         price_steps.PAPER: f"the papers' test ({test})",
         price_steps.BOUNDED: "the form of it whose one-record change is bounded",
         price_steps.BLOCKS: f"{test} asked block by block",
-        price_steps.TABLES: "its own test on exact tables of counts",
+        price_steps.TABLES: "Marginal PC's own test on exact tables of counts",
         price_steps.SOLVER: "NOTEARS",
-        price_steps.DESCENT: "its own descent",
+        price_steps.DESCENT: "this method's own descent",
     }[step.kind]
 
 
 def reference_lines(steps: Sequence[Step]) -> list[tuple[Step, str]]:
     """What belongs on a curve over ε: the best there is, and the method's own form, both exact."""
-    named = [(step, f"{step_words(step)}, no noise") for step in steps]
-    lines = named if len(named) < 3 else [named[0], named[-1]]
-    return [(step, words[0].upper() + words[1:]) for step, words in lines]
+    ends = steps if len(steps) < 3 else (steps[0], steps[-1])
+    return [(step, f"{_line_words(step)}, no noise") for step in ends]
+
+
+def _line_words(step: Step) -> str:
+    test = text.label(step.statistic)
+    return {
+        price_steps.BEST: f"Best test ({test})",
+        price_steps.PAPER: f"{test} as published",
+        price_steps.BOUNDED: f"{test}, bounded form",
+        price_steps.BLOCKS: f"{test} by blocks",
+        price_steps.TABLES: "Exact tables",
+        price_steps.SOLVER: "NOTEARS",
+        price_steps.DESCENT: "Own descent",
+    }[step.kind]
 
 
 def price_html(result: RunResult, look: str | None = None) -> str:

@@ -120,7 +120,7 @@ def _curve_chart(
         lines,
         Axis(X_TITLES[x], log=True, ends=(low / pad, high * pad)),
         Axis(y, ends=(0, 1.04) if y in SHARES else None, log=y == "Seconds"),
-        height=430,
+        height=430 + 25 * len(levels),
         here=place,
     )
     show.figure(figure, key="sweep-curves", alt=f"{y} against ε, one line an algorithm")
@@ -195,7 +195,7 @@ def target_view(table: pd.DataFrame, x: str, y: str) -> None:
         st.caption("There is no truth, so there is no F1 to aim at.")
         return
     target = st.slider("Target F1", 0.0, 1.0, 0.75, 0.01, key="sweep-target")
-    found = analysis.smallest_epsilon(table, target, Y[score], x=X[x])
+    found = analysis.smallest_epsilons(table, target, Y[score], x=X[x])
     rows = pd.DataFrame(
         {
             "Algorithm": [ALGORITHMS[k].title for k in found["algorithm"]],

@@ -19,12 +19,12 @@ from engine.studies import (
     Cell,
     CellResult,
     Estimate,
-    Plan,
     Progress,
     ResultStore,
+    Study,
     engine_version,
     estimate,
-    plan,
+    study_of,
     sweep,
 )
 from pages.shell import words as text
@@ -92,7 +92,7 @@ class StudyJob(Job):
                 self._costs, self.own = costs_of(data), data
                 self.memory = self.memory or ResultStore(":memory:")
         w = self.wanted
-        study = plan(datasets, w.algorithms, w.parameters(), w.seeds)
+        study = study_of(datasets, w.algorithms, w.parameters(), w.seeds)
         self.total = len(study.cells)
         if self.path is not None:
             keep_spec(self.path, self.name, self.wanted)
@@ -164,7 +164,7 @@ def opened(name: str) -> StudyJob:
     if spec is None:
         return _foreign(name, path, results)
     wanted = Wanted.from_json(spec)
-    study = plan(datasets_of(wanted), wanted.algorithms, wanted.parameters(), wanted.seeds)
+    study = study_of(datasets_of(wanted), wanted.algorithms, wanted.parameters(), wanted.seeds)
     kept, current = _matching(study, results)
     total = len(study.cells)
     old = "Some runs are of another version of this program; Resume runs them anew."
@@ -181,7 +181,7 @@ def _foreign(name: str, path: Path, results: list[CellResult]) -> StudyJob:
     return StudyJob(name, None, path, len(kept), kept, finished=True, note=note)
 
 
-def _matching(study: Plan, results: Iterable[CellResult]) -> tuple[list[CellResult], int]:
+def _matching(study: Study, results: Iterable[CellResult]) -> tuple[list[CellResult], int]:
     """(results of the study's cells, how many are of this version), this version first."""
     cells = {cell.key[:4] for cell in study.cells}
     found: dict[tuple[Any, ...], CellResult] = {}

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from engine import InputError, load_dataset, run
-from engine.algorithms.gauss_pc import NoisePlan, claimed_total, plan
+from engine.algorithms.gauss_pc import NoisePlan, claimed_total, least_noise
 from engine.privacy.accounting import Guarantee, rho_budget
 from engine.privacy.events import GaussianEvent, SubsampledGaussianEvent, renyi
 from engine.privacy.ledger import Ledger
@@ -38,7 +38,7 @@ TESTS = 50
 @cache
 def planned(epsilon: float, rate: float) -> NoisePlan:
     """A plan on a sample takes half a second: each is made once."""
-    return plan(Guarantee(epsilon, 1e-6), TESTS, rate)
+    return least_noise(Guarantee(epsilon, 1e-6), TESTS, rate)
 
 
 @pytest.mark.parametrize("rate", [1.0, 0.3, 0.05])
@@ -54,7 +54,7 @@ def test_plan_spends_the_total_and_no_more(epsilon, rate):
 def test_without_sampling_the_plan_beats_zcdp():
     total = Guarantee(1.0, 1e-6)
     by_zcdp = math.sqrt(100 / (2 * rho_budget(1.0, 1e-6)))
-    found = plan(total, 100, 1.0)
+    found = least_noise(total, 100, 1.0)
     assert 0.8 * by_zcdp < found.multiplier < by_zcdp
 
 
@@ -88,7 +88,7 @@ def test_strict_ends_with_the_last_planned_test():
         assert len(result.ledger) <= 30
         assert result.ledger.used <= result.ledger.limit * (1 + 1e-9)
         assert result.status == ("budget_exhausted" if len(result.ledger) == 30 else "complete")
-    assert isinstance(plan(Guarantee(1.0, 1e-6), 30, 1.0), NoisePlan)
+    assert isinstance(least_noise(Guarantee(1.0, 1e-6), 30, 1.0), NoisePlan)
 
 
 def test_published_refuses_the_median():

@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 from engine import Dataset, load_dataset, run
-from engine.algorithms.marginal_pc import FEW, USUAL, WIDE, plan, strongest_forest
+from engine.algorithms.marginal_pc import (
+    FEW,
+    USUAL,
+    WIDE,
+    planned_releases,
+    strongest_forest,
+)
 from engine.marginals import citest
 from engine.marginals import moments as released
 from engine.marginals.citest import NoisyTests
@@ -179,7 +185,7 @@ def test_noise_is_what_the_moments_say():
 @pytest.mark.parametrize("name", ["cancer", "sachs"])
 def test_the_ledger_is_spent_whole_and_never_exceeded(name, epsilon):
     result = run("marginal_pc", load_dataset(name, n=3000), epsilon=epsilon, seed=4)
-    assert len(result.ledger) == 2 + len(plan(len(result.names)).again)
+    assert len(result.ledger) == 2 + len(planned_releases(len(result.names)).again)
     assert all(isinstance(c.event, GaussianEvent) for c in result.ledger)
     assert sum(c.rho for c in result.ledger) == pytest.approx(result.ledger.limit)
     assert result.ledger.used <= result.ledger.limit * (1 + 1e-9)
@@ -370,9 +376,9 @@ def test_plans_are_whole_and_follow_the_sensitivities() -> None:
         assert spent == pytest.approx(1.0, abs=1e-12)
     for d in range(1, 40):
         choosing = all_pairs_change((2,) * d, 0.0) > 2 * 1.2 * d
-        assert (len(plan(d).again) == 2) == choosing, d
-    assert plan(36) == USUAL
-    assert plan(37) == plan(1000) == WIDE
+        assert (len(planned_releases(d).again) == 2) == choosing, d
+    assert planned_releases(36) == USUAL
+    assert planned_releases(37) == planned_releases(1000) == WIDE
 
 
 def test_wide_data_stay_small() -> None:

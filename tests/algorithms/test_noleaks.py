@@ -223,7 +223,7 @@ def test_numeric_data_keep_relative_variances() -> None:
     data = load_dataset("sem:er:4:4:gaussian", n=2_000)
     params = NoleaksParameters(epsilon=1e6)
     session = Session(Randomness(0), noleaks.ledger(data, params), names=data.names)
-    rows = strict_records(data, "ordinal", noleaks.plan(params), session)
+    rows = strict_records(data, "ordinal", noleaks.gradient_plan(params), session)
     ratio = rows.covariance() / np.cov(data.values.T, bias=True)
     assert ratio.max() / ratio.min() == pytest.approx(1, abs=0.1)
     assert norm_limit(0.5, 4) == pytest.approx(0.5 * math.sqrt(12))

@@ -58,7 +58,7 @@ def app_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     url = f"http://127.0.0.1:{port}"
     log = tmp_path_factory.mktemp("app") / "streamlit.log"
     command = [
-        *(sys.executable, "-m", "streamlit", "run", "app.py"),
+        *(sys.executable, "scripts/serve.py"),  # a fresh server knows every page by its address
         *("--server.address", "127.0.0.1"),
         *("--server.port", str(port)),
         *("--server.headless", "true"),

@@ -31,8 +31,10 @@ def test_more_findings_ask_less_of_each() -> None:
 
 @pytest.mark.parametrize("m", [6, 28, 435])
 def test_with_nothing_there_it_finds_no_more_than_it_says(m: int) -> None:
-    """The mean of 4,000 draws has a standard deviation of .016 or less; the bound is the mean
-    for large m, and a rule at twice the share finds 1.1 and more."""
+    """The mean of 4,000 draws has a standard deviation of .013: four of them above the bound.
+
+    The bound is the mean for large m; a rule at twice the share finds .96 and more.
+    """
     rng = np.random.default_rng(m)
     found = []
     for _ in range(4000):

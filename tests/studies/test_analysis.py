@@ -17,7 +17,7 @@ from engine.studies.analysis import (
     bands,
     edge_stability,
     frame,
-    smallest_epsilon,
+    smallest_epsilons,
     summary,
     to_csv,
     to_json,
@@ -106,7 +106,7 @@ def _study(medians: dict[float, float]) -> pd.DataFrame:
     ],
 )
 def test_smallest_epsilon(medians: dict[float, float], target: float, epsilon: float) -> None:
-    answer = smallest_epsilon(_study(medians), target).iloc[0]
+    answer = smallest_epsilons(_study(medians), target).iloc[0]
     assert answer["epsilon"] == pytest.approx(epsilon, nan_ok=True)
     assert answer["reached"] == (not math.isnan(epsilon))
     assert answer["note"].endswith((".", "before."))

@@ -86,7 +86,7 @@ def test_a_stop_keeps_what_there_is() -> None:
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(InputError, match="does not take"):
+    with pytest.raises(InputError, match="two columns"):
         invented("anm", Shape((2,) * 4, 100), {})
     with pytest.raises(InputError, match="epsilon"):
         invented("marginal_pc", Shape((2,) * 4, 100), {"epsilon": -1})

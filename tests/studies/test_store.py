@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from engine import InputError, load_dataset, sweep
-from engine.studies import CellResult, ResultStore, plan
+from engine.studies import CellResult, ResultStore, study_of
 
 GRID = {"epsilon": [0.5, 5.0], "delta": 1e-3, "guarantee": "published"}
 
@@ -91,7 +91,7 @@ def _newer(path: Path) -> None:
 
 def _whole(path: Path) -> None:
     with ResultStore(path) as store:
-        cell = plan("cancer", "pc", seeds=1).cells[0]
+        cell = study_of("cancer", "pc", seeds=1).cells[0]
         for k in range(40):
             store.put([_result(replace(cell, seed=k))])
 
@@ -145,7 +145,7 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
 
 def _write(path: Path, first: int, count: int, ready: Barrier) -> None:
     ready.wait(60)
-    cell = plan("cancer", "pc", seeds=1).cells[0]
+    cell = study_of("cancer", "pc", seeds=1).cells[0]
     with ResultStore(path) as store:
         for k in range(first, first + count):
             store.put([_result(replace(cell, seed=k))])

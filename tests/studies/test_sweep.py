@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from engine import Dataset, InputError, load_dataset, run, sweep
-from engine.studies import CellResult, Progress, ResultStore, estimate, executors, plan
+from engine.studies import CellResult, Progress, ResultStore, estimate, executors, study_of
 
 ROOT = Path(__file__).resolve().parents[2]
 GRID = {"epsilon": [0.5, 5.0], "delta": 1e-3, "guarantee": "published"}
@@ -41,7 +41,7 @@ def _fixed(results: Iterator[CellResult]) -> list[bytes]:
 def test_the_grid_is_complete_and_a_parameter_skips_who_lacks_it(
     datasets: list[Dataset],
 ) -> None:
-    cells = plan(datasets, KEYS, GRID, 3).cells
+    cells = study_of(datasets, KEYS, GRID, 3).cells
     assert len(cells) == 2 * (2 + 1) * 3  # pc has no epsilon
     assert len({c.key for c in cells}) == len(cells)
     assert [c.fingerprint for c in cells] == sorted(

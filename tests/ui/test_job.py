@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import OrderedDict
+from collections.abc import Hashable
 
 import pytest
 
@@ -84,6 +86,40 @@ def test_what_goes_wrong_in_the_thread_is_one_sentence(error: Exception, said: s
     assert job.wait(5)
     assert job.problem == said
     assert job.queue.place(job) == 0
+
+
+def test_a_slot_holds_one_job_and_stops_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work.st, "session_state", {})
+    slot: work.Slot[Long] = work.Slot("mine")
+    assert slot.job() is slot.going() is None
+    first = slot.begin(Long())
+    assert slot.going() is first
+    second = slot.begin(Long())
+    assert first.stopped()
+    assert slot.job() is second
+    second.cancel(5)
+    assert slot.going() is None
+    assert slot.job() is second  # what it found is still there
+    slot.forget()
+    assert slot.job() is None
+
+
+def test_a_shared_job_is_joined_and_of_the_ended_ones_the_last_are_kept() -> None:
+    store: OrderedDict[Hashable, Long] = OrderedDict()
+
+    def begun(key: str, most: int = 0) -> Long:
+        return work.shared(store, key, lambda job: job.running, Long, most)
+
+    first = begun("a")
+    assert begun("a") is first
+    first.cancel(5)
+    again = begun("a")
+    assert again is not first
+    again.cancel(5)
+    begun("b", 1).cancel(5)
+    assert list(store) == ["a", "b"]
+    begun("c").cancel(5)
+    assert list(store) == ["c"]
 
 
 def test_every_long_work_is_a_job_of_its_own_line() -> None:

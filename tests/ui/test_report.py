@@ -233,6 +233,6 @@ def test_the_curve_says_what_is_lost_without_noise() -> None:
     result = run("priv_pc", data)
     found = report.levels(8, price_steps(data, "priv_pc", result.params))
     assert found == [
-        (8.0, "All 8 known links\nThe best test (G²), no noise"),
-        (5.0, "The form of it whose one-record change is bounded, no noise"),
+        (8.0, "All 8 known links\nBest test (G²), no noise"),
+        (5.0, "Kendall's τ, bounded form, no noise"),
     ]

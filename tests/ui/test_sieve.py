@@ -61,7 +61,7 @@ def test_noise_density_is_a_density() -> None:
 def test_observed_rates_meet_the_closed_form() -> None:
     n, m, epsilon, unit = 100_000, 20_000, 1.0, 0.004
     lost, _ = sieving.observed(0.03, 0.02, epsilon, n, m, (unit, unit))
-    a, b = sieving.spread(epsilon, n, m, unit)
+    a, b = sieving.noise_scales(epsilon, n, m, unit)
     x = 0.05
     tail = (a * a * math.exp(-x / a) - b * b * math.exp(-x / b)) / (2 * (a * a - b * b))
     assert lost == pytest.approx(tail, abs=3 / math.sqrt(sieving.DRAWS))

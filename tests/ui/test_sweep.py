@@ -151,8 +151,8 @@ def test_what_is_lost_without_noise_has_lines_of_its_own(sweep_page: AppTest) ->
         for trace in json.loads(sweep_page.get("plotly_chart")[0].proto.spec)["data"]
         if "no noise" in trace["name"]
     }
-    assert levels["The best test (G²), no noise"] == {1.0}
-    bounded = levels["The form of it whose one-record change is bounded, no noise"]
+    assert levels["Best test (G²), no noise"] == {1.0}
+    bounded = levels["Kendall's τ, bounded form, no noise"]
     assert {round(v, 3) for v in bounded} == {0.769}
     assert any("Marginal PC" in name for name in levels)
 
