@@ -12,7 +12,7 @@ from pathlib import Path
 from engine import load_dataset, read_table
 
 folder = Path(tempfile.mkdtemp())
-frame = load_dataset("asia", n=3_000, seed=7).to_frame()
+frame = load_dataset("asia", n=3_000, seed=7).to_frame().astype(str)
 frame.head(3)
 
 # %% [markdown]
