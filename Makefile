@@ -60,7 +60,7 @@ $(DOCS_STAMP): requirements-docs.txt
 	@touch $@
 
 docs: $(DOCS_STAMP)
-	DISABLE_MKDOCS_2_WARNING=true $(DOCS)/bin/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --strict --quiet
 	@echo "Open site/index.html; it needs no server and no network."
 
 $(BENCH_STAMP): $(STAMP) requirements-bench.txt
