@@ -113,7 +113,7 @@ def given(scene: Mapping[str, Any]) -> dict[str, Any]:
 def layout(graph: nx.DiGraph, width: float, height: float) -> dict[str, Any]:
     """Places of the boxes in a frame that holds them, and how wide they are."""
     at = place(graph, width - 20, height - 40)
-    widths = [box_width(name) for name in graph]
+    widths = [box_width(name) + 8 for name in graph]
     wide = 2 * max(abs(at[n][0]) + w / 2 for n, w in zip(graph, widths, strict=True)) + 12
     tall = 2 * max(abs(at[n][1]) for n in graph) + 60
     return {
