@@ -23,7 +23,8 @@ COMMANDS = {
     "audit": ("engine.cli.audit", "audit_command"),
     "budget": ("engine.cli.budget", "budget_command"),
     "release": ("engine.cli.release", "release_command"),
-    "check": ("engine.cli.release", "check_command"),
+    "check": ("engine.cli.check", "check_command"),
+    "key": ("engine.cli.check", "key_command"),
     "twin": ("engine.cli.release", "twin_command"),
     "reproduce": ("engine.cli.studies", "reproduce_command"),
 }

@@ -1,7 +1,7 @@
 """Kill -9 as many releases at random moments: ``python -m scripts.kill_releases [N]``.
 
 Prints how many files there are and how many charges; a file without a charge would be a free
-release. Each file is read back and confirmed.
+release. Each file is read back and checked.
 """
 
 from __future__ import annotations

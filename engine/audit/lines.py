@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.audit.measure import Measured
 from engine.audit.replay import Finding
-from engine.audit.survey import Line
+from engine.audit.survey import Line, Power
 from engine.errors import InputError
 
 
@@ -43,6 +43,10 @@ def _line(entry: Any) -> Line:
     if replayed is not None:
         ratios = {str(k): float(v) for k, v in replayed["change_over_sensitivity"].items()}
         finding = Finding(ratios, tuple(replayed["faults"]), replayed["pairs"])
+    power, stated = None, entry.get("power")
+    if stated is not None:
+        tried = tuple((int(times), float(bound)) for times, bound in stated["tried"])
+        power = Power(epsilon, tried, bool(stated["replay"]))
     return Line(
         entry["key"],
         entry["algorithm"],
@@ -58,4 +62,5 @@ def _line(entry: Any) -> Line:
         ),
         finding,
         tuple((int(runs), float(bound)) for runs, bound in entry["growth"]),
+        power,
     )

@@ -18,11 +18,11 @@ from scipy.special import betaincinv
 
 from engine.algorithm import Algorithm, Outcome
 from engine.audit.neighbours import Neighbours
+from engine.audit.planted import FaintDoors
 from engine.data.dataset import Dataset
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
-from engine.randomness import Randomness
 from engine.runner import one_thread
 from engine.session import Session
 
@@ -55,11 +55,14 @@ def outputs(outcome: Outcome, session: Session) -> Features:
 
 
 def one_run(
-    algorithm: Algorithm, data: Dataset, params: Parameters, seed: int
+    algorithm: Algorithm, data: Dataset, params: Parameters, seed: int, share: float = 1.0
 ) -> tuple[Features, Guarantee]:
-    """What one run lets out, and what it claims: the paper's total, or the strict cap."""
+    """What one run lets out, and what it claims: the paper's total, or the strict cap.
+
+    ``share`` below 1 plants a fault: so much of the noise is drawn that is charged.
+    """
     ledger = algorithm.ledger(data, params) if algorithm.ledger else Ledger()
-    session = Session(Randomness(seed), ledger, data.names)
+    session = Session(FaintDoors(seed, share), ledger, data.names)
     with one_thread():
         outcome = algorithm.run(data, params, session)
     return outputs(outcome, session), outcome.claimed or ledger.defended
@@ -173,13 +176,15 @@ class Measured:
 class Trial:
     """Runs of one algorithm on two neighbours; ``extend`` adds runs, ``measured`` reads them off.
 
-    Every run has a seed of its own: no noise is shared, neither between the sides nor the runs.
+    ``share`` is that of the noise that is drawn: below 1 a planted fault. Every run has a seed of
+    its own: no noise is shared, neither between the sides nor the runs.
     """
 
     algorithm: Algorithm
     params: Parameters
     pair: Neighbours
     seed: int = 0
+    share: float = 1.0
     claim: Guarantee = NO_CLAIM
     sides: tuple[list[Features], list[Features]] = field(default_factory=lambda: ([], []))
 
@@ -191,7 +196,9 @@ class Trial:
             number = len(self.sides[0])
             both = (self.pair.data, self.pair.other)
             found = [
-                one_run(self.algorithm, data, self.params, self.seed + 2 * number + side)
+                one_run(
+                    self.algorithm, data, self.params, self.seed + 2 * number + side, self.share
+                )
                 for side, data in enumerate(both)
             ]
             for side, (features, claim) in zip(self.sides, found, strict=True):
@@ -225,7 +232,11 @@ class Trial:
 
 
 def trial(
-    algorithm: Algorithm, pair: Neighbours, values: Mapping[str, object], seed: int = 0
+    algorithm: Algorithm,
+    pair: Neighbours,
+    values: Mapping[str, object],
+    seed: int = 0,
+    share: float = 1.0,
 ) -> Trial:
     """A trial of the algorithm with these parameters by name; seeds from ``seed`` on."""
-    return Trial(algorithm, algorithm.params.build(values), pair, seed)
+    return Trial(algorithm, algorithm.params.build(values), pair, seed, share)

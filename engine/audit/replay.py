@@ -59,10 +59,14 @@ def transcript(
     params: Parameters,
     seed: int,
     script: Sequence[Answer] | None = None,
+    share: float = 1.0,
 ) -> Transcript:
-    """Run once behind watching doors; with ``script`` its answers are forced upon the run."""
+    """Run once behind watching doors; with ``script`` its answers are forced upon the run.
+
+    ``share`` below 1 plants a fault: so much of the noise is drawn that is charged.
+    """
     ledger = algorithm.ledger(data, params) if algorithm.ledger else Ledger()
-    doors = WatchingDoors(seed, ledger, script)
+    doors = WatchingDoors(seed, ledger, script, share)
     session = Session(doors, ledger, data.names)
     outcome, left = None, ""
     try:
@@ -128,6 +132,14 @@ def replay(algorithm: Algorithm, pair: Neighbours, params: Parameters, seed: int
         if ratio > 1 + ROUNDING
     ]
     return Finding(ratios, tuple(faults))
+
+
+def sees_half_the_noise(
+    algorithm: Algorithm, pair: Neighbours, params: Parameters, seed: int
+) -> bool:
+    """Whether a replay of this run would say so if mechanisms drew half of what they charge."""
+    planted = transcript(algorithm, pair.data, params, seed, share=0.5)
+    return bool(noise_faults(planted.answers, planted.ledger))
 
 
 def moved(a: Answer, b: Answer) -> float:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.algorithm import Algorithm
 from engine.audit.measure import Measured, trial
 from engine.audit.neighbours import Neighbours, all_alike, known, many
-from engine.audit.replay import NOTHING, Finding, replay
+from engine.audit.replay import NOTHING, Finding, replay, sees_half_the_noise
 from engine.audit.toys import FAULTS, MECHANISMS
 from engine.errors import InputError
 from engine.privacy.budget import PUBLISHED, STRICT
@@ -17,6 +17,7 @@ from engine.registry import ALGORITHMS, algorithm
 
 MECHANISM, FAULT = "mechanism", "planted fault"
 BATCH = 25  # runs a side between two looks
+PLANTED = (2, 8)  # how many times the epsilon planted faults leak, tried in turn
 REPLAYED = 18  # random pairs that are replayed beside the documented ones
 EPSILON = 1.0
 
@@ -65,6 +66,36 @@ def _settings(one: Algorithm, guarantee: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
+class Power:
+    """What the same attack finds of faults that are planted in the same algorithm.
+
+    ``tried``: (k, lower bound on epsilon) where mechanisms drew 1/k of their noise, with as many
+    runs; up to the first k whose bound is above the claim. ``replay``: whether the replays see half
+    of the noise, and a charge of half the sensitivity. The claim is ``claimed``.
+    """
+
+    claimed: float
+    tried: tuple[tuple[int, float], ...]
+    replay: bool
+
+    @property
+    def runs(self) -> int | None:
+        """The smallest k that the runs alone found; None if none was."""
+        return next((k for k, bound in self.tried if bound > self.claimed), None)
+
+    @property
+    def twice(self) -> bool:
+        """Whether a fault of twice the epsilon is found, by runs or by replays."""
+        return self.replay or self.runs == PLANTED[0]
+
+    @property
+    def words(self) -> str:
+        """Which fault is found by what."""
+        by_runs = "runs: none" if self.runs is None else f"runs: {self.runs} × ε"
+        return f"replay: {'2 × ε' if self.replay else 'none'}; {by_runs}"
+
+
+@dataclass(frozen=True)
 class Line:
     """What was found about one subject; ``replayed`` for what promises a strict guarantee.
 
@@ -78,6 +109,7 @@ class Line:
     measured: Measured
     replayed: Finding | None = None
     growth: tuple[tuple[int, float], ...] = ()
+    power: Power | None = None
 
     @property
     def verdict(self) -> str:
@@ -87,7 +119,10 @@ class Line:
             return "found" if caught else "NOT FOUND"
         if self.kind == PUBLISHED:
             return "claim refuted" if caught else "not refuted by these runs"
-        return "REFUTED" if caught else "holds"
+        if caught:
+            return "REFUTED"
+        weak = self.power is not None and not self.power.twice
+        return "not refuted, without power" if weak else "not refuted"
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON; infinity as the string "inf"."""
@@ -103,8 +138,12 @@ class Line:
             "hits": list(m.hits),
             "growth": [list(look) for look in self.growth],
             "replay": None,
+            "power": None,
             "verdict": self.verdict,
         }
+        if self.power is not None:
+            tried = [list(one) for one in self.power.tried]
+            found["power"] = {"replay": self.power.replay, "tried": tried}
         if r is not None:
             found["replay"] = {
                 "pairs": r.pairs,
@@ -124,23 +163,50 @@ def audit(
     cancelled: Callable[[], bool] = lambda: False,
     watch: Watch = lambda subject, measured: None,
 ) -> Line:
-    """Audit one subject with so many runs a side; ``watch`` sees the bound as it grows."""
+    """Audit one subject with so many runs a side; ``watch`` sees the bound as it grows.
+
+    What makes a strict claim is attacked a second time with faults planted in it.
+    """
     growing, growth = trial(subject.algorithm, subject.pair, subject.values), []
     while growing.runs < runs and not cancelled():
         growing.extend(min(BATCH, runs - growing.runs), cancelled)
         look = growing.measured()
         growth.append((look.runs, look.epsilon))
         watch(subject, look)
+    measured = growing.measured()
     replayed = replays(subject) if subject.kind != PUBLISHED and not cancelled() else None
+    power = None
+    if subject.kind in {STRICT, MECHANISM} and replayed is not None:
+        power = power_of(subject, measured, replayed, cancelled)
     return Line(
         subject.key,
         subject.algorithm.key,
         subject.kind,
         subject.pair.name,
-        growing.measured(),
+        measured,
         replayed,
         tuple(growth),
+        power,
     )
+
+
+def power_of(
+    subject: Subject,
+    measured: Measured,
+    replayed: Finding,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Power:
+    """What the same attack says of the same algorithm with too little noise."""
+    params = subject.algorithm.params.build(subject.values)
+    sees = sees_half_the_noise(subject.algorithm, subject.pair, params, seed=0)
+    tried: list[tuple[int, float]] = []
+    for times in PLANTED:
+        faulty = trial(subject.algorithm, subject.pair, subject.values, share=1 / times)
+        faulty.extend(measured.runs, cancelled)
+        tried.append((times, faulty.measured().epsilon))
+        if tried[-1][1] > measured.claimed or cancelled():
+            break
+    return Power(measured.claimed, tuple(tried), sees and 2 * replayed.largest > 1)
 
 
 def replays(subject: Subject) -> Finding:
@@ -168,6 +234,13 @@ def survey(
     for subject in chosen:
         before = (done or {}).get(subject.key)
         if before is not None and before.measured.runs >= runs:
-            yield before
+            yield _with_power(subject, before, cancelled)
         elif not cancelled():
             yield audit(subject, runs, cancelled=cancelled, watch=watch)
+
+
+def _with_power(subject: Subject, line: Line, cancelled: Callable[[], bool]) -> Line:
+    """A finished line; where its power is not known yet, that is found out too."""
+    if line.power is not None or line.replayed is None or subject.kind == FAULT:
+        return line
+    return replace(line, power=power_of(subject, line.measured, line.replayed, cancelled))

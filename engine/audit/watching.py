@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.audit.planted import Fainter
 from engine.privacy.events import (
     AboveThresholdEvent,
     AnalyticGaussianEvent,
@@ -95,19 +96,28 @@ class WatchingDoors(Randomness):
     """Doors that keep every answer; with ``script`` they give out its answers, one by one.
 
     Two runs with one seed and one script draw the same rows and the same coins as long as they
-    take the same course, because chance that is no noise depends on public facts alone.
+    take the same course, because chance that is no noise depends on public facts alone. ``share``
+    below 1 plants a fault: mechanisms ask for so much of the noise that they charge.
     """
 
     by_row = True
 
-    def __init__(self, seed: int, ledger: Ledger, script: Sequence[Answer] | None = None):
+    def __init__(
+        self,
+        seed: int,
+        ledger: Ledger,
+        script: Sequence[Answer] | None = None,
+        share: float = 1.0,
+    ):
         super().__init__(seed)
-        self._ledger, self._script = ledger, script
+        self._ledger, self._script, self._share = ledger, script, share
         self._watched = Watched(super()._behind("noise"))
         self.answers: list[Answer] = []
 
     def _behind(self, door: str) -> Any:
-        return self._watched if door == "noise" else super()._behind(door)
+        if door != "noise":
+            return super()._behind(door)
+        return self._watched if self._share == 1 else Fainter(self._watched, self._share)
 
     def released(self, charged: object, exact: object, answer: T, noisy: object = None) -> T:
         """Keep the answer, or the script's in its place; Diverged where the script has another."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from engine.cli.flags import Parser, add_json_flag
 from engine.errors import InputError
 from engine.release.budget import Budget, Budgets
+from engine.release.vault import Vault
 
 
 def budget_command(argv: Sequence[str]) -> None:
@@ -28,7 +29,7 @@ def _new(argv: Sequence[str]) -> None:
     parser.add_argument("--epsilon", required=True, help="the total ε over all releases, for ever")
     parser.add_argument("--delta", default="1e-6", help="the total δ (default %(default)s)")
     args = parser.parse_args(argv)
-    print(_lines(Budgets().new(args.name, args.epsilon, args.delta)))
+    print(_lines(Budgets().new(args.name, args.epsilon, args.delta), {}))
 
 
 def _show(argv: Sequence[str]) -> None:
@@ -38,26 +39,38 @@ def _show(argv: Sequence[str]) -> None:
     args = parser.parse_args(argv)
     book = Budgets()
     found = [book.show(args.name)] if args.name is not None else list(book.all())
+    kept = {budget.name: Vault(book).ids(budget) for budget in found}
     if args.json:
-        print(json.dumps([_record(budget) for budget in found]))
+        print(json.dumps([_record(budget, kept[budget.name]) for budget in found]))
     else:
-        print("\n".join(map(_lines, found)) or "There is no budget yet.")
+        lines = [_lines(budget, kept[budget.name]) for budget in found]
+        print("\n".join(lines) or "There is no budget yet.")
 
 
-def _lines(budget: Budget) -> str:
+def _lines(budget: Budget, kept: Mapping[int, str]) -> str:
     left = budget.left
     lines = [
         f"{budget.name}: ε {left[0]:f} of {budget.epsilon:f} left, δ {left[1]:.3g} of "
         f"{budget.delta:.3g}"
     ]
-    lines += [f"  {c.at} UTC  ε {c.epsilon:f}  δ {c.delta:.3g}  {c.what}" for c in budget.charges]
+    for c in budget.charges:
+        where = f"kept as {kept[c.number]}" if c.number in kept else "nothing kept"
+        lines.append(f"  {c.at} UTC  ε {c.epsilon:f}  δ {c.delta:.3g}  {c.what}  {where}")
+    if kept:
+        lines.append("  write one out again: python -m engine release --again ID --out FILE")
     return "\n".join(lines)
 
 
-def _record(budget: Budget) -> dict[str, object]:
+def _record(budget: Budget, kept: Mapping[int, str]) -> dict[str, object]:
     spent, left = map(_pair, (budget.spent, budget.left))
     charges = [
-        {"what": c.what, "at": c.at, "epsilon": float(c.epsilon), "delta": float(c.delta)}
+        {
+            "what": c.what,
+            "at": c.at,
+            "epsilon": float(c.epsilon),
+            "delta": float(c.delta),
+            "release": kept.get(c.number),
+        }
         for c in budget.charges
     ]
     total = _pair((budget.epsilon, budget.delta))

@@ -1,8 +1,7 @@
-"""``python -m engine release | check | twin``: spend once, hand out a file, read it back."""
+"""``python -m engine release | twin``: spend once, hand out a file, draw from it."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import Any
 from engine.cli.flags import (
     Parser,
     add_fold_flag,
-    add_json_flag,
     add_parameter_flags,
     chosen_algorithms,
     own_table,
@@ -19,23 +17,59 @@ from engine.cli.flags import (
 )
 from engine.cli.interrupts import INTERRUPTED, ignore_signals, interruptible
 from engine.data.schema import load_schema
+from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
+from engine.params import Spec
 from engine.registry import declared
-from engine.release.budget import Budgets
-from engine.release.file import check_place, load, save, to_json
-from engine.release.make import COVERED, Stopped, check, covered, make
+from engine.release.budget import Budget, Budgets
+from engine.release.file import Release, canonical
+from engine.release.make import Stopped, make
 from engine.release.page import to_html
+from engine.release.places import check_place, save
+from engine.release.reading import load, loads
+from engine.release.settings import COVERED, covered
+from engine.release.signature import own_key, signed
 from engine.release.twin import LABEL, twin
+from engine.release.vault import Vault
 
 
 def release_command(argv: Sequence[str]) -> int:
     """Charge a budget, release once, write the JSON file and its page; Ctrl-C stops it."""
+    if any(word.partition("=")[0] == "--again" for word in argv):
+        return _again(argv)
     keys = chosen_algorithms("engine release", argv, default=COVERED[0])
     for key in keys:
         covered(key)
     if len(keys) > 1:
         raise InputError("engine release takes one algorithm.")
     specs = list(declared(keys).values())
+    args = _parser(specs).parse_args(argv)
+    out, schema, budgets = Path(args.out), load_schema(args.schema), Budgets()
+    check_place(out)
+    check_place(page_of(out))
+    budgets.show(args.budget)
+    signer = own_key() if args.sign else None
+    try:
+        data = own_table(args, schema)
+    except KeyboardInterrupt:
+        ignore_signals()
+        print("Stopped on reading: nothing was released, nothing was charged.", file=sys.stderr)
+        return INTERRUPTED
+    request = (data, schema, keys[0], values(args, specs))
+    kept: list[str] = []
+    paid: dict[str, Any] = {"name": args.budget, "budgets": budgets, "signer": signer}
+    try:
+        with interruptible() as cancelled:
+            found = make(*request, **paid, cancelled=cancelled, on_kept=kept.append)
+    except Stopped as stop:
+        print(stop, file=sys.stderr)
+        return INTERRUPTED
+    _write(canonical(found), to_html(found), out, kept)
+    _say(found, out, budgets.show(args.budget), kept)
+    return 0
+
+
+def _parser(specs: Sequence[Spec]) -> Parser:
     parser = Parser(
         prog="engine release",
         description="Spend part of a budget on one file that can be handed out.",
@@ -48,58 +82,69 @@ def release_command(argv: Sequence[str]) -> int:
     add_fold_flag(parser)
     parser.add_argument("--schema", metavar="FILE", required=True, help="their declared schema")
     parser.add_argument("--budget", metavar="NAME", required=True, help="the budget that pays")
-    parser.add_argument("--out", metavar="FILE", required=True, help="the JSON file to write")
+    parser.add_argument("--again", metavar="ID", help="write a kept release out again, for free")
+    _add_out_flags(parser)
     parser.add_argument("--algorithm", default=COVERED[0], help=", ".join(COVERED))
     add_parameter_flags(parser, specs)
-    args = parser.parse_args(argv)
-    out, schema, budgets = Path(args.out), load_schema(args.schema), Budgets()
-    check_place(out)
-    check_place(_page(out))
-    budgets.show(args.budget)
-    try:
-        data = own_table(args, schema)
-    except KeyboardInterrupt:
-        ignore_signals()
-        print("Stopped on reading: nothing was released, nothing was charged.", file=sys.stderr)
-        return INTERRUPTED
-    chosen = values(args, specs)
-    try:
-        with interruptible() as cancelled:
-            paid: dict[str, Any] = {"name": args.budget, "budgets": budgets}
-            found = make(data, schema, keys[0], chosen, **paid, cancelled=cancelled)
-    except Stopped as stop:
-        print(stop, file=sys.stderr)
-        return INTERRUPTED
-    save(json.dumps(to_json(found)) + "\n", out)
-    save(to_html(found), _page(out))
-    left = budgets.show(args.budget).left
-    print(
-        f"{out} and {_page(out)}: {len(found.confidence)} edges, ε = {found.total.epsilon:g}, "
-        f"δ = {found.total.delta:g}; budget {args.budget!r} has ε = {left[0]:f} left."
+    return parser
+
+
+def _add_out_flags(parser: Parser) -> None:
+    parser.add_argument("--out", metavar="FILE", required=True, help="the JSON file, a new one")
+    parser.add_argument(
+        "--sign", action="store_true", help="sign file and page with your key (engine key)"
     )
+
+
+def _again(argv: Sequence[str]) -> int:
+    """Write a release that is kept out again; nothing is charged."""
+    parser = Parser(prog="engine release --again", description="Write a release out again.")
+    parser.add_argument("--again", metavar="ID", required=True, help="see engine budget show")
+    _add_out_flags(parser)
+    args = parser.parse_args(argv)
+    out = Path(args.out)
+    check_place(out)
+    check_place(page_of(out))
+    kept = Vault(Budgets()).get(args.again)
+    if args.sign:
+        found = signed(loads(kept.text.encode()), own_key())
+        _write(canonical(found), to_html(found), out, [kept.id])
+    else:
+        _write(kept.text, kept.page, out, [kept.id])
+    print(f"{out} and {page_of(out)}: release {kept.id} again; nothing was charged.")
     return 0
 
 
-def _page(out: Path) -> Path:
-    return out.with_suffix(".html") if out.suffix != ".html" else out.with_suffix(".page.html")
+def _write(text: str, page: str, out: Path, kept: Sequence[str]) -> None:
+    """Write both files; where that fails after all, say where the release still is."""
+    try:
+        save(text, out)
+        save(page, page_of(out))
+    except (InputError, OSError) as error:
+        if not kept:
+            raise
+        why = error.strerror if isinstance(error, OSError) else str(error).rstrip(".")
+        raise InputError(
+            f"{why}; the release is kept: python -m engine release --again {kept[0]} --out FILE."
+        ) from None
 
 
-def check_command(argv: Sequence[str]) -> None:
-    """Read a release and confirm that its graph follows from its released numbers alone."""
-    parser = Parser(prog="engine check", description="Confirm a release file by itself.")
-    parser.add_argument("file", help="the release, a JSON file")
-    add_json_flag(parser)
-    args = parser.parse_args(argv)
-    release = load(args.file)
-    check(release)
-    epsilon, delta = release.total.epsilon, release.total.delta
-    if args.json:
-        print(json.dumps({"confirmed": True, "epsilon": epsilon, "delta": delta}))
-        return
+def _say(found: Release, out: Path, budget: Budget, kept: Sequence[str]) -> None:
     print(
-        f"Confirmed: the {len(release.confidence)} edges follow from {len(release.releases)} "
-        f"releases whose noise is that of (ε, δ) = ({epsilon:g}, {delta:g})."
+        f"{out} and {page_of(out)}: {len(found.confidence)} edges, ε = {found.total.epsilon:g}, "
+        f"δ = {found.total.delta:g}; budget {budget.name!r} has ε = {budget.left[0]:f} left."
     )
+    if found.signature is not None:
+        print(f"Signed with the key {found.signature.public_key}.")
+    if kept:
+        print(f"Kept as {kept[0]}: python -m engine release --again {kept[0]} --out FILE.")
+    else:
+        print("It could not be kept beside the budgets: this file is the only one.")
+
+
+def page_of(out: Path) -> Path:
+    """Where the page of a release's file is written."""
+    return out.with_suffix(".html") if out.suffix != ".html" else out.with_suffix(".page.html")
 
 
 def twin_command(argv: Sequence[str]) -> None:
@@ -115,5 +160,5 @@ def twin_command(argv: Sequence[str]) -> None:
     out = Path(args.out) if args.out else path.with_name(f"{path.stem}-synthetic-twin.csv")
     check_place(out)
     made = twin(release, args.rows or release.rows, args.seed)
-    save(made.to_frame().to_csv(index=False), out)
+    save(table_csv(made.to_frame()), out)
     print(f"{out}: {made.n:,} rows. {LABEL}")

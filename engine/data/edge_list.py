@@ -9,6 +9,7 @@ import networkx as nx
 
 from engine.data.dataset import refuse_cycle
 from engine.data.source import Source, read_text, separator
+from engine.data.spreadsheets import unsafe
 from engine.errors import DataError, did_you_mean, show
 
 EDGE_HEADERS = frozenset({("from", "to"), ("source", "target"), ("parent", "child")})
@@ -28,6 +29,7 @@ def read_edges(source: Source, names: Sequence[str]) -> nx.DiGraph:
         cells = _edge_cells(line, names)
         if position == 0 and _is_edge_header(cells, names):
             continue
+        cells = tuple(cell if cell in names else unsafe(cell) for cell in cells)
         _check_edge(cells, names, f"Line {number} of {label}")
         graph.add_edge(*cells)
     if not graph.edges:

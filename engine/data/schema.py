@@ -22,6 +22,7 @@ import numpy as np
 
 from engine.data.levels import MAX_LEVELS, MISSING_LEVEL, interval_labels
 from engine.data.numerals import HUGE, Numbers
+from engine.data.spreadsheets import safe, unsafe
 from engine.errors import DataError, InputError, did_you_mean, show
 
 FORMAT, VERSION = "dp-causal-explorer/schema", 1
@@ -63,6 +64,13 @@ class Column:
         (_check_numeric if self.type == "numeric" else _check_levels)(self)
 
     @property
+    def size(self) -> int:
+        """How many levels there are, without naming them."""
+        if self.type != "numeric":
+            return len(self.levels)
+        return self.bins + (self.other == LEVEL)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The levels in code order."""
         if self.type != "numeric":
@@ -78,7 +86,9 @@ class Column:
     def codes(self, words: list[str], numbers: Numbers) -> np.ndarray:
         """The code of each word (cells are stripped), whatever they are; or REFUSED."""
         if self.type != "numeric":
-            position = {level: k for k, level in enumerate(self.levels)}
+            # Also as a file of ours has them, which a spreadsheet may open.
+            position = {safe(level): k for k, level in enumerate(self.levels)}
+            position |= {level: k for k, level in enumerate(self.levels)}
             rest = 0 if self.other is None else position[str(self.other)]
             return np.array([position.get(w, rest) for w in words], dtype=np.uint8)
         values = self.values(words, numbers)
@@ -196,13 +206,15 @@ class Schema:
 
     def places(self, names: Sequence[str], label: str) -> list[int]:
         """Where the file's columns are that the schema names, in its order."""
+        at = {unsafe(name): k for k, name in reversed(list(enumerate(names)))}
+        at |= {name: k for k, name in reversed(list(enumerate(names)))}
         for name in self.names:
-            if name not in names:
+            if name not in at:
                 hint = did_you_mean(name, [n for n in names if n])
                 raise DataError(
                     f"{label} has no column {show(name)}, which the schema names.{hint}"
                 )
-        return [names.index(name) for name in self.names]
+        return [at[name] for name in self.names]
 
     def coders(self, numbers: Numbers) -> list[Callable[[list[str]], np.ndarray]]:
         """For each column what makes codes of words; ``numbers`` says how numbers are written."""

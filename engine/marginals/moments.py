@@ -24,6 +24,15 @@ LEAST_WEIGHT = 0.1  # of the one-way tensors, where there are next to no pairs
 ONE_WAY = 0.42  # weight beside one pair's (docs/marginal_pc.md, "Weights")
 
 
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """A tensor over n as one release gave it, and the variance of an entry's noise."""
+
+    variables: Key
+    value: Array
+    variance: float
+
+
 @dataclass
 class Moments:
     """Noisy contrast tensors divided by n.
@@ -43,6 +52,7 @@ class Moments:
     noise_two: Array
     three: dict[Triple, Array] = field(default_factory=dict)
     noise_three: dict[Triple, float] = field(default_factory=dict)
+    heard: list[Heard] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         ends = np.cumsum([r - 1 for r in self.cardinalities])
@@ -112,6 +122,7 @@ class Moments:
 
     def add(self, variables: Key, value: Array, variance: float) -> None:
         """Average a new release of a tensor with what is known, by inverse variance."""
+        self.heard.append(Heard(variables, value, variance))
         if len(variables) == 1:
             self._add_margin(*variables, value, variance)
         elif len(variables) == 2:

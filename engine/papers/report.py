@@ -16,6 +16,7 @@ import pandas as pd
 
 from engine.data.dataset import Dataset
 from engine.data.networks import load_dataset
+from engine.data.spreadsheets import table_csv
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.metrics import Metrics, compare
 from engine.papers.figures import COLOURS, DASHES, Panel, Series, chart
@@ -101,7 +102,7 @@ class Work:
 
     def write_table(self, name: str, table: pd.DataFrame, title: str, notes: Sequence[str]) -> None:
         """A table as CSV and, with notes, as Markdown."""
-        self.write(f"{name}.csv", table.to_csv(index=False))
+        self.write(f"{name}.csv", table_csv(table))
         said = [f"- {note}" for note in (*notes, *self.absent())]
         text = [f"# {title}", "", *said, "", _markdown(table), ""]
         self.write(f"{name}.md", "\n".join(text))

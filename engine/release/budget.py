@@ -13,7 +13,6 @@ up by basic composition, in decimals as they were typed: ten times 0.1 is 1.
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -25,6 +24,8 @@ from platformdirs import user_data_path
 
 from engine.errors import InputError, did_you_mean
 from engine.privacy.accounting import Guarantee
+from engine.release.names import check_name, tidy
+from engine.release.places import private_folder
 
 APP = "dp-causal-explorer"
 VARIABLE = "DP_CAUSAL_EXPLORER_BUDGETS"  # another file, for a shared disk or a test
@@ -32,7 +33,6 @@ APPLICATION_ID = int.from_bytes(b"DPCB", "big")
 VERSION = 1
 BUSY_SECONDS = 30.0
 MOST_EPSILON, MOST_DELTA = Decimal(10_000_000), Decimal("0.1")
-_NAME = re.compile(r"[\w][\w .+-]{0,59}")
 _SCHEMA = (
     "CREATE TABLE budgets (name TEXT PRIMARY KEY, epsilon TEXT NOT NULL, delta TEXT NOT NULL)",
     "CREATE TABLE charges (id INTEGER PRIMARY KEY, name TEXT NOT NULL REFERENCES budgets (name), "
@@ -51,8 +51,9 @@ def default_path() -> Path:
 
 @dataclass(frozen=True)
 class Charged:
-    """One charge: what for, (epsilon, delta), and when (UTC)."""
+    """One charge: its number in the file, what for, (epsilon, delta), and when (UTC)."""
 
+    number: int
     what: str
     epsilon: Decimal
     delta: Decimal
@@ -88,17 +89,15 @@ class Budgets:
         self.path = path if path is not None else default_path()
 
     def new(self, name: str, epsilon: float | str, delta: float | str) -> Budget:
-        """Declare a budget; a name that is there already is refused."""
-        if not _NAME.fullmatch(name):
-            raise InputError(
-                "A budget's name has at most 60 letters, digits, spaces, dots, + and -; it starts "
-                "with a letter or digit."
-            )
+        """Declare a budget; a name that is there already, or looks like one, is refused."""
+        name = tidy(name)
+        check_name(name, ())
         total = _amounts(epsilon, delta, "A budget")
         with self._transaction(create=True) as connection:
             self.path.chmod(0o600)
             if connection.execute("SELECT 1 FROM budgets WHERE name = ?", (name,)).fetchone():
                 raise InputError(f"There is a budget {name!r} already; a total is never changed.")
+            check_name(name, (n for (n,) in connection.execute("SELECT name FROM budgets")))
             connection.execute(
                 "INSERT INTO budgets (name, epsilon, delta) VALUES (?, ?, ?)",
                 (name, *map(str, total)),
@@ -121,8 +120,8 @@ class Budgets:
     def charge(self, name: str, cost: Guarantee, what: str) -> Budget:
         """Put (epsilon, delta) on a budget, for good, before anything is drawn.
 
-        Returns the budget as it then is. InputError, and no charge, where the total does not
-        afford it.
+        Returns the budget as it then is, this charge the last of it. InputError, and no charge,
+        where the total does not afford it.
         """
         epsilon, delta = _amounts(cost.epsilon, cost.delta, "A charge")
         with self._transaction() as connection:
@@ -135,15 +134,15 @@ class Budgets:
                 )
             connection.execute(
                 "INSERT INTO charges (name, epsilon, delta, what) VALUES (?, ?, ?, ?)",
-                (name, str(epsilon), str(delta), what),
+                (budget.name, str(epsilon), str(delta), what),
             )
-        return self.show(name)
+            return _read(connection, name)
 
     @contextmanager
     def _transaction(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
         """A transaction that excludes every other process, on the disk when it ends."""
         if create:
-            self._make_folder()
+            private_folder(self.path.parent)
         elif not self.path.exists():
             raise InputError("There is no budget yet; make one with python -m engine budget new.")
         try:
@@ -159,14 +158,6 @@ class Budgets:
                 found.execute("COMMIT")
         except sqlite3.Error as error:
             raise InputError(_sentence(self.path, error)) from error
-
-    def _make_folder(self) -> None:
-        try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(
-                f"The folder {self.path.parent} for budgets cannot be made: {error.strerror}."
-            ) from None
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, create: bool) -> None:
@@ -185,18 +176,19 @@ def _prepare(connection: sqlite3.Connection, path: Path, create: bool) -> None:
         raise InputError(_damaged(path))
 
 
-def _read(connection: sqlite3.Connection, name: str) -> Budget:
+def _read(connection: sqlite3.Connection, wanted: str) -> Budget:
+    names = [str(name) for (name,) in connection.execute("SELECT name FROM budgets")]
+    name = wanted if wanted in names else tidy(wanted)
+    if name not in names:
+        raise InputError(f"There is no budget {wanted!r}.{did_you_mean(wanted, names)}")
     row = connection.execute(
         "SELECT epsilon, delta FROM budgets WHERE name = ?", (name,)
     ).fetchone()
-    if row is None:
-        names = [n for (n,) in connection.execute("SELECT name FROM budgets")]
-        raise InputError(f"There is no budget {name!r}.{did_you_mean(name, map(str, names))}")
     charges = connection.execute(
-        "SELECT what, epsilon, delta, at FROM charges WHERE name = ? ORDER BY id", (name,)
+        "SELECT id, what, epsilon, delta, at FROM charges WHERE name = ? ORDER BY id", (name,)
     ).fetchall()
-    total = _kept(*row)
-    return Budget(name, *total, tuple(Charged(w, *_kept(e, d), at) for w, e, d, at in charges))
+    found = (Charged(number, what, *_kept(e, d), at) for number, what, e, d, at in charges)
+    return Budget(name, *_kept(*row), tuple(found))
 
 
 def _kept(epsilon: object, delta: object) -> tuple[Decimal, Decimal]:

@@ -1,29 +1,42 @@
-"""The file that is handed out: what it holds, written and read."""
+"""The file that is handed out: what it holds, and the one way to write it."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-import math
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 from engine.algorithm import Outcome
-from engine.data.schema import Schema, parse_schema
-from engine.errors import InputError
+from engine.data.schema import Schema
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.privacy.accounting import Guarantee
-from engine.privacy.sources import MOST_ENTRIES, Released
+from engine.privacy.sources import Released
 
-FORMAT, VERSION = "dp-causal-explorer/release", 1
+FORMAT, VERSION = "dp-causal-explorer/release", 2
 NEIGHBOURS = "replace one record; the number of rows and the schema are public"
-MOST_BYTES = 200_000_000
-MOST_CELLS = 1_000_000_000
+NOISE = "discrete Gaussian on a grid (OpenDP), from the operating system's random bytes; no seed"
 Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Who made a release: an Ed25519 public key, the SHA-256 of its page, the value; in hex."""
+
+    public_key: str
+    page: str
+    value: str
+
+    def to_json(self) -> dict[str, str]:
+        """As the file has it."""
+        return {
+            "kind": "Ed25519",
+            "public_key": self.public_key,
+            "page_sha256": self.page,
+            "value": self.value,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +60,7 @@ class Release:
     cpdag: Pairs
     confidence: tuple[tuple[str, str, float], ...]
     versions: Mapping[str, str]
+    signature: Signature | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -72,6 +86,25 @@ def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:
 
 def to_json(release: Release) -> dict[str, Any]:
     """The file's content: nothing in it but public facts and what was paid for."""
+    signed = None if release.signature is None else release.signature.to_json()
+    return _content(release) | {"digest": digest(release), "signature": signed}
+
+
+def canonical(release: Release) -> str:
+    """The file's text. There is one text for each release; a reader accepts no other."""
+    return _compact(to_json(release)) + "\n"
+
+
+def digest(release: Release) -> str:
+    """SHA-256, in hex, of all that the release says but for who signed it."""
+    return hashlib.sha256(_compact(_content(release)).encode()).hexdigest()
+
+
+def _compact(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, separators=(",", ":"), allow_nan=False)
+
+
+def _content(release: Release) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -80,8 +113,7 @@ def to_json(release: Release) -> dict[str, Any]:
             "epsilon": release.total.epsilon,
             "delta": release.total.delta,
             "neighbours": NEIGHBOURS,
-            "noise": "discrete Gaussian on a grid (OpenDP), from the operating system's random "
-            "bytes; no seed",
+            "noise": NOISE,
         },
         "algorithm": release.algorithm,
         "params": dict(release.params),
@@ -102,110 +134,3 @@ def to_json(release: Release) -> dict[str, Any]:
         ],
         "versions": dict(release.versions),
     }
-
-
-_FIELDS = {
-    "name": str,
-    "algorithm": str,
-    "params": dict,
-    "guarantee": dict,
-    "cpdag": list,
-    "edge_confidence": list,
-    "tables": list,
-    "releases": list,
-    "versions": dict,
-}
-
-
-def parse(content: Any) -> Release:
-    """A release from its JSON value; InputError in one sentence for anything else."""
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InputError(f'This is no release: its JSON needs "format": "{FORMAT}".')
-    if content.get("version") != VERSION:
-        raise InputError(f"This program reads version {VERSION} of a release file.")
-    for field, kind in _FIELDS.items():
-        if not isinstance(content.get(field), kind):
-            raise InputError(f'The release has no usable "{field}"; ask for the file again.')
-    schema, rows = parse_schema(content.get("schema")), content.get("rows")
-    if not isinstance(rows, int) or rows < 2 or rows * len(schema.columns) > MOST_CELLS:
-        raise InputError('The release has no usable "rows"; ask for the file again.')
-    try:
-        releases = tuple(map(_parse_released, content["releases"]))
-        return Release(
-            name=content["name"],
-            algorithm=content["algorithm"],
-            params=content["params"],
-            rows=rows,
-            schema=schema,
-            total=Guarantee(*(_number(content["guarantee"][k]) for k in ("epsilon", "delta"))),
-            releases=releases,
-            labels=tuple(str(one["label"]) for one in content["releases"]),
-            tables=tuple(tuple(map(str, table)) for table in content["tables"]),
-            cpdag=tuple((str(a), str(b)) for a, b in content["cpdag"]),
-            confidence=tuple(
-                (str(a), str(b), _number(c)) for a, b, c in content["edge_confidence"]
-            ),
-            versions={str(k): str(v) for k, v in content["versions"].items()},
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError("A part of the release is not as this program writes it.") from None
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(value)
-    return float(value)
-
-
-def _parse_released(content: Mapping[str, Any]) -> Released:
-    steps, grid = content["steps"], content["grid"]
-    if not isinstance(grid, int) or not -1000 < grid < 1000 or len(steps) > MOST_ENTRIES:
-        raise ValueError(grid)
-    if not all(type(step) is int and abs(step) < 2**53 for step in steps):
-        raise ValueError("steps")
-    return Released(_number(content["sensitivity"]), _number(content["sigma"]), grid, tuple(steps))
-
-
-def load(path: str | os.PathLike[str]) -> Release:
-    """Read a release's file; InputError in one sentence where it is none."""
-    try:
-        with Path(path).open("rb") as file:
-            raw = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError):
-        raise InputError(f"There is no release to read at {str(path)!r}; check it.") from None
-    return loads(raw)
-
-
-def loads(raw: bytes) -> Release:
-    """A release from the bytes of its file."""
-    if len(raw) > MOST_BYTES:
-        raise InputError("This file is too large for a release.")
-    try:
-        content = json.loads(raw.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        raise InputError("The release is not JSON in UTF-8; ask for the file again.") from None
-    return parse(content)
-
-
-def save(text: str, path: Path) -> None:
-    """Write a file whole or not at all."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def check_place(path: Path) -> None:
-    """Raise InputError where a file could not be written, before anything is paid for."""
-    if path.is_dir() or not path.parent.is_dir():
-        raise InputError(f"{str(path)!r} is no place for a file; name one in a folder there is.")
-    if not os.access(path.parent, os.W_OK):
-        raise InputError(f"The folder of {str(path)!r} cannot be written to; name another.")

@@ -6,8 +6,8 @@ from html import escape
 
 import numpy as np
 
-from engine.release.file import NEIGHBOURS, Release
-from engine.release.twin import moments_of
+from engine.release.checking import moments_of
+from engine.release.file import NEIGHBOURS, Release, digest
 
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem}"
@@ -28,8 +28,8 @@ def to_html(release: Release) -> str:
         f"<h1>{escape(release.name)}: a private release</h1>",
         f"<p>{escape(promise)}</p>",
         "<p>Noise: discrete Gaussian from the operating system's random bytes (OpenDP); there is "
-        "no seed. <code>python -m engine check FILE.json</code> derives the graph again from the "
-        "released numbers alone.</p>",
+        "no seed.</p>",
+        f"<p>{_origin(release)}</p>",
         "<h2>Edges</h2>",
         _table(("Edge", "Confidence"), [(edge, f"{c:.2f}") for edge, c in edge_words(release)]),
         "<h2>One-way tables, with their noise</h2>",
@@ -48,6 +48,23 @@ def to_html(release: Release) -> str:
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8">{title}<style>{_STYLE}</style>'
         f"<body>{''.join(parts)}</body></html>\n"
+    )
+
+
+def _origin(release: Release) -> str:
+    """How a reader checks the file, and what ties it to its maker."""
+    words = (
+        "<code>python -m engine check FILE.json</code> tells whether the file is consistent: "
+        "whether graph and promise follow from the released numbers. That noise was drawn, and "
+        f"from which records, no file can prove. Its digest is <code>{digest(release)}</code>. "
+    )
+    if release.signature is None:
+        return words + "It is not signed: nothing ties it to its maker."
+    return words + (
+        "File and page are signed with the Ed25519 key "
+        f"<code>{escape(release.signature.public_key)}</code>: compare it with the one that the "
+        "maker gave you by another way (<code>python -m engine check FILE.json --key KEY --page "
+        "THIS.html</code>)."
     )
 
 

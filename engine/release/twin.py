@@ -10,37 +10,16 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 
-from engine.algorithms.marginal_pc import MarginalPCParameters
-from engine.algorithms.marginal_pc import release as release_tables
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.marginals.contrasts import Array, helmert
-from engine.marginals.levels import merged
 from engine.marginals.moments import Moments
-from engine.privacy.ledger import Ledger
-from engine.privacy.sources import Replay
 from engine.randomness import Randomness
+from engine.release.checking import check, moments_of
 from engine.release.file import Release
-from engine.release.make import check, empty
-from engine.session import Session
-from engine.tables.store import store_of
 
 MOST_ROWS = 1_000_000
 LABEL = "A synthetic twin drawn from a private release; no row of it is a record."
-
-
-def moments_of(release: Release) -> tuple[Moments, tuple[tuple[str, ...], ...]]:
-    """The released tensors with their noise, and the levels they are of, from the file alone.
-
-    Columns of many levels are merged before their release, by a rule on the schema.
-    """
-    data = merged(empty(release.schema, release.rows))
-    params = MarginalPCParameters.build(release.params)
-    session = Session(
-        Replay(release.releases), Ledger(params.total, method="gdp"), data.names, trace=False
-    )
-    tests = release_tables(store_of(data), params, params.order_limit(data), session)
-    return tests.moments, data.levels
 
 
 def twin(release: Release, rows: int, seed: int = 0) -> Dataset:

@@ -15,6 +15,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
 from engine.graphs.metrics import SCORES
 from engine.studies.cells import CellResult
@@ -186,7 +187,7 @@ def _crossing(x: np.ndarray, median: np.ndarray, target: float) -> tuple[float, 
 
 def to_csv(results: Iterable[CellResult]) -> str:
     """The tidy table as CSV text."""
-    return frame(results).to_csv(index=False)
+    return table_csv(frame(results))
 
 
 def to_json(results: Iterable[CellResult]) -> str:

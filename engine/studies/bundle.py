@@ -18,6 +18,7 @@ from importlib.metadata import version
 from typing import Any
 
 from engine.data.dataset import Dataset
+from engine.data.spreadsheets import safe
 from engine.errors import InputError
 from engine.graphs.formats import FORMATS, edges_of
 from engine.runner import RunResult
@@ -33,7 +34,8 @@ settings.json  what fixes the run
 versions.json  the engine and libraries that ran it
 requirements.txt  those libraries, for pip: other versions may round otherwise
 edges.csv      the learned graph (a CPDAG): "->" directed, "--" undirected; "?" a pair that the run
-               did not test to the end: neither found nor ruled out, and without a direction
+               did not test to the end: neither found nor ruled out, and without a direction.
+               A name that a spreadsheet would compute has an apostrophe in front: take one off
 graph.*        the links tested to the end, for other tools: {formats}
 ledger.json    every charge to the privacy budget, and the guarantee
 {more}
@@ -145,7 +147,7 @@ def edges_csv(result: RunResult) -> str:
     marks = {"directed": "->", "undirected": "--"}
     edges = [(i, marks[kind], j) for i, j, kind in edges_of(result.tested)]
     for i, mark, j in edges + [(i, "?", j) for i, j in sorted(result.untested)]:
-        rows.writerow([result.names[i], mark, result.names[j]])
+        rows.writerow([safe(result.names[i]), mark, safe(result.names[j])])
     return out.getvalue()
 
 

@@ -48,16 +48,27 @@ def spend(data: Dataset) -> None:
     if not names:
         st.info("Declare a budget first.")
         return
-    d = kept("release", {"budget": names[0], "epsilon": 1.0, "delta": 1e-6, "sure": False})
+    d = kept(
+        "release", {"budget": names[0], "epsilon": 1.0, "delta": 1e-6, "sign": False, "sure": False}
+    )
     if d["budget"] not in names:
         d["budget"] = names[0]
     bound(st.selectbox, "Budget that pays", d, "budget", key="release-budget", options=names)
     number(d, "epsilon", "ε of this release", key="release-epsilon")
     number(d, "delta", "δ of this release", key="release-delta")
+    bound(
+        st.checkbox,
+        "Sign it with my key",
+        d,
+        "sign",
+        key="release-sign",
+        help="An Ed25519 signature binds file and page to whoever holds the key. It is made on "
+        "first use and stays in your data folder.",
+    )
     words = f"Spend ε = {text.number(d['epsilon'])} of “{d['budget']}” for good"
     bound(st.checkbox, words, d, "sure", key="release-sure")
     if st.button("Release", key="release-go", type="primary", disabled=not d["sure"]):
         values = {"epsilon": d["epsilon"], "delta": d["delta"]}
-        releases.begin(data, file.schema, values, str(d["budget"]))
+        releases.begin(data, file.schema, values, str(d["budget"]), sign=bool(d["sign"]))
         d["sure"] = False
         st.rerun()  # the box is not ticked any more

@@ -14,7 +14,8 @@ from pages.shell.strip import drafted_data, show_strip
 ABOUT = (
     "A release is charged to a budget of yours before any noise is drawn, takes its noise from the "
     "operating system with no seed, and leaves one file: the graph, the noisy tables it follows "
-    "from, and what it guarantees. Whoever has the file can check it without your data."
+    "from, and what it guarantees. Whoever has the file can check without your data whether it is "
+    "consistent, and whether it is yours if you sign it."
 )
 
 

@@ -11,7 +11,9 @@ from engine import Dataset
 from engine.data.schema import Schema
 from engine.release.budget import Budgets
 from engine.release.file import Release
-from engine.release.make import COVERED, make
+from engine.release.make import make
+from engine.release.settings import COVERED
+from engine.release.signature import own_key
 from pages.shell import words as text
 from pages.shell.job import RUNS, Job, Slot
 
@@ -23,12 +25,20 @@ class ReleaseJob(Job):
 
     queue = RUNS
 
-    def __init__(self, data: Dataset, schema: Schema, values: Mapping[str, Any], name: str):
+    def __init__(
+        self,
+        data: Dataset,
+        schema: Schema,
+        values: Mapping[str, Any],
+        name: str,
+        sign: bool = False,
+    ):
         super().__init__()
         self._request, self.name = (data, schema, COVERED[0], dict(values)), name
         self.data = data
         self.what = f"a release charged to “{text.plain(name)}”"
-        self.charged = False
+        self.charged, self._sign = False, sign
+        self.kept: str | None = None  # its id in the vault
         self.released: Release | None = None
 
     def present(self) -> bool:
@@ -37,12 +47,15 @@ class ReleaseJob(Job):
 
     def work(self) -> None:
         """Charge the budget, then release."""
+        signer = own_key() if self._sign else None
         self.released = make(
             *self._request,
             name=self.name,
             budgets=Budgets(),
+            signer=signer,
             cancelled=self.stopped,
             on_charged=self._paid,
+            on_kept=self._keep,
         )
 
     def cost_of_stopping(self) -> str:
@@ -56,14 +69,19 @@ class ReleaseJob(Job):
     def _paid(self) -> None:
         self.charged = True
 
+    def _keep(self, kept: str) -> None:
+        self.kept = kept
+
 
 JOB: Slot[ReleaseJob] = Slot("release_job")
 
 
-def begin(data: Dataset, schema: Schema, values: Mapping[str, Any], name: str) -> None:
+def begin(
+    data: Dataset, schema: Schema, values: Mapping[str, Any], name: str, *, sign: bool = False
+) -> None:
     """Start a release, unless one goes on."""
     if JOB.going() is None:
-        JOB.begin(ReleaseJob(data, schema, values, name), ReleaseJob.patience)
+        JOB.begin(ReleaseJob(data, schema, values, name, sign), ReleaseJob.patience)
 
 
 def last() -> tuple[Release, Dataset] | None:

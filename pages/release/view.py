@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
 from engine import InputError
 from engine.release.budget import Budget, Budgets
-from engine.release.file import NEIGHBOURS, Release, loads, to_json
-from engine.release.make import check
+from engine.release.checking import check
+from engine.release.file import NEIGHBOURS, Release, canonical, digest
+from engine.release.noise import ALARM
 from engine.release.page import edge_words, to_html
+from engine.release.reading import loads
+from engine.release.signature import public_key, verify, verify_page
 from engine.release.twin import LABEL, twin
+from engine.release.vault import Vault
 from pages.draw import show
 from pages.release import state as releases
 from pages.release.form import declare
@@ -32,7 +36,36 @@ def budgets() -> None:
     if found:
         rows = pd.DataFrame([_row(budget) for budget in found])
         show.table(rows, alt="Budgets and what is left")
+        kept(found)
     declare(expanded=not found)
+
+
+def kept(budgets: Sequence[Budget]) -> None:
+    """Releases made before, offered again: a closed tab loses nothing."""
+    vault = Vault(Budgets())
+    found = {}
+    for budget in budgets:
+        ids = vault.ids(budget)
+        for c in budget.charges:
+            if c.number in ids:
+                found[ids[c.number]] = f"{c.at} UTC · {budget.name} · ε = {c.epsilon:f}"
+    if not found:
+        return
+    with st.expander(f"Releases that are kept ({len(found)})"):
+        st.caption("Files that were paid for; to have one again costs nothing.")
+        newest = list(found)[::-1]
+        chosen = st.selectbox(
+            "Release",
+            newest,
+            format_func=lambda name: f"{found[name]} · {name}",
+            key="kept-release",
+        )
+        try:
+            files = vault.get(chosen)
+        except InputError as error:
+            st.error(text.plain(str(error)))
+            return
+        _offer(files.text, files.page, f"release_{files.id}", "kept")
 
 
 def _row(budget: Budget) -> dict[str, str]:
@@ -72,24 +105,19 @@ def shown(release: Release) -> None:
         f"Released under (ε, δ) = ({epsilon}, {delta}), charged to “{text.plain(release.name)}”. "
         f"Neighbours: {NEIGHBOURS}."
     )
+    job = releases.JOB.job()
+    if job is not None and job.released is release:
+        st.caption(
+            f"Kept as {job.kept}, and offered again under “Releases that are kept”."
+            if job.kept
+            else "It could not be kept beside the budgets: save it now."
+        )
+    if release.signature is not None:
+        st.caption(f"Signed with your key {release.signature.public_key}: give it to your readers.")
     edges(release)
     stem = release.name.replace(" ", "_")
     with st.container(horizontal=True):
-        export.download(
-            "Release (JSON)",
-            lambda: json.dumps(to_json(release)),
-            f"{stem}_release.json",
-            key="release-json",
-        )
-        st.download_button(
-            "For people (HTML)",
-            lambda: to_html(release),
-            f"{stem}_release.html",
-            "text/html",
-            key="release-html",
-            on_click="ignore",
-            icon=":material/download:",
-        )
+        _offer(canonical(release), to_html(release), f"{stem}_release", "release")
         export.download(
             "Synthetic twin (CSV)",
             lambda: export.as_csv(twin(release, min(release.rows, 100_000)).to_frame()),
@@ -97,6 +125,20 @@ def shown(release: Release) -> None:
             key="release-twin",
         )
     st.caption(f"{LABEL} It costs nothing more.")
+
+
+def _offer(content: str, page: str, stem: str, key: str) -> None:
+    """The two files of a release."""
+    export.download("Release (JSON)", lambda: content, f"{stem}.json", key=f"{key}-json")
+    st.download_button(
+        "For people (HTML)",
+        lambda: page,
+        f"{stem}.html",
+        "text/html",
+        key=f"{key}-html",
+        on_click="ignore",
+        icon=":material/download:",
+    )
 
 
 def edges(release: Release) -> None:
@@ -109,18 +151,47 @@ def checked() -> None:
     """Check a release that somebody handed out: no data are needed."""
     st.markdown("**Check a release**")
     file = st.file_uploader("Release file (JSON)", type=["json"], key="check-file")
+    page = st.file_uploader("Its page (HTML), if you have it", type=["html"], key="check-page")
+    key = st.text_input("Its maker's public key, if you have it", key="check-key")
     if file is None:
         return
     try:
         release = loads(file.getvalue())
+        verify(release, public_key(key) if key.strip() else None)
+        if page is not None:
+            verify_page(release, page.getvalue())
         with st.spinner("Deriving the graph again …"):
-            check(release)
+            doubt = check(release)
     except InputError as error:
         st.error(text.plain(str(error)))
         return
+    _consistent(release, doubt)
+    _maker(release, given=bool(key.strip()), page=page is not None)
+    edges(release)
+
+
+def _consistent(release: Release, doubt: float) -> None:
     epsilon, delta = text.number(release.total.epsilon), text.number(release.total.delta)
     st.success(
-        f"Confirmed: the graph follows from the released numbers alone, and their noise is that "
-        f"of (ε, δ) = ({epsilon}, {delta}) for {release.rows:,} records."
+        f"Consistent: the graph follows from the released numbers alone, and their stated noise is "
+        f"that of (ε, δ) = ({epsilon}, {delta}) for {release.rows:,} records."
     )
-    edges(release)
+    st.caption(
+        f"The numbers are not too good for that noise (bound {doubt:.2g}, alarm below {ALARM:g}). "
+        "That it was drawn, and from which records, no file can prove."
+    )
+
+
+def _maker(release: Release, *, given: bool, page: bool) -> None:
+    """Whose the file is, as far as it can be told."""
+    if release.signature is None:
+        st.warning("Not signed: nothing ties it to a maker.")
+    elif given:
+        st.success("Signed with the key that you gave.")
+    else:
+        st.info(
+            f"Signed with the key {release.signature.public_key}: compare it with the one that its "
+            "maker gave you by another way."
+        )
+    belongs = " The page belongs to it." if page else ""
+    st.caption(f"Digest {digest(release)}.{belongs}")

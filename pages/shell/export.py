@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import Dataset, RunResult, __version__
+from engine.data.spreadsheets import table_csv
 from engine.serialise import result_dict
 
 
@@ -28,8 +29,8 @@ def as_json(record: Any) -> str:
 
 
 def as_csv(table: pd.DataFrame) -> str:
-    """A table as CSV text."""
-    return table.to_csv(index=False)
+    """A table as CSV text, with no cell that a spreadsheet would compute."""
+    return table_csv(table)
 
 
 def download(title: str, make: Callable[[], str | bytes], name: str, *, key: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,15 @@ from engine import ALGORITHMS
 from engine.__main__ import main
 from engine.audit.measure import bound_of, limits, trial
 from engine.audit.neighbours import all_alike, strata
-from engine.audit.survey import FAULT, KEEPS_THE_PAIR, audit, subjects
+from engine.audit.survey import (
+    FAULT,
+    KEEPS_THE_PAIR,
+    MECHANISM,
+    Power,
+    Subject,
+    audit,
+    subjects,
+)
 from engine.audit.toys import FAULTS, MECHANISMS
 
 
@@ -87,6 +96,33 @@ def test_no_two_runs_share_noise() -> None:
     ]
     assert len(set(values)) == 400
     assert len({round(v % 1, 9) for v in values}) == 400
+
+
+# Power ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", MECHANISMS)
+def test_half_of_the_noise_is_found_by_replays(key: str) -> None:
+    line = audit(Subject(MECHANISM, MECHANISMS[key], all_alike()), 8)
+    assert line.verdict == "not refuted"
+    assert line.power is not None
+    assert line.power.replay
+    assert line.power.twice
+
+
+def test_half_of_the_noise_is_found_by_enough_runs() -> None:
+    growing = trial(MECHANISMS["by_laplace"], all_alike(), {}, share=0.5)
+    growing.extend(1_500)
+    assert growing.measured().refuted
+
+
+def test_what_the_attack_would_not_see_is_said() -> None:
+    blind = Power(1.0, ((2, 0.0), (8, 1.7)), replay=False)
+    assert (blind.twice, blind.runs) == (False, 8)
+    line = audit(Subject(MECHANISM, MECHANISMS["by_laplace"], all_alike()), 8)
+    assert replace(line, power=blind).verdict == "not refuted, without power"
+    assert "8 × ε" in blind.words
+    assert Power(1.0, ((2, 1.2),), replay=False).twice
 
 
 # Command line -------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,11 @@ from engine import InputError
 from engine.__main__ import main
 from engine.privacy.accounting import Guarantee
 from engine.release.budget import APPLICATION_ID, VARIABLE, Budgets, default_path
-from engine.release.file import load, save, to_json
-from engine.release.make import check, make
+from engine.release.checking import check
+from engine.release.file import canonical
+from engine.release.make import make
+from engine.release.places import save
+from engine.release.reading import load
 from tests.release.samples import asia_schema, own_asia
 
 KILLS = 10  # scripts/kill_releases.py kills as many as one likes
@@ -69,6 +73,67 @@ def test_where_it_is_kept(monkeypatch: Any, tmp_path: Path) -> None:
     assert default_path().name == "budgets.db"
     monkeypatch.setenv(VARIABLE, str(tmp_path / "other.db"))
     assert default_path() == tmp_path / "other.db"
+
+
+LOOK_ALIKES = [
+    ("asia", "Asia"),
+    ("asia", "\u0430sia"),  # Cyrillic a
+    ("asia", "\u0430\u0455\u0456\u0430"),  # all Cyrillic
+    ("ward 1", "ward l"),
+    ("ward 1", "ward I"),
+    ("ward 0", "ward O"),
+    ("corner", "comer"),
+    ("caf\u00e9", "cafe\u0301"),  # one letter, or a letter and an accent
+    ("ward", "\uff57\uff41\uff52\uff44"),  # full width
+    ("stra\u00dfe", "STRASSE"),
+    ("kappa", "\u03bappa"),  # Greek k
+]
+
+
+@pytest.mark.parametrize(("there", "new"), LOOK_ALIKES)
+def test_a_name_that_looks_like_another_is_refused(book: Budgets, there: str, new: str) -> None:
+    for first, second in ((there, new), (new, there)):
+        book.path.unlink(missing_ok=True)
+        names = []
+        for name in (first, second):
+            with suppress(InputError):
+                names.append(book.new(name, 1, 0).name)
+        assert len(names) == 1
+        assert len(book.all()) == 1
+
+
+@pytest.mark.parametrize("name", ["asia ", " asia", "as  ia", "as\u00a0ia", "asia\u200b", "a\tb"])
+def test_blanks_that_nobody_sees_are_refused(book: Budgets, name: str) -> None:
+    with pytest.raises(InputError, match="name"):
+        book.new(name, 1, 0)
+    assert book.all() == ()
+
+
+def test_names_that_differ_live_side_by_side(book: Budgets) -> None:
+    names = [
+        "ward 1",
+        "ward 2",
+        "ward-7",
+        "Studie Zürich",
+        "больница",
+        "病棟 カルテ",
+        "mail",
+        "mall",
+    ]
+    for name in names:
+        book.new(name, 1, 0)
+    assert sorted(b.name for b in book.all()) == sorted(names)
+
+
+def test_budgets_of_before_still_open(book: Budgets) -> None:
+    """Names that would be refused today, in a file that has them, can be read and charged."""
+    book.new("asia", 1, 0)
+    with sqlite3.connect(book.path) as connection:
+        sql = "INSERT INTO budgets (name, epsilon, delta) VALUES (?, '1', '0')"
+        connection.executemany(sql, [("asia ",), ("\u0430sia",)])
+    assert len(book.all()) == 3
+    assert book.charge("asia ", Guarantee(0.5, 0.0), "a release").left[0] == Decimal("0.5")
+    assert book.show("asia").charges == ()
 
 
 # Hostile files and words -------------------------------------------------------------------
@@ -206,7 +271,7 @@ def killed_releases(folder: Path, kills: int, seed: int) -> tuple[int, int]:
 
     def release(out: Path) -> None:
         found = make(data, schema, "marginal_pc", values, name="asia", budgets=book)
-        save(json.dumps(to_json(found)), out)
+        save(canonical(found), out)
 
     start = time.monotonic()
     release(folder / "first.json")  # compiled and counted once

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import json
 import math
 import re
@@ -25,9 +26,12 @@ from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import exponential, gaussian, laplace
 from engine.privacy.sources import DISTANCE, Hardened, NotCovered, Replay, grid_of
 from engine.release.budget import VARIABLE, Budgets
-from engine.release.file import Release, loads, to_json
-from engine.release.make import COVERED, Stopped, allowance, check, empty, make, replayed
+from engine.release.checking import check, replayed
+from engine.release.file import Release, canonical, to_json
+from engine.release.make import Stopped, make
 from engine.release.page import to_html
+from engine.release.reading import loads
+from engine.release.settings import COVERED, allowance, empty
 from engine.release.twin import LABEL, consistent_dag, twin
 from engine.session import Session
 from tests.release.samples import ROWS, asia_schema, own_asia
@@ -54,9 +58,10 @@ def written(release: Release) -> Any:
 # Asia at epsilon = 1 -----------------------------------------------------------------------
 
 
-def test_it_is_read_back_and_confirmed(asia: Release, book: Budgets) -> None:
-    again = loads(json.dumps(to_json(asia)).encode())
-    check(again)
+def test_it_is_read_back_and_consistent(asia: Release, book: Budgets) -> None:
+    again = loads(canonical(asia).encode())
+    assert check(again) > 1e-3
+    assert canonical(again) == canonical(asia)
     assert again.total == Guarantee(1.0, 1e-6)
     assert book.show("asia").charges[0].what == "release by marginal_pc"
 
@@ -88,6 +93,7 @@ def test_it_holds_no_seed_no_clock_no_raw_value(asia: Release) -> None:
         assert word not in text
     fields = {"format", "version", "name", "guarantee", "algorithm", "params", "rows", "schema"}
     fields |= {"cpdag", "edge_confidence", "tables", "releases", "versions"}
+    fields |= {"digest", "signature"}
     assert set(written(asia)) == fields
 
 
@@ -219,9 +225,17 @@ def test_other_mechanisms_refuse() -> None:
 
 
 def forged(release: Release, change: Any) -> bytes:
+    """A file that somebody changed who knows how such a file is written."""
     content = copy.deepcopy(written(release))
     change(content)
-    return json.dumps(content).encode()
+    return relaid(content)
+
+
+def relaid(content: Any) -> bytes:
+    said = {k: v for k, v in content.items() if k not in ("digest", "signature")}
+    text = json.dumps(said, separators=(",", ":"))
+    content["digest"] = hashlib.sha256(text.encode()).hexdigest()
+    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
 
 
 def setting(*path: Any, value: Any) -> Any:
@@ -259,10 +273,25 @@ FORGERIES = {
     "no rows": setting("rows", value=0),
     "too many rows": setting("rows", value=10**12),
     "another format": setting("format", value="x"),
-    "another version": setting("version", value=2),
+    "another version": setting("version", value=1),
     "no schema": setting("schema", value=None),
     "a list": setting("guarantee", value=[]),
     "pairs of three": setting("cpdag", 0, value=["a", "b", "c"]),
+    "other neighbours": setting("guarantee", "neighbours", value="nobody is protected"),
+    "other noise": setting("guarantee", "noise", value="none"),
+    "an edge twice": lambda c: c["edge_confidence"].insert(0, [*c["edge_confidence"][0][:2], 0.1]),
+    "an invented field": setting("peer_reviewed", value=True),
+    "an invented promise": setting("guarantee", "peer_reviewed", value=True),
+    "one row more": lambda c: c.__setitem__("rows", c["rows"] + 1),
+    "an epsilon without end": setting("guarantee", "epsilon", value=10**400),
+    "a sigma without end": setting("releases", 0, "sigma", value=10**400),
+    "true rows": setting("rows", value=True),
+    "a whole epsilon": setting("guarantee", "epsilon", value=1),
+    "a version that speaks": setting("versions", "numpy", value="<b>the best</b>"),
+    "a parameter of another type": setting("params", "stable", value=1),
+    "no releases": setting("releases", value=[]),
+    "a table twice": lambda c: c["tables"].append(c["tables"][0]),
+    "an unreadable signature": setting("signature", value={"kind": "Ed25519"}),
 }
 
 
@@ -272,6 +301,33 @@ def test_a_forged_file_is_found_out(name: str, asia: Release) -> None:
         check(loads(forged(asia, FORGERIES[name])))
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith((".", "?"))
+
+
+def test_each_forgery_is_of_a_file_that_passes(asia: Release) -> None:
+    """Else the forgeries could be refused for their layout alone."""
+    assert forged(asia, lambda content: None) == canonical(asia).encode()
+
+
+REWRITTEN = {
+    "a field twice": lambda t: t.replace(b'"epsilon":', b'"epsilon":0.01,"epsilon":', 1),
+    "blanks": lambda t: t.replace(b",", b", "),
+    "another spelling of a number": lambda t: t.replace(b'"epsilon":1.0', b'"epsilon":1.00'),
+    "not a number": lambda t: t.replace(b'"epsilon":1.0', b'"epsilon":NaN'),
+    "more after it": lambda t: t + b"\n",
+    "a byte-order mark": lambda t: b"\xef\xbb\xbf" + t,
+    "swapped levels": lambda t: t.replace(b'["yes","no"]', b'["no","yes"]', 1),
+    "another name": lambda t: t.replace(b'"name":"asia"', b'"name":"usia"', 1),
+}
+
+
+@pytest.mark.parametrize("name", REWRITTEN)
+def test_a_file_is_read_to_the_byte(name: str, asia: Release) -> None:
+    whole = canonical(asia).encode()
+    changed = REWRITTEN[name](whole)
+    assert changed != whole
+    with pytest.raises(InputError) as caught:
+        loads(changed)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"\xff\xfe", b"null", b"[" * 100_000])
@@ -348,7 +404,9 @@ def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
     assert main([*asked, "--epsilon", "1"]) == 0
     assert main(["check", out, "--json"]) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert json.loads(printed[-1]) == {"confirmed": True, "epsilon": 1.0, "delta": 1e-6}
+    said = json.loads(printed[-1])
+    assert (said["consistent"], said["epsilon"], said["delta"]) == (True, 1.0, 1e-6)
+    assert said["signed_by"] is None
     assert main(["twin", out, "--rows", "100"]) == 0
     assert len((tmp_path / "r-synthetic-twin.csv").read_text().splitlines()) == 101
     assert main(["budget", "new", "fold", "--epsilon", "1"]) == 0
@@ -357,6 +415,9 @@ def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
     rows = [loads((tmp_path / name).read_bytes()).rows for name in ("r.json", "folded.json")]
     assert rows == [ROWS, ROWS]
     assert main(["check", place]) == 0
+    assert main([*asked, "--epsilon", "0.1"]) == 2  # nothing is overwritten, nothing charged
+    assert "already" in capsys.readouterr().err
+    asked[-1] = str(tmp_path / "second.json")
     assert main([*asked, "--epsilon", "1"]) == 2  # not enough left
     assert "left" in capsys.readouterr().err
     bad = tmp_path / "nowhere" / "r.json"

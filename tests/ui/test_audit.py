@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
-from engine.audit.survey import FAULT, PUBLISHED
+from engine.audit.survey import FAULT, MECHANISM, PUBLISHED, STRICT
 from engine.studies.forecast import planned_algorithms
 from engine.teaching.neighbours import guess_bound
 from pages.audit import state as audits
@@ -40,8 +40,11 @@ def test_the_example_says_what_was_measured(open_app: Open) -> None:
     assert len(app.get("plotly_chart")) == 2
     shown = {m.label: m.value for m in app.metric}
     assert shown["Planted faults found"] == "5 of 5"
-    left, right = shown["Strict claims that hold"].split(" of ")
-    assert left == right
+    for title in ("Strict claims not refuted", "Would show twice the ε"):
+        left, right = shown[title].split(" of ")
+        assert left == right
+    assert "Not refuted is not proved" in text
+    assert not any("hold" in title for title in shown)
 
 
 def test_the_example_is_what_the_audit_found() -> None:
@@ -50,8 +53,10 @@ def test_the_example_is_what_the_audit_found() -> None:
     assert head.measured.runs == 1500
     assert head.measured.epsilon > 5
     assert "at least" in sentence(head)
-    assert all(x.verdict in {"found", "holds"} for x in lines.values() if x.kind != PUBLISHED)
+    assert all(x.verdict in {"found", "not refuted"} for x in lines.values() if x.kind != PUBLISHED)
     assert sum(x.kind == FAULT for x in lines.values()) == 5
+    strict = [x for x in lines.values() if x.kind in {STRICT, MECHANISM}]
+    assert all(x.power is not None and x.power.twice for x in strict)
     ratios = replay_ratios(lines.values())
     assert len(ratios) > 8
     assert all(r <= 1 + 1e-9 for r in ratios.values())

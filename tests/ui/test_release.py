@@ -10,8 +10,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.release.budget import VARIABLE, Budgets
-from engine.release.file import to_json
-from engine.release.make import check
+from engine.release.checking import check
+from engine.release.file import canonical
+from engine.release.page import to_html
+from engine.release.signature import VARIABLE as KEY
+from engine.release.signature import own_key, public_text
+from engine.release.vault import Vault
 from pages.release.state import ReleaseJob
 from tests.release.samples import asia_schema, own_asia
 
@@ -48,12 +52,52 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
     app.button(key="release-go").click().run()  # 0.5 is left
     assert "left" in app.error[0].value
     assert len(book.show("ward").charges) == 1
-    content = json.dumps(to_json(found)).encode()
+    content = canonical(found).encode()
     app.file_uploader(key="check-file").set_value(("r.json", content, "text/json")).run()
-    assert any("Confirmed" in s.value for s in app.success)
-    forged = content.replace(b'"edge_confidence": [[', b'"edge_confidence": [["x", "y", 1.0], [')
+    assert any("Consistent" in s.value for s in app.success)
+    assert any("Not signed" in w.value for w in app.warning)
+    app.text_input(key="check-key").set_value("0" * 64).run()
+    assert "not signed" in app.error[-1].value
+    app.text_input(key="check-key").set_value("").run()
+    forged = content.replace(b'"edge_confidence":[[', b'"edge_confidence":[["x","y",1.0],[')
     app.file_uploader(key="check-file").set_value(("f.json", forged, "text/json")).run()
-    assert "does not follow" in app.error[-1].value
+    assert "digest" in app.error[-1].value
+    again = open_app("release")  # another session: what was paid for is still there
+    again.selectbox(key="release-network").set_value("own").run()
+    again.file_uploader(key="release-file").set_value(("ward.csv", raw, "text/csv")).run()
+    (id_,) = Vault(book).ids(book.show("ward")).values()
+    assert again.selectbox(key="kept-release").value == id_
+    assert Vault(book).get(id_).text == canonical(found)
+
+
+def test_a_release_is_signed_from_the_page(
+    open_app: Callable[..., AppTest], book: Budgets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(KEY, str(tmp_path / "key.pem"))
+    book.new("signed", 2, 1e-5)
+    app = open_app("release")
+    app.selectbox(key="release-network").set_value("own").run()
+    raw = own_asia().to_frame().to_csv(index=False).encode()
+    schema = json.dumps(asia_schema().to_json()).encode()
+    app.file_uploader(key="release-file").set_value(("ward.csv", raw, "text/csv")).run()
+    app.file_uploader(key="release-schema").set_value(("s.json", schema, "text/json")).run()
+    app.selectbox(key="release-budget").set_value("signed").run()
+    app.checkbox(key="release-sign").set_value(True).run()
+    app.checkbox(key="release-sure").set_value(True).run()
+    app.button(key="release-go").click().run()
+    assert not app.exception
+    (found, _), mine = app.session_state["released"], public_text(own_key(tmp_path / "key.pem"))
+    assert any(mine in c.value for c in app.caption)
+    content = canonical(found).encode()
+    app.file_uploader(key="check-file").set_value(("r.json", content, "text/json")).run()
+    assert any(mine in i.value for i in app.info)
+    app.text_input(key="check-key").set_value(mine).run()
+    assert any("key that you gave" in s.value for s in app.success)
+    page = ("r.html", to_html(found).encode(), "text/html")
+    app.file_uploader(key="check-page").set_value(page).run()
+    assert any("The page belongs to it" in c.value for c in app.caption)
+    app.text_input(key="check-key").set_value(str(tmp_path / "key.pem")).run()  # no file is read
+    assert "64 hexadecimal digits" in app.error[-1].value
 
 
 @pytest.mark.parametrize("charged", [False, True])

@@ -1,0 +1,90 @@
+"""``python -m engine check | key``: what a release file shows of itself, and who signed it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from engine.cli.flags import Parser, add_json_flag
+from engine.errors import InputError
+from engine.release.checking import SECONDS, check
+from engine.release.file import Release, digest
+from engine.release.noise import ALARM
+from engine.release.reading import load, read_bytes
+from engine.release.signature import own_key, public_key_in, public_text, verify, verify_page
+
+_MOST_PAGE = 50_000_000
+
+
+def check_command(argv: Sequence[str]) -> None:
+    """Say whether a release is consistent, and whose it is; neither needs the data."""
+    parser = Parser(
+        prog="engine check",
+        description="Is a release file consistent? What only its maker can know, it cannot show.",
+    )
+    parser.add_argument("file", help="the release, a JSON file")
+    parser.add_argument(
+        "--key", metavar="PUBLICKEY", help="its maker's: 64 hexadecimal digits, or a file of them"
+    )
+    parser.add_argument("--page", metavar="FILE", help="the page (HTML) that came with it")
+    parser.add_argument(
+        "--seconds", type=float, default=SECONDS, help="its patience (default %(default)g)"
+    )
+    add_json_flag(parser)
+    args = parser.parse_args(argv)
+    if not args.seconds > 0:
+        raise InputError("--seconds takes a number above 0.")
+    key = None if args.key is None else public_key_in(args.key)
+    release = load(args.file)
+    verify(release, key)
+    if args.page is not None:
+        verify_page(release, read_bytes(args.page, _MOST_PAGE))
+    doubt = check(release, args.seconds)
+    if args.json:
+        print(json.dumps(_record(release, doubt, key, args.page is not None)))
+    else:
+        print("\n".join(_words(release, doubt, key, args.page is not None)))
+
+
+def _record(release: Release, doubt: float, key: str | None, page: bool) -> dict[str, object]:
+    made = release.signature
+    return {
+        "consistent": True,
+        "epsilon": release.total.epsilon,
+        "delta": release.total.delta,
+        "too_good": doubt,
+        "digest": digest(release),
+        "signed_by": None if made is None else made.public_key,
+        "key_was_given": key is not None,
+        "page_belongs": page or None,
+    }
+
+
+def _words(release: Release, doubt: float, key: str | None, page: bool) -> list[str]:
+    epsilon, delta = release.total.epsilon, release.total.delta
+    found = [
+        f"Consistent: the {len(release.confidence)} edges follow from {len(release.releases)} "
+        f"releases whose stated noise is that of (ε, δ) = ({epsilon:g}, {delta:g}).",
+        "The numbers are not too good for that noise (a bound on the probability of better ones: "
+        f"{doubt:.2g}, alarm below {ALARM:g}). That it was drawn, and from which records, no file "
+        "can prove.",
+        f"Digest {digest(release)}.",
+    ]
+    if release.signature is None:
+        found.append("Not signed: nothing ties it to a maker.")
+    elif key is None:
+        found.append(
+            f"Signed with the key {release.signature.public_key}; compare it with the one that its "
+            "maker gave you by another way (--key)."
+        )
+    else:
+        found.append("Signed with the key that you gave.")
+    return [*found, "The page belongs to it."] if page else found
+
+
+def key_command(argv: Sequence[str]) -> None:
+    """Print this person's public key, for readers; a key is made on first use."""
+    Parser(prog="engine key", description="Your public key, to be given to readers.").parse_args(
+        argv
+    )
+    print(public_text(own_key()))

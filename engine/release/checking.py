@@ -1,0 +1,131 @@
+"""A release derived again from its released numbers alone, without the data.
+
+That shows that the file is *consistent*: its promise is that of its noise levels, its graph that of
+its numbers, and its numbers are not too good to be noisy. It cannot show that the numbers came from
+records, that noise was drawn as stated, or that a level is called as it was: a file in which all of
+it was changed together is consistent too. A signature says whom to believe
+(:mod:`engine.release.signature`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable
+
+from engine.algorithm import Outcome
+from engine.algorithms.marginal_pc import MarginalPCParameters, planned_releases
+from engine.algorithms.marginal_pc import release as release_tables
+from engine.errors import InputError
+from engine.marginals.levels import merged
+from engine.marginals.moments import Moments
+from engine.privacy.ledger import Ledger
+from engine.privacy.sources import Replay
+from engine.release.file import Release, findings
+from engine.release.noise import ALARM, improbability
+from engine.release.settings import MOST_ROWS, built, covered, empty, run_with
+from engine.runner import one_thread
+from engine.session import Cancelled, Session
+from engine.tables.store import store_of
+
+SECONDS = 120.0  # a check's patience; an honest file of 76 columns takes a few
+
+
+def check(release: Release, seconds: float = SECONDS) -> float:
+    """Derive everything again; InputError in one sentence where the file says else.
+
+    Returns how improbable numbers this good would be if their noise had been drawn (at most 1);
+    below :data:`~engine.release.noise.ALARM` that is refused too. A file that takes longer than
+    ``seconds`` is refused without a word on whether it is consistent.
+    """
+    late = _deadline(seconds)
+    session, outcome = replayed(release, late)
+    if tuple(charge.label for charge in session.ledger) != release.labels:
+        raise InputError("The releases of the file are not those of its algorithm.")
+    _compare(release, outcome)
+    doubt = too_good(release, late)
+    if doubt < ALARM:
+        raise InputError(
+            "The released numbers are too good to be noisy: had noise of the stated size been "
+            f"drawn, they would agree this well with a probability of at most {doubt:.1g}."
+        )
+    return doubt
+
+
+def _deadline(seconds: float) -> Callable[[], bool]:
+    end = time.monotonic() + seconds
+
+    def late() -> bool:
+        if time.monotonic() > end:
+            raise InputError(
+                f"Checking takes longer than {seconds:g} seconds, so nothing is said of the file."
+            )
+        return False
+
+    return late
+
+
+def replayed(
+    release: Release, cancelled: Callable[[], bool] = lambda: False
+) -> tuple[Session, Outcome]:
+    """The release's algorithm once more, on its released numbers alone.
+
+    InputError where the file's numbers are not those of its algorithm at its (epsilon, delta).
+    """
+    covered(release.algorithm)
+    if not 2 <= release.rows <= MOST_ROWS:
+        raise InputError(f"A release has 2 to {MOST_ROWS:,} rows.")
+    stated = {**release.params, "epsilon": release.total.epsilon, "delta": release.total.delta}
+    params, total = built(release.algorithm, stated)
+    if total != release.total or json.dumps(params.as_dict()) != json.dumps(dict(release.params)):
+        raise InputError("The release's parameters are not those of its (ε, δ).")
+    if len(release.releases) != 2 + len(planned_releases(len(release.schema.columns)).again):
+        raise InputError("The file holds more or fewer releases than its algorithm makes.")
+    source = Replay(release.releases)
+    data = empty(release.schema, release.rows)
+    return run_with(covered(release.algorithm), data, params, source, cancelled)
+
+
+def _compare(release: Release, outcome: Outcome) -> None:
+    found = findings(outcome, release.names)
+    if found["cpdag"] != release.cpdag:
+        raise InputError("The graph of the file does not follow from its released numbers.")
+    if found["tables"] != release.tables:
+        raise InputError("The tables that the file names are not those that were released.")
+    derived = found["confidence"]
+    same = [edge[:2] for edge in derived] == [edge[:2] for edge in release.confidence]
+    if not same or not all(
+        math.isclose(a[2], b[2], rel_tol=1e-6, abs_tol=1e-9)
+        for a, b in zip(release.confidence, derived, strict=True)
+    ):
+        raise InputError("The edges' confidence does not follow from the released numbers.")
+
+
+def too_good(release: Release, cancelled: Callable[[], bool] = lambda: False) -> float:
+    """How improbable it would be that numbers this good are noisy; see engine.release.noise."""
+    return improbability(release.releases[0], moments_of(release, cancelled)[0])
+
+
+def moments_of(
+    release: Release, cancelled: Callable[[], bool] = lambda: False
+) -> tuple[Moments, tuple[tuple[str, ...], ...]]:
+    """The released tensors with their noise, and the levels they are of, from the file alone.
+
+    Columns of many levels are merged before their release, by a rule on the schema.
+    """
+    data = merged(empty(release.schema, release.rows))
+    params = MarginalPCParameters.build(release.params)
+    session = Session(
+        Replay(release.releases),
+        Ledger(params.total, method="gdp"),
+        data.names,
+        trace=False,
+        cancelled=cancelled,
+    )
+    try:
+        with one_thread():
+            tests = release_tables(store_of(data), params, params.order_limit(data), session)
+    except Cancelled:
+        raise InputError("Stopped: nothing is said of the file.") from None
+    return tests.moments, data.levels

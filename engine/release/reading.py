@@ -1,0 +1,204 @@
+"""A release read from its file: strictly, and with every size bounded before it is used.
+
+The file is canonical JSON: what is read is written again, and must give the same bytes. So there
+is no field that is not known, none twice, no other layout and no other spelling of a number.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.data.schema import Schema, parse_schema
+from engine.errors import InputError, show
+from engine.marginals.levels import MOST_LEVELS
+from engine.privacy.accounting import Guarantee
+from engine.privacy.sources import MOST_ENTRIES, Released
+from engine.release.budget import MOST_DELTA, MOST_EPSILON
+from engine.release.file import FORMAT, VERSION, Release, Signature, canonical, to_json
+from engine.release.settings import MOST_ROWS
+
+MOST_BYTES = 200_000_000
+MOST_VALUES = 8 * MOST_ENTRIES  # commas in the file: the numbers, and the tables' names
+MOST_RELEASES = 8
+MOST_DIGITS = 20  # of a whole number; 2^53 has 16
+MOST_TEXT = 200
+_FIELDS = {
+    "name": str,
+    "algorithm": str,
+    "params": dict,
+    "guarantee": dict,
+    "cpdag": list,
+    "edge_confidence": list,
+    "tables": list,
+    "releases": list,
+    "versions": dict,
+    "digest": str,
+}
+_VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}")
+
+
+def load(path: str | os.PathLike[str]) -> Release:
+    """Read a release's file; InputError in one sentence where it is none."""
+    return loads(read_bytes(path, MOST_BYTES))
+
+
+def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
+    """At most so many bytes of a file, and one more to tell; InputError where there is none."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(most + 1)
+    except (OSError, ValueError):
+        raise InputError(f"There is no file to read at {show(str(path))}; check it.") from None
+
+
+def loads(raw: bytes) -> Release:
+    """A release from the bytes of its file; InputError where they are not exactly one's."""
+    if len(raw) > MOST_BYTES or raw.count(b",") > MOST_VALUES:
+        raise InputError("This file is too large for a release.")
+    try:
+        content = json.loads(
+            raw.decode("utf-8"),
+            object_pairs_hook=_without_repeats,
+            parse_int=_whole,
+            parse_constant=_refused,
+        )
+    except InputError:
+        raise
+    except (ValueError, RecursionError):
+        raise InputError("The release is not JSON in UTF-8; ask for the file again.") from None
+    release = parse(content)
+    if canonical(release).encode() != raw:
+        raise InputError(_difference(content, to_json(release)))
+    return release
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise InputError("The release states one field twice; ask for the file again.")
+    return found
+
+
+def _whole(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise InputError(f"The release holds a number of {len(text)} digits; no release does.")
+    return int(text)
+
+
+def _refused(text: str) -> float:
+    raise InputError(f"The release holds {text} in the place of a number.")
+
+
+def parse(content: Any) -> Release:
+    """A release from its JSON value; InputError in one sentence for anything else."""
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError(f'This is no release: its JSON needs "format": "{FORMAT}".')
+    if content.get("version") != VERSION:
+        raise InputError(f"This program reads version {VERSION} of a release file.")
+    for field, kind in _FIELDS.items():
+        if not isinstance(content.get(field), kind):
+            raise InputError(f'The release has no usable "{field}"; ask for the file again.')
+    _check_texts(content)
+    schema, rows = parse_schema(content.get("schema")), content.get("rows")
+    if type(rows) is not int or not 2 <= rows <= MOST_ROWS:
+        raise InputError('The release has no usable "rows"; ask for the file again.')
+    try:
+        return _release(content, schema, rows)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError("A part of the release is not as this program writes it.") from None
+
+
+def _check_texts(content: Mapping[str, Any]) -> None:
+    named = (content["name"], content["algorithm"], *content["params"], *content["versions"])
+    if max(map(len, named)) > MOST_TEXT or not content["name"].isprintable():
+        raise InputError("A name in the release is no name that this program gives.")
+    for value in content["versions"].values():
+        if not isinstance(value, str) or not _VERSION.fullmatch(value):
+            raise InputError('The release has no usable "versions"; ask for the file again.')
+
+
+def _release(content: Mapping[str, Any], schema: Schema, rows: int) -> Release:
+    releases = _parse_releases(content["releases"], schema)
+    stated = content["guarantee"]
+    total = Guarantee(_number(stated["epsilon"]), _number(stated["delta"]))
+    if not 0 < total.epsilon <= float(MOST_EPSILON) or not 0 <= total.delta <= float(MOST_DELTA):
+        raise InputError("The release promises an (ε, δ) that no budget pays.")
+    return Release(
+        name=content["name"],
+        algorithm=content["algorithm"],
+        params=content["params"],
+        rows=rows,
+        schema=schema,
+        total=total,
+        releases=releases,
+        labels=tuple(str(one["label"]) for one in content["releases"]),
+        tables=tuple(tuple(map(str, table)) for table in content["tables"]),
+        cpdag=tuple((str(a), str(b)) for a, b in content["cpdag"]),
+        confidence=tuple((str(a), str(b), _number(c)) for a, b, c in content["edge_confidence"]),
+        versions=content["versions"],
+        signature=_parse_signature(content.get("signature")),
+    )
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(value)
+    return float(value)
+
+
+def _parse_releases(content: list[Any], schema: Schema) -> tuple[Released, ...]:
+    """The noisy numbers; how many the first release has follows from the schema alone."""
+    sizes = [len(one["steps"]) for one in content]
+    if not 0 < len(sizes) <= MOST_RELEASES or sum(sizes) > MOST_ENTRIES:
+        raise InputError("The file holds more or fewer releases than its algorithm makes.")
+    if sizes[0] != pairs_size(schema):
+        raise InputError("The first release of the file is not one of its schema's pairs.")
+    return tuple(map(_parse_released, content))
+
+
+def pairs_size(schema: Schema) -> int:
+    """How many numbers the release of all columns' and all pairs' tables has."""
+    sizes = [min(column.size, MOST_LEVELS) - 1 for column in schema.columns]
+    return sum(sizes) + (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
+
+
+def _parse_released(content: Mapping[str, Any]) -> Released:
+    steps, grid = content["steps"], content["grid"]
+    if type(grid) is not int or not -1000 < grid < 1000:
+        raise ValueError(grid)
+    if not all(type(step) is int and abs(step) < 2**53 for step in steps):
+        raise ValueError("steps")
+    sensitivity, sigma = _number(content["sensitivity"]), _number(content["sigma"])
+    return Released(sensitivity, sigma, grid, tuple(steps))
+
+
+def _parse_signature(content: Any) -> Signature | None:
+    if content is None:
+        return None
+    found = Signature(*(content[field] for field in ("public_key", "page_sha256", "value")))
+    for text, digits in ((found.public_key, 64), (found.page, 64), (found.value, 128)):
+        if not isinstance(text, str) or not re.fullmatch(f"[0-9a-f]{{{digits}}}", text):
+            raise InputError("The release's signature is none that this program writes.")
+    return found
+
+
+def _difference(content: Mapping[str, Any], written: Mapping[str, Any]) -> str:
+    """Where a file departs from what this program would have written, in one sentence."""
+    for field in content:
+        if field not in written:
+            return f"The release has a field {show(field)}, which no release has."
+    for field, value in written.items():
+        same = field in content and json.dumps(content[field]) == json.dumps(value)
+        if not same and field != "digest":
+            return f'"{field}" of the release is not as this program writes it.'
+    if content["digest"] != written["digest"]:
+        return "The release was changed after it was written: its digest is that of another."
+    return "The release is not laid out as this program writes it; ask for the file again."

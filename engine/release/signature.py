@@ -1,0 +1,131 @@
+"""Who made a release: an Ed25519 signature over its file and over its page for people.
+
+The private key lies in the person's data folder, readable by that person alone. What is signed is
+the file's canonical text, in which the signature's value is empty; the text holds the digest of the
+numbers, the public key and the SHA-256 of the page. So one signature covers both files, and a key
+that a reader has by another way tells whether they are from whom they claim to be.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from platformdirs import user_data_path
+
+from engine.errors import InputError
+from engine.release.budget import APP
+from engine.release.file import Release, Signature, canonical
+from engine.release.page import to_html
+from engine.release.places import private_folder, save
+from engine.release.reading import read_bytes
+
+VARIABLE = "DP_CAUSAL_EXPLORER_KEY"  # another file for the private key
+_DOMAIN = b"dp-causal-explorer/signed-release/1\n"
+_MOST_BYTES = 10_000
+
+
+def default_path() -> Path:
+    """Where this user's private key is kept."""
+    named = os.environ.get(VARIABLE)
+    return Path(named) if named else user_data_path(APP, appauthor=False) / "signing-key.pem"
+
+
+def own_key(path: Path | None = None) -> Ed25519PrivateKey:
+    """This person's key, made on first use; InputError for a file that is none or not private."""
+    place = path if path is not None else default_path()
+    if not place.exists():
+        _make(place)
+    if os.name == "posix" and place.stat().st_mode & 0o077:
+        raise InputError(f"The key {place} can be read by others; take their rights away.")
+    try:
+        found = serialization.load_pem_private_key(read_bytes(place, _MOST_BYTES), password=None)
+    except (ValueError, TypeError):
+        found = None
+    if not isinstance(found, Ed25519PrivateKey):
+        raise InputError(f"{place} holds no Ed25519 key; restore it or move it away.")
+    return found
+
+
+def _make(place: Path) -> None:
+    private_folder(place.parent)
+    text = Ed25519PrivateKey.generate().private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    try:
+        save(text.decode(), place)
+    except InputError:  # another process was first
+        if not place.exists():
+            raise
+
+
+def public_text(key: Ed25519PrivateKey) -> str:
+    """The public key as 64 hexadecimal digits, to be given to readers."""
+    raw = key.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+    return raw.hex()
+
+
+def signed(release: Release, key: Ed25519PrivateKey) -> Release:
+    """The release with this person's signature over its file and its page."""
+    draft = replace(release, signature=Signature(public_text(key), "", ""))
+    page = hashlib.sha256(to_html(draft).encode()).hexdigest()
+    draft = replace(release, signature=Signature(public_text(key), page, ""))
+    return replace(
+        release, signature=Signature(public_text(key), page, key.sign(_message(draft)).hex())
+    )
+
+
+def _message(release: Release) -> bytes:
+    """What is signed: the file's text with an empty value of the signature."""
+    assert release.signature is not None
+    bare = replace(release, signature=replace(release.signature, value=""))
+    return _DOMAIN + canonical(bare).encode()
+
+
+def public_key(text: str) -> str:
+    """A public key as 64 hexadecimal digits; InputError for anything else."""
+    found = text.strip().lower()
+    if not re.fullmatch("[0-9a-f]{64}", found):
+        raise InputError("A public key is 64 hexadecimal digits; see python -m engine key.")
+    return found
+
+
+def public_key_in(place: str) -> str:
+    """A public key given as such, or as a file that holds it."""
+    if len(place) < 1000 and Path(place).is_file():
+        return public_key(read_bytes(place, _MOST_BYTES).decode("ascii", "replace"))
+    return public_key(place)
+
+
+def verify(release: Release, key: str | None = None) -> None:
+    """InputError where a signature is wrong, or, with ``key``, where it is not that key's."""
+    made = release.signature
+    if made is None:
+        if key is not None:
+            raise InputError("The release is not signed, so nothing ties it to that key.")
+        return
+    if key is not None and made.public_key != key:
+        raise InputError(f"The release is signed with another key: {made.public_key}.")
+    try:
+        signer = Ed25519PublicKey.from_public_bytes(bytes.fromhex(made.public_key))
+        signer.verify(bytes.fromhex(made.value), _message(release))
+    except (InvalidSignature, ValueError):
+        raise InputError("The signature is not one of this release by its key.") from None
+
+
+def verify_page(release: Release, page: bytes) -> None:
+    """InputError where a page for people is not the one that belongs to the file."""
+    if release.signature is not None:
+        same = hashlib.sha256(page).hexdigest() == release.signature.page
+    else:
+        same = page == to_html(release).encode()
+    if not same:
+        raise InputError("The page is not the one that belongs to this release.")

@@ -1,0 +1,85 @@
+"""Every release, kept for its maker in a private folder beside the budgets, before it is shown.
+
+What has been paid for is not lost with a closed tab or a mistyped place: a release can be written
+out again as often as one likes, which costs nothing. A release's id is the number of its charge
+and the beginning of its file's digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import InputError, show
+from engine.release.budget import Budget, Budgets
+from engine.release.file import Release, canonical, digest
+from engine.release.page import to_html
+from engine.release.places import private_folder, save
+from engine.release.reading import load
+
+_DIGITS = 8  # of the digest
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A release's two files, word for word."""
+
+    id: str
+    text: str
+    page: str
+
+
+class Vault:
+    """The releases paid by one file of budgets."""
+
+    def __init__(self, budgets: Budgets):
+        self.folder = budgets.path.with_name(f"{budgets.path.name}.releases")
+
+    def prepare(self) -> None:
+        """Make the folder; InputError, before anything is charged, where none can be kept."""
+        private_folder(self.folder)
+
+    def keep(self, charge: int, release: Release) -> str:
+        """Write a release's file and page; its id."""
+        found = f"{charge}-{digest(release)[:_DIGITS]}"
+        try:
+            save(to_html(release), self._path(found, "html"))
+            save(canonical(release), self._path(found, "json"))
+        except OSError as error:
+            raise InputError(f"The release could not be kept: {error.strerror}.") from None
+        return found
+
+    def ids(self, budget: Budget) -> dict[int, str]:
+        """Charge -> id, for the charges of a budget whose release is kept."""
+        numbers = {charge.number for charge in budget.charges}
+        return {number: found for number, found in self._all() if number in numbers}
+
+    def get(self, wanted: str) -> Kept:
+        """A release by its id, or by the number of its charge; InputError if there is none."""
+        found = [i for number, i in self._all() if wanted in (i, str(number))]
+        if len(found) != 1:
+            raise InputError(
+                f"There is no release {show(wanted)}; python -m engine budget show lists them."
+            )
+        text, page = (self._read(found[0], kind) for kind in ("json", "html"))
+        return Kept(found[0], text, page)
+
+    def release(self, wanted: str) -> Release:
+        """The same, read."""
+        return load(self._path(self.get(wanted).id, "json"))
+
+    def _read(self, found: str, kind: str) -> str:
+        try:
+            return self._path(found, kind).read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            raise InputError(f"The kept release {found} cannot be read.") from None
+
+    def _all(self) -> Iterator[tuple[int, str]]:
+        for path in sorted(self.folder.glob("*-*.json")):
+            number = path.stem.partition("-")[0]
+            if number.isdecimal():
+                yield int(number), path.stem
+
+    def _path(self, found: str, kind: str) -> Path:
+        return self.folder / f"{found}.{kind}"

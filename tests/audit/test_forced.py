@@ -1,0 +1,75 @@
+"""A release's own answers, forced upon neighbours: its triples too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.__main__ import main
+from engine.audit.forced import attack
+from engine.audit.replay import Finding
+from engine.marginals import moments
+from engine.release.budget import Budgets
+from engine.release.file import Release, canonical
+from engine.release.make import make
+from engine.release.settings import covered, empty
+from tests.release.samples import asia_schema, own_asia
+
+
+def released(folder: Path) -> Release:
+    """One with triples: Asia at this epsilon nearly always has them."""
+    book = Budgets(folder / "b.db")
+    book.new("asia", 100, 1e-2)
+    for seed in range(1, 20):
+        request = own_asia(seed=seed), asia_schema(), "marginal_pc", {"epsilon": 3.0}
+        found = make(*request, name="asia", budgets=book)
+        if "triples" in found.labels:
+            return found
+    raise AssertionError("no release of 19 has triples")
+
+
+def attacked(release: Release, proposals: int = 12) -> Finding:
+    chosen = covered(release.algorithm)
+    params = chosen.params.build(release.params)
+    schema = empty(release.schema, release.rows)
+    return attack(chosen, params, release.releases, schema, proposals=proposals)
+
+
+def test_a_release_with_triples_is_not_refuted_and_nearly_reached(tmp_path: Path) -> None:
+    release = released(tmp_path)
+    found = attacked(release)
+    assert found.passed
+    assert list(found.ratios) == [f"{k}. {label}" for k, label in enumerate(release.labels, 1)]
+    assert min(found.ratios.values()) > 0.6  # so half a sensitivity would have been found
+
+
+@pytest.mark.parametrize("tensors", [2, 3])
+def test_half_a_sensitivity_is_found(
+    tensors: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Planted where later pairs, or where triples, are charged."""
+    real = moments.tables_change
+
+    def quarter(tables: Sequence[Any], *args: Any, **options: Any) -> float:
+        found = real(tables, *args, **options)
+        return found / 4 if max(map(len, tables)) == tensors else found
+
+    monkeypatch.setattr(moments, "tables_change", quarter)
+    found = attacked(released(tmp_path), proposals=6)
+    assert not found.passed
+    assert found.largest > 1.2
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "r.json"
+    place.write_text(canonical(released(tmp_path)))
+    assert main(["audit", "--release", str(place)]) == 0
+    said = capsys.readouterr().out
+    assert "not refuted by" in said
+    assert "3. triples" in said
+    place.write_text("{}")
+    assert main(["audit", "--release", str(place)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

@@ -1,0 +1,87 @@
+"""No cell of a file of ours is computed by a spreadsheet, and every text is read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine import Dataset, read_csv, run
+from engine.data.edge_list import read_edges
+from engine.data.schema import Column, Schema
+from engine.data.spreadsheets import safe, table_csv, unsafe
+from engine.studies.bundle import bundle
+
+RISKY = "=+-@\t\r\n'"
+NAMES = ("=cmd|'/C calc'!A0", "@sum", "+x", "plain")
+
+
+@given(st.text(alphabet=RISKY + "a1 ", max_size=6))
+def test_every_text_comes_back(cell: str) -> None:
+    assert unsafe(safe(cell)) == cell
+
+
+@given(st.text(alphabet=RISKY + "a1 ", max_size=6), st.text(alphabet=RISKY + "a1 ", max_size=6))
+def test_no_two_texts_become_one(one: str, other: str) -> None:
+    assert (safe(one) == safe(other)) == (one == other)
+
+
+@pytest.mark.parametrize("cell", ["=1", "@x", "+x", "-x", "-1-1", "+1+1", "\t=1", "\r=1", "'x"])
+def test_a_formula_gets_an_apostrophe(cell: str) -> None:
+    assert safe(cell) == "'" + cell
+
+
+@pytest.mark.parametrize(
+    "cell", ["", "a", "-1", "+2.5", "-1e-5", "-", "+", "->", "--", "a=b", "1-2"]
+)
+def test_what_is_no_formula_stays(cell: str) -> None:
+    assert safe(cell) == cell
+
+
+def own() -> Dataset:
+    codes = np.random.default_rng(0).integers(0, 2, (500, 4))
+    codes[:, 1] = codes[:, 0]
+    return Dataset.from_codes(codes, NAMES, [("=a", "b")] * 4)
+
+
+def cells_of(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text)))
+
+
+def test_a_bundle_and_tables_hold_no_formula() -> None:
+    data = own()
+    with zipfile.ZipFile(io.BytesIO(bundle(data, run("pc", data)))) as files:
+        edges = files.read("edges.csv")
+    found = cells_of(edges.decode())[1:]
+    assert found
+    assert {unsafe(cell) for a, _, b in found for cell in (a, b)} <= set(NAMES)
+    for cell in [c for a, _, b in found for c in (a, b)]:
+        assert cell[0] not in "=+@-"
+    table = cells_of(table_csv(pd.DataFrame({"=x": ["=1", "ok"], "n": [-1.5, 2.0]})))
+    assert table == [["'=x", "n"], ["'=1", "-1.5"], ["ok", "2.0"]]
+
+
+def test_a_table_of_ours_is_read_back_by_its_schema(tmp_path: Path) -> None:
+    data = own()
+    schema = Schema(
+        tuple(Column(name=n, type="unordered", levels=("=a", "b"), other="b") for n in NAMES)
+    )
+    place = tmp_path / "t.csv"
+    place.write_text(table_csv(data.to_frame()))
+    assert "=a" not in {cell for row in cells_of(place.read_text()) for cell in row}
+    again = read_csv(place, schema=schema)
+    assert again.names == NAMES
+    assert (again.row_codes() == data.row_codes()).all()
+
+
+def test_true_edges_of_ours_are_read_back(tmp_path: Path) -> None:
+    place = tmp_path / "e.csv"
+    place.write_text(table_csv(pd.DataFrame({"from": NAMES[:2], "to": NAMES[2:]})))
+    assert set(read_edges(place, NAMES).edges) == {(NAMES[0], NAMES[2]), (NAMES[1], NAMES[3])}

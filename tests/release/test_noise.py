@@ -1,0 +1,171 @@
+"""Numbers too good to be noisy: found where noise was left out, silent where it was not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from engine import Dataset, InputError, load_dataset
+from engine.data.schema import Column, Schema
+from engine.marginals.moments import Heard, Moments
+from engine.privacy import sources
+from engine.privacy.sources import Released
+from engine.release.budget import Budgets
+from engine.release.checking import check, moments_of, too_good
+from engine.release.file import Release
+from engine.release.make import make
+from engine.release.noise import (
+    ALARM,
+    All,
+    density,
+    improbability,
+    twice_the_same,
+    whole_numbers,
+)
+from tests.release.samples import asia_schema, own_asia
+
+HONEST = 40
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Budgets:
+    found = Budgets(tmp_path_factory.mktemp("budget") / "b.db")
+    found.new("asia", 1000, 1e-2)
+    return found
+
+
+def released(book: Budgets, seed: int = 1, data: Dataset | None = None) -> Release:
+    data, schema = (own_asia(seed=seed), asia_schema()) if data is None else (data, schema_of(data))
+    return make(data, schema, "marginal_pc", {"epsilon": 1.0}, name="asia", budgets=book)
+
+
+def schema_of(data: Dataset) -> Schema:
+    pairs = zip(data.names, data.levels, strict=True)
+    return Schema(tuple(Column(name=a, type="unordered", levels=b) for a, b in pairs))
+
+
+def with_noise(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
+    """From here on the sampler draws only a share of the noise that is charged and stated."""
+    real: Callable[[list[int], float], list[int]] = sources._discrete_gaussian
+
+    def less(whole: list[int], scale: float) -> list[int]:
+        return real(whole, share * scale) if share else [int(step) for step in whole]
+
+    monkeypatch.setattr(sources, "_discrete_gaussian", less)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_missing_noise_is_found(
+    share: float, book: Budgets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No noise, and ten times too little: 20 such releases of Asia stayed below 1e-7."""
+    with_noise(monkeypatch, share)
+    with pytest.raises(InputError, match="too good to be noisy"):
+        check(released(book))
+
+
+def test_half_of_the_noise_is_found_where_much_is_released_twice(
+    book: Budgets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_noise(monkeypatch, 0.5)
+    child = load_dataset("child", n=5_000, seed=1)
+    own = Dataset.from_codes(child.codes, child.names, child.levels)
+    assert too_good(released(book, data=own)) < 1e-12
+
+
+def test_honest_releases_are_not_doubted(book: Budgets) -> None:
+    """By Markov one in a million may be; of these not one comes near."""
+    doubts = [check(released(book, seed)) for seed in range(HONEST)]
+    assert min(doubts) > 1e-3
+
+
+# The two tests by themselves, on many more noises than releases can be made ------------------
+
+
+def drawn(rng: np.random.Generator) -> tuple[All, list[Heard]]:
+    """Three columns with 2, 3 and 4 levels: all pairs, then one pair and its columns once more."""
+    cards, n = (2, 3, 4), 900
+    size = sum(r - 1 for r in cards)
+    entries = size + 2 + 3 + 6
+    sigma = 2.0**26
+    first = Released(1.0, sigma, 0, tuple(int(s) for s in np.rint(rng.normal(0, sigma, entries))))
+    zero = Moments(n, cards, np.zeros(size), np.zeros((size, size)), np.ones(3), np.ones((3, 3)))
+    start = All(first, zero)
+    heard = []
+    for names, shape in (((0,), (1,)), ((1,), (2,)), ((0, 1), (1, 2))):
+        variance = (sigma / n) ** 2 / 2
+        value = rng.normal(0, math.sqrt(variance), shape)
+        heard.append(Heard(names, value, variance))
+    return start, heard
+
+
+def test_the_mean_over_noise_is_at_most_one() -> None:
+    """What the false alarm rate rests on; the mean of 4,000 has a standard error of a few %."""
+    rng = np.random.default_rng(5)
+    logs = np.array([twice_the_same(*drawn(rng)) for _ in range(4_000)])
+    mean = np.exp(logs).mean()
+    assert mean < 1 + 3 * np.exp(logs).std() / math.sqrt(len(logs))
+    assert logs.max() < -math.log(ALARM)
+
+
+@pytest.mark.parametrize("spread", [0.31, 0.5, 1.0, 30.0])
+def test_a_fraction_counts_for_one_on_average(spread: float) -> None:
+    """By quadrature: the mean of u^(-1/2) / 2 over noise of any spread and offset."""
+    at = (np.arange(50_000) + 0.5) / 50_000 - 0.5
+    for offset in (0.0, 0.2, 0.5):
+        waves = sum(
+            stats.norm.pdf(at + k + offset, 0, spread)
+            for k in range(-9 - int(6 * spread), 10 + int(6 * spread))
+        )
+        mean = float(np.mean(waves * 0.5 * np.abs(2 * at) ** -0.5))
+        assert mean <= float(density(np.array([spread]))[0]) * (1 + 3e-3)
+
+
+def test_what_was_chosen_by_its_noise_is_no_alarm() -> None:
+    """Pairs are released again because of what was seen before: that must not look too good."""
+    rng = np.random.default_rng(9)
+    alarms = []
+    for _ in range(2_000):
+        start, _ = drawn(rng)
+        start.one[:] = 0  # the noise before is chosen to be exactly what comes, as near as can be
+        heard = []
+        for names, shape in (((0,), (1,)), ((1,), (2,)), ((2,), (3,))):
+            heard.append(Heard(names, rng.normal(0, 1e-3, shape), 1e-6))
+        alarms.append(twice_the_same(start, heard))
+    assert np.exp(alarms).mean() < 1.2
+    assert max(alarms) < -math.log(ALARM)
+
+
+def test_whole_numbers_alone_find_what_has_no_noise(
+    book: Budgets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    honest = released(book)
+    moments, _ = moments_of(honest)
+    assert whole_numbers(All(honest.releases[0], moments), ()) < 0
+    with_noise(monkeypatch, 0.0)
+    bare = released(book)
+    moments, _ = moments_of(bare)
+    assert whole_numbers(All(bare.releases[0], moments), ()) > 50
+
+
+def test_numbers_made_whole_are_found(book: Budgets) -> None:
+    """Somebody rounds the first release to whole counts."""
+    honest = released(book)
+    first = honest.releases[0]
+    moments, _ = moments_of(honest)
+    units = 2.0**-first.grid / 2  # a pair of binary columns: whole numbers of a half
+    ones = len(honest.names)
+    whole = [*first.steps[:ones], *(round(s / units) * int(units) for s in first.steps[ones:])]
+    made = replace(first, steps=tuple(int(step) for step in whole))
+    assert improbability(first, moments) > 1e-3
+    assert improbability(made, moments) < ALARM
+
+
+def test_the_files_of_this_test_are_the_persons_alone(book: Budgets) -> None:
+    assert {path.stat().st_mode & 0o077 for path in Path(book.path.parent).rglob("*")} == {0}

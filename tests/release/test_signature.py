@@ -1,0 +1,176 @@
+"""Who made a release; and forged files, refused before they cost anything."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from engine import InputError
+from engine.data.schema import LEVEL, Column, Schema
+from engine.release.budget import Budgets
+from engine.release.checking import check
+from engine.release.file import Release, canonical
+from engine.release.make import make
+from engine.release.page import to_html
+from engine.release.reading import loads, pairs_size
+from engine.release.signature import own_key, public_key, public_text, signed, verify, verify_page
+from tests.release.samples import asia_schema, own_asia
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    book = Budgets(tmp_path_factory.mktemp("signed") / "b.db")
+    book.new("asia", 100, 1e-3)
+    request = own_asia(), asia_schema(), "marginal_pc", {"epsilon": 1.0}
+    return make(*request, name="asia", budgets=book)
+
+
+def test_the_key_is_made_once_and_private(tmp_path: Path) -> None:
+    place = tmp_path / "data" / "key.pem"
+    first = public_text(own_key(place))
+    assert public_text(own_key(place)) == first == public_key(f" {first.upper()}\n")
+    assert place.stat().st_mode & 0o777 == 0o600
+    assert place.parent.stat().st_mode & 0o777 == 0o700
+    place.chmod(0o644)
+    with pytest.raises(InputError, match="read by others"):
+        own_key(place)
+    place.chmod(0o600)
+    place.write_text("no key")
+    with pytest.raises(InputError, match="no Ed25519 key"):
+        own_key(place)
+
+
+def test_a_signature_covers_file_and_page(plain: Release) -> None:
+    key, other = Ed25519PrivateKey.generate(), Ed25519PrivateKey.generate()
+    mine = signed(plain, key)
+    again = loads(canonical(mine).encode())
+    verify(again, public_text(key))
+    check(again)
+    page = to_html(mine).encode()
+    assert public_text(key).encode() in page
+    verify_page(again, page)
+    for forged in (page.replace(b"Edges", b"edges"), b"", to_html(plain).encode()):
+        with pytest.raises(InputError, match="page"):
+            verify_page(again, forged)
+    with pytest.raises(InputError, match="another key"):
+        verify(again, public_text(other))
+
+
+def levels_swapped(release: Release) -> Release:
+    first, *rest = release.schema.columns
+    turned = replace(first, levels=first.levels[::-1])
+    return replace(release, schema=replace(release.schema, columns=(turned, *rest)))
+
+
+def signature_with(**changes: str):
+    return lambda r: replace(r, signature=replace(r.signature, **changes))
+
+
+CHANGES = {
+    "a name": lambda r: replace(r, name="usia"),
+    "a level": levels_swapped,
+    "the rows": lambda r: replace(r, rows=r.rows + 1),
+    "the page": signature_with(page="0" * 64),
+    "the value": signature_with(value="0" * 128),
+    "the key": signature_with(public_key=public_text(Ed25519PrivateKey.generate())),
+    "a key that is none": signature_with(public_key="f" * 64),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_whatever_is_changed_the_signature_says_so(name: str, plain: Release) -> None:
+    """Also what no arithmetic of the file can tell, such as swapped levels' names."""
+    mine = signed(plain, Ed25519PrivateKey.generate())
+    changed = CHANGES[name](mine)
+    assert canonical(changed) != canonical(mine)
+    with pytest.raises(InputError, match="signature"):
+        verify(changed)
+
+
+def test_a_release_without_a_signature_is_nobodys(plain: Release) -> None:
+    verify(plain)
+    verify_page(plain, to_html(plain).encode())
+    with pytest.raises(InputError, match="not signed"):
+        verify(plain, public_text(Ed25519PrivateKey.generate()))
+    with pytest.raises(InputError, match="page"):
+        verify_page(plain, to_html(plain).encode() + b" ")
+
+
+MIXED = Schema(
+    (
+        Column(name="a", type="ordered", levels=("x", "y", "z")),
+        Column(name="b", type="numeric", bounds=(0, 1), bins=5),
+        Column(name="c", type="numeric", bounds=(0, 1), bins=5, other=LEVEL),
+        Column(name="d", type="numeric", bounds=(0, 1), bins=40),
+    )
+)
+
+
+# A forged file costs next to nothing to refuse -------------------------------------------------
+
+FORGED = """
+import json, resource, sys, time
+from engine import InputError
+from engine.release.checking import check
+from engine.release.reading import loads
+
+raw = open(sys.argv[1], "rb").read()
+before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()
+try:
+    check(loads(raw))
+    said = ""
+except InputError as error:
+    said = str(error)
+grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+print(json.dumps([said, time.monotonic() - start, grown / 1024]))
+"""
+
+
+def test_a_forged_schema_is_refused_before_it_is_laid_out(plain: Release, tmp_path: Path) -> None:
+    """900 columns of 64 levels in a file of 90 kB: all their pairs would be gigabytes."""
+    content = json.loads(canonical(plain))
+    column = {"type": "numeric", "bounds": [0.0, 1.0], "bins": 64}
+    content["schema"]["columns"] = [{"name": f"column number {i:04}", **column} for i in range(900)]
+    place = tmp_path / "forged.json"
+    place.write_text(json.dumps(content))
+    assert 60_000 < place.stat().st_size < 120_000
+    run = [sys.executable, "-c", FORGED, str(place)]
+    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True, check=True)
+    said, seconds, megabytes = json.loads(done.stdout)
+    assert "schema" in said
+    assert seconds < 1
+    assert megabytes < 100
+
+
+def test_how_many_numbers_all_pairs_have(plain: Release) -> None:
+    assert pairs_size(plain.schema) == len(plain.releases[0].steps) == 8 + 28
+    cards = [min(len(column.labels), 12) for column in MIXED.columns]
+    assert [column.size for column in MIXED.columns] == [len(c.labels) for c in MIXED.columns]
+    one = [r - 1 for r in cards]
+    pairs = sum(a * b for i, a in enumerate(one) for b in one[:i])
+    assert pairs_size(MIXED) == sum(one) + pairs
+
+
+def test_a_check_has_an_end(plain: Release) -> None:
+    start = time.monotonic()
+    with pytest.raises(InputError, match="nothing is said"):
+        check(plain, seconds=0.0)
+    assert time.monotonic() - start < 5
+
+
+def test_a_file_of_commas_is_refused_unread() -> None:
+    raw = b"[" + b"0," * 9_000_000 + b"0]"
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(InputError, match="too large"):
+        loads(raw)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000

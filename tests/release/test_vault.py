@@ -1,0 +1,225 @@
+"""What was paid for is never lost and never overwritten; the vault and the places of files."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import InputError, load_dataset
+from engine.__main__ import main
+from engine.release import signature
+from engine.release.budget import VARIABLE, Budgets
+from engine.release.checking import check
+from engine.release.file import Release, canonical
+from engine.release.make import make
+from engine.release.page import to_html
+from engine.release.places import check_place, save
+from engine.release.reading import load
+from engine.release.signature import own_key, public_text, verify
+from engine.release.vault import Vault
+from tests.release.samples import ROWS, asia_schema, own_asia
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Budgets:
+    found = Budgets(tmp_path / "data" / "b.db")
+    found.new("asia", 100, 1e-3)
+    return found
+
+
+def asia(book: Budgets, **options: Any) -> Release:
+    request = own_asia(), asia_schema(), "marginal_pc", {"epsilon": 1.0}
+    return make(*request, name="asia", budgets=book, **options)
+
+
+# The vault -----------------------------------------------------------------------------------
+
+
+def test_a_release_is_kept_before_it_is_returned(book: Budgets) -> None:
+    told: list[str] = []
+    found = asia(book, on_kept=told.append)
+    (id_,) = told
+    kept = Vault(book).get(id_)
+    assert kept.text == canonical(found)
+    assert kept.page == to_html(found)
+    assert Vault(book).ids(book.show("asia")) == {1: id_}
+    assert Vault(book).get("1") == kept
+
+
+def test_it_is_for_its_owner_alone(book: Budgets) -> None:
+    asia(book)
+    folder = Vault(book).folder
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert len(list(folder.iterdir())) == 2
+    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
+
+
+def test_nothing_is_charged_where_nothing_can_be_kept(book: Budgets) -> None:
+    Vault(book).folder.write_text("in the way")
+    with pytest.raises(InputError):
+        asia(book)
+    assert book.show("asia").charges == ()
+
+
+def test_a_vault_that_fails_after_the_charge_loses_nothing(
+    book: Budgets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: Vault, charge: int, release: Release) -> str:
+        raise InputError("The disk is full.")
+
+    monkeypatch.setattr(Vault, "keep", full)
+    told: list[str] = []
+    check(asia(book, on_kept=told.append))
+    assert told == []
+
+
+@pytest.mark.parametrize("wanted", ["2", "../b", "", "1-00000000"])
+def test_what_is_not_kept_is_one_sentence(wanted: str, book: Budgets) -> None:
+    asia(book)
+    with pytest.raises(InputError, match="no release"):
+        Vault(book).get(wanted)
+
+
+# Places --------------------------------------------------------------------------------------
+
+
+def test_no_file_is_ever_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = tmp_path / "there.json"
+    there.write_text("paid for")
+    with pytest.raises(InputError, match="already"):
+        check_place(there)
+    with pytest.raises(InputError, match="overwritten"):
+        save("other", there)
+
+    def no_links(*_: object) -> None:
+        raise PermissionError("no links on this disk")
+
+    monkeypatch.setattr(os, "link", no_links)
+    with pytest.raises(InputError, match="overwritten"):
+        save("other", there)
+    save("new", tmp_path / "new.json")
+    assert (tmp_path / "new.json").read_text() == "new"
+    assert (tmp_path / "new.json").stat().st_mode & 0o777 == 0o600
+    assert there.read_text() == "paid for"
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_link_in_the_way_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "link.json").symlink_to(tmp_path / "nowhere.json")
+    with pytest.raises(InputError, match="already"):
+        check_place(tmp_path / "link.json")
+    with pytest.raises(InputError, match="overwritten"):
+        save("text", tmp_path / "link.json")
+    assert not (tmp_path / "nowhere.json").exists()
+
+
+# The command line ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A person's files, and what is typed to release them."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "data" / "b.db"))
+    monkeypatch.setenv(signature.VARIABLE, str(tmp_path / "data" / "key.pem"))
+    csv, schema = str(tmp_path / "a.csv"), tmp_path / "s.json"
+    load_dataset("asia", n=ROWS, seed=1).to_frame().to_csv(csv, index=False)
+    schema.write_text(json.dumps(asia_schema().to_json()))
+    assert main(["budget", "new", "ward", "--epsilon", "3"]) == 0
+    return ["release", "--csv", csv, "--schema", str(schema), "--budget", "ward", "--epsilon", "1"]
+
+
+@pytest.mark.parametrize("name", ["r.json", "r.html"])
+def test_a_place_that_is_taken_costs_nothing(
+    name: str, desk: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    taken = tmp_path / name
+    taken.write_text("paid for")
+    assert main([*desk, "--out", str(tmp_path / "r.json")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert taken.read_text() == "paid for"
+    assert Budgets().show("ward").charges == ()
+
+
+def test_a_place_taken_in_between_costs_no_release(
+    desk: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("engine.cli.release.check_place", lambda path: None)
+    (tmp_path / "r.json").write_text("paid for")
+    assert main([*desk, "--out", str(tmp_path / "r.json")]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    (id_,) = Vault(Budgets()).ids(Budgets().show("ward")).values()
+    assert f"--again {id_}" in error
+    assert (tmp_path / "r.json").read_text() == "paid for"
+
+
+def test_signed_kept_and_written_again(
+    desk: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, again = (str(tmp_path / n) for n in ("r.json", "again.json"))
+    assert main([*desk, "--out", out, "--sign"]) == 0
+    capsys.readouterr()
+    assert main(["budget", "show", "--json"]) == 0
+    (budget,) = json.loads(capsys.readouterr().out)
+    (charge,) = budget["charges"]
+    assert main(["budget", "show"]) == 0
+    assert f"kept as {charge['release']}" in capsys.readouterr().out
+    assert main(["release", "--again", charge["release"], "--out", again]) == 0
+    assert Path(again).read_bytes() == Path(out).read_bytes()
+    assert Path(again).with_suffix(".html").read_bytes() == (tmp_path / "r.html").read_bytes()
+    assert main(["release", f"--again={charge['release']}", "--out", again]) == 2
+    assert len(Budgets().show("ward").charges) == 1
+
+
+def test_what_check_says(
+    desk: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, page, key = (str(tmp_path / n) for n in ("r.json", "r.html", "key.txt"))
+    assert main([*desk, "--out", out, "--sign"]) == 0
+    capsys.readouterr()
+    assert main(["key"]) == 0
+    Path(key).write_text(capsys.readouterr().out)
+    for given in (key, Path(key).read_text().strip()):
+        assert main(["check", out, "--key", given, "--page", page, "--json"]) == 0
+        said = json.loads(capsys.readouterr().out)
+        assert (said["consistent"], said["key_was_given"], said["page_belongs"]) == (True,) * 3
+    assert main(["check", out]) == 0
+    words = capsys.readouterr().out
+    assert "Consistent" in words
+    assert "onfirmed" not in words
+    assert "no file can prove" in words
+    changed = tmp_path / "changed.json"
+    changed.write_bytes(Path(out).read_bytes().replace(b'"rows":5000', b'"rows":5001'))
+    for wrong in (
+        [out, "--key", "0" * 64],
+        [out, "--key", "me"],
+        [out, "--page", key],
+        [out, "--seconds", "0"],
+        [str(changed)],
+        [str(tmp_path)],
+    ):
+        assert main(["check", *wrong]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_kept_release_is_signed_later(desk: list[str], tmp_path: Path) -> None:
+    out, later = (str(tmp_path / n) for n in ("r.json", "later.json"))
+    assert main([*desk, "--out", out]) == 0
+    assert main(["release", "--again", "1", "--sign", "--out", later]) == 0
+    assert load(out).signature is None
+    verify(load(later), public_text(own_key()))
+
+
+def test_a_twin_overwrites_nothing(desk: list[str], tmp_path: Path) -> None:
+    out = str(tmp_path / "r.json")
+    assert main([*desk, "--out", out]) == 0
+    assert main(["twin", out, "--rows", "10"]) == 0
+    assert main(["twin", out, "--rows", "10"]) == 2
+    assert (tmp_path / "r-synthetic-twin.csv").stat().st_mode & 0o777 == 0o600
