@@ -17,7 +17,7 @@ from pages.report import files as report_files
 from pages.report.view import pictures
 from pages.shell.runs import Shown
 from pages.shell.settings import Settings, Source, filled
-from tests.browser.steps import BROKEN, settle, walk
+from tests.browser.steps import BROKEN, go, settle, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -166,3 +166,29 @@ def test_the_reports_file_holds_the_scene_and_asks_nobody(
     assert numbers(new_page) == counted(kept, state(new_page))
     new_page.screenshot(path=screenshots / "report_file.png", full_page=True)
     assert asked == [file.as_uri()]
+
+
+def test_a_score_is_dragged_over_the_threshold(page: Page, screenshots: Path) -> None:
+    go(page, "/learn?step=noise")
+    canvas = page.locator("canvas.noise")
+    canvas.wait_for()
+    said = page.locator(".noise-scene .sentence")
+    page.wait_for_function("(e) => e.innerText.includes('of 1200')", arg=said.element_handle())
+    found = re.search(r"(\d+) of 1200 draws.* the red area is ([\d.]+) in 100", said.inner_text())
+    assert found
+    other, area = int(found.group(1)) / 12, float(found.group(2))
+    assert abs(other - area) < 6.0  # 1,200 draws: 4 standard errors are at most 5.8 in 100
+    before = said.inner_text().split(".")[0]
+    box = canvas.bounding_box()
+    assert box
+    start = float(canvas.get_attribute("aria-valuenow") or 0)
+    canvas.focus()
+    while said.inner_text().split(".")[0] == before:  # the keyboard moves the score below T
+        page.keyboard.press("ArrowLeft")
+    assert float(canvas.get_attribute("aria-valuenow") or 0) < start
+    page.mouse.move(box["x"] + 40, box["y"] + box["height"] - 46)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 60, box["y"] + box["height"] - 46, steps=5)
+    page.mouse.up()
+    assert said.inner_text().split(".")[0] == before
+    page.screenshot(path=screenshots / "learn_noise.png")
