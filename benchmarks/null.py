@@ -82,7 +82,9 @@ def measure(key: str, cell: Cell, draws: int) -> None:
 def table(cells: dict[Cell, list[int]]) -> str:
     """Mean over the cells with a value, and the highest of them, for each value of each factor."""
     means = {cell: Invented(tuple(links)) for cell, links in cells.items()}
-    lines = ["| | cells | links invented a run, mean | highest of a cell |", "|---|---|---|---|"]
+    run = f"{len(cells)} of {len(list(grid()))} cells run"
+    lines = [f"| {run} | cells | links invented a run, mean | highest of a cell |"]
+    lines.append("|---|---|---|---|")
     for at, title in enumerate(("columns", "rows", "ε", "shares", "levels")):
         for value in sorted({cell[at] for cell in means}, key=str if at == 3 else None):
             some = [m for cell, m in means.items() if cell[at] == value]
