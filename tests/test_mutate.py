@@ -14,6 +14,7 @@ from scripts.mutate import drawn, faults
 ROOT = Path(__file__).resolve().parent.parent
 TOY = '''"""A toy."""
 LIMIT = 10
+PRICES = {"box": 2}
 
 class Box:
     most = 3
@@ -26,7 +27,10 @@ def clipped(x, low=0.5):
     """At least low."""
     return max(x, low)
 '''
-TESTS = """from toy import Box, clipped
+TESTS = """from toy import PRICES, Box, clipped
+
+def test_prices():
+    assert PRICES == {"box": 2}
 
 def test_box():
     assert not Box().full
@@ -39,6 +43,7 @@ def test_clipped():
 """
 PLANTED = {
     ("", "10", "11"),
+    ("", "2", "3"),
     ("Box", "3", "4"),
     ("Box.full", "return self.most >= LIMIT", "return None"),
     ("Box.full", "self.most >= LIMIT", "self.most > LIMIT"),
@@ -80,5 +85,5 @@ def test_what_no_test_sees_is_printed(toy: Path) -> None:
         text=True,
         check=True,
     )
-    assert done.stdout.splitlines() == ["toy.py: 1 of 8 faults passed"]
-    assert done.stderr.splitlines() == ["toy.py:5 Box: 3  ->  4"]
+    assert done.stdout.splitlines() == ["toy.py: 1 of 9 faults passed"]
+    assert done.stderr.splitlines() == ["toy.py:6 Box: 3  ->  4"]
