@@ -257,6 +257,9 @@ def adopt(fresh: Any, old: Any) -> None:
             for user in ours() if inspect.ismodule(old) else [old]:
                 if vars(user).get(name) is known:
                     setattr(user, name, value)
+        elif name == "__dataclass_fields__":
+            for each in known:
+                known[each].metadata = value[each].metadata
         elif type(value).__name__ == type(known).__name__ and stated(value) != stated(known):
             inside(known).clear()
             inside(known).update(inside(value))
