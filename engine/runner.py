@@ -120,6 +120,11 @@ class RunResult:
         return pairs_of(self.matrix, self.names)
 
     @cached_property
+    def untested_pairs(self) -> set[frozenset[str]]:
+        """Pairs that were not tested to the end, by their names."""
+        return {frozenset((self.names[i], self.names[j])) for i, j in self.untested}
+
+    @cached_property
     def cpdag(self) -> nx.DiGraph:
         """The learned CPDAG; an undirected edge is both directions."""
         return digraph_of(self.matrix, self.names)

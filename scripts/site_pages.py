@@ -60,4 +60,5 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_content(html: str, **about: object) -> str:
     """Called by mkdocs with each page: docstrings' ``:func:`name``` shows as its name."""
-    return re.sub(r":(?:attr|class|data|func|meth|mod):<code>~?([^<]+)</code>", r"<code>\1</code>", html)
+    role = r":(?:attr|class|data|func|meth|mod):<code>~?([^<]+)</code>"
+    return re.sub(role, r"<code>\1</code>", html)

@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from engine.algorithm import Outcome
 from engine.algorithms.marginal_pc import MarginalPCParameters, planned_releases
@@ -119,13 +120,23 @@ def _compare(release: Release, outcome: Outcome) -> None:
         raise InputError("The graph of the file does not follow from its released numbers.")
     if found["tables"] != release.tables:
         raise InputError("The tables that the file names are not those that were released.")
-    derived = found["confidence"]
-    same = [edge[:2] for edge in derived] == [edge[:2] for edge in release.confidence]
-    if not same or not all(
-        math.isclose(a[2], b[2], rel_tol=1e-6, abs_tol=1e-9)
-        for a, b in zip(release.confidence, derived, strict=True)
-    ):
+    if not _same(release.confidence, found["confidence"]):
         raise InputError("The edges' confidence does not follow from the released numbers.")
+    if not _same(release.arrows, found["arrows"]):
+        raise InputError("The arrows' confidence does not follow from the released numbers.")
+
+
+def _same(stated: Sequence[tuple[Any, ...]], derived: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether both tell of the same pairs in the same order, with the same numbers but for digits.
+
+    Each row is two names, then numbers.
+    """
+    if [row[:2] for row in stated] != [row[:2] for row in derived]:
+        return False
+    numbers = ([x for row in rows for x in row[2:]] for rows in (stated, derived))
+    return all(
+        math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) for a, b in zip(*numbers, strict=True)
+    )
 
 
 def too_good(release: Release, cancelled: Callable[[], bool] = lambda: False) -> float:

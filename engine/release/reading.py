@@ -35,6 +35,7 @@ _FIELDS = {
     "guarantee": dict,
     "cpdag": list,
     "edge_confidence": list,
+    "arrow_confidence": list,
     "tables": list,
     "releases": list,
     "versions": dict,
@@ -171,6 +172,10 @@ def _release(content: Mapping[str, Any], schema: Schema, rows: int) -> Release:
         tables=tuple(tuple(map(str, table)) for table in content["tables"]),
         cpdag=tuple((str(a), str(b)) for a, b in content["cpdag"]),
         confidence=tuple((str(a), str(b), _number(c)) for a, b, c in content["edge_confidence"]),
+        arrows=tuple(
+            (str(a), str(b), _number(there), _number(back))
+            for a, b, there, back in content["arrow_confidence"]
+        ),
         versions=content["versions"],
         signature=_parse_signature(content.get("signature")),
     )

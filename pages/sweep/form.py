@@ -24,6 +24,7 @@ from pages.shell.runs import shown
 from pages.shell.settings import OWN, Source, is_simulated
 from pages.shell.strip import refuse
 from pages.sweep import jobs as study_jobs
+from pages.sweep.curves import COUNTED, TESTED
 from pages.sweep.state import (
     EXAMPLE,
     Wanted,
@@ -39,6 +40,7 @@ class Axes(Parameters):
 
     y: str = choice("Skeleton F1", "Show", (*text.SCORES, "CI tests", "Seconds"))
     x: str = choice("asked ε", "Against", ("asked ε", "paper's total", "defended total"))
+    counted: str = choice(TESTED, "Links that scores count", tuple(COUNTED))
 
 
 def follow() -> None:
