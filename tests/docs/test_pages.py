@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from engine import ALGORITHMS
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 TOP = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
@@ -57,3 +59,9 @@ def test_every_page_is_in_the_navigation() -> None:
     menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
     here = {str(path.relative_to(ROOT / "docs")) for path in PAGES}
     assert here <= set(re.findall(r"- (\S+\.md)$", menu, re.M))
+
+
+def test_the_readme_lists_every_algorithm() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = text.split("<!-- algorithms -->")[1].split("<!-- /algorithms -->")[0]
+    assert re.findall(r"(?m)^\| `(\w+)` \|", table) == list(ALGORITHMS)
