@@ -19,7 +19,7 @@ from engine.data.numerals import Numbers
 from engine.data.schema import Schema
 from engine.data.source import Source, stream
 from engine.data.tally import MISSING, Batches, coded, tally
-from engine.errors import DataError, InputError, show
+from engine.errors import DataError, InputError, MissingValues, show
 
 __all__ = ["MAX_COLUMNS", "MAX_ROWS", "read_csv", "read_table"]
 
@@ -298,10 +298,7 @@ def _refuse_missing(gone: Mapping[str, np.ndarray]) -> None:
         f"{show(name)} ({int(mask.sum()):,})" for name, mask in islice(gone.items(), 3)
     )
     more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
-    raise DataError(
-        f"Missing values in column {listed}{more}; fill them in or delete those rows "
-        "(missing='drop'), or keep them as a level (missing='level', or declare the marker)."
-    )
+    raise MissingValues(f"Missing values in column {listed}{more}")
 
 
 def _listed(names: list[str]) -> str:
