@@ -1,6 +1,6 @@
 """Errors a person can act on, and the spelling hint they share."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 
@@ -15,15 +15,19 @@ class DataError(InputError):
 class MissingValues(DataError):
     """Missing values of which nobody said what they count as.
 
-    The message tells a caller in Python what to do; ``where`` alone says which columns have them,
-    for whoever is asked in another way.
+    ``columns``, column -> how many. The message tells a caller in Python what to do; ``where``
+    alone says which columns have them and no number, for whoever is asked in another way.
     """
 
-    def __init__(self, where: str):
-        self.where = where
+    def __init__(self, columns: Mapping[str, int]):
+        first, more = list(columns)[:3], len(columns) - 3
+        end = f" and {more} more" if more > 0 else ""
+        begin = "Missing values in column "
+        self.where = begin + ", ".join(map(show, first)) + end
+        counted = ", ".join(f"{show(name)} ({columns[name]:,})" for name in first)
         super().__init__(
-            f"{where}; fill them in or delete those rows (missing='drop'), or keep them as a level "
-            "(missing='level', or declare the marker)."
+            f"{begin}{counted}{end}; fill them in or delete those rows (missing='drop'), or keep "
+            "them as a level (missing='level', or declare the marker)."
         )
 
 

@@ -215,6 +215,7 @@ def test_missing_numbers_are_refused_or_what_the_person_says(data_page: AppTest)
     assert "Missing values in column" in refused
     assert refused.endswith("choose above what they count as.")
     assert "=" not in refused  # what is typed in Python is no word for people
+    assert str(GAPS) not in refused  # nobody has asked for an exact number
     assert data_page.session_state["own_data"] is None
     data_page.radio(key="data-missing").set_value("level").run()
     assert not data_page.error
