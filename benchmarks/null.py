@@ -2,8 +2,8 @@
 
 Independent columns; the mean number of links a run, over ``--draws`` tables. Cells are kept in
 benchmarks/results/null.jsonl, one after the other, and a cell that is kept is not run again
-(``--again`` runs all). The last step writes the tables into docs/marginal_pc.md and
-docs/score_based.md; ``--tables`` does that alone.
+(``--again`` runs all). The last step writes the tables into docs/explanation/marginal_pc.md and
+docs/explanation/score_based.md; ``--tables`` does that alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.written import put
 from engine.studies.null import Invented, Shape, invented
 
 KEPT = Path(__file__).parent / "results" / "null.jsonl"
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+DOCS = Path(__file__).resolve().parent.parent / "docs" / "explanation"
 WRITTEN = {"marginal_pc": DOCS / "marginal_pc.md", "gram_notears": DOCS / "score_based.md"}
 MARK = "benchmarks.null"
 MIXED = (0.5, 0.3, 0.1, 0.02)
