@@ -83,7 +83,9 @@ def test_faults_are_drawn_in_every_function_by_a_seed(toy: Path) -> None:
     some = [drawn(every, 1, seed) for seed in (0, 0, 1, 2, 3, 4)]
     assert some[0] == some[1]
     assert len({tuple(f.now for f in one) for one in some}) > 1
-    assert all([f.function for f in one] == ["", "Bag", "Box", "Box.full", "clipped"] for one in some)
+    assert all(
+        [f.function for f in one] == ["", "Bag", "Box", "Box.full", "clipped"] for one in some
+    )
     assert drawn(every, 99, 0) == every
 
 

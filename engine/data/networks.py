@@ -13,7 +13,7 @@ import numpy as np
 from engine.data.dataset import Dataset, code_type
 from engine.data.simulated import parse_name, simulate_sem
 from engine.data.simulated_pairs import parse_pair, simulate_pair
-from engine.errors import InputError, brief, did_you_mean
+from engine.errors import InputError, did_you_mean, show
 
 MAX_ROWS = 10_000_000
 # An installed wheel carries the files beside this module; a checkout has them at its top level.
@@ -96,7 +96,7 @@ def load_network(name: str) -> Network:
     if name not in NETWORKS:
         known = ", ".join(NETWORKS)
         hint = did_you_mean(str(name), NETWORKS)
-        raise InputError(f"There is no network {brief(name)}; choose one of {known}.{hint}")
+        raise InputError(f"There is no network {show(name)}; choose one of {known}.{hint}")
     content = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     nodes = content["nodes"]
     return Network(

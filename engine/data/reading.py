@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -19,7 +18,7 @@ from engine.data.numerals import Numbers
 from engine.data.schema import Schema
 from engine.data.source import Source, stream
 from engine.data.tally import MISSING, Batches, coded, tally
-from engine.errors import DataError, InputError, show
+from engine.errors import DataError, InputError, MissingValues, show
 
 __all__ = ["MAX_COLUMNS", "MAX_ROWS", "read_csv", "read_table"]
 
@@ -299,7 +298,7 @@ def _without_missing(
         level = f"Missing values of {_listed(list(gone))} are a level of their own, the last."
         return [_with_gaps(column, gone.get(column.name)) for column in columns], [level]
     if missing == "refuse":
-        _refuse_missing(gone)
+        raise MissingValues({name: int(mask.sum()) for name, mask in gone.items()})
     dropped = np.logical_or.reduce(list(gone.values()))
     n = len(dropped) - int(dropped.sum())
     check_rows(n, f"Without its rows with missing values, {label}")
@@ -317,17 +316,6 @@ def _missing_cells(column: RawColumn) -> np.ndarray | None:
         return mask if mask.any() else None
     marked = np.array([value in MISSING for value in column.values], bool)
     return np.asarray(marked[column.index]) if marked.any() else None
-
-
-def _refuse_missing(gone: Mapping[str, np.ndarray]) -> None:
-    listed = ", ".join(
-        f"{show(name)} ({int(mask.sum()):,})" for name, mask in islice(gone.items(), 3)
-    )
-    more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
-    raise DataError(
-        f"Missing values in column {listed}{more}; fill them in or delete those rows "
-        "(missing='drop'), or keep them as a level (missing='level', or declare the marker)."
-    )
 
 
 def _listed(names: list[str]) -> str:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine import InputError
 from engine.data.networks import NETWORKS
-from engine.errors import brief
+from engine.errors import show
 from engine.params import Parameters
 from engine.registry import declared
 from pages.shell import address
@@ -93,7 +93,7 @@ def _check_fields(wanted: Wanted) -> None:
         specs["epsilon"].check(epsilon)
     for name, value in wanted.params:
         if name not in specs:
-            raise InputError(f"None of the link's algorithms has a parameter {brief(name)}.")
+            raise InputError(f"None of the link's algorithms has a parameter {show(name)}.")
         specs[name].check(value)
 
 
