@@ -33,7 +33,8 @@ def player(
     """A complete HTML page; the last scene shows the ``result``, ``at`` is the first one shown.
 
     Scene 0 is the complete graph before the first step, the last one the directions of the links
-    tested to the end as every picture draws them, with the other pairs beside them. ``names`` are the result's columns.
+    tested to the end as every picture draws them, with the other pairs beside them. ``names`` are
+    the result's columns.
     """
     index = {name: k for k, name in enumerate(names)}
     xs, ys = zip(*(positions[n] for n in names), strict=True)
