@@ -71,6 +71,7 @@ SIMULATES = {
     "imagined.py",
     "sieving.py",
     "neighbours.py",
+    "null.py",
 }
 
 

@@ -34,11 +34,37 @@ SECONDS = 120.0  # a check's patience; an honest file of 76 columns takes a few
 
 
 def check(release: Release, seconds: float = SECONDS) -> float:
-    """Derive everything again; InputError in one sentence where the file says else.
+    """Derive everything again; the file is consistent if that ends where it says.
 
-    Returns how improbable numbers this good would be if their noise had been drawn (at most 1);
-    below :data:`~engine.release.noise.ALARM` that is refused too. A file that takes longer than
-    ``seconds`` is refused without a word on whether it is consistent.
+    Args:
+        release: What :func:`engine.release.reading.load` read.
+        seconds: Its patience. A file that takes longer is refused without a word on whether it is
+            consistent.
+
+    Returns:
+        How improbable numbers this good would be if their noise had been drawn (at most 1).
+
+    Raises:
+        InputError: In one sentence where the file says else than what follows from its numbers, or
+            where these are too good: below :data:`~engine.release.noise.ALARM`.
+
+    Examples:
+        >>> import tempfile
+        >>> from dataclasses import replace
+        >>> from pathlib import Path
+        >>> from engine import load_dataset
+        >>> from engine.data.schema import Column, Schema
+        >>> from engine.release.budget import Budgets
+        >>> from engine.release.make import make
+        >>> rows = load_dataset("cancer", n=1_000)
+        >>> named = zip(rows.names, rows.levels, strict=True)
+        >>> schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
+        >>> budgets = Budgets(Path(tempfile.mkdtemp()) / "budgets.db")
+        >>> budget = budgets.new("ward", epsilon=3, delta=1e-5)
+        >>> data, asked = replace(rows, schema=schema), {"epsilon": 1}
+        >>> release = make(data, schema, "marginal_pc", asked, name="ward", budgets=budgets)
+        >>> 0 < check(release) <= 1
+        True
     """
     late = _deadline(seconds)
     session, outcome = replayed(release, late)

@@ -98,7 +98,29 @@ def to_json(release: Release) -> dict[str, Any]:
 
 
 def canonical(release: Release) -> str:
-    """The file's text. There is one text for each release; a reader accepts no other."""
+    """The file's text. There is one text for each release; a reader accepts no other.
+
+    Args:
+        release: What :func:`engine.release.make.make` returned.
+
+    Examples:
+        >>> import tempfile
+        >>> from dataclasses import replace
+        >>> from pathlib import Path
+        >>> from engine import load_dataset
+        >>> from engine.data.schema import Column, Schema
+        >>> from engine.release.budget import Budgets
+        >>> from engine.release.make import make
+        >>> rows = load_dataset("cancer", n=1_000)
+        >>> named = zip(rows.names, rows.levels, strict=True)
+        >>> schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
+        >>> budgets = Budgets(Path(tempfile.mkdtemp()) / "budgets.db")
+        >>> budget = budgets.new("ward", epsilon=3, delta=1e-5)
+        >>> data, asked = replace(rows, schema=schema), {"epsilon": 1}
+        >>> release = make(data, schema, "marginal_pc", asked, name="ward", budgets=budgets)
+        >>> canonical(release)[:44]
+        '{"format":"dp-causal-explorer/release","vers'
+    """
     return _compact(to_json(release)) + "\n"
 
 
