@@ -19,7 +19,6 @@ import numpy as np
 from engine.data.dataset import Dataset
 from engine.data.imagined import random_network
 from engine.errors import InputError
-from engine.graphs.cpdag import pairs_of
 from engine.graphs.metrics import SCORES
 from engine.registry import ALGORITHMS, algorithm
 from engine.runner import run
@@ -60,7 +59,8 @@ class Forecast:
 
     ``found`` and ``invented`` are numbers of links without direction, ``links`` how many there are
     in the simulated networks; ``f1`` is the skeleton's F1, ``directed_f1`` and ``shd`` count the
-    arrows too (:class:`engine.graphs.metrics.Metrics`); ``draws`` is how many networks were run.
+    arrows too. All are of the links tested to the end (:class:`engine.graphs.metrics.Counts`).
+    ``draws`` is how many networks were run.
     """
 
     algorithm: str
@@ -145,12 +145,10 @@ Counts = tuple[float, ...]  # one number for each of BANDS
 def one_run(key: str, data: Dataset, epsilon: float, delta: float, seed: int) -> Counts:
     """Links there are, found and invented, and the scores of one simulated run."""
     result = run(key, data, seed=seed, trace=False, epsilon=epsilon, delta=delta)
-    assert data.truth is not None
-    assert result.metrics is not None
-    true = {frozenset(edge) for edge in data.truth.edges}
-    shown = pairs_of(result.matrix, data.names)
-    scores = (float(getattr(result.metrics, name)) for name in SCORES)
-    return len(true), len(shown & true), len(shown - true), *scores
+    counts = result.counts
+    assert counts is not None
+    scores = (float(getattr(counts.scores, name)) for name in SCORES)
+    return counts.true, counts.found, counts.invented, *scores
 
 
 def plan(

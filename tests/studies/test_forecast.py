@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import InputError, load_dataset
+from engine import InputError, load_dataset, run
 from engine.__main__ import main
 from engine.data.imagined import MOST_PARENTS, random_network
 from engine.studies.forecast import BANDS, Band, Question, one_run, plan, smallest_epsilon, warning
@@ -83,6 +83,19 @@ def test_the_real_f1_lies_in_the_band_about_as_often_as_it_says() -> None:
             real = one_run(f.algorithm, data, f.epsilon, 1e-6, seed=11)[3]
             inside.append(f.f1.holds(real))
     assert np.mean(inside) >= 0.4
+
+
+def test_a_forecast_counts_as_a_run_does() -> None:
+    """At this epsilon Priv-PC leaves most pairs open: Run calls none of them found or invented."""
+    data = load_dataset("asia", n=3_000, seed=1)
+    result = run("priv_pc", data, seed=0, epsilon=0.1)
+    assert result.untested
+    counts, scores = result.counts, result.metrics_tested
+    assert counts is not None
+    assert scores is not None
+    told = one_run("priv_pc", data, 0.1, 1e-6, seed=0)
+    assert told[:3] == (counts.true, counts.found, counts.invented)
+    assert told[3:] == (scores.skeleton_f1, scores.directed_f1, scores.shd)
 
 
 def test_a_stop_keeps_what_is_finished() -> None:
