@@ -12,7 +12,9 @@ import hashlib
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 PLACE = "NUMBA_CACHE_DIR"  # numba's own setting; whoever gives one keeps it
 NOTE = (
@@ -20,6 +22,28 @@ NOTE = (
     f"written to): set {PLACE} to a folder that can."
 )
 _ENGINE = Path(__file__).resolve().parent
+
+KERNELS: dict[Any, tuple[str, ...]] = {}  # every one's declared signatures, in order of definition
+
+
+def kernel(*signatures: str, **options: Any) -> Callable[[Any], Any]:
+    """A loop that numba compiles when it is first called, and keeps; other threads run beside it.
+
+    Each further set of argument types costs seconds of compiling, so a kernel declares what it is
+    called with, in numba's words. That is a promise (kept by tests/contract/test_kernels.py): the
+    types of a call are not changed, and other ones would be compiled too.
+    """
+    from numba import njit, types
+
+    def declared(function: Any) -> Any:
+        made = njit(cache=True, nogil=True, **options)(function)
+        # A constant in another kernel's call is a type of its own to numba: here it is a number.
+        compile_types = made.compile
+        made.compile = lambda given: compile_types(tuple(types.unliteral(t) for t in given))
+        KERNELS[made] = signatures
+        return made
+
+    return declared
 
 
 def settle() -> bool:

@@ -15,27 +15,25 @@ from __future__ import annotations
 import math
 from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.special import gammaincc
 
 from engine.marginals.contrasts import Array, Check, helmert
+from engine.marginals.kernels import CLEAR, tests
 from engine.marginals.moments import Moments
 from engine.statistics.multiplicity import step_up
 
 Block = tuple[int, ...]
 Design = tuple[Array, Array]  # features (cells, f) and probability (cells,) of the cells of S
+Features = tuple[Any, ...]  # see engine.marginals.kernels.tests
 
 EFFECTS = (0.002, 0.02, 0.2)  # prior variances of a partial correlation, equally likely
 RIDGE = 20.0  # features with an eigenvalue below sqrt(20) = 4.5 noise deviations are shrunk away
-FLOOR = 1e-5  # a variance below it is none
-POSITIVE = 1e-6  # share of the homoscedastic covariance that keeps the null's invertible
 AT_ONCE = 50  # variables whose pairs are tested between two looks at the stop button
 MOST_CELLS = 128  # of S for which variances are taken cell by cell
-CLEAR = 3.0  # nor is one within this many deviations of its own noise, nor a product's effect
 
 
 class Verdict(NamedTuple):
@@ -52,260 +50,12 @@ class Verdict(NamedTuple):
     leak_bayes: float
 
 
-@njit(cache=True, nogil=True)
-def _residual(mxy, vx, vy, fx, fy, gram, ridge):  # type: ignore[no-untyped-def]
-    """R, both residual covariances, both coefficients, explained covariances, tr(C^-2).
-
-    The first feature is the constant; the others are centred. Their covariance's eigenvalues w are
-    inverted as w / (w^2 + ridge): directions that are mostly noise predict nothing.
-    """
-    f, a, b = fx.shape[0], fx.shape[1], fy.shape[1]
-    bx, by = np.zeros((f, a)), np.zeros((f, b))
-    mx, my = fx[0], fy[0]
-    ex, ey = np.zeros((a, a)), np.zeros((b, b))
-    r = mxy - np.outer(mx, my)
-    second = 0.0
-    if f > 1:
-        g = gram[0, 1:].copy()
-        w, u = np.linalg.eigh(gram[1:, 1:] - np.outer(g, g))
-        w = np.maximum(w, 0.0) / (np.maximum(w, 0.0) ** 2 + ridge + 1e-12)
-        inverse = (u * w) @ u.T
-        second = np.sum(w**2)
-        cx, cy = fx[1:] - np.outer(g, mx), fy[1:] - np.outer(g, my)
-        kx, ky = inverse @ cx, inverse @ cy
-        ex, ey = cx.T @ kx, cy.T @ ky
-        r -= cx.T @ ky
-        bx[1:], by[1:] = kx, ky
-        bx[0], by[0] = mx - g @ kx, my - g @ ky
-    else:
-        bx[0], by[0] = mx, my
-    return r, vx - np.outer(mx, mx) - ex, vy - np.outer(my, my) - ey, bx, by, ex, ey, second
-
-
-@njit(cache=True, nogil=True)
-def _add_kron(out, scale, p, q):  # type: ignore[no-untyped-def]
-    """out += scale * kron(p, q)."""
-    a, b = p.shape[0], q.shape[0]
-    for i in range(a):
-        for k in range(a):
-            for j in range(b):
-                for m in range(b):
-                    out[i * b + j, k * b + m] += scale * p[i, k] * q[j, m]
-
-
-@njit(cache=True, nogil=True)
-def _conditional_variance(h, mean):  # type: ignore[no-untyped-def]
-    """Covariance of a variable's contrasts h whose mean is m: its levels have p = 1/r + h m."""
-    p = np.maximum(1.0 / h.shape[0] + h @ mean, 0.0)
-    p /= p.sum()
-    centre = h.T @ p
-    return (h.T * p) @ h - np.outer(centre, centre)
-
-
-@njit(cache=True, nogil=True)
-def _sampling(phi, p, bx, by, hx, hy):  # type: ignore[no-untyped-def]
-    """n times R's sampling covariance under independence: E[Var(u_x | S) kron Var(u_y | S)].
-
-    Both variances are large in the same rare strata where x and y are rare, so the product of their
-    means would be far too small.
-    """
-    out = np.zeros((bx.shape[1] * by.shape[1], bx.shape[1] * by.shape[1]))
-    for c in range(len(p)):
-        vx = _conditional_variance(hx, phi[c] @ bx)
-        vy = _conditional_variance(hy, phi[c] @ by)
-        _add_kron(out, p[c], vx, vy)
-    return out
-
-
-@njit(cache=True, nogil=True)
-def _noise(bx, by, ends, direct, noise_x, noise_y, cross):  # type: ignore[no-untyped-def]
-    """Covariance of R from the noise of every released tensor that enters it, to first order.
-
-    R's noise is sum over features A, B of b_xA' N_AB b_yB with x's and y's own contrasts as
-    features of coefficient -1; the N are independent, of variance ``noise_x[A]`` for the tensor of
-    A and x, ``cross[A, B]`` for that of A and B.
-    """
-    a, b, count = bx.shape[1], by.shape[1], len(ends)
-    ix, iy = np.eye(a), np.eye(b)
-    gx, gy = np.zeros((count, a, a)), np.zeros((count, b, b))
-    start = 0
-    for k in range(count):
-        px, py = bx[start : ends[k]], by[start : ends[k]]
-        gx[k], gy[k] = px.T @ px, py.T @ py
-        start = ends[k]
-    sx, sy = direct * ix, np.zeros((b, b))
-    out = np.zeros((a * b, a * b))
-    for k in range(count):
-        sx += noise_y[k] * gx[k]
-        sy += noise_x[k] * gy[k]
-        row = np.zeros((b, b))
-        for m in range(count):
-            row += cross[k, m] * gy[m]
-        _add_kron(out, 1.0, gx[k], row)
-    _add_kron(out, 1.0, sx, iy)
-    _add_kron(out, 1.0, ix, sy)
-    return out
-
-
-@njit(cache=True, nogil=True)
-def _variance_noise(b, ends, noise, cross):  # type: ignore[no-untyped-def]
-    """Standard deviation of the noise in a residual variance, of its worst contrast.
-
-    V = E[u u^T] - b^T E[phi phi^T] b moves by 2 b_A N_A for the tensor of A with u, and by
-    b_A N_AB b_B for that of A and B.
-    """
-    squares = np.zeros((len(ends), b.shape[1]))
-    start = 0
-    for k in range(len(ends)):
-        squares[k] = np.sum(b[start : ends[k]] ** 2, axis=0)
-        start = ends[k]
-    total = np.zeros(b.shape[1])
-    for k in range(len(ends)):
-        total += 4 * noise[k] * squares[k]
-        for m in range(len(ends)):
-            total += cross[k, m] * squares[k] * squares[m]
-    return np.sqrt(total.max())
-
-
-@njit(cache=True, nogil=True)
-def _positive(v, floor):  # type: ignore[no-untyped-def]
-    """(v with its eigenvalues held above the floor, v with those below it set to zero).
-
-    A residual variance of nothing leaves nothing to test: it must not look like evidence.
-    """
-    w, u = np.linalg.eigh((v + v.T) / 2)
-    return (u * np.maximum(w, floor)) @ u.T, (u * np.where(w > floor, w, 0.0)) @ u.T
-
-
-@njit(cache=True, nogil=True)
-def _score(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
-    """Score statistic of mean 0 against random effects of covariance ``effect * spread``.
-
-    With C the null covariance, K the spread and t_k the trace of (C^-1 K)^k, the statistic
-    Q = r' C^-1 K C^-1 r is compared by Satterthwaite's rule: Q t1/t2 with chi-square of t1^2/t2
-    degrees of freedom. The third value is the log Bayes factor of N(0, C + effect K), its
-    effects equally likely, against N(0, C).
-    """
-    lower = np.linalg.cholesky(covariance)
-    half = np.linalg.solve(lower, spread)
-    half = np.linalg.solve(lower, half.T.copy())
-    w, u = np.linalg.eigh((half + half.T) / 2)
-    w = np.maximum(w, 0.0)
-    z2 = (u.T @ np.linalg.solve(lower, r)) ** 2
-    t1, t2 = np.sum(w), np.sum(w**2)
-    if t1 <= 0.0:
-        return 0.0, 0.0, 0.0
-    logs = np.empty(len(effects))
-    for i in range(len(effects)):
-        gain = effects[i] * w
-        logs[i] = 0.5 * np.sum(z2 * gain / (1 + gain) - np.log1p(gain))
-    top = logs.max()
-    bayes = top + math.log(np.mean(np.exp(logs - top)))
-    return np.sum(w * z2) * t1 / t2, t1 * t1 / t2, bayes
-
-
-@njit(cache=True, nogil=True)
-def _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, cells, n, leak, prior):  # type: ignore[no-untyped-def]
-    """(statistic, dof, log Bayes factor) without and with the allowance for a leak.
-
-    What products of S might carry from x to y is taken to be as much as S carries additively;
-    ``leak`` is the share of the products whose triples have not been released.
-    """
-    direct, noise_x, noise_y, cross, typical = noise
-    effects, ridge = prior
-    r, vx, vy, bx, by, ex, ey, second = _residual(mxy, vx, vy, fx, fy, gram, ridge * typical)
-    covariance = _noise(bx, by, ends, direct + typical**2 * second, noise_x, noise_y, cross)
-    vx, kx = _positive(vx, FLOOR + CLEAR * _variance_noise(bx, ends, noise_x, cross))
-    vy, ky = _positive(vy, FLOOR + CLEAR * _variance_noise(by, ends, noise_y, cross))
-    phi, p, hx, hy = cells
-    if len(p) > 0:
-        covariance += _sampling(phi, p, bx, by, hx, hy) / n
-        _add_kron(covariance, POSITIVE / n, vx, vy)
-    else:
-        _add_kron(covariance, 1.0 / n, vx, vy)
-    spread = np.zeros_like(covariance)
-    _add_kron(spread, 1.0, kx, ky)
-    project = np.kron(scores[0], scores[1])
-    flat = project @ np.ascontiguousarray(r).reshape(-1)
-    spread = project @ spread @ project.T
-    plain = _score(flat, project @ covariance @ project.T, spread, effects)
-    if leak == 0:
-        return plain, plain
-    _add_kron(covariance, leak, ex, ey)
-    return plain, _score(flat, project @ covariance @ project.T, spread, effects)
-
-
-@njit(cache=True, nogil=True)
-def _additive(one, two, offsets, noise_one, noise_two, scores, cells, x, y, given, n, leak, prior):  # type: ignore[no-untyped-def]
-    """The test with the contrasts of each s in S as features."""
-    k = len(given)
-    size = 1
-    for s in given:
-        size += offsets[s + 1] - offsets[s]
-    x0, x1, y0, y1 = offsets[x], offsets[x + 1], offsets[y], offsets[y + 1]
-    fx, fy = np.empty((size, x1 - x0)), np.empty((size, y1 - y0))
-    gram = np.empty((size, size))
-    ends = np.ones(k + 1, np.int64)
-    fx[0], fy[0], gram[0, 0] = one[x0:x1], one[y0:y1], 1.0
-    noise_x, noise_y = np.empty(k + 1), np.empty(k + 1)
-    cross = np.zeros((k + 1, k + 1))
-    noise_x[0], noise_y[0] = noise_one[x], noise_one[y]
-    typical = 0.0
-    start = 1
-    for i in range(k):
-        s = given[i]
-        p0, p1 = offsets[s], offsets[s + 1]
-        end = start + p1 - p0
-        fx[start:end], fy[start:end] = two[p0:p1, x0:x1], two[p0:p1, y0:y1]
-        gram[0, start:end] = one[p0:p1]
-        gram[start:end, 0] = one[p0:p1]
-        inner = 1
-        for j in range(k):
-            t = given[j]
-            q0, q1 = offsets[t], offsets[t + 1]
-            gram[start:end, inner : inner + q1 - q0] = two[p0:p1, q0:q1]
-            inner += q1 - q0
-            if i != j:
-                cross[i + 1, j + 1] = noise_two[s, t]
-        noise_x[i + 1], noise_y[i + 1] = noise_two[x, s], noise_two[y, s]
-        cross[0, i + 1] = cross[i + 1, 0] = noise_one[s]
-        typical += (noise_two[x, s] + noise_two[y, s]) / (2 * k)
-        ends[i + 1] = start = end
-    noise = (noise_two[x, y], noise_x, noise_y, cross, typical)
-    mxy = np.ascontiguousarray(two[x0:x1, y0:y1])
-    vx, vy = np.ascontiguousarray(two[x0:x1, x0:x1]), np.ascontiguousarray(two[y0:y1, y0:y1])
-    return _test(mxy, vx, vy, fx, fy, gram, ends, noise, scores, cells, n, leak, prior)
-
-
-@njit(cache=True, nogil=True)
-def _all_pairs(one, two, offsets, noise_one, noise_two, scores, rows, contrasts, n, prior, some):  # type: ignore[no-untyped-def]
-    """(3, some, d): statistic, dof and log Bayes factor of every pair i < j without a set.
-
-    ``some`` (first, last) says which i.
-
-    ``scores`` (d, r, r) and ``contrasts`` (d, r + 1, r) are padded to the most levels; variable i
-    has ``rows[i]`` scores.
-    """
-    d = len(rows)
-    first, last = some
-    out = np.zeros((3, last - first, d))
-    none, phi, p = np.empty(0, np.int64), np.ones((1, 1)), np.ones(1)
-    for i, x in enumerate(range(first, last)):
-        a = offsets[x + 1] - offsets[x]
-        sx = np.ascontiguousarray(scores[x, : rows[x], :a])
-        hx = np.ascontiguousarray(contrasts[x, : a + 1, :a])
-        for y in range(x + 1, d):
-            b = offsets[y + 1] - offsets[y]
-            if a == 0 or b == 0:  # a constant depends on nothing
-                out[2, i, y] = -np.inf
-                continue
-            both = (sx, np.ascontiguousarray(scores[y, : rows[y], :b]))
-            cells = (phi, p, hx, np.ascontiguousarray(contrasts[y, : b + 1, :b]))
-            plain, _ = _additive(
-                one, two, offsets, noise_one, noise_two, both, cells, x, y, none, n, 0.0, prior
-            )
-            out[0, i, y], out[1, i, y], out[2, i, y] = plain
-    return out
+_TOO_MANY: Design = (np.empty((0, 1)), np.empty(0))
+_ALONE: Design = (np.ones((1, 1)), np.ones(1))  # the one cell of the empty set
+_NONE = np.empty((0, 0))
+_THE_SET: Features = (  # no features beyond the contrasts of S: the kernel puts those together
+    _NONE, _NONE, _NONE, np.empty(0, np.int64), np.empty(0), np.empty(0), _NONE, 0.0
+)  # fmt: skip
 
 
 class NoisyTests:
@@ -325,10 +75,11 @@ class NoisyTests:
     ):
         self.d, self.moments, self._check = moments.d, moments, check
         self._prior, self._leaks = (np.array(EFFECTS), RIDGE), leaks
-        scores = _midranks if ordinal else _identity
-        self._scores = [scores(moments, i) for i in range(moments.d)]
+        scores = [(_midranks if ordinal else _identity)(moments, i) for i in range(moments.d)]
+        used = np.array([len(s) for s in scores])
+        contrasts = [helmert(r) for r in moments.cardinalities]
         self._offsets = np.concatenate([[0], np.cumsum([r - 1 for r in moments.cardinalities])])
-        self._contrasts = [np.ascontiguousarray(helmert(r)) for r in moments.cardinalities]
+        self._variables = _padded(scores), used, _padded(contrasts)
         self._designs: dict[Block, Design] = {}
         self._known: dict[tuple[int, int, Block], Verdict] = {}
         self._carried: dict[tuple[int, Block], bool] = {}  # whether a product matters to x
@@ -336,15 +87,13 @@ class NoisyTests:
     @cached_property
     def _marginal(self) -> Array:
         """(4, d, d): p-value, statistic, dof and log Bayes factor of all pairs i < j, at once."""
-        m, parts = self.moments, []
-        asked = (
-            m.one, m.two, self._offsets, m.noise_one, m.noise_two, _padded(self._scores),
-            np.array([len(s) for s in self._scores]), _padded(self._contrasts), m.n, self._prior,
-        )  # fmt: skip
+        found = np.zeros((3, self.d, self.d))
         for first in range(0, self.d, AT_ONCE):
             self._check()
-            parts.append(_all_pairs(*asked, (first, min(first + AT_ONCE, self.d))))
-        found = np.concatenate(parts, axis=1)
+            last = min(first + AT_ONCE, self.d)
+            pairs = np.array([(x, y) for x in range(first, last) for y in range(x + 1, self.d)])
+            asked = pairs.reshape(-1, 2).astype(np.int64)
+            found[:, asked[:, 0], asked[:, 1]] = self._tested(asked, (), _ALONE)[:, :3].T
         statistic, dof = found[0], found[1]
         p = np.where(dof > 0, gammaincc(np.maximum(dof, 1e-300) / 2, statistic / 2), 1.0)
         return np.concatenate([p[None], found])
@@ -375,7 +124,7 @@ class NoisyTests:
     def with_triples(self) -> NoisyTests:
         """These tests after triples were added to the moments: what none of them enters is kept."""
         new = NoisyTests(self.moments, leaks=False, check=self._check)
-        new._scores, new._marginal = self._scores, self._marginal
+        new._variables, new._marginal = self._variables, self._marginal
         new._known = {k: v for k, v in self._known.items() if not self._entered(*k)}
         return new
 
@@ -384,8 +133,21 @@ class NoisyTests:
         m = self.moments
         return any(m.has(*t) for v in (x, y) for t in combinations((*given, v), 3))
 
-    def _scores_of(self, x: int, y: int) -> tuple[Array, Array]:
-        return self._scores[x], self._scores[y]
+    def _tested(
+        self,
+        pairs: NDArray[np.int64],
+        given: Block,
+        design: Design,
+        leak: float = 0.0,
+        features: Features = _THE_SET,
+    ) -> Array:
+        """(pairs, 4): :func:`engine.marginals.kernels.tests`."""
+        m, (effects, ridge) = self.moments, self._prior
+        released = m.one, m.two, self._offsets, m.noise_one, m.noise_two
+        numbers, of = (float(m.n), float(leak), ridge), np.array(given, np.int64)
+        return np.asarray(
+            tests(released, self._variables, pairs, of, *design, features, numbers, effects)
+        )
 
     def _compute(self, x: int, y: int, given: Block) -> Verdict:
         m = self.moments
@@ -396,16 +158,13 @@ class NoisyTests:
         leak = 1 - len(known) / len(wanted) if wanted and self._leaks else 0.0
         products = [b for b in known if self._carries(x, b) and self._carries(y, b)]
         if products:
-            plain, allowed = self._with_products(x, y, given, products, leak)
+            design, features = self._with_products(x, y, given, products)
         else:
-            cells = self._cells(x, y, self._additive_design(given))
-            plain, allowed = _additive(
-                m.one, m.two, self._offsets, m.noise_one, m.noise_two, self._scores_of(x, y),
-                cells, x, y, np.array(given, dtype=np.int64), m.n, leak, self._prior,
-            )  # fmt: skip
-        statistic, dof, bayes = plain
+            design, features = self._additive_design(given), _THE_SET
+        found = self._tested(np.array([[x, y]]), given, design, leak, features)
+        statistic, dof, bayes, leak_bayes = found[0].tolist()
         p = float(gammaincc(dof / 2, statistic / 2)) if dof > 0 else 1.0
-        return Verdict(p, statistic, dof, bayes, allowed[2])
+        return Verdict(p, statistic, dof, bayes, leak_bayes)
 
     def _carries(self, x: int, pair: tuple[int, int]) -> bool:
         """Whether a product of two variables is seen to explain something of x beyond themselves.
@@ -427,8 +186,10 @@ class NoisyTests:
             self._carried[x, pair] = bool(np.sum(left**2) > CLEAR**2 * chance)
         return self._carried[x, pair]
 
-    def _with_products(self, x, y, given, products, leak):  # type: ignore[no-untyped-def]
-        """The test with the contrasts of S and the named products as features."""
+    def _with_products(
+        self, x: int, y: int, given: Block, products: list[tuple[int, int]]
+    ) -> tuple[Design, Features]:
+        """The cells of S, with the contrasts of S and the named products as features."""
         m, solid = self.moments, np.ascontiguousarray
         blocks: list[Block] = [(), *((s,) for s in given), *products]
         fx, fy = self._cross(x, blocks), self._cross(y, blocks)
@@ -436,17 +197,13 @@ class NoisyTests:
         noise_y = np.array([m.variance(y, *b) for b in blocks])
         cross = np.array([[self._product_noise(b, c) for c in blocks] for b in blocks])
         singles = slice(1, 1 + len(given))
-        typical = np.mean(noise_x[singles] + noise_y[singles]) / 2
-        noise = (m.variance(x, y), noise_x, noise_y, cross, typical)
-        ends = np.cumsum([len(f) for f in fx])
+        typical = float(np.mean(noise_x[singles] + noise_y[singles]) / 2)
         phi, p = design = self._design(given, blocks)
-        gram = phi.T @ (p[:, None] * phi)
-        return _test(
-            solid(m.block(x, y)), solid(m.block(x, x)), solid(m.block(y, y)),
-            solid(np.concatenate(fx)), solid(np.concatenate(fy)), solid(gram),
-            ends, noise, self._scores_of(x, y), self._cells(x, y, design), m.n, leak,
-            self._prior,
-        )  # fmt: skip
+        moments = [solid(np.concatenate(fx)), solid(np.concatenate(fy))]
+        moments.append(solid(phi.T @ (p[:, None] * phi)))
+        ends = np.cumsum([len(f) for f in fx])
+        features = (*moments, ends, noise_x, noise_y, cross, typical)
+        return (design if len(p) <= MOST_CELLS else _TOO_MANY), features
 
     def _cross(self, x: int, blocks: list[Block]) -> list[Array]:
         """E[phi u_x^T] of each block of features."""
@@ -464,11 +221,6 @@ class NoisyTests:
         if len(both) == 3 and m.has(*both):
             return m.variance(*both)
         return float(np.mean([m.variance(*pair) for pair in combinations(both, 2)]))
-
-    def _cells(self, x: int, y: int, design: Design) -> tuple[Array, Array, Array, Array]:
-        """Features and probability of every cell of S, and both variables' contrasts."""
-        phi, p = design if len(design[1]) <= MOST_CELLS else _TOO_MANY
-        return phi, p, self._contrasts[x], self._contrasts[y]
 
     def _additive_design(self, given: Block) -> Design:
         """The design with the contrasts of each s alone, kept: many pairs share a set."""
@@ -493,9 +245,6 @@ class NoisyTests:
         p = np.maximum(p, 0)
         parts = [_products(h, b) if b else np.ones((len(p), 1)) for b in blocks]
         return np.concatenate(parts, axis=1), p / max(p.sum(), 1e-12)
-
-
-_TOO_MANY: Design = (np.empty((0, 1)), np.empty(0))
 
 
 def _products(h: dict[int, Array], block: Block) -> NDArray[np.float64]:

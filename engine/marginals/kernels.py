@@ -1,0 +1,463 @@
+"""The compiled part of the test on noisy contrasts: from released tensors to a statistic.
+
+Matrices are (rows, columns) float64 in C order, and so are the pieces cut out of them: every loop
+is compiled for one set of types alone.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from engine.compiled import kernel
+from engine.marginals.linear import (
+    apply,
+    blank,
+    cholesky,
+    eigen,
+    product,
+    rebuilt,
+    solve,
+)
+
+FLOOR = 1e-5  # a variance below it is none
+POSITIVE = 1e-6  # share of the homoscedastic covariance that keeps the null's invertible
+CLEAR = 3.0  # nor is one within this many deviations of its own noise, nor a product's effect
+
+# Types of what goes together: see :func:`tests` and :func:`_gathered`.
+_M, _V = "f8[:,::1]", "f8[::1]"
+_MOMENTS, _CELLS = f"{_M}, {_M}, {_M}", f"{_M}, {_V}, {_M}, {_M}"
+_RELEASED = f"{_V}, {_M}, i8[::1], {_V}, {_M}"
+_FEATURES = f"Tuple(({_M}, {_M}, {_M}, i8[::1], {_V}, {_V}, {_M}, f8))"
+
+
+@kernel("f8[:,::1](f8[:,::1], i8, i8, i8, i8)")
+def _piece(matrix, top, bottom, left, right):  # type: ignore[no-untyped-def]
+    """A copy of some rows and columns."""
+    out = blank(bottom - top, right - left)
+    for i in range(bottom - top):
+        for j in range(right - left):
+            out[i, j] = matrix[top + i, left + j]
+    return out
+
+
+@kernel("void(f8[:,::1], f8[::1], f8[::1])")
+def _less_outer(matrix, u, v):  # type: ignore[no-untyped-def]
+    """matrix -= u v'."""
+    for i in range(u.size):
+        for j in range(v.size):
+            matrix[i, j] -= u[i] * v[j]
+
+
+@kernel("void(f8[:,::1], f8[:,::1])")
+def _copy(into, matrix):  # type: ignore[no-untyped-def]
+    """Entry by entry: numba's own assignment brings the making of its error messages with it."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            into[i, j] = matrix[i, j]
+
+
+@kernel("void(f8[:,::1], f8[:,::1])")
+def _less(matrix, other):  # type: ignore[no-untyped-def]
+    """matrix -= other."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            matrix[i, j] -= other[i, j]
+
+
+@kernel("void(f8[:,::1], f8, f8[:,::1])")
+def _add(matrix, scale, other):  # type: ignore[no-untyped-def]
+    """matrix += scale * other."""
+    for i in range(matrix.shape[0]):
+        for j in range(matrix.shape[1]):
+            matrix[i, j] += scale * other[i, j]
+
+
+@kernel("void(f8[:,::1], f8, f8[:,::1], f8[:,::1])")
+def _add_kron(out, scale, p, q):  # type: ignore[no-untyped-def]
+    """out += scale * kron(p, q)."""
+    b, d = q.shape
+    for i in range(p.shape[0]):
+        for k in range(p.shape[1]):
+            for j in range(b):
+                for m in range(d):
+                    out[i * b + j, k * d + m] += scale * p[i, k] * q[j, m]
+
+
+@kernel("f8(f8[:,::1], f8)")
+def _inverted(covariance, ridge):  # type: ignore[no-untyped-def]
+    """A covariance becomes its inverse, eigenvalues w inverted as w / (w^2 + ridge); tr(C^-2)."""
+    w, second = eigen(covariance), 0.0
+    for i in range(w.size):
+        positive = max(w[i], 0.0)
+        w[i] = positive / (positive * positive + ridge + 1e-12)
+        second += w[i] * w[i]
+    _copy(covariance, rebuilt(covariance, w))
+    return second
+
+
+@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1])")
+def _regressed(f, g, inverse, b, v):  # type: ignore[no-untyped-def]
+    """Centred cross moments of a variable; fills coefficients b, takes their share off v's mean.
+
+    ``f`` (features, contrasts) its cross moments, the first feature the constant.
+    """
+    mean, rest = f[0], f[1:].copy()
+    _less_outer(rest, g, mean)
+    _less_outer(v, mean, mean)
+    _copy(b[1:], product(inverse, rest, False, False))
+    apply(b[1:], g, b[0], True)
+    for i in range(mean.size):
+        b[0, i] = mean[i] - b[0, i]
+    return rest
+
+
+@kernel(
+    "f8(f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8, f8[:,::1],"
+    " f8[:,::1], f8[:,::1], f8[:,::1])"
+)
+def _residual(r, vx, vy, fx, fy, gram, ridge, bx, by, ex, ey):  # type: ignore[no-untyped-def]
+    """Second moments r, vx, vy become R and both residual covariances; returns tr(C^-2).
+
+    Fills both coefficients bx, by and explained covariances ex, ey. The first feature is the
+    constant; the others are centred. Directions of their covariance that are mostly noise predict
+    nothing (:func:`_inverted`).
+    """
+    _less_outer(r, fx[0], fy[0])
+    if len(fx) == 1:
+        _less_outer(vx, fx[0], fx[0])
+        _less_outer(vy, fy[0], fy[0])
+        _copy(bx, fx)
+        _copy(by, fy)
+        return 0.0
+    g = gram[0, 1:].copy()
+    inverse = _piece(gram, 1, len(fx), 1, len(fx))
+    _less_outer(inverse, g, g)
+    second = _inverted(inverse, ridge)
+    cx, cy = _regressed(fx, g, inverse, bx, vx), _regressed(fy, g, inverse, by, vy)
+    _copy(ex, product(cx, bx[1:], True, False))
+    _copy(ey, product(cy, by[1:], True, False))
+    _less(r, product(cx, by[1:], True, False))
+    _less(vx, ex)
+    _less(vy, ey)
+    return second
+
+
+@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1])")
+def _conditional_variance(h, feature, b):  # type: ignore[no-untyped-def]
+    """Covariance of a variable's contrasts h whose mean is m: its levels have p = 1/r + h m.
+
+    The mean is what the features of a cell predict: ``feature`` (features,) times b.
+    """
+    levels, size = h.shape
+    mean, p = np.empty(size), np.empty(levels)
+    apply(b, feature, mean, True)
+    apply(h, mean, p, False)
+    total = 0.0
+    for i in range(levels):
+        p[i] = max(1.0 / levels + p[i], 0.0)
+        total += p[i]
+    weighted = h.copy()
+    for i in range(levels):
+        p[i] /= total
+        for j in range(size):
+            weighted[i, j] *= p[i]
+    apply(h, p, mean, True)
+    out = product(weighted, h, True, False)
+    _less_outer(out, mean, mean)
+    return out
+
+
+@kernel("f8[:,::1](f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1])")
+def _sampling(phi, p, bx, by, hx, hy):  # type: ignore[no-untyped-def]
+    """n times R's sampling covariance under independence: E[Var(u_x | S) kron Var(u_y | S)].
+
+    Both variances are large in the same rare strata where x and y are rare, so the product of their
+    means would be far too small.
+    """
+    size = bx.shape[1] * by.shape[1]
+    out = blank(size, size)
+    for c in range(len(p)):
+        vx = _conditional_variance(hx, phi[c], bx)
+        _add_kron(out, p[c], vx, _conditional_variance(hy, phi[c], by))
+    return out
+
+
+@kernel("f8[:,:,::1](f8[:,::1], i8[::1])")
+def _block_grams(b, ends):  # type: ignore[no-untyped-def]
+    """b_A' b_A of every block A of features."""
+    out = np.empty((len(ends), b.shape[1], b.shape[1]))
+    start = 0
+    for k in range(len(ends)):
+        part = b[start : ends[k]]
+        _copy(out[k], product(part, part, True, False))
+        start = ends[k]
+    return out
+
+
+@kernel("f8[:,::1](f8[:,::1], f8[:,::1], i8[::1], f8, f8[::1], f8[::1], f8[:,::1])")
+def _noise(bx, by, ends, direct, noise_x, noise_y, cross):  # type: ignore[no-untyped-def]
+    """Covariance of R from the noise of every released tensor that enters it, to first order.
+
+    R's noise is sum over features A, B of b_xA' N_AB b_yB with x's and y's own contrasts as
+    features of coefficient -1; the N are independent, of variance ``noise_x[A]`` for the tensor of
+    A and x, ``cross[A, B]`` for that of A and B.
+    """
+    a, b = bx.shape[1], by.shape[1]
+    gx, gy = _block_grams(bx, ends), _block_grams(by, ends)
+    ix, iy, sx, sy = blank(a, a), blank(b, b), blank(a, a), blank(b, b)
+    for i in range(a):
+        ix[i, i], sx[i, i] = 1.0, direct
+    for j in range(b):
+        iy[j, j] = 1.0
+    out = blank(a * b, a * b)
+    for k in range(len(ends)):
+        _add(sx, noise_y[k], gx[k])
+        _add(sy, noise_x[k], gy[k])
+        row = blank(b, b)
+        for m in range(len(ends)):
+            _add(row, cross[k, m], gy[m])
+        _add_kron(out, 1.0, gx[k], row)
+    _add_kron(out, 1.0, sx, iy)
+    _add_kron(out, 1.0, ix, sy)
+    return out
+
+
+@kernel("f8(f8[:,::1], i8[::1], f8[::1], f8[:,::1])")
+def _variance_noise(b, ends, noise, cross):  # type: ignore[no-untyped-def]
+    """Standard deviation of the noise in a residual variance, of its worst contrast.
+
+    V = E[u u^T] - b^T E[phi phi^T] b moves by 2 b_A N_A for the tensor of A with u, and by
+    b_A N_AB b_B for that of A and B.
+    """
+    squares, worst = np.zeros(len(ends)), -np.inf
+    for c in range(b.shape[1]):
+        start = 0
+        for k in range(len(ends)):
+            squares[k] = 0.0
+            for i in range(start, ends[k]):
+                squares[k] += b[i, c] * b[i, c]
+            start = ends[k]
+        total = 0.0
+        for k in range(len(ends)):
+            total += 4 * noise[k] * squares[k]
+            for m in range(len(ends)):
+                total += cross[k, m] * squares[k] * squares[m]
+        worst = max(worst, total)
+    return math.sqrt(worst)
+
+
+@kernel("f8[:,::1](f8[:,::1], f8)")
+def _positive(v, floor):  # type: ignore[no-untyped-def]
+    """v's eigenvalues are held above the floor; returns v with those below it set to zero.
+
+    A residual variance of nothing leaves nothing to test: it must not look like evidence.
+    """
+    vectors = v.copy()
+    for i in range(len(v)):
+        for j in range(len(v)):
+            vectors[i, j] = (v[i, j] + v[j, i]) / 2
+    w = eigen(vectors)
+    held, left = w.copy(), w.copy()
+    for i in range(w.size):
+        held[i] = max(w[i], floor)
+        left[i] = w[i] if w[i] > floor else 0.0
+    _copy(v, rebuilt(vectors, held))
+    return rebuilt(vectors, left)
+
+
+@kernel("f8(f8[::1], f8[::1], f8)")
+def _log_ratio(w, z2, effect):  # type: ignore[no-untyped-def]
+    """Log of how much likelier N(0, C + effect K) is than N(0, C), in its own directions."""
+    total = 0.0
+    for i in range(w.size):
+        gain = effect * w[i]
+        total += z2[i] * gain / (1 + gain) - math.log1p(gain)
+    return 0.5 * total
+
+
+@kernel("f8(f8[::1], f8[::1], f8[::1])")
+def _log_bayes(w, z2, effects):  # type: ignore[no-untyped-def]
+    """Log of the mean likelihood ratio of the effects."""
+    logs, top, total = np.empty(effects.size), -np.inf, 0.0
+    for i in range(effects.size):
+        logs[i] = _log_ratio(w, z2, effects[i])
+        top = max(top, logs[i])
+    for i in range(effects.size):
+        total += math.exp(logs[i] - top)
+    return top + math.log(total / effects.size)
+
+
+@kernel("UniTuple(f8, 3)(f8[::1], f8[:,::1], f8[:,::1], f8[::1])")
+def _score(r, covariance, spread, effects):  # type: ignore[no-untyped-def]
+    """Score statistic of mean 0 against random effects of covariance ``effect * spread``.
+
+    With C the null covariance, K the spread and t_k the trace of (C^-1 K)^k, the statistic
+    Q = r' C^-1 K C^-1 r is compared by Satterthwaite's rule: Q t1/t2 with chi-square of t1^2/t2
+    degrees of freedom. The third value is the log Bayes factor of N(0, C + effect K), its
+    effects equally likely, against N(0, C). The covariance is overwritten.
+    """
+    cholesky(covariance)
+    half, n = spread.T.copy(), len(r)
+    solve(covariance, half)
+    half = half.T.copy()
+    solve(covariance, half)
+    vectors = blank(n, n)
+    for i in range(n):
+        for j in range(n):
+            vectors[i, j] = (half[i, j] + half[j, i]) / 2
+    w = eigen(vectors)
+    solved, z2 = r.copy(), np.empty(n)
+    solve(covariance, solved.reshape((1, n)))
+    apply(vectors, solved, z2, False)
+    t1, t2, q = 0.0, 0.0, 0.0
+    for i in range(n):
+        w[i], z2[i] = max(w[i], 0.0), z2[i] * z2[i]
+        t1 += w[i]
+        t2 += w[i] * w[i]
+        q += w[i] * z2[i]
+    if t1 <= 0.0:
+        return 0.0, 0.0, 0.0
+    return q * t1 / t2, t1 * t1 / t2, _log_bayes(w, z2, effects)
+
+
+@kernel("f8[:,::1](f8[:,::1], f8[:,::1])")
+def _projected(project, matrix):  # type: ignore[no-untyped-def]
+    """P M P'."""
+    return product(product(project, matrix, False, False), project, False, True)
+
+
+@kernel("f8[:,::1](f8[:,::1], f8[:,::1])")
+def _kron(p, q):  # type: ignore[no-untyped-def]
+    out = blank(p.shape[0] * q.shape[0], p.shape[1] * q.shape[1])
+    _add_kron(out, 1.0, p, q)
+    return out
+
+
+@kernel(
+    f"void(Tuple(({_MOMENTS})), {_FEATURES}, f8, Tuple(({_CELLS})), f8[:,::1], Tuple((f8, f8, f8)),"
+    " f8[::1], f8[::1])"
+)
+def _test(moments, features, direct, cells, project, numbers, effects, out):  # type: ignore[no-untyped-def]
+    """Fill (statistic, dof, log Bayes factor, that with the allowance for a leak).
+
+    ``moments`` E[u_x u_y^T], E[u_x u_x^T], E[u_y u_y^T]; ``features`` as :func:`_gathered` gives
+    them; ``direct`` the noise variance of the pair's own tensor; ``cells`` features and probability
+    of the cells of S, and both variables' contrasts; ``numbers`` rows, leak and ridge. What
+    products of S might carry from x to y is taken to be as much as S carries additively; ``leak``
+    is the share of the products whose triples have not been released.
+    """
+    r, vx, vy = moments
+    fx, fy, gram, ends, noise_x, noise_y, cross, typical = features
+    phi, p, hx, hy = cells
+    n, leak, ridge = numbers
+    bx, by = blank(len(fx), len(vx)), blank(len(fx), len(vy))
+    ex, ey = blank(len(vx), len(vx)), blank(len(vy), len(vy))
+    second = _residual(r, vx, vy, fx, fy, gram, ridge * typical, bx, by, ex, ey)
+    covariance = _noise(bx, by, ends, direct + typical**2 * second, noise_x, noise_y, cross)
+    kx = _positive(vx, FLOOR + CLEAR * _variance_noise(bx, ends, noise_x, cross))
+    ky = _positive(vy, FLOOR + CLEAR * _variance_noise(by, ends, noise_y, cross))
+    share = 1.0 / n
+    if len(p) > 0:
+        sampled = _sampling(phi, p, bx, by, hx, hy)
+        for i in range(len(sampled)):
+            for j in range(len(sampled)):
+                covariance[i, j] += sampled[i, j] / n
+        share = POSITIVE / n
+    _add_kron(covariance, share, vx, vy)
+    flat = np.empty(len(project))
+    apply(project, r.reshape(r.size), flat, False)
+    spread = _projected(project, _kron(kx, ky))
+    found = _score(flat, _projected(project, covariance), spread, effects)
+    out[0], out[1], out[2], out[3] = found[0], found[1], found[2], found[2]
+    if leak != 0:
+        _add_kron(covariance, leak, ex, ey)
+        out[3] = _score(flat, _projected(project, covariance), spread, effects)[2]
+
+
+@kernel(f"{_FEATURES}(Tuple(({_RELEASED})), i8, i8, i8[::1])")
+def _gathered(released, x, y, given):  # type: ignore[no-untyped-def]
+    """Features of a test, with the contrasts of each s in S.
+
+    (E[phi u_x^T], E[phi u_y^T], E[phi phi^T], where each block of features ends, noise variance of
+    each block's tensors with x, with y and (blocks, blocks) among them, a typical one).
+    """
+    one, two, offsets, noise_one, noise_two = released
+    k, size = len(given), 1
+    for s in given:
+        size += offsets[s + 1] - offsets[s]
+    at, ends = np.empty(size, np.int64), np.ones(k + 1, np.int64)  # at: each feature's contrast
+    noise_x, noise_y, cross = np.empty(k + 1), np.empty(k + 1), blank(k + 1, k + 1)
+    noise_x[0], noise_y[0], typical = noise_one[x], noise_one[y], 0.0
+    end = 1
+    for i in range(k):
+        s = given[i]
+        for column in range(offsets[s], offsets[s + 1]):
+            at[end] = column
+            end += 1
+        ends[i + 1] = end
+        noise_x[i + 1], noise_y[i + 1] = noise_two[x, s], noise_two[y, s]
+        cross[0, i + 1] = cross[i + 1, 0] = noise_one[s]
+        typical += (noise_two[x, s] + noise_two[y, s]) / (2 * k)
+        for j in range(k):
+            if i != j:
+                cross[i + 1, j + 1] = noise_two[s, given[j]]
+    fx, fy = blank(size, offsets[x + 1] - offsets[x]), blank(size, offsets[y + 1] - offsets[y])
+    _rows(one, two, at, offsets[x], fx)
+    _rows(one, two, at, offsets[y], fy)
+    return fx, fy, _gram(one, two, at), ends, noise_x, noise_y, cross, typical
+
+
+@kernel("void(f8[::1], f8[:,::1], i8[::1], i8, f8[:,::1])")
+def _rows(one, two, at, start, out):  # type: ignore[no-untyped-def]
+    """Moments of the constant and the contrasts ``at`` with those of a variable."""
+    for j in range(out.shape[1]):
+        out[0, j] = one[start + j]
+        for i in range(1, at.size):
+            out[i, j] = two[at[i], start + j]
+
+
+@kernel("f8[:,::1](f8[::1], f8[:,::1], i8[::1])")
+def _gram(one, two, at):  # type: ignore[no-untyped-def]
+    """Moments of the constant and the contrasts ``at`` among themselves."""
+    out = blank(at.size, at.size)
+    out[0, 0] = 1.0
+    for i in range(1, at.size):
+        out[0, i] = out[i, 0] = one[at[i]]
+        for j in range(1, at.size):
+            out[i, j] = two[at[i], at[j]]
+    return out
+
+
+@kernel(
+    f"f8[:,::1](Tuple(({_RELEASED})), Tuple((f8[:,:,::1], i8[::1], f8[:,:,::1])), i8[:,::1], i8[::1],"
+    f" f8[:,::1], f8[::1], {_FEATURES}, Tuple((f8, f8, f8)), f8[::1])"
+)
+def tests(released, variables, pairs, given, phi, p, features, numbers, effects):  # type: ignore[no-untyped-def]
+    """(pairs, 4): statistic, dof, log Bayes factor and that with a leak of every pair, given S.
+
+    ``released`` contrasts of one and of two variables, where each variable's start, and the noise
+    variances of both; ``variables`` their scores (d, r, r), how many of them are used, and their
+    contrasts (d, r + 1, r), padded to the most levels; ``phi``, ``p`` features and probability of
+    the cells of S; ``features`` those of all pairs, or without a row where the contrasts of S are
+    they; ``numbers`` rows, leak and ridge.
+    """
+    _, two, offsets, _, noise_two = released
+    scores, rows, contrasts = variables
+    out = blank(len(pairs), 4)
+    for i in range(len(pairs)):
+        x, y = pairs[i, 0], pairs[i, 1]
+        x0, x1, y0, y1 = offsets[x], offsets[x + 1], offsets[y], offsets[y + 1]
+        if x0 == x1 or y0 == y1:  # a constant depends on nothing
+            out[i, 2] = out[i, 3] = -np.inf
+            continue
+        r, vx = _piece(two, x0, x1, y0, y1), _piece(two, x0, x1, x0, x1)
+        moments = r, vx, _piece(two, y0, y1, y0, y1)
+        a, b = x1 - x0, y1 - y0
+        hx, hy = _piece(contrasts[x], 0, a + 1, 0, a), _piece(contrasts[y], 0, b + 1, 0, b)
+        sx, sy = _piece(scores[x], 0, rows[x], 0, a), _piece(scores[y], 0, rows[y], 0, b)
+        chosen = features if len(features[3]) else _gathered(released, x, y, given)
+        cells = (phi, p, hx, hy)
+        _test(moments, chosen, noise_two[x, y], cells, _kron(sx, sy), numbers, effects, out[i])
+    return out
