@@ -214,6 +214,9 @@ class Purse:
         """One more charge."""
         self.charged.append(what)
 
+    def show(self, name: str) -> None:
+        """There is such a budget."""
+
 
 def same_releases(one: Dataset, other: Dataset, stated: Any, found: Found) -> list[str]:
     """The file of a release whose noise is forced is the same to the byte, and so is the charge."""
