@@ -46,6 +46,24 @@ def kernel(*signatures: str, **options: Any) -> Callable[[Any], Any]:
     return declared
 
 
+def kept(made: Any) -> bool:
+    """Whether a kernel is compiled, here or in numba's folder; one older than its source is not."""
+    if made.signatures:
+        return True
+    source = Path(made.py_func.__code__.co_filename)
+    places = Path(made.stats.cache_path).glob(f"{source.stem}.{made.py_func.__qualname__}-*.nbi")
+    return any(place.stat().st_mtime >= source.stat().st_mtime for place in places)
+
+
+def slow(algorithm: str) -> int:
+    """Seconds that the algorithm's kernels must first be compiled for, 0 where that is little."""
+    if algorithm != "marginal_pc":
+        return 0  # the others' take a few seconds
+    from engine.marginals.kernels import tests
+
+    return 0 if kept(tests) else 20
+
+
 def settle() -> bool:
     """Give numba a place before it looks for one; whether that had to be a passing one."""
     if os.environ.get(PLACE) or _takes_files(_ENGINE / "__pycache__"):

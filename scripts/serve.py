@@ -6,6 +6,9 @@ drawn. Saying beforehand that this is no such app avoids that. And its first doc
 one for the second or two in which the browser reads its scripts: ours has the app's name in it.
 """
 
+import atexit
+import os
+import subprocess
 import sys
 import tempfile
 from importlib import import_module
@@ -21,6 +24,14 @@ ROOT = Path(__file__).resolve().parent.parent
 # their caches belong to Streamlit's runtime, which is not there yet.
 LIBRARIES = ("engine", "pandas", "pyarrow", "plotly.graph_objs._bar", "pyvis.network")
 
+# Ends with the server, however that ends: its end of the pipe closes.
+BESIDE = """
+import os, sys, threading
+os.nice(19)
+threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
+from engine.__main__ import main
+main(["warm"])
+"""
 
 ROOT_OF_PAGE = '<div id="root"></div>'
 # React takes the place of what is in its root with its first drawing.
@@ -60,11 +71,25 @@ def prepare() -> None:
     run("priv_pc", load_dataset("asia", n=2_000), trace=False)
 
 
+def compile_beside() -> None:
+    """Compile what no page waits for in a process that only takes what others leave of one core."""
+    from engine.compiled import slow
+
+    if slow("marginal_pc"):
+        beside = subprocess.Popen(
+            [sys.executable, "-c", BESIDE],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        )
+        atexit.register(beside.kill)
+
+
 if __name__ == "__main__":
     PagesManager.uses_pages_directory = False
     sys.path.insert(0, str(ROOT))
     # While the server starts and the browser fetches its scripts, this core would idle.
-    Thread(target=prepare, daemon=True, name="prepare").start()
+    Thread(target=lambda: (prepare(), compile_beside()), daemon=True, name="prepare").start()
     sys.argv = ["streamlit", "run", str(ROOT / "app.py"), *sys.argv[1:]]
     with tempfile.TemporaryDirectory(prefix="dp-causal-explorer-") as static:
         link_static(Path(static))

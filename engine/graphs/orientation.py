@@ -279,13 +279,23 @@ def _temper(graph, temperatures, sweeps, burn, numbers):  # type: ignore[no-unty
         for t in range(count - 1):
             cooler = 1 / temperatures[t] - 1 / temperatures[t + 1]
             if _next(numbers) < math.exp(min((logs[t + 1] - logs[t]) * cooler, 0.0)):
-                swapped = into[t].copy()
-                into[t], into[t + 1] = into[t + 1], swapped
+                _swap(into[t], into[t + 1])
                 logs[t], logs[t + 1] = logs[t + 1], logs[t]
         if s >= burn and (s - burn) % THIN == 0:
-            shares += compelled(into[0], degree, near) == COMPELLED
+            label = compelled(into[0], degree, near)
+            for u in range(d):
+                for k in range(degree[u]):
+                    shares[u, k] += label[u, k] == COMPELLED
             kept += 1
     return shares / kept
+
+
+@njit(cache=True, nogil=True)
+def _swap(one, two):  # type: ignore[no-untyped-def]
+    """Entry by entry: an assignment of slices takes seconds to compile."""
+    for u in range(one.shape[0]):
+        for k in range(one.shape[1]):
+            one[u, k], two[u, k] = two[u, k], one[u, k]
 
 
 @njit(cache=True, nogil=True)
@@ -294,7 +304,8 @@ def _topological(into, degree, near):  # type: ignore[no-untyped-def]
     d = len(degree)
     waits = np.zeros(d, np.int64)
     for u in range(d):
-        waits[u] = np.sum(into[u])
+        for k in range(degree[u]):
+            waits[u] += into[u, k]
     order, end = np.empty(d, np.int64), 0
     for u in range(d):
         if waits[u] == 0:
@@ -331,7 +342,8 @@ def compelled(into, degree, near):  # type: ignore[no-untyped-def]
     """
     label, order = np.zeros(near.shape, np.int64), _topological(into, degree, near)
     rank = np.empty(len(degree), np.int64)
-    rank[order] = np.arange(len(degree))
+    for place in range(len(degree)):
+        rank[order[place]] = place
     for y in order:
         while True:
             last = -1

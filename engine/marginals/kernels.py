@@ -431,8 +431,8 @@ def _gram(one, two, at):  # type: ignore[no-untyped-def]
 
 
 @kernel(
-    f"f8[:,::1](Tuple(({_RELEASED})), Tuple((f8[:,:,::1], i8[::1], f8[:,:,::1])), i8[:,::1], i8[::1],"
-    f" f8[:,::1], f8[::1], {_FEATURES}, Tuple((f8, f8, f8)), f8[::1])"
+    f"f8[:,::1](Tuple(({_RELEASED})), Tuple((f8[:,:,::1], i8[::1], f8[:,:,::1])), i8[:,::1],"
+    f" i8[::1], f8[:,::1], f8[::1], {_FEATURES}, Tuple((f8, f8, f8)), f8[::1])"
 )
 def tests(released, variables, pairs, given, phi, p, features, numbers, effects):  # type: ignore[no-untyped-def]
     """(pairs, 4): statistic, dof, log Bayes factor and that with a leak of every pair, given S.

@@ -1,14 +1,15 @@
 """Products, eigenvectors and solutions of small matrices for compiled code.
 
 They call the routines of BLAS and LAPACK that numba's own `@` and `np.linalg` call, with the same
-arguments, so the numbers are the same to the last bit. What numba writes around each call (checks of
-shapes and layouts with their messages, once a kind of array) takes most of its compiling time, and
-is left out: every matrix here is (rows, columns) float64 in C order, and fits.
+arguments, so the numbers are the same to the last bit. What numba writes around each call (checks
+of shapes and layouts with their messages, once a kind of array) takes most of its compiling time,
+and is left out: every matrix here is (rows, columns) float64 in C order, and fits.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import types
@@ -17,23 +18,25 @@ from engine.compiled import kernel
 
 _CHAR, _SIZE, _AT = types.char, types.intp, types.CPointer(types.float64)
 _INTEGER = types.CPointer(types.int32)  # LAPACK's own, which numba has checked to be 32 bits wide
-_dot = types.ExternalFunction("numba_xxdot", types.intc(_CHAR, _CHAR, _SIZE, _AT, _AT, _AT))
-_gemv = types.ExternalFunction(
-    "numba_xxgemv", types.intc(_CHAR, _CHAR, _SIZE, _SIZE, _AT, _AT, _SIZE, _AT, _AT, _AT)
-)
-_gemm = types.ExternalFunction(
-    "numba_xxgemm",
-    types.intc(
-        _CHAR, _CHAR, _CHAR, _SIZE, _SIZE, _SIZE, _AT, _AT, _SIZE, _AT, _SIZE, _AT, _AT, _SIZE
-    ),
-)
-_syevd = types.ExternalFunction(
-    "numba_ez_xxxevd", types.intc(_CHAR, _CHAR, _CHAR, _SIZE, _AT, _SIZE, _AT)
-)
-_potrf = types.ExternalFunction("numba_xxpotrf", types.intc(_CHAR, _CHAR, _SIZE, _AT, _SIZE))
-_gesv = types.ExternalFunction(
-    "numba_xgesv", types.intc(_CHAR, _SIZE, _SIZE, _AT, _SIZE, _INTEGER, _AT, _SIZE)
-)
+
+
+def _routine(name: str, *arguments: Any) -> Any:
+    """One of numba's routines around BLAS and LAPACK; each returns 0 where all went well."""
+    signature: Any = types.intc
+    return types.ExternalFunction(name, signature(*arguments))
+
+
+_dot = _routine("numba_xxdot", _CHAR, _CHAR, _SIZE, _AT, _AT, _AT)
+_gemv = _routine(
+    "numba_xxgemv", _CHAR, _CHAR, _SIZE, _SIZE, _AT, _AT, _SIZE, _AT, _AT, _AT
+)  # fmt: skip
+_gemm = _routine(
+    "numba_xxgemm", _CHAR, _CHAR, _CHAR, _SIZE, _SIZE, _SIZE, _AT, _AT, _SIZE, _AT, _SIZE, _AT,
+    _AT, _SIZE,
+)  # fmt: skip
+_syevd = _routine("numba_ez_xxxevd", _CHAR, _CHAR, _CHAR, _SIZE, _AT, _SIZE, _AT)
+_potrf = _routine("numba_xxpotrf", _CHAR, _CHAR, _SIZE, _AT, _SIZE)
+_gesv = _routine("numba_xgesv", _CHAR, _SIZE, _SIZE, _AT, _SIZE, _INTEGER, _AT, _SIZE)
 _DOUBLE, _PLAIN, _TURNED, _UPPER, _LOWER, _VECTORS = (ord(c) for c in "dntULV")
 _ONE, _ZERO = np.array([1.0]), np.array([0.0])
 
@@ -50,8 +53,8 @@ def apply(a, x, out, turned):  # type: ignore[no-untyped-def]
     rows, columns = a.shape
     # BLAS reads columns where the matrix has rows.
     _gemv(
-        _DOUBLE, _PLAIN if turned else _TURNED, columns, rows, _ONE.ctypes, a.ctypes, columns, x.ctypes, _ZERO.ctypes,
-        out.ctypes,
+        _DOUBLE, _PLAIN if turned else _TURNED, columns, rows,
+        _ONE.ctypes, a.ctypes, columns, x.ctypes, _ZERO.ctypes, out.ctypes,
     )  # fmt: skip
 
 

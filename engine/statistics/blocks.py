@@ -66,7 +66,7 @@ class Blocks:
         codes[:, :-1] = folded.codes[distinct // count]
         codes[:, -1] = distinct % count
         cardinalities = (*folded.cardinalities, count)
-        return cls(Rows(codes, weights.astype(np.int64), cardinalities, picked.size), count)
+        return cls(Rows(codes, weights.astype(np.int32), cardinalities, picked.size), count)
 
     def p_values(
         self, x: int, y: int, given: tuple[int, ...], statistic: Statistic

@@ -24,7 +24,7 @@ def records_changed(
     Each step takes the record whose removal, and puts it into the cell where its addition, moves
     G2 most. At most ``limit``, which is also the answer where no step helps.
     """
-    return int(_greedy(np.array(table), critical, independent, limit))
+    return int(_greedy(np.array(table, order="C"), critical, independent, limit))
 
 
 @njit(cache=True, nogil=True)

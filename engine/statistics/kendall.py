@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from engine.compiled import kernel
 from engine.statistics.base import checked
 from engine.statistics.rank import RankStatistic
 
@@ -49,7 +50,7 @@ def _kendall_sums(table, strict):  # type: ignore[no-untyped-def]
     return numerator, weight
 
 
-@njit(cache=True, nogil=True)
+@kernel("f8(i8)")
 def _kendall_weight(n):  # type: ignore[no-untyped-def]
     """w(n) = 9 n (n-1) / (2 (2n+5)), the inverse variance of tau on n rows."""
     return 9.0 * n * (n - 1) / (2.0 * (2 * n + 5))

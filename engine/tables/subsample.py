@@ -111,7 +111,8 @@ class _Growth:
         parts = None
         if new:
             kinds = math.prod([levels[c] for c in new])
-            parts = store.joint(columns).reshape(-1, kinds)
+            # In C order like all others: another order would be compiled for, too.
+            parts = np.ascontiguousarray(store.joint(columns).reshape(-1, kinds))
         cells, strides = layout(tuple([levels[c] for c in wanted]))
         x, y = levels[wanted[-2]], levels[wanted[-1]]
         shape = cells // (x * y), x, y

@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, InputError, RunResult, run
+from engine.compiled import slow
 from engine.registry import algorithm
 from engine.score.learned import ScoreDiagnostics
 from engine.session import Step
@@ -59,13 +60,15 @@ class RunJob(Job):
         self._seed, self._params, self._keep, self._refused = seed, params, keep, refused
         self.result: RunResult | None = None
         self._order: int | None = None
-        self._steps = 0
+        self._steps, self._compiling = 0, slow(key)
         self._started = time.monotonic()  # or since its turn came
 
     def so_far(self) -> list[str]:
-        """Order, steps and seconds."""
+        """Order, steps and seconds; before the first step, what is made once on this machine."""
         said = [f"order {self._order}"] if self._order is not None else []
         said += [text.count(self._steps, "step")] if self._steps else []
+        if self._compiling and not self._steps:
+            said += [f"preparing it, once, about {self._compiling} s"]
         return [*said, f"{time.monotonic() - self._started:.0f} s"]
 
     def work(self) -> None:

@@ -1,0 +1,93 @@
+"""Every compiled loop is compiled once: each further set of types costs the first run seconds."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from engine import compiled, load_dataset
+from engine.compiled import KERNELS, kernel
+from engine.marginals import linear
+from pages.shell.runs import RunJob
+
+ROOT = Path(__file__).resolve().parents[2]
+# After everything that `engine warm` runs: how many sets of types each loop was compiled for.
+COUNT = """
+import gc, json
+from numba.core.registry import CPUDispatcher
+from engine.cli.run import warm_command
+from engine.compiled import KERNELS
+from numba.core.sigutils import normalize_signature
+warm_command([])
+loops = [o for o in gc.get_objects() if isinstance(o, CPUDispatcher)]
+loops = [o for o in loops if o.py_func.__module__.startswith("engine.")]
+said = {o: [normalize_signature(s) for s in texts] for o, texts in KERNELS.items()}
+print(json.dumps({
+    "counts": {f"{o.py_func.__module__}.{o.py_func.__name__}": len(o.signatures) for o in loops},
+    "others": [o.py_func.__name__ for o, s in said.items()
+               if {a for a, _ in s} != set(o.signatures)
+               or any(o.overloads[a].signature.return_type != r for a, r in s)],
+}))
+"""
+
+
+def test_a_run_of_every_algorithm_compiles_each_loop_for_one_set_of_types() -> None:
+    found = subprocess.run([sys.executable, "-c", COUNT], cwd=ROOT, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    told = json.loads(found.stdout.splitlines()[-1])
+    assert len(told["counts"]) > 60
+    assert {name: n for name, n in told["counts"].items() if n > 1} == {}
+    assert told["others"] == []  # what is declared is what was compiled
+
+
+def test_a_constant_is_no_type_of_its_own() -> None:
+    @kernel("i8(i8)")
+    def twice(x):  # type: ignore[no-untyped-def]
+        return 2 * x
+
+    @kernel("i8(i8)")
+    def both(x):  # type: ignore[no-untyped-def]
+        return twice(x) + twice(3) + twice(4)
+
+    assert both(1) == 16
+    assert len(twice.signatures) == 1
+    del KERNELS[twice], KERNELS[both]
+
+
+def test_the_first_visitor_of_marginal_pc_is_told_why_it_takes_longer(monkeypatch) -> None:
+    asia = load_dataset("asia", n=200)
+    monkeypatch.setattr(compiled, "kept", lambda _: False)
+    job = RunJob(None, "marginal_pc", asia, 0, {})
+    assert "preparing it, once, about 20 s" in job.words()
+    job._steps = 1
+    assert "preparing" not in job.words()
+    monkeypatch.setattr(compiled, "kept", lambda _: True)
+    assert "preparing" not in RunJob(None, "marginal_pc", asia, 0, {}).words()
+    monkeypatch.setattr(compiled, "kept", lambda _: False)
+    assert "preparing" not in RunJob(None, "priv_pc", asia, 0, {}).words()
+
+
+def test_a_kernel_is_kept_once_it_was_compiled_since_its_source_was_written(tmp_path) -> None:
+    class Loop:
+        signatures: tuple[object, ...] = ()
+        py_func = linear.eigen.py_func
+        stats = type("Stats", (), {"cache_path": str(tmp_path)})
+
+    assert not compiled.kept(Loop)
+    index = tmp_path / "linear.eigen-1.py311.nbi"
+    index.touch()
+    assert compiled.kept(Loop)
+    os.utime(index, (0, 0))
+    assert not compiled.kept(Loop)
+
+
+def test_compiling_beside_the_server_ends_with_it() -> None:
+    import runpy
+
+    beside = runpy.run_path(str(ROOT / "scripts" / "serve.py"))["BESIDE"]
+    held = beside.replace('main(["warm"])', "import time; time.sleep(60)")
+    child = subprocess.Popen([sys.executable, "-c", held], cwd=ROOT, stdin=subprocess.PIPE)
+    assert child.stdin is not None
+    child.stdin.close()
+    assert child.wait(20) == 0
