@@ -32,6 +32,7 @@ def to_html(release: Release) -> str:
         f"<p>{_origin(release)}</p>",
         "<h2>Edges</h2>",
         _table(("Edge", "Confidence"), [(edge, f"{c:.2f}") for edge, c in edge_words(release)]),
+        f"<p>{escape(doubt_words(release))}</p>",
         "<h2>One-way tables, with their noise</h2>",
         _table(("Column", "Level", "Share", "±"), _margins(release)),
         "<h2>What was released</h2>",
@@ -76,6 +77,20 @@ def edge_words(release: Release) -> list[tuple[str, float]]:
         mark = "—" if (a, b) in arcs and (b, a) in arcs else "→" if (a, b) in arcs else "←"
         found.append((f"{a} {mark} {b}", confidence))
     return found
+
+
+def doubt_words(release: Release) -> str:
+    """How many of the links are probably invented, by their own confidences."""
+    shown = len(release.confidence)
+    wrong = round(sum(1 - confidence for _, _, confidence in release.confidence))
+    if shown == 0:
+        return "No link is shown, so none is invented."
+    if shown == 1:
+        return f"This one link is probably {'invented' if wrong else 'real'}."
+    if wrong == 0:
+        return f"Probably none of these {shown} links is invented."
+    verb = "is" if wrong == 1 else "are"
+    return f"About {wrong} of these {shown} links {verb} probably invented."
 
 
 def _margins(release: Release) -> list[tuple[str, ...]]:

@@ -22,6 +22,7 @@ from pages.draw.links import describe, found_links, legend, links_of
 from pages.draw.strength import weighted
 from pages.shell import export
 from pages.shell import words as text
+from pages.shell.nothing import NOTHING, Counts, cell, nothing_for, watch
 from pages.shell.palette import theme
 from pages.shell.runs import Shown
 from pages.shell.verdict import price_html
@@ -94,9 +95,14 @@ def columns(pinned: Sequence[Shown]) -> list[str]:
 def scores(pinned: Sequence[Shown]) -> None:
     """Counts, scores and cost of every run."""
     st.markdown("**Scores and cost**")
+    watch(lambda: [nothing_for(run) for run in pinned], lambda found: _scores(pinned, found))
+
+
+def _scores(pinned: Sequence[Shown], nothing: Counts) -> None:
     rows: dict[str, list[str]] = {}
-    for run in pinned:
-        for name, value in (_counted(run.result) | _cost(run.result)).items():
+    for run, found in zip(pinned, nothing, strict=True):
+        beside = {NOTHING: cell(found)}
+        for name, value in (_counted(run.result) | beside | _cost(run.result)).items():
             rows.setdefault(name, []).append(value)
     table = pd.DataFrame(rows.values(), columns=columns(pinned))
     table.insert(0, "Score", list(rows))

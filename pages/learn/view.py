@@ -10,6 +10,7 @@ import streamlit as st
 from pages.learn.budget import bound_view, once_view, orders_view, sieve_view
 from pages.learn.noise import noise_view, person_view
 from pages.learn.search import draws_view, search_view, truth_view
+from pages.learn.shuffle import shuffle_view
 from pages.learn.tour import Tour
 from pages.shell.words import safe
 
@@ -110,6 +111,16 @@ STEPS = (
         "computes every later test from them: that reads no data, so it costs nothing.",
         "This project: docs/marginal_pc.md; post-processing: Priv-PC, section 2.1.",
         once_view,
+    ),
+    Step(
+        "shuffle",
+        "Shuffle",
+        "Shuffle: nothing is left. Who still sees something?",
+        "Real data come without their true graph, so nobody can count what was invented. But "
+        "anybody can take away all there is: shuffle every column by itself, and look what each "
+        "algorithm finds then. Say first what you expect.",
+        "This project: docs/marginal_pc.md; the same count stands beside every ε of this app.",
+        shuffle_view,
     ),
 )
 _STYLE = """

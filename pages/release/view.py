@@ -12,7 +12,7 @@ from engine.release.budget import Budget, Budgets
 from engine.release.checking import check
 from engine.release.file import NEIGHBOURS, Release, canonical, digest
 from engine.release.noise import ALARM
-from engine.release.page import edge_words, to_html
+from engine.release.page import doubt_words, edge_words, to_html
 from engine.release.reading import loads
 from engine.release.signature import public_key, verify, verify_page
 from engine.release.twin import LABEL, twin
@@ -145,6 +145,7 @@ def edges(release: Release) -> None:
     """The learned edges with their confidence."""
     rows = [{"Edge": words, "Confidence": f"{c:.2f}"} for words, c in edge_words(release)]
     show.table(pd.DataFrame(rows), alt="Edges of the release")
+    st.markdown(doubt_words(release))
 
 
 def checked() -> None:

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from engine.studies import CellResult, analysis
+from engine.studies.null import Shape
 from pages.shell import export
 from pages.shell import words as text
 from pages.sweep.curves import (
@@ -91,14 +92,15 @@ def results_view(job: StudyJob, results: list[CellResult]) -> None:
     chosen = chosen if chosen in names else names[0]
     here = table[table["dataset"] == chosen]
     mine = [r for r in results if r.dataset == chosen]
-    curve_view(here, x, y, references(data_of(job, mine[0].fingerprint), mine))
+    data = data_of(job, mine[0].fingerprint)
+    curve_view(here, x, y, references(data, mine))
     if job.name == EXAMPLE_NAME:
         st.caption(ceiling_note(here))
     left, right = st.columns([5, 4], gap="medium")
     with left:
         stability_view(mine, truth_of(job, mine[0].fingerprint))
     with right:
-        target_view(here, x, y)
+        target_view(here, x, y, mine, None if data is None else Shape.of(data))
     downloads(job, results, table)
 
 

@@ -1,0 +1,133 @@
+"""The tour's last question: every column is shuffled by itself; who still sees links?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine import RunResult, run
+from engine.registry import algorithm
+from engine.studies.null import rounded
+from engine.teaching.shuffled import shuffled
+from pages.draw import show
+from pages.draw.links import found_links
+from pages.draw.picture import sheet_picture
+from pages.learn.search import image, places
+from pages.learn.tour import MOST_SHUFFLES, ROWS, Tour, draft, shown_run
+from pages.shell import words as text
+from pages.shell.data import bundled
+from pages.shell.palette import theme
+
+ALGORITHMS = ("pc", "priv_pc", "curate_pc", "marginal_pc")
+NONE = "None of them"
+
+
+def shuffle_view(now: Tour) -> None:
+    """A guess, the button, and what each algorithm sees."""
+    guessed = _guess(now)
+    if not now.shuffles:
+        st.info(
+            "Each column keeps its values and is put into an order of its own, so that none has "
+            "anything to do with another: every link that is shown then is invented."
+        )
+        return
+    runs = {key: [_run(now, key, k) for k in range(now.shuffles)] for key in ALGORITHMS}
+    counts = {key: [len(links_of(r)) for r in some] for key, some in runs.items()}
+    left, right = st.columns([5, 4], gap="large")
+    with left:
+        _graphs(now, {key: some[-1] for key, some in runs.items()})
+    with right:
+        st.markdown(_answer(counts, guessed))
+        show.table(_table(now, counts), alt="Links before and after the shuffle, by algorithm")
+        st.caption(
+            f"{now.data.n:,} rows, ε = {text.number(now.total)} for each whole private run "
+            f"(strict). Shuffle {now.shuffles} is shown; the last column is the mean of all so far."
+        )
+
+
+def _guess(now: Tour) -> list[str]:
+    """Predict first: the button waits for a guess."""
+    titles = [algorithm(key).title for key in ALGORITHMS]
+    with st.container(horizontal=True, vertical_alignment="bottom", key="learn-shuffle-row"):
+        guessed = st.pills(
+            "Which of them will still see links?",
+            [*titles, NONE],
+            selection_mode="multi",
+            key="learn-shuffle-guess",
+        )
+        st.button(
+            "Shuffle" if not now.shuffles else "Shuffle again",
+            key="learn-shuffle",
+            type="primary",
+            icon=":material/shuffle:",
+            disabled=(not now.shuffles and not guessed) or now.shuffles >= MOST_SHUFFLES,
+            on_click=_shuffle,
+            help="Say first what you expect.",
+        )
+    return list(guessed)
+
+
+def _shuffle() -> None:
+    draft()["shuffles"] += 1
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def shuffled_run(
+    network: str, shuffle: int, key: str, seed: int, values: tuple[tuple[str, Any], ...]
+) -> RunResult:
+    """A run on the network's rows after a shuffle, kept for all sessions."""
+    data = shuffled(bundled(network, ROWS, 0), shuffle)
+    return run(key, data, seed=seed, trace=False, **dict(values))
+
+
+def _run(now: Tour, key: str, shuffle: int) -> RunResult:
+    # Fresh rows and fresh noise each time.
+    return shuffled_run(now.network, shuffle, key, now.draw + shuffle, tuple(_values(now, key)))
+
+
+def _values(now: Tour, key: str) -> list[tuple[str, Any]]:
+    return [("epsilon", now.total)] if algorithm(key).private else []
+
+
+def links_of(result: RunResult) -> set[frozenset[str]]:
+    """The links shown, without pairs that were not tested to the end."""
+    waiting = {frozenset((result.names[i], result.names[j])) for i, j in result.untested}
+    return {frozenset(pair) for pair in result.skeleton} - waiting
+
+
+def _graphs(now: Tour, latest: dict[str, RunResult]) -> None:
+    sheet = [
+        (f"{algorithm(key).title}: {text.count(len(links_of(r)), 'link')}", found_links(r))
+        for key, r in latest.items()
+    ]
+    at = places(now.data, 400, 200)
+    alt = "What each algorithm sees after the shuffle: " + "; ".join(title for title, _ in sheet)
+    image(sheet_picture(now.data.names, sheet, at, columns=2, alt=alt, theme=theme()).image)
+
+
+def _answer(counts: dict[str, list[int]], guessed: list[str]) -> str:
+    """What came of the guess, in words."""
+    seen = [algorithm(key).title for key, some in counts.items() if some[-1]]
+    said = f"**{', '.join(seen) if seen else NONE}** still {'sees' if len(seen) == 1 else 'see'}"
+    start = f"{said} links, and every one of them is invented." if seen else f"**{NONE}** does."
+    if not guessed:
+        return start
+    right = set(guessed) - {NONE} == set(seen)
+    return f"{start} {'You said so.' if right else 'You said: ' + ', '.join(guessed) + '.'}"
+
+
+def _table(now: Tour, counts: dict[str, list[int]]) -> pd.DataFrame:
+    rows = []
+    for key, some in counts.items():
+        before = shown_run(now, key, seed=now.draw, **dict(_values(now, key)))
+        rows.append(
+            {
+                "Algorithm": algorithm(key).title,
+                "Links before": len(links_of(before)),
+                "After": some[-1],
+                "Mean after": rounded(sum(some) / len(some)),
+            }
+        )
+    return pd.DataFrame(rows)
