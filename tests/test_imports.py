@@ -68,8 +68,10 @@ SIMULATES = {
     "mechanisms.py",
     "simulated.py",
     "simulated_pairs.py",
+    "imagined.py",
     "sieving.py",
     "neighbours.py",
+    "null.py",
 }
 
 

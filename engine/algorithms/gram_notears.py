@@ -77,13 +77,14 @@ TINY = np.finfo(float).tiny
 class Release:
     """What was released: covariance (d, d) in the columns' units, and each entry's known noise.
 
-    ``chance`` (d, d) is sqrt(2) standard deviations of an entry whose columns are independent: the
-    noise of the product and of both means, and sampling.
+    ``chance`` (d, d) is the variance of an entry whose columns are independent: the noise of the
+    product and of both means, and sampling. ``jump`` (d, d) is how far one row can move it.
     """
 
     covariance: Matrix
     noise: Matrix
     chance: Matrix
+    jump: Matrix
 
 
 def release(data: Dataset, params: GramParameters, session: Session) -> Release:
@@ -107,11 +108,11 @@ def release(data: Dataset, params: GramParameters, session: Session) -> Release:
     )
     moments = packing.unpack(noisy)
     noise = packing.entry_noise(sigma) * np.outer(encoding.half, encoding.half)
-    found = _projected(covariance(moments, encoding), noise)
-    squares = (moments[0, 1:] / packing.constant) ** 2
+    found, means = _projected(covariance(moments, encoding), noise), moments[0, 1:]
+    squares, farthest = (means / packing.constant) ** 2, encoding.half * (1 + np.abs(means))
     of_noise = noise**2 * (1 + np.add.outer(squares, squares))
     of_rows = np.outer(np.diag(found), np.diag(found)) / data.n
-    return Release(found, noise, np.sqrt(2 * (of_noise + of_rows)))
+    return Release(found, noise, of_noise + of_rows, np.outer(farthest, farthest) / data.n)
 
 
 def _encoding(
@@ -165,8 +166,11 @@ def seen(released: Release) -> Adjacency:
     beside the others is noise, and may correlate to any degree.
     """
     pairs = np.triu_indices(len(released.covariance), 1)
-    with np.errstate(over="ignore"):  # no chance at all: whatever is there is seen
-        p = erfc(np.abs(released.covariance[pairs]) / np.maximum(released.chance[pairs], TINY))
+    found = np.abs(released.covariance[pairs])
+    # As in Bernstein's inequality: few rows of two rare levels have a longer tail than their
+    # variance says.
+    spread = released.chance[pairs] + released.jump[pairs] * found / 3
+    p = erfc(found / np.sqrt(np.maximum(2 * spread, TINY)))
     out = np.zeros(released.covariance.shape, dtype=bool)
     out[pairs] = p <= step_up(p)
     return out | out.T

@@ -84,7 +84,8 @@ class MarginalPCParameters(PrivateParameters):
     threshold: float | str = again(
         PrivateParameters,
         "threshold",
-        help="An edge goes when the posterior probability of independence exceeds T; 'auto' is ½.",
+        help="An edge goes when the posterior probability of independence exceeds T ('auto' is ½), "
+        "or when what its columns show is no more than chance among all pairs.",
     )
     max_order: int | str = again(
         PrivateParameters,

@@ -98,3 +98,14 @@ def independent(
             steps = np.cumsum(np.concatenate([[1 - others.sum()], others]))[:-1]
             out[:, i] = np.searchsorted(steps, rng.random(rows), side="right")
     return out
+
+
+def independent_numbers(
+    bounds: Sequence[tuple[float, float]], rows: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """(rows, d) numbers of columns that depend on nothing.
+
+    Each is normal about the middle of its bounds, which lie four deviations from it.
+    """
+    low, high = np.array(bounds).T
+    return rng.normal((low + high) / 2, (high - low) / 8, (rows, len(bounds)))

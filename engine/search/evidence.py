@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any
 
 from engine.data.dataset import Dataset
 from engine.params import ParameterError
@@ -19,31 +19,12 @@ from engine.statistics.registry import BOUNDED
 from engine.tables.subsample import draw
 
 
-class Noise(Protocol):
-    """What is put on a value that is released, and what that costs.
+class Noise:
+    """What is put on a value that is released: Laplace(unit / epsilon), as the papers put it.
 
-    Noise is calibrated to ``unit`` and ``epsilon``; ``sensitivity`` is the one that is charged.
+    A variant overrides both methods. Noise is calibrated to ``unit`` and ``epsilon``;
+    ``sensitivity`` is the one that is charged.
     """
-
-    def event(self, sensitivity: float, unit: float, epsilon: float) -> Event:
-        """What :meth:`draw` charges."""
-        ...
-
-    def draw(
-        self,
-        session: Session,
-        value: float,
-        sensitivity: float,
-        unit: float,
-        epsilon: float,
-        **told: Any,
-    ) -> float:
-        """The noisy value, by a mechanism that gets ``told`` as it is."""
-        ...
-
-
-class LaplaceNoise:
-    """Laplace(unit / epsilon), as the papers put it."""
 
     def event(self, sensitivity: float, unit: float, epsilon: float) -> Event:
         """What :meth:`draw` charges."""
@@ -58,11 +39,11 @@ class LaplaceNoise:
         epsilon: float,
         **told: Any,
     ) -> float:
-        """The noisy value."""
+        """The noisy value, by a mechanism that gets ``told`` as it is."""
         return laplace(session, value, sensitivity=sensitivity, scale=unit / epsilon, **told)
 
 
-LAPLACE = LaplaceNoise()
+LAPLACE = Noise()
 
 
 class Evidence:
@@ -170,14 +151,7 @@ class Evidence:
         noisy = self._noise.draw(session, raw, defended, unit, epsilon, label=label, order=q.order)
         return noisy, raw
 
-    def conclude(
-        self,
-        session: Session,
-        kind: str,
-        q: Query,
-        noisy: float,
-        raw: float,
-    ) -> bool:
+    def conclude(self, session: Session, kind: str, q: Query, noisy: float, raw: float) -> bool:
         """Whether a released value says independent: above the cutoff. One step of the trace."""
         cutoff = self.cutoff()
         found = noisy > cutoff

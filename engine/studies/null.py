@@ -17,7 +17,7 @@ import networkx as nx
 import numpy as np
 
 from engine.data.dataset import Dataset
-from engine.data.imagined import independent
+from engine.data.imagined import independent, independent_numbers
 from engine.errors import InputError
 from engine.registry import algorithm
 from engine.runner import run
@@ -51,8 +51,7 @@ class Shape:
         names = tuple(f"X{i}" for i in range(len(self.cardinalities)))
         truth = nx.empty_graph(names, create_using=nx.DiGraph)
         if self.bounds is not None:
-            low, high = np.array(self.bounds).T
-            values = rng.normal((low + high) / 2, (high - low) / 8, (self.rows, len(names)))
+            values = independent_numbers(self.bounds, self.rows, rng)
             return Dataset.from_values(values, self.bounds, names, truth=truth, public=True)
         codes = independent(self.cardinalities, self.rows, margins, rng)
         levels = [tuple(map(str, range(r))) for r in self.cardinalities]

@@ -2,105 +2,75 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
 
-from engine.studies.scene import ALGORITHMS, kept_scenes
+from engine.studies.scene import kept_scenes
 from pages.draw.scene import given, show_scene, words
 from pages.explore import state
+from pages.shell.form import bound
 
-FIRST = "asia"
 PATIENCE = 0.7  # seconds before a scene is shown as far as it is
 LOOK = 3.0  # seconds between two looks at a scene that is still being drawn
-
-
-def asked() -> dict[str, Any]:
-    """The frame that the address asks for; what does not fit is left out."""
-    query = st.query_params
-    method, epsilon, draw = query.get("algorithm"), query.get("epsilon", ""), query.get("draw", "")
-    return {
-        "method": method if method in ("pc", *ALGORITHMS) else None,
-        "epsilon": _positive(epsilon) or 1.0,
-        "draw": int(draw) if draw.isascii() and draw.isdigit() and len(draw) < 5 else 0,
-        "ghost": query.get("ghost") == "true",
-    }
-
-
-def _positive(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if 0 < value < math.inf else None
+_YOURS = "explore_yours"
+_RUNS = {"n", "sample", "seed", "guarantee"}  # words of a link to a run, which had no page's name
 
 
 def rested(frame: Mapping[str, Any]) -> None:
-    """Write the frame at rest into the address."""
-    st.query_params.update(
-        {
-            "algorithm": str(frame["method"]),
-            "epsilon": str(frame["epsilon"]),
-            "draw": str(frame["draw"]),
-            "ghost": str(frame["ghost"]).lower(),
-        }
-    )
+    """Keep the frame at rest."""
+    state.draft().update(frame)
 
 
 def yours(frame: Mapping[str, Any]) -> None:
-    """Remember that this frame is to be run on the page Run."""
-    st.session_state["explore-yours"] = dict(frame)
+    """Keep the frame that is to be run on the page Run."""
+    rested(frame)
+    st.session_state[_YOURS] = True
 
 
-def make_it_yours(name: str) -> None:
+def make_it_yours(frame: Mapping[str, Any]) -> None:
     """Go to Run with the settings of the frame, if that was asked for."""
-    frame = st.session_state.pop("explore-yours", None)
-    if frame is None:
+    if not st.session_state.pop(_YOURS, False):
         return
-    query = {"data": name, "algorithm": frame["method"], "seed": str(frame["draw"])}
-    if frame["method"] != "pc":
-        query |= {"epsilon": str(frame["epsilon"]), "guarantee": "strict"}
+    query = {"data": frame["data"], "algorithm": frame["algorithm"], "seed": str(frame["draw"])}
+    if frame["algorithm"] == "pc":
+        query |= {"statistic": "g2", "seed": "0"}
     else:
-        query |= {"statistic": "g2"}
+        query |= {"epsilon": str(frame["epsilon"]), "guarantee": "strict"}
     st.switch_page("pages/run/page.py", query_params=query)
-
-
-def chosen() -> str:
-    """The dataset whose scene is shown: the one in the address, or another that was clicked."""
-    names = state.names()
-    if "explore-data" not in st.session_state and st.query_params.get("data") in names:
-        st.session_state["explore-data"] = st.query_params["data"]
-    found = st.segmented_control(
-        "Dataset",
-        names,
-        format_func=lambda name: words()[name]["title"],
-        key="explore-data",
-        label_visibility="collapsed",
-    )
-    name = str(found or FIRST)
-    if name != st.query_params.get("data", FIRST):
-        st.query_params["data"] = name
-    return name
 
 
 def main() -> None:
     """The page, top to bottom."""
     st.html('<h1 class="unseen">Scene</h1>')
-    name = chosen()
-    make_it_yours(name)
+    if _RUNS & set(st.query_params):
+        st.switch_page("pages/run/page.py", query_params=st.query_params.to_dict())
+    frame = state.draft()
+    make_it_yours(frame)
+    bound(
+        st.segmented_control,
+        "Dataset",
+        frame,
+        "data",
+        key="explore-data",
+        options=state.names(),
+        format_func=lambda name: words()[name]["title"],
+        required=True,
+        label_visibility="collapsed",
+    )
+    name = str(frame["data"])
     if name in kept_scenes():
-        show_scene(state.kept(name), asked(), rested, yours)
+        show_scene(state.whole(name), frame, rested, yours)
     else:
-        growing(name)
+        growing(name, frame)
+    state.keep(frame)
 
 
-def growing(name: str) -> None:
+def growing(name: str, frame: Mapping[str, Any]) -> None:
     """A scene that is drawn while one looks: the dial works with what there is."""
     job = state.job_of(name)
     job.wait(PATIENCE)
-
     going = job.running
 
     @st.fragment(run_every=LOOK if going else None)
@@ -111,7 +81,7 @@ def growing(name: str) -> None:
             st.caption(f"Draws are being made: {job.done:,} so far. The dial answers with those.")
         elif going:
             st.rerun()
-        show_scene(given(job.scene.as_dict()), asked(), rested, yours)
+        show_scene(given(job.scene.as_dict()), frame, rested, yours)
 
     look()
 

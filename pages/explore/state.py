@@ -1,20 +1,67 @@
-"""Scenes: those that come with the project, and those that are drawn while somebody looks."""
+"""Scenes: what the address asks for, those that come with the project, and those that are drawn
+while somebody looks.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from engine.data.networks import NETWORKS, load_dataset, load_network
-from engine.studies.scene import MOST_COLUMNS, Scene, empty_scene, fill, kept_scene, kept_scenes
+from engine.params import Parameters
+from engine.studies.scene import (
+    ALGORITHMS,
+    DRAWS,
+    EPSILONS,
+    MOST_COLUMNS,
+    Scene,
+    empty_scene,
+    fill,
+    kept_scene,
+    kept_scenes,
+)
 from pages.draw.scene import given
+from pages.shell import address
+from pages.shell.drafts import Draft, kept
+from pages.shell.fields import choice, decode, defaults, encode, number, switch
 from pages.shell.job import Job, shared
 
-DRAWS = 20  # of a scene that is made while somebody waits
+GROWING = 20  # draws of a scene that is made while somebody waits
 _KEPT = 3
+
+
+def names() -> tuple[str, ...]:
+    """Networks small enough for a scene, those that are there at once first."""
+    small = [n for n in NETWORKS if len(load_network(n).names) <= MOST_COLUMNS]
+    return tuple(sorted(small, key=lambda n: (n != "asia", n not in kept_scenes(), n)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame(Parameters):
+    """What is shown: a network, a method, a budget, one draw of the noise or all at once."""
+
+    data: str = choice("asia", "Dataset", names())
+    algorithm: str = choice("marginal_pc", "Method", ("pc", *ALGORITHMS))
+    epsilon: float = number(1.0, "ε", EPSILONS[0], EPSILONS[-1])
+    draw: int = number(0, "Draw", 0, DRAWS - 1)
+    ghost: bool = switch(False, "All draws at once")
+
+
+def draft() -> Draft:
+    """The frame as the session left it, or as a link has it; what no field could show is left."""
+    form = kept("explore_draft", defaults(Frame))
+    if (asked := address.arrived("explore")) is not None:
+        form.update(defaults(Frame) | decode(Frame.specs(), asked, leniently=True))
+    return form
+
+
+def keep(form: Mapping[str, Any]) -> None:
+    """Write the frame into the address."""
+    address.write("explore", encode(Frame.specs(), form))
 
 
 class SceneJob(Job):
@@ -23,7 +70,7 @@ class SceneJob(Job):
     def __init__(self, name: str):
         super().__init__()
         self.what = f"the draws of {name}"
-        self.scene: Scene = empty_scene(load_dataset(name), draws=DRAWS)
+        self.scene: Scene = empty_scene(load_dataset(name), draws=GROWING)
         self.done = 0
 
     def work(self) -> None:
@@ -33,19 +80,13 @@ class SceneJob(Job):
     def _note(self, done: int, of: int) -> None:
         self.done, self.share = done, done / of
 
-    def so_far(self) -> list[str]:
+    def steps(self) -> list[str]:
         """How far it is."""
         return [f"{self.done:,} runs made"]
 
 
-def names() -> list[str]:
-    """Networks small enough for a scene, those that are there at once first."""
-    small = [n for n in NETWORKS if len(load_network(n).names) <= MOST_COLUMNS]
-    return sorted(small, key=lambda n: (n != "asia", n not in kept_scenes(), n))
-
-
 @st.cache_data(show_spinner=False)
-def kept(name: str) -> dict[str, Any]:
+def whole(name: str) -> dict[str, Any]:
     """What the browser needs of a scene that comes with the project."""
     return given(kept_scene(name))
 

@@ -53,7 +53,7 @@ STEPS = (
         "What privacy does to one test",
         "A private run sees each test's number only with noise on it, wide enough to hide any one "
         "person. Far from the threshold nothing changes. Near it, noise decides. Lower ε and watch "
-        "the curve widen.",
+        "the dots spread.",
         "Priv-PC, sections 2.1 and 3.3 (sensitivity); bounds that hold: docs/privacy.md.",
         noise_view,
     ),

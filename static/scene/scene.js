@@ -31,7 +31,7 @@ export class Scene {
     if (!same) {
       const start = given.start || {};
       this.state = {
-        method: model.methods.some((m) => m.key === start.method) ? start.method : this.given.first,
+        method: model.methods.some((m) => m.key === start.algorithm) ? start.algorithm : this.given.first,
         at: nearest(model, start.epsilon || 1), draw: Math.min(start.draw || 0, model.draws - 1),
         ghost: Boolean(start.ghost),
       };
@@ -121,7 +121,7 @@ export class Scene {
   /** What is shown, in the engine's words. */
   frame() {
     const {method, at, draw, ghost} = this.state;
-    return {method, epsilon: this.model.epsilons[at], draw, ghost};
+    return {algorithm: method, epsilon: this.model.epsilons[at], draw, ghost};
   }
 
   layOut() {

@@ -192,7 +192,7 @@ def test_huge_epsilon_is_notears(name: str, more: dict[str, float]) -> None:
     assert np.abs((released.covariance - exact) / scale).max() < 1e-5
     assert (released.noise / scale).max() < 1e-5
     parent = run("notears", data, trace=False, **sooner)
-    limit = gram_notears.Release(exact, *2 * [np.zeros_like(exact)])
+    limit = gram_notears.Release(exact, *3 * [np.zeros_like(exact)])
     solution, learned = gram_notears.fit(limit, data, params, session_of(params, data))
     assert (solution.weights == parent.diagnostics.weights).all()
     assert (learned.cpdag == parent.matrix).all()
@@ -247,3 +247,12 @@ def test_everything_after_the_release_ignores_the_data() -> None:
         for data in (one, other)
     ]
     assert (graphs[0] == graphs[1]).all()
+
+
+def test_a_threshold_that_is_a_number_is_all_there_is() -> None:
+    """On columns that depend on nothing, where 'auto' joins none."""
+    codes = np.random.default_rng(0).integers(0, 2, (300, 6))
+    data = Dataset.from_codes(codes)
+    asked = run("gram_notears", data, epsilon=1.0, caution=0.0, threshold=0.01, penalty=0.0)
+    assert len(asked.skeleton) > 3
+    assert not run("gram_notears", data, epsilon=1.0, caution=0.0, penalty=0.0).skeleton

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,15 @@ def test_pairs_that_were_not_tested_are_grey_without_an_arrow_and_not_counted() 
     assert any(
         "had not been tested to the end" in line for line in report_words.limits(data, result)
     )
+
+
+def test_of_own_data_nothing_is_called_invented_not_even_what_was_not_tested() -> None:
+    data = replace(load_dataset("asia", n=20_000), public=False)
+    seeds = (run("priv_pc", data, seed=s, epsilon=1.0) for s in range(10))
+    result = next(r for r in seeds if r.untested)
+    words = " ".join(report_words.limits(data, result))
+    assert "had not been tested to the end" in words
+    assert "invented" not in words
 
 
 def test_work_that_nobody_looks_at_ends(monkeypatch: pytest.MonkeyPatch) -> None:
