@@ -78,9 +78,12 @@ def truth_view(now: Tour) -> None:
     )
 
 
-def image(picture: str) -> None:
-    """A picture over the full width, no higher than the screen allows."""
-    high = 56 if presenting() else 47  # percent of the screen
+def image(picture: str, less: int = 0) -> None:
+    """A picture over the full width, no higher than the screen allows.
+
+    ``less`` is what more stands above it than in other steps, in percent of the screen.
+    """
+    high = (56 if presenting() else 47) - less
     sized = picture.replace("<img ", f'<img style="max-width:100%;max-height:{high}vh" ', 1)
     st.html(f'<div style="text-align:center">{sized}</div>')
 

@@ -22,29 +22,33 @@ from pages.shell.palette import theme
 
 ALGORITHMS = ("pc", "priv_pc", "curate_pc", "marginal_pc")
 NONE = "None of them"
+_BEFORE = (
+    "These are the data as they are. A shuffle leaves each column what it holds and puts it into "
+    "an order of its own: none has anything to do with another then, so every link is invented."
+)
 
 
 def shuffle_view(now: Tour) -> None:
     """A guess, the button, and what each algorithm sees."""
     guessed = _guess(now)
-    if not now.shuffles:
-        st.info(
-            "Each column keeps its values and is put into an order of its own, so that none has "
-            "anything to do with another: every link that is shown then is invented."
-        )
-        return
+    before = {
+        key: shown_run(now, key, seed=now.draw, **dict(_values(now, key))) for key in ALGORITHMS
+    }
     runs = {key: [_run(now, key, k) for k in range(now.shuffles)] for key in ALGORITHMS}
     counts = {key: [len(links_of(r)) for r in some] for key, some in runs.items()}
     left, right = st.columns([5, 4], gap="large")
     with left:
-        _graphs(now, {key: some[-1] for key, some in runs.items()})
+        _graphs(now, {key: some[-1] if some else before[key] for key, some in runs.items()})
     with right:
-        st.markdown(_answer(counts, guessed))
-        show.table(_table(now, counts), alt="Links before and after the shuffle, by algorithm")
-        st.caption(
-            f"{now.data.n:,} rows, ε = {text.number(now.total)} for each whole private run "
-            f"(strict). Shuffle {now.shuffles} is shown; the last column is the mean of all so far."
+        st.markdown(_answer(counts, guessed) if now.shuffles else _BEFORE)
+        show.table(_table(before, counts), alt="Links before and after the shuffle, by algorithm")
+        rows = f"{now.data.n:,} rows, ε = {text.number(now.total)} for each whole private run"
+        which = (
+            f"Shuffle {now.shuffles} is shown; the last column is the mean of all so far."
+            if now.shuffles
+            else "Nothing is shuffled yet."
         )
+        st.caption(f"{rows} (strict). {which}")
 
 
 def _guess(now: Tour) -> list[str]:
@@ -103,31 +107,27 @@ def _graphs(now: Tour, latest: dict[str, RunResult]) -> None:
         for key, r in latest.items()
     ]
     at = places(now.data, 400, 200)
-    alt = "What each algorithm sees after the shuffle: " + "; ".join(title for title, _ in sheet)
-    image(sheet_picture(now.data.names, sheet, at, columns=2, alt=alt, theme=theme()).image)
+    alt = "What each algorithm sees: " + "; ".join(title for title, _ in sheet)
+    image(sheet_picture(now.data.names, sheet, at, columns=2, alt=alt, theme=theme()).image, less=8)
 
 
 def _answer(counts: dict[str, list[int]], guessed: list[str]) -> str:
     """What came of the guess, in words."""
     seen = [algorithm(key).title for key, some in counts.items() if some[-1]]
-    said = f"**{', '.join(seen) if seen else NONE}** still {'sees' if len(seen) == 1 else 'see'}"
-    start = f"{said} links, and every one of them is invented." if seen else f"**{NONE}** does."
+    names = " and ".join(filter(None, [", ".join(seen[:-1]), *seen[-1:]]))
+    said = f"**{names}** still {'sees' if len(seen) == 1 else 'see'} links"
+    start = f"{said}, and every one of them is invented." if seen else f"**{NONE}** does."
     if not guessed:
         return start
     right = set(guessed) - {NONE} == set(seen)
     return f"{start} {'You said so.' if right else 'You said: ' + ', '.join(guessed) + '.'}"
 
 
-def _table(now: Tour, counts: dict[str, list[int]]) -> pd.DataFrame:
+def _table(before: dict[str, RunResult], counts: dict[str, list[int]]) -> pd.DataFrame:
     rows = []
     for key, some in counts.items():
-        before = shown_run(now, key, seed=now.draw, **dict(_values(now, key)))
-        rows.append(
-            {
-                "Algorithm": algorithm(key).title,
-                "Links before": len(links_of(before)),
-                "After": some[-1],
-                "Mean after": rounded(sum(some) / len(some)),
-            }
-        )
+        row = {"Algorithm": algorithm(key).title, "Links before": len(links_of(before[key]))}
+        if some:
+            row |= {"After": some[-1], "Mean after": rounded(sum(some) / len(some))}
+        rows.append(row)
     return pd.DataFrame(rows)

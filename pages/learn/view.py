@@ -68,7 +68,7 @@ STEPS = (
     ),
     Step(
         "person",
-        "Replace one person",
+        "One person",
         "The promise: replace one person, and nobody can tell",
         "Two datasets that differ in one person. A coin picks one, a noisy output comes out, and "
         "you guess. Differential privacy limits how often anybody can be right, whatever they "

@@ -39,6 +39,7 @@ def forecast_view(
     )
     table_view(forecasts)
     st.caption(
+        "“False share”: of the links shown, how many are invented. "
         f"“{NOTHING}”: how many links the same setting shows, on average, where no column has "
         "anything to do with another."
     )
@@ -64,49 +65,38 @@ def sentence(question: Question, forecasts: Sequence[Forecast], target: float) -
 def curve_view(forecasts: Sequence[Forecast]) -> None:
     """Skeleton F1 against ε."""
     st.markdown("**How much is found and right**")
-    band_curves(
-        forecasts, "f1", "Skeleton F1", key="plan-curve", alt="Expected skeleton F1", most=1.0
-    )
+    band_curves(forecasts, "f1", "Skeleton F1", key="plan-curve", alt="Expected skeleton F1")
 
 
 def false_view(forecasts: Sequence[Forecast]) -> None:
     """The share of the links shown that are invented, against ε."""
     st.markdown("**Of the links shown, how many are invented**")
-    band_curves(
-        forecasts,
-        "false_share",
-        "Invented / (found + invented)",
-        key="plan-false",
-        alt="Expected share of invented links",
-        most=0.0,
-    )
+    title, alt = "Invented / (found + invented)", "Expected share of invented links"
+    band_curves(forecasts, "false_share", title, key="plan-false", alt=alt)
 
 
 def band_curves(
-    forecasts: Sequence[Forecast], name: str, title: str, *, key: str, alt: str, most: float
+    forecasts: Sequence[Forecast], name: str, title: str, *, key: str, alt: str
 ) -> None:
-    """One of the forecasts' bands against ε, one line an algorithm.
-
-    Two get their bands: those that come nearest to ``most``.
-    """
+    """One of the forecasts' bands against ε, one line an algorithm; drawn for the best two."""
     keys = list(dict.fromkeys(f.algorithm for f in forecasts))
-    bands = {(f.algorithm, f.epsilon): getattr(f, name) for f in forecasts}
-    off = {k: min(abs(most - b.median) for (of, _), b in bands.items() if of == k) for k in keys}
-    best = sorted(keys, key=lambda k: off[k])[:BANDED]
+    best = sorted(keys, key=lambda k: -max(f.f1.median for f in forecasts if f.algorithm == k))
     lines = []
     for one in keys:
-        some = sorted((epsilon, band) for (of, epsilon), band in bands.items() if of == one)
+        some = sorted((f for f in forecasts if f.algorithm == one), key=lambda f: f.epsilon)
+        bands = [getattr(f, name) for f in some]
+        banded = one in best[:BANDED]
         lines.append(
             Line(
                 name=algorithm(one).title,
-                x=[epsilon for epsilon, _ in some],
-                y=[band.median for _, band in some],
-                low=[band.low for _, band in some] if one in best else None,
-                high=[band.high for _, band in some] if one in best else None,
+                x=[f.epsilon for f in some],
+                y=[band.median for band in bands],
+                low=[band.low for band in bands] if banded else None,
+                high=[band.high for band in bands] if banded else None,
                 style=style_of(one),
             )
         )
-    drawn = curves(lines, Axis("ε (strict)", log=True), Axis(title, ends=(0.0, 1.02)), height=400)
+    drawn = curves(lines, Axis("ε (strict)", log=True), Axis(title, ends=(0.0, 1.02)), height=340)
     figure(drawn, key=key, alt=f"{alt} against ε, by algorithm")
 
 
@@ -118,12 +108,12 @@ def table_view(forecasts: Sequence[Forecast]) -> None:
             "ε": [text.number(f.epsilon) for f in forecasts],
             "Links found": [f"{_band(f.found)} of {f.links.median:.0f}" for f in forecasts],
             "Invented": [_band(f.invented) for f in forecasts],
-            "Of those shown": [f"{f.false_share.median:.0%}" for f in forecasts],
+            "False share": [f"{f.false_share.median:.0%}" for f in forecasts],
             NOTHING: [_nothing(f) for f in forecasts],
             "Skeleton F1": [f"{f.f1.median:.2f}" for f in forecasts],
             "Directed F1": [f"{f.directed_f1.median:.2f}" for f in forecasts],
             "SHD": [f"{f.shd.median:.0f}" for f in forecasts],
-            "": ["expect noise" if f.noise else "" for f in forecasts],
+            "Expect": ["noise" if f.noise else "" for f in forecasts],
         }
     )
     table(frame, alt="Links found and invented and scores, by algorithm and ε", height=420)
