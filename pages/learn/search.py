@@ -164,7 +164,7 @@ def draws_view(now: Tour) -> None:
         alt = f"The last {DRAWS} draws"
         picture = sheet_picture(data.names, sheet, at, columns=3, alt=alt, theme=theme())
         image(picture.image)
-        st.html(_key([r for _, r in latest]))
+        st.html(classes_key([r for _, r in latest]))
     with right:
         _tally(outcomes)
 
@@ -174,7 +174,7 @@ def _title(index: int, counts: Counts) -> str:
     return f"Draw {index + 1}: {counts.found} found{turned}, {counts.invented} invented"
 
 
-def _key(results: Sequence[RunResult]) -> str:
+def classes_key(results: Sequence[RunResult]) -> str:
     """The classes that are on the pictures, each with a piece of its line."""
     drawn = {kind for r in results for kind in r.classes.values()}
     return "".join(

@@ -14,7 +14,7 @@ from engine.teaching.shuffled import shuffled
 from pages.draw import show
 from pages.draw.links import found_links
 from pages.draw.picture import sheet_picture
-from pages.learn.search import image, places
+from pages.learn.search import classes_key, image, places
 from pages.learn.tour import MOST_SHUFFLES, ROWS, Tour, draft, shown_run
 from pages.shell import words as text
 from pages.shell.data import bundled
@@ -109,6 +109,7 @@ def _graphs(now: Tour, latest: dict[str, RunResult]) -> None:
     at = places(now.data, 400, 200)
     alt = "What each algorithm sees: " + "; ".join(title for title, _ in sheet)
     image(sheet_picture(now.data.names, sheet, at, columns=2, alt=alt, theme=theme()).image, less=8)
+    st.html(classes_key(list(latest.values())))
 
 
 def _answer(counts: dict[str, list[int]], guessed: list[str]) -> str:

@@ -118,6 +118,7 @@ def test_a_row_of_compare(open_app: Open) -> None:
     both = [count("em_pc", shape, epsilon=0.3).about, count("pc", shape).about]
     assert scores.loc[NOTHING].tolist() == both
     assert any(c.startswith(START) for c in captions(app))  # beside the form
+    assert list(scores.index).index(NOTHING) == list(scores.index).index("Invented") + 1
 
 
 def test_run_and_plan_say_the_same(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
