@@ -2,8 +2,8 @@
 
 Independent columns; the mean number of links a run, over ``--draws`` tables. Cells are kept in
 benchmarks/results/null.jsonl, one after the other, and a cell that is kept is not run again
-(``--again`` runs all). The last step writes the tables into docs/marginal_pc.md and
-docs/score_based.md; ``--tables`` does that alone.
+(``--again`` runs all). The last step writes the tables into docs/explanation/marginal_pc.md and
+docs/explanation/score_based.md; ``--tables`` does that alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from benchmarks.written import put
 from engine.studies.null import Invented, Shape, invented
 
 KEPT = Path(__file__).parent / "results" / "null.jsonl"
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+DOCS = Path(__file__).resolve().parent.parent / "docs" / "explanation"
 WRITTEN = {"marginal_pc": DOCS / "marginal_pc.md", "gram_notears": DOCS / "score_based.md"}
 MARK = "benchmarks.null"
 MIXED = (0.5, 0.3, 0.1, 0.02)
@@ -82,7 +82,9 @@ def measure(key: str, cell: Cell, draws: int) -> None:
 def table(cells: dict[Cell, list[int]]) -> str:
     """Mean over the cells with a value, and the highest of them, for each value of each factor."""
     means = {cell: Invented(tuple(links)) for cell, links in cells.items()}
-    lines = ["| | cells | links invented a run, mean | highest of a cell |", "|---|---|---|---|"]
+    run = f"{len(cells)} of {len(list(grid()))} cells run"
+    lines = [f"| {run} | cells | links invented a run, mean | highest of a cell |"]
+    lines.append("|---|---|---|---|")
     for at, title in enumerate(("columns", "rows", "ε", "shares", "levels")):
         for value in sorted({cell[at] for cell in means}, key=str if at == 3 else None):
             some = [m for cell, m in means.items() if cell[at] == value]

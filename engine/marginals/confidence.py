@@ -26,6 +26,11 @@ NEITHER, NEITHER_BY_NOISE, NEITHER_BY_COLUMNS = 0.359, -0.189, -1.173  # for no 
 VISIBLE, COLUMNS = 0.01, 12  # where both effects are 0
 
 
+def percent(p: float) -> str:
+    """A probability, never rounded up to certainty."""
+    return "> 99.9 %" if p > 0.999 else f"{p:.1%}".replace("%", " %")
+
+
 def of_link(posterior: float) -> float:
     """Frequency of a link whose least posterior probability of dependence this is."""
     return float(np.interp(posterior, POSTERIOR, FREQUENCY))

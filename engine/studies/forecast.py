@@ -3,7 +3,8 @@
 Random networks of the schema are drawn (:mod:`engine.data.imagined`), rows are sampled from each,
 and every algorithm runs on them at every epsilon. No row of the real data is read, so that nothing
 is spent and the forecast is public. What it cannot know is how strong the real links are: a
-forecast is a band over networks, and is checked against the bundled ones (docs/privacy.md).
+forecast is a band over networks, and is checked against the bundled ones
+(docs/explanation/privacy.md).
 """
 
 from __future__ import annotations
@@ -180,11 +181,34 @@ def plan(
     cancelled: Callable[[], bool] = lambda: False,
     on_progress: Callable[[ForecastProgress], None] = lambda progress: None,
 ) -> list[Forecast]:
-    """Forecasts of every algorithm at every epsilon, from ``draws`` simulated networks.
+    """What each algorithm will find at each epsilon, from public facts alone.
 
     Network by network, so that a stop keeps a forecast from the networks that were finished. Then
-    come ``empty`` tables a forecast with nothing in them; with 0 that is not counted.
-    Raises InputError where the question, an algorithm or an epsilon does not fit.
+    come ``empty`` tables a forecast with nothing in them.
+
+    Args:
+        question: Columns, levels, rows, and a guess of links per column.
+        epsilons: Strict totals.
+        keys: Algorithms; all that are strict by default.
+        delta: Of every total.
+        draws: Networks to simulate.
+        seed: Of the simulation.
+        empty: Tables with nothing in them, a forecast; with 0 nothing is counted on such.
+        cancelled: Polled.
+        on_progress: Called after each run.
+
+    Returns:
+        One forecast for each algorithm and epsilon: bands over the networks.
+
+    Raises:
+        InputError: Where the question, an algorithm or an epsilon does not fit.
+
+    Examples:
+        >>> levels = (("no", "yes"),) * 3
+        >>> question = Question(("smoke", "tar", "cough"), levels, rows=3_000)
+        >>> [f] = plan(question, [1.0], ["marginal_pc"], draws=3)
+        >>> f.links.median, 0 <= f.found.median <= f.links.high
+        (3.0, True)
     """
     chosen = planned_algorithms(keys)
     for epsilon in epsilons:  # before the first run, not after some minutes

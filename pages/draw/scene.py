@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _MODULES = {
     "component": ("dom", "model", "graph", "dots", "scene"),
     "noise_component": ("dom", "noise"),
+    "record_component": ("dom", "model", "graph", "noise", "record"),
     "offline": ("dom", "model", "graph", "dots", "scene"),
 }
 _INKS = {
@@ -148,8 +149,17 @@ def show_scene(
 
 def show_noise(test: Mapping[str, float], key: str) -> None:
     """One noisy test to drag: its score, the level it is compared with, sensitivity, epsilon."""
-    component = st.components.v2.component("noise", js=script("noise_component"), css=style())
-    component(key=key, data={**test, "inks": inks(theme())})
+    _mount("noise", test, key)
+
+
+def show_record(moves: Mapping[str, Any], key: str) -> None:
+    """One record to move: the table without it, the scores with it in each cell, both fences."""
+    _mount("record", moves, key)
+
+
+def _mount(name: str, data: Mapping[str, Any], key: str) -> None:
+    component = st.components.v2.component(name, js=script(f"{name}_component"), css=style())
+    component(key=key, data={**data, "inks": inks(theme())})
 
 
 # What Streamlit's theme gives to a component on a page.

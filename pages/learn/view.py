@@ -54,7 +54,8 @@ STEPS = (
         "A private run sees each test's number only with noise on it, wide enough to hide any one "
         "person. Far from the threshold nothing changes. Near it, noise decides. Lower ε and watch "
         "the dots spread.",
-        "Priv-PC, sections 2.1 and 3.3 (sensitivity); bounds that hold: docs/privacy.md.",
+        "Priv-PC, sections 2.1 and 3.3 (sensitivity); bounds that hold: "
+        "docs/explanation/privacy.md.",
         noise_view,
     ),
     Step(
@@ -100,7 +101,8 @@ STEPS = (
         "One record that a published bound does not cover",
         "Noise hides a person only if the sensitivity is right. These two tables differ in one "
         "record. Everything here is computed now, by the same functions that run the tests.",
-        "Priv-PC, section 3.3, Theorem 3 and appendix D; the correction: docs/privacy.md.",
+        "Priv-PC, section 3.3, Theorem 3 and appendix D; the correction: "
+        "docs/explanation/privacy.md.",
         bound_view,
     ),
     Step(
@@ -109,7 +111,7 @@ STEPS = (
         "Spend once, then test for free",
         "Every noisy test costs. Marginal PC instead releases noisy tables of counts once, and "
         "computes every later test from them: that reads no data, so it costs nothing.",
-        "This project: docs/marginal_pc.md; post-processing: Priv-PC, section 2.1.",
+        "This project: docs/explanation/marginal_pc.md; post-processing: Priv-PC, section 2.1.",
         once_view,
     ),
     Step(
@@ -119,7 +121,7 @@ STEPS = (
         "Real data come without their true graph, so nobody can count what was invented. But "
         "anybody can take away all there is: shuffle every column by itself, and look what each "
         "algorithm finds then. Say first what you expect.",
-        "This project: docs/marginal_pc.md; the same count stands beside every ε of this app.",
+        "This project: docs/explanation/marginal_pc.md; the same count stands beside every ε of this app.",
         shuffle_view,
     ),
 )

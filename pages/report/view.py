@@ -10,6 +10,7 @@ import streamlit as st
 from engine import Dataset, RunResult
 from engine.graphs.metrics import EdgeClass
 from engine.graphs.orientation import SHOWN
+from engine.marginals.confidence import percent
 from engine.studies.price import Step
 from pages.draw.graphs import layout_of
 from pages.draw.links import Link, describe, doubtful, found_links, legend
@@ -147,7 +148,7 @@ def _promise(result: RunResult, theme: str) -> str:
 def _legend(run: Shown, theme: str) -> str:
     lines = len(doubtful(run.result))
     doubt = (
-        f"{text.count(lines, 'arrow')} whose direction is less sure than {SHOWN:.0%} "
+        f"{text.count(lines, 'arrow')} whose direction is less sure than {percent(SHOWN)} "
         f"{'is' if lines == 1 else 'are'} drawn as {'a line' if lines == 1 else 'lines'}."
         if lines
         else ""

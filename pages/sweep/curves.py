@@ -34,9 +34,16 @@ X_TITLES = {"asked ε": "ε asked for", "paper's total": "Total ε as the paper 
 X_TITLES |= {"defended total": "Total ε that can be defended"}
 
 
-EARLY = (
-    "Some of these runs ended early. Their scores count the graph as it stood then, with pairs not "
-    "tested to the end as links, as the papers do; the Run page shows scores without and with them."
+TESTED, ALL = "tested to the end", "all pairs left"  # which links a score counts
+COUNTED = {
+    TESTED: "Scores count the links tested to the end, as the Run page's headline does: some of "
+    "these runs ended early, and a pair they did not test to the end was not found.",
+    ALL: "Scores count the graph as it stood when a run ended: pairs not tested to the end are "
+    "links, as in the papers.",
+}
+UNKNOWN = (
+    "Of {} that ended early the file does not say which pairs were left: scores of the links "
+    "tested to the end are not known of them, and the map of edges counts every pair as found."
 )
 Level = tuple[str, Scores]
 
@@ -61,11 +68,34 @@ def _whose(name: str, key: str, step: Step) -> str:
     return f"{ALGORITHMS[key].title}: {name[0].lower()}{name[1:]}" if own else name
 
 
-def curve_view(table: pd.DataFrame, x: str, y: str, levels: Sequence[Level] = ()) -> None:
+def early(table: pd.DataFrame) -> bool:
+    """Whether a run ended before all its pairs were tested to the end."""
+    return bool(table["status"].ne("complete").any())
+
+
+def counting(table: pd.DataFrame, counted: str) -> pd.DataFrame:
+    """The table with its scores' columns as they are to be counted."""
+    if counted == ALL:
+        return table
+    return table.assign(**{name: table[column] for name, column in analysis.TESTED.items()})
+
+
+def _early_notes(table: pd.DataFrame, counted: str) -> str:
+    """Which links the scores count, and for how many runs that is not known."""
+    unknown = int((table["status"].ne("complete") & table["untested"].isna()).sum())
+    if not unknown:
+        return COUNTED[counted]
+    return f"{COUNTED[counted]} {UNKNOWN.format(text.count(unknown, 'run'))}"
+
+
+def curve_view(
+    runs: pd.DataFrame, x: str, y: str, levels: Sequence[Level] = (), counted: str = TESTED
+) -> None:
     """Median and band of every algorithm, the Run page's place, and the numbers.
 
-    ``levels`` are drawn as horizontal lines.
+    ``levels`` are drawn as horizontal lines; ``counted`` says which links the scores count.
     """
+    table = counting(runs, counted)
     points = analysis.bands(table, Y[y], x=X[x])
     usable = points["x"].gt(0) & points["x"].lt(float("inf")) & points["median"].notna()
     drawn, flat = points[usable], points[points["epsilon"].isna()] if "epsilon" in points else None
@@ -74,10 +104,10 @@ def curve_view(table: pd.DataFrame, x: str, y: str, levels: Sequence[Level] = ()
         if drawn.empty:
             st.info(_nothing(x))
         else:
-            _curve_chart(drawn, flat, x, y, table, levels)
+            _curve_chart(drawn, flat, x, y, levels, here(table, x, y, counted))
         st.caption(_curve_notes(points, drawn, flat, x))
-        if y in SCORES and table["status"].ne("complete").any():
-            st.caption(EARLY)
+        if y in SCORES and early(table):
+            st.caption(_early_notes(table, counted))
     with right:
         st.markdown(f"**{y}: median and band over the seeds**")
         show.table(_numbers(points, table, x, y), alt=f"{y} of every algorithm by ε", height=400)
@@ -94,8 +124,8 @@ def _curve_chart(
     flat: pd.DataFrame | None,
     x: str,
     y: str,
-    table: pd.DataFrame,
     levels: Sequence[Level],
+    place: tuple[float, float, str] | None,
 ) -> None:
     low, high = float(drawn["x"].min()), float(drawn["x"].max())
     lines = []
@@ -116,7 +146,6 @@ def _curve_chart(
         name, style = ALGORITHMS[key].title, style_of(key)
         lines.append(Line(name=name, x=[low, high], y=[median] * 2, style=style, mode="lines"))
     lines += _level_lines(levels, y, (low, high))
-    place = here(table, x, y)
     if place is not None:
         low, high = min(low, place[0]), max(high, place[0])
     pad = (high / low) ** 0.05 if high > low else 3.0
@@ -140,7 +169,9 @@ def _level_lines(levels: Sequence[Level], y: str, ends: tuple[float, float]) -> 
     ]
 
 
-def here(table: pd.DataFrame, x: str, y: str) -> tuple[float, float, str] | None:
+def here(
+    table: pd.DataFrame, x: str, y: str, counted: str = TESTED
+) -> tuple[float, float, str] | None:
     """Where the Run page's result lies, if it is about these data and has an ε."""
     run = shown()
     if run.data.identity not in set(table["fingerprint"]):
@@ -152,7 +183,7 @@ def here(table: pd.DataFrame, x: str, y: str) -> tuple[float, float, str] | None
         "paper's total": result.claimed.epsilon if result.claimed is not None else None,
         "defended total": result.spent.epsilon,
     }
-    scores = result.metrics
+    scores = result.metrics if counted == ALL else result.metrics_tested
     at, high = totals[x], getattr(scores if y in SCORES else result, Y[y], None)
     if asked is None or at is None or high is None or not 0 < at < float("inf"):
         return None

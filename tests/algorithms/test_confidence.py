@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -36,3 +38,21 @@ def test_the_same_share_is_worth_less_where_less_is_seen() -> None:
     told = [of_arrows(0.98, 0.01, visible, 12)[0] for visible in (0.004, 0.02, 0.1)]
     assert told == sorted(told, reverse=True)
     assert told[0] > told[-1] + 0.1
+
+
+@pytest.mark.parametrize(
+    ("visible", "d", "slope", "neither"),
+    [
+        (0.01, 12, 0.726, 0.279),
+        (0.04, 12, 0.726 - 0.253 * math.log(4), 0.279 + 0.163 * math.log(4)),
+        (0.01, 48, 0.726 + 0.128 * math.log(4), 0.279 - 0.948 * math.log(4)),
+    ],
+)
+def test_arrows_are_worth_what_was_fitted(
+    visible: float, d: int, slope: float, neither: float
+) -> None:
+    """Of 12 columns and a visible correlation of 0.01, and what either changes."""
+    there, back, none = (math.exp(slope * math.log(p + math.exp(-3.228))) for p in (0.6, 0.3, 0.1))
+    none *= math.exp(neither)
+    total = there + back + none
+    assert of_arrows(0.6, 0.3, visible, d) == pytest.approx((there / total, back / total))

@@ -192,3 +192,25 @@ def test_a_score_is_dragged_over_the_threshold(page: Page, screenshots: Path) ->
     page.mouse.up()
     assert said.inner_text().split(".")[0] == before
     page.screenshot(path=screenshots / "learn_noise.png")
+
+
+def test_one_record_is_moved_and_a_published_bound_fails(page: Page, screenshots: Path) -> None:
+    go(page, "/learn?step=bound")
+    said = page.locator(".record-scene .sentence")
+    said.get_by_text("1.58e-6").first.wait_for()
+    assert "inside its fence" in said.inner_text()
+    box = page.locator(".record").bounding_box()
+    assert box
+    unit = box["width"] / 860
+    page.mouse.move(box["x"] + 168 * unit, box["y"] + 214 * unit)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 330 * unit, box["y"] + 220 * unit, steps=8)
+    text = said.inner_text()
+    page.mouse.up()
+    assert "to 0.452: outside its fence" in text
+    assert "|z| went from 0.126" in text
+    assert text.rstrip().endswith("inside its fence of 0.0268.")
+    page.screenshot(path=screenshots / "learn_bound.png")
+    page.locator(".record").focus()
+    page.keyboard.press("ArrowLeft")
+    assert said.inner_text() != text

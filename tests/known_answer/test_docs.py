@@ -13,7 +13,7 @@ from benchmarks.written import between
 from engine.data.networks import NETWORKS
 from scripts import counterexamples, form_costs
 
-DOC = Path(__file__).resolve().parents[2] / "docs" / "privacy.md"
+DOC = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "privacy.md"
 
 
 def test_the_document_states_the_scripts_output(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,7 @@ from scipy import stats
 from engine import ALGORITHMS, Dataset, InputError, load_dataset, run
 from engine.__main__ import main
 from engine.data.schema import Column, Schema
+from engine.marginals.confidence import percent
 from engine.marginals.moments import one_way_weight
 from engine.marginals.sensitivity import all_pairs_change
 from engine.privacy.accounting import Guarantee
@@ -30,7 +31,7 @@ from engine.release.budget import VARIABLE, Budgets
 from engine.release.checking import check, replayed
 from engine.release.file import Release, canonical, to_json
 from engine.release.make import Stopped, make
-from engine.release.page import doubt_words, to_html
+from engine.release.page import confidence_words, doubt_words, edge_words, to_html
 from engine.release.reading import load, loads
 from engine.release.settings import COVERED, allowance, empty
 from engine.release.twin import LABEL, consistent_dag, twin
@@ -93,7 +94,7 @@ def test_it_holds_no_seed_no_clock_no_raw_value(asia: Release) -> None:
     for word in ('"seed"', "seconds", "fingerprint", data.fingerprint, "f1", "metrics", "internal"):
         assert word not in text
     fields = {"format", "version", "name", "guarantee", "algorithm", "params", "rows", "schema"}
-    fields |= {"cpdag", "edge_confidence", "tables", "releases", "versions"}
+    fields |= {"cpdag", "edge_confidence", "arrow_confidence", "tables", "releases", "versions"}
     fields |= {"digest", "signature"}
     assert set(written(asia)) == fields
 
@@ -124,6 +125,37 @@ def test_a_release_says_how_many_of_its_links_are_probably_invented(
     found = replace(asia, confidence=links)
     assert doubt_words(found) == said
     assert doubt_words(asia) in to_html(asia)
+
+
+def test_an_arrow_has_its_own_confidence(asia: Release) -> None:
+    """One row of it for each edge; what is missing of the two to 1 is how often there is none."""
+    assert [row[:2] for row in asia.arrows] == [row[:2] for row in asia.confidence]
+    assert all(min(p, q) >= 0 and p + q <= 1 for _, _, p, q in asia.arrows)
+    text = written(asia)["arrow_confidence"]
+    assert [tuple(row) for row in text] == list(asia.arrows)
+
+
+@pytest.mark.parametrize(("there", "mark"), [(0.599, "—"), (0.6, "→")])
+def test_an_arrow_in_doubt_is_a_line(there: float, mark: str, asia: Release) -> None:
+    a, b, sure = asia.confidence[0]
+    known = replace(asia, cpdag=((a, b),), confidence=((a, b, sure),), arrows=((a, b, there, 0.1),))
+    [(words, link, arrow)] = edge_words(known)
+    assert words == f"{a} {mark} {b}"
+    assert (link, arrow) == (percent(sure), f"→ {percent(there)}, ← 10.0 %")
+    assert ("(1 of them here" in confidence_words(known)) == (mark == "—")
+    page = to_html(known)
+    assert f"<td>{words}</td><td>{link}</td><td>{arrow}</td>" in page.replace("&gt;", ">")
+    turned = replace(known, cpdag=((b, a),), arrows=((a, b, 0.1, there),))
+    assert edge_words(turned)[0][0] == f"{a} {mark.replace('→', '←')} {b}"
+
+
+def test_voted_directions_have_no_confidence(book: Budgets) -> None:
+    asked = {"epsilon": 1.0, "delta": 1e-6, "orientation": "majority"}
+    found = make(own_asia(), asia_schema(), "marginal_pc", asked, name="asia", budgets=book)
+    check(loads(canonical(found).encode()))
+    assert found.arrows == ()
+    assert all(arrow == "–" for _, _, arrow in edge_words(found))
+    assert "were voted" in to_html(found)
 
 
 def test_names_are_escaped_on_the_page(book: Budgets) -> None:
@@ -269,10 +301,20 @@ def setting(*path: Any, value: Any) -> Any:
     return change
 
 
+def surest(content: Any) -> Any:
+    """The row of the arrows' confidence whose two directions differ most."""
+    return max(content["arrow_confidence"], key=lambda row: abs(row[2] - row[3]))
+
+
 FORGERIES = {
     "another edge": lambda c: c["cpdag"].append(["asia", "smoke"]),
     "an edge less": lambda c: c["cpdag"].pop(),
     "a better confidence": setting("edge_confidence", 0, 2, value=0.123),
+    "a surer arrow": setting("arrow_confidence", 0, 2, value=0.999),
+    "a turned arrow": lambda c: surest(c).__setitem__(slice(2, 4), surest(c)[:1:-1]),
+    "no arrow's confidence": setting("arrow_confidence", value=[]),
+    "an arrow of another link": setting("arrow_confidence", 0, 1, value="asia"),
+    "an arrow without a way back": lambda c: c["arrow_confidence"][0].pop(),
     "a smaller epsilon": setting("guarantee", "epsilon", value=0.5),
     "a smaller delta": setting("guarantee", "delta", value=1e-9),
     "less noise": setting("releases", 0, "sigma", value=1.0),

@@ -111,3 +111,13 @@ def test_p_moves_by_at_most_its_sensitivity() -> None:
 @pytest.mark.parametrize("conditional", [False, True])
 def test_a_statistic_without_a_proof_has_no_sensitivity(key: str, conditional: bool) -> None:
     assert STATISTICS[key].sensitivity(100, 2, 2, conditional=conditional) == math.inf
+
+
+def test_the_papers_own_sensitivities() -> None:
+    """Kendall's whatever the strata; Spearman's by their number, where rows are left over."""
+    kendall, spearman = (STATISTICS[key].published_sensitivity for key in ("kendall", "spearman"))
+    assert kendall(400, None) == kendall(400, 7) == 0.3
+    assert spearman(900, None) == 1.0
+    assert spearman(100, 36) == 31 * 0.75
+    assert spearman(900, 899) == 31 * math.sqrt(899)
+    assert spearman(900, 900) == spearman(900, 901) == 1.0

@@ -75,7 +75,7 @@ def test_more_budget_and_more_rows_buy_more() -> None:
 
 
 def test_the_real_f1_lies_in_the_band_about_as_often_as_it_says() -> None:
-    """A small version of the study in docs/privacy.md, on three bundled networks."""
+    """A small version of the study in docs/explanation/privacy.md, on three bundled networks."""
     inside = []
     for name in ("asia", "cancer", "survey"):
         data = load_dataset(name, n=4000, seed=2)
