@@ -121,7 +121,7 @@ STEPS = (
         "Real data come without their true graph, so nobody can count what was invented. But "
         "anybody can take away all there is: shuffle every column by itself, and look what each "
         "algorithm finds then. Say first what you expect.",
-        "This project: docs/explanation/marginal_pc.md; the same count stands beside every ε of this app.",
+        "This project: docs/explanation/privacy.md; such a count stands beside every ε here.",
         shuffle_view,
     ),
 )
