@@ -36,6 +36,7 @@ def to_html(release: Release) -> str:
         "<h2>Edges</h2>",
         _table(EDGES, edge_words(release)),
         f"<p>{escape(confidence_words(release))}</p>",
+        f"<p>{escape(doubt_words(release))}</p>",
         "<h2>One-way tables, with their noise</h2>",
         _table(("Column", "Level", "Share", "±"), _margins(release)),
         "<h2>What was released</h2>",
@@ -82,6 +83,20 @@ def edge_words(release: Release) -> list[tuple[str, ...]]:
         mark = "—" if line else "→" if (a, b) in arcs else "←"
         found.append((f"{a} {mark} {b}", percent(confidence), told.get((a, b), "–")))
     return found
+
+
+def doubt_words(release: Release) -> str:
+    """How many of the links are probably invented, by their own confidences."""
+    shown = len(release.confidence)
+    wrong = round(sum(1 - confidence for _, _, confidence in release.confidence))
+    if shown == 0:
+        return "No link is shown, so none is invented."
+    if shown == 1:
+        return f"This one link is probably {'invented' if wrong else 'real'}."
+    if wrong == 0:
+        return f"Probably none of these {shown} links is invented."
+    verb = "is" if wrong == 1 else "are"
+    return f"About {wrong} of these {shown} links {verb} probably invented."
 
 
 def doubtful(release: Release) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ forecast is a band over networks, and is checked against the bundled ones
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,8 @@ from engine.errors import InputError
 from engine.graphs.metrics import SCORES
 from engine.registry import ALGORITHMS, algorithm
 from engine.runner import run
+from engine.studies import null
+from engine.studies.null import Invented, Shape, invented
 
 DENSITY = 1.2  # links per column: the bundled networks have 0.8 to 1.9
 DRAWS = 20
@@ -50,7 +52,7 @@ class Band:
         return self.low <= value <= self.high
 
 
-BANDS = ("links", "found", "invented", "f1", "directed_f1", "shd")  # of a forecast
+BANDS = ("links", "found", "invented", "f1", "directed_f1", "shd", "false_share")  # of a forecast
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,11 @@ class Forecast:
 
     ``found`` and ``invented`` are numbers of links without direction, ``links`` how many there are
     in the simulated networks; ``f1`` is the skeleton's F1, ``directed_f1`` and ``shd`` count the
-    arrows too. All are of the links tested to the end (:class:`engine.graphs.metrics.Counts`).
-    ``draws`` is how many networks were run.
+    arrows too. All are of the links tested to the end (:class:`engine.graphs.metrics.Counts`);
+    ``false_share`` is the share of the links found that are invented, 0 where there is none;
+    ``draws`` is how many networks were run. ``nothing`` is how many links are invented on columns
+    of the schema that depend on nothing (:mod:`engine.studies.null`); None where that was not
+    counted.
     """
 
     algorithm: str
@@ -71,7 +76,9 @@ class Forecast:
     f1: Band
     directed_f1: Band
     shd: Band
+    false_share: Band
     draws: int
+    nothing: Invented | None = None
 
     @property
     def noise(self) -> bool:
@@ -85,7 +92,9 @@ class Forecast:
             for name, band in ((name, getattr(self, name)) for name in BANDS)
         }
         named = {"algorithm": self.algorithm, "epsilon": self.epsilon}
-        return {**named, **bands, "draws": self.draws, "noise": self.noise}
+        nothing = None if self.nothing is None else self.nothing.mean
+        known = {"draws": self.draws, "noise": self.noise, "invented_on_nothing": nothing}
+        return {**named, **bands, **known}
 
 
 @dataclass(frozen=True)
@@ -107,6 +116,11 @@ class Question:
                 f"density is a number of links per column, above 0 and at most "
                 f"{len(self.names)}; {self.density:g} is not."
             )
+
+    @property
+    def shape(self) -> Shape:
+        """Levels of each column, and rows."""
+        return Shape(tuple(map(len, self.levels)), self.rows)
 
     def dataset(self, draw: int, seed: int = 0) -> Dataset:
         """Rows of the ``draw``-th simulated network."""
@@ -140,15 +154,17 @@ class ForecastProgress:
 
 
 Counts = tuple[float, ...]  # one number for each of BANDS
+Setting = tuple[str, float]  # an algorithm and its epsilon
 
 
 def one_run(key: str, data: Dataset, epsilon: float, delta: float, seed: int) -> Counts:
-    """Links there are, found and invented, and the scores of one simulated run."""
+    """Links there are, found and invented, the scores and the false share of a simulated run."""
     result = run(key, data, seed=seed, trace=False, epsilon=epsilon, delta=delta)
     counts = result.counts
     assert counts is not None
     scores = (float(getattr(counts.scores, name)) for name in SCORES)
-    return counts.true, counts.found, counts.invented, *scores
+    wrong = counts.invented / max(1, counts.learned)
+    return counts.true, counts.found, counts.invented, *scores, wrong
 
 
 def plan(
@@ -159,12 +175,14 @@ def plan(
     delta: float = 1e-6,
     draws: int = DRAWS,
     seed: int = 0,
+    empty: int = null.DRAWS,
     cancelled: Callable[[], bool] = lambda: False,
     on_progress: Callable[[ForecastProgress], None] = lambda progress: None,
 ) -> list[Forecast]:
     """What each algorithm will find at each epsilon, from public facts alone.
 
-    Network by network, so that a stop keeps a forecast from the networks that were finished.
+    Network by network, so that a stop keeps a forecast from the networks that were finished. Then
+    come ``empty`` tables a forecast with nothing in them.
 
     Args:
         question: Columns, levels, rows, and a guess of links per column.
@@ -173,6 +191,7 @@ def plan(
         delta: Of every total.
         draws: Networks to simulate.
         seed: Of the simulation.
+        empty: Tables with nothing in them, a forecast; with 0 nothing is counted on such.
         cancelled: Polled.
         on_progress: Called after each run.
 
@@ -193,25 +212,48 @@ def plan(
     for epsilon in epsilons:  # before the first run, not after some minutes
         for key in chosen:
             algorithm(key).params.build({"epsilon": epsilon, "delta": delta})
-    counts: dict[tuple[str, float], list[Counts]] = {(k, e): [] for k in chosen for e in epsilons}
-    total, start, done = len(counts) * draws, time.monotonic(), 0
+    counts: dict[Setting, list[Counts]] = {(k, e): [] for k in chosen for e in epsilons}
+    count = _Count(len(counts) * (draws + empty), on_progress)
     for draw in range(draws):
         data = question.dataset(draw, seed)
         for (key, epsilon), found in counts.items():
             if cancelled():
-                return list(_forecasts(counts))
+                return list(_forecasts(counts, {}))
             found.append(one_run(key, data, epsilon, delta, seed=draw))
-            done += 1
-            left = (time.monotonic() - start) / done * (total - done)
-            on_progress(ForecastProgress(done, total, left))
-    return list(_forecasts(counts))
+            count.add(1)
+    nothing: dict[Setting, Invented | None] = {}
+    for key, epsilon in counts if empty else ():
+        values = {"epsilon": epsilon, "delta": delta}
+        of_none = invented(key, question.shape, values, draws=empty, cancelled=cancelled)
+        if cancelled():
+            break
+        nothing[key, epsilon] = of_none
+        count.add(empty)
+    return list(_forecasts(counts, nothing))
 
 
-def _forecasts(counts: dict[tuple[str, float], list[Counts]]) -> Iterator[Forecast]:
+class _Count:
+    """Runs done, told with an estimate of the time that is left."""
+
+    def __init__(self, total: int, tell: Callable[[ForecastProgress], None]):
+        self._done, self._total, self._tell = 0, total, tell
+        self._start = time.monotonic()
+
+    def add(self, runs: int) -> None:
+        """So many more are done."""
+        self._done += runs
+        each = (time.monotonic() - self._start) / self._done
+        self._tell(ForecastProgress(self._done, self._total, each * (self._total - self._done)))
+
+
+def _forecasts(
+    counts: Mapping[Setting, list[Counts]], nothing: Mapping[Setting, Invented | None]
+) -> Iterator[Forecast]:
     for (key, epsilon), found in counts.items():
         if found:
             bands = dict(zip(BANDS, map(Band.of, zip(*found, strict=True)), strict=True))
-            yield Forecast(key, epsilon, draws=len(found), **bands)
+            of_none = nothing.get((key, epsilon))
+            yield Forecast(key, epsilon, draws=len(found), nothing=of_none, **bands)
 
 
 def smallest_epsilon(forecasts: Sequence[Forecast], target: float) -> tuple[float, Forecast] | None:

@@ -10,6 +10,7 @@ import streamlit as st
 from pages.learn.budget import bound_view, once_view, orders_view, sieve_view
 from pages.learn.noise import noise_view, person_view
 from pages.learn.search import draws_view, search_view, truth_view
+from pages.learn.shuffle import shuffle_view
 from pages.learn.tour import Tour
 from pages.shell.words import safe
 
@@ -68,7 +69,7 @@ STEPS = (
     ),
     Step(
         "person",
-        "Replace one person",
+        "One person",
         "The promise: replace one person, and nobody can tell",
         "Two datasets that differ in one person. A coin picks one, a noisy output comes out, and "
         "you guess. Differential privacy limits how often anybody can be right, whatever they "
@@ -112,6 +113,16 @@ STEPS = (
         "computes every later test from them: that reads no data, so it costs nothing.",
         "This project: docs/explanation/marginal_pc.md; post-processing: Priv-PC, section 2.1.",
         once_view,
+    ),
+    Step(
+        "shuffle",
+        "Shuffle",
+        "Shuffle: nothing is left. Who still sees something?",
+        "Real data come without their true graph, so nobody can count what was invented. But "
+        "anybody can take away all there is: shuffle every column by itself, and look what each "
+        "algorithm finds then. Say first what you expect.",
+        "This project: docs/explanation/privacy.md; such a count stands beside every ε here.",
+        shuffle_view,
     ),
 )
 _STYLE = """

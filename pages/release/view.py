@@ -12,7 +12,7 @@ from engine.release.budget import Budget, Budgets
 from engine.release.checking import check
 from engine.release.file import NEIGHBOURS, Release, canonical, digest
 from engine.release.noise import ALARM
-from engine.release.page import EDGES, confidence_words, edge_words, to_html
+from engine.release.page import EDGES, confidence_words, doubt_words, edge_words, to_html
 from engine.release.reading import loads
 from engine.release.signature import public_key, verify, verify_page
 from engine.release.twin import LABEL, twin
@@ -146,6 +146,7 @@ def edges(release: Release) -> None:
     rows = pd.DataFrame(edge_words(release), columns=list(EDGES))
     show.table(rows, alt="Edges of the release")
     st.caption(confidence_words(release))
+    st.markdown(doubt_words(release))
 
 
 def checked() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import networkx as nx
 import pandas as pd
@@ -12,11 +14,13 @@ from engine import Dataset
 from engine.graphs.metrics import Scores
 from engine.registry import ALGORITHMS
 from engine.studies import CellResult, analysis
+from engine.studies.null import Shape
 from engine.studies.price import DESCENT, TABLES, Step, price_steps
 from pages.draw import show
 from pages.draw.bars import heat
 from pages.draw.curves import Axis, Line, curves
 from pages.shell import words as text
+from pages.shell.nothing import NOTHING, Counts, cell, nothing_of, watch
 from pages.shell.palette import PLAIN, style_of
 from pages.shell.runs import shown
 from pages.shell.verdict import reference_lines
@@ -218,8 +222,13 @@ def _numbers(points: pd.DataFrame, table: pd.DataFrame, x: str, y: str) -> pd.Da
     return out
 
 
-def target_view(table: pd.DataFrame, x: str, y: str) -> None:
-    """The smallest ε whose median F1 stays at the target or above; of the arrows if they show."""
+def target_view(
+    table: pd.DataFrame, x: str, y: str, results: Sequence[CellResult], shape: Shape | None
+) -> None:
+    """The smallest ε whose median F1 stays at the target or above; of the arrows if they show.
+
+    ``shape`` is that of the study's data: what the setting invents where nothing is stands beside.
+    """
     score = y if y in SHARES else SHARES[0]
     st.markdown(f"**Smallest ε that meets a target F1** ({score[0].lower()}{score[1:]})")
     if not table["skeleton_f1"].notna().any():
@@ -227,27 +236,49 @@ def target_view(table: pd.DataFrame, x: str, y: str) -> None:
         return
     target = st.slider("Target F1", 0.0, 1.0, 0.75, 0.01, key="sweep-target")
     found = analysis.smallest_epsilons(table, target, Y[score], x=X[x])
-    rows = pd.DataFrame(
-        {
-            "Algorithm": [ALGORITHMS[k].title for k in found["algorithm"]],
-            "Smallest ε": [
-                text.number(e) if ok else "not reached"
-                for e, ok in zip(found["epsilon"], found["reached"], strict=True)
-            ],
-            "Best F1": found["best"].to_numpy(dtype=float),
-            "How it is known": [
-                note if ALGORITHMS[k].private else "No privacy: it has no ε."
-                for k, note in zip(found["algorithm"], found["note"], strict=True)
-            ],
-        }
-    )
-    for k, i in zip(found["algorithm"], rows.index, strict=True):
-        if not ALGORITHMS[k].private:
-            rows.loc[i, "Smallest ε"] = "–"
-    show.table(rows, alt="Smallest ε that meets the target, by algorithm")
+    settings = [
+        _setting(key, results, epsilon if X[x] == "epsilon" else math.nan)
+        for key, epsilon in zip(found["algorithm"], found["epsilon"], strict=True)
+    ]
+
+    def counts() -> Counts:
+        pairs = zip(found["algorithm"], settings, strict=True)
+        return [None if v is None or shape is None else nothing_of(k, shape, v) for k, v in pairs]
+
+    watch(counts, lambda known: show.table(_targets(found, known), alt=_TARGETS))
     st.caption(
         f"On the axis chosen above ({x}). From this ε on the median stays at the target; between "
-        "two measured points it is read off a straight line in log ε."
+        "two measured points it is read off a straight line in log ε. The last column: links that "
+        "the setting shows, on average, where no column has anything to do with another."
+    )
+
+
+_TARGETS = "Smallest ε that meets the target, and links invented on nothing, by algorithm"
+
+
+def _setting(key: str, results: Sequence[CellResult], epsilon: float) -> dict[str, Any] | None:
+    """The study's own setting of an algorithm at this ε; None where there is none."""
+    values = next((r.cell.values for r in results if r.algorithm == key), {})
+    if "epsilon" not in values:
+        return values
+    return None if math.isnan(epsilon) else values | {"epsilon": epsilon}
+
+
+def _targets(found: pd.DataFrame, nothing: Counts) -> pd.DataFrame:
+    private = [ALGORITHMS[k].private for k in found["algorithm"]]
+    least = [
+        text.number(e) if ok else "not reached"
+        for e, ok in zip(found["epsilon"], found["reached"], strict=True)
+    ]
+    notes = zip(found["note"], private, strict=True)
+    return pd.DataFrame(
+        {
+            "Algorithm": [ALGORITHMS[k].title for k in found["algorithm"]],
+            "Smallest ε": [e if p else "–" for e, p in zip(least, private, strict=True)],
+            "Best F1": found["best"].to_numpy(dtype=float),
+            NOTHING: [cell(one) for one in nothing],
+            "How it is known": [n if p else "No privacy: it has no ε." for n, p in notes],
+        }
     )
 
 

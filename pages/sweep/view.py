@@ -7,6 +7,7 @@ import streamlit as st
 
 from engine.studies import CellResult, analysis
 from engine.studies.cells import SCORED
+from engine.studies.null import Shape
 from pages.shell import export
 from pages.shell import words as text
 from pages.sweep.curves import (
@@ -96,14 +97,16 @@ def results_view(job: StudyJob, results: list[CellResult]) -> None:
     chosen = chosen if chosen in names else names[0]
     here = table[table["dataset"] == chosen]
     mine = [r for r in results if r.dataset == chosen]
-    curve_view(here, x, y, references(data_of(job, mine[0].fingerprint), mine), counted)
+    data = data_of(job, mine[0].fingerprint)
+    curve_view(here, x, y, references(data, mine), counted)
     if job.name == EXAMPLE_NAME:
         st.caption(ceiling_note(counting(here, counted)))
     left, right = st.columns([5, 4], gap="medium")
     with left:
         stability_view(mine, truth_of(job, mine[0].fingerprint))
     with right:
-        target_view(counting(here, counted), x, y)
+        shape = None if data is None else Shape.of(data)
+        target_view(counting(here, counted), x, y, mine, shape)
     downloads(job, results, table)
 
 

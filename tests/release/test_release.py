@@ -31,8 +31,8 @@ from engine.release.budget import VARIABLE, Budgets
 from engine.release.checking import check, replayed
 from engine.release.file import Release, canonical, to_json
 from engine.release.make import Stopped, make
-from engine.release.page import confidence_words, edge_words, to_html
-from engine.release.reading import loads
+from engine.release.page import confidence_words, doubt_words, edge_words, to_html
+from engine.release.reading import load, loads
 from engine.release.settings import COVERED, allowance, empty
 from engine.release.twin import LABEL, consistent_dag, twin
 from engine.session import Session
@@ -104,6 +104,27 @@ def test_the_page_loads_nothing(asia: Release) -> None:
     assert "<script" not in page
     assert not re.search(r"(src|href)=", page)
     assert "(ε, δ) = (1, 1e-06)" in page
+
+
+@pytest.mark.parametrize(
+    ("confidences", "said"),
+    [
+        ((), "No link is shown, so none is invented."),
+        ((0.9,), "This one link is probably real."),
+        ((0.3,), "This one link is probably invented."),
+        ((0.99, 0.9, 0.95), "Probably none of these 3 links is invented."),
+        ((0.99, 0.4, 0.8), "About 1 of these 3 links is probably invented."),
+        ((0.9,) * 4 + (0.4, 0.5, 0.5), "About 2 of these 7 links are probably invented."),
+    ],
+)
+def test_a_release_says_how_many_of_its_links_are_probably_invented(
+    asia: Release, confidences: tuple[float, ...], said: str
+) -> None:
+    """The sum of what each link lacks to certainty: .1 four times, .6, .5 and .5 make 2.0."""
+    links = tuple((f"a{k}", f"b{k}", c) for k, c in enumerate(confidences))
+    found = replace(asia, confidence=links)
+    assert doubt_words(found) == said
+    assert doubt_words(asia) in to_html(asia)
 
 
 def test_an_arrow_has_its_own_confidence(asia: Release) -> None:
@@ -444,7 +465,9 @@ def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
     asked = ["release", "--csv", csv, "--schema", schema, "--budget", "ward", "--out", out]
     assert main(asked) == 2  # no budget yet
     assert main(["budget", "new", "ward", "--epsilon", "1.5"]) == 0
+    capsys.readouterr()
     assert main([*asked, "--epsilon", "1"]) == 0
+    assert doubt_words(load(out)) in capsys.readouterr().out.splitlines()
     assert main(["check", out, "--json"]) == 0
     printed = capsys.readouterr().out.splitlines()
     said = json.loads(printed[-1])

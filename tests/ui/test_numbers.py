@@ -14,12 +14,14 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import Ledger
 from engine.studies.cells import CellResult
+from engine.studies.null import Invented, Shape
 from pages.compare import view as pinned_tables
 from pages.draw import show
 from pages.report import words as report_words
 from pages.run import ledger
 from pages.run import view as result
 from pages.shell import words as text
+from pages.shell.nothing import Nothing
 from pages.shell.runs import Shown
 from pages.shell.settings import Settings
 
@@ -153,6 +155,9 @@ def test_scores_of_pinned_runs(scored: RunResult, monkeypatch: pytest.MonkeyPatc
     some = replace(scored, untested=frozenset())
     settings: Any = Settings
     monkeypatch.setattr(pinned_tables, "title", lambda run: "x")
+    count = Nothing("pc", Shape((2, 2), 10), {})
+    count.found = Invented((2, 5))
+    monkeypatch.setattr(pinned_tables, "watch", lambda find, draw: draw([count]))
     pinned_tables.scores([Shown(settings, CANCER, some)])
     shown = dict(zip(drawn[0]["Score"], drawn[0].iloc[:, 1], strict=True))
     assert shown == {
@@ -163,6 +168,7 @@ def test_scores_of_pinned_runs(scored: RunResult, monkeypatch: pytest.MonkeyPatc
         "Recall": "0.60",
         "True links found": "6 of 10",
         "Invented": "3",
+        "Invented on nothing": "4",
         "Links in the result": f"{len(some.skeleton)}",
         pinned_tables.WAITING: "0",
         "Skeleton F1 with those as links": "0.41",
