@@ -85,11 +85,17 @@ def compile_beside() -> None:
         atexit.register(beside.kill)
 
 
+def begin() -> None:
+    """What the first page needs, then what it does not."""
+    prepare()
+    compile_beside()
+
+
 if __name__ == "__main__":
     PagesManager.uses_pages_directory = False
     sys.path.insert(0, str(ROOT))
     # While the server starts and the browser fetches its scripts, this core would idle.
-    Thread(target=lambda: (prepare(), compile_beside()), daemon=True, name="prepare").start()
+    Thread(target=begin, daemon=True, name="prepare").start()
     sys.argv = ["streamlit", "run", str(ROOT / "app.py"), *sys.argv[1:]]
     with tempfile.TemporaryDirectory(prefix="dp-causal-explorer-") as static:
         link_static(Path(static))
