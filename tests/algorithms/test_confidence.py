@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.marginals import confidence as fit
 from engine.marginals.confidence import FREQUENCY, POSTERIOR, of_arrows, of_link
 
 SHARE = st.floats(0, 1)
@@ -40,19 +41,14 @@ def test_the_same_share_is_worth_less_where_less_is_seen() -> None:
     assert told[0] > told[-1] + 0.1
 
 
-@pytest.mark.parametrize(
-    ("visible", "d", "slope", "neither"),
-    [
-        (0.01, 12, 0.851, 0.359),
-        (0.04, 12, 0.851 - 0.164 * math.log(4), 0.359 - 0.189 * math.log(4)),
-        (0.01, 48, 0.851 + 0.170 * math.log(4), 0.359 - 1.173 * math.log(4)),
-    ],
-)
-def test_arrows_are_worth_what_was_fitted(
-    visible: float, d: int, slope: float, neither: float
-) -> None:
-    """Of 12 columns and a visible correlation of 0.01, and what either changes."""
-    there, back, none = (math.exp(slope * math.log(p + 0.018)) for p in (0.6, 0.3, 0.1))
-    none *= math.exp(neither)
+@pytest.mark.parametrize(("visible", "d"), [(0.01, 12), (0.04, 12), (0.01, 48), (0.03, 24)])
+def test_arrows_are_worth_what_was_fitted(visible: float, d: int) -> None:
+    """A power of each share; neither by a factor of its own; both by noise and columns."""
+    noise, columns = visible / fit.VISIBLE, d / fit.COLUMNS
+    slope = fit.SLOPE + fit.SLOPE_BY_NOISE * math.log(noise)
+    slope += fit.SLOPE_BY_COLUMNS * math.log(columns)
+    there, back, none = ((p + fit.LEAST_SHARE) ** slope for p in (0.6, 0.3, 0.1))
+    none *= math.exp(fit.NEITHER) * noise**fit.NEITHER_BY_NOISE
+    none *= columns**fit.NEITHER_BY_COLUMNS
     total = there + back + none
     assert of_arrows(0.6, 0.3, visible, d) == pytest.approx((there / total, back / total))
