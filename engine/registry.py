@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import cast
 
 from engine.algorithm import Algorithm
+from engine.compiled import kept
 from engine.errors import InputError, did_you_mean, show
 from engine.params import Spec
 
@@ -71,3 +72,12 @@ def algorithm(key: str) -> Algorithm:
             f"{did_you_mean(key, ALGORITHMS)}"
         )
     return ALGORITHMS[key]
+
+
+def slow(key: str) -> int:
+    """Seconds that the algorithm's kernels must first be compiled for, 0 where that is little."""
+    if key != "marginal_pc":
+        return 0  # the others' take a few seconds
+    from engine.marginals.kernels import tests
+
+    return 0 if kept(tests) else 20

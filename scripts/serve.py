@@ -73,7 +73,7 @@ def prepare() -> None:
 
 def compile_beside() -> None:
     """Compile what no page waits for in a process that only takes what others leave of one core."""
-    from engine.compiled import slow
+    from engine.registry import slow
 
     if slow("marginal_pc"):
         beside = subprocess.Popen(
