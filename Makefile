@@ -1,4 +1,4 @@
-# make setup | app | test | lint | bench | bench-utility | soak
+# make setup | app | test | lint | docs | bench | bench-utility | soak
 #   make app PORT=8502            another port
 #   make test ARGS="-k kendall"   anything pytest takes
 #   make setup PYTHON=python3.12  another interpreter for a new .venv
@@ -13,13 +13,15 @@ PY    := $(VENV)/bin/python
 APP_STAMP := $(VENV)/.installed-app
 STAMP := $(VENV)/.installed
 BENCH_STAMP := $(VENV)/.installed-bench
+DOCS := .venv-docs
+DOCS_STAMP := $(DOCS)/.installed
 PEERS := .venv-peers
 PEERS_STAMP := $(PEERS)/.installed
 
 .DEFAULT_GOAL := setup
 # Python starts often here (workers, commands): each start would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: setup app test lint bench bench-utility chromium-hint soak
+.PHONY: setup app test lint docs bench bench-utility chromium-hint soak
 
 setup: $(STAMP)
 
@@ -51,6 +53,15 @@ lint: setup
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
+
+# The site's tools stay out of the app's environment: they read the engine's text and import nothing of it.
+$(DOCS_STAMP): requirements-docs.txt
+	@$(PYTHON) scripts/install.py $(DOCS) requirements-docs.txt
+	@touch $@
+
+docs: $(DOCS_STAMP)
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --strict --quiet
+	@echo "Open site/index.html; it needs no server and no network."
 
 $(BENCH_STAMP): $(STAMP) requirements-bench.txt
 	@$(PYTHON) scripts/install.py $(VENV) requirements-bench.txt

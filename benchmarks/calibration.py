@@ -2,8 +2,9 @@
 
 Marginal PC on random networks (benchmarks.random_networks): of the links it finds with a confidence
 in a range, the share that is real; of the arrows it draws on real links, the share that the true
-CPDAG has. Answers are kept in benchmarks/results/calibration.json, and docs/marginal_pc.md states
-them. ``--fit`` prints the constants of engine/marginals/confidence.py from other networks.
+CPDAG has. Answers are kept in benchmarks/results/calibration.json, and
+docs/explanation/marginal_pc.md states them. ``--fit`` prints the constants of
+engine/marginals/confidence.py from other networks.
 """
 
 from __future__ import annotations
@@ -30,11 +31,11 @@ from engine.marginals.diagnostics import MarginalDiagnostics
 
 KEPT = Path(__file__).parent / "results" / "calibration.json"
 DOC, MARK = (
-    Path(__file__).resolve().parent.parent / "docs" / "marginal_pc.md",
+    Path(__file__).resolve().parent.parent / "docs" / "explanation" / "marginal_pc.md",
     "benchmarks.calibration",
 )
 SIZES = (5, 8, 12, 20)  # nodes
-DENSITY, DENSITIES = (1.2,), (0.8, 1.2, 1.6)  # edges a node: where it is shown, and fitted
+DENSITY, DENSITIES = (1.2,), (0.8, 1.2)  # edges a node: where it is shown, and fitted
 ROWS, EPSILONS = (3_000, 20_000, 100_000), (0.1, 1.0)
 FITTED, FRESH = 20_000, 30_000  # seeds of the first network
 BINS = 10
@@ -139,7 +140,7 @@ def fit(count: int) -> None:
         if some:
             mean, right = np.mean(some, axis=0)
             print(f"posterior {mean:.4f}: real {right:.3f} of {len(some)}")
-    print(arrow_constants([c for c in found if c.real]))
+    print(arrow_constants([c for c in found if c.real and c.drawn]))
 
 
 START = {
@@ -149,7 +150,7 @@ START = {
 
 
 def arrow_constants(real: list[Claim]) -> dict[str, float]:
-    """Maximum likelihood of the marks of real links."""
+    """Maximum likelihood of the marks of real links on which an arrow was drawn."""
 
     def named(constants: Array) -> dict[str, float]:
         said = dict(zip(START, constants.tolist(), strict=True))

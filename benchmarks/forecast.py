@@ -25,8 +25,8 @@ def inside(name: str, rows: int) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for forecast in plan(question, EPSILONS, ALGORITHMS):
         result = run(forecast.algorithm, data, seed=6, trace=False, epsilon=forecast.epsilon)
-        assert result.metrics is not None
-        f1, band = result.metrics.skeleton_f1, forecast.f1
+        assert result.metrics_tested is not None
+        f1, band = result.metrics_tested.skeleton_f1, forecast.f1
         found.setdefault(forecast.algorithm, []).append((f1 > band.high) - (f1 < band.low))
     return found
 

@@ -1,9 +1,9 @@
 """What is invented where nothing is, over a grid: ``python -m benchmarks.null``.
 
 Independent columns; the mean number of links a run, over ``--draws`` tables. Cells are kept in
-benchmarks/results/null.json, one after the other, and a cell that is kept is not run again
-(``--again`` runs all). The last step writes the tables into docs/marginal_pc.md and
-docs/score_based.md; ``--tables`` does that alone.
+benchmarks/results/null.jsonl, one after the other, and a cell that is kept is not run again
+(``--again`` runs all). The last step writes the tables into docs/explanation/marginal_pc.md and
+docs/explanation/score_based.md; ``--tables`` does that alone.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import NamedTuple
 from benchmarks.written import put
 from engine.studies.null import Invented, Shape, invented
 
-KEPT = Path(__file__).parent / "results" / "null.json"
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+KEPT = Path(__file__).parent / "results" / "null.jsonl"
+DOCS = Path(__file__).resolve().parent.parent / "docs" / "explanation"
 WRITTEN = {"marginal_pc": DOCS / "marginal_pc.md", "gram_notears": DOCS / "score_based.md"}
 MARK = "benchmarks.null"
 MIXED = (0.5, 0.3, 0.1, 0.02)
@@ -50,32 +50,41 @@ def grid() -> Iterator[Cell]:
         yield Cell(d, 3_000, epsilon, *kind)
 
 
-Kept = dict[str, dict[str, list[int]]]  # algorithm -> a cell as JSON -> links of each run
+Kept = dict[str, dict[Cell, list[int]]]  # algorithm -> cell -> links of each run
 
 
-def measure(kept: Kept, key: str, cell: Cell, draws: int) -> None:
-    """Run a cell that is not kept, and keep it."""
-    name = json.dumps(cell)
-    if name in kept.setdefault(key, {}):
-        return
-    wide = cell.d >= 100
+def kept() -> Kept:
+    """The cells that were measured."""
+    out: Kept = {key: {} for key in WRITTEN}
+    if KEPT.exists():
+        for line in map(json.loads, KEPT.read_text(encoding="utf-8").splitlines()):
+            d, rows, epsilon, margins, levels = line["cell"]
+            out[line["algorithm"]][Cell(d, rows, epsilon, tuple(margins), levels)] = line["links"]
+    return out
+
+
+def measure(key: str, cell: Cell, draws: int) -> None:
+    """Run a cell and keep it."""
     found = invented(
         key,
         Shape((cell.levels,) * cell.d, cell.rows),
         {"epsilon": cell.epsilon, "delta": DELTA},
-        draws=max(draws // 5, 1) if wide else draws,
+        draws=max(draws // 5, 1) if cell.d >= 100 else draws,
         margins=cell.margins,
     )
     assert found is not None
-    kept[key][name] = list(found.counts)
-    KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    print(key, name, f"{found.mean:.2f}", flush=True)
+    line = {"algorithm": key, "cell": cell, "links": found.counts}
+    with KEPT.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+    print(key, *cell, f"{found.mean:.2f}", flush=True)
 
 
-def table(cells: dict[str, list[int]]) -> str:
+def table(cells: dict[Cell, list[int]]) -> str:
     """Mean over the cells with a value, and the highest of them, for each value of each factor."""
-    means = {Cell(*json.loads(name)): Invented(tuple(c)) for name, c in cells.items()}
-    lines = ["| | cells | links invented a run, mean | highest of a cell |", "|---|---|---|---|"]
+    means = {cell: Invented(tuple(links)) for cell, links in cells.items()}
+    run = f"{len(cells)} of {len(list(grid()))} cells run"
+    lines = [f"| {run} | cells | links invented a run, mean | highest of a cell |"]
+    lines.append("|---|---|---|---|")
     for at, title in enumerate(("columns", "rows", "ε", "shares", "levels")):
         for value in sorted({cell[at] for cell in means}, key=str if at == 3 else None):
             some = [m for cell, m in means.items() if cell[at] == value]
@@ -94,10 +103,10 @@ def _said(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"
 
 
-def write(kept: Kept) -> None:
+def write(found: Kept) -> None:
     """Put each algorithm's table into its document."""
     for key, path in WRITTEN.items():
-        put(path, MARK, table(kept[key]))
+        put(path, MARK, table(found[key]))
 
 
 def main() -> None:
@@ -107,11 +116,14 @@ def main() -> None:
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--tables", action="store_true")
     options = parser.parse_args()
-    kept: Kept = {} if options.again or not KEPT.exists() else json.loads(KEPT.read_text("utf-8"))
+    if options.again:
+        KEPT.unlink(missing_ok=True)
     if not options.tables:
+        done = kept()
         for key, cell in product(WRITTEN, grid()):
-            measure(kept, key, cell, options.draws)
-    write(kept)
+            if cell not in done[key]:
+                measure(key, cell, options.draws)
+    write(kept())
 
 
 if __name__ == "__main__":

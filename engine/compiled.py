@@ -61,15 +61,6 @@ def kept(made: Any) -> bool:
     return any(place.stat().st_mtime >= source.stat().st_mtime for place in places)
 
 
-def slow(algorithm: str) -> int:
-    """Seconds that the algorithm's kernels must first be compiled for, 0 where that is little."""
-    if algorithm != "marginal_pc":
-        return 0  # the others' take a few seconds
-    from engine.marginals.kernels import tests
-
-    return 0 if kept(tests) else 20
-
-
 def settle() -> bool:
     """Give numba a place before it looks for one; whether that had to be a passing one."""
     if os.environ.get(PLACE) or _takes_files(_ENGINE / "__pycache__"):

@@ -1,6 +1,6 @@
 """Errors a person can act on, and the spelling hint they share."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 
@@ -12,25 +12,44 @@ class DataError(InputError):
     """A data file that cannot be used as it is."""
 
 
-_BRIEF = 60  # characters
+class MissingValues(DataError):
+    """Missing values of which nobody said what they count as.
+
+    ``columns``, column -> how many. The message tells a caller in Python what to do; ``where``
+    alone says which columns have them and no number, for whoever is asked in another way.
+    """
+
+    def __init__(self, columns: Mapping[str, int]):
+        first, more = list(columns)[:3], len(columns) - 3
+        end = f" and {more} more" if more > 0 else ""
+        begin = "Missing values in column "
+        self.where = begin + ", ".join(map(show, first)) + end
+        counted = ", ".join(f"{show(name)} ({columns[name]:,})" for name in first)
+        super().__init__(
+            f"{begin}{counted}{end}; fill them in or delete those rows (missing='drop'), or keep "
+            "them as a level (missing='level', or declare the marker)."
+        )
 
 
-def brief(value: object) -> str:
-    """``repr(value)`` for a sentence, cut where it is long."""
+_LONGEST = 60  # characters
+
+
+def show(value: object) -> str:
+    """Quote a value for a message: on one line, cut where it is long."""
+    if isinstance(value, str):
+        return repr(_cut(value))
     try:
-        words = repr(value)
+        return _cut(repr(value))
     except ValueError:  # an integer of more digits than Python prints
         return "a number of thousands of digits"
-    return words if len(words) <= _BRIEF else f"{words[: _BRIEF - 1]}…"
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
 
 def did_you_mean(word: str, options: Iterable[str]) -> str:
     """Return " Did you mean 'x'?" for the nearest option, or nothing."""
     by_folded = {option.casefold(): option for option in options}
-    near = get_close_matches(word[:_BRIEF].casefold(), by_folded, n=1)
+    near = get_close_matches(word[:_LONGEST].casefold(), by_folded, n=1)
     return f" Did you mean '{by_folded[near[0]]}'?" if near else ""
-
-
-def show(value: str) -> str:
-    """Quote a value for a message, on one line and not too long."""
-    return repr(value if len(value) <= 60 else value[:57] + "...")

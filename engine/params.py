@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from engine.errors import InputError, brief, did_you_mean
+from engine.errors import InputError, did_you_mean, show
 
 
 class ParameterError(InputError):
@@ -55,14 +55,14 @@ class Spec:
             return self._check_choice(value)
         if self.kind == "bool":
             if not isinstance(value, bool):
-                raise ParameterError(f"{self.name} must be true or false, not {brief(value)}.")
+                raise ParameterError(f"{self.name} must be true or false, not {show(value)}.")
             return value
         return self._check_number(value)
 
     def _check_choice(self, value: Any) -> str:
         if value not in self.choices:
             raise ParameterError(
-                f"{self.name} must be one of {', '.join(self.choices)}; {brief(value)} is not."
+                f"{self.name} must be one of {', '.join(self.choices)}; {show(value)} is not."
             )
         return str(value)
 
@@ -70,17 +70,17 @@ class Spec:
         wanted = numbers.Integral if self.kind == "int" else numbers.Real
         number = isinstance(value, wanted) and not isinstance(value, bool)
         if not number or value != value:
-            raise ParameterError(f"{self.name} must be {self.noun()}, not {brief(value)}.")
+            raise ParameterError(f"{self.name} must be {self.noun()}, not {show(value)}.")
         if self.among and value not in self.among:
             numbers_ = ", ".join(f"{v:g}" for v in self.among)
-            raise ParameterError(f"{self.name} must be one of {numbers_}; {brief(value)} is not.")
+            raise ParameterError(f"{self.name} must be one of {numbers_}; {show(value)} is not.")
         below = self.low is not None and (value <= self.low if self.open_low else value < self.low)
         if below or (self.high is not None and value > self.high):
-            raise ParameterError(f"{self.name} must be {self.bounds()}; {brief(value)} is not.")
+            raise ParameterError(f"{self.name} must be {self.bounds()}; {show(value)} is not.")
         try:
             return int(value) if self.kind == "int" else float(value)
         except OverflowError:
-            raise ParameterError(f"{self.name} must be smaller than {brief(value)}.") from None
+            raise ParameterError(f"{self.name} must be smaller than {show(value)}.") from None
 
     def bounds(self) -> str:
         """The admitted range in words, e.g. "above 0 and at most 1000"."""
@@ -97,14 +97,14 @@ class Spec:
             return text
         if self.kind == "bool":
             if text.lower() not in {"true", "false", "yes", "no", "1", "0"}:
-                raise ParameterError(f"{self.name} must be true or false, not {brief(text)}.")
+                raise ParameterError(f"{self.name} must be true or false, not {show(text)}.")
             return text.lower() in {"true", "yes", "1"}
         if self.kind == "choice":
             return text
         try:
             return int(text) if self.kind == "int" else float(text)
         except ValueError:
-            raise ParameterError(f"{self.name} must be {self.noun()}, not {brief(text)}.") from None
+            raise ParameterError(f"{self.name} must be {self.noun()}, not {show(text)}.") from None
 
     def noun(self) -> str:
         """What a value must be, in words, e.g. 'a whole number or "best"'."""
@@ -153,7 +153,7 @@ class Parameters:
         for name in values:
             if name not in known:
                 raise ParameterError(
-                    f"There is no parameter {brief(name)} here; there are {', '.join(known)}."
+                    f"There is no parameter {show(name)} here; there are {', '.join(known)}."
                     f"{did_you_mean(name, known)}"
                 )
         return cls(**values)

@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import cast
 
 from engine.algorithm import Algorithm
-from engine.errors import InputError, brief, did_you_mean
+from engine.compiled import kept
+from engine.errors import InputError, did_you_mean, show
 from engine.params import Spec
 
 # Each is the key of an algorithm and the name of its module in engine.algorithms.
@@ -67,7 +68,16 @@ def algorithm(key: str) -> Algorithm:
     """The registered algorithm; an unknown key raises InputError and names a near match."""
     if key not in ALGORITHMS:
         raise InputError(
-            f"There is no algorithm {brief(key)}; there are {', '.join(ALGORITHMS)}."
+            f"There is no algorithm {show(key)}; there are {', '.join(ALGORITHMS)}."
             f"{did_you_mean(key, ALGORITHMS)}"
         )
     return ALGORITHMS[key]
+
+
+def slow(key: str) -> int:
+    """Seconds that the algorithm's kernels must first be compiled for, 0 where that is little."""
+    if key != "marginal_pc":
+        return 0  # the others' take a few seconds
+    from engine.marginals.kernels import tests
+
+    return 0 if kept(tests) else 20

@@ -120,6 +120,11 @@ class RunResult:
         return pairs_of(self.matrix, self.names)
 
     @cached_property
+    def untested_pairs(self) -> set[frozenset[str]]:
+        """Pairs that were not tested to the end, by their names."""
+        return {frozenset((self.names[i], self.names[j])) for i, j in self.untested}
+
+    @cached_property
     def cpdag(self) -> nx.DiGraph:
         """The learned CPDAG; an undirected edge is both directions."""
         return digraph_of(self.matrix, self.names)
@@ -177,15 +182,30 @@ def run(
     cancelled: Callable[[], bool] = lambda: False,
     **values: Any,
 ) -> RunResult:
-    """Run algorithm ``key`` on ``data`` with the parameters given by name.
+    """Run an algorithm on a dataset.
 
-    ``seed`` fixes every draw. Without one, public data take 0, and private data a secret one that
-    nobody is told; a seed given for private data makes the run a simulation, for which nothing is
-    defended, and so does a schema that was not declared.
+    Args:
+        key: An algorithm's key, such as "marginal_pc" (:data:`engine.ALGORITHMS`).
+        data: What :func:`engine.load_dataset` or :func:`engine.read_table` returned.
+        seed: Fixes every draw. Without one, public data take 0, and private data a secret one that
+            nobody is told; a seed given for private data makes the run a simulation, for which
+            nothing is defended, and so does a schema that was not declared.
+        trace: False keeps no steps.
+        on_step: Sees each step as it happens.
+        cancelled: Polled; ends the run with what it has.
+        values: The algorithm's parameters by name, such as ``epsilon=1.0``.
 
-    ``trace=False`` keeps no steps; ``on_step`` sees each step as it happens; ``cancelled`` is
-    polled and ends the run with what it has. Raises InputError (or its ParameterError) in one
-    sentence for anything that does not fit.
+    Returns:
+        The graph, its scores where the truth is known, what was spent, and the trace.
+
+    Raises:
+        InputError: In one sentence, for anything that does not fit.
+
+    Examples:
+        >>> from engine import load_dataset, run
+        >>> result = run("marginal_pc", load_dataset("asia", n=20_000), epsilon=1.0)
+        >>> len(result.skeleton), result.spent
+        (8, Guarantee(epsilon=1.0, delta=1e-06))
     """
     chosen = algorithm(key)
     params = chosen.params.build(values)

@@ -82,7 +82,7 @@ def result_dict(result: RunResult) -> dict[str, Any]:
             {"pair": sorted(pair), "sets": plain([sorted(s) for s in sets])}
             for pair, sets in sorted(result.separating_sets.items(), key=lambda i: sorted(i[0]))
         ],
-        "untested": sorted([result.names[i], result.names[j]] for i, j in result.untested),
+        "untested": [list(p) for p in unordered(result.untested_pairs)],
         "counts": plain(result.counts),
         "metrics": plain(result.metrics),
         "metrics_tested": plain(result.metrics_tested),

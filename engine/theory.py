@@ -20,6 +20,18 @@ def sieve_epsilon(epsilon: float, n: int, m: int) -> float:
     """Priv-PC's epsilon' = ln(1 + (n/m)(e^(epsilon/2) - 1)), for a sieve on m of n rows.
 
     Amplification by sub-sampling brings it back to epsilon/2. Algorithm 1, line 3.
+
+    Args:
+        epsilon: Of one round, above 0.
+        n: Rows there are.
+        m: Rows of the sample, from 1 to n.
+
+    Raises:
+        InputError: For an epsilon or a size outside these.
+
+    Examples:
+        >>> round(sieve_epsilon(1.0, n=1000, m=100), 4)
+        2.0132
     """
     _check_sizes(epsilon, n, m)
     half = epsilon / 2
@@ -37,6 +49,13 @@ def best_rate(epsilon: float) -> float:
 
     The noise is proportional to sqrt(n/m) / epsilon'(epsilon, n/m); with u = (e^(epsilon/2)-1) n/m
     its minimum lies where 2u = (1+u) ln(1+u), whatever epsilon.
+
+    Args:
+        epsilon: Of one round.
+
+    Examples:
+        >>> round(best_rate(1.0), 4)
+        0.1654
     """
     if epsilon / 2 > 500:
         return 1.0
@@ -44,7 +63,19 @@ def best_rate(epsilon: float) -> float:
 
 
 def best_subsample(epsilon: float, n: int) -> int:
-    """Priv-PC's best m: the number of rows at :func:`best_rate`, between n/20 and n."""
+    """Priv-PC's best m: the number of rows at :func:`best_rate`, between n/20 and n.
+
+    Args:
+        epsilon: Of one round, above 0.
+        n: Rows there are, at least 1.
+
+    Raises:
+        InputError: For an epsilon or n outside these.
+
+    Examples:
+        >>> best_subsample(1.0, n=100_000)
+        16542
+    """
     _check_sizes(epsilon, n, 1)
     return max(1, round(best_rate(epsilon) * n))
 
@@ -54,12 +85,27 @@ def sieve_errors(
 ) -> tuple[float, float]:
     """Theorem 2's bounds (type I, type II) of one sieve-and-examine answer, clipped to [0, 1].
 
-    ``gap`` is alpha, the distance of the score from the threshold, ``tweak`` t, ``sensitivity`` of
-    the score on the data it is computed on. Type I: a score of at least T + alpha is sifted out.
-    Type II: a score of at most T - alpha passes; the theorem needs alpha >= t, and 1 is returned
-    below that. The paper's exponent 12 epsilon alpha / (6 Delta) is kept as printed; Algorithm 1's
-    examine noise Lap(2 Delta / epsilon) supports only 3 epsilon alpha / (6 Delta), so the type II
-    bound can lie below what simulation shows (the Sieve page says so where it does).
+    Type I: a score of at least T + alpha is sifted out. Type II: a score of at most T - alpha
+    passes; the theorem needs alpha >= t, and 1 is returned below that. The paper's exponent
+    12 epsilon alpha / (6 Delta) is kept as printed; Algorithm 1's examine noise
+    Lap(2 Delta / epsilon) supports only 3 epsilon alpha / (6 Delta), so the type II bound can lie
+    below what simulation shows (the Sieve page says so where it does).
+
+    Args:
+        gap: Alpha, the distance of the score from the threshold, in the score's unit.
+        tweak: The paper's t, in the same unit.
+        epsilon: Of one round.
+        n: Rows there are.
+        m: Rows of the sample.
+        sensitivity: Of the score on the rows it is computed on.
+
+    Raises:
+        InputError: For an epsilon or a size that does not fit.
+
+    Examples:
+        >>> one, two = sieve_errors(0.1, 0.02, 1.0, n=100_000, m=16_542, sensitivity=0.0467)
+        >>> round(one, 3), round(two, 4)
+        (0.442, 0.0074)
     """
     inner = sieve_epsilon(epsilon, n, m)
 
@@ -87,9 +133,24 @@ def lemma1(
     """CURATE's Lemma 1: bounds (type I, type II) on one noisy test's error.
 
     c/2 + e^(-T beta epsilon / Delta) / 2 with beta1, c1 for a lost deletion (type I) and beta2, c2
-    for a wrong one (type II). ``sensitivity`` is Delta of the perturbed score, which carries n
-    (0.5129 / sqrt(n) for Kendall's p-value, eq. 16); c is the chance that the noisy score lies
-    between the margins, which the lemma leaves open: its safe value is 1.
+    for a wrong one (type II).
+
+    Args:
+        epsilon: Of the test, at least 0.
+        threshold: T, at least 0.
+        sensitivity: Delta of the perturbed score, which carries n (:func:`kendall_p_bound`).
+        beta1: Margin of type I, as a share of T.
+        beta2: Margin of type II, as a share of T.
+        c1: Chance that the noisy score lies between the margins, which the lemma leaves open; its
+            safe value is 1.
+        c2: The same for type II.
+
+    Raises:
+        InputError: For a negative epsilon or T, or a sensitivity that is not above 0.
+
+    Examples:
+        >>> round(lemma1(1.0, 0.05, kendall_p_bound(10_000))[0], 3)
+        0.571
     """
     if not (epsilon >= 0 and threshold >= 0 and sensitivity > 0):
         raise InputError("Lemma 1 needs epsilon and T of at least 0 and a sensitivity above 0.")
@@ -100,7 +161,18 @@ def lemma1(
 def kendall_p_bound(n: int) -> float:
     """Eq. 16 of CURATE at its largest: the sensitivity of Kendall's p-value on n rows.
 
-    (2 / sqrt(pi)) (5 / 11) / sqrt(n), about 0.5129 / sqrt(n): eq. 16 for strata of two rows.
+    (2 / sqrt(pi)) (5 / 11) / sqrt(n), about 0.5129 / sqrt(n): eq. 16 for strata of two rows. It is
+    the paper's number; it does not bound the p-value (docs/explanation/privacy.md).
+
+    Args:
+        n: Rows, at least 1.
+
+    Raises:
+        InputError: For fewer rows.
+
+    Examples:
+        >>> round(kendall_p_bound(10_000), 5)
+        0.00513
     """
     if n < 1:
         raise InputError(f"Eq. 16 needs at least one row; {n} is none.")
@@ -110,8 +182,19 @@ def kendall_p_bound(n: int) -> float:
 def uniform_epsilon(quadratic: float, linear: float, total: float) -> float:
     """The epsilon that every test gets if all get the same and cost ``total`` together.
 
-    Solves quadratic e^2 + linear e = total for e >= 0, with the coefficients of all tests' costs
-    added up (t e^2 / 2 for zCDP, t e for basic composition).
+    Solves quadratic e^2 + linear e = total for e >= 0.
+
+    Args:
+        quadratic: Sum of the tests' costs in e^2: t / 2 for t tests under zCDP.
+        linear: Sum of the tests' costs in e: t for t tests under basic composition.
+        total: What they may cost together, in rho or epsilon.
+
+    Raises:
+        InputError: For negative numbers, or tests that cost nothing.
+
+    Examples:
+        >>> round(uniform_epsilon(50, 0, 1.0), 4)
+        0.1414
     """
     if not (quadratic >= 0 and linear >= 0 and quadratic + linear > 0 and total >= 0):
         raise InputError("A uniform budget needs tests that cost something and a total from 0 on.")
@@ -119,11 +202,24 @@ def uniform_epsilon(quadratic: float, linear: float, total: float) -> float:
 
 
 def affordable_iterations(total: float, initial: float, increment: str) -> float:
-    """Lemma 2: how many iterations a total epsilon affords that starts at ``initial``.
+    """Lemma 2 of CURATE: how many iterations a total epsilon affords that starts at ``initial``.
 
-    ``increment``: "additive" epsilon_0 (1 + i/I), "exponential" epsilon_0 e^(i/I) (the paper's
-    conservative form), "multiplicative" epsilon_0^(1 + i/I) (eq. 19 drops a "1 +" for
-    epsilon_0 > 1; it is restored here). Returns the real number; take its floor.
+    Args:
+        total: Epsilon of all iterations together, above 0.
+        initial: The first iteration's epsilon_0, above 0.
+        increment: "additive" epsilon_0 (1 + i/I), "exponential" epsilon_0 e^(i/I) (the paper's
+            conservative form), "multiplicative" epsilon_0^(1 + i/I) (eq. 19 drops a "1 +" for
+            epsilon_0 > 1; it is restored here).
+
+    Returns:
+        The real number; take its floor.
+
+    Raises:
+        InputError: For a total or an initial epsilon that is not above 0, or another increment.
+
+    Examples:
+        >>> affordable_iterations(1.0, 0.1, "additive")
+        7.0
     """
     if not (total > 0 and initial > 0):
         raise InputError("Both the total and the initial epsilon must be above 0.")
@@ -147,8 +243,18 @@ def affordable_iterations(total: float, initial: float, increment: str) -> float
 def direction_probability(gap: float, scale: float) -> float:
     """Kusner et al. Theorem 2: probability that the right direction wins.
 
-    1 - (gap + 2 scale) / (4 scale) e^(-gap / scale) for two scores that lie ``gap`` apart, each
-    with Laplace noise of the given scale.
+    1 - (gap + 2 scale) / (4 scale) e^(-gap / scale) for two scores, each with Laplace noise.
+
+    Args:
+        gap: How far the two scores lie apart; negative where the wrong one is ahead.
+        scale: Of the noise, above 0, in the scores' unit.
+
+    Raises:
+        InputError: For a scale that is not above 0.
+
+    Examples:
+        >>> round(direction_probability(1.0, 1.0), 7)
+        0.7240904
     """
     if not scale > 0:
         raise InputError("The noise scale must be above 0.")
@@ -160,7 +266,18 @@ def direction_probability(gap: float, scale: float) -> float:
 def one_release_probability(gap: float, scale: float) -> float:
     """Probability that the right direction wins where one noisy difference decides (ours).
 
-    1 - e^(-gap / scale) / 2 for a difference of size ``gap`` with Laplace noise of that scale.
+    1 - e^(-gap / scale) / 2.
+
+    Args:
+        gap: Size of the difference; negative where it names the wrong direction.
+        scale: Of its Laplace noise, above 0, in the same unit.
+
+    Raises:
+        InputError: For a scale that is not above 0.
+
+    Examples:
+        >>> round(one_release_probability(1.0, 1.0), 4)
+        0.8161
     """
     if not scale > 0:
         raise InputError("The noise scale must be above 0.")
@@ -172,8 +289,18 @@ def one_release_probability(gap: float, scale: float) -> float:
 def iqr_direction_probability(gap: float, scale: float) -> float:
     """Kusner et al. Theorem 4, part 2: the same for four noisy log interquartile ranges.
 
-    1 - e^(-g/s) (48 s^3 + 33 s^2 g + 9 s g^2 + g^3) / (96 s^3), with the gap g = Q_y + Q_rX - Q_x -
-    Q_rY (the paper prints the last sign as +).
+    1 - e^(-g/s) (48 s^3 + 33 s^2 g + 9 s g^2 + g^3) / (96 s^3).
+
+    Args:
+        gap: g = Q_y + Q_rX - Q_x - Q_rY (the paper prints the last sign as +).
+        scale: s of each one's Laplace noise, above 0.
+
+    Raises:
+        InputError: For a scale that is not above 0.
+
+    Examples:
+        >>> round(iqr_direction_probability(1.0, 1.0), 7)
+        0.6512809
     """
     if not scale > 0:
         raise InputError("The noise scale must be above 0.")

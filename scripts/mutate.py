@@ -26,6 +26,7 @@ import sys
 import time
 import types
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -237,6 +238,17 @@ def plant(fault: Fault, base: types.CodeType) -> None:
     adopt(vars(fresh), module)
 
 
+def inside(value: Any) -> dict[Any, Any]:
+    """What a table holds, or the object that a dataclass made."""
+    return value if isinstance(value, dict) else vars(value)
+
+
+def stated(value: Any) -> str:
+    """What a table or an object of constants says; nothing of what is known by its place alone."""
+    told = repr(value) if isinstance(value, dict) or is_dataclass(value) else ""
+    return "" if isinstance(value, type) or " at 0x" in told or "<" in told else told
+
+
 def adopt(fresh: Any, old: Any) -> None:
     """Constants and defaults from a fresh namespace for a module or a class."""
     for name, value in fresh.items():
@@ -245,6 +257,12 @@ def adopt(fresh: Any, old: Any) -> None:
             for user in ours() if inspect.ismodule(old) else [old]:
                 if vars(user).get(name) is known:
                     setattr(user, name, value)
+        elif name == "__dataclass_fields__":
+            for each in known:
+                known[each].metadata = value[each].metadata
+        elif type(value).__name__ == type(known).__name__ and stated(value) != stated(known):
+            inside(known).clear()
+            inside(known).update(inside(value))
         elif inspect.isclass(value) and inspect.ismodule(old) and known is not None:
             if value.__module__ == old.__name__:
                 adopt(vars(value), known)

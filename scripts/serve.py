@@ -79,7 +79,7 @@ def begin() -> None:
 
 def compile_beside() -> None:
     """Compile what no page waits for in a process that only takes what others leave of one core."""
-    from engine.compiled import slow
+    from engine.registry import slow
 
     if slow("marginal_pc"):
         beside = subprocess.Popen(
@@ -89,6 +89,12 @@ def compile_beside() -> None:
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
         )
         atexit.register(beside.kill)
+
+
+def begin() -> None:
+    """What the first page needs, then what it does not."""
+    prepare()
+    compile_beside()
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ OWN = ROOT / "sample_data" / "sachs_5000.csv"
 MASKS = (
     (r"\b\d+(\.\d+)?(e-?\d+)? ?(ms|s|seconds?|minutes?)\b", "SECONDS"),
     (r"[0-9a-f]{32,64}", "NAME"),
+    (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "CLOCK"),
     (r"\$\$\w+-[^\"' ]*", "ID"),
     (r"(page_script_hash|form_id|id|fragment_id|active_script_hash): \"[^\"]*\"", r"\1"),
     (r"st-key-[\w-]+", "KEY"),

@@ -1,4 +1,4 @@
-"""The mutation runner on a module of four lines: which faults it plants, and which are seen."""
+"""The mutation runner on a small module: which faults it plants, and which are seen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from scripts.mutate import drawn, faults
 
 ROOT = Path(__file__).resolve().parent.parent
 TOY = '''"""A toy."""
+from dataclasses import dataclass, field
+
 LIMIT = 10
+PRICES = {"box": 2}
+
+@dataclass
+class Bag:
+    size: int = field(default=6, metadata={"most": 8})
 
 class Box:
     most = 3
@@ -26,7 +33,14 @@ def clipped(x, low=0.5):
     """At least low."""
     return max(x, low)
 '''
-TESTS = """from toy import Box, clipped
+TESTS = """from dataclasses import fields
+from toy import PRICES, Bag, Box, clipped
+
+def test_bag():
+    assert (Bag().size, fields(Bag)[0].metadata["most"]) == (6, 8)
+
+def test_prices():
+    assert PRICES == {"box": 2}
 
 def test_box():
     assert not Box().full
@@ -39,6 +53,9 @@ def test_clipped():
 """
 PLANTED = {
     ("", "10", "11"),
+    ("", "2", "3"),
+    ("Bag", "6", "7"),
+    ("Bag", "8", "9"),
     ("Box", "3", "4"),
     ("Box.full", "return self.most >= LIMIT", "return None"),
     ("Box.full", "self.most >= LIMIT", "self.most > LIMIT"),
@@ -66,7 +83,9 @@ def test_faults_are_drawn_in_every_function_by_a_seed(toy: Path) -> None:
     some = [drawn(every, 1, seed) for seed in (0, 0, 1, 2, 3, 4)]
     assert some[0] == some[1]
     assert len({tuple(f.now for f in one) for one in some}) > 1
-    assert all([f.function for f in one] == ["", "Box", "Box.full", "clipped"] for one in some)
+    assert all(
+        [f.function for f in one] == ["", "Bag", "Box", "Box.full", "clipped"] for one in some
+    )
     assert drawn(every, 99, 0) == every
 
 
@@ -80,5 +99,5 @@ def test_what_no_test_sees_is_printed(toy: Path) -> None:
         text=True,
         check=True,
     )
-    assert done.stdout.splitlines() == ["toy.py: 1 of 8 faults passed"]
-    assert done.stderr.splitlines() == ["toy.py:5 Box: 3  ->  4"]
+    assert done.stdout.splitlines() == ["toy.py: 1 of 11 faults passed"]
+    assert done.stderr.splitlines() == ["toy.py:12 Box: 3  ->  4"]

@@ -22,7 +22,7 @@ from engine.session import Cancelled, Session
 DEFAULT_SCORE = {DIFFERENCE: "root_hsic", TWO_SCORES: "hsic"}
 # 10 / epsilon blocks that all agree are turned by noise with probability e^-5 / 2; what rows are
 # left over make better votes. Small blocks vote better by the variance, larger ones by HSIC. Chosen
-# on simulated pairs (docs/pairs.md).
+# on simulated pairs (docs/explanation/pairs.md).
 BLOCKS_WANTED, BLOCK_LOW, BLOCK_HIGH, BLOCK_FOR_HSIC = 10, 25, 100, 50
 
 

@@ -9,7 +9,7 @@ Gaussian releases under one Gaussian DP filter, each chosen from what those befo
    would hide it, the joined pairs once more.
 
 The PC search, the directions, and the confidence of edges and arrows are post-processing. The proof
-and the measurements are in docs/marginal_pc.md.
+and the measurements are in docs/explanation/marginal_pc.md.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from engine.statistics.likelihood import CHI2, G2
 from engine.statistics.spearman import SPEARMAN
 from engine.tables.store import Store, store_of
 
-# What decides (docs/marginal_pc.md, "Defaults").
+# What decides (docs/explanation/marginal_pc.md, "Defaults").
 ORDER = 3
 EDGES_PER_NODE = 1.2  # expected, for the prior odds of adjacency
 LEAST_ODDS = 1.0
@@ -165,8 +165,9 @@ WIDE = Releases(0.45, (Round(0.25, nulls=11.0, order=0), Round(0.2)), 0.1)
 
 
 def planned_releases(d: int) -> Releases:
-    """The releases of a table of d columns (docs/marginal_pc.md, "Choosing before measuring").
+    """The releases of a table of d columns.
 
+    See docs/explanation/marginal_pc.md, "Choosing before measuring".
     For binary variables all pairs together have the squared sensitivity floor(d^2 / 4), and pairs
     chosen later up to 1 each. Where all have no more than twice as many as there are edges
     expected, choosing saves little: most is spent at once, on all. In wide tables, those in which a
@@ -393,7 +394,7 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     ours=True,
-    reference="This project, docs/marginal_pc.md",
+    reference="This project, docs/explanation/marginal_pc.md",
     summary="Counts a few well-chosen groups of variables once, with noise, and answers all "
     "questions from those counts for free.",
     ledger=ledger,

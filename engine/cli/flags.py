@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS, load_dataset
 from engine.data.schema import Schema, load_schema
-from engine.errors import InputError
+from engine.errors import InputError, MissingValues
 from engine.params import Spec
 from engine.registry import algorithm
 
@@ -119,7 +119,13 @@ def own_table(args: argparse.Namespace, schema: Schema | None, **options: Any) -
         return folded(args.csv, schema, args.fold, query=args.query, **options)
     from engine.data.reading import read_table  # here: it loads pyarrow
 
-    return read_table(args.csv, query=args.query, schema=schema, **options)
+    try:
+        return read_table(args.csv, query=args.query, schema=schema, **options)
+    except MissingValues as error:
+        raise InputError(
+            f"{error.where}; fill them in, leave those rows out (--missing drop), or keep them as "
+            "a level (--missing level)."
+        ) from None
 
 
 def folded(path: str, schema: Schema | None, address: str, **options: Any) -> Dataset:

@@ -103,7 +103,8 @@ def table(question: Question, forecasts: Sequence[Forecast], target: float) -> s
     """For the terminal: medians, with the 10th and 90th percentile."""
     if not forecasts:
         return "Nothing was finished."
-    rows = [("algorithm", "ε", "links found", "invented", *SCORES.values(), "")]
+    head = ("links found", "invented", "false share", "on nothing")
+    rows = [("algorithm", "ε", *head, *SCORES.values(), "")]
     for f in forecasts:
         rows.append(
             (
@@ -111,6 +112,8 @@ def table(question: Question, forecasts: Sequence[Forecast], target: float) -> s
                 f"{f.epsilon:g}",
                 f"{_band(f.found, 0)} of {f.links.median:.0f}",
                 _band(f.invented, 0),
+                f"{f.false_share.median:.0%}",
+                "–" if f.nothing is None else f.nothing.about,
                 _band(f.f1, 2),
                 _band(f.directed_f1, 2),
                 _band(f.shd, 0),
@@ -129,7 +132,9 @@ def table(question: Question, forecasts: Sequence[Forecast], target: float) -> s
     lines += filter(None, [warning(question, forecasts)])
     lines.append(
         f"Strict guarantee. Medians and 10th to 90th percentile over {forecasts[0].draws} random "
-        f"networks with about {question.density:g} links per column; no row was read."
+        f"networks with about {question.density:g} links per column; no row was read. False share: "
+        "of the links shown, how many are invented. On nothing: links invented on columns that "
+        "depend on nothing."
     )
     return "\n".join(lines)
 

@@ -24,7 +24,7 @@ from engine.registry import declared
 from engine.release.budget import Budget, Budgets
 from engine.release.file import Release, canonical
 from engine.release.make import Stopped, make
-from engine.release.page import to_html
+from engine.release.page import doubt_words, to_html
 from engine.release.places import check_place, save
 from engine.release.reading import load, loads
 from engine.release.settings import COVERED, covered
@@ -134,6 +134,7 @@ def _say(found: Release, out: Path, budget: Budget, kept: Sequence[str]) -> None
         f"{out} and {page_of(out)}: {len(found.confidence)} edges, ε = {found.total.epsilon:g}, "
         f"δ = {found.total.delta:g}; budget {budget.name!r} has ε = {budget.left[0]:f} left."
     )
+    print(doubt_words(found))
     if found.signature is not None:
         print(f"Signed with the key {found.signature.public_key}.")
     if kept:

@@ -343,6 +343,7 @@ def _frozen_truth(graph: nx.DiGraph, names: tuple[str, ...]) -> nx.DiGraph:
 
 
 def refuse_cycle(graph: nx.DiGraph, what: str) -> None:
+    """Raise DataError, with the cycle, where the graph has one; ``what`` names the graph."""
     if not nx.is_directed_acyclic_graph(graph):
         arcs = nx.find_cycle(graph)
         path = " -> ".join(show(node) for node in [*(a for a, _ in arcs), arcs[0][0]])
@@ -350,4 +351,5 @@ def refuse_cycle(graph: nx.DiGraph, what: str) -> None:
 
 
 def repeated(names: Sequence[str]) -> str:
+    """The first name that occurs a second time; StopIteration where none does."""
     return next(name for i, name in enumerate(names) if name in names[:i])

@@ -65,16 +65,40 @@ def fold_table(
 ) -> Dataset:
     """Read any table under a declared schema without ever holding its rows.
 
-    source, query, sheet, truth, name, encoding, decimal, thousands
-                as for :func:`engine.read_table`.
-    schema      the declared public facts; a cell they do not foresee counts as their ``other``.
-    scheduler   the address of a Dask cluster that folds the files of a Parquet folder, which every
-                worker must see at the same path; without it this process folds them.
-    watch       called with (files folded, files in all, "files"); for one table with (percent, 100,
-                "%") where DuckDB groups it, else with (rows so far, None, "rows").
-
     The dataset has weights; a run on it gives what the same rows in ascending order give. At most
-    ``MAX_FOLDED`` rows. Raises DataError or InputError, one sentence each.
+    ``MAX_FOLDED`` rows.
+
+    Args:
+        source: As for :func:`engine.read_table`.
+        schema: The declared public facts; a cell they do not foresee counts as their ``other``.
+        query: SQL on a database file.
+        sheet: Of a workbook.
+        scheduler: The address of a Dask cluster that folds the files of a Parquet folder, which
+            every worker must see at the same path; without it this process folds them.
+        truth: True edges, as for :func:`engine.read_csv`.
+        name: What the dataset is called.
+        encoding: Of text.
+        decimal: How numbers are written in text.
+        thousands: Likewise.
+        watch: Called with (files folded, files in all, "files"); for one table with
+            (percent, 100, "%") where DuckDB groups it, else with (rows so far, None, "rows").
+
+    Returns:
+        A private, declared dataset of distinct rows and how often each occurs.
+
+    Raises:
+        DataError: For a bad table, in one sentence.
+        InputError: For a bad argument, in one sentence.
+
+    Examples:
+        >>> import pandas as pd
+        >>> from engine.data.schema import Column, Schema
+        >>> two = {"type": "ordered", "levels": ("no", "yes")}
+        >>> schema = Schema((Column(name="smokes", **two), Column(name="coughs", **two)))
+        >>> frame = pd.DataFrame({"smokes": ["no", "yes", "no"], "coughs": ["no", "yes", "no"]})
+        >>> data = fold_table(frame, schema=schema)
+        >>> data.codes.tolist(), data.weights.tolist()
+        ([[0, 0], [1, 1]], [2, 1])
     """
     numbers = Numbers(decimal, thousands)
     path = Path(source) if isinstance(source, str | Path) else None

@@ -141,6 +141,7 @@ class Coding:
 
 
 def notes(names: tuple[str, ...], coded: Sequence[Coding]) -> tuple[str, ...]:
+    """What was done to the columns on reading, one sentence each, for :attr:`Dataset.notes`."""
     notes = [column.note for column in coded if column.note]
     found = [name for name, column in zip(names, coded, strict=True) if column.levels_from_data]
     if found:
@@ -303,6 +304,7 @@ def _cut(column: RawColumn, place: np.ndarray, points: list[str], chosen: str | 
 
 
 def interval_labels(cuts: np.ndarray) -> tuple[str, ...]:
+    """Labels of the k + 1 levels that k cut points make: "< a", "[a, b)", ">= b"."""
     return _intervals(numerals(cuts))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from engine.data.dataset import Dataset, code_type
 from engine.data.simulated import parse_name, simulate_sem
 from engine.data.simulated_pairs import parse_pair, simulate_pair
-from engine.errors import InputError, brief, did_you_mean
+from engine.errors import InputError, did_you_mean, show
 
 MAX_ROWS = 10_000_000
 # An installed wheel carries the files beside this module; a checkout has them at its top level.
@@ -96,7 +96,7 @@ def load_network(name: str) -> Network:
     if name not in NETWORKS:
         known = ", ".join(NETWORKS)
         hint = did_you_mean(str(name), NETWORKS)
-        raise InputError(f"There is no network {brief(name)}; choose one of {known}.{hint}")
+        raise InputError(f"There is no network {show(name)}; choose one of {known}.{hint}")
     content = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     nodes = content["nodes"]
     return Network(
@@ -127,11 +127,25 @@ def normalised(rows: list[list[float]]) -> np.ndarray:
 def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
     """Forward-sample n rows of a bundled network; the truth is known, so the data is public.
 
-    A name such as "sem:er:10:20:gaussian" simulates a linear model instead: graph er or sf, nodes,
-    edges, and gaussian, exponential or gumbel noise (engine.data.simulated); "pair:cubic:uniform"
-    simulates two columns, cause and effect (simulated_pairs). The same name, n and seed
-    give the same rows. Raises InputError for an unknown name, n outside 2 to 10,000,000, or a seed
-    that is not a whole number of 0 or more.
+    Args:
+        name: One of ``NETWORKS``; "sem:er:10:20:gaussian" simulates a linear model instead (graph
+            er or sf, nodes, edges, and gaussian, exponential or gumbel noise),
+            "pair:cubic:uniform" two columns, cause and effect.
+        n: Rows, from 2 to 10,000,000.
+        seed: Of the sample; the same name, n and seed give the same rows.
+
+    Returns:
+        Codes (n, d), the levels they stand for, and the true graph.
+
+    Raises:
+        InputError: For an unknown name, or an n or a seed outside these.
+
+    Examples:
+        >>> data = load_dataset("asia", n=1_000)
+        >>> data
+        <Dataset 'asia': 1,000 rows, 8 columns, public>
+        >>> data.names[0], data.levels[0], data.codes.shape
+        ('asia', ('yes', 'no'), (1000, 8))
     """
     simulated = parse_name(name) if str(name).startswith("sem:") else None
     pair = parse_pair(name) if str(name).startswith("pair:") else None

@@ -98,6 +98,7 @@ def as_dates(values: Sequence[str]) -> np.ndarray | None:
 
 
 def date_labels(cuts: np.ndarray) -> list[str]:
+    """Cut points, in seconds since 1970, as ISO dates; with the time where two share a day."""
     moments = [datetime.fromtimestamp(cut, tz=UTC) for cut in cuts]
     short = [moment.date().isoformat() for moment in moments]
     if len(set(short)) == len(short):

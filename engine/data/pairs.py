@@ -1,8 +1,8 @@
 """Pairs of columns from files: a person's own, and the Tuebingen pairs.
 
 The Tuebingen cause-effect pairs (Mooij et al. 2016) are not part of this program: the terms under
-which others may pass them on are not stated (docs/pairs.md). :func:`read_tuebingen` reads a copy
-that you name.
+which others may pass them on are not stated (docs/explanation/pairs.md).
+:func:`read_tuebingen` reads a copy that you name.
 """
 
 from __future__ import annotations

@@ -44,7 +44,12 @@ class Column:
     a listing; rank tests still use it). "numeric": ``bounds`` (lowest, highest) cut into ``bins``
     of equal width, values outside clipped to them. ``other`` is what an unforeseen cell counts as:
     a level (the first by default); of a numeric column a number, or "level" for a level of its own,
-    the last. A numeric column that does not say it refuses cells without a number.
+    the last. A numeric column that does not say it refuses cells without a number. Raises
+    InputError for facts that do not fit together.
+
+    Examples:
+        >>> Column(name="age", type="numeric", bounds=(0, 100), bins=2, other="level").labels
+        ('< 50', '>= 50', 'missing')
     """
 
     name: str
@@ -161,7 +166,16 @@ def _is_number(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns used, in order, and the public number of rows where it is stated."""
+    """The columns used, in order, and the public number of rows where it is stated.
+
+    Raises InputError for fewer than two columns, a name that occurs twice, or rows below 2.
+
+    Examples:
+        >>> stage = Column(name="stage", type="ordered", levels=("I", "II", "III"))
+        >>> smokes = Column(name="smokes", type="unordered", levels=("no", "yes"))
+        >>> Schema((stage, smokes), rows=3_000).levels
+        (('I', 'II', 'III'), ('no', 'yes'))
+    """
 
     columns: tuple[Column, ...]
     rows: int | None = None
@@ -260,7 +274,21 @@ def _refuse_unknown(content: Mapping[str, Any], known: Sequence[str], what: str)
 
 
 def load_schema(source: str | os.PathLike[str] | bytes) -> Schema:
-    """Read a schema's file, or its bytes; InputError in one sentence where it is none."""
+    """Read a schema's JSON file.
+
+    Args:
+        source: Its path, or its bytes.
+
+    Raises:
+        InputError: In one sentence where it is none.
+
+    Examples:
+        >>> column = '{"name": "%s", "type": "ordered", "levels": ["no", "yes"]}'
+        >>> columns = ", ".join(column % name for name in ("smokes", "coughs"))
+        >>> head = '{"format": "dp-causal-explorer/schema", "version": 1, '
+        >>> load_schema(f'{head}"columns": [{columns}]}}'.encode()).names
+        ('smokes', 'coughs')
+    """
     raw = source if isinstance(source, bytes) else _read(Path(source))
     if len(raw) > _MOST_BYTES:
         raise InputError(f"A schema has at most {_MOST_BYTES // 1_000_000} MB; this one is larger.")

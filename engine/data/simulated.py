@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
-from engine.errors import InputError, brief
+from engine.errors import InputError, show
 
 GRAPHS = ("er", "sf")
 NOISES = ("gaussian", "exponential", "gumbel")
@@ -130,6 +130,6 @@ def parse_name(name: str) -> tuple[str, int, int, str]:
     if len(parts) == 5 and all(part.isdecimal() and len(part) < 10 for part in parts[2:4]):
         return parts[1], int(parts[2]), int(parts[3]), parts[4]
     raise InputError(
-        f"{brief(name)} does not name a simulated model; write it as sem:er:10:20:gaussian, that "
+        f"{show(name)} does not name a simulated model; write it as sem:er:10:20:gaussian, that "
         f"is graph ({', '.join(GRAPHS)}), nodes, edges, noise ({', '.join(NOISES)})."
     )

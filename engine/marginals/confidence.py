@@ -16,14 +16,19 @@ from numpy.typing import NDArray
 
 # Least posterior probability of dependence over a link's tests, and how often it was real.
 POSTERIOR = (0.0, 0.5, 0.63, 0.69, 0.75, 0.83, 0.88, 0.92, 0.95, 0.97, 0.99, 0.9996, 1.0)
-FREQUENCY = (0.0, 0.44, 0.47, 0.56, 0.62, 0.75, 0.77, 0.87, 0.89, 0.935, 0.97, 0.98, 0.998)
+FREQUENCY = (0.0, 0.44, 0.47, 0.56, 0.64, 0.75, 0.77, 0.87, 0.89, 0.935, 0.97, 0.98, 0.998)
 
-# Of the three marks of a real link, log odds of each are SLOPE log(share + e^-3.2): the shares of
-# the chains, flatter where little is seen, and less so in wide graphs.
-LEAST_SHARE = math.exp(-3.228)
-SLOPE, SLOPE_BY_NOISE, SLOPE_BY_COLUMNS = 0.726, -0.253, 0.128
-NEITHER, NEITHER_BY_NOISE, NEITHER_BY_COLUMNS = 0.279, 0.163, -0.948  # for no arrow
+# Of the three marks of a real link, log odds of each are SLOPE log(share + LEAST_SHARE): the shares
+# of the chains, flatter where little is seen, and less so in wide graphs.
+LEAST_SHARE = 0.018
+SLOPE, SLOPE_BY_NOISE, SLOPE_BY_COLUMNS = 0.851, -0.164, 0.170
+NEITHER, NEITHER_BY_NOISE, NEITHER_BY_COLUMNS = 0.359, -0.189, -1.173  # for no arrow
 VISIBLE, COLUMNS = 0.01, 12  # where both effects are 0
+
+
+def percent(p: float) -> str:
+    """A probability, never rounded up to certainty."""
+    return "> 99.9 %" if p > 0.999 else f"{p:.1%}".replace("%", " %")
 
 
 def of_link(posterior: float) -> float:

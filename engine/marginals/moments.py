@@ -21,7 +21,7 @@ Triple = tuple[int, int, int]
 Wanted = tuple[Key, float, Array]  # a tensor to be released: its variables, weight, exact value
 
 LEAST_WEIGHT = 0.1  # of the one-way tensors, where there are next to no pairs
-ONE_WAY = 0.42  # weight beside one pair's (docs/marginal_pc.md, "Weights")
+ONE_WAY = 0.42  # weight beside one pair's (docs/explanation/marginal_pc.md, "Weights")
 
 
 @dataclass(frozen=True, eq=False)

@@ -169,8 +169,8 @@ def record_sensitivity(name: str, m: int, variant: str = "strict") -> float:
     """How far one replaced record of m test records moves the score; the regression is fixed.
 
     "published": Theorems 1 and 3, 30/m, 4/m, (16m - 8)/(m - 1)^2. "strict": 6/(m + 1) (tight), 4/m
-    (tight), sqrt(6)/(m - 1) for HSIC and sqrt(6)/m for its root (docs/pairs.md). The others have
-    none that is bounded.
+    (tight), sqrt(6)/(m - 1) for HSIC and sqrt(6)/m for its root
+    (docs/explanation/pairs.md). The others have none that is bounded.
     """
     if name == "spearman":
         return 30 / m if variant == "published" else 6 / (m + 1)
@@ -188,8 +188,9 @@ def training_sensitivity(name: str, m: int, shift: float, width: float, variant:
 
     "published": Theorem 7, 32 L sqrt(m) shift, L the kernel's Lipschitz constant e^(-1/2) / width.
     "strict": a residual's feature moves by s = sqrt(2 - 2 exp(-shift^2 / (2 width^2))), and so does
-    the root of HSIC, times m / (m - 1); HSIC by as much times m / (m - 1) (docs/pairs.md). No score
-    moves further than its range, which is all that holds for ranks.
+    the root of HSIC, times m / (m - 1); HSIC by as much times m / (m - 1)
+    (docs/explanation/pairs.md). No score moves further than its range, which is all
+    that holds for ranks.
     """
     if name == "iqr":
         raise InputError("One record can move the iqr score by any amount.")

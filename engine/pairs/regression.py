@@ -88,7 +88,8 @@ def residual_bound(n: int, ridge: float, variant: str = "strict") -> float:
     """How far one replaced training record can move any prediction, for |y| <= 1 and k <= 1.
 
     "published": 8 / (n lambda^(3/2)), Theorem 5 (lambda <= 1). "strict": ours, with mu = n lambda
-    / 2, 2 (1 + 1 / sqrt(2 lambda)) / (mu + 1), proved in docs/pairs.md; at most .86 of it.
+    / 2, 2 (1 + 1 / sqrt(2 lambda)) / (mu + 1), proved in docs/explanation/pairs.md; at most
+    .86 of it.
     """
     if not (n >= 1 and ridge > 0):
         raise InputError("The residual bound needs at least one row and a ridge above 0.")

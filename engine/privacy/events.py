@@ -24,12 +24,19 @@ class Event(Protocol):
     """One charge. ``delta`` is what the event itself adds to the failure probability."""
 
     @property
-    def epsilon(self) -> float: ...
+    def epsilon(self) -> float:
+        """Pure cost; inf where it has none."""
+
     @property
-    def rho(self) -> float: ...
+    def rho(self) -> float:
+        """Zero-concentrated cost."""
+
     @property
-    def delta(self) -> float: ...
-    def describe(self) -> str: ...
+    def delta(self) -> float:
+        """What the event adds to the failure probability."""
+
+    def describe(self) -> str:
+        """The charge in words, for the ledger a person reads."""
 
 
 class _Pure(ABC):
@@ -41,6 +48,7 @@ class _Pure(ABC):
 
     @property
     def rho(self) -> float:
+        """epsilon^2 / 2, and at most epsilon."""
         # A pure step's Renyi divergence of any order is at most its epsilon, so rho <= epsilon too.
         epsilon = self.epsilon
         return min(epsilon**2 / 2, epsilon)
@@ -59,9 +67,11 @@ class LaplaceEvent(_Pure):
 
     @property
     def epsilon(self) -> float:
+        """sensitivity / scale (Dwork et al. 2006)."""
         return _ratio(self.sensitivity, self.scale)
 
     def describe(self) -> str:
+        """The charge in words."""
         return f"Laplace, sensitivity {self.sensitivity:.4g}, scale {self.scale:.4g}"
 
 
@@ -80,11 +90,13 @@ class AboveThresholdEvent(_Pure):
 
     @property
     def epsilon(self) -> float:
+        """s / threshold_scale + 2 s / query_scale, whatever number of queries was asked."""
         return _ratio(self.sensitivity, self.threshold_scale) + _ratio(
             2 * self.sensitivity, self.query_scale
         )
 
     def describe(self) -> str:
+        """The charge in words."""
         return (
             f"Above-threshold, sensitivity {self.sensitivity:.4g}, threshold scale "
             f"{self.threshold_scale:.4g}, query scale {self.query_scale:.4g}"
@@ -105,15 +117,18 @@ class ExponentialEvent(_Pure):
 
     @property
     def epsilon(self) -> float:
+        """The stated epsilon times the defended over the stated sensitivity."""
         return self.stated_epsilon * _ratio(self.sensitivity, self.stated_sensitivity)
 
     @property
     def rho(self) -> float:
+        """epsilon^2 / 8, and at most epsilon."""
         # Bounded range (Durfee-Rogers 2019; Cesar-Rogers 2021): epsilon^2 / 8 for an
         # exponential mechanism of parameter epsilon.
         return min(self.epsilon**2 / 8, self.epsilon)
 
     def describe(self) -> str:
+        """The charge in words."""
         return f"Exponential mechanism, sensitivity {self.sensitivity:.4g}, ε {self.epsilon:.4g}"
 
 
@@ -126,17 +141,21 @@ class GaussianEvent:
 
     @property
     def epsilon(self) -> float:
+        """inf: a Gaussian release has no pure cost, unless nothing can move."""
         return 0.0 if self.sensitivity == 0 else math.inf
 
     @property
     def rho(self) -> float:
+        """sensitivity^2 / (2 sigma^2)."""
         return _ratio(self.sensitivity, self.sigma) ** 2 / 2
 
     @property
     def delta(self) -> float:
+        """0: the conversion of rho to (epsilon, delta) is the ledger's."""
         return 0.0
 
     def describe(self) -> str:
+        """The charge in words."""
         return f"Gaussian, ℓ2 sensitivity {self.sensitivity:.4g}, σ {self.sigma:.4g}"
 
 
@@ -154,19 +173,23 @@ class AnalyticGaussianEvent:
 
     @property
     def epsilon(self) -> float:
+        """The epsilon at which delta is read off the privacy curve."""
         return 0.0 if self.sensitivity == 0 else self.stated_epsilon
 
     @property
     def rho(self) -> float:
+        """sensitivity^2 / (2 sigma^2)."""
         return _ratio(self.sensitivity, self.sigma) ** 2 / 2
 
     @property
     def delta(self) -> float:
+        """The exact delta at the stated epsilon."""
         if self.sensitivity == 0:
             return 0.0
         return gaussian_delta(self.stated_epsilon, self.sigma / self.sensitivity)
 
     def describe(self) -> str:
+        """The charge in words, with its (epsilon, delta)."""
         return (
             f"Gaussian, ℓ2 sensitivity {self.sensitivity:.4g}, σ {self.sigma:.4g}: "
             f"({self.stated_epsilon:.4g}, {self.delta:.3g})"
@@ -186,12 +209,14 @@ class SubsampledEvent(_Pure):
 
     @property
     def epsilon(self) -> float:
+        """ln(1 + rate (e^inner - 1))."""
         inner = self.inner.epsilon
         if inner > 500:  # e^inner overflows; the rate is then a mere shift
             return inner + math.log(self.rate)
         return math.log1p(self.rate * math.expm1(inner))
 
     def describe(self) -> str:
+        """The inner charge in words, and the rate."""
         return f"{self.inner.describe()}, on a {self.rate:.3g} sample"
 
 
@@ -206,6 +231,7 @@ class SubsampledGaussianEvent(GaussianEvent):
     rate: float
 
     def describe(self) -> str:
+        """The charge in words, and the rate."""
         return f"{super().describe()}, on a {self.rate:.3g} sample"
 
 
@@ -224,15 +250,18 @@ class SmoothEvent:
 
     @property
     def rho(self) -> float:
+        """epsilon^2 / 2, and at most epsilon; delta apart."""
         # (epsilon, delta)-DP is delta-approximate (epsilon^2 / 2)-zCDP.
         return min(self.epsilon**2 / 2, self.epsilon)
 
     @property
     def delta(self) -> float:
+        """slack (1 + e^(epsilon/2)) / 2, at most 1."""
         half = self.epsilon / 2
         return 1.0 if half > 500 else min(1.0, self.slack * (1 + math.exp(half)) / 2)
 
     def describe(self) -> str:
+        """The charge in words."""
         return f"Laplace on smooth sensitivity, ε {self.epsilon:.4g}, δ {self.delta:.2g}"
 
 
@@ -257,18 +286,22 @@ class ProposeTestReleaseEvent:
 
     @property
     def epsilon(self) -> float:
+        """A step for each test, and one for the release."""
         return (self.tests + 1) * self.step
 
     @property
     def rho(self) -> float:
+        """epsilon^2 / 2, and at most epsilon; delta apart."""
         # (epsilon, delta)-DP is delta-approximate (epsilon^2 / 2)-zCDP.
         return min(self.epsilon**2 / 2, self.epsilon)
 
     @property
     def delta(self) -> float:
+        """slack / 2 for each test, at most 1."""
         return min(1.0, self.tests * self.slack / 2)
 
     def describe(self) -> str:
+        """The charge in words."""
         return (
             f"Propose-test-release, {self.tests} tests and a release of ε {self.step:.4g} each, "
             f"δ {self.delta:.2g}"
@@ -293,13 +326,16 @@ class StableEvent:
 
     @property
     def epsilon(self) -> float:
+        """The stated epsilon; inf where the number of records is not defended."""
         return self.stated_epsilon if self.defended else math.inf
 
     @property
     def rho(self) -> float:
+        """epsilon^2 / 2, and at most epsilon; delta apart."""
         return min(self.epsilon**2 / 2, self.epsilon)
 
     def describe(self) -> str:
+        """The charge in words."""
         return f"Release if stable, ε {self.stated_epsilon:.4g}, δ {self.delta:.2g}"
 
 
@@ -314,6 +350,7 @@ class UndefendedEvent:
     delta: float = 0.0
 
     def describe(self) -> str:
+        """Why nothing can be defended."""
         return f"No guarantee: {self.reason}"
 
 

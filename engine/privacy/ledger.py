@@ -49,10 +49,12 @@ class Charge:
 
     @property
     def epsilon(self) -> float:
+        """The event's pure cost; inf where it has none."""
         return self.event.epsilon
 
     @property
     def rho(self) -> float:
+        """The event's zero-concentrated cost."""
         return self.event.rho
 
     @property

@@ -40,9 +40,12 @@ class Paying(Protocol):
     """What a mechanism needs of a session: somebody who pays, and the source of the noise."""
 
     @property
-    def ledger(self) -> Ledger: ...
+    def ledger(self) -> Ledger:
+        """Who is charged, before anything is drawn."""
+
     @property
-    def randomness(self) -> Randomness: ...
+    def randomness(self) -> Randomness:
+        """Where the noise comes from."""
 
 
 def _noise(session: Paying) -> np.random.Generator:

@@ -83,7 +83,17 @@ class Budget:
 
 
 class Budgets:
-    """The file of budgets. Raises InputError, one sentence, for a file that cannot be used."""
+    """The file of budgets. Raises InputError, one sentence, for a file that cannot be used.
+
+    Without a path it is the one in this user's data folder, which pages and command line use.
+
+    Examples:
+        >>> import tempfile
+        >>> budgets = Budgets(Path(tempfile.mkdtemp()) / "budgets.db")
+        >>> budget = budgets.new("ward-7", epsilon=3, delta=1e-5)
+        >>> budget.name, str(budget.left[0])
+        ('ward-7', '3')
+    """
 
     def __init__(self, path: Path | None = None):
         self.path = path if path is not None else default_path()

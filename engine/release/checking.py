@@ -12,7 +12,8 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from engine.algorithm import Outcome
 from engine.algorithms.marginal_pc import MarginalPCParameters, planned_releases
@@ -33,11 +34,37 @@ SECONDS = 120.0  # a check's patience; an honest file of 76 columns takes a few
 
 
 def check(release: Release, seconds: float = SECONDS) -> float:
-    """Derive everything again; InputError in one sentence where the file says else.
+    """Derive everything again; the file is consistent if that ends where it says.
 
-    Returns how improbable numbers this good would be if their noise had been drawn (at most 1);
-    below :data:`~engine.release.noise.ALARM` that is refused too. A file that takes longer than
-    ``seconds`` is refused without a word on whether it is consistent.
+    Args:
+        release: What :func:`engine.release.reading.load` read.
+        seconds: Its patience. A file that takes longer is refused without a word on whether it is
+            consistent.
+
+    Returns:
+        How improbable numbers this good would be if their noise had been drawn (at most 1).
+
+    Raises:
+        InputError: In one sentence where the file says else than what follows from its numbers, or
+            where these are too good: below :data:`~engine.release.noise.ALARM`.
+
+    Examples:
+        >>> import tempfile
+        >>> from dataclasses import replace
+        >>> from pathlib import Path
+        >>> from engine import load_dataset
+        >>> from engine.data.schema import Column, Schema
+        >>> from engine.release.budget import Budgets
+        >>> from engine.release.make import make
+        >>> rows = load_dataset("cancer", n=1_000)
+        >>> named = zip(rows.names, rows.levels, strict=True)
+        >>> schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
+        >>> budgets = Budgets(Path(tempfile.mkdtemp()) / "budgets.db")
+        >>> budget = budgets.new("ward", epsilon=3, delta=1e-5)
+        >>> data, asked = replace(rows, schema=schema), {"epsilon": 1}
+        >>> release = make(data, schema, "marginal_pc", asked, name="ward", budgets=budgets)
+        >>> 0 < check(release) <= 1
+        True
     """
     late = _deadline(seconds)
     session, outcome = replayed(release, late)
@@ -93,13 +120,23 @@ def _compare(release: Release, outcome: Outcome) -> None:
         raise InputError("The graph of the file does not follow from its released numbers.")
     if found["tables"] != release.tables:
         raise InputError("The tables that the file names are not those that were released.")
-    derived = found["confidence"]
-    same = [edge[:2] for edge in derived] == [edge[:2] for edge in release.confidence]
-    if not same or not all(
-        math.isclose(a[2], b[2], rel_tol=1e-6, abs_tol=1e-9)
-        for a, b in zip(release.confidence, derived, strict=True)
-    ):
+    if not _same(release.confidence, found["confidence"]):
         raise InputError("The edges' confidence does not follow from the released numbers.")
+    if not _same(release.arrows, found["arrows"]):
+        raise InputError("The arrows' confidence does not follow from the released numbers.")
+
+
+def _same(stated: Sequence[tuple[Any, ...]], derived: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether both tell of the same pairs in the same order, with the same numbers but for digits.
+
+    Each row is two names, then numbers.
+    """
+    if [row[:2] for row in stated] != [row[:2] for row in derived]:
+        return False
+    numbers = ([x for row in rows for x in row[2:]] for rows in (stated, derived))
+    return all(
+        math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) for a, b in zip(*numbers, strict=True)
+    )
 
 
 def too_good(release: Release, cancelled: Callable[[], bool] = lambda: False) -> float:

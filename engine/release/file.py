@@ -15,7 +15,7 @@ from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Released
 
-FORMAT, VERSION = "dp-causal-explorer/release", 2
+FORMAT, VERSION = "dp-causal-explorer/release", 3
 NEIGHBOURS = "replace one record; the number of rows and the schema are public"
 NOISE = "discrete Gaussian on a grid (OpenDP), from the operating system's random bytes; no seed"
 Pairs = tuple[tuple[str, str], ...]
@@ -45,7 +45,9 @@ class Release:
 
     ``total`` is the promise; ``params`` are the algorithm's own, whose delta is a little smaller
     (see :func:`engine.release.make.allowance`). ``releases`` are the noisy numbers, from which
-    ``cpdag`` (an undirected edge in both directions) and ``confidence`` follow.
+    ``cpdag`` (an undirected edge in both directions) follows, with each edge's ``confidence`` and
+    ``arrows``: how often there is one from the first column to the second, and back, if the edge
+    is real. ``arrows`` is empty where the directions were voted.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Release:
     tables: tuple[tuple[str, ...], ...]
     cpdag: Pairs
     confidence: tuple[tuple[str, str, float], ...]
+    arrows: tuple[tuple[str, str, float, float], ...]
     versions: Mapping[str, str]
     signature: Signature | None = None
 
@@ -69,9 +72,10 @@ class Release:
 
 
 def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:
-    """The graph, the edges' confidence and the tables that were released, by names."""
+    """The graph, its edges' and arrows' confidence and the tables that were released, by names."""
     matrix, found = outcome.cpdag, outcome.diagnostics
     assert isinstance(found, MarginalDiagnostics)
+    told = found.arrow_confidence
     cells = combinations(range(len(names)), 2)
     joined = [(i, j) for i, j in cells if matrix[i, j] or matrix[j, i]]
     both = [(a, b) for i, j in joined for a, b in ((i, j), (j, i)) if matrix[a, b]]
@@ -79,6 +83,9 @@ def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:
         "cpdag": tuple(sorted((names[a], names[b]) for a, b in both)),
         "confidence": tuple(
             (names[i], names[j], float(found.edge_confidence[i, j])) for i, j in joined
+        ),
+        "arrows": tuple(
+            (names[i], names[j], float(told[i, j]), float(told[j, i])) for i, j in joined if told
         ),
         "tables": tuple(tuple(names[i] for i in table) for table in found.released_tables),
     }
@@ -91,7 +98,29 @@ def to_json(release: Release) -> dict[str, Any]:
 
 
 def canonical(release: Release) -> str:
-    """The file's text. There is one text for each release; a reader accepts no other."""
+    """The file's text. There is one text for each release; a reader accepts no other.
+
+    Args:
+        release: What :func:`engine.release.make.make` returned.
+
+    Examples:
+        >>> import tempfile
+        >>> from dataclasses import replace
+        >>> from pathlib import Path
+        >>> from engine import load_dataset
+        >>> from engine.data.schema import Column, Schema
+        >>> from engine.release.budget import Budgets
+        >>> from engine.release.make import make
+        >>> rows = load_dataset("cancer", n=1_000)
+        >>> named = zip(rows.names, rows.levels, strict=True)
+        >>> schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
+        >>> budgets = Budgets(Path(tempfile.mkdtemp()) / "budgets.db")
+        >>> budget = budgets.new("ward", epsilon=3, delta=1e-5)
+        >>> data, asked = replace(rows, schema=schema), {"epsilon": 1}
+        >>> release = make(data, schema, "marginal_pc", asked, name="ward", budgets=budgets)
+        >>> canonical(release)[:44]
+        '{"format":"dp-causal-explorer/release","vers'
+    """
     return _compact(to_json(release)) + "\n"
 
 
@@ -121,6 +150,7 @@ def _content(release: Release) -> dict[str, Any]:
         "schema": release.schema.to_json(),
         "cpdag": [list(pair) for pair in release.cpdag],
         "edge_confidence": [list(edge) for edge in release.confidence],
+        "arrow_confidence": [list(arrow) for arrow in release.arrows],
         "tables": [list(table) for table in release.tables],
         "releases": [
             {

@@ -65,11 +65,43 @@ def make(
 ) -> Release:
     """Charge the budget ``name``, then release; a crash in between leaves the charge.
 
-    ``data`` must have been read with ``schema``. The release is in the vault beside the budgets
-    before it is returned: ``on_kept`` is told its id, and is not called where the disk refused it.
-    Raises InputError in one sentence, and charges nothing, where the request does not fit.
-    ``cancelled`` is asked all along: before the charge a stop costs nothing, after it the charge
-    stays. Either raises :class:`Stopped`.
+    The release is in the vault beside the budgets before it is returned.
+
+    Args:
+        data: Read with ``schema``.
+        schema: The declared public facts.
+        key: An algorithm with a hardened sampler: "marginal_pc".
+        values: Its parameters by name.
+        name: The budget that pays.
+        budgets: The file it is in.
+        signer: The key to sign with (:func:`engine.release.signature.own_key`).
+        cancelled: Polled: before the charge a stop costs nothing, after it the charge stays.
+        on_charged: Called once the charge is on the disk.
+        on_kept: Told the release's id in the vault; not called where the disk refused it.
+
+    Returns:
+        What can be handed out; :func:`engine.release.file.canonical` is its file's text.
+
+    Raises:
+        InputError: In one sentence, and nothing is charged, where the request does not fit.
+        Stopped: The message says whether the budget was charged.
+
+    Examples:
+        >>> import tempfile
+        >>> from dataclasses import replace
+        >>> from pathlib import Path
+        >>> from engine import load_dataset
+        >>> from engine.data.schema import Column, Schema
+        >>> from engine.release.budget import Budgets
+        >>> rows = load_dataset("cancer", n=1_000)
+        >>> named = zip(rows.names, rows.levels, strict=True)
+        >>> schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
+        >>> budgets = Budgets(Path(tempfile.mkdtemp()) / "budgets.db")
+        >>> budget = budgets.new("ward", epsilon=3, delta=1e-5)
+        >>> data, asked = replace(rows, schema=schema), {"epsilon": 1}
+        >>> release = make(data, schema, "marginal_pc", asked, name="ward", budgets=budgets)
+        >>> release.total, str(budgets.show("ward").left[0])
+        (Guarantee(epsilon=1.0, delta=1e-06), '2.0')
     """
     if not data.declared or data.names != schema.names or data.levels != schema.levels:
         raise InputError("A release needs data that were read with the declared schema.")

@@ -6,9 +6,12 @@ from html import escape
 
 import numpy as np
 
+from engine.graphs.orientation import SHOWN
+from engine.marginals.confidence import percent
 from engine.release.checking import moments_of
 from engine.release.file import NEIGHBOURS, Release, digest
 
+EDGES = ("Edge", "Link confidence", "Arrow confidence")
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem}"
     "table{border-collapse:collapse;margin:1rem 0}td,th{border:1px solid #999;padding:.2rem .6rem;"
@@ -31,7 +34,9 @@ def to_html(release: Release) -> str:
         "no seed.</p>",
         f"<p>{_origin(release)}</p>",
         "<h2>Edges</h2>",
-        _table(("Edge", "Confidence"), [(edge, f"{c:.2f}") for edge, c in edge_words(release)]),
+        _table(EDGES, edge_words(release)),
+        f"<p>{escape(confidence_words(release))}</p>",
+        f"<p>{escape(doubt_words(release))}</p>",
         "<h2>One-way tables, with their noise</h2>",
         _table(("Column", "Level", "Share", "±"), _margins(release)),
         "<h2>What was released</h2>",
@@ -68,14 +73,50 @@ def _origin(release: Release) -> str:
     )
 
 
-def edge_words(release: Release) -> list[tuple[str, float]]:
-    """Every edge with its arrow, and its confidence."""
-    arcs = set(release.cpdag)
-    found = []
+def edge_words(release: Release) -> list[tuple[str, ...]]:
+    """Every edge as it is drawn, its confidence, and that of an arrow in either direction."""
+    arcs, doubted = set(release.cpdag), set(doubtful(release))
+    told = {(a, b): f"→ {percent(p)}, ← {percent(q)}" for a, b, p, q in release.arrows}
+    found: list[tuple[str, ...]] = []
     for a, b, confidence in release.confidence:
-        mark = "—" if (a, b) in arcs and (b, a) in arcs else "→" if (a, b) in arcs else "←"
-        found.append((f"{a} {mark} {b}", confidence))
+        line = ((a, b) in arcs and (b, a) in arcs) or not doubted.isdisjoint({(a, b), (b, a)})
+        mark = "—" if line else "→" if (a, b) in arcs else "←"
+        found.append((f"{a} {mark} {b}", percent(confidence), told.get((a, b), "–")))
     return found
+
+
+def doubt_words(release: Release) -> str:
+    """How many of the links are probably invented, by their own confidences."""
+    shown = len(release.confidence)
+    wrong = round(sum(1 - confidence for _, _, confidence in release.confidence))
+    if shown == 0:
+        return "No link is shown, so none is invented."
+    if shown == 1:
+        return f"This one link is probably {'invented' if wrong else 'real'}."
+    if wrong == 0:
+        return f"Probably none of these {shown} links is invented."
+    verb = "is" if wrong == 1 else "are"
+    return f"About {wrong} of these {shown} links {verb} probably invented."
+
+
+def doubtful(release: Release) -> list[tuple[str, str]]:
+    """The graph's arrows whose own confidence is below the limit of what is drawn."""
+    arcs = set(release.cpdag)
+    told = [pair for a, b, p, q in release.arrows for pair in (((a, b), p), ((b, a), q))]
+    return [(a, b) for (a, b), p in told if p < SHOWN and (a, b) in arcs and (b, a) not in arcs]
+
+
+def confidence_words(release: Release) -> str:
+    """What the two confidences mean, and how many arrows are drawn as lines for theirs."""
+    words = "Link confidence: how often links with such evidence are real on random networks."
+    if not release.arrows:
+        return f"{words} The directions were voted: their arrows have no confidence of their own."
+    lines = len(doubtful(release))
+    some = f" ({lines} of them here; the file's graph keeps them)" if lines else ""
+    return (
+        f"{words} Arrow confidence: the probability of either direction if the link is real; an "
+        f"arrow below {percent(SHOWN)} is drawn as a line{some}."
+    )
 
 
 def _margins(release: Release) -> list[tuple[str, ...]]:

@@ -35,6 +35,7 @@ _FIELDS = {
     "guarantee": dict,
     "cpdag": list,
     "edge_confidence": list,
+    "arrow_confidence": list,
     "tables": list,
     "releases": list,
     "versions": dict,
@@ -44,7 +45,35 @@ _VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}")
 
 
 def load(path: str | os.PathLike[str]) -> Release:
-    """Read a release's file; InputError in one sentence where it is none."""
+    """Read a release's file.
+
+    Args:
+        path: The JSON file.
+
+    Raises:
+        InputError: In one sentence where it is none.
+
+    Examples:
+        >>> import tempfile
+        >>> from dataclasses import replace
+        >>> from pathlib import Path
+        >>> from engine import load_dataset
+        >>> from engine.data.schema import Column, Schema
+        >>> from engine.release.budget import Budgets
+        >>> from engine.release.make import make
+        >>> rows = load_dataset("cancer", n=1_000)
+        >>> named = zip(rows.names, rows.levels, strict=True)
+        >>> schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
+        >>> budgets = Budgets(Path(tempfile.mkdtemp()) / "budgets.db")
+        >>> budget = budgets.new("ward", epsilon=3, delta=1e-5)
+        >>> data, asked = replace(rows, schema=schema), {"epsilon": 1}
+        >>> release = make(data, schema, "marginal_pc", asked, name="ward", budgets=budgets)
+        >>> from engine.release.file import canonical
+        >>> place = Path(tempfile.mkdtemp()) / "release.json"
+        >>> written = place.write_text(canonical(release), encoding="utf-8")
+        >>> load(place).confidence == release.confidence
+        True
+    """
     return loads(read_bytes(path, MOST_BYTES))
 
 
@@ -143,6 +172,10 @@ def _release(content: Mapping[str, Any], schema: Schema, rows: int) -> Release:
         tables=tuple(tuple(map(str, table)) for table in content["tables"]),
         cpdag=tuple((str(a), str(b)) for a, b in content["cpdag"]),
         confidence=tuple((str(a), str(b), _number(c)) for a, b, c in content["edge_confidence"]),
+        arrows=tuple(
+            (str(a), str(b), _number(there), _number(back))
+            for a, b, there, back in content["arrow_confidence"]
+        ),
         versions=content["versions"],
         signature=_parse_signature(content.get("signature")),
     )

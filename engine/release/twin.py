@@ -23,9 +23,38 @@ LABEL = "A synthetic twin drawn from a private release; no row of it is a record
 
 
 def twin(release: Release, rows: int, seed: int = 0) -> Dataset:
-    """``rows`` synthetic rows of the release's columns; InputError for a file that does not hold.
+    """Synthetic rows of a release's columns, none of them a record.
 
     Post-processing of the release: it costs nothing, and its seed need not be secret.
+
+    Args:
+        release: What :func:`engine.release.reading.load` read; it is checked first.
+        rows: How many, from 2.
+        seed: Fixes them.
+
+    Returns:
+        A dataset of (rows, d) codes under the release's schema.
+
+    Raises:
+        InputError: For a file that does not hold, or another number of rows.
+
+    Examples:
+        >>> import tempfile
+        >>> from dataclasses import replace
+        >>> from pathlib import Path
+        >>> from engine import load_dataset
+        >>> from engine.data.schema import Column, Schema
+        >>> from engine.release.budget import Budgets
+        >>> from engine.release.make import make
+        >>> rows = load_dataset("cancer", n=1_000)
+        >>> named = zip(rows.names, rows.levels, strict=True)
+        >>> schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
+        >>> budgets = Budgets(Path(tempfile.mkdtemp()) / "budgets.db")
+        >>> budget = budgets.new("ward", epsilon=3, delta=1e-5)
+        >>> data, asked = replace(rows, schema=schema), {"epsilon": 1}
+        >>> release = make(data, schema, "marginal_pc", asked, name="ward", budgets=budgets)
+        >>> twin(release, rows=50).codes.shape
+        (50, 5)
     """
     if not 2 <= rows <= MOST_ROWS:
         raise InputError(f"A twin has 2 to {MOST_ROWS:,} rows; {rows} is not.")

@@ -65,6 +65,21 @@ def kendall_z(table: ArrayLike, variant: str = "strict") -> float:
       (Korn 1984; Priv-PC appendix D).
     - "strict": N / sqrt(w(n)) over all strata, n the table's total, so that its sensitivity is
       bounded by :meth:`Kendall.sensitivity`; 0 for fewer than two rows.
+
+    Args:
+        table: Counts, (strata, levels of x, levels of y) or one stratum (levels of x, levels of y).
+        variant: "published" or "strict".
+
+    Returns:
+        A number without unit, about standard normal where x and y are independent.
+
+    Raises:
+        InputError: For a table of another shape or with negative counts, or another variant.
+
+    Examples:
+        >>> strata = [[[30, 10], [5, 25]], [[12, 8], [9, 11]]]
+        >>> round(kendall_z(strata, "published"), 6), round(kendall_z(strata, "strict"), 6)
+        (3.266199, 3.215995)
     """
     counts = checked(table, variant)
     numerator, weight = _kendall_sums(counts, variant == "strict")

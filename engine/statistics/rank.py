@@ -23,7 +23,7 @@ class RankStatistic(Statistic):
     """A z-score whose |z| has a proven sensitivity c / sqrt(n); subclasses define :meth:`z` and c.
 
     Unconditional c = 6, or 3 if both variables are binary. Each c holds for every n and is
-    approached as n grows; proofs in docs/privacy.md.
+    approached as n grows; proofs in docs/explanation/privacy.md.
     """
 
     threshold = 0.10  # Priv-PC's T

@@ -66,6 +66,21 @@ def spearman_z(table: ArrayLike, variant: str = "strict") -> float:
     - "published": sum (n_i - 1) rho_i / sqrt(sum (n_i - 1)) over the strata that can be tested;
       NaN without any.
     - "strict": sum (n_i - 1) rho_i / sqrt(n - 1) over all strata.
+
+    Args:
+        table: Counts, (strata, levels of x, levels of y) or one stratum (levels of x, levels of y).
+        variant: "published" or "strict".
+
+    Returns:
+        A number without unit, about standard normal where x and y are independent.
+
+    Raises:
+        InputError: For a table of another shape or with negative counts, or another variant.
+
+    Examples:
+        >>> strata = [[[30, 10], [5, 25]], [[12, 8], [9, 11]]]
+        >>> round(spearman_z(strata, "published"), 6), round(spearman_z(strata, "strict"), 6)
+        (3.268544, 3.253516)
     """
     counts = checked(table, variant)
     numerator, weight = _spearman_sums(counts, variant == "strict")

@@ -18,20 +18,24 @@ import pandas as pd
 from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
 from engine.graphs.metrics import SCORES
-from engine.studies.cells import CellResult
+from engine.studies.cells import SCORED, CellResult
 
 if TYPE_CHECKING:
     from pandas.core.groupby import DataFrameGroupBy
 
+TESTED = {name: f"tested_{name}" for name in SCORED}  # of the links tested to the end alone
 QUANTITIES = (
-    *("skeleton_f1", "directed_f1", "precision", "recall", "shd"),
+    *SCORED,
+    *TESTED.values(),
     *("ci_tests", "seconds", "edges", "spent_epsilon", "claimed_epsilon"),
 )
 TOTALS = ("epsilon", "claimed_epsilon", "spent_epsilon")  # what an ε axis may show
 
 _FIXED = (
     *("dataset", "fingerprint", "algorithm", "seed", "status"),
-    *("skeleton_f1", "directed_f1", "precision", "recall", "shd", "edges"),
+    *TESTED.values(),
+    *SCORED,
+    *("edges", "untested"),
     *("ci_tests", "ci_tests_by_order", "seconds"),
     *("claimed_epsilon", "claimed_delta", "spent_epsilon", "spent_delta", "version"),
 )
@@ -44,7 +48,9 @@ def frame(
     """One row a run, one column a quantity or parameter, in a fixed order of rows.
 
     Parameters are columns under their own names, empty where an algorithm does not declare one.
-    ``ci_tests_by_order`` is text, "28 50 3" for orders 0, 1, 2. ``extra`` adds columns.
+    ``ci_tests_by_order`` is text, "28 50 3" for orders 0, 1, 2. Scores named ``tested_`` are of the
+    links tested to the end alone; the others, and ``edges``, count the ``untested`` pairs as links,
+    as the papers do. ``extra`` adds columns.
     """
     rows = [{**_row(r), **extra(r)} for r in results]
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -56,7 +62,9 @@ def frame(
 
 def _row(r: CellResult) -> dict[str, object]:
     known = {name: getattr(r, name) for name in _FIXED if hasattr(r, name)}
+    known |= {TESTED[name]: getattr(r.metrics_tested, name, None) for name in SCORED}
     known["edges"] = len(r.skeleton)
+    known["untested"] = None if r.untested is None else len(r.untested)
     known["ci_tests_by_order"] = " ".join(map(str, r.ci_tests_by_order))
     return {**r.values, **known}
 
@@ -120,14 +128,15 @@ def edge_stability(results: Iterable[CellResult], truth: nx.DiGraph | None = Non
     """How often each edge was found, over the seeds, at each epsilon.
 
     Columns: dataset, algorithm, epsilon (NaN without one), edge ("a - b"), share in [0, 1], and
-    ``true`` (None without a truth). Edges that were never found are left out, unless they are true.
+    ``true`` (None without a truth). Edges that were never found are left out, unless they are true;
+    a pair not tested to the end was not found.
     """
     runs: Counter[tuple[str, str, float]] = Counter()
     found: dict[tuple[str, str, float], Counter[tuple[str, str]]] = {}
     for r in results:
         key = r.dataset, r.algorithm, float(r.values.get("epsilon", math.nan))
         runs[key] += 1
-        found.setdefault(key, Counter()).update(r.skeleton)
+        found.setdefault(key, Counter()).update(r.found)
     real = {(min(e), max(e)) for e in truth.edges} if truth is not None else set()
     rows = []
     for key in sorted(runs):
@@ -196,12 +205,20 @@ def to_json(results: Iterable[CellResult]) -> str:
 
 
 def summary(table: pd.DataFrame) -> list[Sequence[str]]:
-    """Rows of text for a terminal: a header, then one line a point of a curve."""
-    f1, *others = (bands(table, y) for y in (*SCORES, "ci_tests", "seconds"))
+    """Rows of text for a terminal: a header, then one line a point of a curve.
+
+    The scores are of the links tested to the end; where a run left others, F1 with them as links
+    stands beside.
+    """
+    scores, whole = [TESTED[name] for name in SCORES], []
+    if table["status"].ne("complete").any():
+        whole = ["skeleton_f1"]
+    f1, *others = (bands(table, y) for y in (*scores, *whole, "ci_tests", "seconds"))
     claimed = bands(table, x="claimed_epsilon")["x"]
     spent = bands(table, x="spent_epsilon")["x"]
     keys = [c for c in f1.columns if c not in _BAND]
     first, *names = SCORES.values()
+    names += ["F1, all as links"] * len(whole)
     names += ["tests", "seconds", "claimed", "defended", "runs"]
     header = [*keys, first, "low", "high", *names]
     rows: list[Sequence[str]] = [header]

@@ -73,7 +73,7 @@ found = {{
 EXPECTED = json.loads({expected})
 
 for a, b in sorted(sorted(pair) for pair in result.skeleton):
-    print(a, "-", b)
+    print(a, "?" if frozenset((a, b)) in result.untested_pairs else "-", b)
 for name in EXPECTED:
     if found[name] != EXPECTED[name]:
         sys.exit(f"{{name}} differs: {{found[name]}} instead of {{EXPECTED[name]}}")
@@ -87,7 +87,7 @@ _RERUN = """
 data = read_csv(sys.argv[1])
 result = run({key!r}, data, **PARAMETERS)
 for a, b in sorted(sorted(pair) for pair in result.skeleton):
-    print(a, "-", b)
+    print(a, "?" if frozenset((a, b)) in result.untested_pairs else "-", b)
 """
 
 

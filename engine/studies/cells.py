@@ -19,6 +19,8 @@ import numpy as np
 from engine.data.dataset import OWN, Dataset
 from engine.data.networks import load_dataset
 from engine.errors import InputError, did_you_mean
+from engine.graphs.cpdag import unordered
+from engine.graphs.metrics import Scores
 from engine.params import Parameters
 from engine.registry import algorithm
 from engine.runner import RunResult, check_seed, run
@@ -26,6 +28,7 @@ from engine.serialise import plain
 from engine.version import __version__
 
 Pairs = tuple[tuple[str, str], ...]
+SCORED = tuple(f.name for f in dataclasses.fields(Scores))
 Datasets = Dataset | str | Iterable[Dataset | str]
 Names = str | Iterable[str]
 Seeds = int | Iterable[int]
@@ -108,9 +111,12 @@ class Cell:
 class CellResult:
     """What a study keeps of a run: everything but the trace and the ledger.
 
-    The metrics are None without a truth; ``claimed_*`` is None where the paper makes no claim.
-    ``cpdag`` holds name pairs, an undirected edge in both directions. ``seconds`` is the one field
-    that differs from run to run, and NaN on private data.
+    The metrics are None without a truth: ``skeleton_f1`` to ``shd`` score the graph as it stands,
+    ``metrics_tested`` the links tested to the end alone. ``claimed_*`` is None where the paper
+    makes no claim. ``cpdag`` holds name pairs, an undirected edge in both directions; ``untested``
+    the pairs of it, each sorted, that were not tested to the end. A run that ended early and was
+    kept by a version that did not note them has None for both. ``seconds`` is the one field that
+    differs from run to run, and NaN on private data.
     """
 
     fingerprint: str
@@ -133,6 +139,8 @@ class CellResult:
     spent_epsilon: float
     spent_delta: float
     cpdag: Pairs
+    metrics_tested: Scores | None
+    untested: Pairs | None
 
     @property
     def cell(self) -> Cell:
@@ -149,10 +157,21 @@ class CellResult:
         """Adjacent pairs, each sorted, in sorted order."""
         return tuple(sorted({(min(a, b), max(a, b)) for a, b in self.cpdag}))
 
+    @cached_property
+    def found(self) -> Pairs:
+        """The pairs of the skeleton that were tested to the end, as far as that is known."""
+        left = set(self.untested or ())
+        return tuple(pair for pair in self.skeleton if pair not in left)
+
+    @property
+    def metrics(self) -> Scores | None:
+        """Scores of the graph as it stands; None without a truth."""
+        if self.skeleton_f1 is None:
+            return None
+        return Scores(**{name: getattr(self, name) for name in SCORED})
+
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, with the field names of a single run's JSON."""
-        scores = ("skeleton_f1", "directed_f1", "precision", "recall", "shd")
-        known = self.skeleton_f1 is not None
         claimed = self.claimed_epsilon is not None
         return {
             **dataclasses.asdict(self.cell),
@@ -160,7 +179,8 @@ class CellResult:
             "params": self.values,
             "status": self.status,
             "seconds": None if math.isnan(self.seconds) else self.seconds,
-            "metrics": {name: getattr(self, name) for name in scores} if known else None,
+            "metrics": plain(self.metrics),
+            "metrics_tested": plain(self.metrics_tested),
             "ci_tests": self.ci_tests,
             "ci_tests_by_order": list(self.ci_tests_by_order),
             "claimed": {
@@ -172,6 +192,7 @@ class CellResult:
             "spent": {"epsilon": plain(self.spent_epsilon), "delta": self.spent_delta},
             "skeleton": [list(p) for p in self.skeleton],
             "cpdag": [list(p) for p in self.cpdag],
+            "untested": None if self.untested is None else [list(p) for p in self.untested],
         }
 
     def fixed(self) -> bytes:
@@ -221,6 +242,8 @@ def summarise(cell: Cell, result: RunResult) -> CellResult:
         spent_epsilon=result.spent.epsilon,
         spent_delta=result.spent.delta,
         cpdag=tuple(sorted((names[i], names[j]) for i, j in np.argwhere(result.matrix))),
+        metrics_tested=result.metrics_tested,
+        untested=tuple(unordered(result.untested_pairs)),
     )
 
 

@@ -3,13 +3,14 @@
 Random networks of the schema are drawn (:mod:`engine.data.imagined`), rows are sampled from each,
 and every algorithm runs on them at every epsilon. No row of the real data is read, so that nothing
 is spent and the forecast is public. What it cannot know is how strong the real links are: a
-forecast is a band over networks, and is checked against the bundled ones (docs/privacy.md).
+forecast is a band over networks, and is checked against the bundled ones
+(docs/explanation/privacy.md).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +19,11 @@ import numpy as np
 from engine.data.dataset import Dataset
 from engine.data.imagined import random_network
 from engine.errors import InputError
-from engine.graphs.cpdag import pairs_of
 from engine.graphs.metrics import SCORES
 from engine.registry import ALGORITHMS, algorithm
 from engine.runner import run
+from engine.studies import null
+from engine.studies.null import Invented, Shape, invented
 
 DENSITY = 1.2  # links per column: the bundled networks have 0.8 to 1.9
 DRAWS = 20
@@ -50,7 +52,7 @@ class Band:
         return self.low <= value <= self.high
 
 
-BANDS = ("links", "found", "invented", "f1", "directed_f1", "shd")  # of a forecast
+BANDS = ("links", "found", "invented", "f1", "directed_f1", "shd", "false_share")  # of a forecast
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,11 @@ class Forecast:
 
     ``found`` and ``invented`` are numbers of links without direction, ``links`` how many there are
     in the simulated networks; ``f1`` is the skeleton's F1, ``directed_f1`` and ``shd`` count the
-    arrows too (:class:`engine.graphs.metrics.Metrics`); ``draws`` is how many networks were run.
+    arrows too. All are of the links tested to the end (:class:`engine.graphs.metrics.Counts`);
+    ``false_share`` is the share of the links found that are invented, 0 where there is none;
+    ``draws`` is how many networks were run. ``nothing`` is how many links are invented on columns
+    of the schema that depend on nothing (:mod:`engine.studies.null`); None where that was not
+    counted.
     """
 
     algorithm: str
@@ -70,7 +76,9 @@ class Forecast:
     f1: Band
     directed_f1: Band
     shd: Band
+    false_share: Band
     draws: int
+    nothing: Invented | None = None
 
     @property
     def noise(self) -> bool:
@@ -84,7 +92,9 @@ class Forecast:
             for name, band in ((name, getattr(self, name)) for name in BANDS)
         }
         named = {"algorithm": self.algorithm, "epsilon": self.epsilon}
-        return {**named, **bands, "draws": self.draws, "noise": self.noise}
+        nothing = None if self.nothing is None else self.nothing.mean
+        known = {"draws": self.draws, "noise": self.noise, "invented_on_nothing": nothing}
+        return {**named, **bands, **known}
 
 
 @dataclass(frozen=True)
@@ -106,6 +116,11 @@ class Question:
                 f"density is a number of links per column, above 0 and at most "
                 f"{len(self.names)}; {self.density:g} is not."
             )
+
+    @property
+    def shape(self) -> Shape:
+        """Levels of each column, and rows."""
+        return Shape(tuple(map(len, self.levels)), self.rows)
 
     def dataset(self, draw: int, seed: int = 0) -> Dataset:
         """Rows of the ``draw``-th simulated network."""
@@ -139,17 +154,17 @@ class ForecastProgress:
 
 
 Counts = tuple[float, ...]  # one number for each of BANDS
+Setting = tuple[str, float]  # an algorithm and its epsilon
 
 
 def one_run(key: str, data: Dataset, epsilon: float, delta: float, seed: int) -> Counts:
-    """Links there are, found and invented, and the scores of one simulated run."""
+    """Links there are, found and invented, the scores and the false share of a simulated run."""
     result = run(key, data, seed=seed, trace=False, epsilon=epsilon, delta=delta)
-    assert data.truth is not None
-    assert result.metrics is not None
-    true = {frozenset(edge) for edge in data.truth.edges}
-    shown = pairs_of(result.matrix, data.names)
-    scores = (float(getattr(result.metrics, name)) for name in SCORES)
-    return len(true), len(shown & true), len(shown - true), *scores
+    counts = result.counts
+    assert counts is not None
+    scores = (float(getattr(counts.scores, name)) for name in SCORES)
+    wrong = counts.invented / max(1, counts.learned)
+    return counts.true, counts.found, counts.invented, *scores, wrong
 
 
 def plan(
@@ -160,37 +175,85 @@ def plan(
     delta: float = 1e-6,
     draws: int = DRAWS,
     seed: int = 0,
+    empty: int = null.DRAWS,
     cancelled: Callable[[], bool] = lambda: False,
     on_progress: Callable[[ForecastProgress], None] = lambda progress: None,
 ) -> list[Forecast]:
-    """Forecasts of every algorithm at every epsilon, from ``draws`` simulated networks.
+    """What each algorithm will find at each epsilon, from public facts alone.
 
-    Network by network, so that a stop keeps a forecast from the networks that were finished.
-    Raises InputError where the question, an algorithm or an epsilon does not fit.
+    Network by network, so that a stop keeps a forecast from the networks that were finished. Then
+    come ``empty`` tables a forecast with nothing in them.
+
+    Args:
+        question: Columns, levels, rows, and a guess of links per column.
+        epsilons: Strict totals.
+        keys: Algorithms; all that are strict by default.
+        delta: Of every total.
+        draws: Networks to simulate.
+        seed: Of the simulation.
+        empty: Tables with nothing in them, a forecast; with 0 nothing is counted on such.
+        cancelled: Polled.
+        on_progress: Called after each run.
+
+    Returns:
+        One forecast for each algorithm and epsilon: bands over the networks.
+
+    Raises:
+        InputError: Where the question, an algorithm or an epsilon does not fit.
+
+    Examples:
+        >>> levels = (("no", "yes"),) * 3
+        >>> question = Question(("smoke", "tar", "cough"), levels, rows=3_000)
+        >>> [f] = plan(question, [1.0], ["marginal_pc"], draws=3)
+        >>> f.links.median, 0 <= f.found.median <= f.links.high
+        (3.0, True)
     """
     chosen = planned_algorithms(keys)
     for epsilon in epsilons:  # before the first run, not after some minutes
         for key in chosen:
             algorithm(key).params.build({"epsilon": epsilon, "delta": delta})
-    counts: dict[tuple[str, float], list[Counts]] = {(k, e): [] for k in chosen for e in epsilons}
-    total, start, done = len(counts) * draws, time.monotonic(), 0
+    counts: dict[Setting, list[Counts]] = {(k, e): [] for k in chosen for e in epsilons}
+    count = _Count(len(counts) * (draws + empty), on_progress)
     for draw in range(draws):
         data = question.dataset(draw, seed)
         for (key, epsilon), found in counts.items():
             if cancelled():
-                return list(_forecasts(counts))
+                return list(_forecasts(counts, {}))
             found.append(one_run(key, data, epsilon, delta, seed=draw))
-            done += 1
-            left = (time.monotonic() - start) / done * (total - done)
-            on_progress(ForecastProgress(done, total, left))
-    return list(_forecasts(counts))
+            count.add(1)
+    nothing: dict[Setting, Invented | None] = {}
+    for key, epsilon in counts if empty else ():
+        values = {"epsilon": epsilon, "delta": delta}
+        of_none = invented(key, question.shape, values, draws=empty, cancelled=cancelled)
+        if cancelled():
+            break
+        nothing[key, epsilon] = of_none
+        count.add(empty)
+    return list(_forecasts(counts, nothing))
 
 
-def _forecasts(counts: dict[tuple[str, float], list[Counts]]) -> Iterator[Forecast]:
+class _Count:
+    """Runs done, told with an estimate of the time that is left."""
+
+    def __init__(self, total: int, tell: Callable[[ForecastProgress], None]):
+        self._done, self._total, self._tell = 0, total, tell
+        self._start = time.monotonic()
+
+    def add(self, runs: int) -> None:
+        """So many more are done."""
+        self._done += runs
+        each = (time.monotonic() - self._start) / self._done
+        self._tell(ForecastProgress(self._done, self._total, each * (self._total - self._done)))
+
+
+def _forecasts(
+    counts: Mapping[Setting, list[Counts]], nothing: Mapping[Setting, Invented | None]
+) -> Iterator[Forecast]:
     for (key, epsilon), found in counts.items():
         if found:
             bands = dict(zip(BANDS, map(Band.of, zip(*found, strict=True)), strict=True))
-            yield Forecast(key, epsilon, draws=len(found), **bands)
+            of_none = nothing.get((key, epsilon))
+            yield Forecast(key, epsilon, draws=len(found), nothing=of_none, **bands)
 
 
 def smallest_epsilon(forecasts: Sequence[Forecast], target: float) -> tuple[float, Forecast] | None:

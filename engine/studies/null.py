@@ -75,6 +75,22 @@ class Invented:
         draws = len(self.counts)
         return stdev(self.counts) / math.sqrt(draws) if draws > 1 else math.inf
 
+    @property
+    def about(self) -> str:
+        """The mean as every table and sentence writes it."""
+        return rounded(self.mean)
+
+    @property
+    def sentence(self) -> str:
+        """What a person who chooses a setting is told."""
+        links = "no link" if self.about == "0" else f"about {self.about} links"
+        return f"On data like these with nothing in them, this setting invents {links}."
+
+
+def rounded(links: float) -> str:
+    """An expected number of links: whole from 2 on, with one decimal below, 0 below .05."""
+    return "0" if links < 0.05 else f"{links:.1f}" if links < 2 else f"{links:.0f}"
+
 
 def invented(
     key: str,

@@ -137,7 +137,23 @@ def empty_scene(
     epsilons: Sequence[float] = EPSILONS,
     draws: int = DRAWS,
 ) -> Scene:
-    """A scene without a frame; raises InputError where it cannot be drawn."""
+    """A scene without a frame.
+
+    Args:
+        data: A bundled network's rows, 2 to ``MOST_COLUMNS`` columns.
+        keys: Algorithms, all run with ``guarantee="strict"``.
+        epsilons: Totals, ascending.
+        draws: Of the noise, at each epsilon.
+
+    Raises:
+        InputError: Where it cannot be drawn: too many columns, or no public truth.
+
+    Examples:
+        >>> from engine import load_dataset
+        >>> scene = empty_scene(load_dataset("cancer", n=2_000), ["priv_pc"], [0.1, 1.0], draws=3)
+        >>> scene.states["priv_pc"].shape, len(list(scene.missing()))
+        ((2, 3, 10), 6)
+    """
     if data.truth is None or not data.public:
         raise InputError("A scene counts against a known graph: choose a bundled network.")
     if not 2 <= data.d <= MOST_COLUMNS:
@@ -157,7 +173,22 @@ def fill(
     cancelled: Callable[[], bool] = lambda: False,
     on_frame: Callable[[int, int], None] = lambda done, of: None,
 ) -> bool:
-    """Make the runs that are missing; False if it was stopped before the end."""
+    """Make the runs that are missing.
+
+    Args:
+        scene: Filled in place, one draw of every epsilon first.
+        cancelled: Polled before each run.
+        on_frame: Called with (runs made, runs in all) after each.
+
+    Returns:
+        False if it was stopped before the end.
+
+    Examples:
+        >>> from engine import load_dataset
+        >>> scene = empty_scene(load_dataset("cancer", n=2_000), ["priv_pc"], [1.0], draws=2)
+        >>> fill(scene), len(list(scene.missing()))
+        (True, 0)
+    """
     waiting = list(scene.missing())
     for done, frame in enumerate(waiting):
         if cancelled():

@@ -13,22 +13,25 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from threading import RLock
 from typing import Any, Self
 
 from engine.errors import InputError, show
-from engine.studies.cells import Cell, CellResult
+from engine.graphs.metrics import Scores
+from engine.studies.cells import SCORED, Cell, CellResult
 
 APPLICATION_ID = int.from_bytes(b"DPCX", "big")
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_SECONDS = 30.0
 
 _MAGIC = b"SQLite format 3\0"
 _APPLICATION_AT = 68  # where SQLite's file header holds the application id
 _COLUMNS = tuple(f.name for f in fields(CellResult))
-_LISTS = {"ci_tests_by_order", "cpdag"}  # kept as JSON text
+_JSON = ("ci_tests_by_order", "cpdag", "metrics_tested", "untested")  # kept as JSON text
+# What files of version 1 do not have; a file is brought up to date when it is opened.
+_ADDED = ("metrics_tested", "untested")
 _KEY = ("fingerprint", "algorithm", "params", "seed", "version")
 _TYPES = {"seed": "INTEGER", "shd": "INTEGER", "ci_tests": "INTEGER"} | dict.fromkeys(
     (
@@ -41,7 +44,7 @@ _NUMBER = (int, float)
 _MAYBE = (int, float, type(None))
 # What a sound row holds: text, but for these; metrics and claims may be missing.
 _EXPECTED: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys((c for c in _COLUMNS if c not in _TYPES and c not in _LISTS), (str,)),
+    **dict.fromkeys((c for c in _COLUMNS if c not in _TYPES and c not in _JSON), (str,)),
     **dict.fromkeys((c for c in _TYPES if c not in ("seed", "ci_tests")), _MAYBE),
     **dict.fromkeys(("seed", "ci_tests"), (int,)),
     **dict.fromkeys(("seconds", "spent_epsilon", "spent_delta"), _NUMBER),
@@ -51,6 +54,10 @@ _SCHEMA = (
     f"CREATE TABLE cells ({_DECLARED}, PRIMARY KEY ({', '.join(_KEY)})) WITHOUT ROWID",
     "CREATE TABLE studies (name TEXT PRIMARY KEY, spec TEXT NOT NULL)",
     f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)
+_STEP = (
+    *(f"ALTER TABLE cells ADD COLUMN {column} TEXT" for column in _ADDED),
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
 _WHERE = " AND ".join(f"{c} = ?" for c in _KEY)
@@ -216,14 +223,20 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _create(connection: sqlite3.Connection) -> None:
-    """Make the tables in an empty file; of two processes at once, the second finds them made."""
-    if connection.execute("PRAGMA user_version").fetchone()[0]:
+    """Make the tables in an empty file, or bring those of version 1 up to date.
+
+    Of two processes at once, the second finds it done.
+    """
+    if _version(connection) == SCHEMA_VERSION:
         return
     connection.execute("BEGIN IMMEDIATE")
-    if not connection.execute("PRAGMA user_version").fetchone()[0]:
-        for statement in _SCHEMA:
-            connection.execute(statement)
+    for statement in {0: _SCHEMA, 1: _STEP}.get(_version(connection), ()):
+        connection.execute(statement)
     connection.execute("COMMIT")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 def _refuse_foreign(path: Path) -> None:
@@ -262,12 +275,14 @@ def _check_whole(path: Path) -> None:
 def _read_through(path: Path, how: str) -> None:
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True)) as reader:
         reader.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
-        if reader.execute("PRAGMA user_version").fetchone()[0] > SCHEMA_VERSION:
+        version = _version(reader)
+        if version > SCHEMA_VERSION:
             raise InputError(f"{path} was written by a newer version; update this program.")
         verdict = reader.execute("PRAGMA quick_check(1)").fetchone()[0]
         if verdict != "ok":
             raise sqlite3.DatabaseError(verdict)
-        reader.execute(f"SELECT {', '.join(_COLUMNS)} FROM cells LIMIT 1").fetchone()
+        columns = [c for c in _COLUMNS if version > 1 or c not in _ADDED]
+        reader.execute(f"SELECT {', '.join(columns)} FROM cells LIMIT 1").fetchone()
         reader.execute("SELECT name, spec FROM studies LIMIT 1").fetchone()
 
 
@@ -284,7 +299,9 @@ def _sentence(path: Path, error: sqlite3.Error) -> str:
 
 def _to_sql(result: CellResult, column: str) -> Any:
     value = getattr(result, column)  # a NaN becomes NULL
-    return json.dumps(value) if column in _LISTS else value
+    if value is None or column not in _JSON:
+        return value
+    return json.dumps(asdict(value) if isinstance(value, Scores) else value)
 
 
 def _from_sql(row: tuple[Any, ...]) -> CellResult | None:
@@ -294,14 +311,40 @@ def _from_sql(row: tuple[Any, ...]) -> CellResult | None:
     values["seconds"] = math.nan if values["seconds"] is None else values["seconds"]
     try:
         values["ci_tests_by_order"] = tuple(json.loads(values["ci_tests_by_order"]))
-        values["cpdag"] = tuple((a, b) for a, b in json.loads(values["cpdag"]))
+        values["cpdag"] = _pairs(values["cpdag"])
+        values["untested"] = _pairs(values["untested"], values["status"])
+        values["metrics_tested"] = _scores(values)
         sound = isinstance(json.loads(values["params"]), dict)
     except (TypeError, ValueError):
         return None
     sound = sound and all(isinstance(count, int) for count in values["ci_tests_by_order"])
-    sound = sound and all(isinstance(name, str) for pair in values["cpdag"] for name in pair)
+    named = (*values["cpdag"], *(values["untested"] or ()))
+    sound = sound and all(isinstance(name, str) for pair in named for name in pair)
     sound = sound and all(isinstance(values[column], kinds) for column, kinds in _EXPECTED.items())
     return CellResult(**values) if sound else None
+
+
+def _pairs(text: str | None, status: str = "") -> tuple[tuple[str, str], ...] | None:
+    """Pairs of names; where none are kept, a complete run left none, and of others it is unknown.
+
+    Raises TypeError or ValueError for what was never written.
+    """
+    if text is None and status:
+        return () if status == "complete" else None
+    return tuple((a, b) for a, b in json.loads(text or ""))
+
+
+def _scores(values: Mapping[str, Any]) -> Scores | None:
+    """Scores of the links tested to the end; those of the graph itself where a run was complete."""
+    text = values["metrics_tested"]
+    if text is not None:
+        found = Scores(**json.loads(text))
+        if not all(isinstance(value, _NUMBER) for value in vars(found).values()):
+            raise TypeError(text)
+        return found
+    if values["status"] != "complete" or values["skeleton_f1"] is None:
+        return None
+    return Scores(**{name: values[name] for name in SCORED})
 
 
 def _named(row: tuple[Any, ...]) -> str:

@@ -63,19 +63,39 @@ def sweep(
     on_start: Callable[[Sequence[Cell]], None] = lambda cells: None,
     expected: Mapping[Group, float] | None = None,
 ) -> Iterator[CellResult]:
-    """Run every cell of datasets x algorithms x parameters x seeds; an iterator of results.
+    """Run every cell of datasets x algorithms x parameters x seeds.
 
-    What is asked for is checked at once (see :func:`engine.studies.study_of`); cells run as the
-    iterator is consumed. Results already in ``store`` (a path or a ResultStore) come first and are
-    not run again; new ones are in it before they are yielded. A damaged row of it is named and left
-    as it is; with ``repair`` it is computed again.
+    What is asked for is checked at once; cells run as the iterator is consumed, and the datasets'
+    tables and scores are counted once a process.
 
-    ``executor`` is "serial", "processes" (``workers`` of them) or the address of a Dask scheduler,
-    such as "tcp://host:8786". Each gives the same results, in an order of its own. ``cancelled`` is
-    polled; what is finished by then is yielded and kept. ``on_progress`` is called after each
-    result, ``on_start`` with cells before they are given to a worker: from then on their budget may
-    be spent, whatever becomes of the worker. ``expected`` is :attr:`Estimate.seconds_each`, for
-    kinds of runs not yet seen. The datasets' tables and scores are counted once a process.
+    Args:
+        datasets: A name, a dataset, or several.
+        algorithms: A key, or several.
+        parameters: By name: a value, or a list of values to go through.
+        seeds: How many, or which.
+        store: A path or a ResultStore. Results in it come first and are not run again; new ones are
+            in it before they are yielded. A damaged row is named and left as it is.
+        repair: Compute damaged rows of the store again.
+        executor: "serial", "processes", or the address of a Dask scheduler such as
+            "tcp://host:8786". Each gives the same results, in an order of its own.
+        workers: Of "processes".
+        cancelled: Polled; what is finished by then is yielded and kept.
+        on_progress: Called after each result.
+        on_start: Called with cells before they are given to a worker: from then on their budget may
+            be spent, whatever becomes of the worker.
+        expected: :attr:`Estimate.seconds_each`, for kinds of runs not yet seen.
+
+    Returns:
+        An iterator of results, one a cell.
+
+    Raises:
+        InputError: For what does not fit, before the first run.
+
+    Examples:
+        >>> from engine import sweep
+        >>> cells = list(sweep("cancer", "priv_pc", {"epsilon": [0.1, 10.0]}, seeds=2))
+        >>> len(cells), cells[0].values["epsilon"], cells[0].spent_epsilon
+        (4, 0.1, 0.1)
     """
     study = study_of(datasets, algorithms, parameters, seeds)
     if executor not in EXECUTORS and "://" not in executor:

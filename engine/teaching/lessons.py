@@ -41,12 +41,11 @@ class NoisyTest:
     """One test of |z| under Laplace noise for ``epsilon``; all in units of |z|.
 
     ``exact`` is |z|; below ``level`` (the threshold T) the pair looks independent and its link
-    goes; ``lowered`` is where the sieve puts the level (T - t). ``scale`` is the noise's b.
+    goes. ``scale`` is the noise's b.
     """
 
     exact: float
     level: float
-    lowered: float
     sensitivity: float
     epsilon: float
 
@@ -70,14 +69,8 @@ class NoisyTest:
         """The chance that noise turns the decision."""
         return 1 - self.removed if self.right else self.removed
 
-    def density(self, x: Sequence[float]) -> list[float]:
-        """The density of the noisy |z| at each x."""
-        return [laplace_density(v - self.exact, self.scale) for v in x]
 
-
-def noisy_test(
-    data: Dataset, q: Query, epsilon: float, *, threshold: float = 0.1, tweak: float = 0.02
-) -> NoisyTest:
+def noisy_test(data: Dataset, q: Query, epsilon: float, *, threshold: float = 0.1) -> NoisyTest:
     """The query's test if ``epsilon`` were spent on it alone."""
     if not epsilon > 0:
         raise InputError("Epsilon must be above 0.")
@@ -85,7 +78,6 @@ def noisy_test(
     return NoisyTest(
         exact=-seen.of(q),
         level=-seen.cutoff(),
-        lowered=-seen.cutoff(tweak),
         sensitivity=seen.noise_sensitivity(q),
         epsilon=epsilon,
     )

@@ -200,6 +200,29 @@ def one_record_apart(small: int = 40, large: int = 49_960) -> tuple[Table, Table
     return table, other
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where the one record may go: its cell, and the scores of the table with it there."""
+
+    cell: tuple[int, int, int]
+    p: float
+    z: float
+
+
+def places(small: int = 40, large: int = 49_960) -> tuple[Table, list[Place]]:
+    """The table without the record of :func:`one_record_apart`, and every cell it may join."""
+    start = (0, 1, 1)
+    rest = one_record_apart(small, large)[0]
+    rest[start] -= 1
+    found = []
+    for cell in np.ndindex(*rest.shape):
+        table = rest.copy()
+        table[cell] += 1
+        p, z = KENDALL.score(table, "published").p, abs(kendall_z(table, "strict"))
+        found.append(Place((int(cell[0]), int(cell[1]), int(cell[2])), p, z))
+    return rest, found
+
+
 def counterexample(small: int = 40, large: int = 49_960) -> Counterexample:
     """What that record does to Kendall's published p-value, and to the strict |z|."""
     tables = one_record_apart(small, large)

@@ -9,6 +9,7 @@ import streamlit as st
 from engine import InputError
 from engine.params import ParameterError
 from engine.registry import algorithm
+from engine.studies.null import Shape
 from pages.compare.state import MOST, pin
 from pages.shell import words as text
 from pages.shell.drafts import Draft, adapt, kept
@@ -42,7 +43,7 @@ def pin_form(run: Shown, pinned: Sequence[Shown]) -> None:
     st.caption(f"On the Run page's dataset: {text.plain(run.data.name)}, {run.data.n:,} rows.")
     chosen = algorithm(algorithm_choice(d, key="compare-algorithm"))
     adapt(d)
-    parameter_form(chosen, d["params"], key="compare-param", n=run.data.n)
+    parameter_form(chosen, d["params"], key="compare-param", shape=Shape.of(run.data))
     if run.data.public:
         seed(d, "seed", "Noise seed", key="compare-seed")
     else:

@@ -22,6 +22,7 @@ from pages.draw.links import describe, found_links, legend, links_of
 from pages.draw.strength import weighted
 from pages.shell import export
 from pages.shell import words as text
+from pages.shell.nothing import NOTHING, Counts, Nothing, cell, nothing_for, watch
 from pages.shell.palette import theme
 from pages.shell.runs import Shown
 from pages.shell.verdict import price_html
@@ -94,9 +95,13 @@ def columns(pinned: Sequence[Shown]) -> list[str]:
 def scores(pinned: Sequence[Shown]) -> None:
     """Counts, scores and cost of every run."""
     st.markdown("**Scores and cost**")
+    watch(lambda: [nothing_for(run) for run in pinned], lambda found: _scores(pinned, found))
+
+
+def _scores(pinned: Sequence[Shown], nothing: Counts) -> None:
     rows: dict[str, list[str]] = {}
-    for run in pinned:
-        for name, value in (_counted(run.result) | _cost(run.result)).items():
+    for run, found in zip(pinned, nothing, strict=True):
+        for name, value in (_counted(run.result, found) | _cost(run.result)).items():
             rows.setdefault(name, []).append(value)
     table = pd.DataFrame(rows.values(), columns=columns(pinned))
     table.insert(0, "Score", list(rows))
@@ -108,7 +113,7 @@ def scores(pinned: Sequence[Shown]) -> None:
         )
 
 
-def _counted(result: RunResult) -> dict[str, str]:
+def _counted(result: RunResult, nothing: Nothing | None) -> dict[str, str]:
     """Counts and scores of the links tested to the end, and F1 of the graph as it stands."""
     counts, m, whole = result.counts, result.metrics_tested, result.metrics
     out = {
@@ -117,6 +122,7 @@ def _counted(result: RunResult) -> dict[str, str]:
         "Recall": f"{m.recall:.2f}" if m else "–",
         "True links found": f"{counts.found:,} of {counts.true:,}" if counts else "–",
         "Invented": f"{counts.invented:,}" if counts else "–",
+        NOTHING: cell(nothing),
         "Links in the result": f"{len(result.skeleton) - len(result.untested):,}",
         WAITING: f"{len(result.untested):,}",
     }

@@ -14,7 +14,7 @@ from engine import RunResult
 from engine.graphs.metrics import EdgeClass
 from engine.teaching.replay import Scene
 from pages.draw.layout import NODE_HEIGHT, Point, box_width, frame
-from pages.draw.links import links_of
+from pages.draw.links import found_links
 from pages.shell.palette import INKS, LOOKS, stroke_ink
 
 _TEMPLATE = Path(__file__).with_suffix(".html")
@@ -33,7 +33,8 @@ def player(
     """A complete HTML page; the last scene shows the ``result``, ``at`` is the first one shown.
 
     Scene 0 is the complete graph before the first step, the last one the directions of the links
-    tested to the end, with the other pairs beside them. ``names`` are the result's columns.
+    tested to the end as every picture draws them, with the other pairs beside them. ``names`` are
+    the result's columns.
     """
     index = {name: k for k, name in enumerate(names)}
     xs, ys = zip(*(positions[n] for n in names), strict=True)
@@ -46,7 +47,7 @@ def player(
         "height": NODE_HEIGHT,
         "view": [left, top, right - left, bottom - top],
         "scenes": [_scene(s, index) for s in played],
-        "result": [[index[k.a], index[k.b], k.arrow] for k in links_of(result.tested, names)],
+        "result": [[index[k.a], index[k.b], k.arrow] for k in found_links(result)],
         "open": sorted(result.untested),
         "start": at,
     }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 _MODULES = {
     "component": ("dom", "model", "graph", "dots", "scene"),
     "noise_component": ("dom", "noise"),
+    "record_component": ("dom", "model", "graph", "noise", "record"),
+    "offline": ("dom", "model", "graph", "dots", "scene"),
 }
 _INKS = {
     "--found": EdgeClass.CORRECT,
@@ -110,7 +114,7 @@ def given(scene: Mapping[str, Any]) -> dict[str, Any]:
 def layout(graph: nx.DiGraph, width: float, height: float) -> dict[str, Any]:
     """Places of the boxes in a frame that holds them, and how wide they are."""
     at = place(graph, width - 20, height - 40)
-    widths = [box_width(name) for name in graph]
+    widths = [box_width(name) + 8 for name in graph]
     wide = 2 * max(abs(at[n][0]) + w / 2 for n, w in zip(graph, widths, strict=True)) + 12
     tall = 2 * max(abs(at[n][1]) for n in graph) + 60
     return {
@@ -145,5 +149,47 @@ def show_scene(
 
 def show_noise(test: Mapping[str, float], key: str) -> None:
     """One noisy test to drag: its score, the level it is compared with, sensitivity, epsilon."""
-    component = st.components.v2.component("noise", js=script("noise_component"), css=style())
-    component(key=key, data={**test, "inks": inks(theme())})
+    _mount("noise", test, key)
+
+
+def show_record(moves: Mapping[str, Any], key: str) -> None:
+    """One record to move: the table without it, the scores with it in each cell, both fences."""
+    _mount("record", moves, key)
+
+
+def _mount(name: str, data: Mapping[str, Any], key: str) -> None:
+    component = st.components.v2.component(name, js=script(f"{name}_component"), css=style())
+    component(key=key, data={**data, "inks": inks(theme())})
+
+
+# What Streamlit's theme gives to a component on a page.
+_OUTSIDE = """.scene {--st-text-color: #1a2230; --st-background-color: #fff;
+  --st-border-color: #cdd5e1; --st-secondary-background-color: #f2f5fa;
+  --st-primary-color: #2457b8; --st-font: inherit; %s}
+"""
+
+
+@dataclass(frozen=True)
+class Offline:
+    """A scene inside a file that needs nothing but itself: its style, its element, its script."""
+
+    style: str
+    html: str
+    script: str
+
+    @property
+    def policy(self) -> str:
+        """What a content security policy has to say for the script to run, and no other."""
+        digest = hashlib.sha256(self.script.encode()).digest()
+        return f"script-src 'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def offline(content: Mapping[str, Any], start: Mapping[str, Any]) -> Offline:
+    """The scene as it stands on the page, beginning with the frame ``start``."""
+    drawn = json.dumps({**content, "start": dict(start)}).replace("</", "<\\/")
+    variables = "; ".join(f"{name}: {ink}" for name, ink in inks("light").items())
+    return Offline(
+        style=style() + _OUTSIDE % variables,
+        html='<div id="scene"></div>',
+        script=f"const GIVEN = {drawn};\n{script('offline')}",
+    )

@@ -9,6 +9,7 @@ import numpy as np
 
 from engine import RunResult
 from engine.graphs.orientation import SHOWN
+from engine.marginals.confidence import percent
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.score.learned import ScoreDiagnostics
 from pages.draw.links import Link, doubtful
@@ -126,8 +127,3 @@ def exact(known: Strengths, value: float) -> str:
     if known.column == LINK:
         return percent(value)
     return number(value)
-
-
-def percent(p: float) -> str:
-    """A probability, never rounded up to certainty."""
-    return "> 99.9 %" if p > 0.999 else f"{p:.1%}".replace("%", " %")

@@ -10,11 +10,12 @@ import streamlit as st
 from engine.registry import algorithm
 from engine.studies.repeat import Outcome, outcome_of, usual
 from engine.teaching.lessons import strengths
-from engine.teaching.neighbours import counterexample
+from engine.teaching.neighbours import counterexample, places
 from engine.teaching.replay import by_order, scenes
 from pages.draw import show
 from pages.draw.allocation import START, UNIFORM, is_planned, orders_table
 from pages.draw.bars import Group, bars, grouped
+from pages.draw.scene import show_record
 from pages.learn.tour import Tour, shown_run
 from pages.shell.palette import PLAIN, ink
 from pages.shell.words import number
@@ -115,8 +116,8 @@ def _curate(now: Tour) -> None:
 
 
 def bound_view(now: Tour) -> None:
-    """One record against a published sensitivity, computed now."""
-    left, right = st.columns([3, 4], gap="large")
+    """One record to move against a published sensitivity, computed now."""
+    left, right = st.columns([2, 5], gap="large")
     with left:
         small = int(st.slider("Rows in the small stratum", 10, 200, 40, 10, key="learn-small"))
         large = int(
@@ -129,35 +130,25 @@ def bound_view(now: Tour) -> None:
             )
         )
         found = counterexample(small, large)
-        for title, table in zip(("Before", "After one record moved"), found.tables, strict=True):
-            st.markdown(f"**{title}**")
-            cells = pd.DataFrame(table.reshape(2, 4), columns=["0, 0", "0, 1", "1, 0", "1, 1"])
-            cells.insert(0, "Stratum", ["small", "large"])
-            st.table(cells.set_index("Stratum"))
-    with right:
-        a, b = st.columns(2)
-        a.metric("Published p before", number(found.p[0]))
-        b.metric("Published p after", number(found.p[1]))
+        claimed = max(found.claims.values())
         change = abs(found.p[0] - found.p[1])
-        names = ["One record did", *found.claims]
-        values = [change, *found.claims.values()]
-        figure = bars(
-            names,
-            values,
-            x_title="",
-            y_title="Change of p",
-            words=[number(v) for v in values],
-            height=260,
-        )
-        show.figure(figure, key="learn-bound", alt="The change of p beside what was published")
-        moved = abs(found.z[0] - found.z[1])
         st.markdown(
-            f"The record moved p by **{number(change)}**, "
-            f"**{number(change / max(found.claims.values()))} times** what the noise was made for. "
-            "Before it, one column is constant in the large stratum, so the published test skips "
-            "those rows; after it, they all count. The **strict** form counts every stratum: its "
-            f"|z| moved by {number(moved)}, within its proved bound {number(found.bound)}."
+            "At first one column is constant in the large stratum, so the published test skips "
+            "those rows. **Drag the record** to x = 1 there: now they all count. It moves p by "
+            f"**{number(change)}**, **{number(change / claimed)} times** what the noise was made "
+            f"for. The **strict** form counts every stratum always: its proved bound is "
+            f"{number(found.bound)}."
         )
+        st.caption(" · ".join(f"{name}: {number(v)}" for name, v in found.claims.items()))
+    rest, cells = places(small, large)
+    moves = {
+        "rest": rest.tolist(),
+        "places": [vars(place) for place in cells],
+        "claim": claimed,
+        "bound": found.bound,
+    }
+    with right:
+        show_record(moves, key="learn-record")
 
 
 def once_view(now: Tour) -> None:

@@ -78,9 +78,12 @@ def truth_view(now: Tour) -> None:
     )
 
 
-def image(picture: str) -> None:
-    """A picture over the full width, no higher than the screen allows."""
-    high = 56 if presenting() else 47  # percent of the screen
+def image(picture: str, less: int = 0) -> None:
+    """A picture over the full width, no higher than the screen allows.
+
+    ``less`` is what more stands above it than in other steps, in percent of the screen.
+    """
+    high = (56 if presenting() else 47) - less
     sized = picture.replace("<img ", f'<img style="max-width:100%;max-height:{high}vh" ', 1)
     st.html(f'<div style="text-align:center">{sized}</div>')
 
@@ -161,7 +164,7 @@ def draws_view(now: Tour) -> None:
         alt = f"The last {DRAWS} draws"
         picture = sheet_picture(data.names, sheet, at, columns=3, alt=alt, theme=theme())
         image(picture.image)
-        st.html(_key([r for _, r in latest]))
+        st.html(classes_key([r for _, r in latest]))
     with right:
         _tally(outcomes)
 
@@ -171,7 +174,7 @@ def _title(index: int, counts: Counts) -> str:
     return f"Draw {index + 1}: {counts.found} found{turned}, {counts.invented} invented"
 
 
-def _key(results: Sequence[RunResult]) -> str:
+def classes_key(results: Sequence[RunResult]) -> str:
     """The classes that are on the pictures, each with a piece of its line."""
     drawn = {kind for r in results for kind in r.classes.values()}
     return "".join(

@@ -19,15 +19,18 @@ from pages.shell.settings import MOST_SEED
 
 NETWORKS = ("asia", "cancer", "earthquake", "survey")
 ROWS = 20_000
+MOST_SHUFFLES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tour(Parameters):
-    """Which network the tour is about, the total epsilon of its private runs, and their seed."""
+    """Which network the tour is about, the total epsilon of its private runs, their seed, and
+    how often its columns were shuffled."""
 
     network: str = choice("asia", "Network", NETWORKS)
     total: float = number(1.0, "ε of a whole private run (strict)", 0.05, 20.0)
     draw: int = number(0, "Noise seed", 0, MOST_SEED)
+    shuffles: int = number(0, "Shuffles so far", 0, MOST_SHUFFLES)
 
     @property
     def data(self) -> Dataset:

@@ -10,6 +10,7 @@ import streamlit as st
 from pages.learn.budget import bound_view, once_view, orders_view, sieve_view
 from pages.learn.noise import noise_view, person_view
 from pages.learn.search import draws_view, search_view, truth_view
+from pages.learn.shuffle import shuffle_view
 from pages.learn.tour import Tour
 from pages.shell.words import safe
 
@@ -52,8 +53,9 @@ STEPS = (
         "What privacy does to one test",
         "A private run sees each test's number only with noise on it, wide enough to hide any one "
         "person. Far from the threshold nothing changes. Near it, noise decides. Lower ε and watch "
-        "the curve widen.",
-        "Priv-PC, sections 2.1 and 3.3 (sensitivity); bounds that hold: docs/privacy.md.",
+        "the dots spread.",
+        "Priv-PC, sections 2.1 and 3.3 (sensitivity); bounds that hold: "
+        "docs/explanation/privacy.md.",
         noise_view,
     ),
     Step(
@@ -67,7 +69,7 @@ STEPS = (
     ),
     Step(
         "person",
-        "Replace one person",
+        "One person",
         "The promise: replace one person, and nobody can tell",
         "Two datasets that differ in one person. A coin picks one, a noisy output comes out, and "
         "you guess. Differential privacy limits how often anybody can be right, whatever they "
@@ -99,7 +101,8 @@ STEPS = (
         "One record that a published bound does not cover",
         "Noise hides a person only if the sensitivity is right. These two tables differ in one "
         "record. Everything here is computed now, by the same functions that run the tests.",
-        "Priv-PC, section 3.3, Theorem 3 and appendix D; the correction: docs/privacy.md.",
+        "Priv-PC, section 3.3, Theorem 3 and appendix D; the correction: "
+        "docs/explanation/privacy.md.",
         bound_view,
     ),
     Step(
@@ -108,8 +111,18 @@ STEPS = (
         "Spend once, then test for free",
         "Every noisy test costs. Marginal PC instead releases noisy tables of counts once, and "
         "computes every later test from them: that reads no data, so it costs nothing.",
-        "This project: docs/marginal_pc.md; post-processing: Priv-PC, section 2.1.",
+        "This project: docs/explanation/marginal_pc.md; post-processing: Priv-PC, section 2.1.",
         once_view,
+    ),
+    Step(
+        "shuffle",
+        "Shuffle",
+        "Shuffle: nothing is left. Who still sees something?",
+        "Real data come without their true graph, so nobody can count what was invented. But "
+        "anybody can take away all there is: shuffle every column by itself, and look what each "
+        "algorithm finds then. Say first what you expect.",
+        "This project: docs/explanation/privacy.md; such a count stands beside every ε here.",
+        shuffle_view,
     ),
 )
 _STYLE = """

@@ -11,6 +11,7 @@ import streamlit as st
 
 from engine.data.networks import load_network
 from engine.studies.forecast import BANDS, Band, Forecast, ForecastProgress, Question, plan
+from engine.studies.null import Invented
 from pages.shell import words as text
 from pages.shell.job import Job, Slot, left
 
@@ -72,6 +73,7 @@ def example() -> tuple[Question, str, list[Forecast]]:
             algorithm=f["algorithm"],
             epsilon=f["epsilon"],
             draws=f["draws"],
+            nothing=Invented(tuple(f["nothing"])),
             **{name: Band(*f[name]) for name in BANDS},
         )
         for f in content["forecasts"]

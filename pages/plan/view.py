@@ -12,6 +12,7 @@ from engine.studies.forecast import Band, Forecast, Question, smallest_epsilon, 
 from pages.draw.curves import Axis, Line, curves
 from pages.draw.show import figure, table
 from pages.shell import words as text
+from pages.shell.nothing import NOTHING, UNKNOWN
 from pages.shell.palette import style_of
 
 BANDED = 2  # more bands than these hide each other
@@ -25,7 +26,11 @@ def forecast_view(
     bad = warning(question, forecasts)
     if bad:
         st.warning(text.plain(bad), icon=":material/warning:")
-    curve_view(forecasts)
+    left, right = st.columns(2, gap="large")
+    with left:
+        curve_view(forecasts)
+    with right:
+        false_view(forecasts)
     st.caption(
         f"Strict guarantee, δ = 10⁻⁶. The schema of {text.plain(schema)}, {question.rows:,} rows, "
         f"a guess of {question.density:g} links a column. Medians over {forecasts[0].draws} "
@@ -33,6 +38,11 @@ def forecast_view(
         "was spent."
     )
     table_view(forecasts)
+    st.caption(
+        "“False share”: of the links shown, how many are invented. "
+        f"“{NOTHING}”: how many links the same setting shows, on average, where no column has "
+        "anything to do with another."
+    )
 
 
 def sentence(question: Question, forecasts: Sequence[Forecast], target: float) -> str:
@@ -53,27 +63,41 @@ def sentence(question: Question, forecasts: Sequence[Forecast], target: float) -
 
 
 def curve_view(forecasts: Sequence[Forecast]) -> None:
-    """Skeleton F1 against ε, one line an algorithm; bands for the best two."""
+    """Skeleton F1 against ε."""
+    st.markdown("**How much is found and right**")
+    band_curves(forecasts, "f1", "Skeleton F1", key="plan-curve", alt="Expected skeleton F1")
+
+
+def false_view(forecasts: Sequence[Forecast]) -> None:
+    """The share of the links shown that are invented, against ε."""
+    st.markdown("**Of the links shown, how many are invented**")
+    title, alt = "Invented / (found + invented)", "Expected share of invented links"
+    band_curves(forecasts, "false_share", title, key="plan-false", alt=alt)
+
+
+def band_curves(
+    forecasts: Sequence[Forecast], name: str, title: str, *, key: str, alt: str
+) -> None:
+    """One of the forecasts' bands against ε, one line an algorithm; drawn for the best two."""
     keys = list(dict.fromkeys(f.algorithm for f in forecasts))
     best = sorted(keys, key=lambda k: -max(f.f1.median for f in forecasts if f.algorithm == k))
     lines = []
-    for key in keys:
-        some = sorted((f for f in forecasts if f.algorithm == key), key=lambda f: f.epsilon)
-        banded = key in best[:BANDED]
+    for one in keys:
+        some = sorted((f for f in forecasts if f.algorithm == one), key=lambda f: f.epsilon)
+        bands = [getattr(f, name) for f in some]
+        banded = one in best[:BANDED]
         lines.append(
             Line(
-                name=algorithm(key).title,
+                name=algorithm(one).title,
                 x=[f.epsilon for f in some],
-                y=[f.f1.median for f in some],
-                low=[f.f1.low for f in some] if banded else None,
-                high=[f.f1.high for f in some] if banded else None,
-                style=style_of(key),
+                y=[band.median for band in bands],
+                low=[band.low for band in bands] if banded else None,
+                high=[band.high for band in bands] if banded else None,
+                style=style_of(one),
             )
         )
-    drawn = curves(
-        lines, Axis("ε (strict)", log=True), Axis("Skeleton F1", ends=(0.0, 1.02)), height=400
-    )
-    figure(drawn, key="plan-curve", alt="Expected skeleton F1 against ε, by algorithm")
+    drawn = curves(lines, Axis("ε (strict)", log=True), Axis(title, ends=(0.0, 1.02)), height=340)
+    figure(drawn, key=key, alt=f"{alt} against ε, by algorithm")
 
 
 def table_view(forecasts: Sequence[Forecast]) -> None:
@@ -84,13 +108,19 @@ def table_view(forecasts: Sequence[Forecast]) -> None:
             "ε": [text.number(f.epsilon) for f in forecasts],
             "Links found": [f"{_band(f.found)} of {f.links.median:.0f}" for f in forecasts],
             "Invented": [_band(f.invented) for f in forecasts],
+            "False share": [f"{f.false_share.median:.0%}" for f in forecasts],
+            NOTHING: [_nothing(f) for f in forecasts],
             "Skeleton F1": [f"{f.f1.median:.2f}" for f in forecasts],
             "Directed F1": [f"{f.directed_f1.median:.2f}" for f in forecasts],
             "SHD": [f"{f.shd.median:.0f}" for f in forecasts],
-            "": ["expect noise" if f.noise else "" for f in forecasts],
+            "Expect": ["noise" if f.noise else "" for f in forecasts],
         }
     )
     table(frame, alt="Links found and invented and scores, by algorithm and ε", height=420)
+
+
+def _nothing(forecast: Forecast) -> str:
+    return UNKNOWN if forecast.nothing is None else forecast.nothing.about
 
 
 def _band(band: Band) -> str:

@@ -6,7 +6,10 @@ import streamlit as st
 
 from engine import Dataset, InputError
 from engine.release.budget import Budgets
+from engine.release.settings import COVERED
+from engine.studies.null import Shape
 from pages.release import state as releases
+from pages.shell import nothing
 from pages.shell import words as text
 from pages.shell.data import own_file
 from pages.shell.drafts import kept
@@ -56,6 +59,8 @@ def spend(data: Dataset) -> None:
     bound(st.selectbox, "Budget that pays", d, "budget", key="release-budget", options=names)
     number(d, "epsilon", "ε of this release", key="release-epsilon")
     number(d, "delta", "δ of this release", key="release-delta")
+    asked = {"epsilon": d["epsilon"], "delta": d["delta"]}
+    nothing.line(COVERED[0], Shape.of(data), asked)
     bound(
         st.checkbox,
         "Sign it with my key",
@@ -68,7 +73,6 @@ def spend(data: Dataset) -> None:
     words = f"Spend ε = {text.number(d['epsilon'])} of “{d['budget']}” for good"
     bound(st.checkbox, words, d, "sure", key="release-sure")
     if st.button("Release", key="release-go", type="primary", disabled=not d["sure"]):
-        values = {"epsilon": d["epsilon"], "delta": d["delta"]}
-        releases.begin(data, file.schema, values, str(d["budget"]), sign=bool(d["sign"]))
+        releases.begin(data, file.schema, asked, str(d["budget"]), sign=bool(d["sign"]))
         d["sure"] = False
         st.rerun()  # the box is not ticked any more

@@ -12,7 +12,7 @@ from engine.release.budget import Budget, Budgets
 from engine.release.checking import check
 from engine.release.file import NEIGHBOURS, Release, canonical, digest
 from engine.release.noise import ALARM
-from engine.release.page import edge_words, to_html
+from engine.release.page import EDGES, confidence_words, doubt_words, edge_words, to_html
 from engine.release.reading import loads
 from engine.release.signature import public_key, verify, verify_page
 from engine.release.twin import LABEL, twin
@@ -142,9 +142,11 @@ def _offer(content: str, page: str, stem: str, key: str) -> None:
 
 
 def edges(release: Release) -> None:
-    """The learned edges with their confidence."""
-    rows = [{"Edge": words, "Confidence": f"{c:.2f}"} for words, c in edge_words(release)]
-    show.table(pd.DataFrame(rows), alt="Edges of the release")
+    """The learned edges as they are drawn, with the confidence of link and arrow."""
+    rows = pd.DataFrame(edge_words(release), columns=list(EDGES))
+    show.table(rows, alt="Edges of the release")
+    st.caption(confidence_words(release))
+    st.markdown(doubt_words(release))
 
 
 def checked() -> None:

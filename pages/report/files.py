@@ -6,7 +6,9 @@ import streamlit as st
 
 from engine.graphs.formats import FORMATS
 from engine.studies.bundle import bundle
+from engine.studies.scene import kept_scene, kept_scenes
 from pages.draw.picture import Picture
+from pages.draw.scene import Offline, given, offline
 from pages.report.repeats import Repeats
 from pages.report.view import STYLE, Pictures, body, pictures
 from pages.shell import words as text
@@ -20,21 +22,38 @@ body {font-family: "Source Sans 3", "Source Sans Pro", system-ui, sans-serif; co
 footer {margin-top: 2rem; font-size: .9rem; color: #4d5666}
 @media print {body {margin: 0; padding: 0} figure, li {break-inside: avoid} @page {margin: 14mm}}
 """
-# Nothing may be fetched, and no script runs.
+# Nothing may be fetched, and no script runs but the scene's.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def page(run: Shown, repeats: Repeats | None, drawn: Pictures) -> str:
-    """A complete HTML page that needs nothing but itself."""
+    """A complete HTML page that needs nothing but itself; with a dial where there is a scene."""
     title = f"{text.dataset_title(run.data)}: report"
+    scene = _scene(run)
+    policy = _POLICY if scene is None else f"{_POLICY}; {scene.policy}"
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width">'
-        f"<title>{safe(title)}</title><style>{_SHEET}{STYLE}</style></head><body>"
-        f"{body(run, repeats, drawn, 'light', inline=True)}"
-        f"<footer>{safe(_made(run))}</footer></body></html>\n"
+        f"<title>{safe(title)}</title><style>{_SHEET}{STYLE}{scene.style if scene else ''}</style>"
+        f"</head><body>{body(run, repeats, drawn, 'light', inline=True)}"
+        f"{scene.html if scene else ''}<footer>{safe(_made(run))}</footer>"
+        + (f'<script type="module">{scene.script}</script>' if scene else "")
+        + "</body></html>\n"
     )
+
+
+def _scene(run: Shown) -> Offline | None:
+    """The scene of the run's rows, if it comes with the project."""
+    source = run.settings.source
+    if not run.data.public or source.name not in kept_scenes() or source.seed:
+        return None
+    content = kept_scene(source.name)
+    if content["rows"] != source.n:
+        return None
+    params = run.result.params.as_dict()
+    start = {"algorithm": run.result.algorithm, "epsilon": params.get("epsilon"), "ghost": False}
+    return offline(given(content), start)
 
 
 def _made(run: Shown) -> str:

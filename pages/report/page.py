@@ -9,7 +9,8 @@ from pages.report import repeats
 from pages.report import view as report
 from pages.shell import address, present, runs
 from pages.shell import words as text
-from pages.shell.job import look_again
+from pages.shell.job import Job, look_again
+from pages.shell.nothing import nothing_for
 from pages.shell.palette import theme
 from pages.shell.strip import show_strip
 
@@ -34,13 +35,22 @@ def main() -> None:
     if problem := runs.refusal():
         st.error(text.plain(problem), icon=":material/error:")
     found = repeats.repeats_of(run)
-    if found is None or found.wait(repeats.PATIENCE):
-        _content(run, found)
+    if found is not None:
+        found.wait(repeats.PATIENCE)
+    if _going(run) is None:
+        _content(run)
     else:
-        look_again(lambda: repeats.repeats_of(run), lambda going: _content(run, going), EVERY)
+        look_again(lambda: _going(run), lambda _: _content(run), EVERY)
 
 
-def _content(run: runs.Shown, found: repeats.Repeats | None) -> None:
+def _going(run: runs.Shown) -> Job | None:
+    """What is still being counted for the page."""
+    counted = [repeats.repeats_of(run), nothing_for(run)]
+    return next((one for one in counted if one is not None and one.running), None)
+
+
+def _content(run: runs.Shown) -> None:
+    found = repeats.repeats_of(run)
     report.show(run, found, report.pictures(run, found, theme()), theme())
     with st.container(key="notes"):
         if not present.presenting():

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 
 import streamlit as st
 
 from engine.studies.price import Step, price_steps
 from engine.studies.repeat import Outcome, Point, around, point, repeated
-from pages.shell.job import Job, Line, shared
+from pages.shell.job import Line, Watched, shared
 from pages.shell.runs import Shown
 
 REPETITIONS, PER_POINT = 100, 15
 SECONDS = 12.0  # for the repetitions, and again for the curve
 PATIENCE = 1.0  # seconds that a page waits before it shows what is there
-UNSEEN = 8.0  # seconds without a look after which the work stops
 _KEPT = 32
 
 
-class Repeats(Job):
+class Repeats(Watched):
     """Repetitions of one run, and points of a curve over epsilon; both grow while it works."""
 
     queue = Line(1)
@@ -31,24 +30,6 @@ class Repeats(Job):
         self.outcomes: list[Outcome] = []
         self.points: list[Point] = []
         self.steps: tuple[Step, ...] = ()
-        self.whole = False  # nothing more will come
-        self._seen = time.monotonic()
-
-    def join(self) -> None:
-        """Somebody looks."""
-        self._seen = time.monotonic()
-
-    def present(self) -> bool:
-        """Whether somebody, in whatever session, looked a moment ago."""
-        return time.monotonic() - self._seen <= UNSEEN
-
-    def lasts(self) -> bool:
-        """Whether it need not be made anew."""
-        return self.running or self.whole or bool(self.problem)
-
-    def stopped(self) -> bool:
-        """Whether a stop was asked for, or nobody looks any more."""
-        return super().stopped() or not self.present()
 
     def broken(self, error: Exception) -> str:
         """The thread has no one else to tell."""
@@ -62,11 +43,8 @@ class Repeats(Job):
         self._curve()
         self.whole = not self.stopped()
 
-    def _until(self, end: float) -> Callable[[], bool]:
-        return lambda: time.monotonic() > end or self.stopped()
-
     def _repeat(self) -> None:
-        stop = self._until(time.monotonic() + SECONDS)
+        stop = self.until(time.monotonic() + SECONDS)
         settings = self.run.settings
         for outcome in repeated(
             settings.algorithm, self.run.data, settings.params, range(REPETITIONS), stop
@@ -76,7 +54,7 @@ class Repeats(Job):
     def _curve(self) -> None:
         settings = self.run.settings
         middle = float(settings.params["epsilon"])
-        stop = self._until(time.monotonic() + SECONDS)
+        stop = self.until(time.monotonic() + SECONDS)
         # From the run's own epsilon outwards, so that an early end leaves the middle.
         for epsilon in sorted(around(middle), key=lambda e: max(e / middle, middle / e)):
             params = {**settings.params, "epsilon": epsilon}

@@ -10,6 +10,7 @@ import streamlit as st
 from engine import Dataset, RunResult
 from engine.graphs.metrics import EdgeClass
 from engine.graphs.orientation import SHOWN
+from engine.marginals.confidence import percent
 from engine.studies.price import Step
 from pages.draw.graphs import layout_of
 from pages.draw.links import Link, describe, doubtful, found_links, legend
@@ -17,6 +18,7 @@ from pages.draw.picture import Band, Picture, curve_picture, graph_picture
 from pages.report import words as words
 from pages.report.repeats import REPETITIONS, Repeats
 from pages.shell import words as text
+from pages.shell.nothing import nothing_for
 from pages.shell.runs import Shown
 from pages.shell.verdict import NOTHING, mark, price, reference_lines
 from pages.shell.words import safe
@@ -130,7 +132,9 @@ def body(run: Shown, repeats: Repeats | None, drawn: Pictures, theme: str, *, in
         each = repeats.points[0].of
         caption = f"Lines: the middle of {each} repetitions at each ε. Bands: nine in ten of them."
         parts.append(figure(drawn.curve, caption))
-    points = "".join(f"<li>{safe(line)}</li>" for line in words.limits(data, result))
+    count = nothing_for(run)
+    said = words.limits(data, result, None if count is None else count.found)
+    points = "".join(f"<li>{safe(line)}</li>" for line in said)
     parts.append(f"</div><h3>What this does not show</h3><ul>{points}</ul>")
     return f'<div class="report">{"".join(parts)}</div>'
 
@@ -144,7 +148,7 @@ def _promise(result: RunResult, theme: str) -> str:
 def _legend(run: Shown, theme: str) -> str:
     lines = len(doubtful(run.result))
     doubt = (
-        f"{text.count(lines, 'arrow')} whose direction is less sure than {SHOWN:.0%} "
+        f"{text.count(lines, 'arrow')} whose direction is less sure than {percent(SHOWN)} "
         f"{'is' if lines == 1 else 'are'} drawn as {'a line' if lines == 1 else 'lines'}."
         if lines
         else ""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from engine import Dataset, RunResult
+from engine.studies.null import Invented
 from engine.studies.repeat import Outcome, usual
 from engine.teaching.neighbours import guess_bound
 from pages.shell import verdict
@@ -99,8 +100,8 @@ def _arrows(data: Dataset, result: RunResult) -> str:
     )
 
 
-def limits(data: Dataset, result: RunResult) -> list[str]:
-    """What the page does not show."""
+def limits(data: Dataset, result: RunResult, nothing: Invented | None = None) -> list[str]:
+    """What the page does not show; ``nothing`` is what the setting invents where nothing is."""
     said = []
     if data.public:
         said.append(
@@ -114,6 +115,8 @@ def limits(data: Dataset, result: RunResult) -> list[str]:
             "because scores would not be private, and nothing was repeated, because each "
             "repetition would spend budget."
         )
+    if nothing is not None:
+        said.append(nothing.sentence)
     if result.untested:
         why = "The run was stopped" if result.status == "cancelled" else "The budget ran out"
         pairs = text.count(len(result.untested), "pair")

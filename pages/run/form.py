@@ -7,10 +7,9 @@ import streamlit as st
 from engine.privacy.budget import PRESETS
 from engine.registry import algorithm
 from pages.shell import dataset
-from pages.shell.data import own_data
 from pages.shell.drafts import adapt, draft, drafted_source
 from pages.shell.form import algorithm_choice, parameter_form, preset, seed
-from pages.shell.settings import OWN
+from pages.shell.nothing import shape_of
 
 
 def settings_form() -> bool:
@@ -29,7 +28,7 @@ def settings_form() -> bool:
                 args=(name,),
                 disabled=chosen.private and name not in chosen.presets,
             )
-    parameter_form(chosen, form["params"], key="param", n=_rows())
+    parameter_form(chosen, form["params"], key="param", shape=shape_of(drafted_source()))
     if not drafted_source().own:
         about = "Fixes every draw of noise, so that a run can be repeated."
         seed(form, "seed", "Noise seed", key="run-seed", help=about)
@@ -44,11 +43,3 @@ def apply_preset(name: str) -> None:
         form["algorithm"] = "priv_pc"
     adapt(form)
     form["params"] = preset(algorithm(form["algorithm"]), name)
-
-
-def _rows() -> int | None:
-    form = draft()
-    if form["network"] != OWN:
-        return int(form["n"])
-    data = own_data()
-    return data.n if data is not None else None

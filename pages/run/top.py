@@ -9,9 +9,10 @@ import streamlit as st
 from engine import InputError, RunResult
 from engine.graphs.metrics import Counts
 from engine.registry import ALGORITHMS, algorithm
+from engine.studies.null import Shape
 from engine.studies.price import BOUNDED, PAPER, Step, price_steps
 from pages.run.ledger import step_word
-from pages.shell import runs
+from pages.shell import nothing, runs
 from pages.shell import words as text
 from pages.shell.drafts import drafted
 from pages.shell.runs import Shown, compute
@@ -44,6 +45,7 @@ def headline(run: Shown) -> None:
         'gap:.35rem 1.2rem;align-items:center"><span style="font-size:1.15rem;font-weight:600">'
         f"{text.safe(words)}</span>{price_html(run.result)}</div>{end}"
     )
+    nothing.line(run.result.algorithm, Shape.of(run.data), run.settings.params)
 
 
 def _early(result: RunResult) -> str:

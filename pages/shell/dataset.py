@@ -14,6 +14,7 @@ from engine.data.levels import MAX_LEVELS
 from engine.data.networks import NETWORKS
 from engine.data.schema import load_schema
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
+from engine.errors import MissingValues
 from pages.shell import words as text
 from pages.shell.data import OwnFile, network_sizes, own_data
 from pages.shell.drafts import draft, keep_own, kept, take_file
@@ -200,6 +201,8 @@ def _read(file: Any, truth: Any, options: dict[str, Any]) -> str | None:
         if truth is not None:
             truth.seek(0)
         keep_own(read_csv(file, truth=truth, levels=levels, edges=edges, **options))
+    except MissingValues as error:
+        return f"{error.where}; fill them in, or choose above what they count as."
     except InputError as error:
         return str(error)
     return None

@@ -11,6 +11,8 @@ import streamlit as st
 from engine.algorithm import Algorithm
 from engine.params import ParameterError, Spec, relevant
 from engine.registry import ALGORITHMS
+from engine.studies.null import Shape
+from pages.shell import nothing
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 from pages.shell.settings import filled, fits
@@ -91,18 +93,19 @@ def preset(algorithm: Algorithm, name: str) -> dict[str, Any]:
     return filled(algorithm.key, algorithm.presets[name])
 
 
-def parameter_form(algorithm: Algorithm, values: Draft, *, key: str, n: int | None) -> None:
+def parameter_form(algorithm: Algorithm, values: Draft, *, key: str, shape: Shape | None) -> None:
     """Show a widget for each parameter that has an effect, bound to ``values``.
 
-    Privacy comes first, with one sentence on what ε means; the rest is folded away. ``n`` is the
-    number of rows, for what is said about δ.
+    Privacy comes first, with one sentence on what ε means and one on what the setting invents; the
+    rest is folded away. ``shape`` is that of the data, where it is known.
     """
     values.update(filled(algorithm.key, values))
     specs = relevant(algorithm.params.specs(), values)
     for name in PRIVACY[:2]:
         for spec in (s for s in specs if s.name == name):
             parameter(spec, values, key=key)
-    st.caption(text.epsilon_meaning(algorithm, values, n))
+    st.caption(text.epsilon_meaning(algorithm, values, None if shape is None else shape.rows))
+    nothing.line(algorithm.key, shape, values)
     rest = [s for s in specs if s.name not in PRIVACY[:2]]
     changed = sum(values[s.name] != s.default for s in rest)
     title = f"More settings ({changed} changed)" if changed else "More settings"

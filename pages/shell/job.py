@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -20,6 +21,7 @@ from pages.shell.palette import RUNNING
 
 GRACE = 20.0  # seconds without a browser after which a session's work ends
 LOOK = 2.0  # seconds between two looks for the browser
+UNSEEN = 8.0  # seconds without a look after which work that is done for a look alone stops
 EVERY = 1.0  # seconds between two looks of a page: each takes time from the work itself
 STOPPING = 0.8  # seconds a page waits for work to stop before it goes on looking
 _TURN = 0.1  # seconds between two looks whether a waiting job was given up
@@ -175,6 +177,38 @@ class Job(ABC):
             if away >= GRACE:
                 self.cancel()
                 return
+
+
+class Watched(Job):
+    """A job that is done for whoever looks at it, in whatever session; it stops once nobody does.
+
+    ``whole`` says that nothing more will come of it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.whole = False
+        self._seen = time.monotonic()
+
+    def join(self) -> None:
+        """Somebody looks."""
+        self._seen = time.monotonic()
+
+    def present(self) -> bool:
+        """Whether somebody looked a moment ago."""
+        return time.monotonic() - self._seen <= UNSEEN
+
+    def stopped(self) -> bool:
+        """Whether a stop was asked for, or nobody looks any more."""
+        return super().stopped() or not self.present()
+
+    def lasts(self) -> bool:
+        """Whether it need not be made anew."""
+        return self.running or self.whole or bool(self.problem)
+
+    def until(self, end: float) -> Callable[[], bool]:
+        """Whether that moment has come, or the job is stopped."""
+        return lambda: time.monotonic() > end or self.stopped()
 
 
 T = TypeVar("T", bound=Job)

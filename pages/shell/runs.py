@@ -13,8 +13,7 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, InputError, RunResult, run
-from engine.compiled import slow
-from engine.registry import algorithm
+from engine.registry import algorithm, slow
 from engine.score.learned import ScoreDiagnostics
 from engine.session import Step
 from pages.shell import address

@@ -56,11 +56,12 @@ def price(result: RunResult) -> tuple[str, str]:
     if claimed is None and getattr(result.params, "epsilon", None) is None:
         return NOTHING, "No privacy: nothing can be defended"
     said = "Nothing claimed" if claimed is None else f"Claimed ε = {number(claimed.epsilon)}"
-    if claimed is not None and not math.isfinite(claimed.epsilon):
+    endless = claimed is not None and not math.isfinite(claimed.epsilon)
+    if endless:
         said = "The paper's sum has no limit"
     if not math.isfinite(spent):
         return NOTHING, f"{said}; nothing can be defended"
-    if claimed is not None and spent <= min(_WEAK, claimed.epsilon * _CLOSE):
+    if claimed is not None and not endless and spent <= min(_WEAK, claimed.epsilon * _CLOSE):
         return FINE, f"{said}, and it can be defended"
     able = f"{said}; what can be defended is ε = {number(spent)}"
     return (NOTHING, f"{able}, which protects nobody") if spent > _NO_USE else (DOUBTFUL, able)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import networkx as nx
 import pandas as pd
@@ -12,11 +14,13 @@ from engine import Dataset
 from engine.graphs.metrics import Scores
 from engine.registry import ALGORITHMS
 from engine.studies import CellResult, analysis
+from engine.studies.null import Shape
 from engine.studies.price import DESCENT, TABLES, Step, price_steps
 from pages.draw import show
 from pages.draw.bars import heat
 from pages.draw.curves import Axis, Line, curves
 from pages.shell import words as text
+from pages.shell.nothing import NOTHING, Counts, cell, nothing_of, watch
 from pages.shell.palette import PLAIN, style_of
 from pages.shell.runs import shown
 from pages.shell.verdict import reference_lines
@@ -30,9 +34,16 @@ X_TITLES = {"asked ε": "ε asked for", "paper's total": "Total ε as the paper 
 X_TITLES |= {"defended total": "Total ε that can be defended"}
 
 
-EARLY = (
-    "Some of these runs ended early. Their scores count the graph as it stood then, with pairs not "
-    "tested to the end as links, as the papers do; the Run page shows scores without and with them."
+TESTED, ALL = "tested to the end", "all pairs left"  # which links a score counts
+COUNTED = {
+    TESTED: "Scores count the links tested to the end, as the Run page's headline does: some of "
+    "these runs ended early, and a pair they did not test to the end was not found.",
+    ALL: "Scores count the graph as it stood when a run ended: pairs not tested to the end are "
+    "links, as in the papers.",
+}
+UNKNOWN = (
+    "Of {} that ended early the file does not say which pairs were left: scores of the links "
+    "tested to the end are not known of them, and the map of edges counts every pair as found."
 )
 Level = tuple[str, Scores]
 
@@ -57,11 +68,34 @@ def _whose(name: str, key: str, step: Step) -> str:
     return f"{ALGORITHMS[key].title}: {name[0].lower()}{name[1:]}" if own else name
 
 
-def curve_view(table: pd.DataFrame, x: str, y: str, levels: Sequence[Level] = ()) -> None:
+def early(table: pd.DataFrame) -> bool:
+    """Whether a run ended before all its pairs were tested to the end."""
+    return bool(table["status"].ne("complete").any())
+
+
+def counting(table: pd.DataFrame, counted: str) -> pd.DataFrame:
+    """The table with its scores' columns as they are to be counted."""
+    if counted == ALL:
+        return table
+    return table.assign(**{name: table[column] for name, column in analysis.TESTED.items()})
+
+
+def _early_notes(table: pd.DataFrame, counted: str) -> str:
+    """Which links the scores count, and for how many runs that is not known."""
+    unknown = int((table["status"].ne("complete") & table["untested"].isna()).sum())
+    if not unknown:
+        return COUNTED[counted]
+    return f"{COUNTED[counted]} {UNKNOWN.format(text.count(unknown, 'run'))}"
+
+
+def curve_view(
+    runs: pd.DataFrame, x: str, y: str, levels: Sequence[Level] = (), counted: str = TESTED
+) -> None:
     """Median and band of every algorithm, the Run page's place, and the numbers.
 
-    ``levels`` are drawn as horizontal lines.
+    ``levels`` are drawn as horizontal lines; ``counted`` says which links the scores count.
     """
+    table = counting(runs, counted)
     points = analysis.bands(table, Y[y], x=X[x])
     usable = points["x"].gt(0) & points["x"].lt(float("inf")) & points["median"].notna()
     drawn, flat = points[usable], points[points["epsilon"].isna()] if "epsilon" in points else None
@@ -70,10 +104,10 @@ def curve_view(table: pd.DataFrame, x: str, y: str, levels: Sequence[Level] = ()
         if drawn.empty:
             st.info(_nothing(x))
         else:
-            _curve_chart(drawn, flat, x, y, table, levels)
+            _curve_chart(drawn, flat, x, y, levels, here(table, x, y, counted))
         st.caption(_curve_notes(points, drawn, flat, x))
-        if y in SCORES and table["status"].ne("complete").any():
-            st.caption(EARLY)
+        if y in SCORES and early(table):
+            st.caption(_early_notes(table, counted))
     with right:
         st.markdown(f"**{y}: median and band over the seeds**")
         show.table(_numbers(points, table, x, y), alt=f"{y} of every algorithm by ε", height=400)
@@ -90,8 +124,8 @@ def _curve_chart(
     flat: pd.DataFrame | None,
     x: str,
     y: str,
-    table: pd.DataFrame,
     levels: Sequence[Level],
+    place: tuple[float, float, str] | None,
 ) -> None:
     low, high = float(drawn["x"].min()), float(drawn["x"].max())
     lines = []
@@ -112,7 +146,6 @@ def _curve_chart(
         name, style = ALGORITHMS[key].title, style_of(key)
         lines.append(Line(name=name, x=[low, high], y=[median] * 2, style=style, mode="lines"))
     lines += _level_lines(levels, y, (low, high))
-    place = here(table, x, y)
     if place is not None:
         low, high = min(low, place[0]), max(high, place[0])
     pad = (high / low) ** 0.05 if high > low else 3.0
@@ -136,7 +169,9 @@ def _level_lines(levels: Sequence[Level], y: str, ends: tuple[float, float]) -> 
     ]
 
 
-def here(table: pd.DataFrame, x: str, y: str) -> tuple[float, float, str] | None:
+def here(
+    table: pd.DataFrame, x: str, y: str, counted: str = TESTED
+) -> tuple[float, float, str] | None:
     """Where the Run page's result lies, if it is about these data and has an ε."""
     run = shown()
     if run.data.identity not in set(table["fingerprint"]):
@@ -148,7 +183,7 @@ def here(table: pd.DataFrame, x: str, y: str) -> tuple[float, float, str] | None
         "paper's total": result.claimed.epsilon if result.claimed is not None else None,
         "defended total": result.spent.epsilon,
     }
-    scores = result.metrics
+    scores = result.metrics if counted == ALL else result.metrics_tested
     at, high = totals[x], getattr(scores if y in SCORES else result, Y[y], None)
     if asked is None or at is None or high is None or not 0 < at < float("inf"):
         return None
@@ -187,8 +222,13 @@ def _numbers(points: pd.DataFrame, table: pd.DataFrame, x: str, y: str) -> pd.Da
     return out
 
 
-def target_view(table: pd.DataFrame, x: str, y: str) -> None:
-    """The smallest ε whose median F1 stays at the target or above; of the arrows if they show."""
+def target_view(
+    table: pd.DataFrame, x: str, y: str, results: Sequence[CellResult], shape: Shape | None
+) -> None:
+    """The smallest ε whose median F1 stays at the target or above; of the arrows if they show.
+
+    ``shape`` is that of the study's data: what the setting invents where nothing is stands beside.
+    """
     score = y if y in SHARES else SHARES[0]
     st.markdown(f"**Smallest ε that meets a target F1** ({score[0].lower()}{score[1:]})")
     if not table["skeleton_f1"].notna().any():
@@ -196,27 +236,49 @@ def target_view(table: pd.DataFrame, x: str, y: str) -> None:
         return
     target = st.slider("Target F1", 0.0, 1.0, 0.75, 0.01, key="sweep-target")
     found = analysis.smallest_epsilons(table, target, Y[score], x=X[x])
-    rows = pd.DataFrame(
-        {
-            "Algorithm": [ALGORITHMS[k].title for k in found["algorithm"]],
-            "Smallest ε": [
-                text.number(e) if ok else "not reached"
-                for e, ok in zip(found["epsilon"], found["reached"], strict=True)
-            ],
-            "Best F1": found["best"].to_numpy(dtype=float),
-            "How it is known": [
-                note if ALGORITHMS[k].private else "No privacy: it has no ε."
-                for k, note in zip(found["algorithm"], found["note"], strict=True)
-            ],
-        }
-    )
-    for k, i in zip(found["algorithm"], rows.index, strict=True):
-        if not ALGORITHMS[k].private:
-            rows.loc[i, "Smallest ε"] = "–"
-    show.table(rows, alt="Smallest ε that meets the target, by algorithm")
+    settings = [
+        _setting(key, results, epsilon if X[x] == "epsilon" else math.nan)
+        for key, epsilon in zip(found["algorithm"], found["epsilon"], strict=True)
+    ]
+
+    def counts() -> Counts:
+        pairs = zip(found["algorithm"], settings, strict=True)
+        return [None if v is None or shape is None else nothing_of(k, shape, v) for k, v in pairs]
+
+    watch(counts, lambda known: show.table(_targets(found, known), alt=_TARGETS))
     st.caption(
         f"On the axis chosen above ({x}). From this ε on the median stays at the target; between "
-        "two measured points it is read off a straight line in log ε."
+        "two measured points it is read off a straight line in log ε. The last column: links that "
+        "the setting shows, on average, where no column has anything to do with another."
+    )
+
+
+_TARGETS = "Smallest ε that meets the target, and links invented on nothing, by algorithm"
+
+
+def _setting(key: str, results: Sequence[CellResult], epsilon: float) -> dict[str, Any] | None:
+    """The study's own setting of an algorithm at this ε; None where there is none."""
+    values = next((r.cell.values for r in results if r.algorithm == key), {})
+    if "epsilon" not in values:
+        return values
+    return None if math.isnan(epsilon) else values | {"epsilon": epsilon}
+
+
+def _targets(found: pd.DataFrame, nothing: Counts) -> pd.DataFrame:
+    private = [ALGORITHMS[k].private for k in found["algorithm"]]
+    least = [
+        text.number(e) if ok else "not reached"
+        for e, ok in zip(found["epsilon"], found["reached"], strict=True)
+    ]
+    notes = zip(found["note"], private, strict=True)
+    return pd.DataFrame(
+        {
+            "Algorithm": [ALGORITHMS[k].title for k in found["algorithm"]],
+            "Smallest ε": [e if p else "–" for e, p in zip(least, private, strict=True)],
+            "Best F1": found["best"].to_numpy(dtype=float),
+            NOTHING: [cell(one) for one in nothing],
+            "How it is known": [n if p else "No privacy: it has no ε." for n, p in notes],
+        }
     )
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine import InputError
 from engine.data.networks import NETWORKS
-from engine.errors import brief
+from engine.errors import show
 from engine.params import Parameters
 from engine.registry import declared
 from pages.shell import address
@@ -24,6 +24,7 @@ from pages.shell.runs import shown
 from pages.shell.settings import OWN, Source, is_simulated
 from pages.shell.strip import refuse
 from pages.sweep import jobs as study_jobs
+from pages.sweep.curves import COUNTED, TESTED
 from pages.sweep.state import (
     EXAMPLE,
     Wanted,
@@ -39,6 +40,7 @@ class Axes(Parameters):
 
     y: str = choice("Skeleton F1", "Show", (*text.SCORES, "CI tests", "Seconds"))
     x: str = choice("asked ε", "Against", ("asked ε", "paper's total", "defended total"))
+    counted: str = choice(TESTED, "Links that scores count", tuple(COUNTED))
 
 
 def follow() -> None:
@@ -91,7 +93,7 @@ def _check_fields(wanted: Wanted) -> None:
         specs["epsilon"].check(epsilon)
     for name, value in wanted.params:
         if name not in specs:
-            raise InputError(f"None of the link's algorithms has a parameter {brief(name)}.")
+            raise InputError(f"None of the link's algorithms has a parameter {show(name)}.")
         specs[name].check(value)
 
 

@@ -6,13 +6,19 @@ import pandas as pd
 import streamlit as st
 
 from engine.studies import CellResult, analysis
+from engine.studies.cells import SCORED
+from engine.studies.null import Shape
 from pages.shell import export
 from pages.shell import words as text
 from pages.sweep.curves import (
+    COUNTED,
+    TESTED,
     X,
     Y,
+    counting,
     curve_view,
     data_of,
+    early,
     references,
     stability_view,
     target_view,
@@ -52,7 +58,7 @@ def study_view() -> None:
 def tidy(name: str, count: int, last: str, _results: list[CellResult]) -> pd.DataFrame:
     """One row a run; the key changes whenever a run is added."""
     table = analysis.frame(_results)
-    for column in ("claimed_epsilon", "spent_epsilon", *text.SCORES.values()):
+    for column in ("claimed_epsilon", "spent_epsilon", *SCORED, *analysis.TESTED.values()):
         table[column] = pd.to_numeric(table[column])
     return table
 
@@ -86,24 +92,26 @@ def results_view(job: StudyJob, results: list[CellResult]) -> None:
     """Curves, heat map, smallest ε, files."""
     table = tidy(job.name, len(results), repr(results[-1].cell.key), results)
     names = list(dict.fromkeys(table["dataset"]))
-    x, y = controls(table, names)
+    x, y, counted = controls(table, names)
     chosen = st.session_state.get("sweep-dataset") if len(names) > 1 else names[0]
     chosen = chosen if chosen in names else names[0]
     here = table[table["dataset"] == chosen]
     mine = [r for r in results if r.dataset == chosen]
-    curve_view(here, x, y, references(data_of(job, mine[0].fingerprint), mine))
+    data = data_of(job, mine[0].fingerprint)
+    curve_view(here, x, y, references(data, mine), counted)
     if job.name == EXAMPLE_NAME:
-        st.caption(ceiling_note(here))
+        st.caption(ceiling_note(counting(here, counted)))
     left, right = st.columns([5, 4], gap="medium")
     with left:
         stability_view(mine, truth_of(job, mine[0].fingerprint))
     with right:
-        target_view(here, x, y)
+        shape = None if data is None else Shape.of(data)
+        target_view(counting(here, counted), x, y, mine, shape)
     downloads(job, results, table)
 
 
-def controls(table: pd.DataFrame, names: list[str]) -> tuple[str, str]:
-    """What the axes show, and which dataset; returns (x, y)."""
+def controls(table: pd.DataFrame, names: list[str]) -> tuple[str, str, str]:
+    """What the axes show, and which dataset; returns (x, y, which links a score counts)."""
     with st.container(horizontal=True, gap="large", key="sweep-controls"):
         if len(names) > 1:
             st.selectbox("Dataset", names, key="sweep-dataset", width=220)
@@ -113,7 +121,16 @@ def controls(table: pd.DataFrame, names: list[str]) -> tuple[str, str]:
         x = st.segmented_control(
             "Against", list(X), default="asked ε", key="sweep-x", required=True
         )
-    return x or "asked ε", y or options[0]
+        counted = TESTED
+        if scored and early(table):
+            counted = st.segmented_control(
+                "Links that scores count",
+                list(COUNTED),
+                default=TESTED,
+                key="sweep-counted",
+                required=True,
+            )
+    return x or "asked ε", y or options[0], counted or TESTED
 
 
 # A study's files -------------------------------------------------------------------------

@@ -16,7 +16,9 @@ export function below(x, scale) {
 }
 
 /** A number in three digits. */
-export function short(x) { return String(Number(x.toPrecision(3))); }
+export function short(x) {
+  return x && Math.abs(x) < 1e-3 ? x.toExponential(2) : String(Number(x.toPrecision(3)));
+}
 
 export class Noise {
   /** @param {HTMLElement} root */

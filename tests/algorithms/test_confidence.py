@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.marginals import confidence as fit
 from engine.marginals.confidence import FREQUENCY, POSTERIOR, of_arrows, of_link
 
 SHARE = st.floats(0, 1)
@@ -36,3 +39,16 @@ def test_the_same_share_is_worth_less_where_less_is_seen() -> None:
     told = [of_arrows(0.98, 0.01, visible, 12)[0] for visible in (0.004, 0.02, 0.1)]
     assert told == sorted(told, reverse=True)
     assert told[0] > told[-1] + 0.1
+
+
+@pytest.mark.parametrize(("visible", "d"), [(0.01, 12), (0.04, 12), (0.01, 48), (0.03, 24)])
+def test_arrows_are_worth_what_was_fitted(visible: float, d: int) -> None:
+    """A power of each share; neither by a factor of its own; both by noise and columns."""
+    noise, columns = visible / fit.VISIBLE, d / fit.COLUMNS
+    slope = fit.SLOPE + fit.SLOPE_BY_NOISE * math.log(noise)
+    slope += fit.SLOPE_BY_COLUMNS * math.log(columns)
+    there, back, none = ((p + fit.LEAST_SHARE) ** slope for p in (0.6, 0.3, 0.1))
+    none *= math.exp(fit.NEITHER) * noise**fit.NEITHER_BY_NOISE
+    none *= columns**fit.NEITHER_BY_COLUMNS
+    total = there + back + none
+    assert of_arrows(0.6, 0.3, visible, d) == pytest.approx((there / total, back / total))

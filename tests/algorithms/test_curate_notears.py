@@ -13,7 +13,7 @@ from engine.errors import InputError
 from engine.privacy.accounting import analytic_gaussian_sigma, rho_budget
 from engine.score.budgets import INCREMENTS, initial_for, iterations, schedule
 
-# PRIVACY.md section 5: floors for (total, initial) under add / exp / mul.
+# docs/reference/known-answers.md: floors for (total, initial) under add / exp / mul.
 COUNTS = {(1, 0.1): (7, 3, 24), (10, 0.01): (667, 367, 4649), (100, 2): (33, 18, 35)}
 
 

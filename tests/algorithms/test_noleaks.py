@@ -118,7 +118,7 @@ def published_gap(data: Dataset) -> float:
 
 
 def test_published_clip_does_not_bound_a_row() -> None:
-    """The claim is off by more than an order of magnitude on Asia (docs/score_based.md)."""
+    """The claim is off by more than an order of magnitude (docs/explanation/score_based.md)."""
     ratio = published_gap(load_dataset("asia", n=100_000))
     assert 10 < ratio < 100
 

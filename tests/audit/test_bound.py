@@ -21,7 +21,10 @@ from engine.audit.measure import (
     directions,
     limits,
     matrix,
+    trial,
 )
+from engine.audit.neighbours import all_alike
+from engine.audit.toys import MECHANISMS
 from engine.privacy.accounting import Guarantee
 
 
@@ -154,3 +157,39 @@ def test_an_event_is_strictly_above_its_cut() -> None:
     direction = np.array([1.0])
     assert Event(direction, 2.0, 1.0).holds(rows).tolist() == [False, False, True]
     assert Event(direction, -2.0, -1.0).holds(rows).tolist() == [True, False, False]
+
+
+def test_outputs_are_told_apart_in_units_of_their_own_spread() -> None:
+    """In hundredths: the second moves by 3 of its standard deviations, the first by 1."""
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(scale=0.01, size=(2, 4_000, 2))
+    found = directions(a, b + np.array([0.01, 0.03]))
+    assert [d.tolist() for d in found[:2]] == [[0, 1], [1, 0]]
+
+
+def test_a_cut_lies_in_the_middle() -> None:
+    event, on_b = choose(np.zeros((50, 1)), np.ones((50, 1)), 0.0) or pytest.fail("no event")
+    assert on_b
+    assert abs(event.cut) == 0.5 * abs(event.direction[0])
+
+
+def test_all_noise_is_drawn_unless_a_fault_is_planted() -> None:
+    """A run as it is has the numbers of a share of 1, and half of the noise has others."""
+    chosen, pair = MECHANISMS["by_laplace"], all_alike()
+    plain = trial(chosen, pair, {})
+    shares = [trial(chosen, pair, {}, share=share) for share in (1.0, 0.5)]
+    for each in (plain, *shares):
+        each.extend(3)
+    assert plain.sides == shares[0].sides != shares[1].sides
+    made = Trial(chosen, plain.params, pair)
+    made.extend(3)
+    assert made.sides == plain.sides
+    assert measure.one_run(chosen, pair.data, plain.params, 0)[0] == plain.sides[0][0]
+
+
+def test_how_many_steps_there_were_is_an_output() -> None:
+    plain = trial(MECHANISMS["by_laplace"], all_alike(), {})
+    plain.extend(1)
+    features = plain.sides[0][0]
+    values = [key for key in features if key[0] == "value"]
+    assert features["steps",] >= len(values) > 0

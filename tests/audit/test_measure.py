@@ -67,7 +67,7 @@ def test_gross_faults_show_in_runs_alone(key: str) -> None:
 
 
 def test_published_curate_is_refuted_on_the_documented_strata() -> None:
-    """Claimed 1.00; the bound grows with the runs (docs/privacy.md has it at 1,500 a side)."""
+    """Claimed 1.00; the bound grows with the runs (docs/explanation/privacy.md: 1,500 a side)."""
     values = {"guarantee": "published", "epsilon": 1.0, **KEEPS_THE_PAIR}
     growing = trial(ALGORITHMS["curate_pc"], strata(), values)
     growing.extend(100)

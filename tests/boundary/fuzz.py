@@ -37,6 +37,7 @@ from engine.errors import InputError
 from engine.privacy.ledger import Ledger
 from engine.privacy.sources import Hardened, Replay
 from engine.release import make as making
+from engine.release.budget import Budgets
 from engine.release.file import to_json
 from engine.runner import RunResult
 from engine.serialise import result_dict
@@ -204,35 +205,30 @@ def same_results(
     return said
 
 
-class Purse:
-    """A budget that keeps what it is charged, and refuses nothing."""
-
-    def __init__(self) -> None:
-        self.charged: list[Any] = []
-
-    def charge(self, *what: Any) -> None:
-        """One more charge."""
-        self.charged.append(what)
-
-
 def same_releases(one: Dataset, other: Dataset, stated: Any, found: Found) -> list[str]:
     """The file of a release whose noise is forced is the same to the byte, and so is the charge."""
     found.counts["releases"] += 1
-    purse, files, source = Purse(), [], Hardened()
+    files, charged, source = [], [], Hardened()
     for data in (one, other):
-        with mock.patch.object(making, "Hardened", lambda source=source: source):
+        with (
+            mock.patch.object(making, "Hardened", lambda source=source: source),
+            tempfile.TemporaryDirectory() as folder,
+        ):
+            budgets = Budgets(Path(folder) / "budgets.db")
+            budgets.new("a", epsilon=1, delta=1e-6)
             made = making.make(
                 data,
                 stated,
                 "marginal_pc",
                 {"epsilon": 1.0, "delta": 1e-6},
                 name="a",
-                budgets=purse,  # type: ignore[arg-type]
+                budgets=budgets,
             )
+            charged.append(str(budgets.show("a").left))
         files.append(json.dumps(to_json(made)))
         source = _again(made.releases)
     said = [] if files[0] == files[1] else ["the release files differ"]
-    return said if purse.charged[0] == purse.charged[1] else [*said, "the releases' charges differ"]
+    return said if charged[0] == charged[1] else [*said, "the releases' charges differ"]
 
 
 def _again(releases: Any) -> Any:

@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from engine import load_dataset, run
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
 from engine.studies.scene import Frame, kept_scene, read_scene
-from tests.browser.steps import BROKEN, settle, walk
+from pages.report import files as report_files
+from pages.report.view import pictures
+from pages.shell.runs import Shown
+from pages.shell.settings import Settings, Source, filled
+from tests.browser.steps import BROKEN, go, settle, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -137,3 +142,75 @@ def test_keyboard_typing_and_the_way_to_run(page: Page) -> None:
     assert f"seed={shown['draw']}" in page.url
     assert f"{said['found']:.0f} of {said['of']:.0f}" in page.locator(".stMain").inner_text()
     assert page.locator(BROKEN).count() == 0
+
+
+def test_the_reports_file_holds_the_scene_and_asks_nobody(
+    new_page: Page, tmp_path: Path, screenshots: Path
+) -> None:
+    settings = Settings(Source("asia"), "priv_pc", filled("priv_pc", {"epsilon": 1.0}), 0)
+    data = load_dataset("asia")
+    shown = Shown(settings, data, run("priv_pc", data, seed=0, **settings.params))
+    file = tmp_path / "report.html"
+    file.write_text(report_files.page(shown, None, pictures(shown, None, "light")), "utf-8")
+    asked: list[str] = []
+    new_page.on("request", lambda request: asked.append(request.url))
+    new_page.goto(file.as_uri())
+    new_page.locator(".scene .sentence b").first.wait_for()
+    kept = read_scene(kept_scene("asia"))
+    assert numbers(new_page) == counted(kept, state(new_page))
+    new_page.locator(".scene .dial").focus()
+    for _ in range(9):
+        new_page.keyboard.press("ArrowLeft")
+    new_page.wait_for_timeout(200)
+    assert state(new_page)["epsilon"] < 0.5
+    assert numbers(new_page) == counted(kept, state(new_page))
+    new_page.screenshot(path=screenshots / "report_file.png", full_page=True)
+    assert asked == [file.as_uri()]
+
+
+def test_a_score_is_dragged_over_the_threshold(page: Page, screenshots: Path) -> None:
+    go(page, "/learn?step=noise")
+    canvas = page.locator("canvas.noise")
+    canvas.wait_for()
+    said = page.locator(".noise-scene .sentence")
+    page.wait_for_function("(e) => e.innerText.includes('of 1200')", arg=said.element_handle())
+    found = re.search(r"(\d+) of 1200 draws.* the red area is ([\d.]+) in 100", said.inner_text())
+    assert found
+    other, area = int(found.group(1)) / 12, float(found.group(2))
+    assert abs(other - area) < 6.0  # 1,200 draws: 4 standard errors are at most 5.8 in 100
+    before = said.inner_text().split(".")[0]
+    box = canvas.bounding_box()
+    assert box
+    start = float(canvas.get_attribute("aria-valuenow") or 0)
+    canvas.focus()
+    while said.inner_text().split(".")[0] == before:  # the keyboard moves the score below T
+        page.keyboard.press("ArrowLeft")
+    assert float(canvas.get_attribute("aria-valuenow") or 0) < start
+    page.mouse.move(box["x"] + 40, box["y"] + box["height"] - 46)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] - 60, box["y"] + box["height"] - 46, steps=5)
+    page.mouse.up()
+    assert said.inner_text().split(".")[0] == before
+    page.screenshot(path=screenshots / "learn_noise.png")
+
+
+def test_one_record_is_moved_and_a_published_bound_fails(page: Page, screenshots: Path) -> None:
+    go(page, "/learn?step=bound")
+    said = page.locator(".record-scene .sentence")
+    said.get_by_text("1.58e-6").first.wait_for()
+    assert "inside its fence" in said.inner_text()
+    box = page.locator(".record").bounding_box()
+    assert box
+    unit = box["width"] / 860
+    page.mouse.move(box["x"] + 168 * unit, box["y"] + 214 * unit)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 330 * unit, box["y"] + 220 * unit, steps=8)
+    text = said.inner_text()
+    page.mouse.up()
+    assert "to 0.452: outside its fence" in text
+    assert "|z| went from 0.126" in text
+    assert text.rstrip().endswith("inside its fence of 0.0268.")
+    page.screenshot(path=screenshots / "learn_bound.png")
+    page.locator(".record").focus()
+    page.keyboard.press("ArrowLeft")
+    assert said.inner_text() != text

@@ -30,8 +30,8 @@ def test_a_teacher_from_opening_to_replace_one_person(page: Page, screenshots: P
     player.get_by_text(re.compile("the link (goes|stays)")).wait_for()
     page.screenshot(path=screenshots / "learn_search.png")
 
-    page.get_by_role("button", name="5 Replace one person").or_(
-        page.get_by_role("radio", name="5 Replace one person")
+    page.get_by_role("button", name="5 One person").or_(
+        page.get_by_role("radio", name="5 One person")
     ).click()
     page.get_by_text("An output came out").wait_for()
     page.wait_for_selector(".js-plotly-plot")

@@ -86,6 +86,16 @@ def test_bad_input_is_one_line_and_status_2(capsys, argv, says):
     assert says in err
 
 
+def test_missing_values_are_refused_in_the_words_of_flags(capsys, tmp_path):
+    file = tmp_path / "gaps.csv"
+    file.write_text("a,b\n" + "x,y\nz,w\nNA,y\n" * 4)
+    assert main(["run", "--csv", str(file)]) == 2
+    _, err = capsys.readouterr()
+    assert "Missing values in column 'a';" in err
+    assert "--missing drop" in err
+    assert "missing='drop'" not in err
+
+
 def test_the_command_itself_has_no_traceback():
     done = subprocess.run(
         [sys.executable, "-m", "engine", "run", "--dataset", "asia", "--epsilon", "0"],

@@ -140,3 +140,12 @@ def test_where_all_was_tested_the_two_scores_are_one() -> None:
         for name, value in vars(result.metrics_tested).items():
             assert getattr(result.metrics, name) == value
         assert (result.tested == result.matrix).all()
+
+
+def test_the_kept_matrix_of_a_truth_cannot_be_changed() -> None:
+    """It is the same array for every run on the same data."""
+    truth = nx.DiGraph([("a", "c"), ("b", "c")])
+    found = truth_cpdag(truth, ("a", "b", "c"))
+    assert found is truth_cpdag(truth, ("a", "b", "c"))
+    with pytest.raises(ValueError, match="read-only"):
+        found[0, 1] = True

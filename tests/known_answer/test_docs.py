@@ -1,16 +1,19 @@
-"""docs/privacy.md states what scripts/counterexamples.py prints."""
+"""The documents state what scripts print and what benchmarks measured."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from benchmarks import calibration, null
+from benchmarks.written import between
 from engine.data.networks import NETWORKS
 from scripts import counterexamples, form_costs
 
-DOC = Path(__file__).resolve().parents[2] / "docs" / "privacy.md"
+DOC = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "privacy.md"
 
 
 def test_the_document_states_the_scripts_output(capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,3 +36,12 @@ def test_the_table_of_what_the_form_costs_is_the_scripts() -> None:
     assert set(lines) == set(NETWORKS)
     for network in ("asia", "cancer", "child", "earthquake", "sachs", "survey"):
         assert lines[network] == form_costs.line(network)
+
+
+def test_tables_are_what_was_measured() -> None:
+    """Those that commands write between two marks, from benchmarks/results."""
+    found = null.kept()
+    for key, path in null.WRITTEN.items():
+        assert between(path, null.MARK) == null.table(found[key])
+    measured = json.loads(calibration.KEPT.read_text(encoding="utf-8"))
+    assert between(calibration.DOC, calibration.MARK) == calibration.table(measured)

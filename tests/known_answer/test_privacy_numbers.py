@@ -1,4 +1,4 @@
-"""Every number of the privacy notes (PRIVACY.md), computed by the engine and asserted."""
+"""The numbers of docs/reference/known-answers.md, computed by the engine and asserted."""
 
 from __future__ import annotations
 
@@ -235,7 +235,7 @@ def test_huge_steps_give_no_warning(method: str) -> None:
 
 
 def test_api_names() -> None:
-    """What notebooks and scripts depend on (DESIGN.md)."""
+    """What notebooks and scripts depend on (docs/reference/python/)."""
     for name in ("load_dataset", "read_csv", "run", "ALGORITHMS"):
         assert hasattr(engine, name)
     for name in (

@@ -36,7 +36,7 @@ def decision(data: Dataset, **values: Any) -> Decision:
 
 
 def test_known_answers() -> None:
-    """PRIVACY.md section 8."""
+    """docs/reference/known-answers.md, "Cause or effect"."""
     assert direction_probability(0, 1) == 0.5
     assert direction_probability(1, 1) == pytest.approx(0.7240904, abs=5e-8)
     assert direction_probability(2, 1) == pytest.approx(0.8646647, abs=5e-8)

@@ -170,7 +170,7 @@ def gaussian_fits(s: Session) -> bool:
 
 
 def analytic_gaussian_fits(s: Session) -> bool:
-    """sigma = 3.730632 at (1, 1e-5) for sensitivity 1 (PRIVACY.md section 4), here for 2."""
+    """sigma = 3.730632 at (1, 1e-5) for sensitivity 1 (known-answers.md), here for 2."""
     exact = np.arange(DRAWS, dtype=float)
     noisy, sigma = mechanisms.analytic_gaussian(s, exact, sensitivity=2.0, epsilon=1.0, delta=1e-5)
     assert sigma == pytest.approx(2 * 3.730632, rel=1e-6)

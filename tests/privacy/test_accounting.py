@@ -199,4 +199,10 @@ def test_a_budget_is_its_total_and_its_guarantee() -> None:
     assert (specs["epsilon"].low, specs["epsilon"].high) == (1e-6, 1e7)
     assert (specs["delta"].low, specs["delta"].high) == (1e-15, 0.1)
     assert set(STRICT_PRESETS) == {"Strong privacy", "Loose"}
-    assert [p["epsilon"] for p in PRESETS.values()] == [0.1, 1.0, 10.0]
+    assert specs["epsilon"].log
+    assert specs["delta"].log
+    assert PRESETS == {
+        "Strong privacy": {"guarantee": "strict", "epsilon": 0.1},
+        "Paper setting": {"guarantee": "published", "epsilon": 1.0, "delta": 1e-3},
+        "Loose": {"guarantee": "strict", "epsilon": 10.0},
+    }

@@ -20,6 +20,7 @@ from engine.privacy.events import (
     SubsampledGaussianEvent,
     UndefendedEvent,
     renyi,
+    subsampled_gaussian_renyi,
 )
 
 WORDS = {
@@ -135,3 +136,11 @@ def test_renyi_costs() -> None:
     # the sampled bound is not the better one where nearly all rows are in the sample
     nearly = SubsampledGaussianEvent(1.0, 0.3, 0.999)
     assert renyi(nearly, 30.0) <= 30.0 * nearly.rho
+
+
+def test_a_sample_is_never_taken_for_a_smaller_one() -> None:
+    """The accountant takes whole rows of 1e9; a part of a row counts as a row."""
+    one, two = (subsampled_gaussian_renyi(rate, 1.0, 2.0) for rate in (1e-9, 2e-9))
+    assert 0 < one < two
+    assert subsampled_gaussian_renyi(1.5e-9, 1.0, 2.0) == two
+    assert subsampled_gaussian_renyi(0.5e-9, 1.0, 2.0) == one

@@ -396,7 +396,7 @@ def test_delta_of_several_events_together_must_fit() -> None:
 def test_gdp_affords_the_analytic_gaussian_and_no_more(
     epsilon: float, delta: float, sigma: float
 ) -> None:
-    """PRIVACY.md's sigmas spend the whole budget; split in three parts too, and not one more."""
+    """The sigmas of known-answers.md spend the whole budget, whole or in three parts; no more."""
     ledger = Ledger(Guarantee(epsilon, delta), method="gdp")
     for share in (0.5, 0.3, 0.2):
         ledger.charge(GaussianEvent(1.0, 1.000001 * sigma / math.sqrt(share)))

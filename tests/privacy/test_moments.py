@@ -26,8 +26,10 @@ from engine.marginals.moments import (
     rounding,
 )
 from engine.marginals.sensitivity import all_pairs_change, tables_change
+from engine.privacy.accounting import Guarantee
 from engine.privacy.events import GaussianEvent
 from engine.privacy.ledger import Ledger
+from engine.privacy.sources import Hardened
 from engine.randomness import Randomness
 from engine.session import Session
 from engine.tables.store import Store, store_of
@@ -207,3 +209,62 @@ def test_the_weight_of_margins_balances_their_noise_with_the_pairs() -> None:
     loss = [(1 + 1 / (2 * v)) * (a + b * v) for v in (w / 1.1, w, w * 1.1)]
     assert loss[1] == min(loss)
     assert one_way_weight((2,)) == 0.1
+
+
+def test_no_more_numbers_are_drawn_than_are_charged() -> None:
+    """All margins and the blocks above the diagonal, which the margins give; then what is named."""
+    source = Hardened()
+    session = Session(source, Ledger(Guarantee(100.0, 1e-3), method="gdp"))
+    moments = release_pairs(session, store(), 0.5)
+    refine_pairs(session, store(), moments, PAIRS, 0.3)
+    release_triples(session, store(), moments, TRIPLES, 0.2)
+    singles = 1 + 2 + 1 + 3
+    named = [2, 1, 2 * 3]  # the entries of PAIRS
+    assert [len(one.steps) for one in source.given_out] == [
+        singles + 2 + 1 + 3 + 2 + 6 + 3,
+        singles + sum(named),
+        2 + 6,
+    ]
+    assert [(c.label, c.order) for c in session.ledger] == [
+        ("all pairs", 0),
+        ("pairs again", 0),
+        ("triples", 1),
+    ]
+
+
+def known(margin: list[float], variance: float) -> Moments:
+    """One variable of this distribution, as its contrasts give it."""
+    levels = len(margin)
+    one = helmert(levels).T @ np.array(margin)
+    square = np.zeros((levels - 1, levels - 1))
+    return Moments(100, (levels,), one, square, np.full(1, variance), np.zeros((1, 1)))
+
+
+def test_a_margin_is_read_from_its_contrasts() -> None:
+    found = known([0.5, 0.3, 0.2], 0.01)
+    assert found.margin(0) == pytest.approx([0.5, 0.3, 0.2])
+    assert found.means() == pytest.approx(found.one)
+    below = known([0.8, 0.4, -0.2], 0.01)
+    assert below.margin(0) == pytest.approx([2 / 3, 1 / 3, 0])
+    assert below.means() == pytest.approx(helmert(3).T @ [2 / 3, 1 / 3, 0])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kept", "together"),
+    [
+        (0.5, 0.5, 0.5, 0.25),  # alike: the mean, of half the variance
+        (0.75, 0.25, 0.25, 0.1875),
+        (0.0, 0.3, 1.0, 0.0),  # what is exact stays
+        (0.3, 0.0, 0.0, 0.0),
+        (0.0, 0.0, 0.0, 0.0),  # of two exact ones the later
+    ],
+)
+def test_releases_are_weighed_by_the_inverse_of_their_variance(
+    old: float, new: float, kept: float, together: float
+) -> None:
+    found = known([0.5, 0.3, 0.2], old)
+    before, value = found.one.copy(), np.array([0.02, -0.01])
+    found.add((0,), value, new)
+    assert found.one == pytest.approx(kept * before + (1 - kept) * value)
+    assert found.variance(0) == pytest.approx(together)
+    assert found.heard[-1].variance == new

@@ -234,3 +234,36 @@ def test_the_order_of_names_does_not_matter() -> None:
     expected = Moved([(0, 1, 2), (1, 2)], cards, [2.0, 1.0]).largest()
     found = tables_change([(2, 0, 1), (1, 2, 0), (2, 1)], cards)
     assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_what_adding_up_may_lose_is_added() -> None:
+    """Ten thousand whole numbers have an exact sum; the bound allows for as many roundings."""
+    found = tables_change([(0,)] * 10_000, [2])
+    assert found == 20_000 * (1 + 10_000 * 2.0**-52)
+    assert tables_change([(0,)], [2]) == 2 * (1 + sensitivity.ROUNDING)
+
+
+def test_a_table_of_just_the_widest_is_exact() -> None:
+    """Three pairs of three variables, summed over the first: a table of three."""
+    tables = [(0, 1), (0, 2), (1, 2)]
+    parts = parts_of(tables, [2, 2, 2], [1.0] * 3)
+    assert largest_sum(parts, 3) == (pytest.approx(tables_change(tables, [2, 2, 2])), True)
+    assert not largest_sum(parts, 2)[1]
+
+
+def test_the_tangent_of_a_sum_without_pairs_is_its_maximum() -> None:
+    """And the stop button is asked for each function."""
+    asked: list[int] = []
+    parts = [((i,), np.array([0.0, value])) for i, value in enumerate((3.0, -1.0, 0.5))]
+    found = sensitivity._tangent(parts, 3, lambda: asked.append(1))
+    assert found == pytest.approx(3.5, rel=1e-6)
+    assert len(asked) == 3
+
+
+@pytest.mark.parametrize("one_way", [0.0, 0.3, 5.0])
+@pytest.mark.parametrize("cards", [(2, 2), (2, 5, 3), (7, 2, 2, 2), (2, 3, 4, 5, 6)])
+def test_all_pairs_agree_with_the_elimination(cards: tuple[int, ...], one_way: float) -> None:
+    singles, pairs = (list(combinations(range(len(cards)), k)) for k in (1, 2))
+    weights = [one_way] * len(singles) + [1.0] * len(pairs)
+    expected = tables_change([*singles, *pairs], cards, weights)
+    assert sensitivity.all_pairs_change(cards, one_way) == pytest.approx(expected, rel=1e-9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from decimal import Decimal
 from pathlib import Path
 
@@ -72,3 +73,36 @@ def test_budgets_are_apart(book: Budgets) -> None:
     assert book.show("north").charges == ()
     assert book.show("south").left == (2, Decimal("1e-3"))
     assert [b.name for b in book.all()] == ["north", "south"]
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("database is locked", "locked by another program"),
+        ("attempt to write a readonly database", "cannot be opened to write"),
+        ("unable to open database file", "cannot be opened to write"),
+        ("database or disk is full", "nothing was released"),
+        ("disk I/O error", "nothing was released"),
+        ("file is not a database", "is damaged"),
+    ],
+)
+def test_what_the_disk_says_is_one_sentence(
+    book: Budgets, monkeypatch: pytest.MonkeyPatch, said: str, words: str
+) -> None:
+    book.new("ward", 1, 0)
+
+    def refused(*_: object) -> None:
+        raise sqlite3.OperationalError(said)
+
+    monkeypatch.setattr("engine.release.budget._prepare", refused)
+    with pytest.raises(InputError, match=words):
+        book.charge("ward", Guarantee(0.5, 0.0), "a release")
+    monkeypatch.undo()
+    assert book.show("ward").charges == ()
+
+
+def test_files_are_of_version_1(book: Budgets) -> None:
+    """Written so by every release of this program, and refused otherwise."""
+    book.new("ward", 1, 0)
+    with sqlite3.connect(book.path) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)

@@ -8,6 +8,7 @@ import json
 import math
 import re
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from scipy import stats
 from engine import ALGORITHMS, Dataset, InputError, load_dataset, run
 from engine.__main__ import main
 from engine.data.schema import Column, Schema
+from engine.marginals.confidence import percent
 from engine.marginals.moments import one_way_weight
 from engine.marginals.sensitivity import all_pairs_change
 from engine.privacy.accounting import Guarantee
@@ -29,8 +31,8 @@ from engine.release.budget import VARIABLE, Budgets
 from engine.release.checking import check, replayed
 from engine.release.file import Release, canonical, to_json
 from engine.release.make import Stopped, make
-from engine.release.page import to_html
-from engine.release.reading import loads
+from engine.release.page import confidence_words, doubt_words, edge_words, to_html
+from engine.release.reading import load, loads
 from engine.release.settings import COVERED, allowance, empty
 from engine.release.twin import LABEL, consistent_dag, twin
 from engine.session import Session
@@ -92,7 +94,7 @@ def test_it_holds_no_seed_no_clock_no_raw_value(asia: Release) -> None:
     for word in ('"seed"', "seconds", "fingerprint", data.fingerprint, "f1", "metrics", "internal"):
         assert word not in text
     fields = {"format", "version", "name", "guarantee", "algorithm", "params", "rows", "schema"}
-    fields |= {"cpdag", "edge_confidence", "tables", "releases", "versions"}
+    fields |= {"cpdag", "edge_confidence", "arrow_confidence", "tables", "releases", "versions"}
     fields |= {"digest", "signature"}
     assert set(written(asia)) == fields
 
@@ -102,6 +104,58 @@ def test_the_page_loads_nothing(asia: Release) -> None:
     assert "<script" not in page
     assert not re.search(r"(src|href)=", page)
     assert "(ε, δ) = (1, 1e-06)" in page
+
+
+@pytest.mark.parametrize(
+    ("confidences", "said"),
+    [
+        ((), "No link is shown, so none is invented."),
+        ((0.9,), "This one link is probably real."),
+        ((0.3,), "This one link is probably invented."),
+        ((0.99, 0.9, 0.95), "Probably none of these 3 links is invented."),
+        ((0.99, 0.4, 0.8), "About 1 of these 3 links is probably invented."),
+        ((0.9,) * 4 + (0.4, 0.5, 0.5), "About 2 of these 7 links are probably invented."),
+    ],
+)
+def test_a_release_says_how_many_of_its_links_are_probably_invented(
+    asia: Release, confidences: tuple[float, ...], said: str
+) -> None:
+    """The sum of what each link lacks to certainty: .1 four times, .6, .5 and .5 make 2.0."""
+    links = tuple((f"a{k}", f"b{k}", c) for k, c in enumerate(confidences))
+    found = replace(asia, confidence=links)
+    assert doubt_words(found) == said
+    assert doubt_words(asia) in to_html(asia)
+
+
+def test_an_arrow_has_its_own_confidence(asia: Release) -> None:
+    """One row of it for each edge; what is missing of the two to 1 is how often there is none."""
+    assert [row[:2] for row in asia.arrows] == [row[:2] for row in asia.confidence]
+    assert all(min(p, q) >= 0 and p + q <= 1 for _, _, p, q in asia.arrows)
+    text = written(asia)["arrow_confidence"]
+    assert [tuple(row) for row in text] == list(asia.arrows)
+
+
+@pytest.mark.parametrize(("there", "mark"), [(0.599, "—"), (0.6, "→")])
+def test_an_arrow_in_doubt_is_a_line(there: float, mark: str, asia: Release) -> None:
+    a, b, sure = asia.confidence[0]
+    known = replace(asia, cpdag=((a, b),), confidence=((a, b, sure),), arrows=((a, b, there, 0.1),))
+    [(words, link, arrow)] = edge_words(known)
+    assert words == f"{a} {mark} {b}"
+    assert (link, arrow) == (percent(sure), f"→ {percent(there)}, ← 10.0 %")
+    assert ("(1 of them here" in confidence_words(known)) == (mark == "—")
+    page = to_html(known)
+    assert f"<td>{words}</td><td>{link}</td><td>{arrow}</td>" in page.replace("&gt;", ">")
+    turned = replace(known, cpdag=((b, a),), arrows=((a, b, 0.1, there),))
+    assert edge_words(turned)[0][0] == f"{a} {mark.replace('→', '←')} {b}"
+
+
+def test_voted_directions_have_no_confidence(book: Budgets) -> None:
+    asked = {"epsilon": 1.0, "delta": 1e-6, "orientation": "majority"}
+    found = make(own_asia(), asia_schema(), "marginal_pc", asked, name="asia", budgets=book)
+    check(loads(canonical(found).encode()))
+    assert found.arrows == ()
+    assert all(arrow == "–" for _, _, arrow in edge_words(found))
+    assert "were voted" in to_html(found)
 
 
 def test_names_are_escaped_on_the_page(book: Budgets) -> None:
@@ -247,10 +301,20 @@ def setting(*path: Any, value: Any) -> Any:
     return change
 
 
+def surest(content: Any) -> Any:
+    """The row of the arrows' confidence whose two directions differ most."""
+    return max(content["arrow_confidence"], key=lambda row: abs(row[2] - row[3]))
+
+
 FORGERIES = {
     "another edge": lambda c: c["cpdag"].append(["asia", "smoke"]),
     "an edge less": lambda c: c["cpdag"].pop(),
     "a better confidence": setting("edge_confidence", 0, 2, value=0.123),
+    "a surer arrow": setting("arrow_confidence", 0, 2, value=0.999),
+    "a turned arrow": lambda c: surest(c).__setitem__(slice(2, 4), surest(c)[:1:-1]),
+    "no arrow's confidence": setting("arrow_confidence", value=[]),
+    "an arrow of another link": setting("arrow_confidence", 0, 1, value="asia"),
+    "an arrow without a way back": lambda c: c["arrow_confidence"][0].pop(),
     "a smaller epsilon": setting("guarantee", "epsilon", value=0.5),
     "a smaller delta": setting("guarantee", "delta", value=1e-9),
     "less noise": setting("releases", 0, "sigma", value=1.0),
@@ -401,7 +465,9 @@ def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
     asked = ["release", "--csv", csv, "--schema", schema, "--budget", "ward", "--out", out]
     assert main(asked) == 2  # no budget yet
     assert main(["budget", "new", "ward", "--epsilon", "1.5"]) == 0
+    capsys.readouterr()
     assert main([*asked, "--epsilon", "1"]) == 0
+    assert doubt_words(load(out)) in capsys.readouterr().out.splitlines()
     assert main(["check", out, "--json"]) == 0
     printed = capsys.readouterr().out.splitlines()
     said = json.loads(printed[-1])

@@ -21,7 +21,17 @@ from engine.release.file import Release, canonical
 from engine.release.make import make
 from engine.release.page import to_html
 from engine.release.reading import loads, pairs_size
-from engine.release.signature import own_key, public_key, public_text, signed, verify, verify_page
+from engine.release.signature import (
+    VARIABLE,
+    default_path,
+    own_key,
+    public_key,
+    public_key_in,
+    public_text,
+    signed,
+    verify,
+    verify_page,
+)
 from tests.release.samples import asia_schema, own_asia
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,6 +58,45 @@ def test_the_key_is_made_once_and_private(tmp_path: Path) -> None:
     place.write_text("no key")
     with pytest.raises(InputError, match="no Ed25519 key"):
         own_key(place)
+
+
+def test_where_the_key_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "mine.pem"))
+    assert default_path() == tmp_path / "mine.pem"
+    monkeypatch.delenv(VARIABLE)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert default_path().name == "signing-key.pem"
+    assert default_path().parent.name == "dp-causal-explorer"
+
+
+def test_two_processes_make_one_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Whoever comes second takes the first one's; a key that cannot be kept is said."""
+    place, first = tmp_path / "key.pem", tmp_path / "first.pem"
+    made = public_text(own_key(first))
+
+    def overtaken(text: str, path: Path) -> None:
+        first.rename(path)
+        raise InputError("There is a file by now.")
+
+    monkeypatch.setattr("engine.release.signature.save", overtaken)
+    assert public_text(own_key(place)) == made
+
+    def full(text: str, path: Path) -> None:
+        raise InputError("The disk is full.")
+
+    monkeypatch.setattr("engine.release.signature.save", full)
+    with pytest.raises(InputError, match="full"):
+        own_key(tmp_path / "other.pem")
+
+
+def test_a_public_key_is_given_as_such_or_in_a_file(tmp_path: Path) -> None:
+    key = public_text(Ed25519PrivateKey.generate())
+    place = tmp_path / "key.txt"
+    place.write_text(f"{key}\n")
+    assert public_key_in(key) == public_key_in(str(place)) == key
+    for wrong in ("", key[:-1], f"{key}0", f"{key[:-1]}g", str(tmp_path), "/" * 100_000):
+        with pytest.raises(InputError, match="64 hexadecimal"):
+            public_key_in(wrong)
 
 
 def test_a_signature_covers_file_and_page(plain: Release) -> None:

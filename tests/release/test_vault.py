@@ -14,7 +14,7 @@ from engine.__main__ import main
 from engine.release import signature
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.checking import check
-from engine.release.file import Release, canonical
+from engine.release.file import Release, canonical, digest
 from engine.release.make import make
 from engine.release.page import to_html
 from engine.release.places import check_place, save
@@ -82,6 +82,25 @@ def test_what_is_not_kept_is_one_sentence(wanted: str, book: Budgets) -> None:
     asia(book)
     with pytest.raises(InputError, match="no release"):
         Vault(book).get(wanted)
+
+
+def test_what_the_disk_refuses_or_loses_is_one_sentence(
+    book: Budgets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, vault = asia(book), Vault(book)
+    id_ = vault.ids(book.show("asia"))[1]
+    assert id_ == f"1-{digest(found)[:8]}"
+    assert canonical(vault.release("1")) == canonical(found)
+    (vault.folder / f"{id_}.html").unlink()
+    with pytest.raises(InputError, match="cannot be read"):
+        vault.get("1")
+
+    def full(text: str, path: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("engine.release.vault.save", full)
+    with pytest.raises(InputError, match="could not be kept: No space left"):
+        vault.keep(2, found)
 
 
 # Places --------------------------------------------------------------------------------------

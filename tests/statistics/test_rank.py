@@ -111,3 +111,36 @@ def test_p_moves_by_at_most_its_sensitivity() -> None:
 @pytest.mark.parametrize("conditional", [False, True])
 def test_a_statistic_without_a_proof_has_no_sensitivity(key: str, conditional: bool) -> None:
     assert STATISTICS[key].sensitivity(100, 2, 2, conditional=conditional) == math.inf
+
+
+def test_the_papers_own_sensitivities() -> None:
+    """Kendall's whatever the strata; Spearman's by their number, where rows are left over."""
+    kendall, spearman = (STATISTICS[key].published_sensitivity for key in ("kendall", "spearman"))
+    assert kendall(400, None) == kendall(400, 7) == 0.3
+    assert spearman(900, None) == 1.0
+    assert spearman(100, 36) == 31 * 0.75
+    assert spearman(900, 899) == 31 * math.sqrt(899)
+    assert spearman(900, 900) == spearman(900, 901) == 1.0
+
+
+@pytest.mark.parametrize("key", BOUNDED)
+def test_what_the_rank_statistics_state(key: str) -> None:
+    """Thresholds, the range 3 sqrt(n) / 2, and without a set 6 / sqrt(n), 3 of binary ones."""
+    found = STATISTICS[key]
+    assert (found.threshold, found.largest_p, found.bounded) == (0.1, 0.5, True)
+    assert found.largest(400) == 30
+    assert found.sensitivity(400, 2, 2, conditional=False) == 0.15
+    for levels in ((2, 3), (3, 2), (3, 3)):
+        assert found.sensitivity(400, *levels, conditional=False) == 0.3
+    score = found.score(np.array([[[0, 9], [3, 1]]]))
+    assert score.statistic < -1
+    assert found.chi_square(score) == score.statistic**2
+    assert score.p == pytest.approx(norm.sf(-score.statistic))
+
+
+@pytest.mark.parametrize(("levels", "kendall", "spearman"), [(2, 6.0, 6.0), (3, 7.5, 10.0)])
+def test_conditional_constants(levels: int, kendall: float, spearman: float) -> None:
+    """3 (3 L - 4) / (L - 1) of Kendall, of the smaller number of levels."""
+    for key, c in (("kendall", kendall), ("spearman", spearman)):
+        for x, y in ((levels, 5), (5, levels)):
+            assert STATISTICS[key].sensitivity(100, x, y, conditional=True) == pytest.approx(c / 10)

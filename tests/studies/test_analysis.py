@@ -9,9 +9,10 @@ import math
 import pandas as pd
 import pytest
 
-from engine import load_dataset, sweep
+from engine import load_dataset, run, sweep
 from engine.graphs.metrics import SCORES
 from engine.papers.figures import Panel, Series, chart
+from engine.serialise import result_dict
 from engine.studies import CellResult
 from engine.studies.analysis import (
     bands,
@@ -43,6 +44,34 @@ def test_the_table_has_one_row_a_run(results: list[CellResult]) -> None:
     assert row["skeleton_f1"] == same.skeleton_f1
     assert row["edges"] == len(same.skeleton)
     assert row["claimed_epsilon"] == same.claimed_epsilon
+
+
+CHILD = {"epsilon": 20.0, "delta": 1e-3, "guarantee": "published"}
+
+
+def test_scores_of_the_tested_links_are_those_of_a_run() -> None:
+    """Published CURATE on Child ends early: a run finds 0 of 25, with its open pairs .84."""
+    data = load_dataset("child", n=2000)
+    [cell] = sweep(data, "curate_pc", CHILD, 1)
+    alone = run("curate_pc", data, seed=0, **CHILD)
+    assert alone.untested
+    assert alone.metrics is not None
+    assert cell.metrics_tested == alone.metrics_tested
+    assert cell.skeleton_f1 == alone.metrics.skeleton_f1
+    assert cell.untested == tuple(map(tuple, result_dict(alone)["untested"]))
+    told, single = cell.as_dict(), result_dict(alone)
+    assert told["metrics_tested"] == single["metrics_tested"]
+    assert told["untested"] == single["untested"]
+    assert all(told["metrics"][k] == single["metrics"][k] for k in told["metrics"])
+    row = frame([cell]).iloc[0]
+    assert row["tested_skeleton_f1"] == alone.metrics_tested.skeleton_f1 != row["skeleton_f1"]
+    assert row["untested"] == len(alone.untested)
+    head, line = summary(frame([cell]))
+    shown = dict(zip(head, line, strict=True))
+    assert shown["skeleton F1"] == f"{alone.metrics_tested.skeleton_f1:.4g}"
+    assert shown["F1, all as links"] == f"{alone.metrics.skeleton_f1:.4g}"
+    found = edge_stability([cell])
+    assert len(found) == len(alone.skeleton) - len(alone.untested)
 
 
 def test_csv_and_json_can_be_read_back(results: list[CellResult]) -> None:

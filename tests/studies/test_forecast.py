@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import InputError, load_dataset
+from engine import InputError, load_dataset, run
 from engine.__main__ import main
 from engine.data.imagined import MOST_PARENTS, random_network
+from engine.studies import null
 from engine.studies.forecast import BANDS, Band, Question, one_run, plan, smallest_epsilon, warning
 
 FAST = ["gauss_pc", "em_pc"]
@@ -74,7 +75,7 @@ def test_more_budget_and_more_rows_buy_more() -> None:
 
 
 def test_the_real_f1_lies_in_the_band_about_as_often_as_it_says() -> None:
-    """A small version of the study in docs/privacy.md, on three bundled networks."""
+    """A small version of the study in docs/explanation/privacy.md, on three bundled networks."""
     inside = []
     for name in ("asia", "cancer", "survey"):
         data = load_dataset(name, n=4000, seed=2)
@@ -85,6 +86,19 @@ def test_the_real_f1_lies_in_the_band_about_as_often_as_it_says() -> None:
     assert np.mean(inside) >= 0.4
 
 
+def test_a_forecast_counts_as_a_run_does() -> None:
+    """At this epsilon Priv-PC leaves most pairs open: Run calls none of them found or invented."""
+    data = load_dataset("asia", n=3_000, seed=1)
+    result = run("priv_pc", data, seed=0, epsilon=0.1)
+    assert result.untested
+    counts, scores = result.counts, result.metrics_tested
+    assert counts is not None
+    assert scores is not None
+    told = one_run("priv_pc", data, 0.1, 1e-6, seed=0)
+    assert told[:3] == (counts.true, counts.found, counts.invented)
+    assert told[3:] == (scores.skeleton_f1, scores.directed_f1, scores.shd)
+
+
 def test_a_stop_keeps_what_is_finished() -> None:
     data, seen = load_dataset("cancer", n=10), []
     question = Question(data.names, data.levels, 500)
@@ -92,7 +106,7 @@ def test_a_stop_keeps_what_is_finished() -> None:
         question, [1.0], FAST, draws=9, cancelled=lambda: len(seen) >= 3, on_progress=seen.append
     )
     assert [f.draws for f in found] == [2, 1]
-    assert seen[-1].total == 18
+    assert seen[-1].total == 18 + 2 * null.DRAWS
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,6 +120,13 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert {*BANDS, "noise"} <= set(found["forecasts"][0])
     assert main(argv) == 0
     text = capsys.readouterr().out
+    shape = null.Shape((2, 3, 2, 3, 2), 3000)
+    for f, line in zip(found["forecasts"], text.splitlines()[1:], strict=False):
+        count = null.invented(f["algorithm"], shape, {"epsilon": f["epsilon"]})
+        assert count is not None
+        assert f["invented_on_nothing"] == count.mean
+        assert f" {f['false_share'][1]:.0%}  " in line
+        assert line.split("%", 1)[1].split()[0] == count.about
     assert "no row was read" in text
     assert "Strict guarantee" in text
 
@@ -133,6 +154,23 @@ def test_bad_input_is_one_sentence(
     error = capsys.readouterr().err.strip()
     assert "\n" not in error
     assert error.endswith((".", "?"))
+
+
+def test_a_false_share_is_that_of_the_links_shown() -> None:
+    data = load_dataset("asia", n=3000)
+    links, found, made, *_, share = one_run("priv_pc", data, 1.0, 1e-6, seed=0)
+    assert links == 8
+    assert made > 0
+    assert share == made / (found + made)
+    assert one_run("em_pc", load_dataset("asia", n=100), 1e-3, 1e-6, seed=3)[-1] <= 1
+
+
+def test_a_plan_without_empty_tables_says_nothing_of_them() -> None:
+    data = load_dataset("cancer", n=10)
+    question = Question(data.names, data.levels, 300)
+    (found,) = plan(question, [1.0], ["em_pc"], draws=3, empty=0)
+    assert found.nothing is None
+    assert found.as_dict()["invented_on_nothing"] is None
 
 
 def test_a_question_that_does_not_fit() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from engine import ALGORITHMS, InputError, load_dataset
 from engine.data.imagined import independent
-from engine.studies.null import MARGINS, Shape, invented
+from engine.studies.null import MARGINS, Invented, Shape, invented, rounded
 from tests.contract.conftest import short
 
 
@@ -83,6 +83,17 @@ def test_a_stop_keeps_what_there_is() -> None:
     assert invented("pc", shape, {}, cancelled=lambda: True) is None
     some = invented("priv_pc", shape, {"epsilon": 1.0}, draws=5, cancelled=cancelled)
     assert some is None or len(some.counts) < 5
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [((0,) * 21 + (1,), "no link"), ((0, 1, 1), "about 0.7 links"), ((5, 6, 6), "about 6 links")],
+)
+def test_a_count_has_one_way_to_be_said(counts: tuple[int, ...], said: str) -> None:
+    found = Invented(counts)
+    assert found.sentence.endswith(f"this setting invents {said}.")
+    assert found.about == rounded(found.mean)
+    assert (found.about == "0") == (said == "no link")
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -20,7 +20,7 @@ GRID = {"epsilon": [0.5, 5.0], "delta": 1e-3, "guarantee": "published"}
 
 @pytest.fixture(scope="module")
 def results() -> list[CellResult]:
-    return list(sweep(load_dataset("cancer", n=2000), ["priv_pc", "pc"], GRID, 3))
+    return list(sweep(load_dataset("cancer", n=2000), ["priv_pc", "pc", "curate_pc"], GRID, 3))
 
 
 def test_round_trip_is_exact(tmp_path: Path, results: list[CellResult]) -> None:
@@ -31,6 +31,49 @@ def test_round_trip_is_exact(tmp_path: Path, results: list[CellResult]) -> None:
     infinite = next(r for r in results if r.algorithm == "pc")
     assert infinite.spent_epsilon == math.inf
     assert infinite.claimed_epsilon is None
+
+
+def _of_version_1(path: Path) -> None:
+    """Take away what files of version 1 do not have."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("ALTER TABLE cells DROP COLUMN metrics_tested")
+        connection.execute("ALTER TABLE cells DROP COLUMN untested")
+        connection.execute("PRAGMA user_version = 1")
+        connection.commit()
+
+
+def test_a_file_of_version_1_is_read_and_goes_on(tmp_path: Path, results: list[CellResult]) -> None:
+    """A complete run left nothing untested; of one that ended early it is not known."""
+    path, early = tmp_path / "s.db", [r for r in results if r.status != "complete"]
+    assert 0 < len(early) < len(results)
+    with ResultStore(path) as store:
+        store.put(results[:-1])
+    _of_version_1(path)
+    with ResultStore(path) as store:
+        store.put(results[-1:])
+        kept = [store.get(r.cell) for r in results]
+        assert not store.damaged
+    unknown = [replace(r, metrics_tested=None, untested=None) for r in results[:-1]]
+    expected = [u if r.status != "complete" else r for r, u in zip(results, unknown, strict=False)]
+    assert kept == [*expected, results[-1]]
+    with ResultStore(path) as store:  # once more, now of this version
+        assert [store.get(r.cell) for r in results] == kept
+
+
+def test_scores_that_were_never_written_are_damage(
+    tmp_path: Path, results: list[CellResult]
+) -> None:
+    for k, (column, value) in enumerate(
+        [("metrics_tested", '{"shd": 1}'), ("metrics_tested", "7"), ("untested", "[[1, 2]]")]
+    ):
+        path = tmp_path / f"{k}.db"
+        with ResultStore(path) as store:
+            store.put(results[:1])
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(f"UPDATE cells SET {column} = ?", (value,))
+            connection.commit()
+        with ResultStore(path) as store, pytest.raises(InputError, match="damaged row"):
+            store.get(results[0].cell)
 
 
 def test_a_cell_is_kept_once_and_the_first_stays(tmp_path: Path, results: list[CellResult]) -> None:
@@ -113,6 +156,8 @@ def _result(cell: object) -> CellResult:
         spent_epsilon=math.inf,
         spent_delta=0.0,
         cpdag=(("a", "b"),) * 30,
+        metrics_tested=None,
+        untested=(),
     )
 
 

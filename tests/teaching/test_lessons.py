@@ -10,7 +10,13 @@ import pytest
 from engine import InputError, load_dataset, run
 from engine.data.dataset import Dataset
 from engine.teaching.lessons import laplace_below, noisy_test, query, strengths
-from engine.teaching.neighbours import counterexample, farthest, guess_bound, one_record_apart
+from engine.teaching.neighbours import (
+    counterexample,
+    farthest,
+    guess_bound,
+    one_record_apart,
+    places,
+)
 from engine.teaching.replay import by_order, scenes
 
 ASIA = load_dataset("asia", n=5_000)
@@ -97,3 +103,16 @@ def test_own_data_show_no_exact_score() -> None:
     data = Dataset.from_codes([[0, 1], [1, 0], [1, 1], [0, 0]] * 20)
     with pytest.raises(InputError, match="public data"):
         farthest(data, query(data, "X0", "X1"), 1.0)
+
+
+def test_every_place_of_the_one_record_has_the_scores_of_its_table() -> None:
+    rest, found = places(40, 49_960)
+    whole = counterexample(40, 49_960)
+    by_cell = {place.cell: place for place in found}
+    assert rest.sum() == 49_999
+    assert len(by_cell) == rest.size
+    for cell, k in (((0, 1, 1), 0), ((1, 1, 0), 1)):
+        assert (by_cell[cell].p, by_cell[cell].z) == (whole.p[k], whole.z[k])
+    bound = whole.bound * (1 + 1e-9)
+    assert all(abs(place.z - whole.z[0]) <= bound for place in found)
+    assert max(abs(place.p - whole.p[0]) for place in found) > 0.45

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from streamlit.util import calc_hash
 
+from engine.studies import null
 from pages.shell.job import Job
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
@@ -23,6 +24,7 @@ def patience() -> Iterator[None]:
     """Pages wait for every run: no browser is here to look again."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Job, "patience", 120.0)
+        patch.setattr(null, "DRAWS", 2)  # beside every ε: enough for a sentence
         yield
 
 

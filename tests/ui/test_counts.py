@@ -20,8 +20,10 @@ from engine.cli.run import summary
 from engine.graphs.metrics import EdgeClass
 from engine.serialise import result_dict
 from engine.studies.bundle import bundle
-from pages.draw.links import Link, found_links
+from engine.teaching.replay import scenes
+from pages.draw.links import Link, doubtful, found_links
 from pages.draw.picture import graph_picture
+from pages.draw.player import player
 from pages.learn import search
 from pages.report import repeats
 from pages.report import view as report
@@ -233,6 +235,18 @@ def test_its_sign_is_on_the_still_picture_too() -> None:
         return graph_picture(("a", "b"), [link], at, alt="x").svg
 
     assert drawn(EdgeClass.WRONG_DIRECTION).count("<path") > drawn(EdgeClass.CORRECT).count("<path")
+
+
+def test_an_arrow_in_doubt_is_a_line_where_a_search_ends_too() -> None:
+    data = load_dataset("survey", n=20_000)
+    result = run("marginal_pc", data, epsilon=1.0)
+    where = {name: (float(k), float(k % 2)) for k, name in enumerate(data.names)}
+    assert doubtful(result)
+    page = player(data.names, list(scenes(result.steps, data.names)), result, where, theme="light")
+    held = json.loads(re.search(r"const D = (.*);\n", page)[1])  # type: ignore[index]
+    ends = {(data.names[i], data.names[j]): arrow for i, j, arrow in held["result"]}
+    assert ends == {(k.a, k.b): k.arrow for k in found_links(result)}
+    assert not any(ends[pair] for pair in doubtful(result))
 
 
 def test_what_was_not_tested_never_has_an_arrow() -> None:

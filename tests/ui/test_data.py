@@ -211,7 +211,11 @@ def counts(app: AppTest, column: str) -> dict[str, int]:
 
 def test_missing_numbers_are_refused_or_what_the_person_says(data_page: AppTest) -> None:
     upload(data_page, with_gaps())
-    assert "Missing values in column" in data_page.error[0].value
+    refused = data_page.error[0].value
+    assert "Missing values in column" in refused
+    assert refused.endswith("choose above what they count as.")
+    assert "=" not in refused  # what is typed in Python is no word for people
+    assert str(GAPS) not in refused  # nobody has asked for an exact number
     assert data_page.session_state["own_data"] is None
     data_page.radio(key="data-missing").set_value("level").run()
     assert not data_page.error

@@ -15,7 +15,7 @@ from pages.pairs import state as pairs
 from pages.report.repeats import Repeats
 from pages.shell import job as work
 from pages.shell import runs
-from pages.shell.job import Job, Line
+from pages.shell.job import Job, Line, Watched
 from pages.shell.navigation import FOLDER
 from pages.shell.settings import Settings, filled
 
@@ -124,8 +124,8 @@ def test_a_shared_job_is_joined_and_of_the_ended_ones_the_last_are_kept() -> Non
 
 def test_every_long_work_is_a_job_of_its_own_line() -> None:
     """Streams through one class: a line, an end with the browser, errors in words."""
-    names = {kind.__name__ for kind in Job.__subclasses__()} - {"Long"}
-    assert {"RunJob", "Batch", "Repeats"} <= names
+    names = {kind.__name__ for base in (Job, Watched) for kind in base.__subclasses__()}
+    assert {"RunJob", "Batch", "Repeats", "Nothing"} <= names
     threads = [
         path.name
         for path in FOLDER.rglob("*.py")

@@ -9,17 +9,19 @@ import pandas as pd
 import pytest
 
 from engine import RunResult, load_dataset, run
-from engine.graphs.metrics import Counts, Metrics
+from engine.graphs.metrics import Counts, EdgeClass, Metrics
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import Ledger
 from engine.studies.cells import CellResult
+from engine.studies.null import Invented, Shape
 from pages.compare import view as pinned_tables
-from pages.draw import show
+from pages.draw import links, show
 from pages.report import words as report_words
 from pages.run import ledger
 from pages.run import view as result
 from pages.shell import words as text
+from pages.shell.nothing import Nothing
 from pages.shell.runs import Shown
 from pages.shell.settings import Settings
 
@@ -153,6 +155,9 @@ def test_scores_of_pinned_runs(scored: RunResult, monkeypatch: pytest.MonkeyPatc
     some = replace(scored, untested=frozenset())
     settings: Any = Settings
     monkeypatch.setattr(pinned_tables, "title", lambda run: "x")
+    count = Nothing("pc", Shape((2, 2), 10), {})
+    count.found = Invented((2, 5))
+    monkeypatch.setattr(pinned_tables, "watch", lambda find, draw: draw([count]))
     pinned_tables.scores([Shown(settings, CANCER, some)])
     shown = dict(zip(drawn[0]["Score"], drawn[0].iloc[:, 1], strict=True))
     assert shown == {
@@ -163,6 +168,7 @@ def test_scores_of_pinned_runs(scored: RunResult, monkeypatch: pytest.MonkeyPatc
         "Recall": "0.60",
         "True links found": "6 of 10",
         "Invented": "3",
+        "Invented on nothing": "4",
         "Links in the result": f"{len(some.skeleton)}",
         pinned_tables.WAITING: "0",
         "Skeleton F1 with those as links": "0.41",
@@ -185,3 +191,52 @@ def test_titles_name_their_fields() -> None:
     fields = {"Skeleton F1": "skeleton_f1", "Directed F1": "directed_f1", "SHD": "shd"}
     assert fields == text.SCORES
     assert set(fields.values()) <= set(CellResult.__dataclass_fields__)
+
+
+def test_released_tables_are_counted_by_their_variables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Cancer has five columns: five tables of one, ten of two, and those of three first."""
+    found = run("marginal_pc", CANCER, epsilon=1.0)
+    triple = replace(
+        found.diagnostics, released_tables=(*found.diagnostics.released_tables[:15], (0, 1, 2))
+    )
+    said: list[str] = []
+    monkeypatch.setattr(ledger.st, "caption", said.append)
+    monkeypatch.setattr(ledger.st, "markdown", lambda words: None)
+    monkeypatch.setattr(show, "table", lambda frame, **rest: None)
+    ledger.released_view(replace(found, diagnostics=triple))
+    assert said[0].startswith("5 one-way, 10 two-way, 1 three-way; ")
+    table = ledger.released_table(replace(found, diagnostics=triple))
+    assert table["Variables in it"].tolist() == [3] + [2] * 10 + [1] * 5
+    assert table["Table"][0] == ", ".join(found.names[:3])
+    assert ledger.charged(found) == (found.ledger.by_label(), "release")
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "words"),
+    [(4.0, "together ε = 4, δ = 1e-5"), (float("inf"), "together without any bound")],
+)
+def test_what_a_session_has_cost(
+    scored: RunResult, monkeypatch: pytest.MonkeyPatch, epsilon: float, words: str
+) -> None:
+    said: list[str] = []
+    settings: Any = Settings
+    monkeypatch.setattr(result.st, "caption", said.append)
+    monkeypatch.setattr(result, "own_costs", lambda data: (2, epsilon, 1e-5))
+    result.own_data_costs(Shown(settings, CANCER, scored))
+    assert said[0].startswith("This session: 2 runs on these data, ")
+    assert words in said[0]
+
+
+def test_the_legend_counts_each_class(scored: RunResult, monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = [EdgeClass.CORRECT] * 3 + [EdgeClass.MISSED] * 2 + [EdgeClass.UNTESTED]
+    classes = {(0, k): kind for k, kind in enumerate(kinds)}
+    monkeypatch.setattr(RunResult, "classes", classes)
+    monkeypatch.setattr(RunResult, "counts", replace(TESTED, untested=1, untested_true=1))
+    shown = links.legend(scored, "light")
+    assert shown.count("<b>3</b>") == shown.count("<b>2</b>") == shown.count("<b>1</b>") == 1
+    assert "<b>1</b> (1 of them true links; not drawn)" in shown
+    assert "(1 of them true links)" in links.legend(scored, "light", waiting=True)
+    assert "claim" not in shown.lower()  # of the rare ones those that are there
+    assert links.describe("A graph", ["a", "b"], []) == "A graph: 2 nodes, 0 edges"

@@ -18,6 +18,7 @@ def test_it_opens_with_a_heading_and_a_body(
     open_app: Callable[..., AppTest], entry: PageEntry
 ) -> None:
     app = open_app(data="cancer", n="2000")
+    app.query_params.clear()  # as the browser does, on the way to another page
     app.switch_page(f"pages/{entry.name}/page.py").run()
     assert not app.exception
     assert not app.error

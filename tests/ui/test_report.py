@@ -19,6 +19,7 @@ from pages.report import repeats
 from pages.report import view as report
 from pages.report import words as report_words
 from pages.report.repeats import Repeats
+from pages.shell import job as jobs
 from pages.shell.runs import Shown
 from pages.shell.settings import Settings, Source, filled
 
@@ -174,7 +175,7 @@ def test_of_own_data_nothing_is_called_invented_not_even_what_was_not_tested() -
 
 
 def test_work_that_nobody_looks_at_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeats, "UNSEEN", -1.0)
+    monkeypatch.setattr(jobs, "UNSEEN", -1.0)
     data = load_dataset("cancer", n=2000)
     result = run("priv_pc", data)
     work = Repeats(Shown(Settings(params=filled("priv_pc", {})), data, result))

@@ -169,6 +169,36 @@ def test_arrows_stand_beside_links(sweep_page: AppTest) -> None:
     assert "(directed F1)" in words(sweep_page)
 
 
+def test_scores_are_those_of_the_run_page(
+    open_app: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Published CURATE leaves most of Child open: links that nobody tested are no find."""
+    monkeypatch.chdir(tmp_path)
+    named = {"algorithm": "curate_pc", "guarantee": "published", "epsilon": "20"}
+    app = open_app("run", data="child", n="2000", **named)
+    tiles = {m.label: m.value for m in app.metric}
+    app.switch_page("pages/sweep/page.py").run()
+    app.multiselect(key="sweep-datasets").set_value(["child"])
+    app.multiselect(key="sweep-algorithms").set_value(["curate_pc"])
+    app.radio(key="sweep-guarantee").set_value("published")
+    app.radio(key="sweep-grid").set_value("List").run()
+    app.text_input(key="sweep-list").set_value("20")
+    app.number_input(key="sweep-n").set_value(2000)
+    app.number_input(key="sweep-seeds").set_value(1).run()
+    app.button(key="sweep-start").click().run()
+    finished(app)
+    assert "as the Run page's headline does" in words(app)
+    table = next(d.value for d in app.dataframe if "Median" in d.value)
+    mine = f"{table['Median'].iloc[0]:.2f}"
+    assert mine == tiles["Both in one number (skeleton F1)"] == "0.00"
+    counted = next(s for s in app.segmented_control if s.key == "sweep-counted")
+    counted.set_value("all pairs left").run()
+    table = next(d.value for d in app.dataframe if "Median" in d.value)
+    assert table["Median"].iloc[0] > 0.1
+    assert "as in the papers" in words(app)
+    assert "sweep-csv" in [d.key for d in app.get("download_button")]
+
+
 def test_an_override_reaches_the_study(sweep_page: AppTest) -> None:
     sweep_page.multiselect(key="sweep-changed").set_value(["tweak"]).run()
     sweep_page.number_input(key="sweep-param-tweak").set_value(0.05).run()

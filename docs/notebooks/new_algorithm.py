@@ -1,0 +1,115 @@
+# %% [markdown]
+# # A new algorithm
+#
+# PC that flips a coin. Each question is answered "independent" or "dependent" by the exponential mechanism:
+# the further the statistic lies from its threshold, the surer the answer. About forty lines; the PC loop, the
+# statistic, its sensitivity, the budget and the trace are there already.
+
+# %%
+from dataclasses import dataclass
+
+from engine import load_dataset
+from engine.algorithm import Algorithm
+from engine.params import param
+from engine.privacy import mechanisms
+from engine.privacy.accounting import Guarantee
+from engine.privacy.ledger import Ledger
+from engine.randomness import Randomness
+from engine.search.evidence import Evidence
+from engine.search.learn import learn
+from engine.search.parameters import PrivateParameters
+from engine.search.skeleton import TestByTest
+from engine.session import Session
+
+# %% [markdown]
+# **Parameters.** One frozen dataclass is the validation, the form on the page and the flag on the command
+# line. ε, δ, threshold and the rest are inherited.
+
+
+# %%
+@dataclass(frozen=True, kw_only=True)
+class CoinPCParameters(PrivateParameters):
+    """Parameters of coin PC."""
+
+    tests: int = param(
+        60, kind="int", low=1, high=100_000, title="Tests", help="How many the budget is shared by."
+    )
+
+
+# %% [markdown]
+# **The rule.** `independent` is all that a rule by tests defines. `Evidence` gives a number that is high where
+# the pair looks independent, and how far one record can move it. The mechanism charges the ledger before it
+# draws; what does not fit raises, and the run ends with what it has.
+
+
+# %%
+class CoinPC(TestByTest):
+    """Each answer by the exponential mechanism."""
+
+    def __init__(self, data, params, session):
+        super().__init__()
+        self._evidence = Evidence(data, params, "z")
+        self._session, self._epsilon = session, params.epsilon / params.tests
+
+    def independent(self, q):
+        evidence = self._evidence
+        answer = mechanisms.exponential(
+            self._session,
+            [0.0, evidence.of(q) - evidence.cutoff()],
+            epsilon=self._epsilon,
+            sensitivity=evidence.noise_sensitivity(q),
+            label="coin",
+            order=q.order,
+        )
+        decision = "independent" if answer else "dependent"
+        self._session.emit("test", decision, query=tuple(q), reason=f"the coin said {decision}")
+        return bool(answer)
+
+
+# %% [markdown]
+# **The declaration.** The ledger's cap follows from public facts alone.
+
+
+# %%
+def ledger(data, params):
+    return Ledger(Guarantee(params.epsilon, params.delta))
+
+
+def run_coin(data, params, session):
+    return learn(data, params, session, CoinPC(data, params, session))
+
+
+COIN_PC = Algorithm(
+    key="coin_pc",
+    title="Coin PC",
+    family="constraint-based",
+    params=CoinPCParameters,
+    run=run_coin,
+    private=True,
+    reference="this notebook",
+    ledger=ledger,
+    ours=True,
+)
+
+# %% [markdown]
+# **A run.** Outside the registry a session is put together by hand; `engine.run` does the same.
+
+# %%
+data = load_dataset("asia", n=100_000)
+params = CoinPCParameters.build({"epsilon": 20.0})
+session = Session(Randomness(0), COIN_PC.ledger(data, params), names=data.names)
+outcome = COIN_PC.run(data, params, session)
+links = int(outcome.cpdag.any(axis=0).sum())
+print(outcome.status, outcome.tests_by_order, "spent", round(session.ledger.used_epsilon, 2))
+
+# %% [markdown]
+# The cap held: no more than ε = 20 was spent, whatever the answers were.
+
+# %%
+assert session.ledger.used_epsilon <= 20
+assert outcome.status in ("complete", "budget_exhausted")
+
+# %% [markdown]
+# To make it one of the project's own, put these parts into `engine/algorithms/coin_pc.py`, call the declaration
+# `ALGORITHM` and add the key to `engine/registry.py`. The form, the flags, sweeps and the contract suite
+# follow: see [Contributing](../contributing.md).

@@ -1,0 +1,30 @@
+"""Data with nothing left in them: what a search still sees there, it invents."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+
+from engine.data.dataset import Dataset
+from engine.errors import InputError
+from engine.randomness import illustration
+
+
+def shuffled(data: Dataset, seed: int) -> Dataset:
+    """The codes of public data with every column permuted by itself; the true graph has no link.
+
+    Each column keeps what it holds and how often, and has nothing to do with any other. The same
+    for the same seed. InputError on private data: nothing is to be shown of them without noise.
+    """
+    if not data.public:
+        raise InputError("Only public data are shuffled here.")
+    rng, rows = illustration(seed), data.row_codes()
+    codes = np.column_stack([rng.permutation(column) for column in rows.T])
+    return Dataset.from_codes(
+        codes,
+        data.names,
+        data.levels,
+        name=f"{data.name}, shuffled",
+        truth=nx.empty_graph(data.names, create_using=nx.DiGraph),
+        public=True,
+    )

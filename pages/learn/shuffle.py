@@ -1,0 +1,134 @@
+"""The tour's last question: every column is shuffled by itself; who still sees links?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine import RunResult, run
+from engine.registry import algorithm
+from engine.studies.null import rounded
+from engine.teaching.shuffled import shuffled
+from pages.draw import show
+from pages.draw.links import found_links
+from pages.draw.picture import sheet_picture
+from pages.learn.search import classes_key, image, places
+from pages.learn.tour import MOST_SHUFFLES, ROWS, Tour, draft, shown_run
+from pages.shell import words as text
+from pages.shell.data import bundled
+from pages.shell.palette import theme
+
+ALGORITHMS = ("pc", "priv_pc", "curate_pc", "marginal_pc")
+NONE = "None of them"
+_BEFORE = (
+    "These are the data as they are. A shuffle leaves each column what it holds and puts it into "
+    "an order of its own: none has anything to do with another then, so every link is invented."
+)
+
+
+def shuffle_view(now: Tour) -> None:
+    """A guess, the button, and what each algorithm sees."""
+    guessed = _guess(now)
+    before = {
+        key: shown_run(now, key, seed=now.draw, **dict(_values(now, key))) for key in ALGORITHMS
+    }
+    runs = {key: [_run(now, key, k) for k in range(now.shuffles)] for key in ALGORITHMS}
+    counts = {key: [len(links_of(r)) for r in some] for key, some in runs.items()}
+    left, right = st.columns([5, 4], gap="large")
+    with left:
+        _graphs(now, {key: some[-1] if some else before[key] for key, some in runs.items()})
+    with right:
+        st.markdown(_answer(counts, guessed) if now.shuffles else _BEFORE)
+        show.table(_table(before, counts), alt="Links before and after the shuffle, by algorithm")
+        rows = f"{now.data.n:,} rows, ε = {text.number(now.total)} for each whole private run"
+        which = (
+            f"Shuffle {now.shuffles} is shown; the last column is the mean of all so far."
+            if now.shuffles
+            else "Nothing is shuffled yet."
+        )
+        st.caption(f"{rows} (strict). {which}")
+
+
+def _guess(now: Tour) -> list[str]:
+    """Predict first: the button waits for a guess."""
+    titles = [algorithm(key).title for key in ALGORITHMS]
+    with st.container(horizontal=True, vertical_alignment="bottom", key="learn-shuffle-row"):
+        guessed = st.pills(
+            "Which of them will still see links?",
+            [*titles, NONE],
+            selection_mode="multi",
+            key="learn-shuffle-guess",
+        )
+        st.button(
+            "Shuffle" if not now.shuffles else "Shuffle again",
+            key="learn-shuffle",
+            type="primary",
+            icon=":material/shuffle:",
+            disabled=(not now.shuffles and not guessed) or now.shuffles >= MOST_SHUFFLES,
+            on_click=_shuffle,
+            help="Say first what you expect.",
+        )
+    return list(guessed)
+
+
+def _shuffle() -> None:
+    draft()["shuffles"] += 1
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def shuffled_run(
+    network: str, shuffle: int, key: str, seed: int, values: tuple[tuple[str, Any], ...]
+) -> RunResult:
+    """A run on the network's rows after a shuffle, kept for all sessions."""
+    data = shuffled(bundled(network, ROWS, 0), shuffle)
+    return run(key, data, seed=seed, trace=False, **dict(values))
+
+
+def _run(now: Tour, key: str, shuffle: int) -> RunResult:
+    # Fresh rows and fresh noise each time.
+    return shuffled_run(now.network, shuffle, key, now.draw + shuffle, tuple(_values(now, key)))
+
+
+def _values(now: Tour, key: str) -> list[tuple[str, Any]]:
+    return [("epsilon", now.total)] if algorithm(key).private else []
+
+
+def links_of(result: RunResult) -> set[frozenset[str]]:
+    """The links shown, without pairs that were not tested to the end."""
+    waiting = {frozenset((result.names[i], result.names[j])) for i, j in result.untested}
+    return {frozenset(pair) for pair in result.skeleton} - waiting
+
+
+def _graphs(now: Tour, latest: dict[str, RunResult]) -> None:
+    sheet = [
+        (f"{algorithm(key).title}: {text.count(len(links_of(r)), 'link')}", found_links(r))
+        for key, r in latest.items()
+    ]
+    at = places(now.data, 400, 200)
+    alt = "What each algorithm sees: " + "; ".join(title for title, _ in sheet)
+    image(sheet_picture(now.data.names, sheet, at, columns=2, alt=alt, theme=theme()).image, less=8)
+    st.html(classes_key(list(latest.values())))
+
+
+def _answer(counts: dict[str, list[int]], guessed: list[str]) -> str:
+    """What came of the guess, in words."""
+    seen = [algorithm(key).title for key, some in counts.items() if some[-1]]
+    names = " and ".join(filter(None, [", ".join(seen[:-1]), *seen[-1:]]))
+    said = f"**{names}** still {'sees' if len(seen) == 1 else 'see'} links"
+    start = f"{said}, and every one of them is invented." if seen else f"**{NONE}** does."
+    if not guessed:
+        return start
+    right = set(guessed) - {NONE} == set(seen)
+    return f"{start} {'You said so.' if right else 'You said: ' + ', '.join(guessed) + '.'}"
+
+
+def _table(before: dict[str, RunResult], counts: dict[str, list[int]]) -> pd.DataFrame:
+    rows = []
+    for key, some in counts.items():
+        row = {"Algorithm": algorithm(key).title, "Links before": len(links_of(before[key]))}
+        if some:
+            row |= {"After": some[-1], "Mean after": rounded(sum(some) / len(some))}
+        rows.append(row)
+    return pd.DataFrame(rows)

@@ -1,0 +1,124 @@
+"""What a setting invents where nothing is, counted beside every page on which ε is chosen.
+
+From public facts alone (:mod:`engine.studies.null`): columns, levels, rows. Two pages that show the
+same setting look at the same count.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from engine import InputError
+from engine.data.networks import load_network
+from engine.registry import algorithm
+from engine.studies import null
+from engine.studies.null import Invented, Shape, invented
+from pages.shell.data import data_for
+from pages.shell.job import Line, Watched, look_again, shared
+from pages.shell.runs import Shown
+from pages.shell.settings import Source, check_rows, filled, is_simulated
+
+SECONDS = 60.0  # for one setting; fewer tables are counted where that is too short
+PATIENCE = 0.0  # seconds that a page waits before it shows what is there
+NOTHING = "Invented on nothing"  # what tables call it
+COUNTING, UNKNOWN = "…", "–"  # in a table
+_KEPT = 256
+
+
+class Nothing(Watched):
+    """Simulated tables of a shape that hold nothing, and what one setting makes of them."""
+
+    queue = Line(1)
+
+    def __init__(self, key: str, shape: Shape, params: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.what = f"{algorithm(key).title} on nothing"
+        self._asked = key, shape, dict(params)
+        self.found: Invented | None = None
+
+    def work(self) -> None:
+        """Run on every table."""
+        stop = self.until(time.monotonic() + SECONDS)
+        found = invented(*self._asked, draws=null.DRAWS, cancelled=stop)
+        if not self.stopped():
+            self.found, self.whole = found, True
+
+    @property
+    def sentence(self) -> str:
+        """The count in words; "" where there is none."""
+        if self.running:
+            return "Counting what this setting invents on data with nothing in them …"
+        return "" if self.found is None else self.found.sentence
+
+
+Counts = Sequence[Nothing | None]  # one for each setting; None where it is not one
+
+
+@st.cache_resource(show_spinner=False)
+def _store() -> OrderedDict[Hashable, Nothing]:
+    """Shared by all sessions: it follows from public facts alone."""
+    return OrderedDict()
+
+
+def nothing_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Nothing | None:
+    """The count for a setting, begun if need be; None where the setting is not one."""
+    values = filled(key, params)
+    try:
+        algorithm(key).params.build(values)
+    except InputError:
+        return None
+    place = key, shape, tuple(values.items())
+    found = shared(_store(), place, Nothing.lasts, lambda: Nothing(key, shape, values), _KEPT)
+    found.wait(PATIENCE)
+    return found
+
+
+def nothing_for(run: Shown) -> Nothing | None:
+    """The count for a run's setting, on the shape of its data."""
+    return nothing_of(run.result.algorithm, Shape.of(run.data), run.settings.params)
+
+
+def shape_of(source: Source) -> Shape | None:
+    """The shape of the data that a form names; None where there are none yet."""
+    try:
+        if source.own or is_simulated(source.name):
+            return Shape.of(data_for(source))
+        check_rows(source)
+        return Shape(tuple(map(len, load_network(source.name).states)), source.n)
+    except InputError:
+        return None
+
+
+def line(key: str, shape: Shape | None, params: Mapping[str, Any]) -> None:
+    """One quiet line about a setting on data of this shape, which comes once it is known."""
+    if shape is not None:
+        watch(lambda: [nothing_of(key, shape, params)], lambda found: _say(found[0]))
+
+
+def _say(found: Nothing | None) -> None:
+    if found is not None and found.sentence:
+        st.caption(found.sentence)
+
+
+def cell(found: Nothing | None) -> str:
+    """The count in a table."""
+    if found is None or not (found.running or found.found):
+        return UNKNOWN
+    return COUNTING if found.found is None else found.found.about
+
+
+def watch(find: Callable[[], Counts], draw: Callable[[Counts], None]) -> None:
+    """Draw counts; while one of them goes on, again and again."""
+
+    def going() -> Nothing | None:
+        return next((one for one in find() if one is not None and one.running), None)
+
+    if going() is None:
+        draw(find())
+    else:
+        look_again(going, lambda _: draw(find()))

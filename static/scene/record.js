@@ -1,0 +1,109 @@
+// One record to move from cell to cell: the published p flies, the strict |z| hardly stirs.
+import {el} from "./dom.js";
+import {add} from "./graph.js";
+import {short} from "./noise.js";
+
+const SIZE = 92, GAP = 70, LEFT = 30, TOP = 62;
+
+export class RecordMove {
+  /** @param {HTMLElement} root */
+  constructor(root) { this.root = root; }
+
+  /** @param {{rest: number[][][], places: any[], claim: number, bound: number}} given */
+  show(given) {
+    const digest = JSON.stringify([given.rest, given.claim]);
+    if (digest === this.digest) return;
+    this.digest = digest;
+    this.given = given;
+    this.at = given.places.findIndex((p) => String(p.cell) === "0,1,1");
+    this.start = given.places[this.at];
+    this.build();
+    this.draw();
+  }
+
+  build() {
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    svg.setAttribute("viewBox", "0 0 860 350");
+    svg.setAttribute("tabindex", "0");
+    svg.setAttribute("role", "slider");
+    svg.setAttribute("aria-label", "The record: drag it to another cell, or use the arrow keys");
+    svg.setAttribute("class", "record");
+    this.svg = svg;
+    this.said = el("p", {class: "sentence", "aria-live": "polite"});
+    this.root.className = "scene record-scene";
+    this.root.replaceChildren(el("div", {class: "main"}, svg, this.said));
+    this.cells = this.given.places.map((p) => this.cell(p));
+    this.needles = {p: this.gauge(560, "published p", 0, 0.5, this.start.p, this.given.claim),
+      z: this.gauge(730, "strict |z|", 0, Math.max(1, ...this.given.places.map((p) => p.z)) * 1.25, this.start.z, this.given.bound)};
+    this.dot = add("circle", {r: 13, class: "grab"}, svg);
+    svg.addEventListener("pointerdown", (e) => { svg.setPointerCapture(e.pointerId); this.held = true; this.follow(e); });
+    svg.addEventListener("pointermove", (e) => { if (this.held) this.follow(e); });
+    ["pointerup", "pointercancel"].forEach((n) => svg.addEventListener(n, () => { this.held = false; this.draw(); }));
+    svg.addEventListener("keydown", (e) => {
+      const by = {ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1}[e.key];
+      if (by) { this.at = (this.at + by + this.cells.length) % this.cells.length; this.draw(); e.preventDefault(); }
+    });
+  }
+
+  /** Where a cell lies: strata side by side, x downwards, y to the right. */
+  place([stratum, x, y]) { return [LEFT + stratum * (2 * SIZE + GAP) + y * SIZE, TOP + x * SIZE]; }
+
+  cell(place) {
+    const [x, y] = this.place(place.cell), [stratum, a, b] = place.cell;
+    if (!a && !b) {
+      const name = add("text", {x: x + SIZE, y: TOP - 34, class: "name"}, this.svg);
+      name.textContent = stratum ? "The large stratum" : "The small stratum";
+      ["0", "1"].forEach((v, k) => {
+        add("text", {x: x + SIZE * (k + 0.5), y: TOP - 10}, this.svg).textContent = `y = ${v}`;
+        if (!stratum) add("text", {x: x - 6, y: TOP + SIZE * (k + 0.5) + 5, class: "end"}, this.svg).textContent = `x=${v}`;
+      });
+    }
+    const box = add("rect", {x, y, width: SIZE, height: SIZE, class: "cell"}, this.svg);
+    const count = add("text", {x: x + SIZE / 2, y: y + 30}, this.svg);
+    return {box, count, middle: [x + SIZE / 2, y + SIZE * 0.66]};
+  }
+
+  gauge(x, name, low, high, start, reach) {
+    const y = (v) => 310 - 250 * (v - low) / (high - low);
+    add("text", {x: x + 30, y: 28, class: "name"}, this.svg).textContent = name;
+    add("line", {x1: x, y1: y(low), x2: x, y2: y(high), class: "axis"}, this.svg);
+    for (const v of [low, high]) add("text", {x: x - 8, y: y(v) + 5, class: "end"}, this.svg).textContent = short(v);
+    const [top, bottom] = [y(Math.min(high, start + reach)), y(Math.max(low, start - reach))];
+    add("rect", {x: x - 2, y: top, width: 64, height: Math.max(3, bottom - top), class: "fence"}, this.svg);
+    add("text", {x: x + 66, y: (top + bottom) / 2 + 5, class: "start"}, this.svg).textContent = "fence";
+    const needle = add("line", {x1: x - 6, x2: x + 60, class: "needle"}, this.svg);
+    const value = add("text", {x: x + 64, class: "start value"}, this.svg);
+    return {y, needle, value, inside: (v) => Math.abs(v - start) <= reach * (1 + 1e-9)};
+  }
+
+  follow(e) {
+    const point = new DOMPoint(e.clientX, e.clientY).matrixTransform(this.svg.getScreenCTM().inverse());
+    const far = (c) => (c.middle[0] - point.x) ** 2 + (c.middle[1] - point.y) ** 2;
+    this.at = this.cells.reduce((best, c, k) => far(c) < far(this.cells[best]) ? k : best, 0);
+    this.draw([Math.min(540, Math.max(10, point.x)), Math.min(340, Math.max(10, point.y))]);
+  }
+
+  draw(hand = null) {
+    const place = this.given.places[this.at];
+    this.cells.forEach((c, k) => {
+      const [s, a, b] = this.given.places[k].cell;
+      c.count.textContent = (this.given.rest[s][a][b] + (k === this.at ? 1 : 0)).toLocaleString("en");
+      c.box.setAttribute("class", k === this.at ? "cell here" : "cell");
+    });
+    const [x, y] = hand || this.cells[this.at].middle;
+    this.dot.setAttribute("cx", x);
+    this.dot.setAttribute("cy", y);
+    for (const [name, needle] of Object.entries(this.needles)) {
+      const v = place[name], inside = needle.inside(v), at = needle.y(v);
+      ["y1", "y2"].forEach((a) => needle.needle.setAttribute(a, at));
+      needle.needle.setAttribute("class", inside ? "needle" : "needle out");
+      needle.value.setAttribute("y", Math.abs(at - needle.y(this.start[name])) < 18 ? at - 12 : at + 5);
+      needle.value.textContent = short(v);
+    }
+    this.svg.setAttribute("aria-valuetext", `p ${short(place.p)}, strict |z| ${short(place.z)}`);
+    const out = (needle, v) => needle.inside(v) ? "inside its fence" : "outside its fence";
+    this.said.replaceChildren("The record moved the published p from ", el("b", {}, short(this.start.p)), " to ",
+      el("b", {class: this.needles.p.inside(place.p) ? "found" : "invented"}, short(place.p)), `: ${out(this.needles.p, place.p)}, which is ${short(this.given.claim)} to either side. The strict |z| went from `,
+      el("b", {}, short(this.start.z)), " to ", el("b", {class: "found"}, short(place.z)), `: ${out(this.needles.z, place.z)} of ${short(this.given.bound)}.`);
+  }
+}

@@ -1,0 +1,36 @@
+"""The notebooks of the documents run, from the first cell to the last."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from scripts.site_pages import NOTEBOOKS, cells, page_of
+
+FILES = sorted(NOTEBOOKS.glob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_cell_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Whatever a notebook keeps where a person keeps things ends up here instead.
+    monkeypatch.setenv("DP_CAUSAL_EXPLORER_BUDGETS", str(tmp_path / "budgets.db"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    module = ModuleType(path.stem)
+    monkeypatch.setitem(sys.modules, path.stem, module)  # dataclasses look their module up
+    code = [body for kind, body in cells(path.read_text(encoding="utf-8")) if kind == "python"]
+    assert len(code) > 3
+    for k, body in enumerate(code):
+        exec(compile(body, f"{path.name}, cell {k + 1}", "exec"), vars(module))
+
+
+def test_a_page_holds_all_that_its_notebook_says() -> None:
+    for path in FILES:
+        page, source = page_of(path), path.read_text(encoding="utf-8")
+        assert page.startswith("# ")
+        assert page.count("```python\n") == len(re.findall(r"(?m)^# %%$", source))
+        assert "# %%" not in page

@@ -1,0 +1,67 @@
+"""The documents speak to a reader, and what is cited is there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from engine import ALGORITHMS
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+TOP = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+# What is said to those who build, not to those who read.
+TO_BUILDERS = re.compile(
+    r"\b([Ii]ssues? \d+|[Tt]ickets?|[Aa]ims?|at a load of|[Bb]efore and now)\b"
+)
+
+
+FOLDERS = ("benchmarks", "docs", "engine", "pages", "scripts", "static", "tests")
+
+
+def files(*kinds: str) -> Iterator[Path]:
+    """The project's own files that end in one of these."""
+    for folder in FOLDERS:
+        yield from (p for p in (ROOT / folder).rglob("*") if p.suffix in kinds)
+    yield from TOP
+
+
+def test_no_page_speaks_to_builders() -> None:
+    said = [
+        f"{path.relative_to(ROOT)}: {found[0]}"
+        for path in [*PAGES, *TOP]
+        if path != ROOT / "CONTRIBUTING.md"
+        for found in TO_BUILDERS.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert said == []
+
+
+def test_every_document_that_is_cited_is_there() -> None:
+    cited = [
+        (path, name)
+        for path in files(".py", ".md", ".js")
+        for name in re.findall(r"\bdocs/[\w./-]+\.\w+", path.read_text(encoding="utf-8"))
+        if path != Path(__file__)
+    ]
+    # Notebooks become pages of the tutorial: CONTRIBUTING links to the page.
+    there = {f"docs/tutorial/{p.stem}.md" for p in (ROOT / "docs" / "notebooks").glob("*.py")}
+    gone = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path, name in cited
+        if not (ROOT / name).exists() and name not in there
+    ]
+    assert len(cited) > 30
+    assert gone == []
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1]
+    here = {str(path.relative_to(ROOT / "docs")) for path in PAGES}
+    assert here <= set(re.findall(r"- (\S+\.md)$", menu, re.M))
+
+
+def test_the_readme_lists_every_algorithm() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = text.split("<!-- algorithms -->")[1].split("<!-- /algorithms -->")[0]
+    assert re.findall(r"(?m)^\| `(\w+)` \|", table) == list(ALGORITHMS)

@@ -1,0 +1,99 @@
+"""The reference is written from docstrings: complete, and its examples run."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import engine
+from engine import statistics, theory
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "docs" / "reference" / "python").glob("*.md"))
+NAMED = [
+    name
+    for page in PAGES
+    for name in re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), re.M)
+]
+
+
+def found(name: str) -> Any:
+    """What a dotted name of the reference stands for."""
+    module, _, last = name.rpartition(".")
+    return getattr(importlib.import_module(module), last)
+
+
+FUNCTIONS = [name for name in NAMED if inspect.isfunction(found(name))]
+
+
+def sections(text: str) -> dict[str, str]:
+    """The parts of a docstring by their headings: Args, Returns, Raises, Examples."""
+    parts = re.split(r"(?m)^(Args|Returns|Raises|Examples):$", inspect.cleandoc(text))
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_what_is_public_is_in_the_reference() -> None:
+    here = [found(name) for name in NAMED]
+    missing = [
+        name
+        for name in engine.__all__
+        if name != "__version__" and not any(getattr(engine, name) is one for one in here)
+    ]
+    formulas = [
+        f"theory.{name}"
+        for name, one in inspect.getmembers(theory, inspect.isfunction)
+        if one.__module__ == theory.__name__ and not name.startswith("_") and one not in here
+    ]
+    tests = [n for n in ("kendall_z", "spearman_z") if getattr(statistics, n) not in here]
+    assert missing + formulas + tests == []
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_says_its_parameters_and_errors(name: str) -> None:
+    function = found(name)
+    parts = sections(function.__doc__)
+    told = re.findall(r"(?m)^    (\w+):", parts["Args"])
+    assert told == list(inspect.signature(function).parameters)
+    source = inspect.getsource(function)
+    if re.search(r"\braise (Input|Data)Error", source):
+        assert "Raises" in parts
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_examples_run(name: str) -> None:
+    function = found(name)
+    assert "Examples" in sections(function.__doc__)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    scope = dict(vars(inspect.getmodule(function)))  # type: ignore[arg-type]
+    [test] = doctest.DocTestFinder(recurse=False).find(function, globs=scope)
+    told: list[str] = []
+    runner.run(test, out=told.append)
+    assert runner.tries > 0
+    assert runner.failures == 0, "".join(told)
+
+
+def public(tree: ast.Module | ast.ClassDef, before: str = "") -> Iterator[tuple[str, ast.AST]]:
+    """Functions and classes without an underscore, those inside public classes too."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            yield before + node.name, node
+            if isinstance(node, ast.ClassDef):
+                yield from public(node, f"{before}{node.name}.")
+
+
+def test_every_public_function_of_the_engine_has_a_docstring() -> None:
+    without = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in sorted((ROOT / "engine").rglob("*.py"))
+        for name, node in public(ast.parse(path.read_text(encoding="utf-8")))
+        if not ast.get_docstring(node)  # type: ignore[arg-type]
+    ]
+    assert without == []

@@ -1,0 +1,228 @@
+"""What a setting invents on nothing: said wherever ε is chosen, and the same number everywhere."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine import ALGORITHMS as TITLED
+from engine import load_dataset, run
+from engine.release.budget import VARIABLE, Budgets
+from engine.release.page import doubt_words
+from engine.studies import null
+from engine.studies.null import Invented, Shape, invented
+from pages.learn.shuffle import ALGORITHMS, NONE, links_of
+from pages.plan import state as plans
+from pages.shell import job as work
+from pages.shell import nothing
+from pages.shell.nothing import NOTHING, Nothing, nothing_of, shape_of
+from pages.shell.settings import Source
+from tests.release.samples import asia_schema, own_asia
+
+Open = Callable[..., AppTest]
+QUICK = {"data": "asia", "n": "3000", "algorithm": "em_pc", "epsilon": "0.3"}
+START = "On data like these with nothing in them, this setting invents"
+
+
+@pytest.fixture(autouse=True)
+def waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Pages wait for every count; none is left over from another test."""
+    monkeypatch.setattr(nothing, "PATIENCE", 60.0)
+    nothing._store.clear()
+    yield
+    nothing._store.clear()
+
+
+def count(key: str, shape: Shape, **values: object) -> Invented:
+    found = invented(key, shape, values, draws=null.DRAWS)
+    assert found is not None
+    return found
+
+
+def captions(app: AppTest) -> list[str]:
+    return [str(c.value) for c in app.caption]
+
+
+def table(app: AppTest, column: str) -> pd.DataFrame:
+    """The table on the page that has a column."""
+    return next(f.value for f in app.dataframe if column in f.value)
+
+
+def test_beside_the_field_of_the_run_page(open_app: Open) -> None:
+    """It follows the form, before Run is pressed, and is quiet where there is no setting."""
+    app, shape = open_app(**QUICK), Shape((2,) * 8, 3_000)
+    assert count("em_pc", shape, epsilon=0.3).sentence in captions(app)
+    app.selectbox(key="run-algorithm").set_value("priv_pc").run()
+    app.number_input(key="param-epsilon").set_value(0.5).run()
+    said = [c for c in captions(app) if c.startswith(START)]
+    assert said == [count("priv_pc", shape, epsilon=0.5).sentence]
+    assert app.session_state["shown"].result.algorithm == "em_pc"
+    app.number_input(key="param-epsilon").set_value(-1.0).run()
+    assert not app.exception
+    assert not [c for c in captions(app) if c.startswith(START)]
+
+
+def test_a_count_comes_in_the_background(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nothing, "PATIENCE", 0.0)
+    monkeypatch.setattr(nothing, "invented", lambda *_, **__: time.sleep(2) or Invented((3, 3)))
+    app = open_app(**QUICK)
+    assert any(c.startswith("Counting what this setting invents") for c in captions(app))
+    (job,) = nothing._store().values()
+    assert job.wait(20)
+    app.run()
+    assert f"{START} about 3 links." in captions(app)
+
+
+def test_a_count_ends_once_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "UNSEEN", -1.0)
+    job = Nothing("priv_pc", Shape((2,) * 8, 100_000), {"epsilon": 1.0})
+    job.start()
+    assert job.wait(20)
+    assert job.found is None
+    assert not job.lasts()
+
+
+def test_a_count_that_takes_too_long_is_of_fewer_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(null, "DRAWS", 100_000)
+    monkeypatch.setattr(nothing, "SECONDS", 0.5)
+    monkeypatch.setattr(nothing, "PATIENCE", 30.0)
+    found = nothing_of("em_pc", Shape((2,) * 3, 500), {"epsilon": 1.0})
+    assert found is not None
+    assert found.found is not None
+    assert 0 < len(found.found.counts) < 100_000
+    assert found.lasts()
+
+
+def test_a_shape_needs_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a network none are drawn; of others only what is public is used."""
+    expected = [Shape.of(load_dataset(name, n=200)) for name in ("asia", "sachs", "alarm")]
+    numeric = Shape.of(load_dataset("sem:er:4:3:gaussian", n=300))
+    assert shape_of(Source("sem:er:4:3:gaussian", 300)) == numeric
+    monkeypatch.setattr("pages.shell.nothing.data_for", None)
+    assert [shape_of(Source(name, 200)) for name in ("asia", "sachs", "alarm")] == expected
+    assert shape_of(Source("asia", 3)) is None
+
+
+def test_a_row_of_compare(open_app: Open) -> None:
+    app = open_app("run", **QUICK)
+    app.switch_page("pages/compare/page.py").run()
+    assert not app.exception
+    scores = table(app, "Score").set_index("Score")
+    shape = Shape((2,) * 8, 3_000)
+    both = [count("em_pc", shape, epsilon=0.3).about, count("pc", shape).about]
+    assert scores.loc[NOTHING].tolist() == both
+    assert any(c.startswith(START) for c in captions(app))  # beside the form
+    assert list(scores.index).index(NOTHING) == list(scores.index).index("Invented") + 1
+
+
+def test_run_and_plan_say_the_same(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the finished plan's schema, rows and ε; its numbers are what a count gives today."""
+    monkeypatch.setattr(null, "DRAWS", 20)
+    question, schema, forecasts = plans.example()
+    for key, epsilon in (("em_pc", 0.3), ("gauss_pc", 10.0)):
+        query = {"data": schema, "n": f"{question.rows}", "algorithm": key, "epsilon": f"{epsilon}"}
+        app = open_app(**query)
+        (planned,) = [f for f in forecasts if (f.algorithm, f.epsilon) == (key, epsilon)]
+        assert planned.nothing is not None
+        assert planned.nothing.sentence in captions(app)
+        assert planned.nothing == count(key, question.shape, epsilon=epsilon)
+    app.switch_page("pages/plan/page.py").run()
+    app.multiselect(key="plan-algorithms").set_value(["em_pc"]).run()
+    found = table(app, NOTHING)
+    mine = [f for f in forecasts if f.algorithm == "em_pc"]
+    assert found[NOTHING].tolist() == [f.nothing.about for f in mine if f.nothing]
+    assert found["False share"].tolist() == [f"{f.false_share.median:.0%}" for f in mine]
+
+
+def test_plan_draws_the_share_of_invented_links(open_app: Open) -> None:
+    app = open_app("plan")
+    _, _, forecasts = plans.example()
+    drawn = [json.loads(c.proto.spec) for c in app.get("plotly_chart")]
+    curve = next(c for c in drawn if "Invented" in c["layout"]["yaxis"]["title"]["text"])
+    lines = {t["name"]: t["y"] for t in curve["data"] if "hovertemplate" in t}
+    assert lines["Marginal PC"] == [
+        f.false_share.median for f in forecasts if f.algorithm == "marginal_pc"
+    ]
+
+
+def test_a_column_of_sweep(open_app: Open) -> None:
+    app = open_app("sweep")
+    found = table(app, NOTHING).set_index("Algorithm")
+    assert set(found[NOTHING]) - {"–"}
+    reached = found["Smallest ε"] != "not reached"
+    assert (found.loc[~reached, NOTHING] == "–").all()
+    shape = Shape((2,) * 8, 100_000)
+    assert found.loc[TITLED["pc"].title, NOTHING] == count("pc", shape).about
+
+
+def test_a_release_says_it_before_and_after(
+    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "b.db"
+    monkeypatch.setenv(VARIABLE, str(path))
+    Budgets(path).new("ward", 3, 1e-5)
+    app = open_app("release")
+    app.selectbox(key="release-network").set_value("own").run()
+    raw = own_asia().to_frame().to_csv(index=False).encode()
+    app.file_uploader(key="release-file").set_value(("ward.csv", raw, "text/csv")).run()
+    schema = json.dumps(asia_schema().to_json()).encode()
+    app.file_uploader(key="release-schema").set_value(("s.json", schema, "text/json")).run()
+    shape = Shape((2,) * 8, 5_000)
+    assert count("marginal_pc", shape, epsilon=1.0).sentence in captions(app)
+    app.checkbox(key="release-sure").set_value(True).run()
+    app.button(key="release-go").click().run()
+    found, _ = app.session_state["released"]
+    assert doubt_words(found) in [m.value for m in app.markdown]
+
+
+def test_a_line_of_the_report(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pages.report.repeats.REPETITIONS", 2)
+    monkeypatch.setattr("pages.report.repeats.PER_POINT", 1)
+    monkeypatch.setattr("pages.report.repeats.PATIENCE", 60.0)
+    app = open_app("report", **QUICK)
+    said = " ".join(h.value for h in app.get("html"))
+    assert count("em_pc", Shape((2,) * 8, 3_000), epsilon=0.3).sentence in said
+
+
+def test_shuffle_waits_for_a_guess_and_shows_what_is_invented(open_app: Open) -> None:
+    app = open_app("learn", step="shuffle", network="cancer", total="2")
+    assert app.button(key="learn-shuffle").disabled
+    app.button_group(key="learn-shuffle-guess").set_value([NONE]).run()
+    app.button(key="learn-shuffle").click().run()
+    assert not app.exception
+    assert app.query_params["shuffles"] in ("1", ["1"])
+    found = table(app, "After")
+    assert len(found) == len(ALGORITHMS)
+    told = next(
+        m.value
+        for m in app.markdown
+        if "every one of them is invented" in m.value or f"**{NONE}** does" in m.value
+    )
+    for name, after in zip(found["Algorithm"], found["After"], strict=True):
+        assert (name in told.split(" still ")[0]) == (after > 0)
+    assert "You said" in told
+    picture = " ".join(h.value for h in app.get("html"))
+    for name, after in zip(found["Algorithm"], found["After"], strict=True):
+        assert f"{name}: {after} link" in picture
+
+
+def test_an_address_holds_the_shuffles(open_app: Open) -> None:
+    first, second = (
+        table(open_app("learn", step="shuffle", network="cancer", shuffles="2"), "After")
+        for _ in range(2)
+    )
+    assert first.equals(second)
+    assert (first["Links before"] > 0).any()
+
+
+def test_pairs_not_tested_are_no_links() -> None:
+    data = load_dataset("asia", n=3_000)
+    result = run("priv_pc", data, seed=0, epsilon=0.05)
+    assert result.untested
+    assert len(links_of(result)) == len(result.skeleton) - len(result.untested)
