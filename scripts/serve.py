@@ -91,12 +91,6 @@ def compile_beside() -> None:
         atexit.register(beside.kill)
 
 
-def begin() -> None:
-    """What the first page needs, then what it does not."""
-    prepare()
-    compile_beside()
-
-
 if __name__ == "__main__":
     PagesManager.uses_pages_directory = False
     sys.path.insert(0, str(ROOT))

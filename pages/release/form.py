@@ -60,7 +60,7 @@ def spend(data: Dataset) -> None:
     number(d, "epsilon", "ε of this release", key="release-epsilon")
     number(d, "delta", "δ of this release", key="release-delta")
     asked = {"epsilon": d["epsilon"], "delta": d["delta"]}
-    nothing.line(COVERED[0], Shape.of(data), asked)
+    nothing.line(COVERED[0], Shape.of(data), asked, "release")
     bound(
         st.checkbox,
         "Sign it with my key",

@@ -18,7 +18,9 @@ _CSS = """
 .unseen {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}
 .stMainBlockContainer {padding: 4rem 2.2rem 3rem}
 [data-testid="stMetricValue"] {font-size: 1.6rem; font-variant-numeric: tabular-nums}
-.st-key-notice {min-height: 4.2rem}
+.st-key-notice {min-height: 6.75rem}
+.st-key-nothing-run {min-height: 1.7rem}
+.st-key-nothing-form {min-height: 3.1rem}
 .st-key-story {min-height: 3.2rem; max-width: 75rem}
 .st-key-sweep-results {min-height: 72rem}
 .st-key-theme-watch, .st-key-node-watch {position: absolute; height: 0; overflow: hidden}

@@ -94,10 +94,14 @@ def shape_of(source: Source) -> Shape | None:
         return None
 
 
-def line(key: str, shape: Shape | None, params: Mapping[str, Any]) -> None:
-    """One quiet line about a setting on data of this shape, which comes once it is known."""
-    if shape is not None:
-        watch(lambda: [nothing_of(key, shape, params)], lambda found: _say(found[0]))
+def line(key: str, shape: Shape | None, params: Mapping[str, Any], place: str) -> None:
+    """One quiet line about a setting on data of this shape, which comes once it is known.
+
+    ``place`` says where on a page it stands: its room is kept there, so that nothing jumps.
+    """
+    with st.container(key=f"nothing-{place}"):
+        if shape is not None:
+            watch(lambda: [nothing_of(key, shape, params)], lambda found: _say(found[0]))
 
 
 def _say(found: Nothing | None) -> None:

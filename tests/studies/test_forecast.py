@@ -96,7 +96,8 @@ def test_a_forecast_counts_as_a_run_does() -> None:
     assert scores is not None
     told = one_run("priv_pc", data, 0.1, 1e-6, seed=0)
     assert told[:3] == (counts.true, counts.found, counts.invented)
-    assert told[3:] == (scores.skeleton_f1, scores.directed_f1, scores.shd)
+    assert told[3:6] == (scores.skeleton_f1, scores.directed_f1, scores.shd)
+    assert told[6] == counts.invented / max(1, counts.found + counts.invented)
 
 
 def test_a_stop_keeps_what_is_finished() -> None:

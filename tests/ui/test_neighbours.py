@@ -23,6 +23,7 @@ from engine.privacy.sources import Hardened, Replay
 from engine.randomness import Randomness
 from engine.release import make as making
 from engine.release.budget import VARIABLE, Budgets
+from pages.shell import nothing
 from scripts.snapshot import masked, words
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "sachs_5000.csv"
@@ -33,6 +34,12 @@ STRANGE = ",".join(['"odd, cell"', "", "NA", "=1+1", *["HIGH"] * (len(HEAD.split
 USUAL = ",".join(["HIGH"] * len(HEAD.split(",")))
 PAGES = ("data", "plan", "run", "report", "compare", "learn", "sweep")
 Pages = dict[str, str]
+
+
+@pytest.fixture(autouse=True)
+def counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is counted beside the pages is there when they are read: only its moment differs."""
+    monkeypatch.setattr(nothing, "PATIENCE", 120.0)
 
 
 def file_with(record: str) -> bytes:
