@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from engine import compiled, load_dataset
+from engine import compiled, load_dataset, registry
 from engine.compiled import KERNELS, kernel
 from engine.marginals import linear
 from pages.shell.runs import RunJob
@@ -66,14 +66,14 @@ def test_a_constant_is_no_type_of_its_own() -> None:
 
 def test_the_first_visitor_of_marginal_pc_is_told_why_it_takes_longer(monkeypatch) -> None:
     asia = load_dataset("asia", n=200)
-    monkeypatch.setattr(compiled, "kept", lambda _: False)
+    monkeypatch.setattr(registry, "kept", lambda _: False)
     job = RunJob(None, "marginal_pc", asia, 0, {})
     assert "preparing it, once, about 20 s" in job.words()
     job._steps = 1
     assert "preparing" not in job.words()
-    monkeypatch.setattr(compiled, "kept", lambda _: True)
+    monkeypatch.setattr(registry, "kept", lambda _: True)
     assert "preparing" not in RunJob(None, "marginal_pc", asia, 0, {}).words()
-    monkeypatch.setattr(compiled, "kept", lambda _: False)
+    monkeypatch.setattr(registry, "kept", lambda _: False)
     assert "preparing" not in RunJob(None, "priv_pc", asia, 0, {}).words()
 
 
