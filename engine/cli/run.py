@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import product
 from typing import Any
 
 from engine.algorithm import Algorithm
@@ -103,7 +104,7 @@ def warm_command(argv: Sequence[str]) -> int:
     with interruptible() as cancelled:  # the compiler bears no interrupt: between kernels only
         for key, chosen in ALGORITHMS.items():
             small = pairs if chosen.columns == pairs.d else networks
-            for options in [{}, *_kernels(chosen)]:
+            for options in _kernels(chosen):
                 if cancelled():
                     return INTERRUPTED
                 with suppress(InputError):  # a combination that is refused needs no kernel
@@ -116,7 +117,8 @@ def warm_command(argv: Sequence[str]) -> int:
 
 
 def _kernels(chosen: Algorithm) -> Iterator[dict[str, Any]]:
-    """Each choice that may lead to code of its own: the guarantee, the statistic, the score."""
-    for spec in chosen.params.specs():
-        if spec.name in ("guarantee", "statistic", "score"):
-            yield from ({spec.name: choice} for choice in spec.choices)
+    """Every choice that may lead to code of its own: the guarantee, the statistic, the score."""
+    choices = {s.name: s.choices for s in chosen.params.specs()}
+    names = [name for name in ("guarantee", "statistic", "score") if name in choices]
+    for chosen_values in product(*(choices[name] for name in names)):
+        yield dict(zip(names, chosen_values, strict=True))
