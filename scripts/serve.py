@@ -71,6 +71,12 @@ def prepare() -> None:
     run("priv_pc", load_dataset("asia", n=2_000), trace=False)
 
 
+def begin() -> None:
+    """What is done while the server starts, and then beside it."""
+    prepare()
+    compile_beside()
+
+
 def compile_beside() -> None:
     """Compile what no page waits for in a process that only takes what others leave of one core."""
     from engine.registry import slow
