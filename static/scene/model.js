@@ -9,9 +9,7 @@ export const ABSENT = 0, LINE = 1, FORTH = 2, BACK = 3, UNTESTED = 4, NOT_DRAWN 
  * @typedef {object} Model
  * @property {number} d @property {number[][]} pairs @property {number[]} truth
  * @property {number[]} causal @property {number[]} epsilons @property {number} draws
- * @property {number} links @property {Method[]} methods
- * @property {Map<string, Uint16Array>} tallies
- * @property {Map<string, Count[]>} counted
+ * @property {number} links @property {Method[]} methods @property {Map<string, any>} known
  */
 
 /** All pairs i < j, in the engine's order. @param {number} d @returns {number[][]} */
@@ -40,7 +38,7 @@ export async function read(scene) {
   return {
     d: scene.names.length, pairs, truth: scene.truth, methods, epsilons: scene.epsilons,
     causal: pairs.map(([i, j]) => forth.has(`${i},${j}`) ? FORTH : forth.has(`${j},${i}`) ? BACK : ABSENT),
-    draws: scene.draws, links: scene.truth.filter((t) => t !== ABSENT).length, tallies: new Map(), counted: new Map(),
+    draws: scene.draws, links: scene.truth.filter((t) => t !== ABSENT).length, known: new Map(),
   };
 }
 
@@ -48,11 +46,6 @@ export async function read(scene) {
 export function frame(m, key, at, draw) {
   const size = m.pairs.length, start = (at * m.draws + draw) * size;
   return m.methods.find((x) => x.key === key).states.subarray(start, start + size);
-}
-
-/** Whether a frame was run already. @param {Model} m */
-export function drawn(m, key, at, draw) {
-  return frame(m, key, at, draw)[0] !== NOT_DRAWN;
 }
 
 /** The class of a pair, as engine.graphs.metrics.classify names it. */
@@ -77,37 +70,46 @@ export function count(m, states) {
   return c;
 }
 
-/** How many draws at one epsilon were run: the first so many. @param {Model} m */
+/** What ``make`` gives, once for each method and epsilon: a model's draws never change. */
+function once(m, kind, key, at, make) {
+  const name = `${kind} ${key} ${at}`;
+  if (!m.known.has(name)) m.known.set(name, make());
+  return m.known.get(name);
+}
+
+/** How many draws at one epsilon were run: the first so many. @param {Model} m @returns {number} */
 export function ready(m, key, at) {
-  let k = 0;
-  while (k < m.draws && drawn(m, key, at, k)) k++;
-  return k;
+  return once(m, "ready", key, at, () => {
+    let k = 0;
+    while (k < m.draws && frame(m, key, at, k)[0] !== NOT_DRAWN) k++;
+    return k;
+  });
 }
 
 /** The counts of every draw at one epsilon that was run. @param {Model} m @returns {Count[]} */
 export function counts(m, key, at) {
-  const name = `${key} ${at}`, kept = m.counted.get(name), have = ready(m, key, at);
-  if (kept && kept.length === have) return kept;
-  const all = Array.from({length: have}, (_, k) => count(m, frame(m, key, at, k)));
-  m.counted.set(name, all);
-  return all;
+  return once(m, "counts", key, at,
+    () => Array.from({length: ready(m, key, at)}, (_, k) => count(m, frame(m, key, at, k))));
 }
 
-/** How many draws hold each state of each pair: pair * 5 + state; at the end, how many draws. */
-export function tally(m, key, at) {
-  const name = `${key} ${at}`, kept = m.tallies.get(name);
-  const have = ready(m, key, at);
-  if (kept && kept[kept.length - 1] === have) return kept;
-  const sums = new Uint16Array(m.pairs.length * 5 + 1);
-  for (let k = 0; k < have; k++) frame(m, key, at, k).forEach((s, p) => { sums[p * 5 + s]++; });
-  sums[sums.length - 1] = have;
-  m.tallies.set(name, sums);
-  return sums;
+/** The most links that any draw of a method invents, 3 at least. @param {Model} m */
+export function most(m, key) {
+  return once(m, "most", key, "all",
+    () => Math.max(3, ...m.epsilons.flatMap((_, at) => counts(m, key, at).map((c) => c.invented))));
+}
+
+/** How many draws hold each state of each pair: pair * 5 + state. @param {Model} m */
+function tally(m, key, at) {
+  return once(m, "tally", key, at, () => {
+    const sums = new Uint16Array(m.pairs.length * 5);
+    for (let k = 0; k < ready(m, key, at); k++) frame(m, key, at, k).forEach((s, p) => { sums[p * 5 + s]++; });
+    return sums;
+  });
 }
 
 /** In how many draws a pair is linked, and in how many its arrow points forth and back. */
 export function share(m, key, at, p) {
-  const t = tally(m, key, at), of = t[t.length - 1];
+  const t = tally(m, key, at), of = ready(m, key, at);
   const [line, forth, back] = [LINE, FORTH, BACK].map((s) => t[p * 5 + s]);
   return {linked: line + forth + back, forth, back, of};
 }

@@ -2,7 +2,7 @@
 import {el} from "./dom.js";
 import {Dots} from "./dots.js";
 import {Graph, add} from "./graph.js";
-import {counts, figure, frame, guesses, mean, nearest, read, ready, share, drowns, count, ABSENT} from "./model.js";
+import {counts, figure, frame, guesses, mean, most, nearest, read, ready, share, drowns, count, ABSENT} from "./model.js";
 
 const NARROW = 620;  // CSS pixels below which the narrow layout is drawn
 const HOLD = 170;    // milliseconds between draws while Shake is held
@@ -198,19 +198,11 @@ export class Scene {
     if (!all.length) { this.parts.sentence.textContent = "These draws are being made …"; return; }
     this.graph.draw(state.method, state.at, state.draw, ghost, this.lit);
     const free = count(model, frame(model, "pc", state.at, 0)).found;
-    this.dots.show({links: model.links, most: this.most(), free, counts: exact ? all.slice(0, 1) : all, chosen: ghost || exact ? null : state.draw});
+    this.dots.show({links: model.links, most: most(model, state.method), free, counts: exact ? all.slice(0, 1) : all, chosen: ghost || exact ? null : state.draw});
     this.words(all, ghost, exact);
     this.steps(ghost || exact ? mean(all, "found") : all[state.draw].found, exact, ghost);
     this.hint();
     this.asTable(all.length);
-  }
-
-  /** The most links that any draw of this method invents: the axis stays while the dial moves. */
-  most() {
-    const {model, state} = this;
-    let most = 3;
-    for (let at = 0; at < model.epsilons.length; at++) for (const c of counts(model, state.method, at)) most = Math.max(most, c.invented);
-    return most;
   }
 
   words(all, ghost, exact) {

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine import load_dataset, run
-from engine.graphs.cpdag import matrix_of
-from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
 from engine.studies.scene import Frame, kept_scene, read_scene
 from pages.report import files as report_files
 from pages.report.view import pictures
@@ -46,15 +44,13 @@ def counted(kept: Any, shown: dict[str, Any]) -> dict[str, float]:
     """What the engine says of the same frame, run again."""
     at = kept.epsilons.index(shown["epsilon"])
     result = kept.run(Frame(shown["algorithm"], at, shown["draw"]))
-    truth = truth_cpdag(kept.data.truth, kept.data.names)
-    dag = matrix_of(kept.data.truth, kept.data.names)
-    kinds = list(classify(result.matrix, truth, dag=dag, untested=result.untested).values())
-    turned = kinds.count(EdgeClass.WRONG_DIRECTION)
+    counts = result.counts
+    assert counts is not None
     return {
-        "found": kinds.count(EdgeClass.CORRECT) + kinds.count(EdgeClass.CLAIMED) + turned,
-        "of": int((truth | truth.T).sum()) / 2,
-        "invented": kinds.count(EdgeClass.EXTRA),
-        "turned": turned,
+        "found": counts.found,
+        "of": counts.true,
+        "invented": counts.invented,
+        "turned": counts.turned,
     }
 
 
