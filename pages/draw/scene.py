@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -94,21 +94,28 @@ def given(scene: Mapping[str, Any]) -> dict[str, Any]:
     """Everything that the browser needs of a scene: its frames, names, places and words."""
     known = words().get(scene["dataset"], {"about": "", "nodes": {}})
     titles = [known["nodes"].get(name, name) for name in scene["names"]]
-    graph = nx.DiGraph()
-    graph.add_nodes_from(titles)
-    graph.add_edges_from((titles[i], titles[j]) for i, j in scene["arrows"])
+    arrows = tuple((titles[i], titles[j]) for i, j in scene["arrows"])
     content = {
         "scene": scene,
         "question": "What can still be learned when nobody may be recognised?",
         "about": known["about"].format(rows=f"{scene['rows']:,}")
         + " Drag the dial: how much may one record show?",
         "titles": titles,
-        "layouts": {name: layout(graph, *size) for name, size in _FRAMES.items()},
+        "layouts": layouts(tuple(titles), arrows),
         "steps": price(scene),
         "first": "marginal_pc",
     }
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
     return {**content, "digest": digest}
+
+
+@lru_cache(maxsize=16)  # a scene that is still being drawn is asked for every few seconds
+def layouts(titles: tuple[str, ...], arrows: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """The places of the boxes in every frame."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from(titles)
+    graph.add_edges_from(arrows)
+    return {name: layout(graph, *size) for name, size in _FRAMES.items()}
 
 
 def layout(graph: nx.DiGraph, width: float, height: float) -> dict[str, Any]:

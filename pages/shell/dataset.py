@@ -17,7 +17,7 @@ from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
 from engine.errors import MissingValues
 from pages.shell import words as text
 from pages.shell.data import OwnFile, network_sizes, own_data
-from pages.shell.drafts import draft, keep_own, kept, take_file
+from pages.shell.drafts import Draft, draft, keep_own, kept, take_file
 from pages.shell.form import bound, seed
 from pages.shell.settings import MAX_ROWS, MIN_ROWS, OWN, SEM
 
@@ -242,58 +242,63 @@ def _reading_options(key: str, declared: bool) -> dict[str, Any]:
         "schema: it says for every column what all else counts as.",
     )
     with st.expander("How columns become levels", key=f"{key}-reading"):
-        bound(
-            st.number_input,
-            "Keep numbers with at most … values",
-            store,
-            "max_levels",
-            key=f"{key}-max-levels",
-            step=1,
-            min_value=2,
-            max_value=MAX_LEVELS,
-            help="A numeric column with more distinct values is cut into bins.",
-        )
-        bound(
-            st.number_input,
-            "Bins",
-            store,
-            "bins",
-            key=f"{key}-bins",
-            step=1,
-            min_value=2,
-            max_value=MAX_LEVELS,
-        )
-        bound(
-            st.radio,
-            "Cut at",
-            store,
-            "binning",
-            key=f"{key}-binning",
-            horizontal=True,
-            options=["quantile", "width"],
-            format_func={"quantile": "Quantiles", "width": "Equal widths"}.get,
-        )
-        bound(
-            st.text_area,
-            "Public cut points",
-            store,
-            "edges",
-            key=f"{key}-edges",
-            height=70,
-            placeholder="age: 30, 50, 70",
-            help="One column a line. Public by themselves; a guarantee needs the whole schema.",
-        )
-        bound(
-            st.text_area,
-            "Public levels, in order",
-            store,
-            "levels",
-            key=f"{key}-levels",
-            height=70,
-            placeholder="smoker: no, yes",
-            help="One column a line, in rank tests' order. A guarantee needs the whole schema.",
-        )
+        _level_fields(key, store)
     return dict(store)
+
+
+def _level_fields(key: str, store: Draft) -> None:
+    """How many levels a column may have, and where numbers are cut."""
+    bound(
+        st.number_input,
+        "Keep numbers with at most … values",
+        store,
+        "max_levels",
+        key=f"{key}-max-levels",
+        step=1,
+        min_value=2,
+        max_value=MAX_LEVELS,
+        help="A numeric column with more distinct values is cut into bins.",
+    )
+    bound(
+        st.number_input,
+        "Bins",
+        store,
+        "bins",
+        key=f"{key}-bins",
+        step=1,
+        min_value=2,
+        max_value=MAX_LEVELS,
+    )
+    bound(
+        st.radio,
+        "Cut at",
+        store,
+        "binning",
+        key=f"{key}-binning",
+        horizontal=True,
+        options=["quantile", "width"],
+        format_func={"quantile": "Quantiles", "width": "Equal widths"}.get,
+    )
+    bound(
+        st.text_area,
+        "Public cut points",
+        store,
+        "edges",
+        key=f"{key}-edges",
+        height=70,
+        placeholder="age: 30, 50, 70",
+        help="One column a line. Public by themselves; a guarantee needs the whole schema.",
+    )
+    bound(
+        st.text_area,
+        "Public levels, in order",
+        store,
+        "levels",
+        key=f"{key}-levels",
+        height=70,
+        placeholder="smoker: no, yes",
+        help="One column a line, in rank tests' order. A guarantee needs the whole schema.",
+    )
 
 
 def _rules(typed: str, convert: Callable[[str], Any]) -> dict[str, list[Any]]:
