@@ -16,8 +16,10 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from engine.data import workbook
-from engine.data.tally import Batches, decimal_text
+from engine.data import delimited, workbook
+from engine.data.levels import MAX_LEVELS
+from engine.data.source import stream
+from engine.data.tally import Batches, decimal_text, texts
 from engine.errors import DataError, InputError
 
 T = TypeVar("T")
@@ -53,6 +55,30 @@ def kind_of(path: Path) -> str:
     return "excel" if zipped and path.suffix.lower() in _EXCEL else "text"
 
 
+def through_door(
+    source: Any, query: str | None, sheet: str | None, encoding: str, read: Read[T]
+) -> T:
+    """What ``read`` makes of the batches of any table that :func:`read_table` knows."""
+    path = Path(source) if isinstance(source, str | Path) else None
+    kind = "frame" if is_frame(source) else "text" if path is None else kind_of(path)
+    if query is not None and kind not in ("sqlite", "duckdb"):
+        raise InputError("A query needs a SQLite or DuckDB file.")
+    if sheet is not None and kind != "excel":
+        raise InputError("A sheet needs an Excel workbook.")
+    if kind == "text":
+        return delimited.delimited(stream(source, encoding), read)
+    if encoding != "utf-8":
+        raise InputError("An encoding is for text; this table says its own.")
+    if kind == "frame":
+        return frame(source, read)
+    assert path is not None
+    if kind == "excel":
+        return excel(path, sheet, read)
+    if kind in ("sqlite", "duckdb"):
+        return database(path, kind, query, read)
+    return parquet_or_arrow(path, kind, read)
+
+
 def frame(source: Any, read: Read[T]) -> T:
     """A pandas, Polars or Arrow table, a batch at a time."""
     try:
@@ -61,7 +87,8 @@ def frame(source: Any, read: Read[T]) -> T:
         reason = str(error).partition("\n")[0][:120]
         raise DataError(f"The frame cannot be read as a table: {reason}.") from None
     with reader:
-        return read(batches_of("data", reader.schema, iter(reader)))
+        meant = type(source).__module__.partition(".")[0] == "pandas"
+        return read(batches_of("data", reader.schema, iter(reader), categories=meant))
 
 
 def _typed(source: Any) -> Any:
@@ -135,23 +162,29 @@ def _parquet_file(path: Path) -> Batches:
     return batches_of(path.name, schema, file.iter_batches(BATCH, use_threads=True))
 
 
-def batches_of(label: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Batches:
-    """Record batches as a table on its way in."""
+def batches_of(
+    label: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch], *, categories: bool = False
+) -> Batches:
+    """Record batches as a table on its way in; ``categories`` says that dictionaries are meant."""
     names = [str(name) for name in schema.names]
     first = next((b for b in batches if b.num_rows), None)
     # An ordered dictionary (a pandas Categorical, a Polars Enum) declares its levels itself.
-    ordered = {}
+    ordered, arranged = {}, {}
     if first is not None:
         for name, array in zip(names, first.columns, strict=True):
-            if isinstance(array, pa.DictionaryArray) and array.type.ordered:
-                ordered[name] = [str(level) for level in array.dictionary.to_pylist()]
+            if not isinstance(array, pa.DictionaryArray):
+                continue
+            if array.type.ordered:
+                ordered[name] = texts(array.dictionary, name)
+            elif categories and len(array.dictionary) <= MAX_LEVELS:
+                arranged[name] = texts(array.dictionary, name)
 
     def arrays() -> Iterator[list[pa.Array]]:
         if first is not None:
             yield first.columns
         yield from (batch.columns for batch in batches if batch.num_rows)
 
-    return Batches(label, names, arrays(), ordered=ordered)
+    return Batches(label, names, arrays(), ordered=ordered, arranged=arranged)
 
 
 # Excel ------------------------------------------------------------------------------
