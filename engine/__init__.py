@@ -14,19 +14,33 @@ if TYPE_CHECKING:
     from engine.data.folded import fold_table
     from engine.data.networks import load_dataset
     from engine.data.reading import read_csv, read_table
+    from engine.data.schema import Column, Person, Schema, load_schema
     from engine.errors import InputError
+    from engine.estimator import PrivateGraph
     from engine.registry import ALGORITHMS
+    from engine.release.spending import Budget, Paid, load_release
     from engine.runner import RunResult, run
+    from engine.studies.planning import Plan, plan
     from engine.studies.sweep import sweep
 
 __all__ = [
     "ALGORITHMS",
+    "Budget",
+    "Column",
     "Dataset",
     "InputError",
+    "Paid",
+    "Person",
+    "Plan",
+    "PrivateGraph",
     "RunResult",
+    "Schema",
     "__version__",
     "fold_table",
     "load_dataset",
+    "load_release",
+    "load_schema",
+    "plan",
     "read_csv",
     "read_table",
     "run",
@@ -35,11 +49,21 @@ __all__ = [
 
 _HOMES = {
     "ALGORITHMS": "engine.registry",
+    "Budget": "engine.release.spending",
+    "Column": "engine.data.schema",
     "Dataset": "engine.data.dataset",
     "InputError": "engine.errors",
+    "Paid": "engine.release.spending",
+    "Person": "engine.data.schema",
+    "Plan": "engine.studies.planning",
+    "PrivateGraph": "engine.estimator",
     "RunResult": "engine.runner",
+    "Schema": "engine.data.schema",
     "fold_table": "engine.data.folded",
     "load_dataset": "engine.data.networks",
+    "load_release": "engine.release.spending",
+    "load_schema": "engine.data.schema",
+    "plan": "engine.studies.planning",
     "read_csv": "engine.data.reading",
     "read_table": "engine.data.reading",
     "run": "engine.runner",
@@ -48,6 +72,7 @@ _HOMES = {
 
 # Parts of the package that scripts reach as attributes, and what has to be imported for them.
 _PARTS = {
+    "release": "engine.release",
     "privacy": "engine.privacy.accounting",
     "statistics": "engine.statistics",
     "studies": "engine.studies",

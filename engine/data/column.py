@@ -102,7 +102,7 @@ class Column:
         return found.astype(np.uint8)  # there are at most 64 levels
 
     def values(self, words: list[str], numbers: Numbers) -> np.ndarray:
-        """The number of each word within the bounds, if there are any; NaN where none is said to stand for it."""
+        """The number of each word within the bounds, if there are any; NaN where none is said."""
         found = self.free(words, numbers)
         return found if self.bounds is None else np.asarray(np.clip(found, *self.bounds))
 

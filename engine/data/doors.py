@@ -17,10 +17,10 @@ import numpy as np
 import pyarrow as pa
 
 from engine.data import delimited, workbook
-from engine.data.levels import MAX_LEVELS
+from engine.data.levels import MAX_LEVELS, repeated
 from engine.data.source import stream
 from engine.data.tally import Batches, decimal_text, texts
-from engine.errors import DataError, InputError
+from engine.errors import DataError, InputError, show
 
 T = TypeVar("T")
 Read = Callable[[Batches], T]
@@ -81,6 +81,7 @@ def through_door(
 
 def frame(source: Any, read: Read[T]) -> T:
     """A pandas, Polars or Arrow table, a batch at a time."""
+    _check_frame(source)
     try:
         reader = pa.RecordBatchReader.from_stream(_typed(source))
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
@@ -89,6 +90,29 @@ def frame(source: Any, read: Read[T]) -> T:
     with reader:
         meant = type(source).__module__.partition(".")[0] == "pandas"
         return read(batches_of("data", reader.schema, iter(reader), categories=meant))
+
+
+def _check_frame(source: Any) -> None:
+    """Refuse what no frame of levels can be, in words and not in Arrow's; DataError."""
+    columns: Any = getattr(source, "columns", None)
+    if columns is None and not hasattr(source, "schema"):
+        raise DataError("A single column is no table; give a frame of two columns or more.")
+    if type(source).__module__.partition(".")[0] != "pandas":
+        return
+    names = [str(name) for name in columns]
+    if len(set(names)) < len(names):
+        twice = show(repeated(names))
+        raise DataError(f"Two columns of the frame are called {twice}; rename or delete one.")
+    for name, kind in zip(names, source.dtypes, strict=True):
+        if getattr(kind, "kind", "") == "c":
+            raise DataError(
+                f"Column {show(name)} holds complex numbers, which have no order and are no "
+                "levels; split it in two."
+            )
+
+
+# Types of pandas that Arrow knows no words for; each of their cells has a text of its own.
+_WORDED = ("period", "interval", "object")
 
 
 def _typed(source: Any) -> Any:
@@ -101,13 +125,13 @@ def _typed(source: Any) -> Any:
     out = source
     for place, kind in enumerate(source.dtypes):
         held = getattr(getattr(kind, "categories", None), "dtype", kind)
-        if str(held) == "object":
+        if str(held).partition("[")[0] in _WORDED:
             out = source.copy(deep=False) if out is source else out
             cells = source.iloc[:, place]
             if held is not kind:
                 cells = _renamed(cells)
             else:
-                cells = cells.map(_cell).astype("string")
+                cells = cells.astype(object).map(_cell).astype("string")
             out.isetitem(place, cells)
     return out
 

@@ -29,7 +29,7 @@ from engine.errors import InputError
 MEMORY = "1GB"  # what DuckDB may hold; the rest is spilled
 # Sums are of whole millionths: exact, whatever the order of a person's rows.
 GRAIN = 1_000_000
-MOST = 9_000_000_000_000  # beyond it a row's number counts as this
+MOST = 9 * 10**18  # millionths: beyond nine million million a row's number counts as that
 Watch = Callable[[int, int | None, str], None]
 
 
@@ -70,7 +70,9 @@ def person_rows(batches: Batches, schema: Schema, numbers: Numbers) -> Iterator[
         ids, index = cells(whose)
         known = np.array([word not in MISSING for word in ids], bool)[index]
         found: dict[str, Any] = {"id": pa.array(ids, pa.string()).take(pa.array(index))}
-        found["place"] = _places(*cells(order), numbers) if order is not None else np.zeros(len(index))
+        found["place"] = (
+            _places(*cells(order), numbers) if order is not None else np.zeros(len(index))
+        )
         for column, place in zip(read, places, strict=True):
             found[_key(schema, column)] = _values(column, *cells(place), numbers)
         yield pa.table(found).filter(pa.array(known))
@@ -89,7 +91,7 @@ def _places(words: list[str], index: np.ndarray, numbers: Numbers) -> np.ndarray
         found = numbers.value(word) if pattern.fullmatch(word) else moment(word)
         return -np.inf if found is None else found
 
-    return np.array([place(word) for word in words], float)[index]
+    return np.asarray(np.array([place(word) for word in words], float)[index])
 
 
 def _values(
@@ -110,7 +112,8 @@ def _values(
 
 
 def _grains(values: np.ndarray) -> np.ndarray:
-    return np.rint(np.clip(values, -MOST / GRAIN, MOST / GRAIN) * GRAIN).astype(np.int64)
+    bounded = np.clip(values, -MOST / GRAIN, MOST / GRAIN)
+    return np.asarray(np.rint(bounded * GRAIN).astype(np.int64))
 
 
 # Bringing them together -----------------------------------------------------------------

@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from engine.data.column import REFUSED, without_number
 from engine.data.levels import RawColumn, look_up
 from engine.data.numerals import Numbers, as_numbers, number_style
-from engine.data.column import REFUSED, without_number
 from engine.errors import DataError, InputError, show
 
 Coder = Callable[[list[str]], np.ndarray]  # distinct words of a column -> the code of each
@@ -40,8 +40,9 @@ class Batches:
 
     ``label`` is what messages call it; ``spaced`` says that cells are text whose outer blanks mean
     nothing; ``ordered`` are levels that the table itself declares, by column; ``arranged`` the
-    order in which it has categories that it does not declare; ``notes`` say what was left out on the way; ``sparse`` tables (workbooks) hold no rows that are blank at their end;
-    ``separator`` is that of delimited text.
+    order in which it has categories that it does not declare; ``notes`` say what was left out on
+    the way; ``sparse`` tables (workbooks) hold no rows that are blank at their end; ``separator``
+    is that of delimited text.
     """
 
     label: str
@@ -174,7 +175,7 @@ class Tally:
         if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
             return np.asarray(pc.cast(array, pa.float64()).to_numpy(zero_copy_only=False))
         if not isinstance(array, pa.DictionaryArray):
-            array = _encodable(array, self.name).dictionary_encode()
+            array = _encoded(array, self.name)
         words = [word.strip() for word in texts(array.dictionary, self.name)]
         known = [word for word in words if word not in MISSING]
         if as_numbers(known, self._style) is None:
@@ -245,7 +246,7 @@ def words_of(array: pa.Array, name: str, spaced: bool) -> tuple[list[str], Any]:
     if isinstance(array, pa.DictionaryArray):
         words, index = texts(array.dictionary, name), array.indices
     else:
-        encoded = _encodable(array, name).dictionary_encode()
+        encoded = _encoded(array, name)
         words, index = texts(encoded.dictionary, name), encoded.indices
     if spaced:
         words = [_plain(word) for word in words]
@@ -273,6 +274,13 @@ def _plain(word: str) -> str:
     if word.startswith('"') or len(word) > LONGEST_PLAIN:
         raise NotPlain
     return word
+
+
+def _encoded(array: pa.Array, name: str) -> pa.DictionaryArray:
+    try:
+        return _encodable(array, name).dictionary_encode()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DataError(_NO_LEVELS.format(show(name), array.type)) from None
 
 
 def _encodable(array: pa.Array, name: str) -> Any:
@@ -310,7 +318,7 @@ def texts(dictionary: pa.Array, name: str) -> list[str]:
 
 
 # What follows the seconds of a time: as many digits as its type has.
-_FRACTION = re.compile(r"(\.\d*?)0+(?=Z?$)")
+_FRACTION = re.compile(r"(\.\d*?)0+(?=(Z|[+-]\d\d:?\d\d)?$)")
 
 
 def _shorter(fraction: re.Match[str]) -> str:

@@ -15,7 +15,7 @@ from functools import cached_property
 from threading import RLock
 from typing import Any
 
-from pages.draw.layout import NODE_HEIGHT, Point, box_width, frame, hits, other_boxes
+from engine.graphs.layout import NODE_HEIGHT, Point, box_width, frame, hits, other_boxes
 from pages.draw.links import Link
 from pages.shell import words as text
 from pages.shell.palette import INKS, LOOKS, STROKES, stroke_ink

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from engine import RunResult
+from engine.graphs.layout import NODE_HEIGHT, Point, box_width, frame
 from engine.graphs.metrics import EdgeClass
 from engine.teaching.replay import Scene
-from pages.draw.layout import NODE_HEIGHT, Point, box_width, frame
 from pages.draw.links import found_links
 from pages.shell.palette import INKS, LOOKS, stroke_ink
 

@@ -15,8 +15,8 @@ from typing import Any
 import networkx as nx
 import streamlit as st
 
+from engine.graphs.layout import box_width, place
 from engine.graphs.metrics import EdgeClass
-from pages.draw.layout import box_width, place
 from pages.shell.palette import stroke_ink, theme
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from engine import Dataset, RunResult
+from engine.graphs.layout import Point
 from engine.graphs.metrics import Counts, EdgeClass, truth_cpdag
 from engine.registry import algorithm
 from engine.studies.repeat import Outcome, outcome_of
@@ -16,7 +17,6 @@ from engine.teaching.replay import scenes
 from pages.draw import show
 from pages.draw.bars import bars
 from pages.draw.graphs import positions
-from pages.draw.layout import Point
 from pages.draw.links import Link, found_links, links_of, sample
 from pages.draw.picture import graph_picture, sheet_picture
 from pages.draw.player import player

@@ -10,7 +10,7 @@ import streamlit as st
 from engine import InputError
 from engine.release.budget import Budget, Budgets
 from engine.release.checking import check
-from engine.release.file import NEIGHBOURS, Release, canonical, digest
+from engine.release.file import Release, canonical, digest, neighbours
 from engine.release.noise import ALARM
 from engine.release.page import EDGES, confidence_words, doubt_words, edge_words, to_html
 from engine.release.reading import loads
@@ -103,7 +103,7 @@ def shown(release: Release) -> None:
     epsilon, delta = text.number(release.total.epsilon), text.number(release.total.delta)
     st.success(
         f"Released under (ε, δ) = ({epsilon}, {delta}), charged to “{text.plain(release.name)}”. "
-        f"Neighbours: {NEIGHBOURS}."
+        f"Neighbours: {neighbours(release.schema)}."
     )
     job = releases.JOB.job()
     if job is not None and job.released is release:

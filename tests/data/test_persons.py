@@ -94,7 +94,9 @@ def test_each_rule_is_what_its_word_says() -> None:
 
 def test_what_is_added_up_is_exact() -> None:
     """0.1 + 0.2 is 0.3, whatever the order; a float would be above or below it."""
-    frame = pd.DataFrame({"p": list("aaabb"), "x": [0.1, 0.2, -1e-7, 0.1, 0.19], "y": [1, 2, 1, 2, 2]})
+    frame = pd.DataFrame(
+        {"p": list("aaabb"), "x": [0.1, 0.2, -1e-7, 0.1, 0.19], "y": [1, 2, 1, 2, 2]}
+    )
     columns = (
         Column(name="x", type="numeric", cuts=(0.3,), take="sum"),
         Column(name="y", type="ordered", levels=("1", "2"), take="most"),
@@ -157,12 +159,18 @@ B = {"name": "b", "type": "numeric", "cuts": [1, 2], "take": "sum"}
 WRONG: dict[str, tuple[Any, str]] = {
     "no person": ({"columns": [A, B]}, "names no person"),
     "no rule": ({"columns": [A, {**B, "take": None}], "person": {"id": "p"}}, "'b': \"take\" is"),
-    "another rule": ({"columns": [A, {**B, "take": "mean"}], "person": {"id": "p"}}, "one of first"),
+    "another rule": (
+        {"columns": [A, {**B, "take": "mean"}], "person": {"id": "p"}},
+        "one of first",
+    ),
     "no order": ({"columns": [{**A, "take": "last"}, B], "person": {"id": "p"}}, "orders them"),
     "the id a column": ({"columns": [A, B], "person": {"id": "a"}}, "given out nowhere"),
     "no id": ({"columns": [A, B], "person": {"order": "day"}}, 'such as {"id": "patient"}'),
     "an id that is none": ({"columns": [A, B], "person": {"id": 3}}, "names of columns"),
-    "a sum of words": ({"columns": [{**A, "take": "sum"}, B], "person": {"id": "p"}}, "is a number"),
+    "a sum of words": (
+        {"columns": [{**A, "take": "sum"}, B], "person": {"id": "p"}},
+        "is a number",
+    ),
 }
 
 
