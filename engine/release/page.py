@@ -27,8 +27,8 @@ def to_html(release: Release) -> str:
     promise = (
         f"This graph was learned from {release.rows:,} {who} with (ε, δ) = ({epsilon:g}, "
         f"{delta:g}) differential privacy. Neighbours: {neighbours(release.schema)}. It holds for "
-        "this file and for everything that is calculated from it; other releases of the same records "
-        "add up."
+        "this file and for everything that is calculated from it; other releases of the same "
+        "records add up."
     )
     parts = [
         f"<h1>{escape(release.name)}: a private release</h1>",
