@@ -10,6 +10,7 @@ from engine.version import __version__
 PASSING = compiled.settle()
 
 if TYPE_CHECKING:
+    from engine.data.codebook import read_codebook
     from engine.data.dataset import Dataset
     from engine.data.folded import fold_table
     from engine.data.networks import load_dataset
@@ -41,6 +42,7 @@ __all__ = [
     "load_release",
     "load_schema",
     "plan",
+    "read_codebook",
     "read_csv",
     "read_table",
     "run",
@@ -64,6 +66,7 @@ _HOMES = {
     "load_release": "engine.release.spending",
     "load_schema": "engine.data.schema",
     "plan": "engine.studies.planning",
+    "read_codebook": "engine.data.codebook",
     "read_csv": "engine.data.reading",
     "read_table": "engine.data.reading",
     "run": "engine.runner",

@@ -297,6 +297,15 @@ def _facts(name: str, said: Any) -> dict[str, Any]:
     return facts
 
 
+def column_of(name: Any, said: Any) -> Column:
+    """A stated column from what is said of it: levels, fields, or a template's name; InputError."""
+    facts = _facts(str(name), said)
+    if "type" not in facts:
+        numeric = "cuts" in facts or "bounds" in facts
+        facts["type"] = "numeric" if numeric else "ordered"
+    return Column(name=name, **facts)
+
+
 def _as_tuple(value: Any, field: str) -> tuple[Any, ...]:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
         raise InputError(f'"{field}" in a schema is a list.')
