@@ -176,7 +176,7 @@ def _leaves(a: str, b: str, at: Mapping[str, Point]) -> Point:
 
 
 @dataclass(frozen=True)
-class Curve:
+class BandCurve:
     """A named line over epsilon with a band: (x, low, middle, high), each of one length."""
 
     name: str
@@ -186,7 +186,7 @@ class Curve:
     high: Sequence[float]
 
 
-def curve_svg(curves: Sequence[Curve], title: str, alt: str) -> str:
+def curve_svg(curves: Sequence[BandCurve], title: str, alt: str) -> str:
     """Curves from 0 to 1 over a logarithmic x, as SVG in the colour of the text around it."""
     across = _across([x for curve in curves for x in curve.x])
     parts = [_axes(across, sorted({x for curve in curves for x in curve.x}), title)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.data.schema import Schema
 from engine.errors import InputError
-from engine.graphs.edges import Curve, curve_svg
+from engine.graphs.edges import BandCurve, curve_svg
 from engine.registry import algorithm
 from engine.runner import Stop, asking
 from engine.studies import forecast
@@ -85,7 +85,7 @@ class Plan:
         ]
         return "".join(parts)
 
-    def _curves(self) -> list[Curve]:
+    def _curves(self) -> list[BandCurve]:
         best: dict[str, float] = {}
         for f in self.forecasts:
             best[f.algorithm] = max(best.get(f.algorithm, 0.0), f.f1.median)
@@ -97,7 +97,7 @@ class Plan:
             )
             x, f1 = [f.epsilon for f in some], [f.f1 for f in some]
             ends = ([b.low for b in f1], [b.median for b in f1], [b.high for b in f1])
-            found.append(Curve(algorithm(key).title, x, *ends))
+            found.append(BandCurve(algorithm(key).title, x, *ends))
         return found
 
     def _table(self) -> str:
