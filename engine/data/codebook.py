@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.data.schema import FORMAT, Schema, column_of, parse_schema
+from engine.data.schema import FORMAT, Schema, column_of, load_schema
 from engine.data.source import SEPARATORS, Source, read_text
 from engine.errors import InputError, did_you_mean, show
 
@@ -66,7 +66,7 @@ def _from_json(text: str, label: str) -> Schema:
     except (ValueError, RecursionError):
         raise InputError(f"{label} is no JSON that can be read; write it anew.") from None
     if isinstance(content, Mapping) and content.get("format") == FORMAT:
-        return parse_schema(content)
+        return load_schema(text.encode())
     if isinstance(content, Mapping):
         named = [(str(name), facts) for name, facts in content.items()]
     elif all(isinstance(one, Mapping) and "name" in one for one in content):
