@@ -7,7 +7,7 @@ import streamlit as st
 from pages.release import form as release
 from pages.release import state as releases
 from pages.release import view as views
-from pages.shell import dataset, runs
+from pages.shell import dataset, journey, runs
 from pages.shell.drafts import drafted_source
 from pages.shell.strip import drafted_data, show_strip
 
@@ -24,6 +24,8 @@ def main() -> None:
     runs.shown()
     with st.sidebar:
         dataset.picker(key="release")
+    here = journey.at("release")
+    journey.bar(here)
     data = drafted_data("Release")
     if data is not None:
         show_strip("Release", data)
@@ -37,6 +39,7 @@ def main() -> None:
             views.ended()
     else:
         st.info("A release is made of your own data: choose “Your own data” in the sidebar.")
+    journey.onward(here)
     views.checked()
 
 

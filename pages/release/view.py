@@ -18,9 +18,10 @@ from engine.release.signature import public_key, verify, verify_page
 from engine.release.twin import LABEL, twin
 from engine.release.vault import Vault
 from pages.draw import show
+from pages.release import share
 from pages.release import state as releases
 from pages.release.form import declare
-from pages.shell import export
+from pages.shell import export, journey
 from pages.shell import words as text
 from pages.shell.data import in_force
 
@@ -92,6 +93,7 @@ def ended() -> None:
     if job is not None and job.problem and in_force(job.data):
         (st.warning if job.stopped() else st.error)(text.plain(job.problem))
     if last is not None and in_force(last[1]):
+        journey.done("release")
         shown(last[0])
     elif last is not None:
         with st.expander("Released before, from another file", key="release-before"):
@@ -114,6 +116,7 @@ def shown(release: Release) -> None:
         )
     if release.signature is not None:
         st.caption(f"Signed with your key {release.signature.public_key}: give it to your readers.")
+    share.picture(release)
     edges(release)
     stem = release.name.replace(" ", "_")
     with st.container(horizontal=True):
@@ -125,6 +128,8 @@ def shown(release: Release) -> None:
             key="release-twin",
         )
     st.caption(f"{LABEL} It costs nothing more.")
+    st.markdown("**The graph for other tools**")
+    share.for_tools(release, "release")
 
 
 def _offer(content: str, page: str, stem: str, key: str) -> None:
@@ -169,6 +174,7 @@ def checked() -> None:
         return
     _consistent(release, doubt)
     _maker(release, given=bool(key.strip()), page=page is not None)
+    share.picture(release)
     edges(release)
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.report import files as report_files
 from pages.report import repeats
 from pages.report import view as report
-from pages.shell import address, present, runs
+from pages.shell import address, journey, present, runs
 from pages.shell import words as text
 from pages.shell.job import Job, look_again
 from pages.shell.nothing import nothing_for
@@ -28,6 +28,8 @@ def main() -> None:
     address.write("report", link)
     # Another run's numbers must not stand beside one that goes on.
     data, result = (run.data, run.result) if job is None else (job.data, None)
+    if not present.presenting():
+        journey.bar(journey.at("report"))
     present.heading(lambda: show_strip("Report", data, result), key="report")
     if job is not None:  # another run's numbers must not stand under this link
         runs.progress_view()

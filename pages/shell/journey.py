@@ -5,10 +5,15 @@ Its steps stand over the pages Data, Plan, Release and Report, and each has an a
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
+from engine import InputError
+from engine.release.budget import Budgets
+from engine.studies.forecast import DENSITY
 from pages.shell.data import own_data, own_file
 from pages.shell.drafts import drafted_source
 from pages.shell.session import Place
@@ -45,6 +50,8 @@ STAGES = (
     Stage("Release", "release", "release", "Release the graph, once"),
     Stage("Share", "release", "share", "Hand it out"),
 )
+# The guess of how many links there are for each column: Plan's, and the forecast's on Release.
+GUESS: Place[MutableMapping[str, Any]] = Place("guess", lambda: {"density": DENSITY})
 _BY_WORD = {stage.word: stage for stage in STAGES}
 # Which file each step was done for: another file begins anew.
 _DONE: Place[dict[str, str]] = Place("journey_done", dict)
@@ -67,7 +74,17 @@ def is_done(word: str) -> bool:
         return file is not None and (data is not None or file.schema is not None)
     if word == "columns":
         return data is not None and data.declared
+    if word == "budget":
+        return _budgets()
     return file is not None and _DONE.get().get(word) == file.identity
+
+
+def _budgets() -> bool:
+    """Whether this person has declared any budget."""
+    try:
+        return bool(Budgets().all())
+    except InputError:
+        return False
 
 
 def at(page: str) -> Stage:
