@@ -36,6 +36,8 @@ def main() -> None:
         table(data)
     journey.onward(here)
     address.write("data", address.source_query() | (here.query if own else {}))
+    if own:
+        journey.keep(here)
 
 
 def public(data: Dataset | None) -> None:

@@ -25,13 +25,13 @@ DRAWS = 19
 
 def main() -> None:
     """The page, top to bottom."""
+    here = journey.at("plan")
+    journey.bar(here)
     st.html("<h1>Plan</h1>")
     st.caption(
         "What each algorithm will find at each ε, from public facts alone: the columns and their "
         "levels, the number of rows, and a guess of how many links there are."
     )
-    here = journey.at("plan")
-    journey.bar(here)
     with st.sidebar:
         choice = question_form()
         target = st.slider("Skeleton F1 to reach", 0.3, 1.0, 0.8, 0.05, key="plan-target")

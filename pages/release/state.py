@@ -13,6 +13,7 @@ from engine.release.make import make
 from engine.release.settings import COVERED
 from engine.release.signature import own_key
 from pages.shell import words as text
+from pages.shell.data import in_force
 from pages.shell.job import RUNS, Job, Slot
 from pages.shell.session import Place
 
@@ -81,6 +82,12 @@ def begin(
     """Start a release, unless one goes on."""
     if JOB.going() is None:
         JOB.begin(ReleaseJob(data, schema, values, name, sign), ReleaseJob.patience)
+
+
+def made() -> bool:
+    """Whether a release was made of the file in force."""
+    found = last()
+    return found is not None and in_force(found[1])
 
 
 def last() -> tuple[Release, Dataset] | None:

@@ -21,7 +21,7 @@ from pages.draw import show
 from pages.release import share
 from pages.release import state as releases
 from pages.release.form import declare
-from pages.shell import export, journey
+from pages.shell import export
 from pages.shell import words as text
 from pages.shell.data import in_force
 
@@ -93,11 +93,19 @@ def ended() -> None:
     if job is not None and job.problem and in_force(job.data):
         (st.warning if job.stopped() else st.error)(text.plain(job.problem))
     if last is not None and in_force(last[1]):
-        journey.done("release")
         shown(last[0])
     elif last is not None:
         with st.expander("Released before, from another file", key="release-before"):
             shown(last[0])
+
+
+def share_step() -> None:
+    """What was released, and what was before: everything that can be handed out."""
+    ended()
+    try:
+        kept(Budgets().all())
+    except InputError as error:
+        st.error(text.plain(str(error)))
 
 
 def shown(release: Release) -> None:

@@ -50,6 +50,7 @@ STAGES = (
     Stage("Release", "release", "release", "Release the graph, once"),
     Stage("Share", "release", "share", "Hand it out"),
 )
+_SHOWN: Place[str] = Place("journey_shown", str)  # the step that the browser was told of
 # The guess of how many links there are for each column: Plan's, and the forecast's on Release.
 GUESS: Place[MutableMapping[str, Any]] = Place("guess", lambda: {"density": DENSITY})
 _BY_WORD = {stage.word: stage for stage in STAGES}
@@ -77,6 +78,13 @@ def is_done(word: str) -> bool:
     if word == "budget":
         return _budgets()
     return file is not None and _DONE.get().get(word) == file.identity
+
+
+def keep(here: Stage) -> None:
+    """Tell the browser which step this is: a link to the page that is open leaves its address."""
+    if _SHOWN.get() != here.word:
+        _SHOWN.put(here.word)
+        st.query_params[NAME] = here.word
 
 
 def _budgets() -> bool:
@@ -113,12 +121,13 @@ def bar(here: Stage) -> None:
             mark = "check_circle" if is_done(stage.word) else "radio_button_unchecked"
             if stage is here:
                 mark = "arrow_right_alt"
-            st.page_link(
-                stage.file,
-                label=f"**{stage.title}**" if stage is here else stage.title,
-                icon=f":material/{mark}:",
-                query_params=stage.query,
-            )
+            with st.container(key="journey-here" if stage is here else f"journey-{stage.word}"):
+                st.page_link(
+                    stage.file,
+                    label=stage.title,
+                    icon=f":material/{mark}:",
+                    query_params=stage.query,
+                )
 
 
 def onward(here: Stage) -> None:
