@@ -171,7 +171,7 @@ def frames() -> Iterator[Case]:
 def stated() -> Iterator[Case]:
     """Missing values, cut points, drafts, codebooks, persons with many rows."""
     tail = pd.DataFrame({"visits": [0] * 50 + list(range(10)), "smokes": SMOKES})
-    cut_tail = {"type": "numeric", "cuts": (1, 3, 6)}
+    cut_tail: dict[str, Any] = {"type": "numeric", "cuts": (1, 3, 6)}
     yield "missing values, nothing said", lambda _: GAPS, {}
     yield "missing values as a level", lambda _: GAPS, {"missing": "level"}
     yield "rows with missing values dropped", lambda _: GAPS, {"missing": "drop"}

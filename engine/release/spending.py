@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
+import numpy as np
 
 from engine.data.anything import as_dataset
 from engine.data.dataset import Dataset
@@ -29,7 +30,7 @@ from engine.release.places import check_place, save
 from engine.release.reading import load
 from engine.release.settings import COVERED
 from engine.release.signature import own_key
-from engine.release.twin import twin
+from engine.release.twin import consistent_dag, twin
 from engine.runner import Stop, asking
 from engine.session import Step
 
@@ -246,11 +247,19 @@ class Paid:
         """The graph as Graphviz DOT."""
         return self.to_text("dot")
 
-    def to_text(self, kind: str) -> str:
-        """The graph for another tool: "dot", "graphml", "dagitty" or "tetrad"."""
+    def to_text(self, kind: str, *, directed: bool = False) -> str:
+        """The graph for another tool, by a key of :data:`engine.graphs.formats.FORMATS`.
+
+        With ``directed`` every edge has a direction, as in the twin: one DAG of those that the
+        released graph allows, for tools that take no other graph.
+        """
         if kind not in FORMATS:
             raise InputError(f"A graph is written as {', '.join(FORMATS)}; {kind!r} is none.")
-        return FORMATS[kind].write(self.names, release_matrix(self.release))
+        matrix = release_matrix(self.release)
+        if directed:
+            matrix = np.zeros_like(matrix)
+            matrix[tuple(np.array(consistent_dag(self.release).edges, int).reshape(-1, 2).T)] = True
+        return FORMATS[kind].write(self.names, matrix)
 
     def check(self) -> float:
         """Derive it again from its numbers alone (:func:`engine.release.checking.check`)."""
