@@ -11,6 +11,11 @@ from pages.shell.data import OWN_GAPS, own_data, own_file
 from pages.shell.dataset import own_options
 
 
+def asking() -> bool:
+    """Whether a question about missing values is open."""
+    return OWN_GAPS.get() is not None
+
+
 def gaps() -> None:
     """What missing values count as: a question with answers, not an error."""
     where = OWN_GAPS.get()
