@@ -16,6 +16,7 @@ from engine import Dataset, InputError, RunResult, run
 from engine.registry import algorithm, slow
 from engine.score.learned import ScoreDiagnostics
 from engine.session import Step
+from pages.host import record
 from pages.shell import address
 from pages.shell import words as text
 from pages.shell.data import costs_of, data_for, in_force, promised
@@ -87,6 +88,7 @@ class RunJob(Job):
             raise
         self._keep(result)
         self.result = result
+        noted(result, self.data)
 
     def broken(self, error: Exception) -> str:
         """The thread has no one else to tell."""
@@ -99,6 +101,15 @@ class RunJob(Job):
         self._order, self._steps = step.order, self._steps + 1
         if self._steps % _YIELD_EVERY == 0:
             time.sleep(0)  # lets the pages draw
+
+
+def noted(result: RunResult, data: Dataset) -> None:
+    """A line in the log: of own data no more than that there was a run."""
+    if not data.public:
+        record.run(result.algorithm, public=None)
+        return
+    said = {"data": data.name, "rows": data.n, "seconds": round(result.seconds, 2)}
+    record.run(result.algorithm, public=said | {"status": result.status})
 
 
 JOB: Slot[RunJob] = Slot("job")
