@@ -13,6 +13,7 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
+from contextvars import ContextVar
 from typing import Any
 from urllib.parse import unquote
 
@@ -23,6 +24,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import runtime
 from streamlit.runtime import memory_media_file_storage as media
+from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.web.server.starlette import starlette_websocket as cookies
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
@@ -36,6 +38,9 @@ OF_NOBODY = 10_000_000  # bytes of uploads in a session of somebody who is not k
 OF_A_PERSON = 250_000_000  # bytes in one of a person's sessions
 SHARE = 8  # of the memory there is, one part for all uploads together
 _SECRET = secrets.token_bytes(32)
+_UNKNOWN = secrets.token_hex(16)  # a mark that nobody has
+_LATER: ContextVar[str] = ContextVar("later", default=_UNKNOWN)
+_execute = MediaFileManager.execute_deferred
 
 
 class Gate:
@@ -44,6 +49,7 @@ class Gate:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         media._calculate_file_id = _file_id
+        MediaFileManager.execute_deferred = _made_later  # type: ignore[method-assign]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what is allowed."""
@@ -150,10 +156,21 @@ def _file_id(data: bytes, mimetype: str, filename: str | None = None) -> str:
     guess a file could see whether somebody has it, and two people's could be taken for one.
     """
     context = get_script_run_ctx()
-    owner = _mark(None if context is None else person.identity(context.user_info))
+    owner = _LATER.get() if context is None else _mark(person.identity(context.user_info))
     made = hmac.new(_SECRET, f"{owner}\n{mimetype}\n{filename}\n".encode(), hashlib.sha256)
     made.update(data)
     return f"{made.hexdigest()}{owner}"
+
+
+def _made_later(files: MediaFileManager, file_id: str) -> str:
+    """A file that is made when its button is pressed, outside any page: its session's person's."""
+    entry = files._deferred_callables.get(file_id)
+    found = None if entry is None else runtime.get_instance().get_app_session(entry["session_id"])
+    token = _LATER.set(_UNKNOWN if found is None else _mark(_user(found)))
+    try:
+        return _execute(files, file_id)
+    finally:
+        _LATER.reset(token)
 
 
 def _mark(owner: Identity | None) -> str:

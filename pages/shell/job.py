@@ -4,6 +4,7 @@ session's place for it; and how far it is, said alike on every page.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -80,7 +81,8 @@ class Line:
     def give_way(self, job: object, given_up: Callable[[], bool]) -> bool:
         """After its share of time a job lets those who wait go first; False if given up then."""
         with self._change:
-            if time.monotonic() - self._working[job] < SHARE or not self._waiting():
+            since = self._working.get(job, math.inf)  # inf: it was given up in line
+            if time.monotonic() - since < SHARE or not self._waiting():
                 return True
             whose = self._jobs.pop(job)
             del self._working[job]
