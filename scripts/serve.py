@@ -94,7 +94,7 @@ def compile_beside() -> None:
 
 def host() -> None:
     """What a server for several people needs before it starts."""
-    from pages.host import gate, person, record
+    from pages.host import apart, bounds, gate, person, record
 
     os.umask(0o077)  # whatever is written here is its owner's alone
     gate.trusted()  # a wrong list of proxies ends the start, not the first visit
@@ -104,6 +104,9 @@ def host() -> None:
         names = json.dumps({person.header(): person.FROM_PROXY})
         os.environ["STREAMLIT_SERVER_TRUSTED_USER_HEADERS"] = names
     record.listen()
+    workers = apart.begin(bounds.cores() + 1)  # as many runs as cores, and what counts beside them
+    about = "Processes that ended, or were ended, in the middle of their work."
+    record.gauge("dpce_workers_lost", about, lambda: workers.killed)
 
 
 if __name__ == "__main__":

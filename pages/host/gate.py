@@ -49,7 +49,7 @@ class Gate:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         media._calculate_file_id = _file_id
-        MediaFileManager.execute_deferred = _made_later  # type: ignore[method-assign]
+        setattr(MediaFileManager, "execute_deferred", _made_later)  # noqa: B010
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what is allowed."""

@@ -22,7 +22,6 @@ _HELP = {
     "dpce_runs_total": "Runs that ended, by algorithm and kind of data.",
     "dpce_releases_total": "Releases that were asked for, by whether they were charged and made.",
     "dpce_refused_total": "Requests that the gate refused, by reason.",
-    "dpce_killed_total": "Worker processes that were ended in the middle of their work.",
 }
 
 

@@ -28,7 +28,9 @@ _CSS = """
 .st-key-theme-watch, .st-key-node-watch {position: absolute; height: 0; overflow: hidden}
 .st-key-who {position: fixed; top: .55rem; right: 3.4rem; z-index: 999991; width: auto;
   max-width: 16rem; gap: .6rem; font-size: .85rem}
-.st-key-who p {white-space: nowrap; overflow: hidden; text-overflow: ellipsis}
+div:has(> .st-key-who) {position: absolute; height: 0}
+.st-key-who span {display: block; line-height: 2.2rem; max-width: 11rem;
+  white-space: nowrap; overflow: hidden; text-overflow: ellipsis}
 .st-key-presets button {padding: .2rem .55rem; min-height: 2.1rem}
 .st-key-presets button p {font-size: .85rem; white-space: nowrap}
 /* Small print and links that can be read: 4.5:1 at least on both backgrounds. */

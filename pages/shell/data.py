@@ -15,7 +15,10 @@ from engine.data.networks import NETWORKS, load_network
 from engine.data.schema import Schema
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
+from pages.host import person
 from pages.shell.settings import Source, check_rows
+
+OFF = "Own data are switched off for you here, as the sidebar says; sign in where that is offered"
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -84,7 +87,8 @@ def data_for(source: Source) -> Dataset:
     data = own_data()
     if data is None:
         problem = st.session_state.get("own_problem")
-        raise InputError(problem or "Upload a CSV file first, or choose a bundled network.")
+        first = OFF if person.visitor() is None else "Upload a CSV file first"
+        raise InputError(problem or f"{first}, or choose a bundled network.")
     return data
 
 

@@ -16,7 +16,7 @@ from engine import Dataset, InputError, RunResult, run
 from engine.registry import algorithm, slow
 from engine.score.learned import ScoreDiagnostics
 from engine.session import Step
-from pages.host import record
+from pages.host import apart, record
 from pages.shell import address
 from pages.shell import words as text
 from pages.shell.data import costs_of, data_for, in_force, promised
@@ -75,14 +75,7 @@ class RunJob(Job):
         """Run, and give the result on."""
         self._started = time.monotonic()
         try:
-            result = run(
-                self.key,
-                self.data,
-                seed=self._seed,
-                on_step=self._noted,
-                cancelled=self.stopped,
-                **self._params,
-            )
+            result = self._apart() if apart.heavy(self.data) else self._here()
         except InputError:
             self._refused()
             raise
@@ -90,12 +83,35 @@ class RunJob(Job):
         self.result = result
         noted(result, self.data)
 
+    def _here(self) -> RunResult:
+        return run(
+            self.key,
+            self.data,
+            seed=self._seed,
+            on_step=self._noted,
+            cancelled=self.stopped,
+            **self._params,
+        )
+
+    def _apart(self) -> RunResult:
+        result: RunResult = apart.call(
+            apart.searched,
+            *(self.key, self._seed, self._params),
+            data=self.data,
+            stopped=self.stopped,
+            notes={"noted": self._counted},
+        )
+        return result
+
     def broken(self, error: Exception) -> str:
         """The thread has no one else to tell."""
         return (
             f"The run failed inside the program ({type(error).__name__}); change the settings "
             "or report it."
         )
+
+    def _counted(self, order: int | None, steps: int) -> None:
+        self._order, self._steps = order, steps
 
     def _noted(self, step: Step) -> None:
         self._order, self._steps = step.order, self._steps + 1

@@ -17,7 +17,7 @@ def line() -> None:
     found = person.visitor()
     with st.container(key="who", horizontal=True, vertical_alignment="center"):
         if found is not None:
-            st.markdown(f":material/person: {text.plain(found.name)}")
+            st.html(f'<span title="{text.safe(found.name)}">{text.safe(found.name)}</span>')
         if person.signs_in():
             way, go = ("Sign in", st.login) if found is None else ("Sign out", st.logout)
             st.button(way, key="sign", type="tertiary", on_click=go)

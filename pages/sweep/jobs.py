@@ -29,12 +29,13 @@ from engine.studies import (
     study_of,
     sweep,
 )
-from pages.host import person
+from pages.host import bounds, person
 from pages.shell import words as text
 from pages.shell.data import Meter, bundled, costs_of, data_for, in_force, own_data, promised
 from pages.shell.job import Job, Slot, left, shared
 from pages.sweep.state import EXAMPLE, Wanted
 
+_APART_SECONDS = 5.0  # from here on a process of its own pays: no page waits for its work
 _PROCESS_SECONDS = 30.0  # from here on a second process pays
 
 
@@ -103,7 +104,8 @@ class StudyJob(Job):
             keep_spec(self.path, self.name, self.wanted)
             self._file = _which(self.path)
         self._datasets, self._expected = list(datasets), cost.seconds_each
-        self._executor = "processes" if cost.seconds > _PROCESS_SECONDS else "serial"
+        self._executor = "processes" if cost.seconds > _APART_SECONDS else "serial"
+        self._workers = min(bounds.cores(), 2) if cost.seconds > _PROCESS_SECONDS else 1
         self._begun = True
 
     def work(self) -> None:
@@ -116,6 +118,7 @@ class StudyJob(Job):
             self.wanted.seeds,
             store=self.path if self.path is not None else self.memory,
             executor=self._executor,
+            workers=self._workers,
             cancelled=self.stopped,
             on_progress=self._noted,
             on_start=self._on_meter,
