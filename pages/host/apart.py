@@ -18,7 +18,7 @@ from typing import Any
 
 from engine import Dataset, RunResult, run
 from engine.audit.measure import Measured
-from engine.audit.survey import Line, audit, subjects
+from engine.audit.survey import Surveyed, audit, subjects
 from engine.errors import InputError
 from engine.session import Step
 
@@ -287,7 +287,9 @@ def searched(
     return run(key, data, seed=seed, on_step=note, cancelled=cancelled, **params)
 
 
-def audited(key: str, runs: int, *, watch: Callable[[Measured], None], cancelled: Stopped) -> Line:
+def audited(
+    key: str, runs: int, *, watch: Callable[[Measured], None], cancelled: Stopped
+) -> Surveyed:
     """The audit of the subject with this key: some hold functions that no pipe carries."""
     subject = next(one for one in subjects(key.partition("/")[0]) if one.key == key)
     return audit(subject, runs, cancelled=cancelled, watch=lambda _, found: watch(found))
