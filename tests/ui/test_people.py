@@ -53,7 +53,8 @@ def said(app: AppTest) -> str:
     """Every word on the page."""
     kinds = (app.markdown, app.caption, app.info, app.warning, app.error, app.success)
     tables = "".join(frame.value.to_csv() for frame in app.dataframe)
-    return " ".join(str(e.value) for kind in kinds for e in kind) + tables
+    names = " ".join(str(e.proto.body) for e in app.get("html"))
+    return " ".join(str(e.value) for kind in kinds for e in kind) + tables + names
 
 
 def test_a_budget_is_seen_and_spent_by_its_person_alone(home: Path) -> None:
