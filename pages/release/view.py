@@ -34,6 +34,10 @@ def budgets() -> None:
     except InputError as error:
         st.error(text.plain(str(error)))
         return
+    try:
+        Vault(person.required().budgets()).check()
+    except InputError as error:
+        st.error(text.plain(str(error)))
     if found:
         rows = pd.DataFrame([_row(budget) for budget in found])
         show.table(rows, alt="Budgets and what is left")
