@@ -12,6 +12,7 @@ import ipaddress
 import json
 import os
 import secrets
+import time
 from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import Any
@@ -132,14 +133,30 @@ def _upload(scope: Scope, session: str) -> Response | None:
         size = int(Headers(scope=scope).get("content-length") or "")
     except ValueError:
         return _refused("length", 411, "Say how long the file is.")
-    stored: Mapping[str, Mapping[str, Any]] = server.uploaded_file_mgr.file_storage  # type: ignore[attr-defined]
-    held = {one: sum(len(f.data) for f in files.values()) for one, files in list(stored.items())}
+    held = _held(server)
     known = not person.knows_people() or asks(scope) is not None
     if held.get(session, 0) + size > (OF_A_PERSON if known else OF_NOBODY):
         return _refused("size", 413, "This session's files would be too large together.")
     if sum(held.values()) + size > bounds.memory() // SHARE:
         return _refused("memory", 507, "The server holds as many files as it can; try later.")
     return None
+
+
+def _held(server: Any) -> dict[str, int]:
+    """Session -> bytes of its uploaded files."""
+    stored: Mapping[str, Mapping[str, Any]] = server.uploaded_file_mgr.file_storage
+    return {one: sum(len(f.data) for f in files.values()) for one, files in list(stored.items())}
+
+
+def tidy(every: float = 10.0) -> None:
+    """For a thread: give memory back whenever files were let go, with all that was read of them."""
+    before = 0
+    while True:
+        time.sleep(every)
+        now = sum(_held(runtime.get_instance()).values()) if runtime.exists() else 0
+        if now < before:
+            bounds.give_back()
+        before = now
 
 
 def _user(session: Any) -> Identity | None:
