@@ -60,6 +60,7 @@ class EMPCParameters(PrivateParameters):
         words=("auto",),
         low=1,
         high=1e6,
+        tuned=(2, 200),
         title="Planned rounds",
         help="How many rounds, one a node and order, the strict budget is shared among; the run "
         "ends with the last. 'auto' is three for each variable.",
