@@ -18,6 +18,7 @@ COMMANDS = {
     "pairs": ("engine.cli.pairs", "pairs_command"),
     "warm": ("engine.cli.run", "warm_command"),
     "sweep": ("engine.cli.studies", "sweep_command"),
+    "tune": ("engine.cli.tune", "tune_command"),
     "scene": ("engine.cli.scene", "scene_command"),
     "plan": ("engine.cli.plan", "plan_command"),
     "audit": ("engine.cli.audit", "audit_command"),

@@ -34,7 +34,9 @@ REPORTED = 20  # seeds of a report
 MOST = 20_000  # runs of one search
 _ROUNDS = 5  # each doubles the seeds of what is left
 _COST = 3.0  # runs of a whole halving over those of its first round: 1 + 1/2 + 1/2 + 1/2 + 1/2
-_REACH = 0.12  # how near a neighbour is, in widths of an axis
+_REACH = 0.15  # how near a neighbour is, in widths of an axis
+_HEARD = 8  # runs of a neighbour that count at most
+_DOUBT = 4  # runs of the average candidate that each is given besides its own
 _NEVER = {"epsilon", "delta", "guarantee"}  # what one pays is not found, it is given
 _ORACLE = "oracle"  # asks the true graph
 
@@ -291,7 +293,7 @@ class Search:
         return Score.of(float(np.mean(scores)) for scores in each if scores)
 
     def _smoothed(self) -> Callable[[Candidate], float]:
-        """A candidate's mean, with its neighbours' as if they were a few runs of its own."""
+        """A candidate's mean, drawn to its neighbours' and to all's: luck passes."""
         done = [c for c in self.candidates if c.scores]
         places = np.array([c.place for c in done])
         means = np.array([float(np.mean(c.scores)) for c in done])
@@ -302,10 +304,11 @@ class Search:
                 return -math.inf
             with np.errstate(invalid="ignore"):
                 far = ((places - one.place) ** 2).sum(axis=1) / (2 * _REACH**2)
-            near = np.exp(-np.nan_to_num(far, nan=math.inf)) * np.minimum(counts, 4)
+            near = np.exp(-np.nan_to_num(far, nan=math.inf)) * np.minimum(counts, _HEARD)
             own, n = float(np.mean(one.scores)), len(one.scores)
             near[[c is one for c in done]] = 0.0
-            return float((n * own + near @ means) / (n + near.sum()))
+            total = n * own + near @ means + _DOUBT * means.mean()
+            return float(total / (n + near.sum() + _DOUBT))
 
         return score
 
@@ -379,7 +382,7 @@ def least_epsilon(
             found[epsilons[k]] = search(epsilons[k]).tune()
         one = found[epsilons[k]]
         score = one.elsewhere or one.fresh
-        return score.mean + slack * np.nan_to_num(score.error) >= target
+        return bool(score.mean + slack * np.nan_to_num(score.error) >= target)
 
     ends: list[float | None] = []
     for slack in (2.0, -2.0):
