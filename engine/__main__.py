@@ -19,6 +19,8 @@ COMMANDS = {
     "warm": ("engine.cli.run", "warm_command"),
     "sweep": ("engine.cli.studies", "sweep_command"),
     "tune": ("engine.cli.tune", "tune_command"),
+    "figure": ("engine.cli.figures", "figure_command"),
+    "compare-studies": ("engine.cli.figures", "compare_command"),
     "scene": ("engine.cli.scene", "scene_command"),
     "plan": ("engine.cli.plan", "plan_command"),
     "audit": ("engine.cli.audit", "audit_command"),
