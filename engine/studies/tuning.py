@@ -29,6 +29,7 @@ from engine.studies.sweep import StoreLike, sweep
 Array = NDArray[np.float64]
 
 OBJECTIVES = {"skeleton_f1": "Skeleton F1", "directed_f1": "Directed F1"}
+BESIDE = ("precision", "recall", "shd", "ci_tests", "seconds")
 FRESH = 1_000_000  # the first seed of a report: no search counts so far
 REPORTED = 20  # seeds of a report
 MOST = 20_000  # runs of one search
@@ -102,6 +103,26 @@ def axes(key: str, rows: int, names: Sequence[str] = ()) -> tuple[Axis, ...]:
     return tuple(axis for axis in found if axis is not None)
 
 
+def tunable(key: str) -> list[str]:
+    """The parameters of an algorithm that a search may go over, choices among them."""
+    return [s.name for s in algorithm(key).params.specs() if _axis(s, 2) is not None]
+
+
+def front(points: Sequence[tuple[float, float]]) -> list[int]:
+    """Which of (cost, worth) points no other beats in both; by rising cost.
+
+    Examples:
+        >>> front([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)])
+        [0, 2]
+    """
+    order = sorted(range(len(points)), key=lambda k: (points[k][0], -points[k][1]))
+    found: list[int] = []
+    for k in order:
+        if not found or points[k][1] > points[found[-1]][1]:
+            found.append(k)
+    return found
+
+
 def _axis(spec: Spec, rows: int) -> Axis | None:
     if spec.name in _NEVER:
         return None
@@ -134,11 +155,15 @@ class Score:
 
 @dataclass(eq=False)
 class Candidate:
-    """A setting that is tried: its parameters, where it lies, and the scores of its runs so far."""
+    """A setting that is tried: its parameters, where it lies, and the scores of its runs so far.
+
+    ``means`` are those of its runs' other quantities (``BESIDE``).
+    """
 
     params: dict[str, Any]
     place: Array
     scores: list[float] = field(default_factory=list)
+    means: dict[str, float] = field(default_factory=dict)
 
     @property
     def score(self) -> Score:
@@ -153,7 +178,7 @@ class Tuned:
     ``params`` are the parameters that it chose; ``chosen`` their score on the runs that chose
     them, ``fresh`` on new seeds of the same data, ``elsewhere`` on other data, where asked for.
     ``default`` is the default setting's on the fresh seeds, ``default_elsewhere`` on other data.
-    ``tried`` is every candidate with its score. ``whole`` is False where the search was stopped.
+    ``tried`` are all candidates that were run. ``whole`` is False where the search was stopped.
     """
 
     key: str
@@ -164,7 +189,7 @@ class Tuned:
     default: Score
     elsewhere: Score | None
     default_elsewhere: Score | None
-    tried: tuple[tuple[Mapping[str, Any], Score], ...]
+    tried: tuple[Candidate, ...]
     runs: int
     whole: bool
 
@@ -221,6 +246,7 @@ class Search:
         self.planned = sum(len(self._data) * c * s for c, s in self._rounds()) + reports
         self.done = 0
         self._known: dict[tuple[str, int], list[float]] = {}
+        self._results: dict[str, list[CellResult]] = {}
 
     def _check(self, runs: int) -> None:
         if not self._data:
@@ -281,7 +307,9 @@ class Search:
         away: list[Score | None] = [None, None]
         if self._elsewhere:
             away = [self._report(p, self._elsewhere) for p in (best.params, {})]
-        tried = tuple((c.params, c.score) for c in self.candidates if c.scores)
+        tried = tuple(c for c in self.candidates if c.scores)
+        for one in tried:
+            one.means = self._means(one.params)
         return Tuned(
             self.key, self.fixed, best.params, best.score, fresh, default, away[0], away[1],
             tried, self.done, not self._cancelled(),
@@ -291,6 +319,13 @@ class Search:
         """The mean over datasets on fresh seeds; a seed's runs on them count as one."""
         each = (self._run(params, FRESH + s, data) for s in range(REPORTED))
         return Score.of(float(np.mean(scores)) for scores in each if scores)
+
+    def _means(self, params: Mapping[str, Any]) -> dict[str, float]:
+        """What else a setting's runs came to, on average."""
+        runs = self._results.get(json.dumps(params, sort_keys=True), [])
+        return {
+            name: float(np.mean([float(getattr(r, name)) for r in runs])) for name in BESIDE if runs
+        }
 
     def _smoothed(self) -> Callable[[Candidate], float]:
         """A candidate's mean, drawn to its neighbours' and to all's: luck passes."""
@@ -314,7 +349,8 @@ class Search:
 
     def _run(self, params: Mapping[str, Any], seed: int, data: Sequence[Dataset]) -> list[float]:
         """The score on each dataset with this seed; none once the search was stopped."""
-        key = json.dumps(params, sort_keys=True) + "|".join(d.identity for d in data), seed
+        name = json.dumps(params, sort_keys=True)
+        key = name + "|".join(d.identity for d in data), seed
         if key not in self._known:
             if self._cancelled():
                 return []
@@ -322,9 +358,12 @@ class Search:
             results = sweep(
                 data, self.key, given, [seed], store=self._store, cancelled=self._cancelled
             )
-            found = [score_of(r, self.objective) for r in results]
-            if len(found) < len(data):
+            runs = list(results)
+            if len(runs) < len(data):
                 return []
+            found = [score_of(r, self.objective) for r in runs]
+            if seed < FRESH:
+                self._results.setdefault(name, []).extend(runs)
             self._known[key] = found
             self.done += len(found)
             self._on_progress(self.done, self.planned)

@@ -1,0 +1,73 @@
+"""From what one must find to what one must pay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from engine import InputError
+from engine.studies.tuning import Least, Tuned
+from pages.shell import words as text
+from pages.tune.form import MAP, fields
+from pages.tune.state import JOB, TuneJob, asked_for
+from pages.tune.view import least_view, map_view, setting_view
+
+
+def main() -> None:
+    """The page, top to bottom."""
+    st.html("<h1>Tune</h1>")
+    st.caption(
+        "Good settings for a budget, the least budget for a score, or a map of two parameters: "
+        "found by runs on public networks, with the strict guarantee, and told on runs that no "
+        "search used."
+    )
+    with st.sidebar:
+        d = fields()
+        pressed = st.button("Search", type="primary", width="stretch", key="tune-go")
+    job = _job(d, pressed)
+    if job is None:
+        return
+    if dict(d) != job.asked and not job.running:
+        st.info("The fields have changed since: press Search for an answer to them.")
+    if job.running:
+        JOB.watch(key="tune-stop")
+    elif job.problem:
+        st.error(text.plain(job.problem), icon=":material/error:")
+    elif job.asked["goal"] == MAP:
+        map_view(job)
+    elif isinstance(job.found, Tuned):
+        setting_view(job, job.found)
+        open_on_run(job, job.found)
+    elif isinstance(job.found, Least):
+        least_view(job, job.found)
+    else:
+        st.info("Stopped before the first run.")
+
+
+def _job(d: Mapping[str, Any], pressed: bool) -> TuneJob | None:
+    """The search on screen: at first that of the form, later the one asked for."""
+    job = JOB.job()
+    if pressed or job is None:
+        try:
+            job = asked_for(d)
+        except InputError as error:
+            st.error(text.plain(str(error)), icon=":material/error:")
+            return None
+        JOB.show(job)
+        job.wait(TuneJob.patience)
+    return job
+
+
+def open_on_run(job: TuneJob, found: Tuned) -> None:
+    """The setting as a run of its own, on the first network."""
+    query = {"data": job.asked["networks"][0], "n": job.asked["n"], "algorithm": found.key}
+    query |= {**found.fixed, **found.params}
+    words = {name: str(value).lower() if isinstance(value, bool) else str(value)
+             for name, value in query.items()}  # fmt: skip
+    if st.button("Open it on Run", key="tune-open", icon=":material/play_arrow:"):
+        st.switch_page("pages/run/page.py", query_params=words)
+
+
+main()
