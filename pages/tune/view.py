@@ -15,7 +15,7 @@ from pages.draw.curves import Axis, Curve, curves
 from pages.draw.show import figure, table
 from pages.shell import words as text
 from pages.shell.form import title_of
-from pages.shell.palette import font_ink, heat_inks, ink, style_of
+from pages.shell.palette import font_ink, heat_inks, ink, see_through, style_of
 from pages.tune.form import axes_of, names_of
 from pages.tune.state import TuneJob
 
@@ -38,8 +38,8 @@ def setting(key: str, params: Mapping[str, Any]) -> str:
 # A setting ------------------------------------------------------------------------------
 
 
-def setting_view(job: TuneJob, found: Tuned) -> None:
-    """The setting, its score where it counts, and what was tried."""
+def setting_view(job: TuneJob, found: Tuned) -> list[Mapping[str, Any]]:
+    """The setting, its score where it counts, and what was tried; all settings, the best first."""
     what = OBJECTIVES[job.asked["objective"]]
     best = setting(found.key, found.params)
     st.subheader(text.plain(f"{title_of(found.key)}: {best}"), anchor=False)
@@ -47,13 +47,15 @@ def setting_view(job: TuneJob, found: Tuned) -> None:
         st.info("Stopped early: the best of what was tried by then.")
     _scores(what, found)
     tried = sorted(found.tried, key=lambda c: (len(c.scores), c.score.mean), reverse=True)
-    left, right = st.columns(2, gap="large")
+    wide = any(len(c.params) > 2 for c in tried)
+    left, right = (st.container(), st.container()) if wide else st.columns(2, gap="large")
     with left:
         st.markdown("**What was tried**")
-        tried_view(job, tried, found)
+        tried_view(tried, found)
     with right:
         cost_view(tried, what)
     tried_table(found.key, tried, what)
+    return [found.params, *(c.params for c in tried if c.params != found.params)]
 
 
 def _scores(what: str, found: Tuned) -> None:
@@ -69,7 +71,7 @@ def _scores(what: str, found: Tuned) -> None:
     columns[-1].caption(f"It looked {found.gap:+.2f} better than it is: the best is partly luck.")
 
 
-def tried_view(job: TuneJob, tried: Sequence[Candidate], found: Tuned) -> None:
+def tried_view(tried: Sequence[Candidate], found: Tuned) -> None:
     """Every setting: two parameters as points, more as parallel coordinates."""
     names, spread = names_of(found.key), [c for c in tried if c.params]
     over = list(spread[0].params) if spread else []
@@ -79,7 +81,7 @@ def tried_view(job: TuneJob, tried: Sequence[Candidate], found: Tuned) -> None:
         st.caption("Larger points had more seeds; the ring is what was chosen.")
     elif over:
         figure(_parallel(spread, over, names), key="tune-parallel", alt="Settings tried")
-        st.caption("A line a setting, the lighter the better. Drag along an axis to pick some.")
+        st.caption("A line a setting, the darker the better. Drag along an axis to pick some.")
 
 
 def _points(
@@ -117,11 +119,11 @@ def _points(
 def _parallel(
     tried: Sequence[Candidate], over: Sequence[str], names: Mapping[str, str]
 ) -> go.Figure:
-    low, high = heat_inks()
     scores = [c.score.mean for c in tried]
     dimensions = [_dimension(names[name], [c.params[name] for c in tried]) for name in over]
     dimensions.append({"label": "Score", "values": scores})
-    lines = {"color": scores, "colorscale": [[0, high], [1, low]], "showscale": False}
+    scale = [[0, see_through(ink(0), 0.15)], [1, ink(0)]]
+    lines = {"color": scores, "colorscale": scale, "showscale": False}
     drawn = go.Figure(go.Parcoords(dimensions=dimensions, line=lines))
     drawn.update_layout(height=380, margin={"l": 60, "r": 40, "t": 50, "b": 20})
     return drawn
@@ -162,7 +164,7 @@ def cost_view(tried: Sequence[Candidate], what: str) -> None:
                 style=1,
             ),
         ],
-        Axis(COSTS[cost], log=cost in ("ci_tests", "seconds")),
+        Axis(COSTS[cost], log=cost == "seconds"),
         Axis(what, ends=(0, 1.02)),
         height=330,
     )
@@ -248,12 +250,13 @@ def _epsilon_table(key: str, found: Least, what: str) -> pd.DataFrame:
 # A map ----------------------------------------------------------------------------------
 
 
-def map_view(job: TuneJob) -> None:
-    """Mean score over two parameters, with level lines and the best cell."""
+def map_view(job: TuneJob) -> list[Mapping[str, Any]]:
+    """Mean score over two parameters, with level lines and the best cell; the best cells first."""
     axes, y = axes_of(job.asked), job.asked["objective"]
     names = names_of(job.asked["algorithm"])
     if not job.runs:
-        return
+        st.info("Stopped before the first run.")
+        return []
     cells = job.table.groupby([axis.name for axis in axes])[f"tested_{y}"].agg(["mean", "sem"])
     wide = cells["mean"].unstack(0)
     best = cells["mean"].astype(float).idxmax()
@@ -271,6 +274,13 @@ def map_view(job: TuneJob) -> None:
     )
     with st.expander("The same as a table"):
         table(cells.reset_index().rename(columns={"mean": what, "sem": "±", **names}), alt=what)
+    order = cells["mean"].astype(float).sort_values(ascending=False)
+    return [dict(zip((a.name for a in axes), _plain(cell), strict=True)) for cell in order.index]
+
+
+def _plain(cell: tuple[Any, ...]) -> list[Any]:
+    """A cell's values as Python has them."""
+    return [v.item() if hasattr(v, "item") else v for v in cell]
 
 
 def _surface(wide: pd.DataFrame, titles: Sequence[str], best: tuple[Any, Any]) -> go.Figure:
