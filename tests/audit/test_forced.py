@@ -83,7 +83,7 @@ def test_the_command(
     place.write_text(canonical(released()))
     assert main(["audit", "--release", str(place)]) == 0
     said = capsys.readouterr().out
-    assert "not refuted by" in said
+    assert "Not refuted by" in said
     assert "3. triples" in said
     place.write_text("{}")
     assert main(["audit", "--release", str(place)]) == 2
