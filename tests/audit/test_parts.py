@@ -315,7 +315,7 @@ def test_published_searches_on_scores_are_set_to_keep_the_pair_that_leaks() -> N
         for s in subjects()
         if s.kind == "published"
     }
-    alone = dict.fromkeys(("priv_pc", "svt_pc", "gauss_pc"), {"threshold": 0.5})
+    alone = {key: {"threshold": 0.5} for key in ("priv_pc", "svt_pc", "gauss_pc")}
     found = {key: held for key, held in extra.items() if held}
     assert found == {**alone, "curate_pc": KEEPS_THE_PAIR}
     assert all(set(s.values) <= usual for s in subjects() if s.kind != "published")
