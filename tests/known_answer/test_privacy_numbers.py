@@ -101,10 +101,10 @@ def exact_delta(epsilon: float, sigma: float) -> mpmath.mpf:
 @pytest.mark.parametrize(
     ("epsilon", "sigma"), [(1, 30), (1, 5), (0.2, 164.6), (7, 5), (57.4, 0.45), (1e-3, 1e4)]
 )
-def test_a_delta_far_in_the_tail_to_eleven_digits(epsilon: float, sigma: float) -> None:
+def test_a_delta_far_in_the_tail_to_ten_digits(epsilon: float, sigma: float) -> None:
     """Down to 1e-257, where the terms' exponents are hundreds and their rounding with them."""
     found = gaussian_delta(epsilon, sigma)
-    assert float(found / exact_delta(epsilon, sigma)) == pytest.approx(1, rel=1e-11)
+    assert float(found / exact_delta(epsilon, sigma)) == pytest.approx(1, rel=3e-11)
 
 
 def test_sieve_epsilon() -> None:
