@@ -10,7 +10,7 @@ import streamlit as st
 from engine.audit.lines import read_lines
 from engine.audit.measure import Measured
 from engine.audit.replay import Finding
-from engine.audit.survey import Line, Subject, audit
+from engine.audit.survey import Subject, Surveyed, audit
 from engine.release.attacked import attack_release
 from engine.release.file import Release
 from pages.shell import words as text
@@ -30,7 +30,7 @@ class AuditJob(Job):
         self.subject, self.runs, self.what = subject, runs, what
         self.growth: list[tuple[int, float]] = []
         self.latest: Measured | None = None
-        self.line: Line | None = None
+        self.line: Surveyed | None = None
 
     def work(self) -> None:
         """Runs and replays of the subject."""
@@ -72,6 +72,6 @@ RELEASE: Slot[ReleaseJob] = Slot("audit_release_job")
 
 
 @st.cache_data(show_spinner=False)
-def example() -> dict[str, Line]:
+def example() -> dict[str, Surveyed]:
     """The finished audit that comes with the project, by key."""
     return read_lines(str(EXAMPLE))

@@ -11,7 +11,7 @@ from engine import Dataset, RunResult
 from engine.graphs.metrics import EdgeClass
 from engine.graphs.orientation import SHOWN
 from engine.marginals.confidence import percent
-from engine.studies.price import Step
+from engine.studies.price import PriceStep
 from pages.draw.graphs import layout_of
 from pages.draw.links import Link, describe, doubtful, found_links, legend
 from pages.draw.picture import Band, Picture, curve_picture, graph_picture
@@ -105,7 +105,7 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
     )
 
 
-def levels(true: int, steps: Sequence[Step]) -> list[tuple[float, str]]:
+def levels(true: int, steps: Sequence[PriceStep]) -> list[tuple[float, str]]:
     """Named heights: all links there are, and those that are found without any noise."""
     named = {true: [f"All {text.count(true, 'known link')}"]}
     for step, name in reference_lines(steps):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from engine import Dataset, RunResult
 from engine.studies.null import Invented
-from engine.studies.repeat import Outcome, usual
+from engine.studies.repeat import Repetition, usual
 from engine.teaching.neighbours import guess_bound
 from pages.shell import verdict
 from pages.shell import words as text
@@ -41,7 +41,7 @@ def _start(result: RunResult) -> str:
     return f"At ε = {number(epsilon)} as the paper counts it, which is no guarantee"
 
 
-def range_sentence(outcomes: Sequence[Outcome]) -> str:
+def range_sentence(outcomes: Sequence[Repetition]) -> str:
     """How much of the headline is luck; empty with too few repetitions."""
     if len(outcomes) < LEAST:
         return ""

@@ -30,9 +30,9 @@ from engine.audit.survey import (
     KEEPS_THE_PAIR,
     MECHANISM,
     REPLAYED,
-    Line,
     Power,
     Subject,
+    Surveyed,
     audit,
     power_of,
     replays,
@@ -245,7 +245,7 @@ STRONG, WEAK = Power(1.0, ((2, 1.5),), True), Power(1.0, ((2, 0.1), (8, 0.2)), F
 def test_a_line_has_one_verdict(
     kind: str, measured: Measured, replayed: Finding | None, power: Power | None, verdict: str
 ) -> None:
-    line = Line("k", "a", kind, "p", measured, replayed, ((25, 0.1),), power)
+    line = Surveyed("k", "a", kind, "p", measured, replayed, ((25, 0.1),), power)
     assert line.verdict == line.as_dict()["verdict"] == verdict
 
 
@@ -261,7 +261,7 @@ def test_power_is_of_twice_the_epsilon_by_either_way() -> None:
 
 
 def test_a_line_is_told_as_json() -> None:
-    line = Line("k", "a", "strict", "p", FINE, GOOD, ((25, 0.1), (100, 0.5)), WEAK)
+    line = Surveyed("k", "a", "strict", "p", FINE, GOOD, ((25, 0.1), (100, 0.5)), WEAK)
     assert line.as_dict() == {
         "key": "k",
         "algorithm": "a",
@@ -275,7 +275,7 @@ def test_a_line_is_told_as_json() -> None:
         "power": {"replay": False, "tried": [[2, 0.1], [8, 0.2]]},
         "verdict": "not refuted, without power",
     }
-    bare = Line("k", "a", "published", "p", replace(FINE, claimed=math.inf)).as_dict()
+    bare = Surveyed("k", "a", "published", "p", replace(FINE, claimed=math.inf)).as_dict()
     assert bare["claimed"]["epsilon"] == "inf"
     assert (bare["replay"], bare["power"], bare["growth"]) == (None, None, [])
 
@@ -407,13 +407,13 @@ def test_what_is_done_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = toys[:2]
     audited: list[str] = []
 
-    def line(subject: Subject, runs: int, power: Power | None = STRONG) -> Line:
+    def line(subject: Subject, runs: int, power: Power | None = STRONG) -> Surveyed:
         measured = replace(FINE, runs=runs)
-        return Line(
+        return Surveyed(
             subject.key, subject.algorithm.key, subject.kind, "p", measured, GOOD, (), power
         )
 
-    def fresh(subject: Subject, runs: int, **_: Any) -> Line:
+    def fresh(subject: Subject, runs: int, **_: Any) -> Surveyed:
         audited.append(subject.key)
         return line(subject, runs)
 
