@@ -14,7 +14,6 @@ from pages.audit.view import ratio_bars
 from pages.shell import words as text
 
 MOST = 20  # megabytes; the release of a hundred columns has less than one
-_TOO_LARGE = f"This file is larger than {MOST} MB; attack it with python -m engine audit --release."
 
 
 def release_view() -> None:
@@ -42,7 +41,7 @@ def release_view() -> None:
 def _begin(raw: bytes, name: str) -> None:
     RELEASE.forget()
     if len(raw) > MOST * 2**20:
-        st.error(_TOO_LARGE)
+        st.error(f"This file is larger than {MOST} MB; try python -m engine audit --release.")
         return
     try:
         job = ReleaseJob(loads(raw), name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ import pytest
 from engine.__main__ import main
 from engine.audit.forced import attack
 from engine.audit.replay import Finding
+from engine.cli import audit as audit_cli
 from engine.marginals import moments
 from engine.privacy import sources
+from engine.release.attacked import attack_release
 from engine.release.budget import Budgets
 from engine.release.file import Release, canonical
 from engine.release.make import make
@@ -77,13 +80,17 @@ def test_half_a_sensitivity_is_found(
 
 
 def test_the_command(
-    released: Callable[[], Release], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    released: Callable[[], Release],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(audit_cli, "attack_release", partial(attack_release, proposals=4))
     place = tmp_path / "r.json"
     place.write_text(canonical(released()))
     assert main(["audit", "--release", str(place)]) == 0
     said = capsys.readouterr().out
-    assert "Not refuted by" in said
+    assert "Not refuted by 15 pairs" in said
     assert "3. triples" in said
     place.write_text("{}")
     assert main(["audit", "--release", str(place)]) == 2

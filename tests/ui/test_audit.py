@@ -18,8 +18,9 @@ from engine.release.file import canonical
 from engine.release.make import make
 from engine.studies.forecast import planned_algorithms
 from engine.teaching.neighbours import guess_bound
+from pages.audit import release as release_page
 from pages.audit import state as audits
-from pages.audit.release import MOST, power_words
+from pages.audit.release import power_words
 from pages.audit.view import replay_ratios, sentence
 from pages.plan import state as plans
 from pages.plan.view import sentence as plan_sentence
@@ -98,6 +99,7 @@ def test_a_release_file_is_attacked_and_a_bad_one_refused_in_a_sentence(
     open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(audits, "attack_release", partial(attack_release, proposals=2))
+    monkeypatch.setattr(release_page, "MOST", 1)
     book = Budgets(tmp_path / "b.db")
     book.new("ward", 3, 1e-5)
     values = {"epsilon": 1.0}
@@ -112,7 +114,7 @@ def test_a_release_file_is_attacked_and_a_bad_one_refused_in_a_sentence(
         (b"{}", "This is no release"),
         (b"\xff" * 9, "not JSON in UTF-8"),
         (raw.replace(b'"rows":500', b'"rows":501'), "digest is that of another"),
-        (b" " * (MOST * 2**20 + 1), "larger than 20 MB"),
+        (b" " * (2**20 + 1), "larger than 1 MB"),
     ):
         (error,) = attacked(app, bad).error
         assert said in error.value
