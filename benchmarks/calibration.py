@@ -118,7 +118,7 @@ def table(kept: dict[str, Any]) -> str:
 
 
 class Share(float):
-    """A share of the chains that knows what else its frequency is read off."""
+    """A share of the chains that knows what its frequency is read off: itself, its reverse, ..."""
 
     asked: tuple[float, float, float, int]
 
@@ -126,8 +126,8 @@ class Share(float):
 def shares(*asked: float) -> tuple[Share, Share]:
     """In the place of confidence.of_arrows: the shares themselves."""
     out = Share(asked[0]), Share(asked[1])
-    for share in out:
-        share.asked = (asked[0], asked[1], asked[2], int(asked[3]))
+    for share, reverse in zip(out, out[::-1], strict=True):
+        share.asked = (float(share), float(reverse), asked[2], int(asked[3]))
     return out
 
 
