@@ -127,9 +127,8 @@ def main() -> None:
     if options.again:
         KEPT.unlink(missing_ok=True)
     if not options.tables:
-        done = kept()
         for cell, key in product(grid(), WRITTEN):
-            if cell not in done[key]:
+            if cell not in kept()[key]:
                 measure(key, cell, options.draws)
     write(kept())
 
