@@ -1,12 +1,11 @@
-"""One page for people who know no statistics: a sentence, a graph, a curve, the limits."""
+"""One page for the one who decides: a question, a sentence, a graph, its price, the limits."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages.report import files as report_files
-from pages.report import repeats
-from pages.report import view as report
+from pages.report import files, form, repeats, view
+from pages.report.brief import brief_of
 from pages.shell import address, present, runs
 from pages.shell import words as text
 from pages.shell.job import Job, look_again
@@ -22,7 +21,11 @@ def main() -> None:
     runs.follow("report")
     run = runs.shown()
     job = runs.job()
-    link = (run if job is None else job).settings.to_query()
+    typed = form.draft()
+    settings = (run if job is None else job).settings
+    link = settings.to_query()
+    if not settings.source.own:  # a question about a person's own data is theirs
+        link |= form.link(typed)
     if present.presenting():
         link[present.NAME] = "1"
     address.write("report", link)
@@ -51,10 +54,15 @@ def _going(run: runs.Shown) -> Job | None:
 
 def _content(run: runs.Shown) -> None:
     found = repeats.repeats_of(run)
-    report.show(run, found, report.pictures(run, found, theme()), theme())
-    with st.container(key="notes"):
-        if not present.presenting():
-            report_files.files_view(run, found)
+    typed = form.draft()
+    if not present.presenting():
+        with st.container(key="notes"):
+            form.fields(typed)
+    heading = form.Heading.build(typed)
+    view.show(brief_of(run, found, heading, theme()), found, theme())
+    if not present.presenting():
+        with st.container(key="notes-files"):
+            files.files_view(run, found, heading)
 
 
 main()

@@ -125,7 +125,10 @@ def parameters(specs: Iterable[Spec], values: Draft, *, key: str) -> None:
 def parameter(spec: Spec, values: Draft, *, key: str) -> None:
     """Show the widget that fits one declaration, bound to ``values[spec.name]``."""
     key = f"{key}-{spec.name}"
-    if spec.words:
+    if spec.kind == "text":
+        most, help = int(spec.high or 0), spec.help or None
+        bound(st.text_input, spec.title, values, spec.name, key=key, max_chars=most, help=help)
+    elif spec.words:
         _worded(spec, values, key)
     elif spec.kind == "choice" and len(spec.choices) <= 3:
         radio(values, spec.name, spec.title, spec.choices, key=key, help=spec.help)
