@@ -124,12 +124,17 @@ def _more(result: RunResult, kind: EdgeClass, waiting: bool) -> str:
 
 def legend(result: RunResult, theme: str, *, waiting: bool = False) -> str:
     """HTML: the entries, each with a sample of its stroke."""
-    items = "".join(
-        f'<span style="white-space:nowrap;margin-right:1.6rem">{sample(kind, theme)}'
+    return legend_of(entries(result, waiting=waiting), theme)
+
+
+def legend_of(items: Iterable[Entry], theme: str) -> str:
+    """HTML of some entries; on a narrow screen a long one breaks."""
+    shown = "".join(
+        f'<span style="display:inline-block;margin-right:1.6rem">{sample(kind, theme)}'
         f"{name} <b>{number}</b>{more}</span>"
-        for kind, name, number, more in entries(result, waiting=waiting)
+        for kind, name, number, more in items
     )
-    return f'<div class="legend" style="line-height:1.9">{items}</div>'
+    return f'<div class="legend" style="line-height:1.9">{shown}</div>'
 
 
 def stroke_picture(kind: EdgeClass, theme: str) -> Picture:

@@ -56,8 +56,8 @@ def _value(value: Any) -> str:
 
 def words(said: str, x: float, y: float, **attributes: Any) -> str:
     """A line of text."""
-    plain = "".join(c if c.isprintable() else " " for c in said)
-    return tag("text", text.safe(" ".join(plain.split())), x=float(x), y=float(y), **attributes)
+    plain = text.safe(text.one_line(said))
+    return tag("text", plain, x=float(x), y=float(y), **attributes)
 
 
 def sheet(

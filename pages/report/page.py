@@ -8,6 +8,7 @@ from pages.report import files, form, repeats, view
 from pages.report.brief import brief_of
 from pages.shell import address, present, runs
 from pages.shell import words as text
+from pages.shell.drafts import Draft
 from pages.shell.job import Job, look_again
 from pages.shell.nothing import nothing_for
 from pages.shell.palette import theme
@@ -32,6 +33,9 @@ def main() -> None:
     # Another run's numbers must not stand beside one that goes on.
     data, result = (run.data, run.result) if job is None else (job.data, None)
     present.heading(lambda: show_strip("Report", data, result), key="report")
+    if not present.presenting():
+        with st.container(key="notes"):  # apart from what is looked at again: it is typed into
+            form.fields(typed)
     if job is not None:  # another run's numbers must not stand under this link
         runs.progress_view()
         return
@@ -41,9 +45,9 @@ def main() -> None:
     if found is not None:
         found.wait(repeats.PATIENCE)
     if _going(run) is None:
-        _content(run)
+        _content(run, typed)
     else:
-        look_again(lambda: _going(run), lambda _: _content(run), EVERY)
+        look_again(lambda: _going(run), lambda _: _content(run, typed), EVERY)
 
 
 def _going(run: runs.Shown) -> Job | None:
@@ -52,12 +56,8 @@ def _going(run: runs.Shown) -> Job | None:
     return next((one for one in counted if one is not None and one.running), None)
 
 
-def _content(run: runs.Shown) -> None:
+def _content(run: runs.Shown, typed: Draft) -> None:
     found = repeats.repeats_of(run)
-    typed = form.draft()
-    if not present.presenting():
-        with st.container(key="notes"):
-            form.fields(typed)
     heading = form.Heading.build(typed)
     view.show(brief_of(run, found, heading, theme()), found, theme())
     if not present.presenting():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.draw.links import sample
+from pages.draw.links import legend_of
 from pages.draw.picture import Picture
 from pages.report.brief import Brief
 from pages.report.repeats import REPETITIONS, Repeats
@@ -74,12 +74,7 @@ def _top(brief: Brief) -> str:
 
 def _legend(brief: Brief, theme: str) -> str:
     """Each class of links with a piece of its line; and what else is to be known of the drawing."""
-    items = "".join(
-        f'<span style="white-space:nowrap;margin-right:1.4rem">{sample(kind, theme)}'
-        f"{name} <b>{number}</b>{more}</span> "
-        for kind, name, number, more in brief.legend
-    )
-    return f"{items}{'<br>' if items else ''}{safe(brief.note)}"
+    return f"{legend_of(brief.legend, theme) if brief.legend else ''}{safe(brief.note)}"
 
 
 def _price(brief: Brief, theme: str) -> str:

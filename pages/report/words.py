@@ -43,7 +43,7 @@ def _backwards(back: int, lines: int) -> str:
     """Arrows that point the wrong way, and links without the arrow that they should have."""
     said = text.count(back, "arrow") if back else "no arrow"
     said += f" {'is' if back <= 1 else 'are'} backwards"
-    lack = "lacks its own" if lines == 1 else "lack theirs"
+    lack = "lacks its arrow" if lines == 1 else "lack theirs"
     return f"{said}, and {text.count(lines, 'link')} {lack}" if lines else said
 
 

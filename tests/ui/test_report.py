@@ -125,6 +125,22 @@ def text_of(page: str) -> str:
     return joined(html.unescape(re.sub(r"<[^>]+>", "", page)))
 
 
+def test_who_types_fast_loses_nothing(open_app: Callable[..., AppTest]) -> None:
+    """The browser that sends the second line does not know yet what the first did to the address."""
+    app = open_app("report", data="cancer", n="2000")
+    before = address(app)
+    app.text_input(key="report-question").set_value("Why?").run()
+    app.query_params.clear()
+    app.query_params.update(before)
+    app.text_input(key="report-author").set_value("Me").run()
+    assert address(app)["report.question"] == "Why?"
+    assert address(app)["report.author"] == "Me"
+    app.query_params.clear()
+    app.query_params.update(before)
+    app.run()  # Back
+    assert app.text_input(key="report-question").value == ""
+
+
 def test_a_link_is_as_thick_as_it_is_stable() -> None:
     data = load_dataset("asia", n=5000)
     result = run("priv_pc", data, seed=0)
