@@ -10,7 +10,7 @@ from engine.audit.forced import attack
 from engine.audit.lines import read_lines, write_lines
 from engine.audit.measure import Measured
 from engine.audit.replay import Finding
-from engine.audit.survey import Line, Subject, subjects, survey
+from engine.audit.survey import Subject, Surveyed, subjects, survey
 from engine.cli.flags import Parser, add_json_flag
 from engine.cli.interrupts import ending, interruptible
 from engine.errors import InputError
@@ -42,7 +42,7 @@ def audit_command(argv: Sequence[str]) -> int:
         return _attack_release(args.release, args.json)
     if args.runs < 4:
         raise InputError(f"--runs must be at least 4; {args.runs} is not.")
-    lines: list[Line] = []
+    lines: list[Surveyed] = []
     done = read_lines(args.out)
     with interruptible() as cancelled:
         for line in survey(
@@ -92,7 +92,7 @@ def show_progress(subject: Subject, measured: Measured) -> None:
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def table(lines: Sequence[Line]) -> str:
+def table(lines: Sequence[Surveyed]) -> str:
     """For the terminal."""
     if not lines:
         return "Nothing was finished."

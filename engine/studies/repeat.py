@@ -21,7 +21,7 @@ from engine.runner import RunResult, run
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class Repetition:
     """What one repetition found, missed and invented, and its (d, d) CPDAG.
 
     The matrix has no pair that was not tested to the end.
@@ -32,12 +32,12 @@ class Outcome:
     matrix: Adjacency
 
 
-def outcome_of(result: RunResult) -> Outcome:
+def outcome_of(result: RunResult) -> Repetition:
     """A run on public data with a truth, counted."""
     if result.counts is None:
         raise InputError("There is no true graph to count against: choose a bundled network.")
     assert result.seed is not None  # the rows are public
-    return Outcome(seed=result.seed, counts=result.counts, matrix=result.tested)
+    return Repetition(seed=result.seed, counts=result.counts, matrix=result.tested)
 
 
 def repeated(
@@ -46,7 +46,7 @@ def repeated(
     params: Mapping[str, Any],
     seeds: Iterable[int],
     cancelled: Callable[[], bool] = lambda: False,
-) -> Iterator[Outcome]:
+) -> Iterator[Repetition]:
     """The run with each seed in turn, as the iterator is consumed; ends early when cancelled."""
     if not data.public:
         raise InputError("Repetitions on a person's own data would spend budget: none are made.")
@@ -57,7 +57,7 @@ def repeated(
         yield outcome_of(result)
 
 
-def stability(outcomes: Sequence[Outcome]) -> NDArray[np.float64]:
+def stability(outcomes: Sequence[Repetition]) -> NDArray[np.float64]:
     """(d, d), symmetric: the share of the repetitions that have a link, whatever its mark.
 
     Examples:
@@ -105,7 +105,7 @@ class Point:
     of: int
 
 
-def point(epsilon: float, outcomes: Sequence[Outcome]) -> Point:
+def point(epsilon: float, outcomes: Sequence[Repetition]) -> Point:
     """One point of the curve."""
 
     def band(counts: list[int]) -> tuple[float, float, float]:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.audit.lines import read_lines
 from engine.audit.measure import Measured
-from engine.audit.survey import Line, Subject, audit
+from engine.audit.survey import Subject, Surveyed, audit
 from pages.shell.job import Job, Slot
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "audit.json"
@@ -26,7 +26,7 @@ class AuditJob(Job):
         self.subject, self.runs, self.what = subject, runs, what
         self.growth: list[tuple[int, float]] = []
         self.latest: Measured | None = None
-        self.line: Line | None = None
+        self.line: Surveyed | None = None
 
     def work(self) -> None:
         """Runs and replays of the subject."""
@@ -47,6 +47,6 @@ JOB: Slot[AuditJob] = Slot("audit_job")
 
 
 @st.cache_data(show_spinner=False)
-def example() -> dict[str, Line]:
+def example() -> dict[str, Surveyed]:
     """The finished audit that comes with the project, by key."""
     return read_lines(str(EXAMPLE))

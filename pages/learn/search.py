@@ -11,7 +11,7 @@ import streamlit as st
 from engine import Dataset, RunResult
 from engine.graphs.metrics import Counts, EdgeClass, truth_cpdag
 from engine.registry import algorithm
-from engine.studies.repeat import Outcome, outcome_of
+from engine.studies.repeat import Repetition, outcome_of
 from engine.teaching.replay import scenes
 from pages.draw import show
 from pages.draw.bars import bars
@@ -185,7 +185,7 @@ def classes_key(results: Sequence[RunResult]) -> str:
     )
 
 
-def _tally(outcomes: list[Outcome]) -> None:
+def _tally(outcomes: list[Repetition]) -> None:
     found = Counter(o.counts.found for o in outcomes)
     most = outcomes[0].counts.true
     st.markdown(f"**All {len(outcomes)} draws so far**")

@@ -11,7 +11,7 @@ from engine import Dataset, RunResult
 from engine.graphs.metrics import EdgeClass
 from engine.graphs.orientation import SHOWN
 from engine.marginals.confidence import percent
-from engine.studies.price import Step
+from engine.studies.price import PriceStep
 from engine.studies.repeat import stability
 from pages.draw.graphs import spread_out
 from pages.draw.links import Entry, Link, as_digraph, describe, doubtful, entries, found_links
@@ -161,7 +161,7 @@ def _graph(data: Dataset, result: RunResult, shown: Sequence[Link], theme: str) 
 # Price and curve ----------------------------------------------------------------------------
 
 
-def _price(data: Dataset, result: RunResult, steps: Sequence[Step]) -> list[tuple[int, str]]:
+def _price(data: Dataset, result: RunResult, steps: Sequence[PriceStep]) -> list[tuple[int, str]]:
     """From all links to those of this run: what the method loses before any noise, then it."""
     counts = result.counts
     if counts is None or not _known(data):
@@ -206,7 +206,7 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
     )
 
 
-def levels(true: int, steps: Sequence[Step]) -> list[tuple[float, str]]:
+def levels(true: int, steps: Sequence[PriceStep]) -> list[tuple[float, str]]:
     """Named heights: all links there are, and those that are found without any noise."""
     named = {true: [f"All {text.count(true, 'known link')}"]}
     for step, name in reference_lines(steps):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from engine import Dataset, RunResult
 from engine.graphs.metrics import EdgeClass
 from engine.studies.null import Invented
-from engine.studies.repeat import Outcome, usual
+from engine.studies.repeat import Repetition, usual
 from engine.teaching.neighbours import guess_bound
 from pages.draw.links import Link
 from pages.shell import verdict
@@ -60,7 +60,7 @@ def _start(result: RunResult) -> str:
     return "With noise that protects nobody" if nobody else "With this privacy"
 
 
-def range_sentence(outcomes: Sequence[Outcome]) -> str:
+def range_sentence(outcomes: Sequence[Repetition]) -> str:
     """How much of the headline is luck; empty with too few repetitions."""
     if len(outcomes) < LEAST:
         return ""

@@ -126,7 +126,7 @@ def text_of(page: str) -> str:
 
 
 def test_who_types_fast_loses_nothing(open_app: Callable[..., AppTest]) -> None:
-    """The browser that sends the second line does not know yet what the first did to the address."""
+    """The browser that sends a second line may not know yet what the first did to the address."""
     app = open_app("report", data="cancer", n="2000")
     before = address(app)
     app.text_input(key="report-question").set_value("Why?").run()
