@@ -111,6 +111,11 @@ def file_stem(data: Dataset) -> str:
     return data.name.replace(":", "_")
 
 
+def one_line(text: str) -> str:
+    """Words alone, one space between them: no line ends and no signs that nobody sees."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
 def safe(text: str) -> str:
     """A person's text as HTML that means the text itself."""
     return html.escape(text, quote=True)

@@ -25,8 +25,8 @@ from pages.draw.links import Link, doubtful, found_links
 from pages.draw.picture import graph_picture
 from pages.draw.player import player
 from pages.learn import search
+from pages.report import brief as report
 from pages.report import repeats
-from pages.report import view as report
 from pages.run import trace
 from pages.shell import words as text
 
@@ -134,7 +134,7 @@ def test_report_tells_the_engines_counts(open_app: Callable[..., AppTest], case:
     app = open_app("report", **case)
     shown = app.session_state["shown"]
     truth, body = told(shown.result), html(app, 'class="report"')
-    said = re.search(r"(\d+) of (\d+) known links? were found and (\d+) invented", body)
+    said = re.search(r"(\d+) of (\d+) known links? (?:are|is) found; (\d+) of those", body)
     assert said
     agree(dict(zip(("found", "true", "invented"), map(int, said.groups()), strict=True)), truth)
     agree(legend(body), truth)
@@ -251,6 +251,7 @@ def test_its_sign_is_on_the_still_picture_too() -> None:
         return graph_picture(("a", "b"), [link], at, alt="x").svg
 
     assert drawn(EdgeClass.WRONG_DIRECTION).count("<path") > drawn(EdgeClass.CORRECT).count("<path")
+    assert "<circle" in drawn(EdgeClass.CLAIMED)
 
 
 def test_an_arrow_in_doubt_is_a_line_where_a_search_ends_too() -> None:
