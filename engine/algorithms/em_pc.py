@@ -171,6 +171,8 @@ class EMPC:
         if len(graph.adjacent(x)) < order + 1:
             return
         options = self._options(x, order, graph)
+        if not options:  # knowledge leaves nothing to ask
+            return
         edges, names = len(options), self._names
         self.node_rounds.append(NodeRound(order, names[x], edges, ()))
         count = self._how_many(x, order, options)
@@ -194,7 +196,7 @@ class EMPC:
     ) -> dict[int, tuple[list[tuple[int, ...]], list[float]]]:
         """For each neighbour its conditioning sets and their utilities."""
         options = {}
-        for y in graph.adjacent(x):
+        for y in graph.open(x):
             sets = list(combinations(graph.candidates(x, y) if order else (), order))
             if sets:
                 graph.tests[order] += len(sets)
