@@ -233,8 +233,8 @@ def _cycle(arrows: Iterable[Arrow]) -> list[str]:
     for start in after:
         path, iterators = [start], [iter(after[start])]
         while path:
-            b = next(iterators[-1], None)
-            if b is None:
+            b = next(iterators[-1], "")  # no name is empty
+            if not b:
                 done.add(path.pop())
                 iterators.pop()
             elif b in path:
@@ -263,7 +263,7 @@ def _tetrad(text: str) -> dict[str, Any]:
         else:
             parts = row.split()
             if len(parts) != 2:
-                raise InputError(f"A row of arrows in Tetrad's file has two names, not {show(row)}.")
+                raise InputError(f"An arrow in Tetrad's file is two names, not {show(row)}.")
             found[section].append(parts)
     return found
 

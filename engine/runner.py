@@ -293,9 +293,9 @@ def _result(
     outcome: Outcome,
     seconds: float,
 ) -> RunResult:
+    knowledge = None if session.known is None else session.known.knowledge
     metrics = None
     if data.truth is not None:
-        knowledge = session.known and session.known.knowledge
         metrics = compare(outcome.cpdag, _told(key, data.truth, data.names, knowledge))
     return RunResult(
         algorithm=key,
@@ -318,7 +318,7 @@ def _result(
         diagnostics=outcome.diagnostics,
         untested=outcome.untested,
         truth=data.truth,
-        knowledge=session.known and session.known.knowledge,
+        knowledge=knowledge,
     )
 
 

@@ -134,7 +134,7 @@ def test_tetrads_file_there_and_back() -> None:
     again = Knowledge.from_tetrad(WHOLE.to_tetrad())
     for a, b in permutations(WHOLE.names, 2):
         assert again.allows(a, b) == WHOLE.allows(a, b)
-    with pytest.raises(InputError, match="two names"):
+    with pytest.raises(InputError, match="is two names"):
         Knowledge.from_tetrad("/knowledge\nforbiddirect\na b c\n")
     with pytest.raises(InputError, match="begins with its number"):
         Knowledge.from_tetrad("/knowledge\naddtemporal\na b\n")

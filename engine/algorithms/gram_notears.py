@@ -156,9 +156,7 @@ def fit(
     weights = solution.weights
     if isinstance(params.threshold, str):
         weights = np.where(seen(released), weights, 0.0)
-    return solution, params.prune(
-        weights, released.covariance, data, known, session.known
-    )
+    return solution, params.prune(weights, released.covariance, data, known, session.known)
 
 
 def seen(released: Release) -> Adjacency:

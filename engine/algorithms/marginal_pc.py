@@ -345,6 +345,13 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
         session.close()
         pairs = frozenset(combinations(range(data.d), 2))
         return Outcome(cpdag=complete(data.d), status="cancelled", untested=pairs)
+    return conclude(data, tests, params, session)
+
+
+def conclude(
+    data: Dataset, tests: NoisyTests, params: MarginalPCParameters, session: Session
+) -> Outcome:
+    """The graph that follows from what was released."""
     rule = Posterior(tests, params.cutoff, session=session)
     outcome = learn(data, params, session, rule)
     arrows: dict[Pair, float] = {}

@@ -161,6 +161,14 @@ def page_of(out: Path) -> Path:
     return out.with_suffix(".html") if out.suffix != ".html" else out.with_suffix(".page.html")
 
 
+def _settings(given: Sequence[str]) -> dict[str, str]:
+    """Column -> level of the flags that set one."""
+    pairs = [text.partition("=") for text in given]
+    if not all(sign for _, sign, _ in pairs):
+        raise InputError("--do takes a column and a level, as in --do smoke=yes.")
+    return {name: level for name, _, level in pairs}
+
+
 def twin_command(argv: Sequence[str]) -> None:
     """Write synthetic rows drawn from a release."""
     parser = Parser(prog="engine twin", description=LABEL)
@@ -168,11 +176,18 @@ def twin_command(argv: Sequence[str]) -> None:
     parser.add_argument("--rows", type=int, help="how many (default: as many as the records)")
     parser.add_argument("--seed", type=int, default=0, help="fixes the rows; need not be secret")
     parser.add_argument("--out", metavar="FILE", help="default: FILE-synthetic-twin.csv")
+    parser.add_argument(
+        "--do",
+        action="append",
+        default=[],
+        metavar="COLUMN=LEVEL",
+        help="set a column to a level in every row (do-sampling); may be given several times",
+    )
     args = parser.parse_args(argv)
     release = load(args.file)
     path = Path(args.file)
     out = Path(args.out) if args.out else path.with_name(f"{path.stem}-synthetic-twin.csv")
     check_place(out)
-    made = twin(release, args.rows or release.rows, args.seed)
+    made = twin(release, args.rows or release.rows, args.seed, _settings(args.do))
     save(table_csv(made.to_frame()), out)
     print(f"{out}: {made.n:,} rows. {LABEL}")

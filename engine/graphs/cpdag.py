@@ -31,9 +31,7 @@ class Told(NamedTuple):
     untested: Adjacency
 
 
-def cpdag(
-    skeleton: Adjacency, separating: SeparatingSets, told: Told | None = None
-) -> Adjacency:
+def cpdag(skeleton: Adjacency, separating: SeparatingSets, told: Told | None = None) -> Adjacency:
     """Orient a skeleton: v-structures from separating sets, then Meek's rules 1-4.
 
     Arrows that are ``told`` come first, and a collider that would turn one is none.

@@ -74,7 +74,7 @@ class Known:
         """
         arrows: Adjacency = skeleton & ~self.barred & self.barred.T
         ways = reachable(arrows)
-        return arrows & ~(ways & ways.T)
+        return np.asarray(arrows & ~(ways & ways.T))
 
     def joined(self, skeleton: Adjacency) -> Adjacency:
         """A skeleton with the required links, and without those barred in both directions."""
@@ -93,7 +93,8 @@ class Known:
         There are none unless its links and knowledge contradict each other around a cycle.
         """
         wrong = graph & ~graph.T & self.barred
-        return graph | wrong.T
+        out: Adjacency = graph | wrong.T
+        return out
 
     def settled(self, skeleton: Adjacency) -> tuple[int, int]:
         """How many of a skeleton's links knowledge alone gives a direction, and how many it has."""
@@ -103,12 +104,13 @@ class Known:
 
 def reachable(arrows: Adjacency) -> Adjacency:
     """[i, j]: a directed path of one arrow or more leads from i to j."""
-    out, before = arrows.copy(), None
-    while before is None or (out != before).any():
-        before = out
-        wide = out.astype(np.float32)
-        out = out | (wide @ wide > 0)
-    return out
+    out: Adjacency = arrows.copy()
+    while True:
+        wide = out.astype(np.float32)  # counts stay far below where it rounds to 0
+        more: Adjacency = out | (wide @ wide > 0)
+        if (more == out).all():
+            return out
+        out = more
 
 
 def known_of(knowledge: Knowledge | None, names: Sequence[str]) -> Known | None:
@@ -116,9 +118,7 @@ def known_of(knowledge: Knowledge | None, names: Sequence[str]) -> Known | None:
     return Known(knowledge, names) if knowledge else None
 
 
-def oriented(
-    skeleton: Adjacency, separating: SeparatingSets, known: Known | None
-) -> Adjacency:
+def oriented(skeleton: Adjacency, separating: SeparatingSets, known: Known | None) -> Adjacency:
     """The skeleton's arrows: those that are known, then :func:`engine.graphs.cpdag.cpdag`."""
     if known is None:
         return cpdag(skeleton, separating)

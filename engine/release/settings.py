@@ -74,7 +74,7 @@ def empty(schema: Schema, rows: int) -> Dataset:
 
 def stated(data: Dataset) -> Known | None:
     """What the data's schema states of the causes."""
-    return known_of(data.schema and data.schema.knowledge, data.names)
+    return known_of(None if data.schema is None else data.schema.knowledge, data.names)
 
 
 def run_with(

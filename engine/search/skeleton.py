@@ -44,8 +44,9 @@ class Graph:
     def __init__(self, d: int, *, stable: bool = False, known: Known | None = None):
         self.d, self.stable, self.known = d, stable, known
         self._live = [set(range(d)) - {i} for i in range(d)]
-        for i, near in enumerate(self._live if known is not None else ()):
-            near.difference_update(np.flatnonzero(known.apart[i]).tolist())
+        if known is not None:
+            for near, apart in zip(self._live, known.apart, strict=True):
+                near.difference_update(np.flatnonzero(apart).tolist())
         self._frozen = self._live
         self.separating: dict[frozenset[int], list[frozenset[int]]] = {}
         self.tests: Counter[int] = Counter()

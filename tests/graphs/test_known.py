@@ -41,9 +41,7 @@ def drawn(rng: np.random.Generator, dag: Adjacency) -> Knowledge:
     order = list(nx.topological_sort(nx.from_numpy_array(dag.astype(int), create_using=nx.DiGraph)))
     cut = int(rng.integers(0, d + 1))
     tiers = [[NAMES[i] for i in order[:cut]], [NAMES[i] for i in order[cut:]]]
-    return Knowledge(
-        forbidden=some, required=needed, tiers=tiers if rng.random() < 0.4 else []
-    )
+    return Knowledge(forbidden=some, required=needed, tiers=tiers if rng.random() < 0.4 else [])
 
 
 def test_mpdags_are_what_all_allowed_dags_of_a_class_have_in_common() -> None:
