@@ -130,11 +130,9 @@ def one_draw(data: Dataset, epsilon: float, seed: int, tallies: dict[str, Tally]
     plain = sampled(data)
     graphs = {"true": matrix_of(data.truth, data.names), "learned": learned}
     for which, graph in graphs.items():
-        tally, called, true = tallies[which], [], []
+        tally, called, true = tallies[which], list[bool](), list[bool]()
         for x, y in pairs:
-            found = effect_of(
-                moments, data.names, data.levels, graph, data.names[x], data.names[y]
-            )
+            found = effect_of(moments, data.names, data.levels, graph, data.names[x], data.names[y])
             _count(found, data, x, y, tally, called, true, plain)
         for kept, hits in ((tally.called, called), (tally.true, true)):
             if hits:
@@ -177,8 +175,8 @@ def measure(name: str, n: int, epsilon: float, draws: int, seconds: float) -> No
         one_draw(load_dataset(name, n=n, seed=done), epsilon, done, tallies)
         done += 1
     line = {"dataset": name, "n": n, "epsilon": epsilon, "draws": done}
-    line |= {which: tally.summary() for which, tally in tallies.items()}  # type: ignore[arg-type]
-    line["cpu_seconds"] = round(time.process_time() - begun, 1)  # type: ignore[assignment]
+    line |= {which: tally.summary() for which, tally in tallies.items()}
+    line["cpu_seconds"] = round(time.process_time() - begun, 1)
     KEPT.parent.mkdir(exist_ok=True)
     with KEPT.open("a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
@@ -195,8 +193,8 @@ def kept() -> list[dict]:  # type: ignore[type-arg]
 def table() -> str:
     """One row a cell."""
     lines = [
-        "| network | rows | ε | draws | refused | holds what it is called | holds the truth | width "
-        "| without noise | learned graph: holds the truth | reverse or refused |",
+        "| network | rows | ε | draws | refused | holds what it is called | holds the truth "
+        "| width | without noise | learned graph: holds the truth | reverse / refused |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for cell in sorted(kept(), key=lambda c: (ORDER.index(c["dataset"]), -c["n"], c["epsilon"])):

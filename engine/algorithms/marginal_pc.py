@@ -360,6 +360,7 @@ def conclude(
         found = directions(skeleton, tests, limit, session.known)
         outcome = replace(outcome, cpdag=found.cpdag)
         arrows = arrow_frequencies(found.arrows, _linked(outcome.cpdag), tests.moments)
+        arrows |= _certain(skeleton, session.known)
     edges = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
     diagnostics = MarginalDiagnostics(
         edge_confidence={p: confidence.of_link(rule.lowest.get(p, 1.0)) for p in edges},
@@ -372,6 +373,14 @@ def conclude(
 def _linked(cpdag: Adjacency) -> list[Pair]:
     """Adjacent columns, each pair in both orders."""
     return [(i, j) for i, j in np.argwhere(cpdag | cpdag.T).tolist()]
+
+
+def _certain(skeleton: Adjacency, known: Known | None) -> dict[Pair, float]:
+    """Arrows that are known and not found: sure if the link is, and never the other way."""
+    if known is None:
+        return {}
+    told = np.argwhere(known.told(skeleton)).tolist()
+    return {(i, j): 1.0 for i, j in told} | {(j, i): 0.0 for i, j in told}
 
 
 def arrow_frequencies(shares: Array, linked: Iterable[Pair], moments: Moments) -> dict[Pair, float]:

@@ -113,6 +113,25 @@ def reachable(arrows: Adjacency) -> Adjacency:
         out = more
 
 
+READY = {"two tiers": 2, "four tiers": 4, "complete order": None}
+
+
+def ready_sets(truth: nx.DiGraph) -> dict[str, Knowledge]:
+    """Knowledge that is true of a graph: its columns in two tiers, in four, in a complete order.
+
+    Columns come by the longest path that ends at them, then as the graph has them; the tiers have
+    as many columns each as can be.
+    """
+    place = {name: k for k, name in enumerate(truth)}
+    generations = nx.topological_generations(truth)
+    order = [name for some in generations for name in sorted(some, key=place.__getitem__)]
+    found: dict[str, Knowledge] = {}
+    for name, count in READY.items():
+        parts = np.array_split(np.arange(len(order)), len(order) if count is None else count)
+        found[name] = Knowledge(tiers=[[order[i] for i in part] for part in parts if len(part)])  # type: ignore[arg-type]
+    return found
+
+
 def known_of(knowledge: Knowledge | None, names: Sequence[str]) -> Known | None:
     """The knowledge on these columns; None where nothing is known. InputError for other names."""
     return Known(knowledge, names) if knowledge else None

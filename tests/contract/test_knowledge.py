@@ -14,6 +14,7 @@ from engine.algorithms import marginal_pc
 from engine.data.schema import Column, Schema
 from engine.graphs.known import Known
 from engine.knowledge import ORIENTS
+from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.moments import refine_pairs
 from engine.runner import RunResult
 from tests.contract.conftest import short
@@ -132,6 +133,19 @@ def test_marginal_pc_measures_no_pair_again_that_is_known_to_be_apart(
     run("marginal_pc", child(), seed=1, epsilon=1.0, knowledge=known)
     assert chosen
     assert pair not in set.union(*chosen)
+
+
+def test_arrows_that_are_known_are_told_as_sure() -> None:
+    found = ran("marginal_pc", "strict", knowledge=KNOWN)
+    told = Known(KNOWN, found.names).told(found.matrix | found.matrix.T)
+    diagnostics = found.diagnostics
+    assert isinstance(diagnostics, MarginalDiagnostics)
+    assert told.any()
+    for (i, j), share in diagnostics.arrow_confidence.items():
+        if told[i, j] or told[j, i]:
+            assert share == told[i, j]
+        else:
+            assert 0 < share < 1
 
 
 def test_the_schema_states_it_and_the_argument_comes_first() -> None:
