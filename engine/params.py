@@ -31,6 +31,7 @@ class Spec:
     first of them. ``when`` maps another parameter's name to the values for which this one has any
     effect: the form hides it otherwise. ``step`` makes the form show a slider from ``low`` to
     ``high``; ``among`` are the only values that a number may take.
+    ``tuned`` are the ends between which a search for good settings looks; "rows" stands for n.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Spec:
     when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     step: float | None = None
     among: tuple[float, ...] = ()
+    tuned: tuple[float, float | str] | None = None
 
     def check(self, value: Any) -> Any:
         """Return ``value`` in the declared type; raise ParameterError where it does not fit."""

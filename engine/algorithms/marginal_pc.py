@@ -15,7 +15,7 @@ and the measurements are in docs/explanation/marginal_pc.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -34,7 +34,6 @@ from engine.graphs.orientation import (
 )
 from engine.marginals import confidence
 from engine.marginals.citest import NoisyTests
-from engine.marginals.contrasts import Array
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.levels import merged
 from engine.marginals.moments import (
@@ -345,7 +344,7 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
     if params.orientation == STRONGEST and outcome.status == "complete":
         found = directions(outcome.cpdag | outcome.cpdag.T, tests, params.order_limit(data))
         outcome = replace(outcome, cpdag=found.cpdag)
-        arrows = arrow_frequencies(found.arrows, _linked(outcome.cpdag), tests.moments)
+        arrows = arrow_frequencies(found, tests.moments)
     edges = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
     diagnostics = MarginalDiagnostics(
         edge_confidence={p: confidence.of_link(rule.lowest.get(p, 1.0)) for p in edges},
@@ -360,16 +359,16 @@ def _linked(cpdag: Adjacency) -> list[Pair]:
     return [(i, j) for i, j in np.argwhere(cpdag | cpdag.T).tolist()]
 
 
-def arrow_frequencies(shares: Array, linked: Iterable[Pair], moments: Moments) -> dict[Pair, float]:
-    """How often the arrow of each pair (i, j), given in both orders, is right if the link is."""
-    found: dict[Pair, float] = {}
-    for i, j in linked:
+def arrow_frequencies(found: Orientation, moments: Moments) -> dict[Pair, float]:
+    """How often the arrow of each linked pair (i, j), in both orders, is right if the link is."""
+    told: dict[Pair, float] = {}
+    shares, marks = found.arrows, found.cpdag
+    for i, j in _linked(marks):
         # A correlation of binary columns of even levels is twice the covariance of contrasts.
         visible = math.sqrt(4 * moments.variance(i, j) + 1 / moments.n)
-        found[i, j], found[j, i] = confidence.of_arrows(
-            float(shares[i, j]), float(shares[j, i]), visible, moments.d
-        )
-    return found
+        there, back, drawn = shares[i, j], shares[j, i], int(marks[i, j]) - int(marks[j, i])
+        told[i, j], _ = confidence.of_arrows(there, back, visible, moments.d, drawn)
+    return told
 
 
 def directions(skeleton: Adjacency, tests: NoisyTests, largest: int) -> Orientation:

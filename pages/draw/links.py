@@ -13,8 +13,6 @@ import numpy as np
 from engine import RunResult
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.metrics import EdgeClass, truth_cpdag
-from engine.graphs.orientation import SHOWN
-from engine.marginals.diagnostics import MarginalDiagnostics
 from pages.draw.svg import Picture, sheet, sign, wire
 from pages.shell import words as text
 from pages.shell.palette import STROKES, stroke_ink
@@ -82,14 +80,7 @@ def found_links(result: RunResult, *, waiting: bool = False, missed: bool = Fals
 
 def doubtful(result: RunResult) -> set[tuple[str, str]]:
     """The result's arrows (a, b) whose own confidence is below the limit of what is drawn."""
-    found, names = result.diagnostics, result.names
-    if not isinstance(found, MarginalDiagnostics):
-        return set()
-    return {
-        (names[i], names[j])
-        for (i, j), p in found.arrow_confidence.items()
-        if p < SHOWN and result.matrix[i, j] and not result.matrix[j, i]
-    }
+    return {(result.names[i], result.names[j]) for i, j in result.doubted}
 
 
 class Entry(NamedTuple):

@@ -9,6 +9,8 @@ from typing import Any
 import streamlit as st
 
 from engine.graphs.formats import FORMATS
+from engine.graphs.orientation import SHOWN
+from engine.marginals.confidence import percent
 from engine.studies.bundle import bundle
 from engine.studies.scene import kept_scene, kept_scenes
 from pages.draw import typeset
@@ -156,11 +158,15 @@ def files_view(run: Shown, repeats: Repeats | None, heading: Heading) -> None:
         )
     )
     st.markdown("**Go on in another tool**")
+    if run.result.doubted:
+        st.caption(
+            f"An arrow less sure than {percent(SHOWN)} is a line here too, as in the picture."
+        )
     with st.container(horizontal=True):
         for key, form in FORMATS.items():
             download(
                 form.title,
-                lambda form=form: form.write(run.result.names, run.result.tested),  # type: ignore[misc]
+                lambda form=form: form.write(run.result.names, run.result.drawn),  # type: ignore[misc]
                 f"{name}.{form.extension}",
                 key=f"report-{key}",
             )

@@ -21,6 +21,11 @@ from engine.statistics.registry import STATISTICS
 LABELS = {
     **{key: statistic.label for key, statistic in STATISTICS.items()},
     "strict": "Strict",
+    "skeleton_f1": "Skeleton F1",
+    "directed_f1": "Directed F1",
+    "best setting": "Best setting",
+    "least ε": "Least ε",
+    "map of two": "Map of two",
     "published": "Published",
     "p": "p-value",
     "z": "|z|",
