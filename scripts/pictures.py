@@ -140,7 +140,10 @@ def _save(picture: Image.Image, name: str) -> None:
 def _animate(frames: list[Image.Image]) -> None:
     """One GIF with one palette: what does not change between frames is not written again."""
     width = 900
-    small = [f.resize((width, round(f.height * width / f.width)), Image.Resampling.LANCZOS) for f in frames]
+    small = [
+        f.resize((width, round(f.height * width / f.width)), Image.Resampling.LANCZOS)
+        for f in frames
+    ]
     several = Image.new("RGB", (width, small[0].height * len(small[::5])))
     for k, frame in enumerate(small[::5]):
         several.paste(frame, (0, k * frame.height))
