@@ -28,6 +28,7 @@ COMMANDS = {
     "release": ("engine.cli.release", "release_command"),
     "check": ("engine.cli.check", "check_command"),
     "key": ("engine.cli.check", "key_command"),
+    "effect": ("engine.cli.effect", "effect_command"),
     "twin": ("engine.cli.release", "twin_command"),
     "reproduce": ("engine.cli.studies", "reproduce_command"),
 }

@@ -90,7 +90,7 @@ def published(
         loss = least_squares(w, read.public)[0] + l1 * float(np.abs(w).sum())
         return loss + 0.5 * penalty * h * h + multiplier * h
 
-    quasi_newton(gradient, value, len(epsilons), l1, trace)
+    quasi_newton(gradient, value, len(epsilons), l1, trace, session.known)
 
 
 def gradient_plan(params: CurateNotearsParameters) -> GradientPlan:

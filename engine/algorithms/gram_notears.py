@@ -157,7 +157,7 @@ def fit(
     weights = solution.weights
     if isinstance(params.threshold, str):
         weights = np.where(seen(released), weights, 0.0)
-    return solution, params.prune(weights, released.covariance, data, known)
+    return solution, params.prune(weights, released.covariance, data, known, session.known)
 
 
 def seen(released: NoisyGram) -> Adjacency:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.data.dataset import Dataset
+from engine.graphs.known import Known
 from engine.params import Parameters, param
 from engine.score.acyclicity import Matrix
 from engine.score.encodings import ENCODINGS
@@ -155,13 +156,19 @@ class CovarianceParameters(LinearParameters):
         return each * np.outer(spread, spread)
 
     def prune(
-        self, weights: Matrix, covariance: Matrix, data: Dataset, noise: float | Matrix = 0.0
+        self,
+        weights: Matrix,
+        covariance: Matrix,
+        data: Dataset,
+        noise: float | Matrix = 0.0,
+        known: Known | None = None,
     ) -> Learned:
         """The graph by the edge rule, its threshold raised by a covariance entry's known noise."""
         spread = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
         if not self.by_correlation(data):
             # A weight is a covariance over the parent's variance.
-            return learned(weights, self.edge_threshold(data), noise / spread[:, None] ** 2)
+            widening = noise / spread[:, None] ** 2
+            return learned(weights, self.edge_threshold(data), widening, known)
         cut = PARTIAL_THRESHOLD if isinstance(self.threshold, str) else self.threshold
         widening = noise / np.outer(spread, spread)
-        return learned_by_correlation(weights, covariance, cut, widening)
+        return learned_by_correlation(weights, covariance, cut, widening, known)

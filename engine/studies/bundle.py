@@ -69,6 +69,13 @@ PARAMETERS = {parameters}
 
 # A path: pip would ask the internet for a bare name.
 _INSTALL = "python -m pip install -r requirements.txt /PATH/TO/dp-causal-explorer"
+_KNOWN = """
+from engine.knowledge import parse_knowledge
+
+PARAMETERS["knowledge"] = parse_knowledge(
+    {stated}
+)
+"""
 
 _REPRODUCE = """
 data = load_dataset({dataset!r}, n={n}, seed={sample})
@@ -111,6 +118,8 @@ def settings_of(data: Dataset, result: RunResult, sample: int | None) -> dict[st
         fixed |= where | {"seed": result.seed, "fingerprint": result.fingerprint}
     else:
         fixed |= {"dataset": "a person's own data", "n": data.n, "columns": list(data.names)}
+    if result.knowledge:
+        fixed["knowledge"] = result.knowledge.to_json()
     return fixed
 
 
@@ -132,6 +141,9 @@ def script(data: Dataset, result: RunResult, sample: int | None) -> tuple[str, s
     name = "reproduce.py" if data.public else "rerun.py FILE.csv SCHEMA.json"
     title = "Repeats the run and compares." if data.public else "Runs the same settings anew."
     head = _HEAD.format(title=title, install=_INSTALL, file=name, parameters=values)
+    if result.knowledge:
+        stated = pprint.pformat(result.knowledge.to_json(), sort_dicts=False)
+        head += _KNOWN.format(stated=stated)
     if not data.public:
         return "rerun.py", head + _RERUN.format(key=result.algorithm)
     if sample is None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from engine import Dataset, RunResult
 from engine.graphs.cpdag import Adjacency, matrix_of
-from engine.graphs.metrics import EdgeClass, truth_cpdag
+from engine.graphs.metrics import EdgeClass
 from pages.draw.graph import render_graph
 from pages.draw.layout import Point, frame_height, frame_scale, place
 from pages.draw.links import Link, as_digraph, describe, found_links, legend, links_of
@@ -69,7 +69,7 @@ def comparison(data: Dataset, result: RunResult, *, key: str) -> None:
     st.html(legend(result, theme(), waiting=waiting))
     overlaid = view == OVERLAY
     found = weighted(found_links(result, waiting=waiting, missed=overlaid), result)
-    true = truth_cpdag(data.truth, data.names)
+    true = result.told
     if overlaid:
         st.markdown("**Truth and learned graph overlaid**")
         _draw("Truth and learned graph overlaid", data, found, result, wide=True)
@@ -77,7 +77,8 @@ def comparison(data: Dataset, result: RunResult, *, key: str) -> None:
         return
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(f"**Truth**, {_TRUTHS[as_dag]}")
+        more = " and what is known" if result.known is not None and not as_dag else ""
+        st.markdown(f"**Truth**, {_TRUTHS[as_dag].format(more=more)}")
         drawn = matrix_of(data.truth, data.names) if as_dag else true
         marked = [_plain_unless_missed(k) for k in links_of(drawn, data.names, result.classes)]
         _draw("True graph", data, marked, result, wide=False)
@@ -88,7 +89,7 @@ def comparison(data: Dataset, result: RunResult, *, key: str) -> None:
     _width_note(result)
 
 
-_TRUTHS = {False: "as far as data can tell (CPDAG)", True: "as causes and effects (DAG)"}
+_TRUTHS = {False: "as far as data{more} can tell (CPDAG)", True: "as causes and effects (DAG)"}
 
 
 def _without_truth(data: Dataset, result: RunResult, key: str) -> None:

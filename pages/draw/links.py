@@ -12,7 +12,7 @@ import numpy as np
 
 from engine import RunResult
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.metrics import EdgeClass, truth_cpdag
+from engine.graphs.metrics import EdgeClass
 from pages.draw.svg import Picture, sheet, sign, wire
 from pages.shell import words as text
 from pages.shell.palette import STROKES, stroke_ink
@@ -73,7 +73,7 @@ def found_links(result: RunResult, *, waiting: bool = False, missed: bool = Fals
         for link in links_of(shown, result.names, kinds)
     ]
     if missed and result.truth is not None:
-        true = truth_cpdag(result.truth, result.names)
+        true = result.told
         drawn += links_of(true, result.names, kinds, [EdgeClass.MISSED])
     return drawn
 

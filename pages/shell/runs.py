@@ -170,7 +170,7 @@ def begun(settings: Settings) -> Shown | RunJob:
     A run on own data draws secret noise and is on their meter from before it begins.
     """
     data, chosen = data_for(settings.source), settings.params
-    asked = settings, settings.algorithm, data, settings.seed, chosen
+    asked = settings, settings.algorithm, data, settings.seed, settings.asked
     if settings.seed is None:
         meter, cost = costs_of(data), object()
         meter.begin(cost, promised(settings.algorithm, chosen, data))
@@ -183,7 +183,13 @@ def begun(settings: Settings) -> Shown | RunJob:
         job.start()
         return job
     store = _finished()
-    key = (data.identity, data.name, settings.algorithm, tuple(chosen.items()), settings.seed)
+    key = (
+        data.identity,
+        data.name,
+        settings.algorithm,
+        tuple(settings.asked.items()),
+        settings.seed,
+    )
     if (known := store.get(key)) is not None:
         return Shown(settings, data, known)
     # A page that is loaded anew goes on with its own run.
@@ -335,7 +341,9 @@ def follow_source(page: str) -> None:
     named = {name: word for name, word in query.items() if name in ("data", "n", "sample")}
     if named or not drafted().source.own:  # an address without a dataset may be one of own data
         try:
-            redraft(replace(drafted(), source=Settings.from_query(named).source))
+            source, now = Settings.from_query(named).source, drafted()
+            kept = now.known if source.name == now.source.name else None
+            redraft(replace(now, source=source, known=kept))
         except InputError as error:
             REFUSED.put((drafted(), str(error)))
 
