@@ -366,6 +366,8 @@ def conclude(
         edge_confidence={p: confidence.of_link(rule.lowest.get(p, 1.0)) for p in edges},
         arrow_confidence=arrows,
         released_tables=tuple(tests.moments.released()),
+        released=tests.moments,
+        levels=data.levels,
     )
     return replace(outcome, diagnostics=diagnostics)
 
@@ -379,8 +381,10 @@ def _certain(skeleton: Adjacency, known: Known | None) -> dict[Pair, float]:
     """Arrows that are known and not found: sure if the link is, and never the other way."""
     if known is None:
         return {}
-    told = np.argwhere(known.told(skeleton)).tolist()
-    return {(i, j): 1.0 for i, j in told} | {(j, i): 0.0 for i, j in told}
+    sure: dict[Pair, float] = {}
+    for i, j in np.argwhere(known.told(skeleton)).tolist():
+        sure[i, j], sure[j, i] = 1.0, 0.0
+    return sure
 
 
 def arrow_frequencies(shares: Array, linked: Iterable[Pair], moments: Moments) -> dict[Pair, float]:

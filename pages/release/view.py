@@ -19,6 +19,7 @@ from engine.release.twin import LABEL, twin
 from engine.release.vault import Vault
 from pages.draw import show
 from pages.release import state as releases
+from pages.release.effect import how_much
 from pages.release.form import declare
 from pages.shell import export
 from pages.shell import words as text
@@ -115,6 +116,7 @@ def shown(release: Release) -> None:
     if release.signature is not None:
         st.caption(f"Signed with your key {release.signature.public_key}: give it to your readers.")
     edges(release)
+    how_much(release, "release")
     stem = release.name.replace(" ", "_")
     with st.container(horizontal=True):
         _offer(canonical(release), to_html(release), f"{stem}_release", "release")
@@ -170,6 +172,7 @@ def checked() -> None:
     _consistent(release, doubt)
     _maker(release, given=bool(key.strip()), page=page is not None)
     edges(release)
+    how_much(release, "check")
 
 
 def _consistent(release: Release, doubt: float) -> None:
