@@ -14,10 +14,10 @@ from engine.effects.estimate import Interval
 from engine.effects.truth import interventional
 from engine.effects.words import notes, of_hundred, sentence
 from pages.shell import words as text
-from pages.shell.palette import INKS, muted_ink, theme
+from pages.shell.palette import INKS, muted_ink, see_through, theme
 
 Ask = Callable[..., Effect]
-_ACROSS, _STEP, _SIZE = 10, 17, 6.2
+_ACROSS, _STEP = 10, 17  # figures a row, pixels each
 
 
 def effects(
@@ -122,20 +122,18 @@ def figures(found: Effect) -> str:
 
 
 def _hundred(risk: Interval, title: str, event: str) -> str:
+    """Ten rows of ten, as boxes: the page takes no drawing from a script of its own."""
     sure, may = round(100 * risk.low), round(100 * risk.high)
     ink, grey = INKS[theme()][1], muted_ink()
-    dots = []
-    for k in range(100):
-        x, y = 9 + _STEP * (k % _ACROSS), 9 + _STEP * (k // _ACROSS)
-        look = f'fill="{ink}"' if k < sure else f'fill="{ink}" fill-opacity=".35"'
-        if k >= may:
-            look = f'fill="none" stroke="{grey}" stroke-opacity=".55"'
-        dots.append(f'<circle cx="{x}" cy="{y}" r="{_SIZE}" {look}/>')
-    side = _STEP * _ACROSS + 2
+    looks = [f"background:{ink}"] * sure
+    looks += [f"background:{see_through(ink, 0.35)}"] * (may - sure)
+    looks += [f"box-shadow:inset 0 0 0 1px {see_through(grey, 0.6)}"] * (100 - may)
+    dots = "".join(f'<span style="border-radius:50%;{look}"></span>' for look in looks)
     words = f"{title}: {of_hundred(risk.low)} to {of_hundred(risk.high)} of 100 with {event}"
+    side = _ACROSS * _STEP
     return (
-        f'<figure style="margin:0"><svg role="img" aria-label="{text.safe(words)}" width="{side}" '
-        f'height="{side}" viewBox="0 0 {side} {side}">{"".join(dots)}</svg>'
-        f'<figcaption style="font-size:.9rem;max-width:{side}px">{text.safe(words)}</figcaption>'
-        "</figure>"
+        f'<div style="max-width:{side}px"><div role="img" aria-label="{text.safe(words)}" '
+        f'style="display:grid;grid-template-columns:repeat({_ACROSS},1fr);gap:3px;width:{side}px;'
+        f'height:{side}px">{dots}</div><div style="font-size:.9rem;margin-top:.3rem">'
+        f"{text.safe(words)}</div></div>"
     )
