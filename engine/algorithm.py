@@ -21,6 +21,10 @@ UNTOLD = {"untold": True}  # metadata of a field that a result's JSON leaves out
 class Diagnostics:
     """Base of what a family of algorithms shows beside its graph; typed, named fields alone."""
 
+    def doubted(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
+        """The (d, d) graph's arrows (i, j) that are too little sure of to be drawn as arrows."""
+        return frozenset()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:

@@ -132,6 +132,22 @@ class RunResult:
             matrix[i, j] = matrix[j, i] = False
         return matrix
 
+    @cached_property
+    def doubted(self) -> frozenset[tuple[int, int]]:
+        """Arrows (i, j) whose direction is in doubt; counts and scores take them as arrows."""
+        return self.diagnostics.doubted(self.tested)
+
+    @cached_property
+    def drawn(self) -> Adjacency:
+        """The (d, d) matrix of every picture, table and file: ``tested``, doubted arrows as lines.
+
+        An undirected edge is both directions.
+        """
+        matrix = self.tested.copy()
+        for i, j in self.doubted:
+            matrix[j, i] = True
+        return matrix
+
     def __repr__(self) -> str:
         """One line: what ran on what, what it found and what it spent."""
         return (

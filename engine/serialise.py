@@ -63,7 +63,8 @@ def result_dict(result: RunResult) -> dict[str, Any]:
     """A run's fields, JSON-ready. Pairs are sorted by name.
 
     ``cpdag``, ``skeleton`` and ``metrics`` are of the graph as it stands, ``untested`` pairs
-    included; ``counts`` and ``metrics_tested`` leave those apart.
+    included; ``counts`` and ``metrics_tested`` leave those apart. ``doubted`` are the arrows of it
+    that pictures and graph files show as lines.
 
     A seed given for private data is not told: it is that of a simulation, whose noise it fixes.
     """
@@ -84,6 +85,7 @@ def result_dict(result: RunResult) -> dict[str, Any]:
             {"pair": sorted(pair), "sets": plain([sorted(s) for s in sets])}
             for pair, sets in sorted(result.separating_sets.items(), key=lambda i: sorted(i[0]))
         ],
+        "doubted": sorted([result.names[i], result.names[j]] for i, j in result.doubted),
         "untested": [list(p) for p in unordered(result.untested_pairs)],
         "counts": plain(result.counts),
         "metrics": plain(result.metrics),

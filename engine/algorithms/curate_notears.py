@@ -50,6 +50,7 @@ class CurateNotearsParameters(NoisyDescentParameters):
         words=("auto",),
         low=1e-9,
         high=1e7,
+        tuned=(1e-4, 0.1),
         log=True,
         title="Initial budget ε₀",
         help="ε of the first gradient; Lemma 2 says how many the total then affords. 'auto' "

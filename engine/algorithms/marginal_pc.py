@@ -15,7 +15,7 @@ and the measurements are in docs/explanation/marginal_pc.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -35,7 +35,6 @@ from engine.graphs.orientation import (
 )
 from engine.marginals import confidence
 from engine.marginals.citest import NoisyTests
-from engine.marginals.contrasts import Array
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.levels import merged
 from engine.marginals.moments import (
@@ -359,7 +358,7 @@ def conclude(
         skeleton, limit = outcome.cpdag | outcome.cpdag.T, params.order_limit(data)
         found = directions(skeleton, tests, limit, session.known)
         outcome = replace(outcome, cpdag=found.cpdag)
-        arrows = arrow_frequencies(found.arrows, _linked(outcome.cpdag), tests.moments)
+        arrows = arrow_frequencies(found, tests.moments)
         arrows |= _certain(skeleton, session.known)
     edges = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
     diagnostics = MarginalDiagnostics(
@@ -381,22 +380,20 @@ def _certain(skeleton: Adjacency, known: Known | None) -> dict[Pair, float]:
     """Arrows that are known and not found: sure if the link is, and never the other way."""
     if known is None:
         return {}
-    sure: dict[Pair, float] = {}
-    for i, j in np.argwhere(known.told(skeleton)).tolist():
-        sure[i, j], sure[j, i] = 1.0, 0.0
-    return sure
+    told = [(i, j) for i, j in np.argwhere(known.told(skeleton)).tolist()]
+    return dict.fromkeys(told, 1.0) | {(j, i): 0.0 for i, j in told}
 
 
-def arrow_frequencies(shares: Array, linked: Iterable[Pair], moments: Moments) -> dict[Pair, float]:
-    """How often the arrow of each pair (i, j), given in both orders, is right if the link is."""
-    found: dict[Pair, float] = {}
-    for i, j in linked:
+def arrow_frequencies(found: Orientation, moments: Moments) -> dict[Pair, float]:
+    """How often the arrow of each linked pair (i, j), in both orders, is right if the link is."""
+    told: dict[Pair, float] = {}
+    shares, marks = found.arrows, found.cpdag
+    for i, j in _linked(marks):
         # A correlation of binary columns of even levels is twice the covariance of contrasts.
         visible = math.sqrt(4 * moments.variance(i, j) + 1 / moments.n)
-        found[i, j], found[j, i] = confidence.of_arrows(
-            float(shares[i, j]), float(shares[j, i]), visible, moments.d
-        )
-    return found
+        there, back, drawn = shares[i, j], shares[j, i], int(marks[i, j]) - int(marks[j, i])
+        told[i, j], _ = confidence.of_arrows(there, back, visible, moments.d, drawn)
+    return told
 
 
 def directions(

@@ -34,6 +34,7 @@ class NoleaksParameters(NoisyDescentParameters):
         kind="int",
         low=1,
         high=5_000,
+        tuned=(20, 2_000),
         title="Gradients",
         help="How many noisy gradients a strict run shares its total among.",
         when={"guarantee": ("strict",)},

@@ -25,6 +25,7 @@ from engine.cli.interrupts import INTERRUPTED, interruptible
 from engine.data.networks import load_dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import digraph_of
+from engine.graphs.orientation import SHOWN
 from engine.knowledge import load_knowledge
 from engine.registry import ALGORITHMS, algorithm, declared
 from engine.runner import RunResult, run
@@ -60,7 +61,7 @@ def run_command(argv: Sequence[str]) -> int:
 def summary(result: RunResult) -> str:
     """A run in a few lines for the terminal."""
     lines = [f"{ALGORITHMS[result.algorithm].title} on {result.dataset}: {result.status}"]
-    directed = set(digraph_of(result.tested, result.names).edges)
+    directed = set(digraph_of(result.drawn, result.names).edges)
     for a, b in sorted(directed):
         if (b, a) not in directed:
             lines.append(f"  {a} -> {b}")
@@ -68,6 +69,8 @@ def summary(result: RunResult) -> str:
             lines.append(f"  {a} -- {b}")
     if result.untested:
         lines.append(f"  {len(result.untested)} pairs not tested to the end")
+    if result.doubted:
+        lines.append(f"  {len(result.doubted)} of these -- are arrows less sure than {SHOWN:.0%}")
     lines.extend(_known(result))
     lines.extend(_scores(result))
     clock = f", {result.seconds:.3f} s" if result.public else ""

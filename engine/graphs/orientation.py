@@ -44,9 +44,9 @@ MOST_LOG_ODDS = 10.0
 MOST_INDEPENDENCE = 5.0
 # An edge has three marks: an arrow is drawn that is more probable than this, and than its reverse.
 EARNED = 0.4
-# A picture shows an arrow that is less probable than this as a plain line. Of the arrows on true
-# links of Child (n = 5,000, epsilon = 1, 12 draws) 37 of 180 point the wrong way, and 3 of the 53
-# that are above it.
+# Pictures, tables and files show an arrow that is less probable than this as a plain line. Of the
+# arrows on true links of Child (n = 5,000, epsilon = 1, 12 draws) 37 of 180 point the wrong way,
+# and 3 of the 53 that are above it.
 SHOWN = 0.6
 MOST_SETS = 400  # of a pair, smallest first: hubs have too many
 TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)

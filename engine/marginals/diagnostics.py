@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.algorithm import UNTOLD, Diagnostics
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.orientation import SHOWN
 from engine.marginals.moments import Moments
 
 
@@ -26,3 +28,8 @@ class MarginalDiagnostics(Diagnostics):
     released_tables: tuple[tuple[int, ...], ...] = ()
     released: Moments | None = field(default=None, repr=False, compare=False, metadata=UNTOLD)
     levels: tuple[tuple[str, ...], ...] = field(default=(), repr=False, metadata=UNTOLD)
+
+    def doubted(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
+        """The graph's arrows whose own confidence is below the limit of what is drawn."""
+        told = self.arrow_confidence.items()
+        return frozenset((i, j) for (i, j), p in told if p < SHOWN and cpdag[i, j] > cpdag[j, i])

@@ -45,6 +45,7 @@ class LinearParameters(Parameters):
         words=("auto",),
         low=0.0,
         high=100.0,
+        tuned=(0.001, 0.5),
         title="ℓ1 penalty λ",
         help="Weight of the sum of |W|. 'auto' is 0.01 for discrete columns in [−1, 1], and "
         "NOTEARS' 0.1 for numeric columns in their own units and for published modes.",
@@ -55,6 +56,7 @@ class LinearParameters(Parameters):
         words=("auto",),
         low=0.0,
         high=10.0,
+        tuned=(0.01, 1.0),
         title="Edge threshold",
         help="Smaller weights are set to 0; raised where cycles are left. 'auto' is 0.15 for "
         "discrete columns, and NOTEARS' 0.3 for numeric columns and published modes.",
@@ -92,6 +94,7 @@ class GradientParameters(Parameters):
         words=("auto",),
         low=1e-6,  # where it underflows, so does the sensitivity, and nothing hides what is left
         high=1e3,
+        tuned=(0.05, 20.0),
         title="Clip s",
         help="Published: every entry of the mean gradient is clipped to ±s. Strict: every row's "
         "own gradient is shrunk to the norm s√(d(d−1)), the same noise. 'auto' is 2, and 1 in "

@@ -36,16 +36,25 @@ def layout_of(data: Dataset, result: RunResult | None, *, wide: bool) -> dict[st
     """One layout for truth and result: the truth's, so that it stays while settings change.
 
     Every node is in both graphs, so the truth's layout holds the union's edges too; without a
-    truth it is the learned graph's. A ``wide`` frame shows the same layout stretched.
+    truth it is the learned graph's.
     """
     graph = data.truth
     if graph is None:
         assert result is not None
         graph = as_digraph(data.names, result.matrix)
-    made_wide = data.truth is None or (wide and data.d > LARGE)
-    scale = frame_scale(data.d, wide=made_wide)
-    size = ((WIDE if made_wide else NARROW) * scale, (frame_height(data.d) - 20) * scale)
-    at = positions(data.names, tuple(sorted(graph.edges)), *size)
+    return spread_out(data.names, graph, wide=wide, stretch=data.truth is not None)
+
+
+def spread_out(
+    names: tuple[str, ...], graph: nx.DiGraph, *, wide: bool, stretch: bool
+) -> dict[str, Point]:
+    """The graph's layout. A ``wide`` frame shows the same one as a narrow, pulled out: ``stretch``;
+    but large graphs are laid out for it.
+    """
+    made_wide = not stretch or (wide and len(names) > LARGE)
+    scale = frame_scale(len(names), wide=made_wide)
+    size = ((WIDE if made_wide else NARROW) * scale, (frame_height(len(names)) - 20) * scale)
+    at = positions(names, tuple(sorted(graph.edges)), *size)
     if not wide or made_wide:
         return at
     return {name: (x * WIDE / NARROW, y) for name, (x, y) in at.items()}

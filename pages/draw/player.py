@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine import RunResult
 from engine.graphs.metrics import EdgeClass
-from engine.teaching.replay import Scene
+from engine.teaching.replay import PairStep
 from pages.draw.layout import NODE_HEIGHT, Point, box_width, frame
 from pages.draw.links import found_links
 from pages.shell.palette import INKS, LOOKS, stroke_ink
@@ -23,7 +23,7 @@ _EDGE = 14.0
 
 def player(
     names: Sequence[str],
-    played: Sequence[Scene],
+    played: Sequence[PairStep],
     result: RunResult,
     positions: Mapping[str, Point],
     *,
@@ -69,7 +69,7 @@ def player(
     return page.replace("__DATA__", json.dumps(data).replace("<", "\\u003c"))
 
 
-def _scene(scene: Scene, index: Mapping[str, int]) -> list[object]:
+def _scene(scene: PairStep, index: Mapping[str, int]) -> list[object]:
     return [
         scene.order,
         index[scene.x],

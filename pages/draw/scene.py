@@ -66,6 +66,12 @@ def words() -> dict[str, Any]:
     return found
 
 
+def plainly(name: str) -> dict[str, Any]:
+    """A network's title, what it is about, and its columns' names; its own where none are kept."""
+    found: dict[str, Any] = words().get(name, {})
+    return {"title": name.capitalize(), "about": "", "nodes": {}, **found}
+
+
 # A search without noise, in as few words as a bar has room for.
 _STEPS = {
     "best": "the best test, no privacy",
@@ -92,7 +98,7 @@ def price(scene: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 def given(scene: Mapping[str, Any]) -> dict[str, Any]:
     """Everything that the browser needs of a scene: its frames, names, places and words."""
-    known = words().get(scene["dataset"], {"about": "", "nodes": {}})
+    known = plainly(scene["dataset"])
     titles = [known["nodes"].get(name, name) for name in scene["names"]]
     arrows = tuple((titles[i], titles[j]) for i, j in scene["arrows"])
     content = {

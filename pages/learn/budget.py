@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from engine.registry import algorithm
-from engine.studies.repeat import Outcome, outcome_of, usual
+from engine.studies.repeat import Repetition, outcome_of, usual
 from engine.teaching.lessons import strengths
 from engine.teaching.neighbours import counterexample, places
 from engine.teaching.replay import by_order, scenes
@@ -189,7 +189,7 @@ def once_view(now: Tour) -> None:
         )
 
 
-def _outcomes(now: Tour, key: str) -> list[Outcome]:
+def _outcomes(now: Tour, key: str) -> list[Repetition]:
     if key == "pc":
         return [outcome_of(shown_run(now, key, seed=0))]
     runs = (shown_run(now, key, seed=s, epsilon=now.total) for s in range(SEEDS))

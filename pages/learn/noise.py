@@ -10,9 +10,9 @@ import numpy as np
 import streamlit as st
 
 from engine.teaching.lessons import NoisyTest, noisy_test, query
-from engine.teaching.neighbours import Neighbours, guess_bound
+from engine.teaching.neighbours import NeighbourTest, guess_bound
 from pages.draw import show
-from pages.draw.curves import Axis, Line, curves, vertical
+from pages.draw.curves import Axis, Curve, curves, vertical
 from pages.draw.scene import show_noise
 from pages.learn.tour import Tour, neighbours_of
 from pages.shell.palette import PLAIN
@@ -81,7 +81,7 @@ class Game:
     which: int = 0
     value: float = 0.0
 
-    def deal(self, pair: Neighbours) -> None:
+    def deal(self, pair: NeighbourTest) -> None:
         """Toss a coin for the dataset, and draw its output."""
         self.which = secrets.randbelow(2)
         self.value = pair.drawn(self.which, secrets.randbelow(2**63))
@@ -115,7 +115,7 @@ def person_view(now: Tour) -> None:
         _score(game, pair)
 
 
-def _game(settings: tuple[object, ...], pair: Neighbours) -> Game:
+def _game(settings: tuple[object, ...], pair: NeighbourTest) -> Game:
     game: Game | None = st.session_state.get("tour_game")
     if game is None or game.settings != settings:
         game = st.session_state["tour_game"] = Game(settings)
@@ -123,7 +123,7 @@ def _game(settings: tuple[object, ...], pair: Neighbours) -> Game:
     return game
 
 
-def _person(pair: Neighbours) -> None:
+def _person(pair: NeighbourTest) -> None:
     said = [
         f"{plain(name)} **{plain(pair.before[name])}** → **{plain(pair.after[name])}**"
         for name in pair.before
@@ -135,7 +135,7 @@ def _person(pair: Neighbours) -> None:
     )
 
 
-def _guess(game: Game, pair: Neighbours) -> None:
+def _guess(game: Game, pair: NeighbourTest) -> None:
     st.markdown(f"An output came out: **{number(game.value, 4)}**. From which dataset?")
     with st.container(horizontal=True):
         for which, name in enumerate(NAMES):
@@ -156,7 +156,7 @@ def _guess(game: Game, pair: Neighbours) -> None:
     st.markdown(game.last or "&nbsp;")
 
 
-def _answer(game: Game, pair: Neighbours, guess: int) -> None:
+def _answer(game: Game, pair: NeighbourTest, guess: int) -> None:
     right = guess == game.which
     game.played += 1
     game.right += right
@@ -165,7 +165,7 @@ def _answer(game: Game, pair: Neighbours, guess: int) -> None:
     game.deal(pair)
 
 
-def _machine(game: Game, pair: Neighbours) -> None:
+def _machine(game: Game, pair: NeighbourTest) -> None:
     right = 0
     for _ in range(MANY):
         which = secrets.randbelow(2)
@@ -173,7 +173,7 @@ def _machine(game: Game, pair: Neighbours) -> None:
     game.machine = (right, MANY)
 
 
-def _score(game: Game, pair: Neighbours) -> None:
+def _score(game: Game, pair: NeighbourTest) -> None:
     tiles = st.columns(4)
     share = f" ({game.right / game.played:.0%})" if game.played else ""
     tiles[0].metric("You", f"{game.right} of {game.played}{share}")
@@ -192,13 +192,13 @@ def _score(game: Game, pair: Neighbours) -> None:
     )
 
 
-def _outputs(pair: Neighbours, game: Game) -> None:
+def _outputs(pair: NeighbourTest, game: Game) -> None:
     middle = sum(pair.exact) / 2
     reach = 5 * pair.scale
     reach = max(reach, 1.2 * abs(game.value - middle))
     x = np.unique(np.append(np.linspace(middle - reach, middle + reach, 500), pair.exact))
     lines = [
-        Line(
+        Curve(
             name=f"Outputs of {NAMES[which]}",
             x=list(x),
             y=[pair.density(which, float(v)) for v in x],

@@ -11,7 +11,7 @@ import streamlit as st
 from engine import Dataset, RunResult
 from engine.graphs.metrics import Counts, EdgeClass, truth_cpdag
 from engine.registry import algorithm
-from engine.studies.repeat import Outcome, outcome_of
+from engine.studies.repeat import Repetition, outcome_of
 from engine.teaching.replay import scenes
 from pages.draw import show
 from pages.draw.bars import bars
@@ -29,6 +29,7 @@ from pages.shell.verdict import findings
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
 SHOWN = "The Run page's run"
+_TESTS = "learn-tests"
 MOST_COLUMNS, MOST_STEPS = 25, 5_000  # of a search that the player shows
 # The player takes what the step's words leave of a screen: so much stands around it.
 _AROUND, _AROUND_PRESENTED = "28.2rem", "22.6rem"
@@ -96,7 +97,7 @@ def search_view(now: Tour) -> None:
         [PERFECT, EXACT, PRIVATE, *([SHOWN] if shown is not None else [])],
         default=PERFECT,
         required=True,
-        key="learn-tests",
+        key=_TESTS,
         label_visibility="collapsed",
     )
     data = now.data
@@ -116,6 +117,11 @@ def search_view(now: Tour) -> None:
     with st.container(key="learn-player"):
         st.iframe(page, height=400, alt=f"The search with {chosen}, played back")
     st.caption(_outcome(data, result, str(chosen)))
+
+
+def played_run() -> Shown | None:
+    """The Run page's run, if it is what the step plays."""
+    return on_screen() if st.session_state.get(_TESTS) == SHOWN else None
 
 
 def on_screen() -> Shown | None:
@@ -185,7 +191,7 @@ def classes_key(results: Sequence[RunResult]) -> str:
     )
 
 
-def _tally(outcomes: list[Outcome]) -> None:
+def _tally(outcomes: list[Repetition]) -> None:
     found = Counter(o.counts.found for o in outcomes)
     most = outcomes[0].counts.true
     st.markdown(f"**All {len(outcomes)} draws so far**")

@@ -10,7 +10,7 @@ from engine import InputError, RunResult
 from engine.graphs.metrics import Counts
 from engine.registry import ALGORITHMS, algorithm
 from engine.studies.null import Shape
-from engine.studies.price import BOUNDED, PAPER, Step, price_steps
+from engine.studies.price import BOUNDED, PAPER, PriceStep, price_steps
 from pages.run.ledger import step_word
 from pages.shell import known, nothing, runs
 from pages.shell import words as text
@@ -102,13 +102,13 @@ def price_words(run: Shown) -> str:
     return f"{start} {_without(steps)} {_with(result, counts, steps)}{_ours(run)}"
 
 
-def _without(steps: Sequence[Step]) -> str:
+def _without(steps: Sequence[PriceStep]) -> str:
     """The searches without noise, each with what it finds."""
     found = [f"{step_words(s)} finds {_found(s.counts)}" for s in steps]
     return f"Without noise, {_list(found)}."
 
 
-def _with(result: RunResult, counts: Counts, steps: Sequence[Step]) -> str:
+def _with(result: RunResult, counts: Counts, steps: Sequence[PriceStep]) -> str:
     """The run on screen, in the headline's own numbers."""
     chosen = algorithm(result.algorithm)
     if not chosen.private:

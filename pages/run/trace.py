@@ -201,7 +201,7 @@ def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
     for i, j in sorted(sorted(index[name] for name in pair) for pair in found):
         a, b = data.names[i], data.names[j]
         waiting = (min(i, j), max(i, j)) in result.untested  # never oriented
-        learned = WAITING if waiting else _mark(a, b, result.matrix, index)
+        learned = WAITING if waiting else _mark(a, b, result.drawn, index)
         row: dict[str, str | None] = {"Learned": learned}
         if true is not None:
             row |= {"Truth": _mark(a, b, true, index), "Class": text.CLASSES[kinds[a, b].value]}
