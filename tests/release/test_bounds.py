@@ -383,7 +383,7 @@ def test_a_replay_gives_out_what_is_asked_for_and_nothing_else() -> None:
     for size, sensitivity, sigma in ((1, 1.0, 3.0), (2, 1 + 3e-12, 3.0), (2, 1.0, 3 + 1e-8)):
         with pytest.raises(InputError, match="has sensitivity 1 and noise 3; its algorithm"):
             Replay([one]).gaussian(np.zeros(size), sensitivity, sigma)
-    with pytest.raises(InputError, match=r"its algorithm makes one of|A folded table has"):
+    with pytest.raises(InputError, match="its algorithm makes one of"):
         Replay([replace(one, grid=one.grid + 1)]).gaussian(np.zeros(2), 1.0, 3.0)
 
 
