@@ -13,7 +13,11 @@ from pages.shell import words as text
 from pages.shell.address import keep_fields
 from pages.shell.drafts import Draft, drafted_source
 from pages.shell.runs import Shown
+from pages.shell.session import Place
 from pages.shell.strip import show_strip
+
+_SHOWN: Place[Shown | None] = Place("budget_shown")
+_OWN: Place[Shown | None] = Place("budget_own")
 
 
 def main() -> None:
@@ -39,19 +43,20 @@ def public_run(d: Draft) -> Shown | None:
             run = runs.compute(budget.settings(d))
     except InputError as error:
         return refused(str(error))
-    st.session_state["budget_shown"] = run
+    _SHOWN.put(run)
     return run
 
 
 def own_run(d: Draft) -> Shown | None:
     """CURATE on a person's own data: only when asked, since each run spends ε anew."""
-    last: Shown | None = st.session_state.get("budget_own")
+    last = _OWN.get()
     with st.sidebar:
         st.warning(f"Your own data: each run spends ε = {text.number(d['epsilon'])} anew.")
         pressed = st.button("Run CURATE", key="budget-run", type="primary", width="stretch")
     if pressed:
         try:
-            last = st.session_state["budget_own"] = runs.compute(budget.settings(d))
+            last = runs.compute(budget.settings(d))
+            _OWN.put(last)
         except InputError as error:
             return refused(str(error))
     if last is None or last.settings.source != drafted_source():
@@ -61,7 +66,7 @@ def own_run(d: Draft) -> Shown | None:
 
 def refused(words: str, *, problem: bool = True) -> Shown | None:
     """One sentence in the place of the chart; the last run on bundled data stays."""
-    last: Shown | None = st.session_state.get("budget_shown") if problem else None
+    last = _SHOWN.get() if problem else None
     if last is None:
         st.title("Budget", anchor=False)
     (st.error if problem else st.info)(text.plain(words))

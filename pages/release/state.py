@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import streamlit as st
-
 from engine import Dataset
 from engine.data.schema import Schema
 from engine.release.budget import Budgets
@@ -16,8 +14,9 @@ from engine.release.settings import COVERED
 from engine.release.signature import own_key
 from pages.shell import words as text
 from pages.shell.job import RUNS, Job, Slot
+from pages.shell.session import Place
 
-_LAST = "released"
+_LAST: Place[tuple[Release, Dataset] | None] = Place("released")
 
 
 class ReleaseJob(Job):
@@ -88,6 +87,5 @@ def last() -> tuple[Release, Dataset] | None:
     """The last release of this session, and the data it was made of."""
     done = JOB.job()
     if done is not None and done.released is not None:
-        st.session_state[_LAST] = (done.released, done.data)
-    found: tuple[Release, Dataset] | None = st.session_state.get(_LAST)
-    return found
+        _LAST.put((done.released, done.data))
+    return _LAST.get()

@@ -12,9 +12,10 @@ import streamlit as st
 from engine.params import Parameters
 from pages.shell.drafts import Draft, drafted_source, kept
 from pages.shell.fields import Query, decode, defaults, encode
+from pages.shell.session import Place
 from pages.shell.settings import DRAWN
 
-_WRITTEN = "address"  # session state: (page, query) as it was written last
+_WRITTEN: Place[tuple[str, Query] | None] = Place("address")  # as it was written last
 
 
 def arrived(page: str) -> Query | None:
@@ -23,7 +24,7 @@ def arrived(page: str) -> Query | None:
     None where the address is the one this session wrote, or the menu led here.
     """
     now: Query = st.query_params.to_dict()
-    last = st.session_state.get(_WRITTEN)
+    last = _WRITTEN.get()
     if last is None or last[0] != page:
         return now or None
     return None if now == last[1] else now
@@ -32,7 +33,7 @@ def arrived(page: str) -> Query | None:
 def write(page: str, query: Mapping[str, str]) -> None:
     """Put the settings into the address; a change is one step for Back."""
     wanted = dict(query)
-    st.session_state[_WRITTEN] = (page, wanted)
+    _WRITTEN.put((page, wanted))
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
 

@@ -16,10 +16,13 @@ from engine.data.schema import load_schema
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
 from engine.errors import MissingValues
 from pages.shell import words as text
-from pages.shell.data import OwnFile, network_sizes, own_data
+from pages.shell.data import OWN_PROBLEM, OwnFile, network_sizes, own_data
 from pages.shell.drafts import Draft, draft, keep_own, kept, take_file
 from pages.shell.form import bound, seed
+from pages.shell.session import Place
 from pages.shell.settings import MAX_ROWS, MIN_ROWS, OWN, SEM
+
+_SEEN: Place[tuple[str, ...] | None] = Place("own_seen")  # the files and options read last
 
 
 def network_label(name: str) -> str:
@@ -162,16 +165,16 @@ def upload(*, key: str) -> None:
         return
     ids = [one.file_id if one is not None else "" for one in (file, truth, declared)]
     seen = (*ids, repr(options))
-    if st.session_state.get("own_seen") != seen:
-        st.session_state["own_seen"] = seen
+    if _SEEN.get() != seen:
+        _SEEN.put(seen)
         kept_file = _taken(file, truth, ids[0])
-        st.session_state["own_problem"] = (
+        OWN_PROBLEM.put(
             _read(file, truth, options)
             if declared is None
             else _follow(kept_file, declared.getvalue())
         )
         st.rerun()  # what stands above must not speak of the file before
-    if problem := st.session_state.get("own_problem"):
+    if problem := OWN_PROBLEM.get():
         st.error(text.plain(problem), icon=":material/error:")
 
 

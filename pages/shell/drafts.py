@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 from typing import Any
 
-import streamlit as st
-
 from engine import Dataset
 from engine.data.simulated import parse_name
 from engine.registry import algorithm
-from pages.shell.data import OwnFile, own_data, own_file
+from pages.shell.data import OWN_DATA, OWN_FILE, OwnFile, own_data, own_file
+from pages.shell.session import Place
 from pages.shell.settings import OWN, SEM, Settings, Source, filled, fits, is_simulated
 
 SEM_FIELDS = ("sem_graph", "sem_nodes", "sem_edges", "sem_noise")
@@ -20,13 +19,12 @@ Draft = MutableMapping[str, Any]
 
 def kept(name: str, fresh: Draft) -> Draft:
     """The session's draft of that name; ``fresh`` at first."""
-    store: Draft = st.session_state.setdefault(name, fresh)
-    return store
+    return Place[Draft](name, lambda: fresh).get()
 
 
 def draft() -> Draft:
     """What the form shows now; a mutable mapping that lives in session state."""
-    if "draft" not in st.session_state:
+    if not kept("draft", {}):
         redraft(Settings())
     return kept("draft", {})
 
@@ -35,7 +33,9 @@ def redraft(settings: Settings) -> None:
     """Fill the form with given settings."""
     simulated = is_simulated(settings.source.name)
     fields = dict(zip(SEM_FIELDS, parse_name(SEM_START), strict=True))
-    form = kept("draft", {"params": {}, **fields})
+    form = kept("draft", {})
+    for name, value in {"params": {}, **fields}.items():
+        form.setdefault(name, value)
     form.update(network=settings.source.name, algorithm=settings.algorithm)
     if simulated:
         form["network"] = SEM
@@ -85,7 +85,7 @@ def drafted() -> Settings:
 
 def keep_own(data: Dataset) -> None:
     """What was read from the file in force becomes the session's own data, and is selected."""
-    st.session_state["own_data"] = data
+    OWN_DATA.put(data)
     if (file := own_file()) is not None:
         file.readings.add(data.identity)
     draft()["network"] = OWN
@@ -93,4 +93,5 @@ def keep_own(data: Dataset) -> None:
 
 def take_file(file: OwnFile) -> None:
     """Another file comes into force: there are no own data until it has been read."""
-    st.session_state["own_file"], st.session_state["own_data"] = file, None
+    OWN_FILE.put(file)
+    OWN_DATA.put(None)

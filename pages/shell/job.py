@@ -18,6 +18,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.errors import InputError
 from pages.shell.palette import RUNNING
+from pages.shell.session import Place
 
 GRACE = 20.0  # seconds without a browser after which a session's work ends
 LOOK = 2.0  # seconds between two looks for the browser
@@ -244,12 +245,11 @@ class Slot(Generic[T]):
     """A session's place for one job of a kind; ``name`` is its key in the session's state."""
 
     def __init__(self, name: str):
-        self._name = name
+        self._place: Place[T | None] = Place(name)
 
     def job(self) -> T | None:
         """The job that goes on, or that ended last."""
-        found: T | None = st.session_state.get(self._name)
-        return found
+        return self._place.get()
 
     def going(self) -> T | None:
         """The job, if it goes on."""
@@ -258,7 +258,7 @@ class Slot(Generic[T]):
 
     def show(self, job: T) -> None:
         """Put a job there as it is."""
-        st.session_state[self._name] = job
+        self._place.put(job)
 
     def begin(self, job: T, patience: float = 0.0) -> T:
         """Start a job in the place of the one before, which is stopped; wait for it so long."""
@@ -271,7 +271,7 @@ class Slot(Generic[T]):
 
     def forget(self) -> None:
         """Empty the place."""
-        st.session_state[self._name] = None
+        self._place.put(None)
 
     def watch(self, *, key: str, more: Callable[[T], object] = lambda _: None) -> None:
         """How far the job is, with a button to stop it; ``more`` draws what is known below."""

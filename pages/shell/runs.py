@@ -21,6 +21,7 @@ from pages.shell import words as text
 from pages.shell.data import costs_of, data_for, in_force, promised
 from pages.shell.drafts import drafted, redraft
 from pages.shell.job import RUNS, Job, Slot, shared
+from pages.shell.session import Place
 from pages.shell.settings import OWN, Settings, filled
 
 
@@ -102,6 +103,9 @@ class RunJob(Job):
 
 
 JOB: Slot[RunJob] = Slot("job")
+SHOWN: Place[Shown | None] = Place("shown")  # the run on screen
+REFUSED: Place[tuple[Settings, str] | None] = Place("refused")  # what did not run, and why
+STOPPED: Place[Settings | None] = Place("stopped")  # what was stopped before it had a graph
 _YIELD_EVERY = 20
 _MOST_KEPT = 32
 QUICK = 0.3  # seconds: what takes less is run without being asked
@@ -217,14 +221,15 @@ def freeze(settings: Settings) -> None:
     if before is not None:
         before.cancel()
     JOB.forget()
-    st.session_state["refused"] = st.session_state["stopped"] = None
+    REFUSED.put(None)
+    STOPPED.put(None)
     try:
         found = begun(settings)
     except InputError as error:
-        st.session_state["refused"] = (settings, str(error))
+        REFUSED.put((settings, str(error)))
         return
     if isinstance(found, Shown):
-        st.session_state["shown"] = found
+        SHOWN.put(found)
         return
     JOB.show(found)
     found.wait(RunJob.patience)
@@ -256,12 +261,12 @@ def settle() -> None:
     try:
         found = _ended(done)
     except InputError as error:
-        st.session_state["refused"] = (done.settings, str(error))
+        REFUSED.put((done.settings, str(error)))
         return
     if found.result.status == "cancelled" and not decided(found.result):
-        st.session_state["stopped"] = done.settings
+        STOPPED.put(done.settings)
         return
-    st.session_state["shown"] = found
+    SHOWN.put(found)
 
 
 def decided(result: RunResult) -> bool:
@@ -273,7 +278,7 @@ def decided(result: RunResult) -> bool:
 
 def stopped(now: Settings) -> bool:
     """Whether these settings' run was stopped before it had anything to show."""
-    return bool(st.session_state.get("stopped") == now)
+    return STOPPED.get() == now
 
 
 def shown() -> Shown:
@@ -283,11 +288,10 @@ def shown() -> Shown:
     was on a file that another has replaced.
     """
     settle()
-    if "shown" not in st.session_state:
-        _begin(st.query_params.to_dict())
-    run: Shown = st.session_state["shown"]
+    run = SHOWN.get() or _begin(st.query_params.to_dict())
     if not in_force(run.data):
-        run = st.session_state["shown"] = compute(_default())
+        run = compute(_default())
+        SHOWN.put(run)
     return run
 
 
@@ -296,7 +300,7 @@ def _default() -> Settings:
     return Settings(params=filled("priv_pc", {}))
 
 
-def _begin(query: dict[str, str]) -> None:
+def _begin(query: dict[str, str]) -> Shown:
     """Show what an address asks for; where it fails, the default and a sentence."""
     default = _default()
     wanted, problem = default, None
@@ -308,10 +312,11 @@ def _begin(query: dict[str, str]) -> None:
         wanted, problem = default, str(error)
     redraft(wanted)
     freeze(wanted)
-    if "shown" not in st.session_state:
-        st.session_state["shown"] = compute(default)
+    run = SHOWN.get() or compute(default)
+    SHOWN.put(run)
     if problem:
-        st.session_state["refused"] = (drafted(), problem)
+        REFUSED.put((drafted(), problem))
+    return run
 
 
 def follow(page: str) -> None:
@@ -320,33 +325,33 @@ def follow(page: str) -> None:
     A run on own data is never made anew for that: it would spend ε.
     """
     query = address.arrived(page)
-    if query is not None and query.get("data") != OWN and "shown" in st.session_state:
+    if query is not None and query.get("data") != OWN and SHOWN.get():
         _begin(query)
 
 
 def follow_source(page: str) -> None:
     """After Back or Forward the form names the dataset of the address; the rest of it stays."""
     query = address.arrived(page)
-    if query is None or "shown" not in st.session_state:
+    if query is None or SHOWN.get() is None:
         return
     named = {name: word for name, word in query.items() if name in ("data", "n", "sample")}
     if named or not drafted().source.own:  # an address without a dataset may be one of own data
         try:
             redraft(replace(drafted(), source=Settings.from_query(named).source))
         except InputError as error:
-            st.session_state["refused"] = (drafted(), str(error))
+            REFUSED.put((drafted(), str(error)))
 
 
 def refusal() -> str | None:
     """Why the settings now in the form could not be run, if they were tried."""
-    refused: tuple[Settings, str] | None = st.session_state.get("refused")
+    refused = REFUSED.get()
     return refused[1] if refused and refused[0] == drafted() else None
 
 
 def stale(now: Settings) -> bool:
     """Whether the result on screen belongs to other settings than those in the form."""
-    run: Shown = st.session_state["shown"]
-    return now != run.settings
+    run = SHOWN.get()
+    return run is not None and now != run.settings
 
 
 def write_link(settings: Settings) -> None:

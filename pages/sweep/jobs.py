@@ -30,9 +30,13 @@ from engine.studies import (
 from pages.shell import words as text
 from pages.shell.data import Meter, bundled, costs_of, data_for, in_force, own_data, promised
 from pages.shell.job import Job, Slot, left, shared
+from pages.shell.session import Place
 from pages.sweep.state import EXAMPLE, Wanted
 
 _PROCESS_SECONDS = 30.0  # from here on a second process pays
+
+
+_ESTIMATES: Place[dict[Any, Estimate]] = Place("sweep_estimates", dict)  # of own data
 
 
 class StudyJob(Job):
@@ -221,7 +225,7 @@ def estimated(wanted: Wanted) -> Estimate:
     """Runs and seconds from a short probe: of own data remembered for this session alone."""
     if not wanted.own:
         return _public_estimate(wanted)
-    known: dict[Any, Estimate] = st.session_state.setdefault("sweep_estimates", {})
+    known = _ESTIMATES.get()
     own = own_data()
     key = (wanted, own.identity if own is not None else "")
     if key not in known:
