@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,11 @@ from pages.draw.layout import box_width, place
 from pages.shell.palette import stroke_ink, theme
 
 ROOT = Path(__file__).resolve().parents[2]
-# The modules behind a component, each after those it imports.
-_MODULES = {
-    "component": ("dom", "model", "graph", "dots", "scene"),
-    "noise_component": ("dom", "noise"),
-    "record_component": ("dom", "model", "graph", "noise", "record"),
-    "offline": ("dom", "model", "graph", "dots", "scene"),
+# What a component shows, and its modules, each after those it imports.
+_KINDS = {
+    "scene": ("Scene", ("dom", "model", "graph", "dots", "scene")),
+    "noise": ("Noise", ("dom", "noise")),
+    "record": ("RecordMove", ("dom", "model", "graph", "noise", "record")),
 }
 _INKS = {
     "--found": EdgeClass.CORRECT,
@@ -38,14 +37,20 @@ _FRAMES = {"wide": (760, 400), "narrow": (400, 460)}
 _IMPORT = re.compile(r"(?m)^import .* from \"\./\w+\.js\";\n")
 
 
+def _module(name: str) -> str:
+    return (ROOT / "static" / "scene" / f"{name}.js").read_text(encoding="utf-8")
+
+
 @cache
-def script(last: str = "component") -> str:
-    """The modules as one: a component has no address that others could be imported from."""
-    folder = ROOT / "static" / "scene"
-    parts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in _MODULES[last]]
-    inner = "\n".join(re.sub(r"(?m)^export (?!default)", "", _IMPORT.sub("", p)) for p in parts)
-    end = (folder / f"{last}.js").read_text(encoding="utf-8")
-    return inner + "\n" + _IMPORT.sub("", end)
+def script(name: str, offline: bool = False) -> str:
+    """The modules as one: a component has no address that others could be imported from.
+
+    ``offline`` is the scene inside a file, with no page to tell of anything.
+    """
+    kind, modules = _KINDS[name]
+    parts = [re.sub(r"(?m)^export ", "", _IMPORT.sub("", _module(m))) for m in modules]
+    end = _IMPORT.sub("", _module("offline")) if offline else f"export default mount({kind});\n"
+    return "\n".join([*parts, end])
 
 
 @cache
@@ -138,20 +143,8 @@ def show_scene(
     yours: Callable[[Mapping[str, Any]], None],
 ) -> None:
     """Draw it. ``start`` is the frame to begin with; ``rested`` hears of each frame at rest."""
-    key = "scene"
-
-    def tell(name: str, hear: Callable[[Mapping[str, Any]], None]) -> None:
-        found = st.session_state[key].get(name)
-        if found:
-            hear(found)
-
-    component = st.components.v2.component("scene", js=script(), css=style())
-    component(
-        key=key,
-        data={**content, "start": dict(start), "inks": inks(theme())},
-        on_frame_change=lambda: tell("frame", rested),
-        on_yours_change=lambda: tell("yours", yours),
-    )
+    told = {"frame": rested, "yours": yours}
+    _mount("scene", {**content, "start": dict(start)}, "scene", told)
 
 
 def show_noise(test: Mapping[str, float], key: str) -> None:
@@ -164,9 +157,21 @@ def show_record(moves: Mapping[str, Any], key: str) -> None:
     _mount("record", moves, key)
 
 
-def _mount(name: str, data: Mapping[str, Any], key: str) -> None:
-    component = st.components.v2.component(name, js=script(f"{name}_component"), css=style())
-    component(key=key, data={**data, "inks": inks(theme())})
+def _mount(
+    name: str,
+    data: Mapping[str, Any],
+    key: str,
+    told: Mapping[str, Callable[[Mapping[str, Any]], None]] | None = None,
+) -> None:
+    """Draw a component; ``told`` hears what it has to say, by name ("frame", "yours")."""
+
+    def hear(word: str, heard: Callable[[Mapping[str, Any]], None]) -> None:
+        if found := st.session_state[key].get(word):
+            heard(found)
+
+    component = st.components.v2.component(name, js=script(name), css=style())
+    hooks: dict[str, Any] = {f"on_{w}_change": partial(hear, w, h) for w, h in (told or {}).items()}
+    component(key=key, data={**data, "inks": inks(theme())}, **hooks)
 
 
 # What Streamlit's theme gives to a component on a page.
@@ -198,5 +203,5 @@ def offline(content: Mapping[str, Any], start: Mapping[str, Any]) -> Offline:
     return Offline(
         style=style() + _OUTSIDE % variables,
         html='<div id="scene"></div>',
-        script=f"const GIVEN = {drawn};\n{script('offline')}",
+        script=f"const GIVEN = {drawn};\n{script('scene', offline=True)}",
     )

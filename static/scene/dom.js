@@ -10,3 +10,24 @@ export function el(tag, attributes = {}, ...children) {
   node.append(...children);
   return node;
 }
+
+/** The one way onto a Streamlit page: one ``Kind`` an element, shown again with each rerun's data.
+ * ``rested`` and ``yours`` tell the page of a state; nothing else leaves the browser.
+ * @param {new (root: HTMLElement, hooks: any) => {root: HTMLElement, show: (data: any) => void}} Kind */
+export function mount(Kind) {
+  const shown = new WeakMap();
+  return ({data, parentElement, setStateValue, setTriggerValue}) => {
+    let made = shown.get(parentElement);
+    if (!made) {
+      const root = document.createElement("div");
+      parentElement.append(root);
+      made = new Kind(root, {
+        rested: (state) => setStateValue("frame", state),
+        yours: (state) => setTriggerValue("yours", state),
+      });
+      shown.set(parentElement, made);
+    }
+    for (const [name, value] of Object.entries(data.inks)) made.root.style.setProperty(name, value);
+    made.show(data);
+  };
+}

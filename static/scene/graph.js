@@ -88,10 +88,15 @@ export class Graph {
 
   /** Draw one draw, or with ``ghost`` all of them at once. */
   draw(key, at, k, ghost, lit) {
-    const {model} = this;
-    const states = ghost ? null : frame(model, key, at, k);
-    for (let p = 0; p < model.pairs.length; p++) {
-      const look = ghost ? this.shares(key, at, p) : this.single(p, states[p]);
+    const states = ghost ? null : frame(this.model, key, at, k);
+    this.paint((p) => ghost ? this.shares(key, at, p) : this.single(p, states[p]), lit, ghost);
+  }
+
+  /** Draw every pair as ``lookOf`` says: its kind, and how dark its line and its two heads are.
+   * @param {(p: number) => {kind: string, opacity: number, forth: number, back: number}} lookOf */
+  paint(lookOf, lit = null, ghost = false) {
+    for (let p = 0; p < this.model.pairs.length; p++) {
+      const look = lookOf(p);
       if (!look.opacity && !this.lines.has(p)) continue;
       const line = this.line(p);
       line.g.setAttribute("class", `link ${look.kind}${lit === p ? " lit" : ""}`);
@@ -105,6 +110,7 @@ export class Graph {
     }
   }
 
+  /** The looks of one state of a pair: a class of its own, whole lines and heads. */
   single(p, state) {
     const kind = classOf(this.model.truth[p], this.model.causal[p], state);
     const there = state === LINE || state === FORTH || state === BACK;

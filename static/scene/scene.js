@@ -22,6 +22,12 @@ export class Scene {
     this.asked = 0;
   }
 
+  /** The scene of a page's data; the same once more is drawn anew, for its inks. */
+  show(given) {
+    if (given.digest !== this.digest) { this.digest = given.digest; this.load(given); }
+    else if (this.dots && this.layout) this.draw();
+  }
+
   /** Show a scene, or more draws of the one that is shown. */
   async load(given) {
     const same = this.given && this.given.scene.dataset === given.scene.dataset;

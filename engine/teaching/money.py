@@ -1,0 +1,76 @@
+"""Where a run's budget goes, answer by answer: the total as 100 coins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from engine.data.dataset import Dataset
+from engine.errors import InputError
+from engine.runner import RunResult, run
+
+COINS = 100
+_LETTERS = {"independent": "i", "dependent": "d", "passed": "p"}
+
+
+@dataclass(frozen=True)
+class Purse:
+    """One strict run, answer by answer.
+
+    Answer k is about the pair at place ``pairs[k]`` of ``itertools.combinations`` and says
+    ``decisions[k]``: "i" (independent: the link goes), "d" (dependent) or "p" (passed a sieve).
+    ``coins[k]`` were paid when it was given. ``bought`` says what was bought before the first
+    answer, in coins; ``ended`` is False where the purse was empty before the last question.
+    """
+
+    pairs: tuple[int, ...]
+    decisions: str
+    coins: tuple[float, ...]
+    bought: tuple[tuple[str, float], ...]
+    ended: bool
+
+    @property
+    def paid(self) -> float:
+        """Coins paid in all."""
+        return self.coins[-1] if self.coins else 0.0
+
+
+def purse(result: RunResult) -> Purse:
+    """A run's purse, from its trace; InputError where the run had no cap."""
+    ledger = result.ledger
+    if ledger.cap is None:
+        raise InputError("Coins are shares of a total: only a strict run has one.")
+    d = len(result.names)
+    column = {name: k for k, name in enumerate(result.names)}
+    place = {pair: k for k, pair in enumerate(combinations(range(d), 2))}
+    pairs, decisions, coins, paid = [], [], [], 0.0
+    for step in result.steps:
+        paid += COINS * sum(ledger.cost(c.event) for c in step.charges) / ledger.most
+        if step.x is None or step.y is None or step.decision not in _LETTERS:
+            continue
+        a, b = sorted((column[step.x], column[step.y]))
+        pairs.append(place[a, b])
+        decisions.append(_LETTERS[step.decision])
+        coins.append(paid)
+    asked = {step.kind for step in result.steps}
+    bought = tuple(
+        (label, COINS * cost / ledger.most)
+        for label, cost in ledger.by_label().items()
+        if label not in asked
+    )
+    ended = result.status == "complete"
+    return Purse(tuple(pairs), "".join(decisions), tuple(coins), bought, ended)
+
+
+def purses(
+    data: Dataset, key: str, epsilons: Sequence[float], seed: int = 0, **values: Any
+) -> list[Purse]:
+    """The purse of one strict run at each epsilon, all with the same seed; public data alone."""
+    if not data.public:
+        raise InputError("Every run spends ε: purses are shown on bundled data, not your own.")
+    return [
+        purse(run(key, data, seed=seed, epsilon=epsilon, guarantee="strict", **values))
+        for epsilon in epsilons
+    ]
