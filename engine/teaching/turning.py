@@ -27,13 +27,15 @@ class Turning:
 
     ``kinds[k]`` is the kind of graph k, ``CYCLE`` where its arrows go round; all graphs of a kind
     answer alike. ``changed[kind]`` holds the places among :func:`questions` of those that it
-    answers otherwise than the true graph, which is of kind 0.
+    answers otherwise than the true graph, which is of kind 0. ``independent`` holds the true
+    graph's own answers.
     """
 
     d: int
     arrows: tuple[tuple[int, int], ...]
     kinds: tuple[int, ...]
     changed: tuple[tuple[int, ...], ...]
+    independent: tuple[bool, ...]
 
 
 def questions(d: int) -> Iterator[Question]:
@@ -83,7 +85,7 @@ def turning(dag: nx.DiGraph, names: Sequence[str]) -> Turning:
         tuple(k for k, (a, b) in enumerate(zip(answers[0], other, strict=True)) if a != b)
         for other in answers
     )
-    return Turning(len(names), arrows, tuple(kinds), changed)
+    return Turning(len(names), arrows, tuple(kinds), changed, tuple(answers[0]))
 
 
 def _graph(arrows: Sequence[tuple[int, int]], mask: int, d: int) -> nx.DiGraph:

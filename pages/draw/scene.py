@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from pathlib import Path
@@ -15,16 +15,24 @@ from typing import Any
 import networkx as nx
 import streamlit as st
 
-from engine.graphs.metrics import EdgeClass
+from engine import Dataset
+from engine.graphs.cpdag import matrix_of
+from engine.graphs.metrics import EdgeClass, truth_cpdag
+from engine.studies.scene import pair_states
 from pages.draw.layout import box_width, place
 from pages.shell.palette import stroke_ink, theme
 
+Hear = Callable[[Mapping[str, Any]], None]  # what a component tells the page
 ROOT = Path(__file__).resolve().parents[2]
 # What a component shows, and its modules, each after those it imports.
+_GRAPH = ("dom", "model", "graph")
 _KINDS = {
-    "scene": ("Scene", ("dom", "model", "graph", "dots", "scene")),
+    "scene": ("Scene", (*_GRAPH, "dots", "scene")),
     "noise": ("Noise", ("dom", "noise")),
-    "record": ("RecordMove", ("dom", "model", "graph", "noise", "record")),
+    "record": ("RecordMove", ("dom", "noise", "record")),
+    "arrows": ("Arrows", (*_GRAPH, "arrows")),
+    "search": ("Search", (*_GRAPH, "search")),
+    "money": ("Money", (*_GRAPH, "dots", "coins", "money")),
 }
 _INKS = {
     "--found": EdgeClass.CORRECT,
@@ -33,7 +41,7 @@ _INKS = {
     "--invented": EdgeClass.EXTRA,
     "--missed": EdgeClass.MISSED,
 }
-_FRAMES = {"wide": (760, 400), "narrow": (400, 460)}
+_FRAMES = {"wide": (760, 400), "narrow": (400, 460), "small": (440, 240)}
 _IMPORT = re.compile(r"(?m)^import .* from \"\./\w+\.js\";\n")
 
 
@@ -98,7 +106,7 @@ def price(scene: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
 def given(scene: Mapping[str, Any]) -> dict[str, Any]:
     """Everything that the browser needs of a scene: its frames, names, places and words."""
     known = words().get(scene["dataset"], {"about": "", "nodes": {}})
-    titles = [known["nodes"].get(name, name) for name in scene["names"]]
+    titles = plain_names(scene["dataset"], scene["names"])
     arrows = tuple((titles[i], titles[j]) for i, j in scene["arrows"])
     content = {
         "scene": scene,
@@ -110,8 +118,33 @@ def given(scene: Mapping[str, Any]) -> dict[str, Any]:
         "steps": price(scene),
         "first": "marginal_pc",
     }
+    return digested(content)
+
+
+def digested(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The content with a digest of it, by which a component knows what it already shows."""
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
     return {**content, "digest": digest}
+
+
+def plain_names(dataset: str, names: Sequence[str]) -> list[str]:
+    """The columns of a bundled network in plain words, where it has some."""
+    nodes = words().get(dataset, {"nodes": {}})["nodes"]
+    return [nodes.get(name, name) for name in names]
+
+
+def graph_content(data: Dataset) -> dict[str, Any]:
+    """Titles, places and the true links of a network, as every component with a graph has them."""
+    assert data.truth is not None
+    titles = plain_names(data.name, data.names)
+    at = dict(zip(data.names, titles, strict=True))
+    arrows = tuple(sorted((at[a], at[b]) for a, b in data.truth.edges))
+    return {
+        "titles": titles,
+        "layouts": layouts(tuple(titles), arrows),
+        "truth": pair_states(truth_cpdag(data.truth, data.names)).tolist(),
+        "causal": pair_states(matrix_of(data.truth, data.names)).tolist(),
+    }
 
 
 @lru_cache(maxsize=16)  # a scene that is still being drawn is asked for every few seconds
@@ -139,8 +172,8 @@ def layout(graph: nx.DiGraph, width: float, height: float) -> dict[str, Any]:
 def show_scene(
     content: Mapping[str, Any],
     start: Mapping[str, Any],
-    rested: Callable[[Mapping[str, Any]], None],
-    yours: Callable[[Mapping[str, Any]], None],
+    rested: Hear,
+    yours: Hear,
 ) -> None:
     """Draw it. ``start`` is the frame to begin with; ``rested`` hears of each frame at rest."""
     told = {"frame": rested, "yours": yours}
@@ -157,15 +190,30 @@ def show_record(moves: Mapping[str, Any], key: str) -> None:
     _mount("record", moves, key)
 
 
+def show_arrows(content: Mapping[str, Any], key: str) -> None:
+    """A graph whose arrows can be turned round."""
+    _mount("arrows", content, key)
+
+
+def show_search(content: Mapping[str, Any], key: str) -> None:
+    """A search played back, test by test."""
+    _mount("search", content, key)
+
+
+def show_money(content: Mapping[str, Any], key: str, rested: Hear) -> None:
+    """Three purses over one clock; ``rested`` hears of the epsilon at rest."""
+    _mount("money", content, key, {"frame": rested})
+
+
 def _mount(
     name: str,
     data: Mapping[str, Any],
     key: str,
-    told: Mapping[str, Callable[[Mapping[str, Any]], None]] | None = None,
+    told: Mapping[str, Hear] | None = None,
 ) -> None:
     """Draw a component; ``told`` hears what it has to say, by name ("frame", "yours")."""
 
-    def hear(word: str, heard: Callable[[Mapping[str, Any]], None]) -> None:
+    def hear(word: str, heard: Hear) -> None:
         if found := st.session_state[key].get(word):
             heard(found)
 

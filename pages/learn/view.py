@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.learn.budget import bound_view, once_view, orders_view, sieve_view
+from pages.learn.budget import bound_view, orders_view, sieve_view
+from pages.learn.money import money_view
 from pages.learn.noise import noise_view, person_view
-from pages.learn.search import draws_view, search_view, truth_view
+from pages.learn.search import draws_view, search_view
 from pages.learn.shuffle import shuffle_view
 from pages.learn.tour import Tour
+from pages.learn.truth import truth_view
 from pages.shell.words import safe
 
 
@@ -33,8 +35,9 @@ STEPS = (
         "Truth",
         "What we want to find: which thing causes which",
         "Each box is something recorded about every person. An arrow says that one thing acts on "
-        "another. From a table alone, some arrows can never be told from their opposite.",
-        "Priv-PC, section 2.2 (causal graphs and the PC algorithm).",
+        "another. Turn an arrow round: what would the data say otherwise? Some arrows can never be "
+        "told from their opposite.",
+        "Priv-PC, section 2.2 (causal graphs and the PC algorithm); Verma and Pearl 1990.",
         truth_view,
     ),
     Step(
@@ -107,12 +110,13 @@ STEPS = (
     ),
     Step(
         "once",
-        "Spend once",
-        "Spend once, then test for free",
-        "Every noisy test costs. Marginal PC instead releases noisy tables of counts once, and "
-        "computes every later test from them: that reads no data, so it costs nothing.",
-        "This project: docs/explanation/marginal_pc.md; post-processing: Priv-PC, section 2.1.",
-        once_view,
+        "Money",
+        "Money: the same total, spent in three ways",
+        "ε is a purse of 100 coins. Priv-PC pays for each “perhaps independent” until the purse is "
+        "empty; CURATE pays for every test, more at the beginning; Marginal PC buys noisy tables "
+        "once, and every test after that is free: it reads no data.",
+        "Priv-PC, sections 2.1 and 3.1; CURATE, section III-A; docs/explanation/marginal_pc.md.",
+        money_view,
     ),
     Step(
         "shuffle",

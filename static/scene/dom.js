@@ -31,3 +31,34 @@ export function mount(Kind) {
     made.show(data);
   };
 }
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** A node of a picture inside ``parent``. @param {string} tag @param {Record<string, any>} attributes @param {Element} parent */
+export function add(tag, attributes, parent) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  parent.append(node);
+  return node;
+}
+
+/** An empty picture. @param {Record<string, any>} attributes */
+export function svgRoot(attributes = {}) {
+  const node = document.createElementNS(SVG, "svg");
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  return node;
+}
+
+/** The canvas's pen in CSS pixels, cleared; null while it has no size. @param {HTMLCanvasElement} canvas */
+export function sheet(canvas) {
+  const ratio = devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight;
+  if (!w || !h) return null;
+  if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
+    canvas.width = Math.round(w * ratio);
+    canvas.height = Math.round(h * ratio);
+  }
+  const pen = canvas.getContext("2d");
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, w, h);
+  return {pen, w, h};
+}
