@@ -31,6 +31,7 @@ _KINDS = {
     "noise": ("Noise", ("dom", "noise")),
     "record": ("RecordMove", ("dom", "noise", "record")),
     "arrows": ("Arrows", (*_GRAPH, "arrows")),
+    "person": ("Person", ("dom", "noise", "person")),
     "search": ("Search", (*_GRAPH, "search")),
     "money": ("Money", (*_GRAPH, "dots", "coins", "money")),
 }
@@ -193,6 +194,11 @@ def show_record(moves: Mapping[str, Any], key: str) -> None:
 def show_arrows(content: Mapping[str, Any], key: str) -> None:
     """A graph whose arrows can be turned round."""
     _mount("arrows", content, key)
+
+
+def show_person(content: Mapping[str, Any], key: str) -> None:
+    """A crowd in which one answer is changed, and a bet on a noisy output."""
+    _mount("person", content, key)
 
 
 def show_search(content: Mapping[str, Any], key: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import streamlit as st
@@ -12,7 +13,7 @@ from engine import Dataset, RunResult
 from engine.graphs.metrics import Counts, EdgeClass
 from engine.registry import algorithm
 from engine.studies.repeat import Outcome, outcome_of
-from engine.studies.scene import states_of
+from engine.studies.scene import ABSENT, BACK, FORTH, LINE, UNTESTED
 from engine.teaching.replay import scenes
 from pages.draw import show
 from pages.draw.bars import bars
@@ -89,8 +90,17 @@ def played_back(data: Dataset, result: RunResult) -> dict[str, Any]:
         ]
         for s in scenes(result.steps, data.names)
     ]
-    end = states_of(result).tolist()
-    return digested({**graph_content(data), "beats": beats, "end": end})
+    return digested({**graph_content(data), "beats": beats, "end": _end(result)})
+
+
+def _end(result: RunResult) -> list[int]:
+    """What became of each pair, as every picture draws it: an arrow in doubt is a line."""
+    states = dict.fromkeys(combinations(range(len(result.names)), 2), ABSENT)
+    column = {name: k for k, name in enumerate(result.names)}
+    for link in found_links(result):
+        a, b = column[link.a], column[link.b]
+        states[min(a, b), max(a, b)] = (FORTH if a < b else BACK) if link.arrow else LINE
+    return list((states | dict.fromkeys(result.untested, UNTESTED)).values())
 
 
 def on_screen() -> Shown | None:

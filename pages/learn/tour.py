@@ -62,10 +62,12 @@ def link(step: str) -> Query:
     return {"step": step} | encode(Tour.specs(), draft())
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def run_of(network: str, key: str, seed: int, values: tuple[tuple[str, Any], ...]) -> RunResult:
-    """A run on the tour's data, kept for all sessions: the data are public."""
-    return run(key, bundled(network, ROWS, 0), seed=seed, **dict(values))
+@st.cache_resource(max_entries=256, show_spinner=False)
+def run_of(
+    network: str, key: str, seed: int, values: tuple[tuple[str, Any], ...], rows: int = ROWS
+) -> RunResult:
+    """A run on so many of the tour's rows, kept for all sessions: the data are public."""
+    return run(key, bundled(network, rows, 0), seed=seed, **dict(values))
 
 
 def shown_run(now: Tour, key: str, *, seed: int | None = None, **values: Any) -> RunResult:

@@ -4,7 +4,7 @@ import {el, sheet} from "./dom.js";
 const RATE = 9, MOST = 1200, RADIUS = 3.2, FALL = 0.16;
 
 /** Laplace noise of a scale, from a uniform number: to show what noise does, on public data. */
-function laplace(scale) {
+export function laplace(scale) {
   const u = Math.random() - 0.5;
   return -scale * Math.sign(u) * Math.log(1 - 2 * Math.abs(u));
 }

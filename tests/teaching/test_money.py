@@ -18,12 +18,9 @@ def test_a_purse_is_the_runs_own(key: str, epsilon: float) -> None:
     result = run(key, ASIA, seed=3, epsilon=epsilon, guarantee="strict")
     shown = purses(ASIA, key, [epsilon], seed=3)[0]
     assert shown == purse(result)
-    assert (
-        len(shown.pairs)
-        == len(shown.decisions)
-        == len(shown.coins)
-        == sum(result.ci_tests_by_order)
-    )
+    assert len(shown.pairs) == len(shown.decisions) == len(shown.coins)
+    # A question that the purse cannot pay any more is counted, and has no answer.
+    assert 0 <= sum(result.ci_tests_by_order) - len(shown.pairs) <= (not shown.ended)
     assert shown.paid == pytest.approx(COINS * result.ledger.used / result.ledger.most)
     assert shown.paid <= COINS
     assert list(shown.coins) == sorted(shown.coins)
