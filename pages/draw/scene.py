@@ -32,6 +32,8 @@ _KINDS = {
     "record": ("RecordMove", ("dom", "noise", "record")),
     "arrows": ("Arrows", (*_GRAPH, "arrows")),
     "person": ("Person", ("dom", "noise", "person")),
+    "sieve": ("Sieve", ("dom", "noise", "sieve")),
+    "plan": ("Plan", ("dom", "noise", "plan")),
     "search": ("Search", (*_GRAPH, "search")),
     "money": ("Money", (*_GRAPH, "dots", "coins", "money")),
 }
@@ -199,6 +201,16 @@ def show_arrows(content: Mapping[str, Any], key: str) -> None:
 def show_person(content: Mapping[str, Any], key: str) -> None:
     """A crowd in which one answer is changed, and a bet on a noisy output."""
     _mount("person", content, key)
+
+
+def show_sieve(content: Mapping[str, Any], key: str, rested: Hear) -> None:
+    """Scores on their axis with T, T - t and m to drag; ``rested`` hears of them at rest."""
+    _mount("sieve", content, key, {"frame": rested})
+
+
+def show_plan(content: Mapping[str, Any], key: str, rested: Hear) -> None:
+    """A plan's coins over the orders with both margins to drag; ``rested`` hears of them."""
+    _mount("plan", content, key, {"frame": rested})
 
 
 def show_search(content: Mapping[str, Any], key: str) -> None:

@@ -12,10 +12,9 @@ from engine.teaching.lessons import query
 from engine.teaching.neighbours import moves
 from pages.draw.scene import digested, plain_names, show_person
 from pages.learn import class_mode
-from pages.learn.tour import Tour, neighbours_of
+from pages.learn.tour import PEOPLE, Tour, neighbours_of
 from pages.shell.data import bundled
 
-PEOPLE = 1_000  # dots that a hand can still choose among
 START = 1.0
 EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 

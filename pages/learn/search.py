@@ -88,7 +88,7 @@ def played_back(data: Dataset, result: RunResult) -> dict[str, Any]:
             s.removed,
             s.reason,
         ]
-        for s in scenes(result.steps, data.names)
+        for s in scenes([text.as_shown(s) for s in result.steps], data.names)
     ]
     return digested({**graph_content(data), "beats": beats, "end": _end(result)})
 

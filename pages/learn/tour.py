@@ -19,6 +19,7 @@ from pages.shell.settings import MOST_SEED
 
 NETWORKS = ("asia", "cancer", "earthquake", "survey")
 ROWS = 20_000
+PEOPLE = 1_000  # of the crowd: dots that a hand can still choose among
 MOST_SHUFFLES = 20
 
 
@@ -78,6 +79,6 @@ def shown_run(now: Tour, key: str, *, seed: int | None = None, **values: Any) ->
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def neighbours_of(network: str, x: str, y: str) -> Neighbours:
-    """The network's sample and the neighbour that moves one test most."""
-    data = bundled(network, ROWS, 0)
+    """The crowd, and the neighbour that moves one test most."""
+    data = bundled(network, PEOPLE, 0)
     return farthest(data, query(data, x, y), 1.0)

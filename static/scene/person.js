@@ -119,8 +119,8 @@ export class Person {
     const say = (...parts) => this.said.replaceChildren(...parts), offer = (...nodes) => this.choices.replaceChildren(...nodes);
     const button = (words, act, main) => el("button", {class: main ? "main" : "", onclick: act}, words);
     if (own === null) {
-      const [a, b] = this.usual, t = given.titles, l = given.levels;
-      say(`Each dot is one of ${given.cells.length.toLocaleString("en")} people; full: ${t[0]} not “${l[0][a]}”, ringed: ${t[1]} not “${l[1][b]}”. Click one.`);
+      const rare = (k) => { const l = given.levels[k], at = this.usual[k]; return `${given.titles[k]} ${l.length === 2 ? `“${l[1 - at]}”` : `not “${l[at]}”`}`; };
+      say(`Each dot is one of ${given.cells.length.toLocaleString("en")} people. Full: ${rare(0)}; ringed: ${rare(1)}. Click one.`);
       offer(button("Take the one who matters most", () => { const [from, to] = given.farthest; this.pick(given.cells.indexOf(from)); this.change(to); }));
     } else if (this.target === null) {
       say(`Person ${this.who + 1}: ${this.cellName(own)}. Change the answer to:`);

@@ -17,8 +17,7 @@ from engine.teaching.lessons import query
 from engine.teaching.neighbours import farthest, moves
 from engine.teaching.replay import scenes
 from pages.learn.now import DRAWS, METHOD
-from pages.learn.person import PEOPLE
-from pages.learn.tour import ROWS
+from pages.learn.tour import PEOPLE, ROWS
 from pages.learn.view import STEPS, WAY
 from pages.shell.data import bundled
 

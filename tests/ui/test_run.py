@@ -15,12 +15,14 @@ from engine import ALGORITHMS, load_dataset, run
 from engine.graphs.orientation import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import relevant
+from engine.teaching.sieving import Sieve
 from pages.draw import allocation
 from pages.draw.links import Link, doubtful, found_links
 from pages.draw.strength import strengths, weighted
 from pages.report import view as report
 from pages.run import ledger, trace
 from pages.shell import runs, settings
+from pages.shell import words as text
 from pages.shell.form import GRAPH_ALGORITHMS
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
@@ -244,6 +246,25 @@ def test_changed_settings_are_called_stale_until_run(app: AppTest, asked: None) 
     assert dimmed not in app_html(app)
     result = run("priv_pc", ASIA, seed=5)
     assert metrics(app)[TESTS] == str(result.ci_tests)
+
+
+def test_a_score_has_one_sign_on_every_page() -> None:
+    """|z| and T as the Sieve page and the tour have them; the engine compares the negatives."""
+    result = run("priv_pc", ASIA, seed=0)
+    table = trace.steps_table(result.steps)
+    level = Sieve("kendall", "strict", "z", 0.1, 0.02, 1.0, 1_000).levels()
+    for step, (_, row) in zip(result.steps, table.iterrows(), strict=True):
+        assert row["Threshold"] == pytest.approx(level[step.kind == "sieve"])
+        if step.value is None:
+            continue
+        assert row["Noisy value"] == -step.value
+        below = row["Noisy value"] < row["Threshold"]
+        assert below == (row["Decision"] == "independent")
+        side = "below" if below else "not below"
+        assert row["Why"].startswith(f"the noisy |z| {row['Noisy value']:.4g} is {side} the")
+        assert row["Exact" + trace.SIMULATION_ONLY] == -step.internal["exact"]
+    published = run("priv_pc", ASIA, seed=0, guarantee="published")  # p-values are as they were
+    assert [text.as_shown(s) for s in published.steps] == list(published.steps)
 
 
 def test_strict_shows_guarantee_used_and_left(untouched: AppTest) -> None:
