@@ -53,4 +53,4 @@ def plans(
 
 
 def _rested(d: Draft, frame: Mapping[str, Any]) -> None:
-    d.update(beta1=frame["beta1"], beta2=frame["beta2"])
+    d.update(beta1=float(frame["beta1"]), beta2=float(frame["beta2"]))

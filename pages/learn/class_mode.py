@@ -20,7 +20,8 @@ WALL, PHONE = 1.0, 2.0  # seconds between two looks
 _HOSTED: Place[str] = Place("learn_room", str)
 _VOTER: Place[str] = Place("learn_voter", lambda: secrets.token_hex(8))
 _BARE = (
-    '[data-testid="stHeader"], [data-testid="stToolbar"] {display: none !important} '
+    '[data-testid="stHeader"], [data-testid="stToolbar"], [data-testid="stSidebar"] '
+    "{display: none !important} "
     ".stMainBlockContainer {padding: 1rem !important; max-width: 34rem; margin: auto} "
     ".st-key-ballot button {min-height: 6rem} .st-key-ballot button p {font-size: 2rem}"
 )

@@ -148,7 +148,7 @@ def draws_view(now: Tour) -> None:
         at = places(data, 400, 200)
         alt = f"The last {DRAWS} draws"
         picture = sheet_picture(data.names, sheet, at, columns=3, alt=alt, theme=theme())
-        image(picture.image)
+        image(picture.image, less=8)
         st.html(classes_key([r for _, r in latest]))
     with right:
         _tally(outcomes)

@@ -29,7 +29,7 @@ class Tour(Parameters):
     how often its columns were shuffled."""
 
     network: str = choice("asia", "Network", NETWORKS)
-    total: float = number(1.0, "ε of a whole private run (strict)", 0.05, 20.0)
+    total: float = number(1.0, "ε of a whole private run (strict)", 0.01, 20.0)
     draw: int = number(0, "Noise seed", 0, MOST_SEED)
     shuffles: int = number(0, "Shuffles so far", 0, MOST_SHUFFLES)
 

@@ -62,9 +62,9 @@ def _samples(data: Dataset, sieve: Sieve) -> list[dict[str, Any]]:
 
 
 def _rested(d: Draft, frame: Mapping[str, Any]) -> None:
-    d.update(threshold=frame["threshold"], tweak=frame["tweak"], best=frame["best"])
+    d.update(threshold=float(frame["threshold"]), tweak=float(frame["tweak"]), best=frame["best"])
     if not frame["best"]:
-        d["share"] = frame["share"]
+        d["share"] = float(frame["share"])
 
 
 def _plain(values: Array) -> list[float | None]:

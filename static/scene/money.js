@@ -34,7 +34,7 @@ export class Money {
     this.columns = this.keys.map((key) => this.column(key));
     const n = this.model.epsilons.length;
     this.dial = el("input", {type: "range", min: 0, max: n - 1, step: 1, class: "dial", "aria-label": "The total: epsilon",
-      oninput: () => { this.at = Number(this.dial.value); this.draw(); }, onchange: () => this.rest()});
+      oninput: () => this.turn(Number(this.dial.value)), onchange: () => this.rest()});
     this.clock = el("input", {type: "range", min: -PRELUDE, max: 1, step: 1, class: "clock", "aria-label": "The clock: answers given",
       oninput: () => { this.stop(); this.t = Number(this.clock.value); this.draw(); }});
     this.value = el("b", {class: "value"});
@@ -55,6 +55,14 @@ export class Money {
     graph.lay(this.model, this.given.titles, this.given.layouts.small);
     return {key, title, svg, graph, purse, said, dots: new Dots(canvas, () => getComputedStyle(this.root)),
       node: el("div", {class: "way"}, el("h2", {}, `${title}: ${this.given.ways[key]}`), svg, el("div", {class: "till"}, purse, canvas), said)};
+  }
+
+  /** Another total; who looks at the end goes on looking at the end. */
+  turn(at) {
+    const over = this.t >= this.end;
+    this.at = at;
+    if (over) this.t = this.end;
+    this.draw();
   }
 
   run(key) { return this.given.purses[key][this.at]; }

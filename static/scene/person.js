@@ -2,7 +2,7 @@
 import {el, sheet} from "./dom.js";
 import {below, laplace, short} from "./noise.js";
 
-const ACROSS = 50, NAMES = ["A", "B"], MANY = 1000, PACE = 12, NARROW = 720, LOW = 0.35;
+const NAMES = ["A", "B"], MANY = 1000, PACE = 12, NARROW = 720, LOW = 0.35;
 
 /** The largest share of right guesses: e^eps / (1 + e^eps). */
 export function wall(epsilon) { return 1 / (1 + Math.exp(-epsilon)); }
@@ -43,7 +43,7 @@ export class Person {
     el("div", {class: "panel buttons"}, el("span", {}, "much noise"), this.eps, el("span", {}, "little noise"), this.value));
     this.crowd.addEventListener("click", (e) => this.pick(this.under(e)));
     this.crowd.addEventListener("keydown", (e) => {
-      const by = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -ACROSS, ArrowDown: ACROSS}[e.key];
+      const by = {ArrowLeft: -1, ArrowRight: 1, ArrowUp: -this.across, ArrowDown: this.across}[e.key];
       if (by) { const n = this.given.cells.length; this.pick(((this.who ?? -by) + by + n) % n); e.preventDefault(); }
     });
     new ResizeObserver(() => { this.root.classList.toggle("narrow", this.root.clientWidth < NARROW); this.paint(); }).observe(this.root);
@@ -52,6 +52,7 @@ export class Person {
   /** Other tables or another epsilon: another game. */
   forget() { this.out = null; this.guesses = []; this.last = null; this.running = false; }
 
+  get across() { return this.root.clientWidth < NARROW ? 25 : 50; }
   get scale() { return this.given.sensitivity / this.epsilon; }
   get apart() { return this.who !== null && this.target !== null; }
   get scoresOf() { return [this.given.z, this.given.moved[this.given.cells[this.who]][this.target]]; }
@@ -69,9 +70,9 @@ export class Person {
   }
 
   under(e) {
-    const box = this.crowd.getBoundingClientRect(), rows = Math.ceil(this.given.cells.length / ACROSS);
-    const col = Math.floor((e.clientX - box.left) / box.width * ACROSS), row = Math.floor((e.clientY - box.top) / box.height * rows);
-    return Math.min(this.given.cells.length - 1, row * ACROSS + Math.min(ACROSS - 1, col));
+    const box = this.crowd.getBoundingClientRect(), rows = Math.ceil(this.given.cells.length / this.across);
+    const col = Math.floor((e.clientX - box.left) / box.width * this.across), row = Math.floor((e.clientY - box.top) / box.height * rows);
+    return Math.min(this.given.cells.length - 1, row * this.across + Math.min(this.across - 1, col));
   }
 
   pick(who) { this.who = who; this.target = null; this.forget(); this.tell(); }
@@ -175,11 +176,11 @@ export class Person {
   paintCrowd(ink) {
     const found = sheet(this.crowd);
     if (!found) return;
-    const {pen, w, h} = found, {cells, levels} = this.given, b = levels[1].length, rows = Math.ceil(cells.length / ACROSS);
+    const {pen, w, h} = found, {cells, levels} = this.given, b = levels[1].length, rows = Math.ceil(cells.length / this.across);
     const [usual, other] = this.usual;
-    const r = Math.min(w / ACROSS, h / rows) * 0.36;
+    const r = Math.min(w / this.across, h / rows) * 0.36;
     cells.forEach((cell, k) => {
-      const x = (k % ACROSS + 0.5) * w / ACROSS, y = (Math.floor(k / ACROSS) + 0.5) * h / rows, rare = Math.floor(cell / b) !== usual;
+      const x = (k % this.across + 0.5) * w / this.across, y = (Math.floor(k / this.across) + 0.5) * h / rows, rare = Math.floor(cell / b) !== usual;
       pen.beginPath(); pen.arc(x, y, r, 0, 7);
       pen.fillStyle = ink(rare ? "--found" : "--missed");
       pen.globalAlpha = rare ? 1 : 0.3;
