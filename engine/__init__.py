@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from engine.data.networks import load_dataset
     from engine.data.reading import read_csv, read_table
     from engine.errors import InputError
+    from engine.knowledge import Knowledge, load_knowledge
     from engine.registry import ALGORITHMS
     from engine.runner import RunResult, run
     from engine.studies.sweep import sweep
@@ -23,10 +24,12 @@ __all__ = [
     "ALGORITHMS",
     "Dataset",
     "InputError",
+    "Knowledge",
     "RunResult",
     "__version__",
     "fold_table",
     "load_dataset",
+    "load_knowledge",
     "read_csv",
     "read_table",
     "run",
@@ -37,9 +40,11 @@ _HOMES = {
     "ALGORITHMS": "engine.registry",
     "Dataset": "engine.data.dataset",
     "InputError": "engine.errors",
+    "Knowledge": "engine.knowledge",
     "RunResult": "engine.runner",
     "fold_table": "engine.data.folded",
     "load_dataset": "engine.data.networks",
+    "load_knowledge": "engine.knowledge",
     "read_csv": "engine.data.reading",
     "read_table": "engine.data.reading",
     "run": "engine.runner",

@@ -18,6 +18,9 @@ COMMANDS = {
     "pairs": ("engine.cli.pairs", "pairs_command"),
     "warm": ("engine.cli.run", "warm_command"),
     "sweep": ("engine.cli.studies", "sweep_command"),
+    "tune": ("engine.cli.tune", "tune_command"),
+    "figure": ("engine.cli.figures", "figure_command"),
+    "compare-studies": ("engine.cli.figures", "compare_command"),
     "scene": ("engine.cli.scene", "scene_command"),
     "plan": ("engine.cli.plan", "plan_command"),
     "audit": ("engine.cli.audit", "audit_command"),
@@ -25,6 +28,7 @@ COMMANDS = {
     "release": ("engine.cli.release", "release_command"),
     "check": ("engine.cli.check", "check_command"),
     "key": ("engine.cli.check", "key_command"),
+    "effect": ("engine.cli.effect", "effect_command"),
     "twin": ("engine.cli.release", "twin_command"),
     "reproduce": ("engine.cli.studies", "reproduce_command"),
 }

@@ -20,6 +20,10 @@ WHOLE_RUN = "the whole run"
 class Diagnostics:
     """Base of what a family of algorithms shows beside its graph; typed, named fields alone."""
 
+    def doubted(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
+        """The (d, d) graph's arrows (i, j) that are too little sure of to be drawn as arrows."""
+        return frozenset()
+
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:

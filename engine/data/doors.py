@@ -27,6 +27,11 @@ _EXCEL = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"}
 _ARROW = {".arrow", ".feather", ".ipc"}
 
 
+# What a library says of a value it cannot take quotes it, and a refusal may leave the house.
+_STRANGE = "The frame has a column of a type that is not read; make it text, numbers or dates."
+_STRANGE_ANSWER = "a value is not what the query takes it for"
+
+
 def is_frame(source: Any) -> bool:
     """Whether it is a table in memory: pandas, Polars, Arrow, DuckDB all speak Arrow's stream."""
     return hasattr(source, "__arrow_c_stream__")
@@ -57,11 +62,13 @@ def frame(source: Any, read: Read[T]) -> T:
     """A pandas, Polars or Arrow table, a batch at a time."""
     try:
         reader = pa.RecordBatchReader.from_stream(_typed(source))
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        reason = str(error).partition("\n")[0][:120]
-        raise DataError(f"The frame cannot be read as a table: {reason}.") from None
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise DataError(_STRANGE) from None
     with reader:
-        return read(batches_of("data", reader.schema, iter(reader)))
+        try:
+            return read(batches_of("data", reader.schema, iter(reader)))
+        except pa.ArrowException:
+            raise DataError(_STRANGE) from None
 
 
 def _typed(source: Any) -> Any:
@@ -260,6 +267,8 @@ def connected(path: Path | None, complaint: Callable[[str], InputError]) -> Iter
                 if path is not None:
                     connection.execute("SET enable_external_access = false")
                 yield connection
+        except (duckdb.DataError, duckdb.InvalidInputException):
+            raise complaint(_STRANGE_ANSWER) from None
         except duckdb.Error as error:
             raise complaint(str(error).partition("\n")[0][:160].rstrip(".")) from None
 

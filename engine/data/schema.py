@@ -24,6 +24,7 @@ from engine.data.levels import MAX_LEVELS, MISSING_LEVEL, interval_labels
 from engine.data.numerals import HUGE, Numbers
 from engine.data.spreadsheets import safe, unsafe
 from engine.errors import DataError, InputError, did_you_mean, show
+from engine.knowledge import Knowledge, parse_knowledge
 
 FORMAT, VERSION = "dp-causal-explorer/schema", 1
 TYPES = ("ordered", "unordered", "numeric")
@@ -32,7 +33,7 @@ _MOST_BYTES = 5_000_000
 _MOST_TEXT = 200
 LEVEL = "level"  # of a numeric column's ``other``: no number is a level of its own
 REFUSED = 255  # the code of a cell without a number where nothing is said of it
-_TOP = ("format", "version", "rows", "columns")
+_TOP = ("format", "version", "rows", "columns", "knowledge")
 _FIELDS = ("name", "type", "levels", "bounds", "bins", "other")
 
 
@@ -168,7 +169,8 @@ def _is_number(value: Any) -> bool:
 class Schema:
     """The columns used, in order, and the public number of rows where it is stated.
 
-    Raises InputError for fewer than two columns, a name that occurs twice, or rows below 2.
+    ``knowledge`` is what is stated of the columns' causes. Raises InputError for fewer than two
+    columns, a name that occurs twice, rows below 2, or knowledge of a column that there is not.
 
     Examples:
         >>> stage = Column(name="stage", type="ordered", levels=("I", "II", "III"))
@@ -179,6 +181,7 @@ class Schema:
 
     columns: tuple[Column, ...]
     rows: int | None = None
+    knowledge: Knowledge | None = None
 
     def __post_init__(self) -> None:
         names = self.names
@@ -191,6 +194,8 @@ class Schema:
             isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 2
         ):
             raise InputError("The rows of a schema are a whole number of at least 2, or left out.")
+        if self.knowledge is not None:
+            self.knowledge.check_names(names)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -211,7 +216,8 @@ class Schema:
                 del facts["bins"]
             columns.append({k: list(v) if isinstance(v, tuple) else v for k, v in facts.items()})
         rows = {} if self.rows is None else {"rows": self.rows}
-        return {"format": FORMAT, "version": VERSION, **rows, "columns": columns}
+        known = {"knowledge": self.knowledge.to_json()} if self.knowledge else {}
+        return {"format": FORMAT, "version": VERSION, **rows, "columns": columns, **known}
 
     def check_rows(self, n: int, label: str) -> None:
         """Refuse a table of another number of rows; n is a public fact."""
@@ -245,7 +251,12 @@ def parse_schema(content: Any) -> Schema:
     columns = content.get("columns")
     if not isinstance(columns, list):
         raise InputError('A schema needs "columns": a list with one object a column.')
-    return Schema(tuple(map(_parse_column, columns)), content.get("rows"))
+    known = content.get("knowledge")
+    return Schema(
+        tuple(map(_parse_column, columns)),
+        content.get("rows"),
+        None if known is None else parse_knowledge(known),
+    )
 
 
 def _parse_column(content: Any) -> Column:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.algorithm import Diagnostics
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.orientation import SHOWN
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,3 +24,8 @@ class MarginalDiagnostics(Diagnostics):
     edge_confidence: Mapping[tuple[int, int], float] = field(default_factory=dict)
     arrow_confidence: Mapping[tuple[int, int], float] = field(default_factory=dict)
     released_tables: tuple[tuple[int, ...], ...] = ()
+
+    def doubted(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
+        """The graph's arrows whose own confidence is below the limit of what is drawn."""
+        told = self.arrow_confidence.items()
+        return frozenset((i, j) for (i, j), p in told if p < SHOWN and cpdag[i, j] > cpdag[j, i])

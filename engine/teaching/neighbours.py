@@ -27,7 +27,7 @@ Table = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Neighbours:
+class NeighbourTest:
     """Two datasets that differ in one row, and what one noisy test says of each.
 
     ``row`` is the person; ``before`` and ``after`` the labels of the columns that changed, by
@@ -75,7 +75,7 @@ class Neighbours:
         noisy, _ = seen.release(session, self.q, self.epsilon, label="game")
         return -noisy
 
-    def at(self, epsilon: float) -> Neighbours:
+    def at(self, epsilon: float) -> NeighbourTest:
         """The same two datasets at another epsilon."""
         if not epsilon > 0:
             raise InputError("Epsilon must be above 0.")
@@ -134,7 +134,7 @@ def moves(data: Dataset, q: Query) -> Moves:
     return Moves(table, abs(kendall_z(table, "strict")), moved, seen.noise_sensitivity(q))
 
 
-def farthest(data: Dataset, q: Query, epsilon: float) -> Neighbours:
+def farthest(data: Dataset, q: Query, epsilon: float) -> NeighbourTest:
     """Replace the one row that moves the test's strict |z| most, by the row that does so."""
     every = moves(data, q)
     return _built(data, q, every.farthest, epsilon, every.sensitivity)
@@ -153,7 +153,7 @@ def _built(
     move: tuple[Cell, Cell],
     epsilon: float,
     sensitivity: float,
-) -> Neighbours:
+) -> NeighbourTest:
     """The neighbouring dataset itself, with the first row of the source's cell replaced."""
     sizes = [data.cardinalities[g] for g in q.given]
     columns = [*q.given, q.x, q.y]
@@ -173,7 +173,7 @@ def _built(
     )
     changed = [(c, int(a), int(b)) for c, a, b in zip(columns, old, new, strict=True) if a != b]
     scores = tuple(abs(-strict_evidence(d, 0.1).of(q)) for d in (data, other))
-    return Neighbours(
+    return NeighbourTest(
         data=data,
         other=other,
         row=int(rows[0]),

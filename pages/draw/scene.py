@@ -82,6 +82,12 @@ def words() -> dict[str, Any]:
     return found
 
 
+def plainly(name: str) -> dict[str, Any]:
+    """A network's title, what it is about, and its columns' names; its own where none are kept."""
+    found: dict[str, Any] = words().get(name, {})
+    return {"title": name.capitalize(), "about": "", "nodes": {}, **found}
+
+
 # A search without noise, in as few words as a bar has room for.
 _STEPS = {
     "best": "the best test, no privacy",
@@ -108,7 +114,7 @@ def price(scene: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 def given(scene: Mapping[str, Any]) -> dict[str, Any]:
     """Everything that the browser needs of a scene: its frames, names, places and words."""
-    known = words().get(scene["dataset"], {"about": "", "nodes": {}})
+    known = plainly(scene["dataset"])
     titles = plain_names(scene["dataset"], scene["names"])
     arrows = tuple((titles[i], titles[j]) for i, j in scene["arrows"])
     content = {
@@ -132,7 +138,7 @@ def digested(content: Mapping[str, Any]) -> dict[str, Any]:
 
 def plain_names(dataset: str, names: Sequence[str]) -> list[str]:
     """The columns of a bundled network in plain words, where it has some."""
-    nodes = words().get(dataset, {"nodes": {}})["nodes"]
+    nodes = plainly(dataset)["nodes"]
     return [nodes.get(name, name) for name in names]
 
 

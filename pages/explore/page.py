@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from engine.studies.scene import kept_scenes
-from pages.draw.scene import given, show_scene, words
+from pages.draw.scene import given, plainly, show_scene
 from pages.explore import state
 from pages.shell.form import bound
 from pages.shell.session import Place
@@ -56,7 +56,7 @@ def main() -> None:
         "data",
         key="explore-data",
         options=state.names(),
-        format_func=lambda name: words()[name]["title"],
+        format_func=lambda name: plainly(name)["title"],
         required=True,
         label_visibility="collapsed",
     )

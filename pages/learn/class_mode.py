@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from engine.errors import InputError
-from engine.teaching.neighbours import Neighbours, guess_bound
+from engine.teaching.neighbours import NeighbourTest, guess_bound
 from pages.learn.rooms import Room, Rooms
 from pages.shell.palette import ink
 from pages.shell.session import Place
@@ -80,7 +80,7 @@ def _paper(room: Room) -> None:
 # The wall -------------------------------------------------------------------------------
 
 
-def door(pair: Neighbours) -> None:
+def door(pair: NeighbourTest) -> None:
     """A button that opens a room on these two tables, or closes the one that is open."""
     room = _hosted()
     if room is None:
@@ -111,7 +111,7 @@ def _hosted() -> Room | None:
     return rooms().find(code) if code else None
 
 
-def _open(pair: Neighbours) -> None:
+def _open(pair: NeighbourTest) -> None:
     try:
         _HOSTED.put(rooms().open(pair).code)
     except InputError as error:

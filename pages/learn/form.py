@@ -21,10 +21,17 @@ _NARROW = """
 """
 
 
-def settings() -> None:
-    """Network, total epsilon, seed of the private runs, behind a button."""
+def settings(*, of_screen: bool = True) -> None:
+    """Network, total epsilon, seed of the private runs, behind a button.
+
+    Where the screen shows another run than theirs the button names none.
+    """
     now = tour()
-    title = f"{now.network.capitalize()}, ε = {now.total:g} (strict)"
+    title = (
+        f"{now.network.capitalize()}, ε = {now.total:g} (strict)"
+        if of_screen
+        else "The tour's settings"
+    )
     with st.popover(title, icon=":material/tune:", type="tertiary", key="learn-settings"):
         _fields()
 

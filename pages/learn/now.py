@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.registry import algorithm
-from engine.studies.repeat import Outcome, outcome_of, usual
+from engine.studies.repeat import Repetition, outcome_of, usual
 from pages.draw import show
 from pages.draw.bars import Group, grouped
 from pages.learn.tour import Tour, run_of
@@ -55,12 +55,12 @@ def now_view(now: Tour) -> None:
         _by_people(now.network, epsilon)
 
 
-def _outcomes(network: str, people: int, epsilon: float) -> list[Outcome]:
+def _outcomes(network: str, people: int, epsilon: float) -> list[Repetition]:
     runs = (run_of(network, METHOD, s, (("epsilon", epsilon),), people) for s in range(DRAWS))
     return [outcome_of(r) for r in runs]
 
 
-def _said(outcomes: list[Outcome], people: int, epsilon: float) -> None:
+def _said(outcomes: list[Repetition], people: int, epsilon: float) -> None:
     found = usual([o.counts.found for o in outcomes])
     made = usual([o.counts.invented for o in outcomes])
     st.markdown(

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.learn import class_mode
 from pages.learn import form as form
+from pages.learn.search import played_run, search_view
 from pages.learn.tour import follow, link, tour
 from pages.learn.view import BY_KEY, STEPS, WAY, show_step
 from pages.shell import address, present
@@ -24,8 +25,12 @@ def main() -> None:
     if present.presenting():
         wanted[present.NAME] = "1"
     address.write("learn", wanted)
-    now = tour()
-    present.heading(lambda: show_strip("Learn", now.data), key="learn", more=form.settings)
+    now, other = tour(), played_run() if step.view is search_view else None
+
+    def strip() -> None:
+        show_strip("Learn", *((now.data,) if other is None else (other.data, other.result)))
+
+    present.heading(strip, key="learn", more=lambda: form.settings(of_screen=other is None))
     form.ways({s.key: s.short for s in WAY}, step.under or step.key)
     show_step(step, now)
 

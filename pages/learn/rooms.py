@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from engine.errors import InputError
-from engine.teaching.neighbours import Neighbours
+from engine.teaching.neighbours import NeighbourTest
 
 HOUR = 3600.0  # seconds that a room lasts
 MOST_ROOMS = 50
@@ -26,7 +26,7 @@ class Room:
     """
 
     code: str
-    pair: Neighbours
+    pair: NeighbourTest
     born: float
     which: int = 0
     value: float = 0.0
@@ -69,7 +69,7 @@ class Rooms:
     def __init__(self, clock: Callable[[], float] = time.monotonic):
         self._clock, self._rooms, self._lock = clock, dict[str, Room](), threading.Lock()
 
-    def open(self, pair: Neighbours) -> Room:
+    def open(self, pair: NeighbourTest) -> Room:
         """A new room with its first output; InputError where there are too many."""
         with self._lock:
             self._sweep()

@@ -12,7 +12,7 @@ import streamlit as st
 from engine import Dataset, RunResult
 from engine.graphs.metrics import Counts, EdgeClass
 from engine.registry import algorithm
-from engine.studies.repeat import Outcome, outcome_of
+from engine.studies.repeat import Repetition, outcome_of
 from engine.studies.scene import ABSENT, BACK, FORTH, LINE, UNTESTED
 from engine.teaching.replay import scenes
 from pages.draw import show
@@ -31,6 +31,7 @@ from pages.shell.verdict import findings
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
 SHOWN = "The Run page's run"
+_TESTS = "learn-tests"
 MOST_COLUMNS, MOST_STEPS = 25, 5_000  # of a search that the player shows
 DRAWS = 6
 
@@ -59,7 +60,7 @@ def search_view(now: Tour) -> None:
         [PERFECT, EXACT, PRIVATE, *([SHOWN] if shown is not None else [])],
         default=PERFECT,
         required=True,
-        key="learn-tests",
+        key=_TESTS,
         label_visibility="collapsed",
     )
     data = now.data
@@ -101,6 +102,11 @@ def _end(result: RunResult) -> list[int]:
         a, b = column[link.a], column[link.b]
         states[min(a, b), max(a, b)] = (FORTH if a < b else BACK) if link.arrow else LINE
     return list((states | dict.fromkeys(result.untested, UNTESTED)).values())
+
+
+def played_run() -> Shown | None:
+    """The Run page's run, if it is what the step plays."""
+    return on_screen() if st.session_state.get(_TESTS) == SHOWN else None
 
 
 def on_screen() -> Shown | None:
@@ -170,7 +176,7 @@ def classes_key(results: Sequence[RunResult]) -> str:
     )
 
 
-def _tally(outcomes: list[Outcome]) -> None:
+def _tally(outcomes: list[Repetition]) -> None:
     found = Counter(o.counts.found for o in outcomes)
     most = outcomes[0].counts.true
     st.markdown(f"**All {len(outcomes)} draws so far**")

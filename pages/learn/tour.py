@@ -10,7 +10,7 @@ import streamlit as st
 from engine import Dataset, RunResult, run
 from engine.params import Parameters
 from engine.teaching.lessons import query
-from engine.teaching.neighbours import Neighbours, farthest
+from engine.teaching.neighbours import NeighbourTest, farthest
 from pages.shell import address
 from pages.shell.data import bundled
 from pages.shell.drafts import Draft, kept
@@ -78,7 +78,7 @@ def shown_run(now: Tour, key: str, *, seed: int | None = None, **values: Any) ->
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def neighbours_of(network: str, x: str, y: str) -> Neighbours:
+def neighbours_of(network: str, x: str, y: str) -> NeighbourTest:
     """The crowd, and the neighbour that moves one test most."""
     data = bundled(network, PEOPLE, 0)
     return farthest(data, query(data, x, y), 1.0)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.registry import algorithm
 from engine.studies.forecast import Band, Forecast, Question, smallest_epsilon, warning
-from pages.draw.curves import Axis, Line, curves
+from pages.draw.curves import Axis, Curve, curves
 from pages.draw.show import figure, table
 from pages.shell import words as text
 from pages.shell.nothing import NOTHING, UNKNOWN
@@ -87,7 +87,7 @@ def band_curves(
         bands = [getattr(f, name) for f in some]
         banded = one in best[:BANDED]
         lines.append(
-            Line(
+            Curve(
                 name=algorithm(one).title,
                 x=[f.epsilon for f in some],
                 y=[band.median for band in bands],

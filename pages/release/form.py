@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from engine import Dataset, InputError
-from engine.release.budget import Budgets
 from engine.release.settings import COVERED
 from engine.studies.null import Shape
+from pages.host import person
 from pages.release import state as releases
 from pages.shell import nothing
 from pages.shell import words as text
@@ -30,7 +30,7 @@ def declare(*, expanded: bool) -> None:
         number(d, "delta", "Total δ, for ever", key="new-delta")
         if st.button("Declare", key="new-budget"):
             try:
-                Budgets().new(str(d["name"]), d["epsilon"], d["delta"])
+                person.required().budgets().new(str(d["name"]), d["epsilon"], d["delta"])
             except InputError as error:
                 st.error(text.plain(str(error)))
                 return
@@ -42,7 +42,7 @@ def spend(data: Dataset) -> None:
     st.markdown("**Release**")
     file = own_file()
     try:
-        names = [budget.name for budget in Budgets().all()]
+        names = [budget.name for budget in person.required().budgets().all()]
     except InputError:
         return
     if file is None or file.schema is None or not data.declared:

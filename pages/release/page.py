@@ -7,7 +7,7 @@ import streamlit as st
 from pages.release import form as release
 from pages.release import state as releases
 from pages.release import view as views
-from pages.shell import dataset, runs
+from pages.shell import dataset, runs, sign
 from pages.shell.drafts import drafted_source
 from pages.shell.strip import drafted_data, show_strip
 
@@ -28,7 +28,9 @@ def main() -> None:
     if data is not None:
         show_strip("Release", data)
     st.caption(ABOUT)
-    if data is not None and drafted_source().own:
+    if sign.switched_off():
+        pass
+    elif data is not None and drafted_source().own:
         views.budgets()
         if releases.JOB.going() is not None:
             views.live()

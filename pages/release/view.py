@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import InputError
-from engine.release.budget import Budget, Budgets
+from engine.release.budget import Budget
 from engine.release.checking import check
 from engine.release.file import NEIGHBOURS, Release, canonical, digest
 from engine.release.noise import ALARM
@@ -18,6 +18,7 @@ from engine.release.signature import public_key, verify, verify_page
 from engine.release.twin import LABEL, twin
 from engine.release.vault import Vault
 from pages.draw import show
+from pages.host import person
 from pages.release import state as releases
 from pages.release.form import declare
 from pages.shell import export
@@ -29,10 +30,14 @@ def budgets() -> None:
     """What there is, and a form for a new one."""
     st.markdown("**Your budgets**")
     try:
-        found = Budgets().all()
+        found = person.required().budgets().all()
     except InputError as error:
         st.error(text.plain(str(error)))
         return
+    try:
+        Vault(person.required().budgets()).check()
+    except InputError as error:
+        st.error(text.plain(str(error)))
     if found:
         rows = pd.DataFrame([_row(budget) for budget in found])
         show.table(rows, alt="Budgets and what is left")
@@ -42,7 +47,7 @@ def budgets() -> None:
 
 def kept(budgets: Sequence[Budget]) -> None:
     """Releases made before, offered again: a closed tab loses nothing."""
-    vault = Vault(Budgets())
+    vault = Vault(person.required().budgets())
     found = {}
     for budget in budgets:
         ids = vault.ids(budget)

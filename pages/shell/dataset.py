@@ -15,6 +15,7 @@ from engine.data.networks import NETWORKS
 from engine.data.schema import load_schema
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
 from engine.errors import MissingValues
+from pages.shell import sign
 from pages.shell import words as text
 from pages.shell.data import OWN_PROBLEM, OwnFile, network_sizes, own_data
 from pages.shell.drafts import Draft, draft, keep_own, kept, take_file
@@ -141,6 +142,8 @@ MISSING = {
 
 def upload(*, key: str) -> None:
     """Upload a table and, if known, its true edges; keeps the dataset in session state."""
+    if sign.switched_off():
+        return
     current = own_data()
     if current is not None:
         size = f"{current.n:,} rows, {current.d} columns"

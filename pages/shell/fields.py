@@ -41,6 +41,11 @@ def switch(default: bool, title: str, **more: Any) -> Any:
     return param(default, kind="bool", title=title, **more)
 
 
+def line(title: str, most: int, **more: Any) -> Any:
+    """Declare a line of words, at most so many characters."""
+    return param("", kind="text", title=title, high=most, **more)
+
+
 def defaults(fields: type[Parameters]) -> dict[str, Any]:
     """Every field at its start."""
     return {spec.name: spec.default for spec in fields.specs()}

@@ -16,6 +16,7 @@ from engine import Dataset, InputError, RunResult, run
 from engine.registry import algorithm, slow
 from engine.score.learned import ScoreDiagnostics
 from engine.session import Step
+from pages.host import apart, record
 from pages.shell import address
 from pages.shell import words as text
 from pages.shell.data import costs_of, data_for, in_force, promised
@@ -75,19 +76,33 @@ class RunJob(Job):
         """Run, and give the result on."""
         self._started = time.monotonic()
         try:
-            result = run(
-                self.key,
-                self.data,
-                seed=self._seed,
-                on_step=self._noted,
-                cancelled=self.stopped,
-                **self._params,
-            )
+            result = self._apart() if apart.heavy(self.data) else self._here()
         except InputError:
             self._refused()
             raise
         self._keep(result)
         self.result = result
+        noted(result, self.data)
+
+    def _here(self) -> RunResult:
+        return run(
+            self.key,
+            self.data,
+            seed=self._seed,
+            on_step=self._noted,
+            cancelled=self.stopped,
+            **self._params,
+        )
+
+    def _apart(self) -> RunResult:
+        result: RunResult = apart.call(
+            apart.searched,
+            *(self.key, self._seed, self._params),
+            data=self.data,
+            stopped=self.stopped,
+            notes={"noted": self._counted},
+        )
+        return result
 
     def broken(self, error: Exception) -> str:
         """The thread has no one else to tell."""
@@ -96,10 +111,22 @@ class RunJob(Job):
             "or report it."
         )
 
+    def _counted(self, order: int | None, steps: int) -> None:
+        self._order, self._steps = order, steps
+
     def _noted(self, step: Step) -> None:
         self._order, self._steps = step.order, self._steps + 1
         if self._steps % _YIELD_EVERY == 0:
             time.sleep(0)  # lets the pages draw
+
+
+def noted(result: RunResult, data: Dataset) -> None:
+    """A line in the log: of own data no more than that there was a run."""
+    if not data.public:
+        record.run(result.algorithm, public=None)
+        return
+    said = {"data": data.name, "rows": data.n, "seconds": round(result.seconds, 2)}
+    record.run(result.algorithm, public=said | {"status": result.status})
 
 
 JOB: Slot[RunJob] = Slot("job")
@@ -173,7 +200,7 @@ def begun(settings: Settings) -> Shown | RunJob:
     A run on own data draws secret noise and is on their meter from before it begins.
     """
     data, chosen = data_for(settings.source), settings.params
-    asked = settings, settings.algorithm, data, settings.seed, chosen
+    asked = settings, settings.algorithm, data, settings.seed, settings.asked
     if settings.seed is None:
         meter, cost = costs_of(data), object()
         meter.begin(cost, promised(settings.algorithm, chosen, data))
@@ -185,7 +212,13 @@ def begun(settings: Settings) -> Shown | RunJob:
         )
         job.start()
         return job
-    key = (data.identity, data.name, settings.algorithm, tuple(chosen.items()), settings.seed)
+    key = (
+        data.identity,
+        data.name,
+        settings.algorithm,
+        tuple(settings.asked.items()),
+        settings.seed,
+    )
     if (known := _finished().get(key)) is not None:
         return Shown(settings, data, known)
     # A page that is loaded anew goes on with its own run.
@@ -337,7 +370,9 @@ def follow_source(page: str) -> None:
     named = {name: word for name, word in query.items() if name in ("data", "n", "sample")}
     if named or not drafted().source.own:  # an address without a dataset may be one of own data
         try:
-            redraft(replace(drafted(), source=Settings.from_query(named).source))
+            source, now = Settings.from_query(named).source, drafted()
+            kept = now.known if source.name == now.source.name else None
+            redraft(replace(now, source=source, known=kept))
         except InputError as error:
             REFUSED.put((drafted(), str(error)))
 

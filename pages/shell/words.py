@@ -24,6 +24,11 @@ from engine.statistics.registry import STATISTICS
 LABELS = {
     **{key: statistic.label for key, statistic in STATISTICS.items()},
     "strict": "Strict",
+    "skeleton_f1": "Skeleton F1",
+    "directed_f1": "Directed F1",
+    "best setting": "Best setting",
+    "least ε": "Least ε",
+    "map of two": "Map of two",
     "published": "Published",
     "p": "p-value",
     "z": "|z|",
@@ -135,6 +140,11 @@ def dataset_title(data: Dataset) -> str:
 def file_stem(data: Dataset) -> str:
     """The dataset's name as part of a file name."""
     return data.name.replace(":", "_")
+
+
+def one_line(text: str) -> str:
+    """Words alone, one space between them: no line ends and no signs that nobody sees."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def safe(text: str) -> str:

@@ -17,7 +17,7 @@ from engine.statistics.rank import critical_z
 from engine.teaching import sieving
 from engine.teaching.sieving import Array, Sieve
 from pages.draw import show
-from pages.draw.curves import Axis, Line, curves, vertical
+from pages.draw.curves import Axis, Curve, curves, vertical
 from pages.shell import words as text
 from pages.shell.palette import PLAIN, ink
 
@@ -126,7 +126,7 @@ def _histogram(counts: Counts, edges: Array, sieve: Sieve, a: float, b: float) -
     level, lowered = sieve.levels()
     end = float(middles[-1] + width / 2)
     x = np.linspace(0, end, 1200)
-    noise = Line(
+    noise = Curve(
         name="Noise of the sieve around T − t",
         x=list(x),
         y=list(sieving.noise_density(x - lowered, a, b)),

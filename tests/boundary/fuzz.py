@@ -304,7 +304,7 @@ def fuzz(
 ) -> Found:
     """Cases one after the other, for so many seconds or so many cases; or to the first finding."""
     found, end = Found(), time.monotonic() + seconds
-    here = contextmanager(lambda path, sheet: iter([workbook.here(str(path), sheet)]))
+    here = contextmanager(lambda path, sheet: iter([workbook.in_process(str(path), sheet)]))
     with (
         tempfile.TemporaryDirectory() as name,
         mock.patch.object(workbook, "opened", here),  # a process for every workbook takes long

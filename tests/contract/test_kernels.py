@@ -8,7 +8,6 @@ from pathlib import Path
 
 from engine import compiled, load_dataset, registry
 from engine.compiled import KERNELS, kernel
-from engine.marginals import linear
 from pages.shell.runs import RunJob
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -75,20 +74,6 @@ def test_the_first_visitor_of_marginal_pc_is_told_why_it_takes_longer(monkeypatc
     assert "preparing" not in RunJob(None, "marginal_pc", asia, 0, {}).words()
     monkeypatch.setattr(registry, "kept", lambda _: False)
     assert "preparing" not in RunJob(None, "priv_pc", asia, 0, {}).words()
-
-
-def test_a_kernel_is_kept_once_it_was_compiled_since_its_source_was_written(tmp_path) -> None:
-    class Loop:
-        signatures: tuple[object, ...] = ()
-        py_func = linear.eigen.py_func
-        stats = type("Stats", (), {"cache_path": str(tmp_path)})
-
-    assert not compiled.kept(Loop)
-    index = tmp_path / "linear.eigen-1.py311.nbi"
-    index.touch()
-    assert compiled.kept(Loop)
-    os.utime(index, (0, 0))
-    assert not compiled.kept(Loop)
 
 
 def test_compiling_beside_the_server_ends_with_it() -> None:

@@ -570,6 +570,8 @@ def test_an_arrow_in_doubt_is_drawn_as_a_line_and_both_confidences_are_told() ->
     assert {k.arrow for k in report.links(data, result) if {k.a, k.b} == {b, c}} == {False}
     assert drawn[b, c].note == f"Link: > 99.9 %. Arrow: {b} → 59.0 %, ← 20.0 % {c}"
     table = trace.edges_table(data, result).set_index("Pair")
+    assert table.loc[f"{a} – {b}", "Learned"] == f"{a} → {b}"
+    assert table.loc[f"{b} – {c}", "Learned"] == f"{b} — {c}"
     assert table.loc[f"{a} – {b}", "Link confidence"] == "70.0 %"
     assert table.loc[f"{a} – {b}", "Arrow confidence"] == "→ 60.0 %, ← 0.0 %"
     told = strengths(result)
