@@ -15,7 +15,7 @@ from pages.learn.tour import Tour, draft
 
 ONCE = "marginal_pc"  # what spends once
 WAYS = {
-    "priv_pc": "a coin for each “perhaps”",
+    "priv_pc": "for each “perhaps”",
     "curate_pc": "more at the beginning",
     ONCE: "all at once",
 }

@@ -8,11 +8,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from engine import run
 from engine.data.networks import load_network
-from engine.studies.scene import kept_scene, read_scene
+from engine.studies.scene import BACK, FORTH, LINE, kept_scene, read_scene
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import farthest, guess_bound
 from engine.teaching.sieving import Sieve
@@ -136,6 +137,21 @@ def test_ten_minutes_from_the_opening_to_the_coins(page: Page, screenshots: Path
     settle(page)
     page.screenshot(path=screenshots / "learn_money.png")
     assert f"total={epsilon}" in page.url
+    # Where spending once does not win, the page says so, from all draws of the scene.
+    for _ in range(4):
+        page.locator(".money .dial").press("ArrowRight")
+    said = data(page, "money")
+    at, true = scene.epsilons.index(said["epsilon"]), np.array(kept_scene("asia")["truth"]) > 0
+    means = {}
+    for key, states in scene.states.items():
+        links = np.isin(states[at], (LINE, FORTH, BACK))
+        means[key] = links[:, true].sum(1).mean(), links[:, ~true].sum(1).mean()
+    found, made = means.pop("marginal_pc")
+    finds = all(found >= other for other, _ in means.values())
+    honest = all(made <= other for _, other in means.values())
+    assert (finds, honest) == (True, False)
+    assert said["outcome"] == "more"
+    page.get_by_text("it does not win").wait_for()
     page.locator(".money .clock").press("Home")
     page.get_by_text("The questions have not begun").first.wait_for()
     assert serious(page) == []
