@@ -68,11 +68,12 @@ def question_form() -> None:
     own = own_file()
     schema = None if own is None else own.schema
     names = [*([OWN] if schema is not None else []), *NETWORKS]
-    choice = st.selectbox(
-        "Schema", names, names.index("asia") if schema is None else 0, key="plan-schema"
-    )
+    # The tour's last step may have put a network and a number of people there.
+    st.session_state.setdefault("plan-schema", "asia" if schema is None else OWN)
+    st.session_state.setdefault("plan-rows", 3_000)
+    choice = st.selectbox("Schema", names, key="plan-schema")
     st.caption("Declare a schema of your own on the Data page.")
-    rows = st.number_input("Rows", 2, 10_000_000, 3_000, step=1_000, key="plan-rows")
+    rows = st.number_input("Rows", 2, 10_000_000, step=1_000, key="plan-rows")
     density = st.slider("Links per column (a guess)", 0.2, 3.0, DENSITY, 0.1, key="plan-density")
     keys = st.multiselect(
         "Algorithms",

@@ -23,7 +23,8 @@ _CSS = """
 .st-key-notice {min-height: 6.75rem}
 .st-key-nothing-run {min-height: 1.7rem}
 .st-key-nothing-form {min-height: 3.1rem}
-.st-key-story {min-height: 3.2rem; max-width: 75rem}
+.st-key-story {min-height: 6.4rem; max-width: 75rem}
+.st-key-result .legend {min-height: 3.8em}
 .st-key-sweep-results {min-height: 72rem}
 .st-key-theme-watch, .st-key-node-watch {position: absolute; height: 0; overflow: hidden}
 .st-key-who {position: fixed; top: .55rem; right: 3.4rem; z-index: 999991; width: auto;
