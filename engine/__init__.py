@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from engine.data.schema import Column, Person, Schema, load_schema
     from engine.errors import InputError
     from engine.estimator import PrivateGraph
+    from engine.knowledge import Knowledge, load_knowledge
     from engine.registry import ALGORITHMS
     from engine.release.spending import Budget, Paid, load_release
     from engine.runner import RunResult, run
@@ -30,6 +31,7 @@ __all__ = [
     "Column",
     "Dataset",
     "InputError",
+    "Knowledge",
     "Paid",
     "Person",
     "Plan",
@@ -39,6 +41,7 @@ __all__ = [
     "__version__",
     "fold_table",
     "load_dataset",
+    "load_knowledge",
     "load_release",
     "load_schema",
     "plan",
@@ -55,6 +58,7 @@ _HOMES = {
     "Column": "engine.data.schema",
     "Dataset": "engine.data.dataset",
     "InputError": "engine.errors",
+    "Knowledge": "engine.knowledge",
     "Paid": "engine.release.spending",
     "Person": "engine.data.schema",
     "Plan": "engine.studies.planning",
@@ -63,6 +67,7 @@ _HOMES = {
     "Schema": "engine.data.schema",
     "fold_table": "engine.data.folded",
     "load_dataset": "engine.data.networks",
+    "load_knowledge": "engine.knowledge",
     "load_release": "engine.release.spending",
     "load_schema": "engine.data.schema",
     "plan": "engine.studies.planning",

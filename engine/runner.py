@@ -20,10 +20,12 @@ from engine.algorithm import Algorithm, Diagnostics, Outcome
 from engine.data.anything import as_dataset
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema
+from engine.effects.effect import Effect, effect_of
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
 from engine.graphs.edges import Edge, annotated, edge_frame, edges, svg
 from engine.graphs.formats import dot
+from engine.graphs.known import Known, known_of, truth_mpdag
 from engine.graphs.metrics import (
     Counts,
     EdgeClass,
@@ -32,8 +34,9 @@ from engine.graphs.metrics import (
     classify,
     compare,
     count,
-    truth_cpdag,
 )
+from engine.knowledge import Knowledge
+from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
@@ -59,7 +62,8 @@ class RunResult:
     With a ``truth``, ``classes`` says what became of each pair and ``counts`` how many of each kind
     there are. ``metrics`` scores the graph as it stands, with every pair not tested to the end as a
     link, as the papers do; ``metrics_tested`` scores the links tested to the end alone. The two are
-    one where a run ended by itself.
+    one where a run ended by itself. What was known (``knowledge``) is known of the truth too: the
+    graph is held against the truth's maximal PDAG under it.
 
     On private data (``public`` False) nothing is told that was not paid for: ``fingerprint`` is a
     random name, ``seconds`` NaN, the noise secret and ``seed`` None. A given seed makes the run a
@@ -86,22 +90,43 @@ class RunResult:
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     untested: frozenset[tuple[int, int]] = frozenset()
     truth: nx.DiGraph | None = field(default=None, repr=False)
+    knowledge: Knowledge | None = None
 
     @cached_property
     def classes(self) -> Mapping[tuple[int, int], EdgeClass]:
         """(i, j), i < j -> what became of the pair; empty without a truth."""
         if self.truth is None:
             return {}
-        told = _told(self.algorithm, self.truth, self.names)
         dag = matrix_of(self.truth, self.names)
-        return classify(self.matrix, told, dag=dag, untested=self.untested)
+        return classify(self.matrix, self.told, dag=dag, untested=self.untested)
 
     @cached_property
     def counts(self) -> Counts | None:
         """How many pairs are found, invented, missed and so on; None without a truth."""
         if self.truth is None:
             return None
-        return count(self.classes, _told(self.algorithm, self.truth, self.names))
+        return count(self.classes, self.told)
+
+    @property
+    def told(self) -> Adjacency:
+        """(d, d): what of the truth the graph is held against; only where there is a truth."""
+        assert self.truth is not None
+        return _told(self.algorithm, self.truth, self.names, self.knowledge)
+
+    @cached_property
+    def known(self) -> Known | None:
+        """What was known, on these columns; None where nothing was."""
+        return known_of(self.knowledge, self.names)
+
+    @cached_property
+    def knowledge_alone(self) -> Scores | None:
+        """Scores of the links found with no arrows but those that knowledge decides.
+
+        None without a truth or knowledge. What ``metrics`` has beyond it the data said.
+        """
+        if self.truth is None or self.known is None:
+            return None
+        return compare(self.known.turned(self.matrix | self.matrix.T), self.told)
 
     @property
     def metrics_tested(self) -> Scores | None:
@@ -114,6 +139,22 @@ class RunResult:
         matrix = self.matrix.copy()
         for i, j in self.untested:
             matrix[i, j] = matrix[j, i] = False
+        return matrix
+
+    @cached_property
+    def doubted(self) -> frozenset[tuple[int, int]]:
+        """Arrows (i, j) whose direction is in doubt; counts and scores take them as arrows."""
+        return self.diagnostics.doubted(self.tested)
+
+    @cached_property
+    def drawn(self) -> Adjacency:
+        """The (d, d) matrix of every picture, table and file: ``tested``, doubted arrows as lines.
+
+        An undirected edge is both directions.
+        """
+        matrix = self.tested.copy()
+        for i, j in self.doubted:
+            matrix[j, i] = True
         return matrix
 
     def __repr__(self) -> str:
@@ -194,6 +235,18 @@ class RunResult:
             for pair, sets in self.separating.items()
         }
 
+    def effect(self, cause: str, effect: str, **options: Any) -> Effect:
+        """What setting one column does to another, from what a run of Marginal PC released.
+
+        ``options`` are those of :func:`engine.effects.effect.effect_of`; nothing is spent. Raises
+        InputError for another algorithm, which releases no tables.
+        """
+        found = self.diagnostics
+        if not isinstance(found, MarginalDiagnostics) or found.released is None:
+            raise InputError("Effects follow from released tables: run marginal_pc to its end.")
+        tables = found.released, self.names, found.levels, self.matrix
+        return effect_of(*tables, cause, effect, **options)
+
     @property
     def ci_tests(self) -> int:
         """Number of conditional independence tests, of all orders."""
@@ -248,6 +301,7 @@ def run(
     on_step: Callable[[Step], None] | None = None,
     stop: Stop | None = None,
     cancelled: Callable[[], bool] = lambda: False,
+    knowledge: Knowledge | None = None,
     **values: Any,
 ) -> RunResult:
     """Run an algorithm on a dataset.
@@ -265,6 +319,8 @@ def run(
         on_step: Sees each step as it happens.
         stop: A ``threading.Event``, or what is called to ask; ends the run with what it has.
         cancelled: The same, as the pages ask.
+        knowledge: What is known of the causes; without it, what the data's schema states. Public,
+            so the guarantee is the same with it and without.
         values: The algorithm's parameters by name, such as ``epsilon=1.0``.
 
     Returns:
@@ -287,12 +343,14 @@ def run(
     if stop is not None:
         cancelled = asking(stop)
     seed = None if seed is None else check_seed(seed)
+    known = known_of(_stated(chosen, data, knowledge), data.names)
     session = Session(
         randomness=Randomness(0 if seed is None and data.public else seed),
         ledger=_ledger(chosen, data, params, seed),
         names=data.names,
         reveal=data.public,
         trace=trace,
+        known=known,
         on_step=on_step,
         cancelled=cancelled,
     )
@@ -301,6 +359,17 @@ def run(
         outcome = chosen.run(data, params, session)
     seconds = time.perf_counter() - start
     return _result(key, data, params, seed, session, outcome, seconds)
+
+
+def _stated(chosen: Algorithm, data: Dataset, knowledge: Knowledge | None) -> Knowledge | None:
+    """What is known: said here, or in the schema. InputError where it would decide the answer."""
+    if knowledge is None and data.schema is not None and chosen.columns is None:
+        knowledge = data.schema.knowledge
+    if knowledge and chosen.columns is not None:
+        raise InputError(
+            f"{chosen.title} asks which of two columns is the cause; what is known would answer it."
+        )
+    return knowledge
 
 
 GIVEN_SEED = "a simulation: its seed was given, and whoever knows the seed can take the noise away"
@@ -331,9 +400,10 @@ def _result(
     outcome: Outcome,
     seconds: float,
 ) -> RunResult:
+    knowledge = None if session.known is None else session.known.knowledge
     metrics = None
     if data.truth is not None:
-        metrics = compare(outcome.cpdag, _told(key, data.truth, data.names))
+        metrics = compare(outcome.cpdag, _told(key, data.truth, data.names, knowledge))
     return RunResult(
         algorithm=key,
         params=params,
@@ -355,9 +425,17 @@ def _result(
         diagnostics=outcome.diagnostics,
         untested=outcome.untested,
         truth=data.truth,
+        knowledge=knowledge,
     )
 
 
-def _told(key: str, truth: nx.DiGraph, names: tuple[str, ...]) -> Adjacency:
-    """What of the truth the algorithm's result is held against: its CPDAG, or all of its arrows."""
-    return (matrix_of if algorithm(key).directs_all else truth_cpdag)(truth, names)
+def _told(
+    key: str, truth: nx.DiGraph, names: tuple[str, ...], knowledge: Knowledge | None
+) -> Adjacency:
+    """What of the truth the algorithm's result is held against.
+
+    All that data and knowledge can tell: its CPDAG or MPDAG, or all of its arrows.
+    """
+    if algorithm(key).directs_all:
+        return matrix_of(truth, names)
+    return truth_mpdag(truth, names, knowledge)

@@ -48,6 +48,7 @@ def _show(argv: Sequence[str]) -> None:
     if args.json:
         print(json.dumps([_record(budget, kept[budget.name]) for budget in found]))
     else:
+        Vault(book).check()
         lines = [_lines(budget, kept[budget.name]) for budget in found]
         print("\n".join(lines) or "There is no budget yet.")
 

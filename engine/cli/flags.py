@@ -116,6 +116,16 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
     add_json_flag(parser)
 
 
+def add_knowledge_flag(parser: argparse.ArgumentParser) -> None:
+    """What is known of the causes."""
+    parser.add_argument(
+        "--knowledge",
+        metavar="FILE",
+        help="what is known of the causes, a public fact: tiers, forbidden and required arrows, as "
+        "JSON or as Tetrad writes them",
+    )
+
+
 def add_json_flag(parser: argparse.ArgumentParser, what: str = "print one JSON object") -> None:
     """JSON in the place of words."""
     parser.add_argument("--json", action="store_true", help=what)
@@ -187,7 +197,13 @@ class FoldingLine:
     def show(self, done: int, total: int | None, unit: str) -> None:
         """Write the line anew."""
         if sys.stderr.isatty():
-            far = {"%": f"{done} %", "files": f"{done}/{total} files"}.get(unit, f"{done:,} {unit}")
+            far = (
+                f"{done} %"
+                if unit == "%"
+                else f"{done}/{total} {unit}"
+                if total
+                else f"{done:,} {unit}"
+            )
             print(f"\r\033[K{far} folded", end="", file=sys.stderr, flush=True)
             self._shown = True
 

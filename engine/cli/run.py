@@ -14,6 +14,7 @@ from engine.cli.flags import (
     Parser,
     add_dataset_flags,
     add_json_flag,
+    add_knowledge_flag,
     add_parameter_flags,
     add_run_flags,
     chosen_algorithms,
@@ -24,6 +25,8 @@ from engine.cli.interrupts import INTERRUPTED, interruptible
 from engine.data.networks import load_dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import digraph_of
+from engine.graphs.orientation import SHOWN
+from engine.knowledge import load_knowledge
 from engine.registry import ALGORITHMS, algorithm, declared
 from engine.runner import RunResult, run
 from engine.serialise import algorithm_dict, result_dict
@@ -44,11 +47,15 @@ def run_command(argv: Sequence[str]) -> int:
     add_dataset_flags(parser)
     parser.add_argument("--algorithm", default="priv_pc", help=", ".join(ALGORITHMS))
     add_run_flags(parser)
+    add_knowledge_flag(parser)
     add_parameter_flags(parser, specs)
     args = parser.parse_args(argv)
+    known = None if args.knowledge is None else load_knowledge(args.knowledge)
     data, given = dataset(args), values(args, specs)  # an interrupted reading has nothing to keep
     with interruptible() as cancelled:
-        result = run(chosen.key, data, seed=args.seed, cancelled=cancelled, **given)
+        result = run(
+            chosen.key, data, seed=args.seed, cancelled=cancelled, knowledge=known, **given
+        )
     print(json.dumps(result_dict(result)) if args.json else summary(result))
     if result.status == "cancelled":
         print("Stopped; what was decided until then is shown.", file=sys.stderr)
@@ -59,7 +66,7 @@ def run_command(argv: Sequence[str]) -> int:
 def summary(result: RunResult) -> str:
     """A run in a few lines for the terminal."""
     lines = [f"{ALGORITHMS[result.algorithm].title} on {result.dataset}: {result.status}"]
-    directed = set(digraph_of(result.tested, result.names).edges)
+    directed = set(digraph_of(result.drawn, result.names).edges)
     for a, b in sorted(directed):
         if (b, a) not in directed:
             lines.append(f"  {a} -> {b}")
@@ -67,6 +74,9 @@ def summary(result: RunResult) -> str:
             lines.append(f"  {a} -- {b}")
     if result.untested:
         lines.append(f"  {len(result.untested)} pairs not tested to the end")
+    if result.doubted:
+        lines.append(f"  {len(result.doubted)} of these -- are arrows less sure than {SHOWN:.0%}")
+    lines.extend(_known(result))
     lines.extend(_scores(result))
     clock = f", {result.seconds:.3f} s" if result.public else ""
     lines.append(f"{result.ci_tests} tests{clock}")
@@ -76,6 +86,16 @@ def summary(result: RunResult) -> str:
         claimed = result.claimed
         lines.append(f"the paper claims: epsilon {claimed.epsilon:.4g}, delta {claimed.delta:.3g}")
     return "\n".join(lines)
+
+
+def _known(result: RunResult) -> list[str]:
+    """How much of the graph was known before; nothing where nothing was."""
+    if result.known is None:
+        return []
+    turned, links = result.known.settled(result.matrix)
+    alone = result.knowledge_alone
+    said = "" if alone is None else f"; directed F1 with those alone {alone.directed_f1:.3f}"
+    return [f"what is known settles {turned} of {links} directions by itself{said}"]
 
 
 def _scores(result: RunResult) -> list[str]:

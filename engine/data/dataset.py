@@ -114,7 +114,10 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the content: codes, names, levels, values, true edges (not the name)."""
+        """SHA-256 of the content: codes, names, levels, values, true edges (not the name).
+
+        And what the schema states of the causes: a run on the same rows knowing more is another.
+        """
         edges = None if self.truth is None else sorted(map(list, self.truth.edges))
         header = [list(self.codes.shape), self.names, self.levels, edges]
         digest = hashlib.sha256(json.dumps(header).encode())
@@ -126,6 +129,9 @@ class Dataset:
                 digest.update(column.astype("<f8").tobytes())
         if self.weights is not None:
             digest.update(self.weights.astype("<i8").tobytes())
+        if self.schema is not None and self.schema.knowledge:
+            known = self.schema.knowledge.to_json()
+            digest.update(json.dumps(known, sort_keys=True).encode())
         return digest.hexdigest()
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from decimal import Decimal
@@ -27,6 +27,11 @@ Read = Callable[[Batches], T]
 BATCH = 1 << 17
 _EXCEL = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"}
 _ARROW = {".arrow", ".feather", ".ipc"}
+
+
+# What a library says of a value it cannot take quotes it, and a refusal may leave the house.
+_STRANGE = "The frame has a column of a type that is not read; make it text, numbers or dates."
+_STRANGE_ANSWER = "a value is not what the query takes it for"
 
 
 def is_frame(source: Any) -> bool:
@@ -84,12 +89,14 @@ def frame(source: Any, read: Read[T]) -> T:
     _check_frame(source)
     try:
         reader = pa.RecordBatchReader.from_stream(_typed(source))
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        reason = str(error).partition("\n")[0][:120]
-        raise DataError(f"The frame cannot be read as a table: {reason}.") from None
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        raise DataError(_STRANGE) from None
     with reader:
         meant = type(source).__module__.partition(".")[0] == "pandas"
-        return read(batches_of("data", reader.schema, iter(reader), categories=meant))
+        try:
+            return read(batches_of("data", reader.schema, iter(reader), categories=meant))
+        except pa.ArrowException:
+            raise DataError(_STRANGE) from None
 
 
 def _check_frame(source: Any) -> None:
@@ -160,11 +167,16 @@ def _cell(value: Any) -> str | None:
     return workbook.text(value, strip=False).encode("utf-8", "replace").decode()
 
 
-def parquet_or_arrow(path: Path, kind: str, read: Read[T]) -> T:
-    """A Parquet or Arrow file, or a folder of Parquet files; text stays encoded as it is stored."""
+def parquet_or_arrow(
+    path: Path, kind: str, read: Read[T], groups: Sequence[int] | None = None
+) -> T:
+    """A Parquet or Arrow file, or a folder of Parquet files; text stays encoded as it is stored.
+
+    ``groups`` are a Parquet file's row groups, all of them unless some are named.
+    """
     try:
         if kind == "parquet" and path.is_file():
-            return read(_parquet_file(path))
+            return read(_parquet_file(path, groups))
         import pyarrow.dataset as arrow_dataset  # here: it loads pandas, half a second
 
         files = arrow_dataset.dataset(str(path), format="ipc" if kind == "arrow" else kind)
@@ -175,7 +187,7 @@ def parquet_or_arrow(path: Path, kind: str, read: Read[T]) -> T:
         raise DataError(f"{path.name} cannot be read as {kind.title()}: {reason}.") from None
 
 
-def _parquet_file(path: Path) -> Batches:
+def _parquet_file(path: Path, groups: Sequence[int] | None) -> Batches:
     import pyarrow.parquet as parquet  # here: it loads pyarrow.dataset
 
     schema = parquet.read_schema(path)
@@ -183,7 +195,8 @@ def _parquet_file(path: Path) -> Batches:
         f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)
     ]
     file = parquet.ParquetFile(path, read_dictionary=text)
-    return batches_of(path.name, schema, file.iter_batches(BATCH, use_threads=True))
+    batches = file.iter_batches(BATCH, row_groups=groups, use_threads=True)
+    return batches_of(path.name, schema, batches)
 
 
 def batches_of(
@@ -317,6 +330,8 @@ def connected(path: Path | None, complaint: Callable[[str], InputError]) -> Iter
                 if path is not None:
                     connection.execute("SET enable_external_access = false")
                 yield connection
+        except (duckdb.DataError, duckdb.InvalidInputException):
+            raise complaint(_STRANGE_ANSWER) from None
         except duckdb.Error as error:
             raise complaint(str(error).partition("\n")[0][:160].rstrip(".")) from None
 

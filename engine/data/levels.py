@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -77,7 +77,8 @@ class RawColumn:
 
     With ``numbers`` the index is the rows' values themselves (float, NaN where missing) and there
     are no words: a column of numbers with too many distinct values to list. ``gaps`` marks the rows
-    without a value, which have no index then and become a level of their own, the last.
+    without a value, which have no index then and become a level of their own, the last. ``left``
+    marks the table's rows that the index is of, where it is not of all.
     """
 
     name: str
@@ -85,6 +86,7 @@ class RawColumn:
     index: np.ndarray
     numbers: bool = False
     gaps: np.ndarray | None = None
+    left: np.ndarray | None = None
 
     @property
     def n(self) -> int:
@@ -93,7 +95,12 @@ class RawColumn:
 
     def kept(self, rows: np.ndarray) -> RawColumn:
         """The column's rows of a mask, without the values that only the others had."""
-        return replace(self, index=self.index[rows]).occurring()
+        return replace(self, index=self.index[rows], left=rows).occurring()
+
+    def where(self, wrong: Callable[[str], bool]) -> str:
+        """The first row whose value is wrong: a refusal may leave the house, no value may."""
+        first = first_row(self.index, map(wrong, self.values))
+        return row_words(first if self.left is None else int(np.flatnonzero(self.left)[first]))
 
     def occurring(self) -> RawColumn:
         """The column without values that no row holds: a dictionary may list them."""
@@ -107,6 +114,16 @@ class RawColumn:
         place = np.maximum(np.cumsum(present) - 1, 0).astype(self.index.dtype)
         words = [word for word, there in zip(self.values, present, strict=True) if there]
         return replace(self, values=words, index=look_up(place, self.index))
+
+
+def first_row(index: np.ndarray, wrong: Iterable[bool]) -> int:
+    """The first row whose index is into a value that is wrong; one of them is."""
+    return int(np.isin(index, np.flatnonzero(list(wrong))).argmax())
+
+
+def row_words(row: int) -> str:
+    """What a refusal calls a row of the table, from 0: blank lines and comments are none."""
+    return f"row {row + 1:,} below the header"
 
 
 def look_up(table: np.ndarray, index: np.ndarray) -> np.ndarray:
@@ -216,8 +233,7 @@ def _many_numbers(column: RawColumn, reading: Reading) -> Coding:
     values = column.index
     if column.name in reading.levels:
         raise DataError(
-            f"Column {show(column.name)} holds {show(f'{values[0]:g}')}, or another value that is "
-            "not a declared level."
+            f"Column {show(column.name)} holds too many numbers to be declared levels all of them."
         )
     if not (abs(values) < HUGE).all():
         raise DataError(
@@ -242,9 +258,9 @@ def _declared(column: RawColumn, levels: list[str]) -> Coding:
     if not 2 <= len(levels) <= MAX_LEVELS or len(set(levels)) < len(levels):
         raise InputError(f"Column {shown} needs 2 to {MAX_LEVELS} declared levels, all distinct.")
     position = {level: k for k, level in enumerate(levels)}
-    for value in column.values:
-        if value not in position:
-            raise DataError(f"Column {shown} holds {show(value)}, which is not a declared level.")
+    if not position.keys() >= set(column.values):
+        first = column.where(lambda value: value not in position)
+        raise DataError(f"Column {shown} holds what is not a declared level, first in {first}.")
     return Coding(np.array([position[v] for v in column.values], np.intp), tuple(levels))
 
 
@@ -257,8 +273,8 @@ def _refuse_endless(column: RawColumn, reading: Reading) -> None:
     rest = [word for word in column.values if word.casefold() not in _ENDLESS]
     if endless and number_style(rest, reading.numbers, column.name) is not None:
         raise DataError(
-            f"Column {show(column.name)} holds {show(endless[0])} among its numbers; correct it, "
-            "or leave the cell empty."
+            f"Column {show(column.name)} holds an infinite number; correct it, or leave the cell "
+            "empty."
         )
 
 
@@ -277,11 +293,10 @@ def _arranged(column: RawColumn, order: Sequence[str]) -> Coding:
 
 def _text_levels(column: RawColumn) -> Coding:
     if len(column.values) > MAX_LEVELS:
-        example = next(v for v in column.values if as_numbers([v], PLAIN) is None)
+        first = column.where(lambda value: as_numbers([value], PLAIN) is None)
         raise DataError(
-            f"Column {show(column.name)} has {len(column.values):,} distinct values that are not "
-            f"all numbers (such as {show(example)}); keep at most {MAX_LEVELS} by grouping them, "
-            "or delete the column."
+            f"Column {show(column.name)} has more than {MAX_LEVELS} distinct values that are not "
+            f"all numbers (the first that is none is in {first}); group them, or delete the column."
         )
     order = sorted(range(len(column.values)), key=lambda i: natural_key(column.values[i]))
     rank = np.argsort(order)

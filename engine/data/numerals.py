@@ -72,10 +72,9 @@ def number_style(values: Sequence[str], said: Numbers, name: str) -> Numbers | N
         return PLAIN
     comma, grouped = _all_numbers(values, _COMMA), _all_numbers(values, _GROUPED)
     if comma and grouped and said.ambiguous is None:
-        example = next(value for value in values if "," in value)
         raise DataError(
-            f"Column {show(name)} holds numbers such as {show(example)}, whose comma may be a "
-            "decimal or a thousands separator; say decimal=',' or thousands=','."
+            f"Column {show(name)} holds numbers whose comma may be a decimal or a thousands "
+            "separator; say decimal=',' or thousands=','."
         )
     if comma or grouped:
         return _COMMA if comma else _GROUPED

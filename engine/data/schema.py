@@ -24,13 +24,14 @@ from engine.data.column import LEVEL, MOST_TEXT, TAKES, TYPES, Column
 from engine.data.numerals import Numbers
 from engine.data.spreadsheets import unsafe
 from engine.errors import DataError, InputError, did_you_mean, show
+from engine.knowledge import Knowledge, parse_knowledge
 
 __all__ = ["LEVEL", "TYPES", "Column", "Person", "Schema", "load_schema", "parse_schema"]
 
 FORMAT, VERSION = "dp-causal-explorer/schema", 1
 MOST_COLUMNS = 1_000
 _MOST_BYTES = 5_000_000
-_TOP = ("format", "version", "rows", "person", "columns")
+_TOP = ("format", "version", "rows", "person", "columns", "knowledge")
 _PERSON = ("id", "order")
 _FIELDS = ("name", "type", "levels", "bounds", "bins", "cuts", "other", "take", "stated")
 _LISTS = ("levels", "bounds", "cuts")
@@ -60,8 +61,9 @@ class Schema:
     """The columns used, in order, and the public number of rows where it is stated.
 
     With a ``person`` a record is a person, not a row: every column says how a person's rows become
-    one, and ``rows`` is the number of persons. Raises InputError for fewer than two columns, a name
-    that occurs twice, rows below 2, or rules for persons that do not fit together.
+    one, and ``rows`` is the number of persons. ``knowledge`` is what is stated of the columns'
+    causes. Raises InputError for fewer than two columns, a name that occurs twice, rows below 2,
+    rules for persons that do not fit together, or knowledge of a column that there is not.
 
     Examples:
         >>> stage = Column(name="stage", type="ordered", levels=("I", "II", "III"))
@@ -73,6 +75,7 @@ class Schema:
     columns: tuple[Column, ...]
     rows: int | None = None
     person: Person | None = None
+    knowledge: Knowledge | None = None
 
     def __post_init__(self) -> None:
         names = self.names
@@ -86,6 +89,8 @@ class Schema:
         ):
             raise InputError("The rows of a schema are a whole number of at least 2, or left out.")
         _check_person(self)
+        if self.knowledge is not None:
+            self.knowledge.check_names(names)
 
     @classmethod
     def draft(cls, source: Any, **options: Any) -> Schema:
@@ -213,7 +218,8 @@ class Schema:
         top: dict[str, Any] = {} if self.rows is None else {"rows": self.rows}
         if self.person is not None:
             top["person"] = {k: v for k, v in asdict(self.person).items() if v is not None}
-        return {"format": FORMAT, "version": VERSION, **top, "columns": columns}
+        known = {"knowledge": self.knowledge.to_json()} if self.knowledge else {}
+        return {"format": FORMAT, "version": VERSION, **top, "columns": columns, **known}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the schema's JSON file, a new one; InputError where it cannot be written."""
@@ -341,8 +347,13 @@ def parse_schema(content: Any) -> Schema:
     columns = content.get("columns")
     if not isinstance(columns, list):
         raise InputError('A schema needs "columns": a list with one object a column.')
-    person = _parse_person(content["person"]) if "person" in content else None
-    return Schema(tuple(map(_parse_column, columns)), content.get("rows"), person)
+    known = content.get("knowledge")
+    return Schema(
+        tuple(map(_parse_column, columns)),
+        content.get("rows"),
+        _parse_person(content["person"]) if "person" in content else None,
+        None if known is None else parse_knowledge(known),
+    )
 
 
 def _parse_person(content: Any) -> Person:

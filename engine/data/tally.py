@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.data.column import REFUSED, without_number
-from engine.data.levels import RawColumn, look_up
+from engine.data.levels import RawColumn, first_row, look_up, row_words
 from engine.data.numerals import Numbers, as_numbers, number_style
 from engine.errors import DataError, InputError, show
 
@@ -160,10 +160,12 @@ class Tally:
         real = [word for word in words if word not in MISSING]
         style = number_style(real, self._style, self.name)
         if style is None:
-            strange = next(w for w in real if number_style([w], self._style, self.name) is None)
+            strange = (w not in MISSING and not self._is_number(w) for w in words)
+            first = first_row(self._rows.array(), strange)
             raise DataError(
                 f"Column {show(self.name)} has more than {MOST_WORDS:,} distinct values that are "
-                f"not all numbers (such as {show(strange)}); group them, or delete the column."
+                f"not all numbers (the first that is none is in {row_words(first)}); group them, "
+                "or delete the column."
             )
         self._style = style
         floats = np.array([np.nan if w in MISSING else style.value(w) for w in words])
@@ -171,17 +173,23 @@ class Tally:
         self._rows.extend(floats[index])
         self._numeric = True
 
+    def _is_number(self, word: str) -> bool:
+        return number_style([word], self._style, self.name) is not None
+
     def _as_floats(self, array: pa.Array) -> np.ndarray:
         if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
-            return np.asarray(pc.cast(array, pa.float64()).to_numpy(zero_copy_only=False))
+            return np.asarray(
+                pc.cast(array, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+            )
         if not isinstance(array, pa.DictionaryArray):
             array = _encoded(array, self.name)
         words = [word.strip() for word in texts(array.dictionary, self.name)]
-        known = [word for word in words if word not in MISSING]
-        if as_numbers(known, self._style) is None:
-            strange = next(w for w in known if as_numbers([w], self._style) is None)
+        if as_numbers([word for word in words if word not in MISSING], self._style) is None:
+            strange = (w not in MISSING and as_numbers([w], self._style) is None for w in words)
+            here = array.indices.to_numpy(zero_copy_only=False)
+            first = len(self._rows.array()) + first_row(here, strange)
             raise DataError(
-                f"Column {show(self.name)} is all numbers but for {show(strange)}; correct it, "
+                f"Column {show(self.name)} is all numbers up to {row_words(first)}; correct that, "
                 "or delete the column."
             )
         floats = [np.nan if w in MISSING else self._style.value(w) for w in words]

@@ -6,14 +6,18 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.algorithm import Outcome
 from engine.data.schema import Schema
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Released
+
+if TYPE_CHECKING:
+    from engine.effects.effect import Effect
 
 FORMAT, VERSION = "dp-causal-explorer/release", 3
 NEIGHBOURS = "replace one record; the number of rows and the schema are public"
@@ -72,6 +76,14 @@ class Release:
     def names(self) -> tuple[str, ...]:
         """The columns' names."""
         return self.schema.names
+
+    def effect(self, cause: str, effect: str, **options: Any) -> Effect:
+        """What setting one column does to another: :func:`engine.release.effects.effect`."""
+        # By name: that module reads releases, and so stands above this one.
+        found: Effect = import_module("engine.release.effects").effect(
+            self, cause, effect, **options
+        )
+        return found
 
 
 def neighbours(schema: Schema) -> str:

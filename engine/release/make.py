@@ -112,6 +112,7 @@ def make(
     budgets.show(name)
     vault = Vault(budgets)
     vault.prepare()
+    vault.check()
     total = rehearse(key, values, schema, data.n, cancelled)
     budget = budgets.charge(name, total, f"release by {key}")
     on_charged()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -83,7 +83,11 @@ def replay_ratios(lines: Iterable[Surveyed]) -> dict[str, float]:
 
 def replay_view(lines: Iterable[Surveyed], *, key: str) -> None:
     """Bars that end at 1: how far one person moved each mechanism's input, of what was paid."""
-    ratios = replay_ratios(lines)
+    ratio_bars(replay_ratios(lines), key=key)
+
+
+def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
+    """A bar for each mechanism or answer, with a line at 1."""
     if not ratios:
         return
     names = list(ratios)[::-1]

@@ -83,16 +83,17 @@ def question_form() -> str:
     own = own_file()
     schema = None if own is None else own.schema
     names = [*([OWN] if schema is not None else []), *NETWORKS]
-    choice = st.selectbox(
-        "Schema", names, names.index("asia") if schema is None else 0, key="plan-schema"
-    )
+    # The tour's last step may have put a network and a number of people there.
+    st.session_state.setdefault("plan-schema", "asia" if schema is None else OWN)
+    st.session_state.setdefault("plan-rows", 3_000)
+    choice = st.selectbox("Schema", names, key="plan-schema")
     if choice == OWN and schema is not None and schema.rows is not None:
         rows: float = schema.rows
         what = f"{rows:,} {schema.what}, {len(schema.columns)} columns: those of your table."
         st.caption(text.plain(what))
     else:
         st.caption("State the columns of a table of your own on Data.")
-        rows = st.number_input("Rows", 2, 10_000_000, 3_000, step=1_000, key="plan-rows")
+        rows = st.number_input("Rows", 2, 10_000_000, step=1_000, key="plan-rows")
     density = float(
         bound(
             st.slider,

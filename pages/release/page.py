@@ -8,7 +8,7 @@ from engine import Dataset
 from pages.release import form as release
 from pages.release import state as releases
 from pages.release import view as views
-from pages.shell import dataset, journey, runs
+from pages.shell import dataset, journey, runs, sign
 from pages.shell.drafts import drafted_source
 from pages.shell.strip import drafted_data, show_strip
 
@@ -33,7 +33,9 @@ def main() -> None:
     if data is not None:
         show_strip("Release", data)
     st.caption(ABOUT)
-    if data is not None and drafted_source().own:
+    if sign.switched_off():
+        pass
+    elif data is not None and drafted_source().own:
         if here.word == "share":
             views.share_step()
         else:

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import InputError
-from engine.release.budget import Budget, Budgets
+from engine.release.budget import Budget
 from engine.release.checking import check
 from engine.release.file import Release, canonical, digest, neighbours
 from engine.release.noise import ALARM
@@ -18,8 +18,10 @@ from engine.release.signature import public_key, verify, verify_page
 from engine.release.twin import LABEL, twin
 from engine.release.vault import Vault
 from pages.draw import show
+from pages.host import person
 from pages.release import share
 from pages.release import state as releases
+from pages.release.effect import how_much
 from pages.release.form import declare
 from pages.shell import export
 from pages.shell import words as text
@@ -30,10 +32,14 @@ def budgets() -> None:
     """What there is, and a form for a new one."""
     st.markdown("**Your budgets**")
     try:
-        found = Budgets().all()
+        found = person.required().budgets().all()
     except InputError as error:
         st.error(text.plain(str(error)))
         return
+    try:
+        Vault(person.required().budgets()).check()
+    except InputError as error:
+        st.error(text.plain(str(error)))
     if found:
         rows = pd.DataFrame([_row(budget) for budget in found])
         show.table(rows, alt="Budgets and what is left")
@@ -43,7 +49,7 @@ def budgets() -> None:
 
 def kept(budgets: Sequence[Budget]) -> None:
     """Releases made before, offered again: a closed tab loses nothing."""
-    vault = Vault(Budgets())
+    vault = Vault(person.required().budgets())
     found = {}
     for budget in budgets:
         ids = vault.ids(budget)
@@ -103,7 +109,7 @@ def share_step() -> None:
     """What was released, and what was before: everything that can be handed out."""
     ended()
     try:
-        kept(Budgets().all())
+        kept(person.required().budgets().all())
     except InputError as error:
         st.error(text.plain(str(error)))
 
@@ -126,6 +132,7 @@ def shown(release: Release) -> None:
         st.caption(f"Signed with your key {release.signature.public_key}: give it to your readers.")
     share.picture(release)
     edges(release)
+    how_much(release, "release")
     stem = release.name.replace(" ", "_")
     with st.container(horizontal=True):
         _offer(canonical(release), to_html(release), f"{stem}_release", "release")
@@ -187,6 +194,7 @@ def checked() -> None:
     _maker(release, given=bool(key.strip()), page=page is not None)
     share.picture(release)
     edges(release)
+    how_much(release, "check")
 
 
 def _consistent(release: Release, doubt: float) -> None:

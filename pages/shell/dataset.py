@@ -15,6 +15,8 @@ from engine.data.levels import MAX_LEVELS
 from engine.data.networks import NETWORKS
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
 from engine.errors import MissingValues
+from pages.host import bounds
+from pages.shell import sign
 from pages.shell import words as text
 from pages.shell.data import OWN_GAPS, OWN_PROBLEM, OwnFile, network_sizes, own_data, own_file
 from pages.shell.drafts import Draft, draft, keep_own, kept, take_file
@@ -132,6 +134,7 @@ LIMITS = (
 )
 
 
+LARGE = 5_000_000  # bytes of a file whose reading leaves much memory behind
 STATED = "stated"
 MISSING = {
     "refuse": "Refuse the file",
@@ -142,6 +145,8 @@ MISSING = {
 
 def upload(*, key: str) -> None:
     """Upload a table and, if known, its true edges; keeps the dataset in session state."""
+    if sign.switched_off():
+        return
     current = own_data()
     if current is not None:
         size = f"{current.n:,} rows, {current.d} columns"
@@ -174,6 +179,8 @@ def upload(*, key: str) -> None:
             if declared is None
             else _follow(kept_file, declared.getvalue())
         )
+        if file.size > LARGE:
+            bounds.give_back()
         st.rerun()  # what stands above must not speak of the file before
     if OWN_GAPS.get() is not None and key != "data":  # where the question itself stands
         st.warning(text.plain(str(OWN_PROBLEM.get())), icon=":material/help:")

@@ -12,8 +12,8 @@ from typing import Any
 import streamlit as st
 
 from engine import InputError
-from engine.release.budget import Budgets
 from engine.studies.forecast import DENSITY
+from pages.host import person
 from pages.shell.data import OWN_GAPS, own_data, own_file
 from pages.shell.drafts import drafted_source
 from pages.shell.session import Place
@@ -91,7 +91,7 @@ def keep(here: Stage) -> None:
 def _budgets() -> bool:
     """Whether this person has declared any budget."""
     try:
-        return bool(Budgets().all())
+        return bool(person.required().budgets().all())
     except InputError:
         return False
 
@@ -99,6 +99,8 @@ def _budgets() -> bool:
 def at(page: str) -> Stage:
     """The step that the address names; of a page that is opened without one, its first open one."""
     named = _BY_WORD.get(st.query_params.get(NAME, ""))
+    if page == "data" and named is None and OWN_GAPS.get() is not None:
+        return STAGES[0]  # where the question stands
     mine = [stage for stage in STAGES if stage.page == page]
     if named is not None and named in mine:
         return named

@@ -16,6 +16,7 @@ from engine.release.page import to_html
 from engine.release.signature import VARIABLE as KEY
 from engine.release.signature import own_key, public_text
 from engine.release.vault import Vault
+from pages.host.person import Person
 from pages.release.state import ReleaseJob
 from tests.release.samples import asia_schema, own_asia
 
@@ -108,7 +109,7 @@ def test_a_release_is_signed_from_the_page(
 def test_a_release_that_goes_on_says_what_a_stop_costs(
     open_app: Callable[..., AppTest], charged: bool
 ) -> None:
-    job = ReleaseJob(own_asia(), asia_schema(), {}, "ward")
+    job = ReleaseJob(own_asia(), asia_schema(), {}, "ward", Person())
     job.charged = charged
     app = open_app("release")
     app.selectbox(key="release-network").set_value("own").run()
