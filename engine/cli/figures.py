@@ -33,8 +33,8 @@ def figure_command(argv: Sequence[str]) -> int:
     """A study's curves as a file for a paper, its caption and its numbers beside it."""
     parser = Parser(
         prog="engine figure",
+        example="figure curves.db --out curves.pdf",
         description="Draw a study's curves for a paper: PDF, SVG or PNG by the ending of --out.",
-        example="figure study.db --y tested_skeleton_f1 --x epsilon --out curves.svg",
         allow_abbrev=False,
     )
     parser.add_argument("study", metavar="FILE", help="results that engine sweep --out kept")
@@ -62,8 +62,8 @@ def compare_command(argv: Sequence[str]) -> int:
     """Two studies, or two algorithms of one, run by run: a table or JSON."""
     parser = Parser(
         prog="engine compare-studies",
+        example="compare-studies curves.db --algorithms priv_pc,svt_pc",
         description="Compare two studies, or two algorithms of one, on the same data and seeds.",
-        example="compare-studies study.db --algorithms priv_pc,marginal_pc",
         allow_abbrev=False,
     )
     parser.add_argument("studies", nargs="+", metavar="FILE", help="one study, or two")

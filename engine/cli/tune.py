@@ -29,9 +29,9 @@ from engine.studies.tuning import OBJECTIVES, Least, Score, Search, Tuned, least
 def _parser(specs: Sequence[Spec]) -> Parser:
     parser = Parser(
         prog="engine tune",
+        example="tune --dataset cancer --n 500 --epsilon 1 --over tweak --runs 20",
         description="Search for an algorithm's best parameters on public networks; flags of "
         "parameters fix them.",
-        example="tune --dataset cancer --n 1000 --algorithm marginal_pc --over threshold --runs 20",
         allow_abbrev=False,
     )
     parser.add_argument("--algorithm", default="priv_pc", help="one algorithm")
