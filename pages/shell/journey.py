@@ -99,7 +99,8 @@ def _budgets() -> bool:
 def at(page: str) -> Stage:
     """The step that the address names; of a page that is opened without one, its first open one."""
     named = _BY_WORD.get(st.query_params.get(NAME, ""))
-    if page == "data" and named is None and OWN_GAPS.get() is not None:
+    answers = named is not None and named.word == "columns"
+    if page == "data" and OWN_GAPS.get() is not None and not answers:
         return STAGES[0]  # where the question stands
     mine = [stage for stage in STAGES if stage.page == page]
     if named is not None and named in mine:
