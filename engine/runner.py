@@ -16,6 +16,7 @@ from threadpoolctl import ThreadpoolController
 
 from engine.algorithm import Algorithm, Diagnostics, Outcome
 from engine.data.dataset import Dataset
+from engine.effects.effect import Effect, effect_of
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
 from engine.graphs.known import Known, known_of, truth_mpdag
@@ -29,6 +30,7 @@ from engine.graphs.metrics import (
     count,
 )
 from engine.knowledge import Knowledge
+from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
@@ -177,6 +179,18 @@ class RunResult:
             )
             for pair, sets in self.separating.items()
         }
+
+    def effect(self, cause: str, effect: str, **options: Any) -> Effect:
+        """What setting one column does to another, from what a run of Marginal PC released.
+
+        ``options`` are those of :func:`engine.effects.effect.effect_of`; nothing is spent. Raises
+        InputError for another algorithm, which releases no tables.
+        """
+        found = self.diagnostics
+        if not isinstance(found, MarginalDiagnostics) or found.released is None:
+            raise InputError("Effects follow from released tables: run marginal_pc to its end.")
+        tables = found.released, self.names, found.levels, self.matrix
+        return effect_of(*tables, cause, effect, **options)
 
     @property
     def ci_tests(self) -> int:

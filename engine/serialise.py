@@ -25,7 +25,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Parameters):
         return plain(value.as_dict())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        told = (f.name for f in dataclasses.fields(value) if not f.metadata.get("untold"))
+        return {name: plain(getattr(value, name)) for name in told}
     if isinstance(value, Mapping):
         return {_key(k): plain(v) for k, v in value.items()}
     if isinstance(value, np.ndarray):

@@ -365,6 +365,8 @@ def conclude(
         edge_confidence={p: confidence.of_link(rule.lowest.get(p, 1.0)) for p in edges},
         arrow_confidence=arrows,
         released_tables=tuple(tests.moments.released()),
+        released=tests.moments,
+        levels=data.levels,
     )
     return replace(outcome, diagnostics=diagnostics)
 

@@ -20,6 +20,7 @@ from engine.release.vault import Vault
 from pages.draw import show
 from pages.host import person
 from pages.release import state as releases
+from pages.release.effect import how_much
 from pages.release.form import declare
 from pages.shell import export
 from pages.shell import words as text
@@ -120,6 +121,7 @@ def shown(release: Release) -> None:
     if release.signature is not None:
         st.caption(f"Signed with your key {release.signature.public_key}: give it to your readers.")
     edges(release)
+    how_much(release, "release")
     stem = release.name.replace(" ", "_")
     with st.container(horizontal=True):
         _offer(canonical(release), to_html(release), f"{stem}_release", "release")
@@ -175,6 +177,7 @@ def checked() -> None:
     _consistent(release, doubt)
     _maker(release, given=bool(key.strip()), page=page is not None)
     edges(release)
+    how_much(release, "check")
 
 
 def _consistent(release: Release, doubt: float) -> None:

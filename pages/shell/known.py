@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ import streamlit as st
 
 from engine import InputError, Knowledge, RunResult, load_knowledge
 from engine.data.networks import load_network
+from engine.data.schema import Schema
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import Known, ready_sets
 from engine.knowledge import FULL, ORIENTS
@@ -204,6 +206,11 @@ def _files(data: Columns, known: Knowledge) -> None:
             on_click="ignore",
             icon=":material/download:",
         )
+
+
+def stated(schema: Schema) -> Schema:
+    """The schema of own data with what the form says is known of them: it goes into the file."""
+    return replace(schema, knowledge=drafted_known(drafted_source()))
 
 
 def line(result: RunResult) -> None:

@@ -60,12 +60,12 @@ class Board {
     this.required.delete(arrow);
     if (state === "forbidden") this.forbidden.add(arrow);
     if (state === "required") this.required.add(arrow);
-    this.send(null);
+    this.send(`${arrow} ${state}`);
   }
 
   send(focus) {
     this.draw();
-    if (focus !== null) this.focus(focus);
+    this.focus(focus);
     this.tell({
       tiers: this.tiers.filter((tier) => tier.length),
       forbidden: [...this.forbidden].map((arrow) => JSON.parse(arrow)),
@@ -74,8 +74,8 @@ class Board {
   }
 
   focus(name) {
-    for (const chip of this.root.querySelectorAll(".chip")) {
-      if (chip.dataset.name === name) chip.focus();
+    for (const button of this.root.querySelectorAll("button")) {
+      if (button.dataset.name === name) button.focus();
     }
   }
 
@@ -141,6 +141,7 @@ class Board {
       "aria-label": `${from} and ${to}`},
     el("span", {}, from),
     ...Object.entries(WORDS).map(([state, word]) => el("button", {type: "button", class: "word",
+      "data-name": `${JSON.stringify([from, to])} ${state}`,
       "aria-pressed": String(this.state(from, to) === state),
       onclick: () => this.mark(from, to, state)}, word)),
     el("span", {}, to)));

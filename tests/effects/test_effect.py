@@ -116,7 +116,15 @@ def test_many_cells_and_no_covariance_are_refused() -> None:
 
 @pytest.mark.parametrize(
     ("p", "said"),
-    [(0.5, "50"), (0.0995, "10"), (0.0123, "1.2"), (0.02, "2"), (0.0, "0"), (-0.0001, "0")],
+    [
+        (0.5, "50"),
+        (0.0995, "10"),
+        (0.0123, "1.2"),
+        (0.02, "2"),
+        (0.0, "0"),
+        (-0.0001, "0"),
+        (-0.181, "−18"),
+    ],
 )
 def test_shares_of_a_hundred(p: float, said: str) -> None:
     assert of_hundred(p) == said
