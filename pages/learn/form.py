@@ -70,8 +70,8 @@ def ways(keys: Mapping[str, str], now: str) -> None:
     order = list(keys)
     place = order.index(now)
     st.html(f"<style>{_NARROW}</style>")
-    keys = {"ArrowRight": "learn-next", "ArrowLeft": "learn-back"}
-    watch_keys(keys | ({"Escape": "learn-present"} if presenting() else {}))
+    leave = {"Escape": "learn-present"} if presenting() else {}
+    watch_keys({"ArrowRight": "learn-next", "ArrowLeft": "learn-back"} | leave)
     with st.container(key="learn-ways", horizontal=True, vertical_alignment="center"):
         st.button(
             "Back",
