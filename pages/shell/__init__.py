@@ -26,7 +26,8 @@ _CSS = """
 .st-key-story {min-height: 6.4rem; max-width: 75rem}
 .st-key-result .legend {min-height: 3.8em}
 .st-key-sweep-results {min-height: 72rem}
-.st-key-theme-watch, .st-key-node-watch {position: absolute; height: 0; overflow: hidden}
+.st-key-theme-watch, .st-key-node-watch, .st-key-key-watch {
+  position: absolute; height: 0; overflow: hidden}
 .st-key-who {position: fixed; top: .55rem; right: 3.4rem; z-index: 999991; width: auto;
   max-width: 16rem; gap: .6rem; font-size: .85rem}
 div:has(> .st-key-who) {position: absolute; height: 0}
