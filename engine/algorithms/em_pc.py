@@ -60,6 +60,7 @@ class EMPCParameters(PrivateParameters):
         words=("auto",),
         low=1,
         high=1e6,
+        tuned=(2, 200),
         title="Planned rounds",
         help="How many rounds, one a node and order, the strict budget is shared among; the run "
         "ends with the last. 'auto' is three for each variable.",
@@ -181,6 +182,8 @@ class EMPC:
         if len(graph.adjacent(x)) < order + 1:
             return
         options = self._options(x, order, graph)
+        if not options:  # knowledge leaves nothing to ask
+            return
         edges, names = len(options), self._names
         self.node_rounds.append(NodeRound(order, names[x], edges, ()))
         count = self._how_many(x, order, options)
@@ -202,7 +205,7 @@ class EMPC:
     def _options(self, x: int, order: int, graph: Graph) -> dict[int, Options]:
         """For each neighbour its conditioning sets and their utilities."""
         options = {}
-        for y in graph.adjacent(x):
+        for y in graph.open(x):
             candidates = graph.candidates(x, y) if order else ()
             if count := math.comb(len(candidates), order):
                 graph.tests[order] += count
