@@ -1,4 +1,4 @@
-"""Are confidences frequencies? ``python -m benchmarks.calibration [--fit]``.
+"""Are confidences frequencies? ``python -m benchmarks.calibration [--fit --networks 252]``.
 
 Marginal PC on random networks (benchmarks.random_networks): of the links it finds with a confidence
 in a range, the share that is real; of the arrows it draws on real links, the share that the true
@@ -35,9 +35,9 @@ DOC, MARK = (
     "benchmarks.calibration",
 )
 SIZES = (5, 8, 12, 20)  # nodes
-DENSITY, DENSITIES = (1.2,), (0.8, 1.2)  # edges a node: where it is shown, and fitted
+DENSITY = 1.2  # edges a node, as many as the prior odds expect
 ROWS, EPSILONS = (3_000, 20_000, 100_000), (0.1, 1.0)
-FITTED, FRESH = 20_000, 30_000  # seeds of the first network
+FITTED, FRESH = 40_000, 50_000  # seeds of the first network
 BINS = 10
 FEWEST = 50  # links in a range that is judged
 
@@ -45,11 +45,12 @@ Array = NDArray[np.float64]
 
 
 class Claim(NamedTuple):
-    """A link found: its confidence, both arrows', whether it and which arrow is real and drawn.
+    """A link found on a network: its confidence, both arrows', whether it and which is real, drawn.
 
     ``mark`` and ``drawn`` are 1 for i -> j, -1 for j -> i, 0 for neither.
     """
 
+    network: int
     rows: int
     epsilon: float
     link: float
@@ -60,13 +61,11 @@ class Claim(NamedTuple):
     drawn: int
 
 
-def claims(
-    networks: Iterable[int], first: int, densities: tuple[float, ...] = DENSITY
-) -> Iterator[Claim]:
+def claims(networks: Iterable[int], first: int) -> Iterator[Claim]:
     """Every link found on these of the networks that are counted from seed ``first`` on."""
     for k, n in product(networks, ROWS):
-        d, density = SIZES[k % len(SIZES)], densities[k // len(SIZES) % len(densities)]
-        data = random_dataset(d, round(density * d), first + k, n)
+        d = SIZES[k % len(SIZES)]
+        data = random_dataset(d, round(DENSITY * d), first + k, n)
         assert data.truth is not None
         true = truth_cpdag(data.truth, data.names).astype(int)
         for epsilon in EPSILONS:
@@ -77,32 +76,43 @@ def claims(
                 arrows = found.arrow_confidence[i, j], found.arrow_confidence[j, i]
                 mark = int(true[i, j] - true[j, i])
                 yield Claim(
-                    n, epsilon, p, *arrows, bool(true[i, j] or true[j, i]), mark,
+                    k, n, epsilon, p, *arrows, bool(true[i, j] or true[j, i]), mark,
                     int(drawn[i, j] - drawn[j, i]),
                 )  # fmt: skip
 
 
-def links(found: list[Claim]) -> list[tuple[float, bool]]:
-    """(confidence, real) of every link."""
-    return [(c.link, c.real) for c in found]
+Told = list[tuple[int, float, bool]]  # network, confidence, whether it is right
 
 
-def arrows(found: list[Claim]) -> list[tuple[float, bool]]:
-    """(confidence, right) of every arrow drawn on a real link."""
+def links(found: list[Claim]) -> Told:
+    """Every link."""
+    return [(c.network, c.link, c.real) for c in found]
+
+
+def arrows(found: list[Claim]) -> Told:
+    """Every arrow drawn on a real link."""
     drawn = [c for c in found if c.real and c.drawn]
-    return [(c.there if c.drawn > 0 else c.back, c.mark == c.drawn) for c in drawn]
+    return [(c.network, c.there if c.drawn > 0 else c.back, c.mark == c.drawn) for c in drawn]
 
 
-def reliability(said: list[tuple[float, bool]]) -> list[dict[str, float]]:
-    """For every range of a tenth: how many, their mean confidence, and the share that is right."""
-    told = np.array(said, dtype=float).reshape(-1, 2)
-    place = np.minimum((told[:, 0] * BINS).astype(int), BINS - 1)
+def reliability(said: Told) -> list[dict[str, float]]:
+    """For every range of a tenth: how many, their mean confidence, and the share that is right.
+
+    The standard error of the share's distance from that mean takes networks, and not links, as
+    independent of each other.
+    """
+    of = np.array(said, dtype=float).reshape(-1, 3)
+    place = np.minimum((of[:, 1] * BINS).astype(int), BINS - 1)
     out = []
     for b in range(BINS):
-        some = told[place == b]
-        if len(some):
-            told_mean, right = some.mean(axis=0).tolist()
-            out.append({"from": b / BINS, "count": len(some), "told": told_mean, "right": right})
+        network, told, right = of[place == b].T
+        if len(told):
+            sums = np.bincount(network.astype(int), right - told)
+            error = math.sqrt(float(np.sum(sums**2))) / len(told)
+            out.append(
+                {"from": b / BINS, "count": len(told), "told": round(told.mean(), 4),
+                 "right": round(right.mean(), 4), "error": round(error, 4)}
+            )  # fmt: skip
     return out
 
 
@@ -112,62 +122,60 @@ def table(kept: dict[str, Any]) -> str:
     lines.append("|---|---|---|---|")
     for cell in kept["cells"]:
         some = [r for r in cell["ranges"] if r["count"] > FEWEST]
-        said = ", ".join(f"{r['told']:.2f} / {r['right']:.2f} ({r['count']})" for r in some)
+        said = ", ".join(
+            f"{r['told']:.2f} / {r['right']:.2f} ± {r['error']:.2f} ({r['count']})" for r in some
+        )
         lines.append(f"| {cell['what']} | {cell['rows']:,} | {cell['epsilon']:g} | {said} |")
     return "\n".join(lines)
 
 
 class Share(float):
-    """A share of the chains that knows what else its frequency is read off."""
+    """A share of the chains with the arguments of confidence.of_arrows it came in."""
 
-    asked: tuple[float, float, float, int]
+    asked: tuple[float, ...]
 
 
-def shares(*asked: float) -> tuple[Share, Share]:
+def share(*asked: float) -> tuple[Share, Share]:
     """In the place of confidence.of_arrows: the shares themselves."""
     out = Share(asked[0]), Share(asked[1])
-    for share in out:
-        share.asked = (asked[0], asked[1], asked[2], int(asked[3]))
+    out[0].asked = out[1].asked = asked
     return out
 
 
 def fit(count: int) -> None:
     """Print the constants, from posteriors and shares as they are."""
-    with mock.patch.multiple(confidence, of_link=float, of_arrows=shares):
-        found = list(claims(range(count), FITTED, DENSITIES))
+    with mock.patch.multiple(confidence, of_link=float, of_arrows=share):
+        found = list(claims(range(count), FITTED))
     for low, high in pairwise(confidence.POSTERIOR[1:]):
         some = [(c.link, c.real) for c in found if low <= c.link <= high]
         if some:
             mean, right = np.mean(some, axis=0)
             print(f"posterior {mean:.4f}: real {right:.3f} of {len(some)}")
-    print(arrow_constants([c for c in found if c.real and c.drawn]))
+    print(arrow_constants([c for c in found if c.real]))
 
 
 START = {
-    "SLOPE": 0.7, "SLOPE_BY_NOISE": 0.0, "SLOPE_BY_COLUMNS": 0.0, "NEITHER": 0.0,
-    "NEITHER_BY_NOISE": 0.0, "NEITHER_BY_COLUMNS": 0.0, "LEAST_SHARE": -4.0,
+    "SLOPE": 0.7, "SLOPE_BY_NOISE": 0.0, "DRAWN": 0.0, "NEITHER": 0.0, "NEITHER_BY_COLUMNS": 0.0,
+    "UNDRAWN": 0.0, "LEAST_SHARE": -3.0,
 }  # fmt: skip
 
 
 def arrow_constants(real: list[Claim]) -> dict[str, float]:
-    """Maximum likelihood of the marks of real links on which an arrow was drawn."""
+    """Maximum likelihood of the marks of real links (LEAST_SHARE is found as its logarithm)."""
+    asked = np.array([c.there.asked for c in real if isinstance(c.there, Share)])
+    assert len(asked) == len(real)
+    marks = np.array([{1: 0, -1: 1, 0: 2}[c.mark] for c in real])
 
     def named(constants: Array) -> dict[str, float]:
         said = dict(zip(START, constants.tolist(), strict=True))
         return said | {"LEAST_SHARE": math.exp(said["LEAST_SHARE"])}
 
     def loss(constants: Array) -> float:
-        total = 0.0
         with mock.patch.dict(vars(confidence), named(constants)):
-            for claim in real:
-                assert isinstance(claim.there, Share)
-                there, back = confidence.of_arrows(*claim.there.asked)
-                told = {1: there, -1: back, 0: 1 - there - back}[claim.mark]
-                total -= math.log(max(told, 1e-12))
-        return total / len(real)
+            told = confidence.of_marks(*asked.T)
+        return -float(np.log(told[np.arange(len(real)), marks]).mean())
 
-    best = minimize(loss, list(START.values()), method="Nelder-Mead", options={"maxiter": 1000})
-    return named(best.x)
+    return named(minimize(loss, list(START.values()), method="BFGS").x)
 
 
 def main() -> None:

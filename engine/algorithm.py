@@ -14,6 +14,7 @@ from engine.privacy.ledger import Ledger
 from engine.session import Session
 
 WHOLE_RUN = "the whole run"
+UNTOLD = {"untold": True}  # metadata of a field that a result's JSON leaves out: a large table
 
 
 @dataclass(frozen=True, kw_only=True)

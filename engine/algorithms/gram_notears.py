@@ -54,6 +54,7 @@ class GramParameters(PrivateBudget, CovarianceParameters):
         kind="float",
         low=0.0,
         high=10.0,
+        tuned=(0.0, 3.0),
         title="Caution",
         help="How many standard deviations of the known noise are added to the penalty and to the "
         "edge threshold. 0 adds nothing. Where the threshold is 'auto', columns are joined only if "
@@ -156,7 +157,7 @@ def fit(
     weights = solution.weights
     if isinstance(params.threshold, str):
         weights = np.where(seen(released), weights, 0.0)
-    return solution, params.prune(weights, released.covariance, data, known)
+    return solution, params.prune(weights, released.covariance, data, known, session.known)
 
 
 def seen(released: NoisyGram) -> Adjacency:

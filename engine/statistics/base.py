@@ -54,6 +54,7 @@ class Statistic:
     largest_p: float = 1.0  # p lies in [0, largest_p]
     bounded = False
     reads_data = True  # False: it asks the true graph
+    by_strata = True  # whether the published sensitivity depends on how many strata there are
 
     @property
     def aggregated(self) -> bool:
@@ -106,6 +107,8 @@ def checked(table: ArrayLike, variant: str) -> Counts:
     """
     if variant not in VARIANTS:
         raise InputError(f"variant must be published or strict; {variant!r} is not.")
+    if type(table) is np.ndarray and table.ndim == 3 and table.dtype == np.int64:
+        return np.ascontiguousarray(table)
     counts = np.asarray(table)
     if counts.ndim == 2:
         counts = counts[None]

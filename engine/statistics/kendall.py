@@ -93,6 +93,7 @@ class Kendall(RankStatistic):
     """Kendall's tau; the papers calibrate every order to the unconditional bound."""
 
     key, label = "kendall", "Kendall's τ"
+    by_strata = False
 
     def z(self, table: ArrayLike, variant: str) -> float:
         """:func:`kendall_z`."""

@@ -54,7 +54,9 @@ _METRICS = """metrics.json   scores against the true graph, every pair in the gr
 
 _HEAD = '''"""{title}
 
-Run it where the package "engine" can be imported: python {file}
+To run it, install the libraries and the folder of the project:
+    {install}
+    python {file}
 """
 
 import json
@@ -64,6 +66,16 @@ from engine import load_dataset, read_csv, run
 
 PARAMETERS = {parameters}
 '''
+
+# A path: pip would ask the internet for a bare name.
+_INSTALL = "python -m pip install -r requirements.txt /PATH/TO/dp-causal-explorer"
+_KNOWN = """
+from engine.knowledge import parse_knowledge
+
+PARAMETERS["knowledge"] = parse_knowledge(
+    {stated}
+)
+"""
 
 _REPRODUCE = """
 data = load_dataset({dataset!r}, n={n}, seed={sample})
@@ -106,6 +118,8 @@ def settings_of(data: Dataset, result: RunResult, sample: int | None) -> dict[st
         fixed |= where | {"seed": result.seed, "fingerprint": result.fingerprint}
     else:
         fixed |= {"dataset": "a person's own data", "n": data.n, "columns": list(data.names)}
+    if result.knowledge:
+        fixed["knowledge"] = result.knowledge.to_json()
     return fixed
 
 
@@ -126,7 +140,10 @@ def script(data: Dataset, result: RunResult, sample: int | None) -> tuple[str, s
     values = pprint.pformat(result.params.as_dict(), sort_dicts=False)
     name = "reproduce.py" if data.public else "rerun.py FILE.csv SCHEMA.json"
     title = "Repeats the run and compares." if data.public else "Runs the same settings anew."
-    head = _HEAD.format(title=title, file=name, parameters=values)
+    head = _HEAD.format(title=title, install=_INSTALL, file=name, parameters=values)
+    if result.knowledge:
+        stated = pprint.pformat(result.knowledge.to_json(), sort_dicts=False)
+        head += _KNOWN.format(stated=stated)
     if not data.public:
         return "rerun.py", head + _RERUN.format(key=result.algorithm)
     if sample is None:
@@ -201,6 +218,8 @@ def bundle(
     more = _METRICS if data.public else ""
     what = f"{name:14} {'repeats the run and compares' if data.public else 'the same settings'}"
     formats = "; ".join(form.title for form in FORMATS.values())
+    if extra:
+        more = "\n".join(filter(None, (more, f"{', '.join(sorted(extra))}: the report")))
     files["README.txt"] = _README.format(formats=formats, more=more, script=what, shown=SHOWN)
     return _zipped(files | dict(extra or {}))
 

@@ -10,9 +10,10 @@ import streamlit as st
 from engine.audit.lines import read_lines
 from engine.audit.measure import Measured
 from engine.audit.replay import Finding
-from engine.audit.survey import Subject, Surveyed, audit
+from engine.audit.survey import Subject, Surveyed
 from engine.release.attacked import attack_release
 from engine.release.file import Release
+from pages.host import apart
 from pages.shell import words as text
 from pages.shell.job import Job, Slot
 
@@ -34,14 +35,19 @@ class AuditJob(Job):
 
     def work(self) -> None:
         """Runs and replays of the subject."""
-        self.line = audit(self.subject, self.runs, cancelled=self.stopped, watch=self._look)
+        self.line = apart.call(
+            apart.audited,
+            *(self.subject.key, self.runs),
+            stopped=self.stopped,
+            notes={"watch": self._look},
+        )
 
     def so_far(self) -> list[str]:
         """Runs so far."""
         done = 0 if self.latest is None else self.latest.runs
         return [f"{done:,} of {self.runs:,} runs on each side"]
 
-    def _look(self, subject: Subject, measured: Measured) -> None:
+    def _look(self, measured: Measured) -> None:
         self.latest, self.share = measured, measured.runs / self.runs
         self.growth.append((measured.runs, measured.epsilon))
         time.sleep(0)  # lets the pages draw

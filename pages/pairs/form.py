@@ -9,6 +9,7 @@ from engine.data.pairs import WHERE, read_pair, read_tuebingen
 from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES
 from engine.teaching.pairwise import EPSILONS
 from pages.pairs.state import COPY, FILE, OWN, OWN_PAIR, SIMULATED, SOURCES, draft, tuebingen
+from pages.shell import sign
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 from pages.shell.form import bound, number, seed
@@ -119,6 +120,8 @@ def _file(d: Draft) -> None:
 
 def _own(d: Draft) -> None:
     """A person's two columns and their stated bounds."""
+    if sign.switched_off():
+        return
     bound(
         st.text_input,
         "Bounds: low, high, low, high",

@@ -17,6 +17,7 @@ from engine.teaching.pairwise import Picture, over_ridge, picture
 from pages.shell.data import costs_of, promised
 from pages.shell.drafts import Draft, kept
 from pages.shell.job import Job, Slot
+from pages.shell.runs import noted
 from pages.shell.session import Place
 
 SIMULATED, FILE, OWN_PAIR = "Simulated", "Tübingen file", "Your own CSV"
@@ -101,11 +102,14 @@ def released(d: Draft, data: Dataset) -> RunResult:
     if data.public:
         if d["release"] != "vote":
             values["protect"] = "test"
-        return run("anm", data, seed=int(d["seed"]), **values)
+        found = run("anm", data, seed=int(d["seed"]), **values)
+        noted(found, data)
+        return found
     costs, key = costs_of(data), object()
     costs.begin(key, promised("anm", values, data))
     result = run("anm", data, **values)
     costs.settle(key, result.spent)
+    noted(result, data)
     return result
 
 

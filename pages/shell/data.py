@@ -15,8 +15,11 @@ from engine.data.networks import NETWORKS, load_network
 from engine.data.schema import Schema
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
+from pages.host import person
 from pages.shell.session import Place
 from pages.shell.settings import Source, check_rows
+
+OFF = "Own data are switched off for you here, as the sidebar says; sign in where that is offered"
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -67,6 +70,7 @@ class OwnFile:
 OWN_DATA: Place[Dataset | None] = Place("own_data")
 OWN_FILE: Place[OwnFile | None] = Place("own_file")
 OWN_PROBLEM: Place[str | None] = Place("own_problem")  # why the file could not be read
+OWN_GAPS: Place[str | None] = Place("own_gaps")  # where values are missing, while nobody said more
 
 
 def own_file() -> OwnFile | None:
@@ -87,8 +91,8 @@ def data_for(source: Source) -> Dataset:
         return bundled(source.name, source.n, source.seed)
     data = own_data()
     if data is None:
-        problem = OWN_PROBLEM.get()
-        raise InputError(problem or "Upload a CSV file first, or choose a bundled network.")
+        first = OFF if person.visitor() is None else "Upload a CSV file first"
+        raise InputError(OWN_PROBLEM.get() or f"{first}, or choose a bundled network.")
     return data
 
 

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 from typing import Any
 
-from engine import Dataset
+from engine import Dataset, Knowledge
 from engine.data.simulated import parse_name
 from engine.registry import algorithm
-from pages.shell.data import OWN_DATA, OWN_FILE, OwnFile, own_data, own_file
+from pages.shell.data import (
+    OWN_DATA,
+    OWN_FILE,
+    OWN_GAPS,
+    OWN_PROBLEM,
+    OwnFile,
+    own_data,
+    own_file,
+)
 from pages.shell.session import Place
 from pages.shell.settings import OWN, SEM, Settings, Source, filled, fits, is_simulated
 
@@ -46,6 +54,8 @@ def redraft(settings: Settings) -> None:
     if settings.seed is not None:
         form["seed"] = settings.seed
     form["params"] = filled(settings.algorithm, settings.params)
+    source = settings.source
+    form["known"], form["known_of"] = settings.known, source.fingerprint or source.name
 
 
 def adapt(form: Draft) -> None:
@@ -80,12 +90,35 @@ def drafted() -> Settings:
     form, source = draft(), drafted_source()
     adapt(form)
     params = filled(form["algorithm"], form["params"])
-    return Settings(source, form["algorithm"], params, None if source.own else form["seed"])
+    seed = None if source.own else form["seed"]
+    return Settings(source, form["algorithm"], params, seed, drafted_known(source))
+
+
+def drafted_known(source: Source) -> Knowledge | None:
+    """What the form says is known of this dataset; of another one it says nothing.
+
+    Of own data the schema may say it.
+    """
+    form = draft()
+    if form.get("known_of") == (source.fingerprint or source.name):
+        known: Knowledge | None = form["known"]
+        return known
+    data = own_data() if source.own else None
+    return data.schema.knowledge if data is not None and data.schema is not None else None
+
+
+def draft_known(known: Knowledge | None) -> None:
+    """What is known of the dataset that the form names."""
+    source = drafted_source()
+    form = draft()
+    form["known"], form["known_of"] = known or None, source.fingerprint or source.name
 
 
 def keep_own(data: Dataset) -> None:
     """What was read from the file in force becomes the session's own data, and is selected."""
     OWN_DATA.put(data)
+    OWN_PROBLEM.put(None)
+    OWN_GAPS.put(None)
     if (file := own_file()) is not None:
         file.readings.add(data.identity)
     draft()["network"] = OWN
@@ -95,3 +128,4 @@ def take_file(file: OwnFile) -> None:
     """Another file comes into force: there are no own data until it has been read."""
     OWN_FILE.put(file)
     OWN_DATA.put(None)
+    OWN_GAPS.put(None)

@@ -16,6 +16,7 @@ from engine import Dataset, InputError, RunResult, run
 from engine.registry import algorithm, slow
 from engine.score.learned import ScoreDiagnostics
 from engine.session import Step
+from pages.host import apart, record
 from pages.shell import address
 from pages.shell import words as text
 from pages.shell.data import costs_of, data_for, in_force, promised
@@ -75,19 +76,33 @@ class RunJob(Job):
         """Run, and give the result on."""
         self._started = time.monotonic()
         try:
-            result = run(
-                self.key,
-                self.data,
-                seed=self._seed,
-                on_step=self._noted,
-                cancelled=self.stopped,
-                **self._params,
-            )
+            result = self._apart() if apart.heavy(self.data) else self._here()
         except InputError:
             self._refused()
             raise
         self._keep(result)
         self.result = result
+        noted(result, self.data)
+
+    def _here(self) -> RunResult:
+        return run(
+            self.key,
+            self.data,
+            seed=self._seed,
+            on_step=self._noted,
+            cancelled=self.stopped,
+            **self._params,
+        )
+
+    def _apart(self) -> RunResult:
+        result: RunResult = apart.call(
+            apart.searched,
+            *(self.key, self._seed, self._params),
+            data=self.data,
+            stopped=self.stopped,
+            notes={"noted": self._counted},
+        )
+        return result
 
     def broken(self, error: Exception) -> str:
         """The thread has no one else to tell."""
@@ -96,10 +111,22 @@ class RunJob(Job):
             "or report it."
         )
 
+    def _counted(self, order: int | None, steps: int) -> None:
+        self._order, self._steps = order, steps
+
     def _noted(self, step: Step) -> None:
         self._order, self._steps = step.order, self._steps + 1
         if self._steps % _YIELD_EVERY == 0:
             time.sleep(0)  # lets the pages draw
+
+
+def noted(result: RunResult, data: Dataset) -> None:
+    """A line in the log: of own data no more than that there was a run."""
+    if not data.public:
+        record.run(result.algorithm, public=None)
+        return
+    said = {"data": data.name, "rows": data.n, "seconds": round(result.seconds, 2)}
+    record.run(result.algorithm, public=said | {"status": result.status})
 
 
 JOB: Slot[RunJob] = Slot("job")
@@ -108,12 +135,19 @@ REFUSED: Place[tuple[Settings, str] | None] = Place("refused")  # what did not r
 STOPPED: Place[Settings | None] = Place("stopped")  # what was stopped before it had a graph
 _YIELD_EVERY = 20
 _MOST_KEPT = 32
+QUICK = 0.3  # seconds: what takes less is run without being asked
 _KEPT = threading.Lock()
 
 
 @st.cache_resource(show_spinner=False)
 def _finished() -> OrderedDict[Any, RunResult]:
     """Finished runs on public data, shared by all sessions; the oldest go first."""
+    return OrderedDict()
+
+
+@st.cache_resource(show_spinner=False)
+def _paces() -> OrderedDict[tuple[str, str], float]:
+    """Seconds a row that the last run of an algorithm on a bundled dataset took."""
     return OrderedDict()
 
 
@@ -128,13 +162,36 @@ def _left_behind(job: RunJob) -> bool:
     return job.running and not job.stopping and not job.present()
 
 
-def _keep(store: OrderedDict[Any, RunResult], key: Any, result: RunResult) -> None:
-    if result.status == "cancelled":
-        return
+def _keep(store: OrderedDict[Any, Any], key: Any, what: Any) -> None:
     with _KEPT:
-        store[key] = result
+        store[key] = what
         while len(store) > _MOST_KEPT:
             store.popitem(last=False)
+
+
+def _keeper(settings: Settings, key: Hashable) -> Callable[[RunResult], None]:
+    """What a job's thread does with a result on public data; of Streamlit it uses nothing."""
+    finished, paces = _finished(), _paces()
+    such = settings.source.name, settings.algorithm
+
+    def keep(result: RunResult) -> None:
+        if result.status != "cancelled":
+            _keep(finished, key, result)
+            _keep(paces, such, result.seconds / settings.source.n)
+
+    return keep
+
+
+def quick(now: Settings) -> bool:
+    """Whether the settings may be run without being asked for it.
+
+    Where the last such run took less than ``QUICK``, measured; never on own data, where a run is
+    spent, and not where these very settings were refused or stopped.
+    """
+    if now.source.own or stopped(now) or refusal() is not None:
+        return False
+    pace = _paces().get((now.source.name, now.algorithm))
+    return pace is not None and pace * now.source.n < QUICK
 
 
 def begun(settings: Settings) -> Shown | RunJob:
@@ -143,7 +200,7 @@ def begun(settings: Settings) -> Shown | RunJob:
     A run on own data draws secret noise and is on their meter from before it begins.
     """
     data, chosen = data_for(settings.source), settings.params
-    asked = settings, settings.algorithm, data, settings.seed, chosen
+    asked = settings, settings.algorithm, data, settings.seed, settings.asked
     if settings.seed is None:
         meter, cost = costs_of(data), object()
         meter.begin(cost, promised(settings.algorithm, chosen, data))
@@ -155,12 +212,17 @@ def begun(settings: Settings) -> Shown | RunJob:
         )
         job.start()
         return job
-    store = _finished()
-    key = (data.identity, data.name, settings.algorithm, tuple(chosen.items()), settings.seed)
-    if (known := store.get(key)) is not None:
+    key = (
+        data.identity,
+        data.name,
+        settings.algorithm,
+        tuple(settings.asked.items()),
+        settings.seed,
+    )
+    if (known := _finished().get(key)) is not None:
         return Shown(settings, data, known)
     # A page that is loaded anew goes on with its own run.
-    made = partial(RunJob, *asked, keep=lambda result: _keep(store, key, result))
+    made = partial(RunJob, *asked, keep=_keeper(settings, key))
     return shared(_going(), key, _left_behind, made)
 
 
@@ -308,7 +370,9 @@ def follow_source(page: str) -> None:
     named = {name: word for name, word in query.items() if name in ("data", "n", "sample")}
     if named or not drafted().source.own:  # an address without a dataset may be one of own data
         try:
-            redraft(replace(drafted(), source=Settings.from_query(named).source))
+            source, now = Settings.from_query(named).source, drafted()
+            kept = now.known if source.name == now.source.name else None
+            redraft(replace(now, source=source, known=kept))
         except InputError as error:
             REFUSED.put((drafted(), str(error)))
 
