@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
@@ -37,7 +37,18 @@ Place = tuple[int, ...]  # an element's way through the containers
 class Visitor:
     """One session. ``url`` like ``http://127.0.0.1:8501``; used as an asynchronous context."""
 
-    def __init__(self, url: str, page: str, query: str = "") -> None:
+    def __init__(
+        self,
+        url: str,
+        page: str,
+        query: str = "",
+        *,
+        headers: Mapping[str, str] | None = None,
+        resume: str = "",
+    ) -> None:
+        """``headers`` are sent as a proxy would; ``resume`` names a session to go on with."""
+        self._headers, self._resume, self.session = dict(headers or {}), resume, ""
+        self._file = ""  # the address of the file that was asked for
         self._address = f"{url.replace('http', 'ws', 1)}/_stcore/stream"
         self._page, self._query, self._script = page, query, ""
         self._elements: dict[Place, Any] = {}
@@ -52,7 +63,8 @@ class Visitor:
     async def __aenter__(self) -> Visitor:
         self._socket: ClientConnection = await connect(
             self._address,
-            subprotocols=[Subprotocol("streamlit")],
+            subprotocols=[Subprotocol(p) for p in self._protocols()],
+            additional_headers=self._headers,
             open_timeout=PATIENCE,
             ping_interval=None,
             max_size=None,
@@ -73,6 +85,10 @@ class Visitor:
             task.cancel()
         await self._socket.close()
 
+    def _protocols(self) -> list[str]:
+        """Streamlit's name, a token that is not checked here, and a session to go on with."""
+        return ["streamlit", "none", self._resume] if self._resume else ["streamlit"]
+
     # What a visitor does ------------------------------------------------------------
 
     async def type(self, key: str, value: int) -> None:
@@ -83,6 +99,22 @@ class Visitor:
     async def press(self, key: str) -> None:
         """Press the button with this key."""
         await self._ask(WidgetState(id=self._id("button", key), trigger_value=True))
+
+    async def fetch(self) -> str:
+        """The address of the page's first file to download, which is made for it."""
+        found = next(
+            e.download_button
+            for e in self._elements.values()
+            if e.WhichOneof("type") == "download_button" and e.download_button.deferred_file_id
+        )
+        message = BackMsg()
+        asked = message.backend_operation_request
+        asked.request_id, asked.session_id = "file", self.session
+        asked.deferred_file.file_id = found.deferred_file_id
+        await self._socket.send(message.SerializeToString())
+        async with asyncio.timeout(PATIENCE), self._news:
+            await self._news.wait_for(lambda: self._file)
+        return self._file
 
     async def until(self, shown: Callable[[Visitor], object]) -> float:
         """Wait for the page to rest and to show that; seconds waited. TimeoutError names it."""
@@ -148,6 +180,7 @@ class Visitor:
                 self._kept[message.hash] = message, self._runs
             self._draw(tuple(message.metadata.delta_path), message.delta)
         elif kind == "new_session":
+            self.session = message.new_session.initialize.session_id or self.session
             self._begin(whole=not message.metadata.run.fragment_ids)
         elif kind == "page_info_changed":
             self._query = message.page_info_changed.query_string
@@ -155,6 +188,8 @@ class Visitor:
             self._script = message.navigation.page_script_hash
         elif kind == "auto_rerun":
             self._look_again(message.auto_rerun.fragment_id, message.auto_rerun.interval)
+        elif kind == "backend_operation_response":
+            self._file = message.backend_operation_response.deferred_file.url
         elif kind == "script_finished":
             self._end(message)
 

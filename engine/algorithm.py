@@ -14,11 +14,16 @@ from engine.privacy.ledger import Ledger
 from engine.session import Session
 
 WHOLE_RUN = "the whole run"
+UNTOLD = {"untold": True}  # metadata of a field that a result's JSON leaves out: a large table
 
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnostics:
     """Base of what a family of algorithms shows beside its graph; typed, named fields alone."""
+
+    def doubted(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
+        """The (d, d) graph's arrows (i, j) that are too little sure of to be drawn as arrows."""
+        return frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,11 @@
-"""Where compiled loops are kept.
+"""Where compiled loops are kept, and until when.
 
 numba keeps machine code beside the modules, else in the user's cache. A container often lets it
 write to neither: then a folder of this process is filled with what was compiled beforehand, so that
 an image with a warm cache starts as quickly as one that may be written to.
+
+What was kept is good as long as the loop's file is the same, says numba; but the machine code of
+the loops it calls is part of it. Here it is good as long as their files are the same, too.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,9 +44,10 @@ def kernel(*signatures: str, inner: bool = False, **options: Any) -> Callable[[A
     njit: Any = numba.njit
 
     def declared(function: Any) -> Any:
-        made: Any = njit(
-            cache=True, nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=inner, **options
-        )(function)
+        made: Any = njit(nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=inner, **options)(
+            function
+        )
+        made._cache = _keeping()(function)  # as cache=True does, with numba's own class
         # A constant in another kernel's call is a type of its own to numba: here it is a number.
         compile_types = made.compile
         made.compile = lambda given: compile_types(tuple(types.unliteral(t) for t in given))
@@ -52,13 +57,55 @@ def kernel(*signatures: str, inner: bool = False, **options: Any) -> Callable[[A
     return declared
 
 
+@cache
+def _keeping() -> Any:
+    """numba's keeper of a loop's machine code, told of the files that it is made from."""
+    from numba.core.caching import CompileResultCacheImpl, FunctionCache
+
+    class Place(CompileResultCacheImpl):
+        """Where numba looks, in its own order."""
+
+        def __init__(self, function: Any):
+            super().__init__(function)
+            sources = _sources(function, self.locator.get_source_stamp())
+            self.locator.get_source_stamp = lambda: sources
+
+    class Keeper(FunctionCache):
+        """Its stamp says which files the machine code is from; that of others is not loaded."""
+
+        _impl_class = Place
+
+        @property
+        def sources(self) -> dict[str, Any]:
+            """The files' contents as numba tells them apart, by the modules' names."""
+            stamp: dict[str, Any] = self._impl.locator.get_source_stamp()
+            return stamp
+
+        @property
+        def filled(self) -> bool:
+            """Whether there is machine code of these files."""
+            return bool(self._cache_file._load_index())
+
+    return Keeper
+
+
+def _sources(function: Any, own: Any) -> dict[str, Any]:
+    """The function's file, and those of all kernels that its module has met by now.
+
+    Whether it calls them is settled when it is compiled: its file may hold another that does.
+    """
+    from numba.core.registry import CPUDispatcher
+
+    met: list[Any] = [v for v in function.__globals__.values() if isinstance(v, CPUDispatcher)]
+    found = {function.__module__: own}
+    for made in met:
+        found |= getattr(made._cache, "sources", {})
+    return dict(sorted(found.items()))
+
+
 def kept(made: Any) -> bool:
-    """Whether a kernel is compiled, here or in numba's folder; one older than its source is not."""
-    if made.signatures:
-        return True
-    source = Path(made.py_func.__code__.co_filename)
-    places = Path(made.stats.cache_path).glob(f"{source.stem}.{made.py_func.__qualname__}-*.nbi")
-    return any(place.stat().st_mtime >= source.stat().st_mtime for place in places)
+    """Whether a kernel is compiled, here or where numba keeps it; of older files it is not."""
+    return bool(made.signatures) or made._cache.filled
 
 
 def settle() -> bool:

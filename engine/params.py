@@ -25,11 +25,13 @@ class ParameterError(InputError):
 class Spec:
     """Everything that is declared about one parameter.
 
-    ``kind`` is "float", "int", "bool" or "choice". Bounds are inclusive unless ``open_low``.
+    ``kind`` is "float", "int", "bool", "choice" or "text", a line of at most ``high`` characters.
+    Bounds are inclusive unless ``open_low``.
     ``words`` are named values that a number may take instead ("best", "auto"); None stands for the
     first of them. ``when`` maps another parameter's name to the values for which this one has any
     effect: the form hides it otherwise. ``step`` makes the form show a slider from ``low`` to
     ``high``; ``among`` are the only values that a number may take.
+    ``tuned`` are the ends between which a search for good settings looks; "rows" stands for n.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Spec:
     when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     step: float | None = None
     among: tuple[float, ...] = ()
+    tuned: tuple[float, float | str] | None = None
 
     def check(self, value: Any) -> Any:
         """Return ``value`` in the declared type; raise ParameterError where it does not fit."""
@@ -57,7 +60,13 @@ class Spec:
             if not isinstance(value, bool):
                 raise ParameterError(f"{self.name} must be true or false, not {show(value)}.")
             return value
-        return self._check_number(value)
+        return self._check_text(value) if self.kind == "text" else self._check_number(value)
+
+    def _check_text(self, value: Any) -> str:
+        most = int(self.high or 0)
+        if not isinstance(value, str) or len(value) > most or not (value + " ").isprintable():
+            raise ParameterError(f"{self.name} must be one line of at most {most} characters.")
+        return value
 
     def _check_choice(self, value: Any) -> str:
         if value not in self.choices:
@@ -99,7 +108,7 @@ class Spec:
             if text.lower() not in {"true", "false", "yes", "no", "1", "0"}:
                 raise ParameterError(f"{self.name} must be true or false, not {show(text)}.")
             return text.lower() in {"true", "yes", "1"}
-        if self.kind == "choice":
+        if self.kind in ("choice", "text"):
             return text
         try:
             return int(text) if self.kind == "int" else float(text)

@@ -8,16 +8,24 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any
+from html import escape
+from threading import Event
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from engine.algorithm import Algorithm, Diagnostics, Outcome
+from engine.data.anything import as_dataset
 from engine.data.dataset import Dataset
+from engine.data.schema import Schema
+from engine.effects.effect import Effect, effect_of
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
+from engine.graphs.edges import Edge, annotated, edge_frame, edges, svg
+from engine.graphs.formats import dot
+from engine.graphs.known import Known, known_of, truth_mpdag
 from engine.graphs.metrics import (
     Counts,
     EdgeClass,
@@ -26,14 +34,18 @@ from engine.graphs.metrics import (
     classify,
     compare,
     count,
-    truth_cpdag,
 )
+from engine.knowledge import Knowledge
+from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
 from engine.registry import algorithm
 from engine.session import Session, Step
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,7 +62,8 @@ class RunResult:
     With a ``truth``, ``classes`` says what became of each pair and ``counts`` how many of each kind
     there are. ``metrics`` scores the graph as it stands, with every pair not tested to the end as a
     link, as the papers do; ``metrics_tested`` scores the links tested to the end alone. The two are
-    one where a run ended by itself.
+    one where a run ended by itself. What was known (``knowledge``) is known of the truth too: the
+    graph is held against the truth's maximal PDAG under it.
 
     On private data (``public`` False) nothing is told that was not paid for: ``fingerprint`` is a
     random name, ``seconds`` NaN, the noise secret and ``seed`` None. A given seed makes the run a
@@ -77,22 +90,43 @@ class RunResult:
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     untested: frozenset[tuple[int, int]] = frozenset()
     truth: nx.DiGraph | None = field(default=None, repr=False)
+    knowledge: Knowledge | None = None
 
     @cached_property
     def classes(self) -> Mapping[tuple[int, int], EdgeClass]:
         """(i, j), i < j -> what became of the pair; empty without a truth."""
         if self.truth is None:
             return {}
-        told = _told(self.algorithm, self.truth, self.names)
         dag = matrix_of(self.truth, self.names)
-        return classify(self.matrix, told, dag=dag, untested=self.untested)
+        return classify(self.matrix, self.told, dag=dag, untested=self.untested)
 
     @cached_property
     def counts(self) -> Counts | None:
         """How many pairs are found, invented, missed and so on; None without a truth."""
         if self.truth is None:
             return None
-        return count(self.classes, _told(self.algorithm, self.truth, self.names))
+        return count(self.classes, self.told)
+
+    @property
+    def told(self) -> Adjacency:
+        """(d, d): what of the truth the graph is held against; only where there is a truth."""
+        assert self.truth is not None
+        return _told(self.algorithm, self.truth, self.names, self.knowledge)
+
+    @cached_property
+    def known(self) -> Known | None:
+        """What was known, on these columns; None where nothing was."""
+        return known_of(self.knowledge, self.names)
+
+    @cached_property
+    def knowledge_alone(self) -> Scores | None:
+        """Scores of the links found with no arrows but those that knowledge decides.
+
+        None without a truth or knowledge. What ``metrics`` has beyond it the data said.
+        """
+        if self.truth is None or self.known is None:
+            return None
+        return compare(self.known.turned(self.matrix | self.matrix.T), self.told)
 
     @property
     def metrics_tested(self) -> Scores | None:
@@ -107,12 +141,74 @@ class RunResult:
             matrix[i, j] = matrix[j, i] = False
         return matrix
 
+    @cached_property
+    def doubted(self) -> frozenset[tuple[int, int]]:
+        """Arrows (i, j) whose direction is in doubt; counts and scores take them as arrows."""
+        return self.diagnostics.doubted(self.tested)
+
+    @cached_property
+    def drawn(self) -> Adjacency:
+        """The (d, d) matrix of every picture, table and file: ``tested``, doubted arrows as lines.
+
+        An undirected edge is both directions.
+        """
+        matrix = self.tested.copy()
+        for i, j in self.doubted:
+            matrix[j, i] = True
+        return matrix
+
     def __repr__(self) -> str:
         """One line: what ran on what, what it found and what it spent."""
         return (
             f"<RunResult {self.algorithm} on {self.dataset!r}: {len(self.skeleton)} links, "
             f"{self.ci_tests:,} tests, {self.status}, epsilon {self.spent.epsilon:.4g}>"
         )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a sentence, the graph, what it guarantees; no row and no score."""
+        title = algorithm(self.algorithm).title
+        found = f"{title} found {len(self.skeleton)} links in {self.dataset}."
+        alt = f"The graph that {title} learned from {self.dataset}"
+        lines = [f"<p><b>{escape(found)}</b></p>", svg(self.names, self._edges, alt)]
+        return "".join([*lines, f"<p>{escape(self.guarantee)}</p>"])
+
+    @property
+    def guarantee(self) -> str:
+        """What is promised of this run, in a sentence."""
+        if not algorithm(self.algorithm).private:
+            return "Without noise: nothing is promised."
+        if self.ledger.undefended:
+            return f"Nothing is defended: {'; '.join(self.ledger.undefended)}."
+        if math.isinf(self.spent.epsilon):
+            return "Nothing is defended: no finite ε bounds what this run gave out."
+        return (
+            f"Defended: (ε, δ) = ({self.spent.epsilon:.4g}, {self.spent.delta:.3g}), for replacing "
+            "one record; the number of records and the schema are public."
+        )
+
+    @cached_property
+    def _edges(self) -> list[Edge]:
+        link = getattr(self.diagnostics, "edge_confidence", None)
+        arrow = getattr(self.diagnostics, "arrow_confidence", None)
+        return edges(self.names, self.matrix, self.untested, link, arrow)
+
+    @property
+    def edges(self) -> pd.DataFrame:
+        """The edges as a frame, one a row: cause, effect, link, arrow, class.
+
+        ``link`` is how often such a link is real and ``arrow`` how often it runs from cause to
+        effect if it is (NaN where the algorithm does not say); ``class`` is "directed",
+        "undirected" or "untested".
+        """
+        return edge_frame(self._edges)
+
+    def to_networkx(self) -> nx.DiGraph:
+        """The graph with ``mark``, ``link`` and ``arrow`` on its edges."""
+        return annotated(self.names, self._edges)
+
+    def to_dot(self) -> str:
+        """The graph as Graphviz DOT."""
+        return dot(self.names, self.matrix)
 
     @cached_property
     def skeleton(self) -> set[frozenset[str]]:
@@ -138,6 +234,18 @@ class RunResult:
             )
             for pair, sets in self.separating.items()
         }
+
+    def effect(self, cause: str, effect: str, **options: Any) -> Effect:
+        """What setting one column does to another, from what a run of Marginal PC released.
+
+        ``options`` are those of :func:`engine.effects.effect.effect_of`; nothing is spent. Raises
+        InputError for another algorithm, which releases no tables.
+        """
+        found = self.diagnostics
+        if not isinstance(found, MarginalDiagnostics) or found.released is None:
+            raise InputError("Effects follow from released tables: run marginal_pc to its end.")
+        tables = found.released, self.names, found.levels, self.matrix
+        return effect_of(*tables, cause, effect, **options)
 
     @property
     def ci_tests(self) -> int:
@@ -165,6 +273,17 @@ def one_thread() -> AbstractContextManager[Any]:
     return limited
 
 
+Stop = Callable[[], bool] | Event
+
+
+def asking(stop: Stop) -> Callable[[], bool]:
+    """What tells whether a person wants to stop: an event, or a function that is asked."""
+    found = getattr(stop, "is_set", stop)
+    if not callable(found):
+        raise InputError("What stops a run is a threading.Event, or a function that says so.")
+    return found
+
+
 def check_seed(seed: Any) -> int:
     """The seed as an int; raises InputError unless it is a whole number of at least 0."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
@@ -174,25 +293,34 @@ def check_seed(seed: Any) -> int:
 
 def run(
     key: str,
-    data: Dataset,
+    data: Any,
     *,
+    schema: Schema | None = None,
     seed: int | None = None,
     trace: bool = True,
     on_step: Callable[[Step], None] | None = None,
+    stop: Stop | None = None,
     cancelled: Callable[[], bool] = lambda: False,
+    knowledge: Knowledge | None = None,
     **values: Any,
 ) -> RunResult:
     """Run an algorithm on a dataset.
 
     Args:
         key: An algorithm's key, such as "marginal_pc" (:data:`engine.ALGORITHMS`).
-        data: What :func:`engine.load_dataset` or :func:`engine.read_table` returned.
+        data: A Dataset (:func:`engine.load_dataset`, :func:`engine.read_table`); or a frame, an
+            (n, d) array or the path of a file, which are read first.
+        schema: The declared public facts by which a frame, array or file is read; without one
+            nothing is defended.
         seed: Fixes every draw. Without one, public data take 0, and private data a secret one that
             nobody is told; a seed given for private data makes the run a simulation, for which
             nothing is defended, and so does a schema that was not declared.
         trace: False keeps no steps.
         on_step: Sees each step as it happens.
-        cancelled: Polled; ends the run with what it has.
+        stop: A ``threading.Event``, or what is called to ask; ends the run with what it has.
+        cancelled: The same, as the pages ask.
+        knowledge: What is known of the causes; without it, what the data's schema states. Public,
+            so the guarantee is the same with it and without.
         values: The algorithm's parameters by name, such as ``epsilon=1.0``.
 
     Returns:
@@ -206,16 +334,23 @@ def run(
         >>> result = run("marginal_pc", load_dataset("asia", n=20_000), epsilon=1.0)
         >>> len(result.skeleton), result.spent
         (8, Guarantee(epsilon=1.0, delta=1e-06))
+        >>> result.edges.columns.tolist()
+        ['cause', 'effect', 'link', 'arrow', 'class']
     """
     chosen = algorithm(key)
     params = chosen.params.build(values)
+    data = as_dataset(data, schema)
+    if stop is not None:
+        cancelled = asking(stop)
     seed = None if seed is None else check_seed(seed)
+    known = known_of(_stated(chosen, data, knowledge), data.names)
     session = Session(
         randomness=Randomness(0 if seed is None and data.public else seed),
         ledger=_ledger(chosen, data, params, seed),
         names=data.names,
         reveal=data.public,
         trace=trace,
+        known=known,
         on_step=on_step,
         cancelled=cancelled,
     )
@@ -224,6 +359,17 @@ def run(
         outcome = chosen.run(data, params, session)
     seconds = time.perf_counter() - start
     return _result(key, data, params, seed, session, outcome, seconds)
+
+
+def _stated(chosen: Algorithm, data: Dataset, knowledge: Knowledge | None) -> Knowledge | None:
+    """What is known: said here, or in the schema. InputError where it would decide the answer."""
+    if knowledge is None and data.schema is not None and chosen.columns is None:
+        knowledge = data.schema.knowledge
+    if knowledge and chosen.columns is not None:
+        raise InputError(
+            f"{chosen.title} asks which of two columns is the cause; what is known would answer it."
+        )
+    return knowledge
 
 
 GIVEN_SEED = "a simulation: its seed was given, and whoever knows the seed can take the noise away"
@@ -254,9 +400,10 @@ def _result(
     outcome: Outcome,
     seconds: float,
 ) -> RunResult:
+    knowledge = None if session.known is None else session.known.knowledge
     metrics = None
     if data.truth is not None:
-        metrics = compare(outcome.cpdag, _told(key, data.truth, data.names))
+        metrics = compare(outcome.cpdag, _told(key, data.truth, data.names, knowledge))
     return RunResult(
         algorithm=key,
         params=params,
@@ -278,9 +425,17 @@ def _result(
         diagnostics=outcome.diagnostics,
         untested=outcome.untested,
         truth=data.truth,
+        knowledge=knowledge,
     )
 
 
-def _told(key: str, truth: nx.DiGraph, names: tuple[str, ...]) -> Adjacency:
-    """What of the truth the algorithm's result is held against: its CPDAG, or all of its arrows."""
-    return (matrix_of if algorithm(key).directs_all else truth_cpdag)(truth, names)
+def _told(
+    key: str, truth: nx.DiGraph, names: tuple[str, ...], knowledge: Knowledge | None
+) -> Adjacency:
+    """What of the truth the algorithm's result is held against.
+
+    All that data and knowledge can tell: its CPDAG or MPDAG, or all of its arrows.
+    """
+    if algorithm(key).directs_all:
+        return matrix_of(truth, names)
+    return truth_mpdag(truth, names, knowledge)

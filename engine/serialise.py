@@ -25,7 +25,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Parameters):
         return plain(value.as_dict())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        told = (f.name for f in dataclasses.fields(value) if not f.metadata.get("untold"))
+        return {name: plain(getattr(value, name)) for name in told}
     if isinstance(value, Mapping):
         return {_key(k): plain(v) for k, v in value.items()}
     if isinstance(value, np.ndarray):
@@ -62,7 +63,8 @@ def result_dict(result: RunResult) -> dict[str, Any]:
     """A run's fields, JSON-ready. Pairs are sorted by name.
 
     ``cpdag``, ``skeleton`` and ``metrics`` are of the graph as it stands, ``untested`` pairs
-    included; ``counts`` and ``metrics_tested`` leave those apart.
+    included; ``counts`` and ``metrics_tested`` leave those apart. ``doubted`` are the arrows of it
+    that pictures and graph files show as lines.
 
     A seed given for private data is not told: it is that of a simulation, whose noise it fixes.
     """
@@ -72,6 +74,7 @@ def result_dict(result: RunResult) -> dict[str, Any]:
         "fingerprint": result.fingerprint,
         "names": list(result.names),
         "params": plain(result.params),
+        "knowledge": None if result.knowledge is None else _known(result),
         "seed": result.seed if result.public else None,
         "simulation": result.simulation,
         "status": result.status,
@@ -82,6 +85,7 @@ def result_dict(result: RunResult) -> dict[str, Any]:
             {"pair": sorted(pair), "sets": plain([sorted(s) for s in sets])}
             for pair, sets in sorted(result.separating_sets.items(), key=lambda i: sorted(i[0]))
         ],
+        "doubted": sorted([result.names[i], result.names[j]] for i, j in result.doubted),
         "untested": [list(p) for p in unordered(result.untested_pairs)],
         "counts": plain(result.counts),
         "metrics": plain(result.metrics),
@@ -94,6 +98,18 @@ def result_dict(result: RunResult) -> dict[str, Any]:
         "ledger": plain(list(result.ledger)),
         "steps": plain(result.steps),
         "diagnostics": plain(result.diagnostics),
+    }
+
+
+def _known(result: RunResult) -> dict[str, Any]:
+    """What was known, how many of the links found it turns by itself, and what that scores."""
+    assert result.knowledge is not None
+    assert result.known is not None
+    turned, links = result.known.settled(result.matrix)
+    return {
+        **result.knowledge.to_json(),
+        "settled": {"links": links, "directions": turned},
+        "alone": plain(result.knowledge_alone),
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.graphs.known import Known
 from engine.privacy.ledger import Charge, Ledger
 from engine.randomness import Randomness
 
@@ -54,7 +55,8 @@ class Session:
     """The ledger, the doors to chance, the trace and the stop button of one run.
 
     ``names`` are the columns' names; ``reveal`` lets raw values into the trace; ``trace=False``
-    keeps no steps (studies). ``on_step`` sees each step as it happens. A trace keeps ``MOST_STEPS``
+    keeps no steps (studies). ``known`` is what was stated of the causes, a public fact.
+    ``on_step`` sees each step as it happens. A trace keeps ``MOST_STEPS``
     at most; the charges of later ones are on the step that closes it, so that it still adds up.
     """
 
@@ -63,6 +65,7 @@ class Session:
     names: tuple[str, ...] = ()
     reveal: bool = False
     trace: bool = True
+    known: Known | None = None
     on_step: Callable[[Step], None] | None = None
     cancelled: Callable[[], bool] = lambda: False
     steps: list[Step] = field(default_factory=list)

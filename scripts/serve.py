@@ -7,6 +7,7 @@ one for the second or two in which the browser reads its scripts: ours has the a
 """
 
 import atexit
+import json
 import os
 import subprocess
 import sys
@@ -91,12 +92,32 @@ def compile_beside() -> None:
         atexit.register(beside.kill)
 
 
+def host() -> None:
+    """What a server for several people needs before it starts."""
+    from pages.host import apart, bounds, gate, person, record
+
+    os.umask(0o077)  # whatever is written here is its owner's alone
+    gate.trusted()  # a wrong list of proxies ends the start, not the first visit
+    # The gate judges by who is really at the other end, not by what a header says of that.
+    os.environ["FORWARDED_ALLOW_IPS"] = ""
+    # To print an address of its own, Streamlit would ask a server of the internet for it.
+    os.environ.setdefault("STREAMLIT_BROWSER_SERVER_ADDRESS", "localhost")
+    if person.header():
+        names = json.dumps({person.header(): person.FROM_PROXY})
+        os.environ["STREAMLIT_SERVER_TRUSTED_USER_HEADERS"] = names
+    record.listen()
+    workers = apart.begin(bounds.cores() + 1)  # as many runs as cores, and what counts beside them
+    about = "Processes that ended, or were ended, in the middle of their work."
+    record.gauge("dpce_workers_lost", about, lambda: workers.killed)
+
+
 if __name__ == "__main__":
     PagesManager.uses_pages_directory = False
     sys.path.insert(0, str(ROOT))
+    host()
     # While the server starts and the browser fetches its scripts, this core would idle.
     Thread(target=begin, daemon=True, name="prepare").start()
-    sys.argv = ["streamlit", "run", str(ROOT / "app.py"), *sys.argv[1:]]
+    sys.argv = ["streamlit", "run", str(ROOT / "asgi.py"), *sys.argv[1:]]
     with tempfile.TemporaryDirectory(prefix="dp-causal-explorer-") as static:
         link_static(Path(static))
         file_util.get_static_dir = lambda: static

@@ -50,6 +50,7 @@ class CurateNotearsParameters(NoisyDescentParameters):
         words=("auto",),
         low=1e-9,
         high=1e7,
+        tuned=(1e-4, 0.1),
         log=True,
         title="Initial budget ε₀",
         help="ε of the first gradient; Lemma 2 says how many the total then affords. 'auto' "
@@ -89,7 +90,7 @@ def published(
         loss = least_squares(w, read.public)[0] + l1 * float(np.abs(w).sum())
         return loss + 0.5 * penalty * h * h + multiplier * h
 
-    quasi_newton(gradient, value, len(epsilons), l1, trace)
+    quasi_newton(gradient, value, len(epsilons), l1, trace, session.known)
 
 
 def gradient_plan(params: CurateNotearsParameters) -> GradientPlan:

@@ -43,7 +43,7 @@ MOST_RATE = 1e9  # of Lemma 1's exponents; beyond it an error is impossible in a
 
 
 def _margin(name: str, title: str, effect: str) -> Any:
-    return param(0.2, kind="float", low=0.0, high=1.0, title=title, help=effect)
+    return param(0.2, kind="float", low=0.0, high=1.0, tuned=(0.01, 0.5), title=title, help=effect)
 
 
 def _band(title: str, kind: str) -> Any:
@@ -88,6 +88,7 @@ class CuratePCParameters(NoisyTestParameters):
         words=("off",),
         low=1,
         high=1e9,
+        tuned=(200, "rows"),
         title="Subsample size m",
         help="Rows of the one sample that the whole run sees. 'off', as in the paper's figures, or "
         "n and more, uses all rows.",

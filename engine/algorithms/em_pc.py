@@ -9,7 +9,7 @@ its threshold in units of its sensitivity, which one record moves by at most 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -60,6 +60,7 @@ class EMPCParameters(PrivateParameters):
         words=("auto",),
         low=1,
         high=1e6,
+        tuned=(2, 200),
         title="Planned rounds",
         help="How many rounds, one a node and order, the strict budget is shared among; the run "
         "ends with the last. 'auto' is three for each variable.",
@@ -86,6 +87,9 @@ DRAWN = (
     "are likelier to be drawn"
 )
 
+Sets = list[tuple[int, ...]]
+Options = tuple[Sets, list[float]]  # conditioning sets of an edge, and the utility of each
+
 
 class GreedyUtility:
     """Records to change until G2 flips; deterministic, so computed once for a dataset and kept."""
@@ -96,15 +100,21 @@ class GreedyUtility:
         # What follows from the range: between -n - 1 and n.
         self.defended = 2.0 * data.n + 1
 
-    def of(self, x: int, y: int, sets: list[tuple[int, ...]]) -> list[float]:
-        """-inf for every set but the one with the largest p-value, which gets the distance."""
-        low, high = min(x, y), max(x, y)
-        queries = [Query(low, high, given) for given in sets]
-        near = [_nearness(self._scores.full(q)) for q in queries]
-        best = max(range(len(sets)), key=near.__getitem__)
-        out = [-math.inf] * len(sets)
-        out[best] = float(self._distance(queries[best]))
-        return out
+    def of(self, x: int, y: int, candidates: Sequence[int], order: int) -> Options:
+        """The set with the largest p-value, and its distance: no other is ever drawn."""
+        best = self._best(min(x, y), max(x, y), candidates, order)
+        return [best.given], [float(self._distance(best))]
+
+    def _best(self, low: int, high: int, candidates: Sequence[int], order: int) -> Query:
+        """The first of the sets whose p-value is largest."""
+        store, pair = self._scores.store, ("nearness", low, high)
+        known = store.known(pair)
+        sets = list(combinations(candidates, order))
+        for given in sets:
+            if given not in known:
+                score = self._scores.compute(Query(low, high, given))
+                store.note(pair, known, given, _nearness(score))
+        return Query(low, high, max(sets, key=known.__getitem__))
 
     def _distance(self, q: Query) -> int:
         store = self._scores.store
@@ -128,12 +138,13 @@ class GapUtility:
         self._evidence = Evidence(data, params, "z")
         self.defended = self._evidence.defended_ratio(Query(0, min(1, data.d - 1), ()))
 
-    def of(self, x: int, y: int, sets: list[tuple[int, ...]]) -> list[float]:
-        """One utility for each set."""
+    def of(self, x: int, y: int, candidates: Sequence[int], order: int) -> Options:
+        """Every set, with a utility each."""
+        sets = list(combinations(candidates, order))
         queries = [Query(min(x, y), max(x, y), given) for given in sets]
         cutoff = self._evidence.cutoff()
         noise = self._evidence.noise_sensitivity
-        return [(self._evidence.of(q) - cutoff) / noise(q) for q in queries]
+        return sets, [(self._evidence.of(q) - cutoff) / noise(q) for q in queries]
 
 
 def count_utilities(sorted_utilities: Utilities) -> Utilities:
@@ -171,6 +182,8 @@ class EMPC:
         if len(graph.adjacent(x)) < order + 1:
             return
         options = self._options(x, order, graph)
+        if not options:  # knowledge leaves nothing to ask
+            return
         edges, names = len(options), self._names
         self.node_rounds.append(NodeRound(order, names[x], edges, ()))
         count = self._how_many(x, order, options)
@@ -189,21 +202,17 @@ class EMPC:
             yield query
         graph.asked.update((x, y) for y in options)
 
-    def _options(
-        self, x: int, order: int, graph: Graph
-    ) -> dict[int, tuple[list[tuple[int, ...]], list[float]]]:
+    def _options(self, x: int, order: int, graph: Graph) -> dict[int, Options]:
         """For each neighbour its conditioning sets and their utilities."""
         options = {}
-        for y in graph.adjacent(x):
-            sets = list(combinations(graph.candidates(x, y) if order else (), order))
-            if sets:
-                graph.tests[order] += len(sets)
-                options[y] = (sets, self._utility.of(x, y, sets))
+        for y in graph.open(x):
+            candidates = graph.candidates(x, y) if order else ()
+            if count := math.comb(len(candidates), order):
+                graph.tests[order] += count
+                options[y] = self._utility.of(x, y, candidates, order)
         return options
 
-    def _how_many(
-        self, x: int, order: int, options: dict[int, tuple[list[tuple[int, ...]], list[float]]]
-    ) -> int:
+    def _how_many(self, x: int, order: int, options: dict[int, Options]) -> int:
         s = np.sort([max(utilities) for _, utilities in options.values()])[::-1]
         u = count_utilities(s)
         if self._greedy:  # the published u is this less 1 at the b that the data suggest
@@ -222,7 +231,7 @@ class EMPC:
         return count
 
     def _choices(
-        self, order: int, options: dict[int, tuple[list[tuple[int, ...]], list[float]]]
+        self, order: int, options: dict[int, Options]
     ) -> list[tuple[tuple[int, tuple[int, ...]], float]]:
         """Edges and their separating sets to draw from, with the utility of each.
 
@@ -253,9 +262,7 @@ class EMPC:
         )
 
 
-def _best_only(
-    sets: list[tuple[int, ...]], utilities: list[float]
-) -> tuple[list[tuple[int, ...]], list[float]]:
+def _best_only(sets: Sets, utilities: list[float]) -> Options:
     best = max(range(len(utilities)), key=utilities.__getitem__)
     return [sets[best]], [utilities[best]]
 

@@ -42,6 +42,7 @@ class GaussPCParameters(NoisyTestParameters):
         words=("auto", "off"),
         low=1,
         high=1e9,
+        tuned=(200, "rows"),
         title="Subsample size m",
         help="Rows in each test's sample. 'auto' is Priv-PC's best m in published mode and all "
         "rows in strict mode, because here a sample weakens the signal more than the noise.",
@@ -52,6 +53,7 @@ class GaussPCParameters(NoisyTestParameters):
         words=("auto",),
         low=1,
         high=1e9,
+        tuned=(10, 1000),
         title="Planned tests",
         help="How many tests the strict budget is shared among; the run ends with the last. 'auto' "
         "is a guess from the number of variables.",

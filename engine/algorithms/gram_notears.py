@@ -54,6 +54,7 @@ class GramParameters(PrivateBudget, CovarianceParameters):
         kind="float",
         low=0.0,
         high=10.0,
+        tuned=(0.0, 3.0),
         title="Caution",
         help="How many standard deviations of the known noise are added to the penalty and to the "
         "edge threshold. 0 adds nothing. Where the threshold is 'auto', columns are joined only if "
@@ -74,7 +75,7 @@ TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class NoisyGram:
     """What was released: covariance (d, d) in the columns' units, and each entry's known noise.
 
     ``chance`` (d, d) is the variance of an entry whose columns are independent: the noise of the
@@ -87,7 +88,7 @@ class Release:
     jump: Matrix
 
 
-def release(data: Dataset, params: GramParameters, session: Session) -> Release:
+def release(data: Dataset, params: GramParameters, session: Session) -> NoisyGram:
     """Spend the whole budget on one Gaussian release (after one of the tables, where asked for)."""
     encoding, left = _encoding(data, params, session)
     radius = params.ball(data)
@@ -112,7 +113,7 @@ def release(data: Dataset, params: GramParameters, session: Session) -> Release:
     squares, farthest = (means / packing.constant) ** 2, encoding.half * (1 + np.abs(means))
     of_noise = noise**2 * (1 + np.add.outer(squares, squares))
     of_rows = np.outer(np.diag(found), np.diag(found)) / data.n
-    return Release(found, noise, of_noise + of_rows, np.outer(farthest, farthest) / data.n)
+    return NoisyGram(found, noise, of_noise + of_rows, np.outer(farthest, farthest) / data.n)
 
 
 def _encoding(
@@ -147,7 +148,7 @@ def _projected(noisy: Matrix, noise: Matrix) -> Matrix:
 
 
 def fit(
-    released: Release, data: Dataset, params: GramParameters, session: Session
+    released: NoisyGram, data: Dataset, params: GramParameters, session: Session
 ) -> tuple[Solution, Learned]:
     """NOTEARS with a penalty and a threshold raised by the known noise; post-processing."""
     known = params.caution * released.noise
@@ -156,10 +157,10 @@ def fit(
     weights = solution.weights
     if isinstance(params.threshold, str):
         weights = np.where(seen(released), weights, 0.0)
-    return solution, params.prune(weights, released.covariance, data, known)
+    return solution, params.prune(weights, released.covariance, data, known, session.known)
 
 
-def seen(released: Release) -> Adjacency:
+def seen(released: NoisyGram) -> Adjacency:
     """(d, d), symmetric: the pairs whose covariance is more than chance among all pairs.
 
     A partial correlation alone does not do: where two columns hardly vary, what is left of them

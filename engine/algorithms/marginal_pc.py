@@ -25,6 +25,7 @@ import numpy as np
 from engine.algorithm import Algorithm, Outcome
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency, complete
+from engine.graphs.known import Known
 from engine.graphs.orientation import (
     ORIENTATIONS,
     STRONGEST,
@@ -269,7 +270,7 @@ class Screen(TestByTest):
 
 def _joined(rule: TestByTest, moments: Moments, order: int, session: Session) -> Graph:
     """The skeleton the rule finds on what has been released so far."""
-    graph = Graph(moments.d, stable=True)
+    graph = Graph(moments.d, stable=True, known=session.known)
     search(graph, rule, order, check=session.check)
     return graph
 
@@ -281,8 +282,11 @@ def _edges(graph: Graph) -> list[Pair]:
 def _separators(graph: Graph, x: int, y: int, largest: int) -> Iterator[tuple[int, ...]]:
     """Neighbour sets of two and more that might separate the pair."""
     found: set[tuple[int, ...]] = set()
+    known = graph.known
     for side, other in ((x, y), (y, x)):
         near = [z for z in graph.adjacent(side) if z != other]
+        if known is not None:
+            near = [z for z in near if known.may_separate(z, x, y)]
         for order in range(2, largest + 1):
             found.update(combinations(near, order))
     yield from sorted(found)
@@ -296,6 +300,8 @@ def wanted_triples(tests: NoisyTests, graph: Graph, largest: int, session: Sessi
     """
     wanted: set[tuple[int, ...]] = set()
     for x, y in _edges(graph):
+        if y not in graph.open(x):
+            continue
         scored = []
         for s in _separators(graph, x, y, largest):
             session.check()
@@ -338,18 +344,29 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
         session.close()
         pairs = frozenset(combinations(range(data.d), 2))
         return Outcome(cpdag=complete(data.d), status="cancelled", untested=pairs)
+    return conclude(data, tests, params, session)
+
+
+def conclude(
+    data: Dataset, tests: NoisyTests, params: MarginalPCParameters, session: Session
+) -> Outcome:
+    """The graph that follows from what was released."""
     rule = Posterior(tests, params.cutoff, session=session)
     outcome = learn(data, params, session, rule)
     arrows: dict[Pair, float] = {}
     if params.orientation == STRONGEST and outcome.status == "complete":
-        found = directions(outcome.cpdag | outcome.cpdag.T, tests, params.order_limit(data))
+        skeleton, limit = outcome.cpdag | outcome.cpdag.T, params.order_limit(data)
+        found = directions(skeleton, tests, limit, session.known)
         outcome = replace(outcome, cpdag=found.cpdag)
         arrows = arrow_frequencies(found, tests.moments)
+        arrows |= _certain(skeleton, session.known)
     edges = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
     diagnostics = MarginalDiagnostics(
         edge_confidence={p: confidence.of_link(rule.lowest.get(p, 1.0)) for p in edges},
         arrow_confidence=arrows,
         released_tables=tuple(tests.moments.released()),
+        released=tests.moments,
+        levels=data.levels,
     )
     return replace(outcome, diagnostics=diagnostics)
 
@@ -357,6 +374,14 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
 def _linked(cpdag: Adjacency) -> list[Pair]:
     """Adjacent columns, each pair in both orders."""
     return [(i, j) for i, j in np.argwhere(cpdag | cpdag.T).tolist()]
+
+
+def _certain(skeleton: Adjacency, known: Known | None) -> dict[Pair, float]:
+    """Arrows that are known and not found: sure if the link is, and never the other way."""
+    if known is None:
+        return {}
+    told = [(i, j) for i, j in np.argwhere(known.told(skeleton)).tolist()]
+    return dict.fromkeys(told, 1.0) | {(j, i): 0.0 for i, j in told}
 
 
 def arrow_frequencies(found: Orientation, moments: Moments) -> dict[Pair, float]:
@@ -371,13 +396,16 @@ def arrow_frequencies(found: Orientation, moments: Moments) -> dict[Pair, float]
     return told
 
 
-def directions(skeleton: Adjacency, tests: NoisyTests, largest: int) -> Orientation:
+def directions(
+    skeleton: Adjacency, tests: NoisyTests, largest: int, known: Known | None = None
+) -> Orientation:
     """The skeleton's arrows by the Bayes factors of the released tensors; no privacy is spent."""
 
     def dependence(x: int, y: int, given: tuple[int, ...]) -> float:
         return tests.test(x, y, given).bayes
 
-    return orient(skeleton, collider_weights(skeleton, dependence, largest))
+    weights = collider_weights(skeleton, dependence, largest, known)
+    return orient(skeleton, weights, known=known)
 
 
 def ledger(data: Dataset, params: MarginalPCParameters) -> Ledger:

@@ -34,6 +34,7 @@ class NoleaksParameters(NoisyDescentParameters):
         kind="int",
         low=1,
         high=5_000,
+        tuned=(20, 2_000),
         title="Gradients",
         help="How many noisy gradients a strict run shares its total among.",
         when={"guarantee": ("strict",)},
@@ -57,7 +58,7 @@ def published(data: Dataset, params: NoleaksParameters, session: Session, trace:
         params.epsilon, params.delta, claimed_sensitivity(params.clip_at(strict=False), d, data.n)
     )
     noisy = PublishedGradient(session, read.covariance, params.clip_at(strict=False), trace)
-    l1, bounds = params.l1(data, True), doubled_bounds(d)
+    l1, bounds = params.l1(data, True), doubled_bounds(d, session.known)
     penalty, multiplier, h, parts = 1.0, 0.0, np.inf, np.zeros(2 * d * d)
 
     def value(at: Matrix) -> float:

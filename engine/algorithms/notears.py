@@ -29,7 +29,7 @@ def run(data: Dataset, params: NotearsParameters, session: Session) -> Outcome:
     solution: Solution = solve_with_trace(
         moments, params.penalties(data, moments), session, params.tolerance
     )
-    result = params.prune(solution.weights, moments, data)
+    result = params.prune(solution.weights, moments, data, known=session.known)
     diagnostics = report(result, data, objective=solution.objective, h=solution.h)
     session.close()
     return Outcome(cpdag=result.cpdag, status=solution.status, diagnostics=diagnostics)

@@ -82,8 +82,9 @@ def run(data: Dataset, params: PCParameters, session: Session) -> Outcome:
     if params.orientation == MAJORITY or outcome.status != "complete":
         return outcome
     skeleton = outcome.cpdag | outcome.cpdag.T
-    weights = collider_weights(skeleton, rule.dependence, params.order_limit(data))
-    return replace(outcome, cpdag=orient(skeleton, weights).cpdag)
+    limit, known = params.order_limit(data), session.known
+    weights = collider_weights(skeleton, rule.dependence, limit, known)
+    return replace(outcome, cpdag=orient(skeleton, weights, known=known).cpdag)
 
 
 ALGORITHM = Algorithm(

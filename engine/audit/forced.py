@@ -52,11 +52,12 @@ def attack(
     proposals: int = PROPOSALS,
     seed: int = 0,
     cancelled: Callable[[], bool] = lambda: False,
+    watch: Callable[[Finding], None] = lambda found: None,
 ) -> Finding:
     """Climb, for each answer, to the two records that move its exact input furthest.
 
     ``schema`` is any table of the release's columns and levels with its number of rows. The ratios
-    of the finding are by the charges' labels, the answer's number in front.
+    of the finding are by the charges' labels, the answer's number in front; ``watch`` sees it grow.
     """
     rng = np.random.default_rng(seed)
     levels = np.array(schema.cardinalities)
@@ -64,6 +65,8 @@ def attack(
     found, first = Finding(pairs=0), np.zeros(len(levels), dtype=np.int64)
     pair = _Pair(algorithm, params, releases, schema, rest)
     for at in range(len(releases)):
+        if cancelled():
+            return found
         a, b = first.copy(), levels - 1
         best = pair.compare(a, b)
         found += best
@@ -73,6 +76,7 @@ def attack(
             one, other = _proposal(rng, a, b, levels)
             tried = pair.compare(one, other)
             found += tried
+            watch(found)
             if _ratio(tried, at) >= _ratio(best, at):
                 a, b, best = one, other, tried
     return found

@@ -11,11 +11,11 @@ from typing import Any
 
 from engine.audit.measure import Measured
 from engine.audit.replay import Finding
-from engine.audit.survey import Line, Power
+from engine.audit.survey import Power, Surveyed
 from engine.errors import InputError
 
 
-def read_lines(path: str | None) -> dict[str, Line]:
+def read_lines(path: str | None) -> dict[str, Surveyed]:
     """Lines of an earlier audit by key; InputError where the file is none."""
     if path is None or not Path(path).exists():
         return {}
@@ -26,7 +26,7 @@ def read_lines(path: str | None) -> dict[str, Line]:
     return {line.key: line for line in found}
 
 
-def write_lines(path: str, lines: Iterable[Line]) -> None:
+def write_lines(path: str, lines: Iterable[Surveyed]) -> None:
     """Replace the file whole, so that a crash leaves the one before."""
     fresh = Path(f"{path}.new")
     try:
@@ -36,7 +36,7 @@ def write_lines(path: str, lines: Iterable[Line]) -> None:
         raise InputError(f"{path} cannot be written: {error.strerror}.") from None
 
 
-def _line(entry: Any) -> Line:
+def _line(entry: Any) -> Surveyed:
     claimed, measured, replayed = entry["claimed"], entry["measured"], entry["replay"]
     epsilon = math.inf if claimed["epsilon"] == "inf" else float(claimed["epsilon"])
     finding = None
@@ -47,7 +47,7 @@ def _line(entry: Any) -> Line:
     if stated is not None:
         tried = tuple((int(times), float(bound)) for times, bound in stated["tried"])
         power = Power(epsilon, tried, bool(stated["replay"]))
-    return Line(
+    return Surveyed(
         entry["key"],
         entry["algorithm"],
         entry["kind"],

@@ -117,7 +117,7 @@ def directions(a: Array, b: Array) -> list[Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class Event:
+class Region:
     """All outputs with ``sign`` * (outputs . direction) > cut."""
 
     direction: Array
@@ -130,7 +130,7 @@ class Event:
         return inside
 
 
-def choose(a: Array, b: Array, delta: float) -> tuple[Event, bool] | None:
+def choose(a: Array, b: Array, delta: float) -> tuple[Region, bool] | None:
     """The event with the largest bound on these rows, and whether it is likelier on side b."""
     best, found, level = 0.0, None, (1 - CONFIDENCE) / 2
     for direction in directions(a, b):
@@ -140,7 +140,7 @@ def choose(a: Array, b: Array, delta: float) -> tuple[Event, bool] | None:
             middles = np.quantile(middles, np.linspace(0.01, 0.99, CUTS))
         for cut in middles:
             for sign in (1.0, -1.0):
-                event = Event(direction, sign * float(cut), sign)
+                event = Region(direction, sign * float(cut), sign)
                 hits = int(event.holds(a).sum()), int(event.holds(b).sum())
                 value = bound_of(max(hits), min(hits), len(a), delta, level)
                 if value > best:

@@ -144,7 +144,8 @@ def sees_half_the_noise(
 
 def moved(a: Answer, b: Answer) -> float:
     """|change of the exact input| / charged sensitivity; l2 for Gaussian noise, else entrywise."""
-    change = np.where(a.exact == b.exact, 0.0, a.exact - b.exact)
+    with np.errstate(invalid="ignore"):  # two that are infinite alike have not moved
+        change = np.where(a.exact == b.exact, 0.0, a.exact - b.exact)
     event = bare(a.event)
     if isinstance(event, ProposeTestReleaseEvent | StableEvent):
         return _moved_by_records(a, b, event)

@@ -96,7 +96,7 @@ class Power:
 
 
 @dataclass(frozen=True)
-class Line:
+class Surveyed:
     """What was found about one subject; ``replayed`` for what promises a strict guarantee.
 
     ``growth`` are the looks on the way: (runs a side, lower bound on epsilon).
@@ -162,7 +162,7 @@ def audit(
     *,
     cancelled: Callable[[], bool] = lambda: False,
     watch: Watch = lambda subject, measured: None,
-) -> Line:
+) -> Surveyed:
     """Audit one subject with so many runs a side; ``watch`` sees the bound as it grows.
 
     What makes a strict claim is attacked a second time with faults planted in it.
@@ -178,7 +178,7 @@ def audit(
     power = None
     if subject.kind in {STRICT, MECHANISM} and replayed is not None:
         power = power_of(subject, measured, replayed, cancelled)
-    return Line(
+    return Surveyed(
         subject.key,
         subject.algorithm.key,
         subject.kind,
@@ -226,10 +226,10 @@ def survey(
     chosen: list[Subject],
     runs: int,
     *,
-    done: Mapping[str, Line] | None = None,
+    done: Mapping[str, Surveyed] | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     watch: Watch = lambda subject, measured: None,
-) -> Iterator[Line]:
+) -> Iterator[Surveyed]:
     """Audit the subjects one after the other; what is ``done`` with as many runs is passed on."""
     for subject in chosen:
         before = (done or {}).get(subject.key)
@@ -239,7 +239,7 @@ def survey(
             yield audit(subject, runs, cancelled=cancelled, watch=watch)
 
 
-def _with_power(subject: Subject, line: Line, cancelled: Callable[[], bool]) -> Line:
+def _with_power(subject: Subject, line: Surveyed, cancelled: Callable[[], bool]) -> Surveyed:
     """A finished line; where its power is not known yet, that is found out too."""
     if line.power is not None or line.replayed is None or subject.kind == FAULT:
         return line

@@ -65,7 +65,7 @@ class Answer:
 
 
 @dataclass
-class Watched:
+class WatchedGenerator:
     """The generator behind the noise door, which keeps what it gives."""
 
     generator: Any
@@ -111,7 +111,7 @@ class WatchingDoors(Randomness):
     ):
         super().__init__(seed)
         self._ledger, self._script, self._share = ledger, script, share
-        self._watched = Watched(super()._behind("noise"))
+        self._watched = WatchedGenerator(super()._behind("noise"))
         self.answers: list[Answer] = []
 
     def _behind(self, door: str) -> Any:
@@ -185,7 +185,12 @@ def noise_faults(answers: Sequence[Answer], ledger: Ledger) -> list[str]:
 
 
 def _follows(one: Answer, event: Event, draws: Sequence[Draw], threshold: float) -> bool:
-    """Whether the answer is what the mechanism makes of its input and the charged noise."""
+    """Whether the answer is what the mechanism makes of its input and the charged noise.
+
+    Each mechanism is written here a second time, from its charge alone: an audit that asked the
+    mechanism itself what its answer should be would repeat its faults. A new kind of event is not
+    followed, and so is a fault, until its line is here.
+    """
     if isinstance(event, ProposeTestReleaseEvent):
         return _follows_its_tests(one, event, draws)
     if len(draws) != 1:

@@ -6,26 +6,25 @@ import json
 import sys
 from collections.abc import Sequence
 
-from engine.audit.forced import attack
 from engine.audit.lines import read_lines, write_lines
 from engine.audit.measure import Measured
 from engine.audit.replay import Finding
-from engine.audit.survey import Line, Subject, subjects, survey
+from engine.audit.survey import Subject, Surveyed, subjects, survey
 from engine.cli.flags import Parser, add_json_flag
 from engine.cli.interrupts import ending, interruptible
 from engine.errors import InputError
-from engine.release.checking import check
+from engine.release.attacked import attack_release, strength, verdict
 from engine.release.reading import load
-from engine.release.settings import covered, empty
 
 RUNS = 200
 
 
 def audit_command(argv: Sequence[str]) -> int:
-    """Measured lower bounds beside the claims; a table or JSON, progress on standard error."""
+    """Attack the claims: measured lower bounds beside them, as a table or JSON."""
     parser = Parser(
         prog="engine audit",
         description="Attack the claims: many runs on neighbours that are hard, and replays.",
+        example="audit --release release.json",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -42,7 +41,7 @@ def audit_command(argv: Sequence[str]) -> int:
         return _attack_release(args.release, args.json)
     if args.runs < 4:
         raise InputError(f"--runs must be at least 4; {args.runs} is not.")
-    lines: list[Line] = []
+    lines: list[Surveyed] = []
     done = read_lines(args.out)
     with interruptible() as cancelled:
         for line in survey(
@@ -60,11 +59,8 @@ def audit_command(argv: Sequence[str]) -> int:
 
 def _attack_release(path: str, as_json: bool) -> int:
     release = load(path)
-    check(release)
-    chosen = covered(release.algorithm)
-    schema, params = empty(release.schema, release.rows), chosen.params.build(release.params)
     with interruptible() as cancelled:
-        found = attack(chosen, params, release.releases, schema, cancelled=cancelled)
+        found = attack_release(release, cancelled=cancelled)
         stopped = cancelled()
     if as_json:
         record = {"pairs": found.pairs, "faults": list(found.faults), "ratios": dict(found.ratios)}
@@ -77,12 +73,10 @@ def _attack_release(path: str, as_json: bool) -> int:
 def _words(found: Finding) -> list[str]:
     lines = [
         f"{name}: moved by at most {ratio:.4f} of what was charged; a charge of half the "
-        f"sensitivity {'would have been found' if ratio > 0.5 else 'would NOT have been found'}"
+        f"sensitivity {strength(ratio)}"
         for name, ratio in found.ratios.items()
     ]
-    verdict = "not refuted" if found.passed else "REFUTED"
-    lines.append(f"{verdict} by {found.pairs} pairs of neighbours under the file's own answers.")
-    return [*lines, *found.faults]
+    return [*lines, verdict(found), *found.faults]
 
 
 def show_progress(subject: Subject, measured: Measured) -> None:
@@ -92,7 +86,7 @@ def show_progress(subject: Subject, measured: Measured) -> None:
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def table(lines: Sequence[Line]) -> str:
+def table(lines: Sequence[Surveyed]) -> str:
     """For the terminal."""
     if not lines:
         return "Nothing was finished."

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from engine.cli.flags import (
     Parser,
     add_fold_flag,
+    add_knowledge_flag,
     add_parameter_flags,
     chosen_algorithms,
     own_table,
     values,
 )
 from engine.cli.interrupts import INTERRUPTED, ignore_signals, interruptible
-from engine.data.schema import load_schema
+from engine.data.schema import Schema, load_schema
 from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
+from engine.knowledge import load_knowledge
 from engine.params import Spec
 from engine.registry import declared
 from engine.release.budget import Budget, Budgets
@@ -44,7 +48,7 @@ def release_command(argv: Sequence[str]) -> int:
         raise InputError("engine release takes one algorithm.")
     specs = list(declared(keys).values())
     args = _parser(specs).parse_args(argv)
-    out, schema, budgets = Path(args.out), load_schema(args.schema), Budgets()
+    out, schema, budgets = Path(args.out), _schema(args), Budgets()
     check_place(out)
     check_place(page_of(out))
     budgets.show(args.budget)
@@ -69,10 +73,20 @@ def release_command(argv: Sequence[str]) -> int:
     return 0
 
 
+def _schema(args: Namespace) -> Schema:
+    """The declared schema, with what is known of the causes where a file of its own says it."""
+    schema = load_schema(args.schema)
+    if args.knowledge is None:
+        return schema
+    return replace(schema, knowledge=load_knowledge(args.knowledge))
+
+
 def _parser(specs: Sequence[Spec]) -> Parser:
     parser = Parser(
         prog="engine release",
         description="Spend part of a budget on one file that can be handed out.",
+        example="release --csv table.csv --schema schema.json --budget ward-7 --epsilon 1 "
+        "--out release.json",
         allow_abbrev=False,
     )
     parser.add_argument("--csv", metavar="FILE", required=True, help="your data, of any kind")
@@ -81,6 +95,7 @@ def _parser(specs: Sequence[Spec]) -> Parser:
     )
     add_fold_flag(parser)
     parser.add_argument("--schema", metavar="FILE", required=True, help="their declared schema")
+    add_knowledge_flag(parser)
     parser.add_argument("--budget", metavar="NAME", required=True, help="the budget that pays")
     parser.add_argument("--again", metavar="ID", help="write a kept release out again, for free")
     _add_out_flags(parser)
@@ -98,7 +113,11 @@ def _add_out_flags(parser: Parser) -> None:
 
 def _again(argv: Sequence[str]) -> int:
     """Write a release that is kept out again; nothing is charged."""
-    parser = Parser(prog="engine release --again", description="Write a release out again.")
+    parser = Parser(
+        prog="engine release --again",
+        description="Write a release out again.",
+        example="release --again 1 --out again.json",
+    )
     parser.add_argument("--again", metavar="ID", required=True, help="see engine budget show")
     _add_out_flags(parser)
     args = parser.parse_args(argv)
@@ -148,18 +167,35 @@ def page_of(out: Path) -> Path:
     return out.with_suffix(".html") if out.suffix != ".html" else out.with_suffix(".page.html")
 
 
+def _settings(given: Sequence[str]) -> dict[str, str]:
+    """Column -> level of the flags that set one."""
+    pairs = [text.partition("=") for text in given]
+    if not all(sign for _, sign, _ in pairs):
+        raise InputError("--do takes a column and a level, as in --do smoke=yes.")
+    return {name: level for name, _, level in pairs}
+
+
 def twin_command(argv: Sequence[str]) -> None:
     """Write synthetic rows drawn from a release."""
-    parser = Parser(prog="engine twin", description=LABEL)
+    parser = Parser(
+        prog="engine twin", description=LABEL, example="twin release.json --rows 100 --out twin.csv"
+    )
     parser.add_argument("file", help="the release, a JSON file")
     parser.add_argument("--rows", type=int, help="how many (default: as many as the records)")
     parser.add_argument("--seed", type=int, default=0, help="fixes the rows; need not be secret")
     parser.add_argument("--out", metavar="FILE", help="default: FILE-synthetic-twin.csv")
+    parser.add_argument(
+        "--do",
+        action="append",
+        default=[],
+        metavar="COLUMN=LEVEL",
+        help="set a column to a level in every row (do-sampling); may be given several times",
+    )
     args = parser.parse_args(argv)
     release = load(args.file)
     path = Path(args.file)
     out = Path(args.out) if args.out else path.with_name(f"{path.stem}-synthetic-twin.csv")
     check_place(out)
-    made = twin(release, args.rows or release.rows, args.seed)
+    made = twin(release, args.rows or release.rows, args.seed, _settings(args.do))
     save(table_csv(made.to_frame()), out)
     print(f"{out}: {made.n:,} rows. {LABEL}")

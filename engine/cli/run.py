@@ -14,6 +14,7 @@ from engine.cli.flags import (
     Parser,
     add_dataset_flags,
     add_json_flag,
+    add_knowledge_flag,
     add_parameter_flags,
     add_run_flags,
     chosen_algorithms,
@@ -24,26 +25,37 @@ from engine.cli.interrupts import INTERRUPTED, interruptible
 from engine.data.networks import load_dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import digraph_of
+from engine.graphs.orientation import SHOWN
+from engine.knowledge import load_knowledge
 from engine.registry import ALGORITHMS, algorithm, declared
 from engine.runner import RunResult, run
 from engine.serialise import algorithm_dict, result_dict
 
 
 def run_command(argv: Sequence[str]) -> int:
-    """One run; a summary, or with ``--json`` every field of the result."""
+    """Run one algorithm on one dataset; a summary, or with --json every field of the result."""
     keys = chosen_algorithms("engine run", argv)
     if len(keys) > 1:
         raise InputError("engine run takes one algorithm; engine sweep takes several.")
     chosen, specs = algorithm(keys[0]), list(declared(keys).values())
-    parser = Parser(prog="engine run", description=chosen.summary, allow_abbrev=False)
+    parser = Parser(
+        prog="engine run",
+        description=chosen.summary,
+        allow_abbrev=False,
+        example="run --csv table.csv --schema schema.json --algorithm marginal_pc --epsilon 1",
+    )
     add_dataset_flags(parser)
     parser.add_argument("--algorithm", default="priv_pc", help=", ".join(ALGORITHMS))
     add_run_flags(parser)
+    add_knowledge_flag(parser)
     add_parameter_flags(parser, specs)
     args = parser.parse_args(argv)
+    known = None if args.knowledge is None else load_knowledge(args.knowledge)
     data, given = dataset(args), values(args, specs)  # an interrupted reading has nothing to keep
     with interruptible() as cancelled:
-        result = run(chosen.key, data, seed=args.seed, cancelled=cancelled, **given)
+        result = run(
+            chosen.key, data, seed=args.seed, cancelled=cancelled, knowledge=known, **given
+        )
     print(json.dumps(result_dict(result)) if args.json else summary(result))
     if result.status == "cancelled":
         print("Stopped; what was decided until then is shown.", file=sys.stderr)
@@ -54,7 +66,7 @@ def run_command(argv: Sequence[str]) -> int:
 def summary(result: RunResult) -> str:
     """A run in a few lines for the terminal."""
     lines = [f"{ALGORITHMS[result.algorithm].title} on {result.dataset}: {result.status}"]
-    directed = set(digraph_of(result.tested, result.names).edges)
+    directed = set(digraph_of(result.drawn, result.names).edges)
     for a, b in sorted(directed):
         if (b, a) not in directed:
             lines.append(f"  {a} -> {b}")
@@ -62,6 +74,9 @@ def summary(result: RunResult) -> str:
             lines.append(f"  {a} -- {b}")
     if result.untested:
         lines.append(f"  {len(result.untested)} pairs not tested to the end")
+    if result.doubted:
+        lines.append(f"  {len(result.doubted)} of these -- are arrows less sure than {SHOWN:.0%}")
+    lines.extend(_known(result))
     lines.extend(_scores(result))
     clock = f", {result.seconds:.3f} s" if result.public else ""
     lines.append(f"{result.ci_tests} tests{clock}")
@@ -71,6 +86,16 @@ def summary(result: RunResult) -> str:
         claimed = result.claimed
         lines.append(f"the paper claims: epsilon {claimed.epsilon:.4g}, delta {claimed.delta:.3g}")
     return "\n".join(lines)
+
+
+def _known(result: RunResult) -> list[str]:
+    """How much of the graph was known before; nothing where nothing was."""
+    if result.known is None:
+        return []
+    turned, links = result.known.settled(result.matrix)
+    alone = result.knowledge_alone
+    said = "" if alone is None else f"; directed F1 with those alone {alone.directed_f1:.3f}"
+    return [f"what is known settles {turned} of {links} directions by itself{said}"]
 
 
 def _scores(result: RunResult) -> list[str]:
@@ -87,8 +112,12 @@ def _scores(result: RunResult) -> list[str]:
 
 
 def algorithms_command(argv: Sequence[str]) -> None:
-    """Every algorithm; with ``--json`` its parameters, defaults and bounds too."""
-    parser = Parser(prog="engine algorithms", description="Every algorithm and its parameters.")
+    """List every algorithm; with --json its parameters, defaults and bounds too."""
+    parser = Parser(
+        prog="engine algorithms",
+        description="Every algorithm and its parameters.",
+        example="algorithms",
+    )
     add_json_flag(parser, "parameters, defaults and bounds too")
     if parser.parse_args(argv).json:
         print(json.dumps([algorithm_dict(a) for a in ALGORITHMS.values()]))
@@ -99,7 +128,8 @@ def algorithms_command(argv: Sequence[str]) -> None:
 
 def warm_command(argv: Sequence[str]) -> int:
     """Compile every kernel once, so that numba's disk cache spares users the wait."""
-    Parser(prog="engine warm", description="Fill numba's compile cache.").parse_args(argv)
+    parser = Parser(prog="engine warm", description="Fill numba's compile cache.", example="warm")
+    parser.parse_args(argv)
     networks, pairs = load_dataset("asia", n=2_000), load_dataset("pair:cubic:uniform", n=200)
     with interruptible() as cancelled:  # the compiler bears no interrupt: between kernels only
         for key, chosen in ALGORITHMS.items():

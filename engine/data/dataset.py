@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
-from engine.data.levels import MAX_LEVELS, interval_labels
+from engine.data.levels import MAX_LEVELS, interval_labels, repeated
 from engine.data.numerals import HUGE
 from engine.data.schema import Column, Schema
 from engine.errors import DataError, InputError, show
@@ -114,7 +114,10 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the content: codes, names, levels, values, true edges (not the name)."""
+        """SHA-256 of the content: codes, names, levels, values, true edges (not the name).
+
+        And what the schema states of the causes: a run on the same rows knowing more is another.
+        """
         edges = None if self.truth is None else sorted(map(list, self.truth.edges))
         header = [list(self.codes.shape), self.names, self.levels, edges]
         digest = hashlib.sha256(json.dumps(header).encode())
@@ -126,6 +129,9 @@ class Dataset:
                 digest.update(column.astype("<f8").tobytes())
         if self.weights is not None:
             digest.update(self.weights.astype("<i8").tobytes())
+        if self.schema is not None and self.schema.knowledge:
+            known = self.schema.knowledge.to_json()
+            digest.update(json.dumps(known, sort_keys=True).encode())
         return digest.hexdigest()
 
     @cached_property
@@ -348,8 +354,3 @@ def refuse_cycle(graph: nx.DiGraph, what: str) -> None:
         arcs = nx.find_cycle(graph)
         path = " -> ".join(show(node) for node in [*(a for a, _ in arcs), arcs[0][0]])
         raise DataError(f"{what} has a cycle ({path}); remove or turn one of its edges.")
-
-
-def repeated(names: Sequence[str]) -> str:
-    """The first name that occurs a second time; StopIteration where none does."""
-    return next(name for i, name in enumerate(names) if name in names[:i])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Literal
@@ -33,7 +33,11 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Reading:
-    """How columns become levels; see `read_csv`, whose arguments these are."""
+    """How columns become levels; see `read_csv`, whose arguments these are.
+
+    ``arranged`` is the order that a table itself has its values in, by column; those that occur are
+    levels.
+    """
 
     levels: Mapping[str, Sequence[str]]
     edges: Mapping[str, Sequence[float]]
@@ -41,6 +45,7 @@ class Reading:
     binning: Literal["quantile", "width"]
     max_levels: int
     numbers: Numbers = field(default_factory=lambda: Numbers())
+    arranged: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for what, value in (("bins", self.bins), ("max_levels", self.max_levels)):
@@ -72,7 +77,8 @@ class RawColumn:
 
     With ``numbers`` the index is the rows' values themselves (float, NaN where missing) and there
     are no words: a column of numbers with too many distinct values to list. ``gaps`` marks the rows
-    without a value, which have no index then and become a level of their own, the last.
+    without a value, which have no index then and become a level of their own, the last. ``left``
+    marks the table's rows that the index is of, where it is not of all.
     """
 
     name: str
@@ -80,6 +86,7 @@ class RawColumn:
     index: np.ndarray
     numbers: bool = False
     gaps: np.ndarray | None = None
+    left: np.ndarray | None = None
 
     @property
     def n(self) -> int:
@@ -88,7 +95,12 @@ class RawColumn:
 
     def kept(self, rows: np.ndarray) -> RawColumn:
         """The column's rows of a mask, without the values that only the others had."""
-        return replace(self, index=self.index[rows]).occurring()
+        return replace(self, index=self.index[rows], left=rows).occurring()
+
+    def where(self, wrong: Callable[[str], bool]) -> str:
+        """The first row whose value is wrong: a refusal may leave the house, no value may."""
+        first = first_row(self.index, map(wrong, self.values))
+        return row_words(first if self.left is None else int(np.flatnonzero(self.left)[first]))
 
     def occurring(self) -> RawColumn:
         """The column without values that no row holds: a dictionary may list them."""
@@ -102,6 +114,16 @@ class RawColumn:
         place = np.maximum(np.cumsum(present) - 1, 0).astype(self.index.dtype)
         words = [word for word, there in zip(self.values, present, strict=True) if there]
         return replace(self, values=words, index=look_up(place, self.index))
+
+
+def first_row(index: np.ndarray, wrong: Iterable[bool]) -> int:
+    """The first row whose index is into a value that is wrong; one of them is."""
+    return int(np.isin(index, np.flatnonzero(list(wrong))).argmax())
+
+
+def row_words(row: int) -> str:
+    """What a refusal calls a row of the table, from 0: blank lines and comments are none."""
+    return f"row {row + 1:,} below the header"
 
 
 def look_up(table: np.ndarray, index: np.ndarray) -> np.ndarray:
@@ -168,6 +190,8 @@ def _decide(column: RawColumn, reading: Reading) -> Coding:
         return _many_numbers(column, reading)
     if column.name in reading.levels:
         return _declared(column, [str(level) for level in reading.levels[column.name]])
+    if column.name in reading.arranged:
+        return _arranged(column, reading.arranged[column.name])
     style = number_style(column.values, reading.numbers, column.name)
     numbers = None if style is None else as_numbers(column.values, style)
     if column.name in reading.edges:
@@ -187,6 +211,7 @@ def _decide(column: RawColumn, reading: Reading) -> Coding:
     dates = as_dates(column.values)
     if dates is not None:
         return _few_or_binned(column, dates, reading, date_labels)
+    _refuse_endless(column, reading)
     return _text_levels(column)
 
 
@@ -208,8 +233,7 @@ def _many_numbers(column: RawColumn, reading: Reading) -> Coding:
     values = column.index
     if column.name in reading.levels:
         raise DataError(
-            f"Column {show(column.name)} holds {show(f'{values[0]:g}')}, or another value that is "
-            "not a declared level."
+            f"Column {show(column.name)} holds too many numbers to be declared levels all of them."
         )
     if not (abs(values) < HUGE).all():
         raise DataError(
@@ -234,19 +258,45 @@ def _declared(column: RawColumn, levels: list[str]) -> Coding:
     if not 2 <= len(levels) <= MAX_LEVELS or len(set(levels)) < len(levels):
         raise InputError(f"Column {shown} needs 2 to {MAX_LEVELS} declared levels, all distinct.")
     position = {level: k for k, level in enumerate(levels)}
-    for value in column.values:
-        if value not in position:
-            raise DataError(f"Column {shown} holds {show(value)}, which is not a declared level.")
+    if not position.keys() >= set(column.values):
+        first = column.where(lambda value: value not in position)
+        raise DataError(f"Column {shown} holds what is not a declared level, first in {first}.")
     return Coding(np.array([position[v] for v in column.values], np.intp), tuple(levels))
+
+
+_ENDLESS = frozenset({"inf", "+inf", "-inf", "infinity", "-infinity"})
+
+
+def _refuse_endless(column: RawColumn, reading: Reading) -> None:
+    """A column of numbers but for infinite ones is no column of words."""
+    endless = [word for word in column.values if word.casefold() in _ENDLESS]
+    rest = [word for word in column.values if word.casefold() not in _ENDLESS]
+    if endless and number_style(rest, reading.numbers, column.name) is not None:
+        raise DataError(
+            f"Column {show(column.name)} holds {show(endless[0])} among its numbers; correct it, "
+            "or leave the cell empty."
+        )
+
+
+def _arranged(column: RawColumn, order: Sequence[str]) -> Coding:
+    """Categories in the order of their table, without those that never occur."""
+    occur = set(column.values)
+    levels = [word for word in order if word in occur]
+    if len(levels) < 2 and column.gaps is None:
+        raise DataError(
+            f"Column {show(column.name)} holds one value only; delete the column, or declare its "
+            "levels if it could hold others."
+        )
+    place = np.array([levels.index(word) for word in column.values], np.intp)
+    return Coding(place, tuple(levels), levels_from_data=True)
 
 
 def _text_levels(column: RawColumn) -> Coding:
     if len(column.values) > MAX_LEVELS:
-        example = next(v for v in column.values if as_numbers([v], PLAIN) is None)
+        first = column.where(lambda value: as_numbers([value], PLAIN) is None)
         raise DataError(
-            f"Column {show(column.name)} has {len(column.values):,} distinct values that are not "
-            f"all numbers (such as {show(example)}); keep at most {MAX_LEVELS} by grouping them, "
-            "or delete the column."
+            f"Column {show(column.name)} has more than {MAX_LEVELS} distinct values that are not "
+            f"all numbers (the first that is none is in {first}); group them, or delete the column."
         )
     order = sorted(range(len(column.values)), key=lambda i: natural_key(column.values[i]))
     rank = np.argsort(order)
@@ -323,3 +373,8 @@ def natural_key(text: str) -> tuple[list[tuple[int, int, str]], str]:
         for part, run in zip(parts, runs, strict=True)
     ]
     return keys, text
+
+
+def repeated(names: Sequence[str]) -> str:
+    """The first name that occurs a second time; StopIteration where none does."""
+    return next(name for i, name in enumerate(names) if name in names[:i])

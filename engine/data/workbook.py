@@ -104,7 +104,7 @@ def main() -> None:
     path, *named = sys.argv[1:]
     out = sys.stdout.buffer
     try:
-        found = here(path, named[0] if named else None)
+        found = in_process(path, named[0] if named else None)
     except MemoryError:
         raise
     except BaseException:  # the reader panics on some files, which is no Exception
@@ -122,7 +122,7 @@ def main() -> None:
     out.flush()
 
 
-def here(path: str, named: str | None) -> Sheet:
+def in_process(path: str, named: str | None) -> Sheet:
     """The sheet, read by this process; without rows if it has none of that name."""
     from python_calamine import CalamineWorkbook
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import networkx as nx
 import numpy as np
@@ -19,22 +20,36 @@ Adjacency = NDArray[np.bool_]
 SeparatingSets = Mapping[frozenset[int], Sequence[frozenset[int]]]
 
 
-def cpdag(skeleton: Adjacency, separating: SeparatingSets) -> Adjacency:
+class Told(NamedTuple):
+    """What is known of a skeleton: ``arrows``, the skeleton with some links turned (d, d).
+
+    ``untested`` (d, d), symmetric: pairs known not to be linked, so that nothing was asked of them,
+    and no middle node between them is known to be no collider.
+    """
+
+    arrows: Adjacency
+    untested: Adjacency
+
+
+def cpdag(skeleton: Adjacency, separating: SeparatingSets, told: Told | None = None) -> Adjacency:
     """Orient a skeleton: v-structures from separating sets, then Meek's rules 1-4.
+
+    Arrows that are ``told`` come first, and a collider that would turn one is none.
 
     ``skeleton`` symmetric (d, d). ``separating`` maps a pair to the sets found to separate it;
     z in x - z - y is a collider if it lies in fewer than half of them (majority rule of Colombo
     and Maathuis 2014; with one set, the textbook rule). A pair without a set orients nothing.
     """
     arrows = np.zeros_like(skeleton)
+    graph, untested = (skeleton, None) if told is None else (told.arrows, told.untested)
     near = [set(np.flatnonzero(row).tolist()) for row in skeleton]
     for (x, y), sets in separating.items():
         if y in near[x] or not sets:
             continue
         for z in near[x] & near[y]:
-            if 2 * sum(z in s for s in sets) < len(sets):
+            if 2 * sum(z in s for s in sets) < len(sets) and graph[x, z] and graph[y, z]:
                 arrows[x, z] = arrows[y, z] = True
-    return meek(_orient(skeleton.copy(), arrows))
+    return meek(_orient(graph.copy(), arrows), untested)
 
 
 def cpdag_of_dag(dag: Adjacency) -> Adjacency:
@@ -55,21 +70,30 @@ def _orient(graph: Adjacency, arrows: Adjacency) -> Adjacency:
     return graph
 
 
-def meek(graph: Adjacency) -> Adjacency:
-    """Close a partially directed graph under Meek's (1995) rules 1-4, all at once each round."""
+def meek(graph: Adjacency, untested: Adjacency | None = None) -> Adjacency:
+    """Close a partially directed graph under Meek's (1995) rules 1-4, all at once each round.
+
+    Rules 1, 3 and 4 rest on a pair that is not linked having no collider but those there are; of
+    ``untested`` pairs (see :class:`Told`) they say nothing.
+    """
     graph = graph.copy()
     while True:
         undirected, directed = graph & graph.T, graph & ~graph.T
-        wanted = undirected & _meek_rules(directed, undirected)
+        wanted = undirected & _meek_rules(directed, undirected, untested)
         if not (wanted & ~wanted.T).any():
             return graph
         graph = _orient(graph, wanted)
 
 
-def _meek_rules(directed: Adjacency, undirected: Adjacency) -> Adjacency:
+def _meek_rules(
+    directed: Adjacency, undirected: Adjacency, untested: Adjacency | None
+) -> Adjacency:
     """[i, j] is True where one of the rules orients i - j as i -> j."""
-    apart = ~(directed | directed.T | undirected)
+    joined = directed | directed.T | undirected
+    apart = ~joined
     np.fill_diagonal(apart, False)
+    if untested is not None:
+        apart &= ~untested
     # Rule 1: k -> i - j, k and j not adjacent. Rule 2: i -> k -> j. (Boolean matrix products.)
     wanted = _product(directed.T, apart) | _product(directed, directed)
     for i, j in zip(*np.nonzero(undirected & ~wanted), strict=True):
@@ -77,8 +101,7 @@ def _meek_rules(directed: Adjacency, undirected: Adjacency) -> Adjacency:
         third = np.flatnonzero(undirected[i] & directed[:, j])
         # Rule 4: i - k -> l -> j, k and j not adjacent, i and l adjacent.
         fourth = np.flatnonzero(undirected[i] & apart[:, j])
-        beside = ~apart[i] & directed[:, j]
-        beside[i] = False
+        beside = joined[i] & directed[:, j]
         wanted[i, j] = apart[np.ix_(third, third)].any() or bool(
             directed[np.ix_(fourth, np.flatnonzero(beside))].any()
         )

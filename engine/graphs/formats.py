@@ -1,4 +1,4 @@
-"""Graphs as text that other tools read: DOT, GraphML, dagitty, Tetrad.
+"""Graphs as text that other tools read: DOT, GraphML, dagitty, Tetrad, Mermaid.
 
 A CPDAG's undirected edge is one line without arrowheads where the format has such a thing (DOT's
 ``dir=none``, dagitty's ``--``, Tetrad's ``---``). GraphML readers refuse a graph with both kinds,
@@ -92,6 +92,15 @@ def graphml(names: Sequence[str], matrix: Adjacency) -> str:
     return "\n".join([*nx.generate_graphml(graph), ""])
 
 
+def mermaid(names: Sequence[str], matrix: Adjacency) -> str:
+    """Mermaid, as GitHub and wikis draw it; nodes are numbered, names are labels."""
+    labels = [name.replace('"', "#quot;") for name in portable(names)]
+    lines = [f'  n{k}["{label}"]' for k, label in enumerate(labels)]
+    for i, j, kind in edges_of(matrix):
+        lines.append(f"  n{i} {'---' if kind == UNDIRECTED else '-->'} n{j}")
+    return "\n".join(["graph LR", *lines, ""])
+
+
 @dataclass(frozen=True)
 class Format:
     """A kind of file: what it is for, the end of its name, and what writes it."""
@@ -106,4 +115,5 @@ FORMATS: Mapping[str, Format] = {
     "graphml": Format("GraphML: R (igraph), networkx, Gephi", "graphml", graphml),
     "dagitty": Format("dagitty: R and the web tool", "dagitty.txt", dagitty),
     "tetrad": Format("Tetrad and causal-learn", "tetrad.txt", tetrad),
+    "mermaid": Format("Mermaid: GitHub, wikis", "mmd", mermaid),
 }

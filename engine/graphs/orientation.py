@@ -18,6 +18,7 @@ follow a fixed sequence of numbers. It costs no privacy.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 
 from engine.compiled import kernel
 from engine.graphs.cpdag import Adjacency, meek
+from engine.graphs.known import Known, mpdag_of_dag
 
 MAJORITY, STRONGEST = "majority", "strongest"
 ORIENTATIONS = (MAJORITY, STRONGEST)
@@ -42,9 +44,9 @@ MOST_LOG_ODDS = 10.0
 MOST_INDEPENDENCE = 5.0
 # An edge has three marks: an arrow is drawn that is more probable than this, and than its reverse.
 EARNED = 0.4
-# A picture shows an arrow that is less probable than this as a plain line. Of the arrows on true
-# links of Child (n = 5,000, epsilon = 1, 12 draws) 37 of 180 point the wrong way, and 3 of the 53
-# that are above it.
+# Pictures, tables and files show an arrow that is less probable than this as a plain line. Of the
+# arrows on true links of Child (n = 5,000, epsilon = 1, 12 draws) 37 of 180 point the wrong way,
+# and 3 of the 53 that are above it.
 SHOWN = 0.6
 MOST_SETS = 400  # of a pair, smallest first: hubs have too many
 TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
@@ -73,9 +75,16 @@ def unshielded(skeleton: Adjacency) -> Iterator[Triple]:
                 yield a, z, b
 
 
-def separators(skeleton: Adjacency, a: int, b: int, largest: int) -> list[tuple[int, ...]]:
-    """Sets of up to ``largest`` neighbours of a, or of b, smallest first, at most ``MOST_SETS``."""
+def separators(
+    skeleton: Adjacency, a: int, b: int, largest: int, known: Known | None = None
+) -> list[tuple[int, ...]]:
+    """Sets of up to ``largest`` neighbours of a, or of b, smallest first, at most ``MOST_SETS``.
+
+    What is known keeps them to what may be an ancestor of a or b.
+    """
     sides = [np.flatnonzero(skeleton[side]).tolist() for side in (a, b)]
+    if known is not None:
+        sides = [[z for z in near if known.may_separate(z, a, b)] for near in sides]
     found: dict[tuple[int, ...], None] = {(): None}
     for size in range(1, largest + 1):
         for near in sides:
@@ -87,7 +96,7 @@ def separators(skeleton: Adjacency, a: int, b: int, largest: int) -> list[tuple[
 
 
 def collider_weights(
-    skeleton: Adjacency, dependence: Evidence, largest: int
+    skeleton: Adjacency, dependence: Evidence, largest: int, known: Known | None = None
 ) -> dict[Triple, float]:
     """Log odds of each unshielded triple's middle node being a collider.
 
@@ -99,7 +108,7 @@ def collider_weights(
     weights: dict[Triple, float] = {}
     for a, z, b in unshielded(skeleton):
         if (a, b) not in tested:
-            sets = separators(skeleton, a, b, largest)
+            sets = separators(skeleton, a, b, largest, known)
             tested[a, b] = [(min(-dependence(a, b, s), MOST_INDEPENDENCE), s) for s in sets]
         without = [v for v, s in tested[a, b] if z not in s]
         within = [v for v, s in tested[a, b] if z in s]
@@ -116,21 +125,30 @@ def _log_mean_exp(values: Sequence[float]) -> float:
 
 
 def orient(
-    skeleton: Adjacency, weights: Mapping[Triple, float], threshold: float = EARNED
+    skeleton: Adjacency,
+    weights: Mapping[Triple, float],
+    threshold: float = EARNED,
+    known: Known | None = None,
 ) -> Orientation:
     """Arrows whose probability exceeds ``threshold``, and every arrow's probability.
 
     ``skeleton`` (d, d) symmetric; ``weights`` as :func:`collider_weights` gives them. Arrows are
     taken in order of probability unless they would close a cycle, then Meek's rules are applied.
+    Arrows that are known come first, and the chains turn the others alone.
     """
-    arrows = arrow_probabilities(skeleton, weights)
-    return Orientation(meek(_earned(skeleton, arrows, threshold)), arrows)
+    arrows = arrow_probabilities(skeleton, weights, known)
+    if known is None:
+        return Orientation(meek(_earned(skeleton.copy(), arrows, threshold)), arrows)
+    graph = meek(_earned(known.turned(skeleton), arrows, threshold))
+    return Orientation(known.respected(graph), arrows)
 
 
-def _earned(skeleton: Adjacency, arrows: NDArray[np.float64], threshold: float) -> Adjacency:
-    """The skeleton with the arrows above the threshold, strongest first, none closing a cycle."""
-    graph = skeleton.copy()
-    wanted = np.argwhere(skeleton & (arrows > threshold) & (arrows > arrows.T))
+def _earned(graph: Adjacency, arrows: NDArray[np.float64], threshold: float) -> Adjacency:
+    """The graph with arrows above the threshold on its undirected links, in place.
+
+    Strongest first, none closing a cycle.
+    """
+    wanted = np.argwhere(graph & graph.T & (arrows > threshold) & (arrows > arrows.T))
     for i, j in sorted(wanted.tolist(), key=lambda e: -arrows[e[0], e[1]]):
         if not _leads(graph & ~graph.T, j, i):
             graph[j, i] = False
@@ -148,9 +166,9 @@ def _leads(directed: Adjacency, start: int, goal: int) -> bool:
 
 
 def arrow_probabilities(
-    skeleton: Adjacency, weights: Mapping[Triple, float]
+    skeleton: Adjacency, weights: Mapping[Triple, float], known: Known | None = None
 ) -> NDArray[np.float64]:
-    """(d, d): share of the sampled DAGs whose CPDAG has the arrow i -> j.
+    """(d, d): share of the sampled DAGs whose CPDAG (with knowledge, MPDAG) has the arrow i -> j.
 
     The chains see lists of neighbours: ``near[u, k]`` is the k-th of u, ``back[u, k]`` the place of
     u among that one's neighbours, ``table[z, k, l]`` the weight of its k-th and l-th meeting at z.
@@ -170,15 +188,45 @@ def arrow_probabilities(
     table = np.zeros((*near.shape, near.shape[1]))
     for (a, z, b), weight in weights.items():
         table[z, place[z, a], place[z, b]] = table[z, place[z, b], place[z, a]] = weight
-    edges = np.array([(u, k) for (u, v), k in place.items() if u < v], np.int64)
-    sweeps = min(SWEEPS, max(60, MOST_REVERSALS // (len(edges) * len(TEMPERATURES))))
+    told = np.zeros((d, d), dtype=bool) if known is None else known.told(skeleton)
+    free = [(u, k) for (u, v), k in place.items() if u < v and not (told[u, v] or told[v, u])]
+    edges = np.array(free, np.int64).reshape(-1, 2)
+    sweeps = min(SWEEPS, max(60, MOST_REVERSALS // (max(1, len(edges)) * len(TEMPERATURES))))
     burn = sweeps * BURN // SWEEPS
     numbers = np.array([START], np.uint64)
-    graph = (degree, near, back, table, edges)
-    shares = _temper(graph, np.array(TEMPERATURES), sweeps, burn, numbers)
+    graph = (degree, near, back, table, edges, _depths(told))
+    shares, states = _temper(graph, np.array(TEMPERATURES), sweeps, burn, numbers)
+    if known is not None:
+        return _shares(states, place, skeleton, known)
     for (u, v), k in place.items():
         arrows[v, u] = shares[u, k]
     return arrows
+
+
+def _depths(told: Adjacency) -> NDArray[np.float64]:
+    """(d,): the length of the longest path of told arrows that ends at each node."""
+    depths = np.zeros(len(told))
+    for _ in range(len(told)):
+        depths = np.where(told, depths[:, None] + 1.0, 0.0).max(axis=0, initial=0.0)
+    return depths
+
+
+def _shares(
+    states: NDArray[np.bool_],
+    place: Mapping[tuple[int, int], int],
+    skeleton: Adjacency,
+    known: Known,
+) -> NDArray[np.float64]:
+    """(d, d): share of the sampled DAGs whose MPDAG has the arrow; a DAG met twice counts twice."""
+    arrows, met = np.zeros(skeleton.shape), Counter(state.tobytes() for state in states)
+    for state, times in met.items():
+        into = np.frombuffer(state, dtype=bool).reshape(states.shape[1:])
+        dag = np.zeros_like(skeleton)
+        for (u, v), k in place.items():
+            dag[v, u] = into[u, k]
+        graph = mpdag_of_dag(dag, known)
+        arrows += times * (graph & ~graph.T)
+    return arrows / len(states)
 
 
 @kernel(inner=True)
@@ -219,7 +267,7 @@ def _reverse(into, graph, e, temperature, chance, stack, seen):  # type: ignore[
     ``into[u, k]`` says that the k-th neighbour of u is its parent. Turning i -> j takes the
     colliders of i at j away and brings those of j at i.
     """
-    degree, near, back, table, edges = graph
+    degree, near, back, table, edges = graph[0], graph[1], graph[2], graph[3], graph[4]
     u, k = edges[e]
     j, kj = u, k
     if not into[u, k]:
@@ -242,14 +290,17 @@ def _reverse(into, graph, e, temperature, chance, stack, seen):  # type: ignore[
 
 @kernel(inner=True)
 def _start(graph, count, numbers):  # type: ignore[no-untyped-def]
-    """(into, log probability) of each chain, its edges along a shuffled order of the nodes."""
-    degree, near, table = graph[0], graph[1], graph[3]
+    """(into, log probability) of each chain, its edges along a shuffled order of the nodes.
+
+    Nodes of a greater depth come later, so that no chain starts against an arrow that is told.
+    """
+    degree, near, table, depths = graph[0], graph[1], graph[3], graph[5]
     d = len(degree)
     into, logs = np.zeros((count, d, near.shape[1]), np.bool_), np.zeros(count)
     rank = np.empty(d)
     for t in range(count):
         for u in range(d):
-            rank[u] = _next(numbers)
+            rank[u] = depths[u] + _next(numbers)
         for u in range(d):
             for k in range(degree[u]):
                 into[t, u, k] = rank[near[u, k]] < rank[u]
@@ -263,12 +314,13 @@ def _start(graph, count, numbers):  # type: ignore[no-untyped-def]
 def _temper(graph, temperatures, sweeps, burn, numbers):  # type: ignore[no-untyped-def]
     """(d, most neighbours): how often the coldest chain's CPDAG had the arrow from each neighbour.
 
-    Counted every ``THIN`` sweeps after ``burn``, as a share.
+    Counted every ``THIN`` sweeps after ``burn``, as a share; and the states that were counted.
     """
     degree, near, edges = graph[0], graph[1], graph[4]
     count, d = len(temperatures), len(degree)
     into, logs = _start(graph, count, numbers)
     shares, kept = np.zeros(near.shape), 0
+    states = np.zeros(((sweeps - burn + THIN - 1) // THIN, d, near.shape[1]), np.bool_)
     stack, seen = np.zeros(d, np.int64), np.zeros(d, np.bool_)
     for s in range(sweeps):
         for t in range(count):
@@ -286,8 +338,9 @@ def _temper(graph, temperatures, sweeps, burn, numbers):  # type: ignore[no-unty
             for u in range(d):
                 for k in range(degree[u]):
                     shares[u, k] += label[u, k] == COMPELLED
+                    states[kept, u, k] = into[0, u, k]
             kept += 1
-    return shares / kept
+    return shares / kept, states
 
 
 @kernel(inner=True)

@@ -62,7 +62,8 @@ class NoisyTests:
     """Conditional independence tests on released moments, each computed once.
 
     ``leaks=False`` leaves the allowance for products out, where no triples are to be chosen;
-    ``check`` is asked now and then, and may raise.
+    ``check`` is asked now and then, and may raise. ``before`` are the tests on the same moments
+    without their triples: what they computed and no triple enters is kept.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class NoisyTests:
         ordinal: bool = False,
         leaks: bool = True,
         check: Check = lambda: None,
+        before: NoisyTests | None = None,
     ):
         self.d, self.moments, self._check = moments.d, moments, check
         self._prior, self._leaks = (np.array(EFFECTS), RIDGE), leaks
@@ -82,6 +84,9 @@ class NoisyTests:
         self._variables = _padded(scores), used, _padded(contrasts)
         self._designs: dict[Block, Design] = {}
         self._known: dict[tuple[int, int, Block], Verdict] = {}
+        if before is not None:
+            self._variables, self._marginal = before._variables, before._marginal
+            self._known = {k: v for k, v in before._known.items() if not self._entered(*k)}
         self._carried: dict[tuple[int, Block], bool] = {}  # whether a product matters to x
 
     @cached_property
@@ -122,11 +127,8 @@ class NoisyTests:
         return self._known[key]
 
     def with_triples(self) -> NoisyTests:
-        """These tests after triples were added to the moments: what none of them enters is kept."""
-        new = NoisyTests(self.moments, leaks=False, check=self._check)
-        new._variables, new._marginal = self._variables, self._marginal
-        new._known = {k: v for k, v in self._known.items() if not self._entered(*k)}
-        return new
+        """These tests after triples were added to the moments."""
+        return NoisyTests(self.moments, leaks=False, check=self._check, before=self)
 
     def _entered(self, x: int, y: int, given: Block) -> bool:
         """Whether a released triple takes part in the test."""

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.algorithm import Diagnostics
+from engine.algorithm import UNTOLD, Diagnostics
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.orientation import SHOWN
+from engine.marginals.moments import Moments
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,9 +19,17 @@ class MarginalDiagnostics(Diagnostics):
     in both directions, if the link is real; what is missing of their sum to 1 is how often there is
     neither. Empty where the directions were voted. Both are frequencies on random networks
     (:mod:`engine.marginals.confidence`).
-    ``released_tables`` names the columns of each table that was released.
+    ``released_tables`` names the columns of each table that was released, ``released`` holds them
+    with the variance of their noise, and ``levels`` what the columns' levels are called in them.
     """
 
     edge_confidence: Mapping[tuple[int, int], float] = field(default_factory=dict)
     arrow_confidence: Mapping[tuple[int, int], float] = field(default_factory=dict)
     released_tables: tuple[tuple[int, ...], ...] = ()
+    released: Moments | None = field(default=None, repr=False, compare=False, metadata=UNTOLD)
+    levels: tuple[tuple[str, ...], ...] = field(default=(), repr=False, metadata=UNTOLD)
+
+    def doubted(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
+        """The graph's arrows whose own confidence is below the limit of what is drawn."""
+        told = self.arrow_confidence.items()
+        return frozenset((i, j) for (i, j), p in told if p < SHOWN and cpdag[i, j] > cpdag[j, i])

@@ -20,6 +20,7 @@ from engine.papers.curate import (
     curate_table6,
     curate_table7,
 )
+from engine.papers.knowledge import knowledge_study
 from engine.papers.pairs import pairs_accuracy, pairs_table2
 from engine.papers.priv_pc import figure1, table2, table3
 from engine.papers.report import Work
@@ -35,6 +36,7 @@ STUDIES: dict[str, Callable[[Work], None]] = {
     "curate-figure4": curate_figure4,
     "pairs-table2": pairs_table2,
     "pairs-accuracy": pairs_accuracy,
+    "knowledge": knowledge_study,
 }
 
 

@@ -120,20 +120,22 @@ def mu_to_epsilon(mu: float, delta: float) -> float:
     return float(brentq(lambda e: gaussian_delta(e, 1 / mu) - delta, 0.0, highest, xtol=1e-12))
 
 
-_CANCELLED = 1e-4  # of the larger term: below, less than eleven digits of the difference are left
+# Of the larger term: below, less than eleven digits of the difference are left. Far in the tail the
+# terms' own rounding grows with their exponents, (a - b)^2 / 2, and the limit with it.
+_CANCELLED, _TAIL = 1e-4, 8.0
 
 
 def gaussian_delta(epsilon: float, sigma: float) -> float:
     """Exact delta at ``epsilon`` of Gaussian noise ``sigma`` on a value of sensitivity 1.
 
-    Balle and Wang 2018, Theorem 8. Where its two terms nearly cancel (a tiny epsilon and delta; at
-    1e-6 and 1e-15 seven digits are lost) the same as an integral: the derivative of delta by
-    mu = 1/sigma is phi(mu/2 - epsilon/mu), which is never negative.
+    Balle and Wang 2018, Theorem 8, to ten digits. Where its two terms nearly cancel (a tiny
+    epsilon and delta; at 1e-6 and 1e-15 seven digits are lost) the same as an integral: the
+    derivative of delta by mu = 1/sigma is phi(mu/2 - epsilon/mu), which is never negative.
     """
     a, b = 1 / (2 * sigma), epsilon * sigma
     larger = float(ndtr(a - b))
     delta = larger - math.exp(epsilon + log_ndtr(-a - b))
-    if delta > _CANCELLED * larger or not 0 < larger < 1:
+    if delta > _CANCELLED * max(1.0, (a - b) ** 2 / _TAIL) * larger or not 0 < larger < 1:
         return delta
     from scipy.integrate import quad  # slow to load, and few runs need it
 

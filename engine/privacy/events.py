@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Protocol, runtime_checkable
 
 from engine.privacy.accounting import gaussian_delta
@@ -207,7 +207,7 @@ class SubsampledEvent(_Pure):
     inner: Event
     rate: float
 
-    @property
+    @cached_property
     def epsilon(self) -> float:
         """ln(1 + rate (e^inner - 1))."""
         inner = self.inner.epsilon

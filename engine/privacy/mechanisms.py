@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -233,6 +234,15 @@ def exponential(
     return session.randomness.released(event, u, int(np.argmax(noisy)), noisy)
 
 
+@lru_cache(maxsize=256)  # the rounds of a run are alike
+def _above_threshold(
+    sensitivity: float, threshold_scale: float, query_scale: float, rate: float
+) -> Event:
+    """What a round charges."""
+    event = AboveThresholdEvent(sensitivity, threshold_scale, query_scale)
+    return SubsampledEvent(event, rate) if rate < 1 else event
+
+
 class AboveThreshold:
     """One run of the sparse vector technique, over after its first positive answer.
 
@@ -255,15 +265,14 @@ class AboveThreshold:
         label: str = "Above-threshold",
         order: int | None = None,
     ):
-        event: Event = AboveThresholdEvent(sensitivity, threshold_scale, query_scale)
-        if rate < 1:
-            event = SubsampledEvent(event, rate)
+        event = _above_threshold(sensitivity, threshold_scale, query_scale, rate)
         if not session.ledger.affords(event, *reserve):
             raise BudgetExhausted("No budget is left for a round and what its answer leads to.")
         session.ledger.charge(event, label=label, order=order)
         self._session, self._query_scale = session, query_scale
         self._event, self._threshold = event, threshold
-        self.noisy_threshold = threshold + float(_noise(session).laplace(0.0, threshold_scale))
+        self._noise = _noise(session)
+        self.noisy_threshold = threshold + float(self._noise.laplace(0.0, threshold_scale))
         self.noisy_value = math.nan  # of the last query; internal, never part of the release
         self.open = True
 
@@ -271,7 +280,7 @@ class AboveThreshold:
         """Whether the noisy value reaches the noisy threshold; a positive answer ends the run."""
         if not self.open:
             raise RuntimeError("This run of above-threshold has already given its positive answer.")
-        self.noisy_value = value + float(_noise(self._session).laplace(0.0, self._query_scale))
+        self.noisy_value = value + float(self._noise.laplace(0.0, self._query_scale))
         gap, noisy = value - self._threshold, self.noisy_value - self.noisy_threshold
         answer = self.noisy_value >= self.noisy_threshold
         answer = self._session.randomness.released(self._event, gap, answer, noisy)

@@ -25,7 +25,7 @@ from engine.privacy.ledger import Ledger
 from engine.privacy.sources import Replay
 from engine.release.file import Release, findings
 from engine.release.noise import ALARM, improbability
-from engine.release.settings import MOST_ROWS, built, covered, empty, run_with
+from engine.release.settings import MOST_ROWS, built, covered, empty, run_with, stated
 from engine.runner import one_thread
 from engine.session import Cancelled, Session
 from engine.tables.store import store_of
@@ -151,7 +151,8 @@ def moments_of(
 
     Columns of many levels are merged before their release, by a rule on the schema.
     """
-    data = merged(empty(release.schema, release.rows))
+    rows = empty(release.schema, release.rows)
+    data = merged(rows)
     params = MarginalPCParameters.build(release.params)
     session = Session(
         Replay(release.releases),
@@ -159,6 +160,7 @@ def moments_of(
         data.names,
         trace=False,
         cancelled=cancelled,
+        known=stated(rows),
     )
     try:
         with one_thread():

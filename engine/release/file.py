@@ -6,8 +6,9 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.algorithm import Outcome
 from engine.data.schema import Schema
@@ -15,8 +16,14 @@ from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Released
 
+if TYPE_CHECKING:
+    from engine.effects.effect import Effect
+
 FORMAT, VERSION = "dp-causal-explorer/release", 3
 NEIGHBOURS = "replace one record; the number of rows and the schema are public"
+PERSONS = (
+    "replace one person with all of their rows; the number of persons and the schema are public"
+)
 NOISE = "discrete Gaussian on a grid (OpenDP), from the operating system's random bytes; no seed"
 Pairs = tuple[tuple[str, str], ...]
 
@@ -69,6 +76,19 @@ class Release:
     def names(self) -> tuple[str, ...]:
         """The columns' names."""
         return self.schema.names
+
+    def effect(self, cause: str, effect: str, **options: Any) -> Effect:
+        """What setting one column does to another: :func:`engine.release.effects.effect`."""
+        # By name: that module reads releases, and so stands above this one.
+        found: Effect = import_module("engine.release.effects").effect(
+            self, cause, effect, **options
+        )
+        return found
+
+
+def neighbours(schema: Schema) -> str:
+    """Between which tables a release does not tell: those that differ in one record, or person."""
+    return NEIGHBOURS if schema.person is None else PERSONS
 
 
 def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:
@@ -141,7 +161,7 @@ def _content(release: Release) -> dict[str, Any]:
         "guarantee": {
             "epsilon": release.total.epsilon,
             "delta": release.total.delta,
-            "neighbours": NEIGHBOURS,
+            "neighbours": neighbours(release.schema),
             "noise": NOISE,
         },
         "algorithm": release.algorithm,

@@ -13,6 +13,7 @@ from engine.algorithm import Algorithm, Outcome
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema
 from engine.errors import InputError
+from engine.graphs.known import Known, known_of
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
@@ -20,7 +21,7 @@ from engine.privacy.sources import DISTANCE, NoiseSource
 from engine.randomness import Randomness
 from engine.registry import algorithm
 from engine.runner import one_thread
-from engine.session import Session
+from engine.session import Session, Step
 
 COVERED = ("marginal_pc",)
 MOST_ROWS = 10_000_000_000
@@ -60,11 +61,20 @@ def built(key: str, values: Mapping[str, Any]) -> tuple[Parameters, Guarantee]:
 
 
 def empty(schema: Schema, rows: int) -> Dataset:
-    """Rows of the schema that hold nothing: all of the first level, folded into one."""
+    """Rows of the schema that hold nothing: all of the first level, folded into one.
+
+    They carry the schema, so that what it states of the causes is known of them too.
+    """
     codes = np.zeros((1, len(schema.columns)), dtype=np.uint8)
-    return Dataset.from_codes(
+    found = Dataset.from_codes(
         codes, schema.names, schema.levels, name="empty", public=True, weights=[rows]
     )
+    return replace(found, schema=schema)
+
+
+def stated(data: Dataset) -> Known | None:
+    """What the data's schema states of the causes."""
+    return known_of(None if data.schema is None else data.schema.knowledge, data.names)
 
 
 def run_with(
@@ -73,10 +83,20 @@ def run_with(
     params: Parameters,
     source: Randomness | NoiseSource,
     cancelled: Ask = lambda: False,
+    on_step: Callable[[Step], None] | None = None,
 ) -> tuple[Session, Outcome]:
-    """One run that takes its noise from ``source``."""
+    """One run that takes its noise from ``source``; ``on_step`` sees each step as it happens."""
     ledger = chosen.ledger(data, params) if chosen.ledger is not None else Ledger()
-    session = Session(source, ledger, data.names, trace=False, cancelled=cancelled)
+    watched = on_step is not None
+    session = Session(
+        source,
+        ledger,
+        data.names,
+        trace=watched,
+        on_step=on_step,
+        cancelled=cancelled,
+        known=stated(data),
+    )
     # One thread, so that whoever reads the file adds up in the same order.
     with one_thread():
         return session, chosen.run(data, params, session)

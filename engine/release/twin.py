@@ -7,11 +7,13 @@ was not released (interactions of three and more) is not in the twin, and no rec
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import networkx as nx
 import numpy as np
 
 from engine.data.dataset import Dataset
-from engine.errors import InputError
+from engine.errors import InputError, did_you_mean, show
 from engine.marginals.contrasts import Array, helmert
 from engine.marginals.moments import Moments
 from engine.randomness import Randomness
@@ -22,7 +24,9 @@ MOST_ROWS = 1_000_000
 LABEL = "A synthetic twin drawn from a private release; no row of it is a record."
 
 
-def twin(release: Release, rows: int, seed: int = 0) -> Dataset:
+def twin(
+    release: Release, rows: int, seed: int = 0, do: Mapping[str, str] | None = None
+) -> Dataset:
     """Synthetic rows of a release's columns, none of them a record.
 
     Post-processing of the release: it costs nothing, and its seed need not be secret.
@@ -31,6 +35,8 @@ def twin(release: Release, rows: int, seed: int = 0) -> Dataset:
         release: What :func:`engine.release.reading.load` read; it is checked first.
         rows: How many, from 2.
         seed: Fixes them.
+        do: Columns that are set, to one of their levels, whatever causes them otherwise; what they
+            act on is drawn given that (do-sampling).
 
     Returns:
         A dataset of (rows, d) codes under the release's schema.
@@ -60,12 +66,14 @@ def twin(release: Release, rows: int, seed: int = 0) -> Dataset:
         raise InputError(f"A twin has 2 to {MOST_ROWS:,} rows; {rows} is not.")
     check(release)
     (moments, levels), rng = moments_of(release), Randomness(seed)
-    dag = consistent_dag(release)
+    dag, held = consistent_dag(release), _held(release.names, levels, do or {})
+    dag.remove_edges_from([arc for node in held for arc in list(dag.in_edges(node))])
     codes = np.zeros((rows, len(release.names)), dtype=np.uint8)
     for node in nx.lexicographical_topological_sort(dag):
         parents = sorted(dag.predecessors(node))
         chances = _chances(moments, node, parents, codes)
-        codes[:, node] = _draw(chances, rng.uniform(rows))
+        uniform = rng.uniform(rows)  # drawn for a column that is set too: the others stay the same
+        codes[:, node] = held.get(node, _draw(chances, uniform))
     return Dataset.from_codes(
         codes,
         release.names,
@@ -73,8 +81,25 @@ def twin(release: Release, rows: int, seed: int = 0) -> Dataset:
         name=f"synthetic twin of {release.name}",
         truth=nx.relabel_nodes(dag, dict(enumerate(release.names))),
         public=True,
-        notes=(LABEL,),
+        notes=(LABEL, *(f"{name} was set to {level}." for name, level in (do or {}).items())),
     )
+
+
+def _held(
+    names: Sequence[str], levels: Sequence[Sequence[str]], do: Mapping[str, str]
+) -> dict[int, int]:
+    """Column -> code of the columns that are set; InputError for names and levels there are not."""
+    held: dict[int, int] = {}
+    for name, level in do.items():
+        if name not in names:
+            raise InputError(f"There is no column {show(name)}.{did_you_mean(name, names)}")
+        node = list(names).index(name)
+        if level not in levels[node]:
+            raise InputError(
+                f"{show(name)} has no level {show(level)}; it has {', '.join(levels[node][:12])}."
+            )
+        held[node] = list(levels[node]).index(level)
+    return held
 
 
 def consistent_dag(release: Release) -> nx.DiGraph:

@@ -34,6 +34,7 @@ class Vault:
     """The releases paid by one file of budgets."""
 
     def __init__(self, budgets: Budgets):
+        self._budgets = budgets
         self.folder = budgets.path.with_name(f"{budgets.path.name}.releases")
 
     def prepare(self) -> None:
@@ -54,6 +55,22 @@ class Vault:
         """Charge -> id, for the charges of a budget whose release is kept."""
         numbers = {charge.number for charge in budget.charges}
         return {number: found for number, found in self._all() if number in numbers}
+
+    def check(self) -> None:
+        """InputError where releases are kept that no charge accounts for: spent budget is back.
+
+        So it is once an old copy of the budgets took the place of the newest: the charges since are
+        gone, or their numbers were given out a second time.
+        """
+        charged = {c.number for budget in self._budgets.all() for c in budget.charges}
+        kept = [number for number, _ in self._all()]
+        lost = len(kept) - len(charged.intersection(kept))
+        if lost:
+            raise InputError(
+                f"{self._budgets.path} is an older copy: {lost} of the kept releases are on no "
+                "budget, so more is spent than the budgets say. Put the newest copy back; until "
+                "then nothing is released."
+            )
 
     def get(self, wanted: str) -> Kept:
         """A release by its id, or by the number of its charge; InputError if there is none."""

@@ -43,8 +43,12 @@ def is_acyclic(graph: Adjacency) -> bool:
     return True
 
 
-def prune(w: Matrix, threshold: float | Matrix) -> tuple[Adjacency, float]:
+def prune(
+    w: Matrix, threshold: float | Matrix, required: Adjacency | None = None
+) -> tuple[Adjacency, float]:
     """The edges of at least ``threshold``, and the factor it was raised by to end all cycles.
+
+    ``required`` edges, which have no cycle, stay whatever their weight.
 
     ``threshold`` a number, or one for each edge. Weights are removed in the order of |w| over
     threshold until the graph is acyclic: a rule that looks at the released weights alone. Returns
@@ -55,6 +59,8 @@ def prune(w: Matrix, threshold: float | Matrix) -> tuple[Adjacency, float]:
     ratio = size / np.maximum(threshold, max(limits.tiny, 4 * float(size.max()) / limits.max))
     np.fill_diagonal(ratio, 0.0)
     kept = (ratio >= 1.0) & (w != 0)
+    if required is not None:
+        ratio[required], kept[required] = np.inf, True
     if is_acyclic(kept):
         return kept, 1.0
     factor = cycle_free_level(ratio, np.unique(ratio[kept]))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
+from engine.graphs.known import Known
 from engine.privacy.accounting import Guarantee, rho_budget
 from engine.privacy.budget import HAIR
 from engine.privacy.events import UndefendedEvent
@@ -311,6 +312,8 @@ def strict_descent(
         rate = size / (np.sqrt(unbiased) + 1e-8)
         moved = w - rate * first / (1 - DECAYS[0] ** (k + 1))
         trace.weights = off_diagonal(soft(moved, rate * l1))
+        if session.known is not None:
+            trace.weights[session.known.barred] = 0.0
         h, h_slope = acyclicity(trace.weights)
         trace.h.append(h)
         trace.epsilon.append(epsilons[k])
@@ -342,6 +345,7 @@ def quasi_newton(
     steps: int,
     l1: float,
     trace: Trace,
+    known: Known | None = None,
 ) -> None:
     """CURATE Algorithm 2: noisy direction, line search on public rows, one gradient a step.
 
@@ -350,7 +354,8 @@ def quasi_newton(
     leaves open. Directions are limited-memory BFGS over W = W+ - W-, projected onto W+, W- >= 0.
     """
     d = len(trace.weights)
-    free = np.tile(~np.eye(d, dtype=bool).ravel(), 2)
+    barred = np.eye(d, dtype=bool) if known is None else known.barred
+    free = np.tile(~barred.ravel(), 2)
     at = np.zeros(2 * d * d)
     penalty, multiplier, h_before = 1.0, 0.0, math.inf
     memory: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []

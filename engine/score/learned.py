@@ -10,6 +10,7 @@ import numpy as np
 from engine.algorithm import Diagnostics
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency, cpdag_of_dag
+from engine.graphs.known import Known, mpdag_of_dag
 from engine.graphs.metrics import compare, truth_cpdag
 from engine.score.acyclicity import Matrix, is_acyclic, prune
 
@@ -21,24 +22,36 @@ class Learned:
     weights: Matrix
     dag: Adjacency
     threshold: float
+    known: Known | None = None
 
     @property
     def cpdag(self) -> Adjacency:
-        """The DAG's equivalence class."""
-        return cpdag_of_dag(self.dag)
+        """The DAG's equivalence class; with knowledge, what is left of it."""
+        return mpdag_of_dag(self.dag, self.known)
 
 
-def learned(weights: Matrix, threshold: float, widening: float | Matrix = 0.0) -> Learned:
+def learned(
+    weights: Matrix,
+    threshold: float,
+    widening: float | Matrix = 0.0,
+    known: Known | None = None,
+) -> Learned:
     """Prune by a public rule on the weights: the threshold, raised until no cycle is left.
 
-    ``widening`` is added to it, one number or one for each edge (known noise).
+    ``widening`` is added to it, one number or one for each edge (known noise). Edges that are
+    ``known`` to be there stay.
     """
-    dag, factor = prune(weights, threshold + np.asarray(widening))
-    return Learned(weights, dag, threshold * factor)
+    required = None if known is None else known.required
+    dag, factor = prune(weights, threshold + np.asarray(widening), required)
+    return Learned(weights, dag, threshold * factor, known)
 
 
 def learned_by_correlation(
-    weights: Matrix, covariance: Matrix, threshold: float, widening: float | Matrix = 0.0
+    weights: Matrix,
+    covariance: Matrix,
+    threshold: float,
+    widening: float | Matrix = 0.0,
+    known: Known | None = None,
 ) -> Learned:
     """Keep the edges whose partial correlation, given the child's other parents, is large enough.
 
@@ -47,8 +60,11 @@ def learned_by_correlation(
     ``widening`` is added to the threshold. A rule on the weights and the covariance alone: where
     these were released, it is post-processing.
     """
-    dag, _ = prune(weights, TINY)
+    required = None if known is None else known.required
+    dag, _ = prune(weights, TINY, required)
     limits = np.broadcast_to(threshold + np.asarray(widening), dag.shape)
+    if required is not None:
+        limits = np.where(required, 0.0, limits)
     ratios = np.full(dag.shape, np.inf)
     for child in range(len(dag)):
         _refit(ratios, dag, child, covariance, limits)
@@ -56,7 +72,7 @@ def learned_by_correlation(
         parent, node = divmod(int(ratios.argmin()), len(dag))
         dag[parent, node] = False
         _refit(ratios, dag, node, covariance, limits)
-    return Learned(weights, dag, threshold)
+    return Learned(weights, dag, threshold, known)
 
 
 TINY = 1e-2  # weights below it are L-BFGS' remains of an edge
@@ -71,7 +87,8 @@ def _refit(ratios: Matrix, dag: Adjacency, child: int, covariance: Matrix, limit
         precision = np.linalg.pinv(covariance[np.ix_(some, some)], hermitian=True)
         own = np.sqrt(np.maximum(np.diag(precision), np.finfo(float).tiny))
         partial = np.abs(precision[:-1, -1]) / (own[:-1] * own[-1])
-        ratios[parents, child] = partial / np.maximum(limits[parents, child], 1e-300)
+        least = limits[parents, child]
+        ratios[parents, child] = np.where(least > 0, partial, np.inf) / np.maximum(least, 1e-300)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

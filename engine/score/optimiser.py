@@ -17,6 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from scipy.optimize import Bounds
 
+from engine.graphs.known import Known
 from engine.score.acyclicity import Matrix, acyclicity
 from engine.session import Cancelled, Session
 
@@ -75,12 +76,14 @@ def fold_parts(parts: Matrix, d: int) -> Matrix:
     return (parts[: d * d] - parts[d * d :]).reshape(d, d)
 
 
-def doubled_bounds(d: int) -> Bounds:
-    """Bounds of the doubled vector: 0 on the diagonal, at least 0 elsewhere."""
+def doubled_bounds(d: int, known: Known | None = None) -> Bounds:
+    """Bounds of the doubled vector: 0 on the diagonal and where barred, at least 0 elsewhere."""
     from scipy.optimize import Bounds  # slow to load, and many runs need least_squares alone
 
     upper = np.full((d, d), np.inf)
     np.fill_diagonal(upper, 0.0)
+    if known is not None:
+        upper[known.barred] = 0.0
     return Bounds(0.0, np.concatenate([upper.ravel(), upper.ravel()]))
 
 
@@ -114,11 +117,12 @@ def solve(
     on_iteration: Callable[[Iteration], None] = lambda _: None,
     into: Solution | None = None,
     tolerance: float = H_TOLERANCE,
+    known: Known | None = None,
 ) -> Solution:
     """Minimise over acyclic W; ``covariance`` (d, d) symmetric and positive semi-definite.
 
     ``l1`` is the penalty's weight, one number or one for each edge; ``tolerance`` the h(W) to stop
-    at. ``check`` may raise to stop;
+    at. Arrows that are ``known`` to be none keep the weight 0. ``check`` may raise to stop;
     ``on_iteration`` sees each inner solve. ``into`` is filled as the solver goes, so that a caller
     that is stopped keeps what was found.
     """
@@ -127,7 +131,7 @@ def solve(
     d = len(covariance)
     parts = np.zeros(2 * d * d)
     solution = Solution(fold_parts(parts, d)) if into is None else into
-    bounds, h, penalty, multiplier = doubled_bounds(d), np.inf, 1.0, 0.0
+    bounds, h, penalty, multiplier = doubled_bounds(d, known), np.inf, 1.0, 0.0
 
     def inner(at: Matrix, penalty: float, multiplier: float) -> tuple[float, Matrix]:
         check()
@@ -187,6 +191,7 @@ def solve_with_trace(
             on_iteration=show,
             into=solution,
             tolerance=tolerance,
+            known=session.known,
         )
     except Cancelled:
         solution.status = "cancelled"

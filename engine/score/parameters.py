@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.data.dataset import Dataset
+from engine.graphs.known import Known
 from engine.params import Parameters, param
 from engine.score.acyclicity import Matrix
 from engine.score.encodings import ENCODINGS
@@ -44,6 +45,7 @@ class LinearParameters(Parameters):
         words=("auto",),
         low=0.0,
         high=100.0,
+        tuned=(0.001, 0.5),
         title="ℓ1 penalty λ",
         help="Weight of the sum of |W|. 'auto' is 0.01 for discrete columns in [−1, 1], and "
         "NOTEARS' 0.1 for numeric columns in their own units and for published modes.",
@@ -54,6 +56,7 @@ class LinearParameters(Parameters):
         words=("auto",),
         low=0.0,
         high=10.0,
+        tuned=(0.01, 1.0),
         title="Edge threshold",
         help="Smaller weights are set to 0; raised where cycles are left. 'auto' is 0.15 for "
         "discrete columns, and NOTEARS' 0.3 for numeric columns and published modes.",
@@ -91,6 +94,7 @@ class GradientParameters(Parameters):
         words=("auto",),
         low=1e-6,  # where it underflows, so does the sensitivity, and nothing hides what is left
         high=1e3,
+        tuned=(0.05, 20.0),
         title="Clip s",
         help="Published: every entry of the mean gradient is clipped to ±s. Strict: every row's "
         "own gradient is shrunk to the norm s√(d(d−1)), the same noise. 'auto' is 2, and 1 in "
@@ -152,13 +156,19 @@ class CovarianceParameters(LinearParameters):
         return each * np.outer(spread, spread)
 
     def prune(
-        self, weights: Matrix, covariance: Matrix, data: Dataset, noise: float | Matrix = 0.0
+        self,
+        weights: Matrix,
+        covariance: Matrix,
+        data: Dataset,
+        noise: float | Matrix = 0.0,
+        known: Known | None = None,
     ) -> Learned:
         """The graph by the edge rule, its threshold raised by a covariance entry's known noise."""
         spread = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
         if not self.by_correlation(data):
             # A weight is a covariance over the parent's variance.
-            return learned(weights, self.edge_threshold(data), noise / spread[:, None] ** 2)
+            widening = noise / spread[:, None] ** 2
+            return learned(weights, self.edge_threshold(data), widening, known)
         cut = PARTIAL_THRESHOLD if isinstance(self.threshold, str) else self.threshold
         widening = noise / np.outer(spread, spread)
-        return learned_by_correlation(weights, covariance, cut, widening)
+        return learned_by_correlation(weights, covariance, cut, widening, known)

@@ -45,7 +45,8 @@ def descend(
     """
     trace = Trace(np.zeros((data.d, data.d)))
     attempt(lambda: work(data, params, session, trace), trace)
-    result = learned(trace.weights, params.edge_threshold(data, not params.strict))
+    threshold = params.edge_threshold(data, not params.strict)
+    result = learned(trace.weights, threshold, known=session.known)
     session.close()
     return Outcome(
         cpdag=result.cpdag,

@@ -240,11 +240,10 @@ def most_tests(graph: Graph, order: int) -> int:
     """
     total = 0
     for x in range(graph.d):
-        near_x = set(graph.adjacent(x))
-        for y in near_x:
+        for y in graph.open(x):
             if y > x:
-                near_y = set(graph.adjacent(y)) - {x}
-                sizes = len(near_x) - 1, len(near_y), len(near_x & near_y)
+                near_x, near_y = set(graph.candidates(x, y)), set(graph.candidates(y, x))
+                sizes = len(near_x), len(near_y), len(near_x & near_y)
                 total += math.comb(sizes[0], order) + math.comb(sizes[1], order)
                 total -= math.comb(sizes[2], order)
     return total

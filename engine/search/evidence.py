@@ -76,6 +76,7 @@ class Evidence:
         self.scores, self._noise = QueryScores(data, params.test, params.guarantee), noise
         self.perturbed, self.strict, self.threshold = perturbed, params.strict, params.cutoff
         self._test, self._cardinalities, self._n = params.test, data.cardinalities, data.n
+        self._units: dict[tuple[Any, int | None], float] = {}  # by shape of query and rows
 
     @property
     def noisy_name(self) -> str:
@@ -105,15 +106,37 @@ class Evidence:
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
         """The sensitivity that noise is calibrated to, for a score on n rows (default: all)."""
+        shape = self._shape(q)
+        found = self._units.get((shape, n))
+        if found is None:
+            found = self._units[shape, n] = self._unit(shape, n)
+        return found
+
+    def _shape(self, q: Query) -> Any:
+        """What of a query its sensitivity depends on: strict (levels of x, of y, whether there is a
+        set), published the set's strata, None without one or where they make no difference."""
+        if self.strict:
+            return self._cardinalities[q.x], self._cardinalities[q.y], bool(q.given)
+        if q.given and self._test.by_strata:
+            return math.prod([self._cardinalities[c] for c in q.given])
+        return None
+
+    def _unit(self, shape: Any, n: int | None) -> float:
         if not self._test.reads_data:
             return self._ORACLE_SENSITIVITY
-        z = self._z_sensitivity(q, self._n)
+        z = self._z_sensitivity(shape, self._n)
         full = z if self.perturbed == "z" else p_sensitivity(z)
         if n is None or n == self._n:
             return full
         if self.strict and self.perturbed == "p":
-            return p_sensitivity(self._z_sensitivity(q, n))
+            return p_sensitivity(self._z_sensitivity(shape, n))
         return full * math.sqrt(self._n / n)
+
+    def _z_sensitivity(self, shape: Any, n: int) -> float:
+        if self.strict:
+            x, y, conditional = shape
+            return self._test.sensitivity(n, x, y, conditional=conditional)
+        return self._test.published_sensitivity(n, shape)
 
     def defended_ratio(self, q: Query, n: int | None = None) -> float:
         """Defended sensitivity over the calibrated one, the largest there is for queries like q.
@@ -128,13 +151,6 @@ class Evidence:
         p, test = self.perturbed == "p", self._test
         span = test.largest_p if p else test.largest(n or self._n)
         return max(1.0, span / self.noise_sensitivity(Query(q.x, q.y, ()), n))
-
-    def _z_sensitivity(self, q: Query, n: int) -> float:
-        if self.strict:
-            x, y = self._cardinalities[q.x], self._cardinalities[q.y]
-            return self._test.sensitivity(n, x, y, conditional=bool(q.given))
-        strata = math.prod(self._cardinalities[c] for c in q.given) if q.given else None
-        return self._test.published_sensitivity(n, strata)
 
     def event(self, q: Query, epsilon: float, n: int | None = None) -> Event:
         """What :meth:`release` charges."""

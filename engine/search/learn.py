@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.algorithm import Outcome
 from engine.data.dataset import Dataset
-from engine.graphs.cpdag import cpdag
+from engine.graphs.known import oriented
 from engine.privacy.ledger import BudgetExhausted
 from engine.search.parameters import SearchParameters
 from engine.search.skeleton import Graph, Rule, search
@@ -13,7 +13,8 @@ from engine.session import Cancelled, Session
 
 def learn(data: Dataset, params: SearchParameters, session: Session, rule: Rule) -> Outcome:
     """Run the PC loop with a rule; keep what was decided if the budget or the user ends it."""
-    graph = Graph(data.d, stable=params.stable)
+    known = session.known
+    graph = Graph(data.d, stable=params.stable, known=known)
     status = "complete"
     try:
         search(graph, rule, params.order_limit(data), check=session.check)
@@ -23,7 +24,7 @@ def learn(data: Dataset, params: SearchParameters, session: Session, rule: Rule)
         status = "cancelled"
     session.close()
     return Outcome(
-        cpdag=cpdag(graph.matrix(), graph.separating),
+        cpdag=oriented(graph.matrix(), graph.separating, known),
         separating={pair: tuple(sets) for pair, sets in graph.separating.items()},
         tests_by_order=graph.tests_by_order(),
         status=status,

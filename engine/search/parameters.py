@@ -33,6 +33,7 @@ class SearchParameters(Parameters):
         words=("auto",),
         low=0.0,
         high=1.0,
+        tuned=(0.001, 0.4),
         title="Threshold T",
         help="An edge goes when the p-value exceeds T. Rank tests have p in [0, ½] and T = 0.10 as "
         "published; G² and χ² have p in [0, 1] and T = 0.01. 'auto' takes these.",
@@ -43,6 +44,7 @@ class SearchParameters(Parameters):
         words=("auto",),
         low=0,
         high=50,
+        tuned=(0, 5),
         title="Largest order",
         help="The largest conditioning set. 'auto' is the paper's clip(⌊log₂ n⌋ − 5, 0, d − 2).",
     )
@@ -100,6 +102,7 @@ class NoisyTestParameters(PrivateParameters):
         words=("auto",),
         low=3,
         high=10_001,
+        tuned=(3, 301),
         title="Blocks",
         help="G² and χ² run in this many random blocks of rows (made odd). Strict: how many blocks "
         "find independence, a count that one record changes by 1. Published: the median p-value "

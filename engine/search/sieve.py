@@ -32,6 +32,7 @@ class SieveParameters(NoisyTestParameters):
         kind="float",
         low=0.0,
         high=0.5,
+        tuned=(0.0, 0.1),
         title="Threshold tweak t",
         help="The sieve compares with T − t: fewer independent pairs are lost in it, more "
         "dependent ones are examined in vain.",
@@ -42,6 +43,7 @@ class SieveParameters(NoisyTestParameters):
         words=("best", "off"),
         low=1,
         high=1e9,
+        tuned=(200, "rows"),
         title="Subsample size m",
         help="Rows in the sieve's sample. 'best' minimises the sieve's noise (Priv-PC section "
         "3.2); 'off', or n and more, uses all rows.",

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from engine.graphs.cpdag import Adjacency
+from engine.graphs.known import Known
 
 
 class Query(NamedTuple):
@@ -35,11 +36,17 @@ class Graph:
     With ``stable`` (PC-stable, Colombo and Maathuis 2014) conditioning sets come from the
     adjacencies as they were when the order began, and all sets of an order that separate a pair
     are kept, so that neither skeleton nor v-structures depend on the order of the columns.
+
+    What is ``known`` keeps pairs out that are not linked, keeps links that are required out of the
+    questions, and conditioning sets to what may be an ancestor.
     """
 
-    def __init__(self, d: int, *, stable: bool = False):
-        self.d, self.stable = d, stable
+    def __init__(self, d: int, *, stable: bool = False, known: Known | None = None):
+        self.d, self.stable, self.known = d, stable, known
         self._live = [set(range(d)) - {i} for i in range(d)]
+        if known is not None:
+            for near, apart in zip(self._live, known.apart, strict=True):
+                near.difference_update(np.flatnonzero(apart).tolist())
         self._frozen = self._live
         self.separating: dict[frozenset[int], list[frozenset[int]]] = {}
         self.tests: Counter[int] = Counter()
@@ -59,9 +66,17 @@ class Graph:
         """The nodes still joined to x, in column order."""
         return sorted(self._live[x])
 
+    def open(self, x: int) -> list[int]:
+        """The nodes still joined to x whose link is in question."""
+        near = self.adjacent(x)
+        return near if self.known is None else [y for y in near if not self.known.linked[x, y]]
+
     def candidates(self, x: int, y: int) -> list[int]:
         """The nodes that conditioning sets of x - y may be drawn from, on x's side."""
-        return sorted(self._frozen[x] - {y})
+        near = sorted(self._frozen[x] - {y})
+        if self.known is None:
+            return near
+        return [z for z in near if self.known.may_separate(z, x, y)]
 
     def separate(self, query: Query) -> None:
         """Remove the query's edge; its set is one that separates the pair."""
@@ -78,7 +93,7 @@ class Graph:
 
     def untested(self) -> frozenset[tuple[int, int]]:
         """Edges (x < y) about which this order has questions left."""
-        sides = ((x, y) for x in range(self.d) for y in self._live[x])
+        sides = ((x, y) for x in range(self.d) for y in self.open(x))
         return frozenset(
             (min(x, y), max(x, y))
             for x, y in sides
@@ -128,7 +143,7 @@ class TestByTest:
 
     def separate(self, x: int, order: int, graph: Graph) -> Iterator[Query]:
         """Ask about x's edges, smallest conditioning candidates first."""
-        for y in graph.adjacent(x):
+        for y in graph.open(x):
             for query in self._queries(x, y, order, graph):
                 graph.check()
                 self._asked.add(query)

@@ -54,6 +54,7 @@ class Statistic:
     largest_p: float = 1.0  # p lies in [0, largest_p]
     bounded = False
     reads_data = True  # False: it asks the true graph
+    by_strata = True  # whether the published sensitivity depends on how many strata there are
 
     @property
     def aggregated(self) -> bool:
@@ -100,12 +101,21 @@ class Statistic:
 
 
 def checked(table: ArrayLike, variant: str) -> Counts:
-    """The table as (strata, levels of a, levels of b); InputError for any other shape."""
+    """The table as (strata, levels of a, levels of b).
+
+    InputError for any other shape, and for what are no whole numbers of at least 0.
+    """
     if variant not in VARIANTS:
         raise InputError(f"variant must be published or strict; {variant!r} is not.")
+    if type(table) is np.ndarray and table.ndim == 3 and table.dtype == np.int64:
+        return np.ascontiguousarray(table)
     counts = np.asarray(table)
     if counts.ndim == 2:
         counts = counts[None]
     if counts.ndim != 3:
         raise InputError("A table of counts has the shape (strata, levels of a, levels of b).")
+    if counts.dtype.kind == "f" and np.equal(np.rint(counts), counts).all():
+        counts = np.where(abs(counts) < 2**53, counts, -1).astype(np.int64)
+    if counts.dtype.kind not in "iu" or (counts < 0).any():
+        raise InputError("Counts are whole numbers of at least 0; this table holds others.")
     return np.ascontiguousarray(counts, dtype=np.int64)

@@ -74,7 +74,7 @@ def kendall_z(table: ArrayLike, variant: str = "strict") -> float:
         A number without unit, about standard normal where x and y are independent.
 
     Raises:
-        InputError: For a table of another shape, or another variant.
+        InputError: For a table of another shape or with anything but counts, or another variant.
 
     Examples:
         >>> strata = [[[30, 10], [5, 25]], [[12, 8], [9, 11]]]
@@ -93,6 +93,7 @@ class Kendall(RankStatistic):
     """Kendall's tau; the papers calibrate every order to the unconditional bound."""
 
     key, label = "kendall", "Kendall's τ"
+    by_strata = False
 
     def z(self, table: ArrayLike, variant: str) -> float:
         """:func:`kendall_z`."""

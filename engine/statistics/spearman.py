@@ -75,7 +75,7 @@ def spearman_z(table: ArrayLike, variant: str = "strict") -> float:
         A number without unit, about standard normal where x and y are independent.
 
     Raises:
-        InputError: For a table of another shape, or another variant.
+        InputError: For a table of another shape or with anything but counts, or another variant.
 
     Examples:
         >>> strata = [[[30, 10], [5, 25]], [[12, 8], [9, 11]]]

@@ -21,11 +21,14 @@ from engine.data.dataset import Dataset
 from engine.data.spreadsheets import safe
 from engine.errors import InputError
 from engine.graphs.formats import FORMATS, edges_of
+from engine.graphs.orientation import SHOWN
+from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.runner import RunResult
 from engine.serialise import plain, result_dict
 from engine.version import __version__
 
 LIBRARIES = ("numpy", "scipy", "numba", "networkx", "pandas")
+Pair = tuple[int, int]
 _DATE = (2020, 1, 1, 0, 0, 0)  # the same run gives the same file
 
 _README = """One run of the DP Causal Explorer.
@@ -35,6 +38,9 @@ versions.json  the engine and libraries that ran it
 requirements.txt  those libraries, for pip: other versions may round otherwise
 edges.csv      the learned graph (a CPDAG): "->" directed, "--" undirected; "?" a pair that the run
                did not test to the end: neither found nor ruled out, and without a direction.
+               Where the algorithm says how sure it is: "link", that the two are joined; "arrow",
+               of an arrow from "from" to "to" if they are; "back", of one the other way. An arrow
+               less sure than {shown:.0%} is a "--", as on every picture and in graph.*
                A name that a spreadsheet would compute has an apostrophe in front: take one off
 graph.*        the links tested to the end, for other tools: {formats}
 ledger.json    every charge to the privacy budget, and the guarantee
@@ -43,11 +49,14 @@ ledger.json    every charge to the privacy budget, and the guarantee
 """
 
 _METRICS = """metrics.json   scores against the true graph, every pair in the graph as a link;
-               "tested": of the links tested to the end alone; "counts": what became of each pair"""
+               "tested": of the links tested to the end alone; "counts": what became of each pair;
+               arrows that are drawn as lines count as arrows. "class" in edges.csv: of one pair"""
 
 _HEAD = '''"""{title}
 
-Run it where the package "engine" can be imported: python {file}
+To run it, install the libraries and the folder of the project:
+    {install}
+    python {file}
 """
 
 import json
@@ -57,6 +66,16 @@ from engine import load_dataset, read_csv, run
 
 PARAMETERS = {parameters}
 '''
+
+# A path: pip would ask the internet for a bare name.
+_INSTALL = "python -m pip install -r requirements.txt /PATH/TO/dp-causal-explorer"
+_KNOWN = """
+from engine.knowledge import parse_knowledge
+
+PARAMETERS["knowledge"] = parse_knowledge(
+    {stated}
+)
+"""
 
 _REPRODUCE = """
 data = load_dataset({dataset!r}, n={n}, seed={sample})
@@ -99,6 +118,8 @@ def settings_of(data: Dataset, result: RunResult, sample: int | None) -> dict[st
         fixed |= where | {"seed": result.seed, "fingerprint": result.fingerprint}
     else:
         fixed |= {"dataset": "a person's own data", "n": data.n, "columns": list(data.names)}
+    if result.knowledge:
+        fixed["knowledge"] = result.knowledge.to_json()
     return fixed
 
 
@@ -119,7 +140,10 @@ def script(data: Dataset, result: RunResult, sample: int | None) -> tuple[str, s
     values = pprint.pformat(result.params.as_dict(), sort_dicts=False)
     name = "reproduce.py" if data.public else "rerun.py FILE.csv SCHEMA.json"
     title = "Repeats the run and compares." if data.public else "Runs the same settings anew."
-    head = _HEAD.format(title=title, file=name, parameters=values)
+    head = _HEAD.format(title=title, install=_INSTALL, file=name, parameters=values)
+    if result.knowledge:
+        stated = pprint.pformat(result.knowledge.to_json(), sort_dicts=False)
+        head += _KNOWN.format(stated=stated)
     if not data.public:
         return "rerun.py", head + _RERUN.format(key=result.algorithm)
     if sample is None:
@@ -140,14 +164,31 @@ def script(data: Dataset, result: RunResult, sample: int | None) -> tuple[str, s
 
 
 def edges_csv(result: RunResult) -> str:
-    """The learned graph, one line an edge; a pair not tested to the end has the mark "?"."""
+    """The learned graph, one line an edge; a pair not tested to the end has the mark "?".
+
+    With the link's confidence and either arrow's where they are known, and on public data what
+    became of the pair.
+    """
     out = io.StringIO()
     rows = csv.writer(out, lineterminator="\n")
-    rows.writerow(["from", "mark", "to"])
+    rows.writerow(["from", "mark", "to", "link", "arrow", "back", "class"])
     marks = {"directed": "->", "undirected": "--"}
-    edges = [(i, marks[kind], j) for i, j, kind in edges_of(result.tested)]
+    edges = [
+        (i, "--" if (i, j) in result.doubted else marks[kind], j)
+        for i, j, kind in edges_of(result.tested)
+    ]
+    found = result.diagnostics
+    links: Mapping[Pair, float] = {}
+    arrows: Mapping[Pair, float] = {}
+    if isinstance(found, MarginalDiagnostics):
+        links, arrows = found.edge_confidence, found.arrow_confidence
+    kinds = result.classes if result.public else {}
     for i, mark, j in edges + [(i, "?", j) for i, j in sorted(result.untested)]:
-        rows.writerow([safe(result.names[i]), mark, safe(result.names[j])])
+        pair = (min(i, j), max(i, j))
+        told = [links.get(pair), arrows.get((i, j)), arrows.get((j, i))]
+        words = ["" if p is None else f"{p:.6g}" for p in told]
+        kind = kinds[pair].value if pair in kinds else ""
+        rows.writerow([safe(result.names[i]), mark, safe(result.names[j]), *words, kind])
     return out.getvalue()
 
 
@@ -173,11 +214,13 @@ def bundle(
     if data.public:
         files["metrics.json"] = _json(_scores(record))
     for form in FORMATS.values():
-        files[f"graph.{form.extension}"] = form.write(result.names, result.tested)
+        files[f"graph.{form.extension}"] = form.write(result.names, result.drawn)
     more = _METRICS if data.public else ""
     what = f"{name:14} {'repeats the run and compares' if data.public else 'the same settings'}"
     formats = "; ".join(form.title for form in FORMATS.values())
-    files["README.txt"] = _README.format(formats=formats, more=more, script=what)
+    if extra:
+        more = "\n".join(filter(None, (more, f"{', '.join(sorted(extra))}: the report")))
+    files["README.txt"] = _README.format(formats=formats, more=more, script=what, shown=SHOWN)
     return _zipped(files | dict(extra or {}))
 
 

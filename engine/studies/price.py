@@ -34,7 +34,7 @@ SECONDS = 6.0  # of the processor, for one step: a threshold that lets nothing g
 
 
 @dataclass(frozen=True)
-class Step:
+class PriceStep:
     """One search without noise: ``kind`` says which, ``statistic`` its test ("" for a solver)."""
 
     kind: str
@@ -51,7 +51,7 @@ class Search(NamedTuple):
     values: dict[str, Any]
 
 
-def price_steps(data: Dataset, key: str, params: Parameters) -> tuple[Step, ...]:
+def price_steps(data: Dataset, key: str, params: Parameters) -> tuple[PriceStep, ...]:
     """The steps that belong to a run of ``key`` with ``params``, from the best test to its own.
 
     Empty where nothing can be counted (no truth), on a person's own rows, which are never read
@@ -60,7 +60,7 @@ def price_steps(data: Dataset, key: str, params: Parameters) -> tuple[Step, ...]
     if not data.public or data.truth is None or data.d > MOST_COLUMNS:
         return ()
     found = [(s, _counted(data, s)) for s in searches(key, params)]
-    known = [Step(s.kind, s.statistic, counts) for s, counts in found if counts is not None]
+    known = [PriceStep(s.kind, s.statistic, counts) for s, counts in found if counts is not None]
     return tuple(known) if len(known) == len(found) else ()
 
 

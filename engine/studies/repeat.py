@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
 from engine.errors import InputError
@@ -20,20 +21,23 @@ from engine.runner import RunResult, run
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
-    """What one repetition found, missed and invented, and its (d, d) CPDAG."""
+class Repetition:
+    """What one repetition found, missed and invented, and its (d, d) CPDAG.
+
+    The matrix has no pair that was not tested to the end.
+    """
 
     seed: int
     counts: Counts
     matrix: Adjacency
 
 
-def outcome_of(result: RunResult) -> Outcome:
+def outcome_of(result: RunResult) -> Repetition:
     """A run on public data with a truth, counted."""
     if result.counts is None:
         raise InputError("There is no true graph to count against: choose a bundled network.")
     assert result.seed is not None  # the rows are public
-    return Outcome(seed=result.seed, counts=result.counts, matrix=result.matrix)
+    return Repetition(seed=result.seed, counts=result.counts, matrix=result.tested)
 
 
 def repeated(
@@ -42,7 +46,7 @@ def repeated(
     params: Mapping[str, Any],
     seeds: Iterable[int],
     cancelled: Callable[[], bool] = lambda: False,
-) -> Iterator[Outcome]:
+) -> Iterator[Repetition]:
     """The run with each seed in turn, as the iterator is consumed; ends early when cancelled."""
     if not data.public:
         raise InputError("Repetitions on a person's own data would spend budget: none are made.")
@@ -51,6 +55,22 @@ def repeated(
         if result.status == "cancelled":
             return
         yield outcome_of(result)
+
+
+def stability(outcomes: Sequence[Repetition]) -> NDArray[np.float64]:
+    """(d, d), symmetric: the share of the repetitions that have a link, whatever its mark.
+
+    Examples:
+        >>> from engine import load_dataset
+        >>> data = load_dataset("cancer", n=2_000)
+        >>> shares = stability(list(repeated("priv_pc", data, {"epsilon": 1.0}, range(4))))
+        >>> shares.shape, float(shares.max()) <= 1
+        ((5, 5), True)
+    """
+    if not outcomes:
+        raise InputError("A share needs at least one repetition.")
+    linked = [o.matrix | o.matrix.T for o in outcomes]
+    return np.asarray(np.mean(linked, axis=0))
 
 
 @dataclass(frozen=True)
@@ -85,7 +105,7 @@ class Point:
     of: int
 
 
-def point(epsilon: float, outcomes: Sequence[Outcome]) -> Point:
+def point(epsilon: float, outcomes: Sequence[Repetition]) -> Point:
     """One point of the curve."""
 
     def band(counts: list[int]) -> tuple[float, float, float]:

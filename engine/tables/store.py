@@ -6,7 +6,7 @@ import math
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable
 from threading import RLock
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, finalize
 
 import numpy as np
@@ -19,8 +19,21 @@ from engine.tables.rows import fold
 _JOINT_CELLS = 1 << 9  # 4 kB; larger counts would drive scores out
 
 T = TypeVar("T")
+V = TypeVar("V")
 Key = tuple[Hashable, ...]
 STORE_BYTES = 512 << 20  # what the stores of all datasets of a process may hold together
+
+
+class Known(dict[Hashable, V]):
+    """Many small values that are looked up together, such as the scores of a pair by set.
+
+    It grows while it is kept, by :meth:`Store.note` alone.
+    """
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, roughly."""
+        return _ENTRY_BYTES * len(self)
 
 
 class Bounded(OrderedDict[Key, object]):
@@ -51,14 +64,26 @@ class Bounded(OrderedDict[Key, object]):
                 self.bytes += self._size(value)
                 self._alike[key[0]].add(key)
             self[key] = value
-            while self.bytes > self._limit and len(self) > 1:
-                oldest, dropped = self.popitem(last=False)
-                self.bytes -= self._size(dropped)
-                alike = self._alike[oldest[0]]
-                alike.discard(oldest)
-                if not alike:  # a dataset that lives on would keep an empty set here
-                    del self._alike[oldest[0]]
+            self._trim()
         return value
+
+    def _trim(self) -> None:
+        while self.bytes > self._limit and len(self) > 1:
+            oldest, dropped = self.popitem(last=False)
+            self.bytes -= self._size(dropped)
+            alike = self._alike[oldest[0]]
+            alike.discard(oldest)
+            if not alike:  # a dataset that lives on would keep an empty set here
+                del self._alike[oldest[0]]
+
+    def note(self, key: Key, known: Known[V], name: Hashable, value: V) -> None:
+        """Add what was computed to one of the values that grow, and count it while it is kept."""
+        with self._lock:
+            if name not in known:
+                known[name] = value
+                if self.get(key) is known:
+                    self.bytes += _ENTRY_BYTES
+                    self._trim()
 
     def forget(self, first: Hashable) -> None:
         """Drop every entry whose key begins with ``first``."""
@@ -97,6 +122,14 @@ class Store:
     def keep(self, key: Hashable, make: Callable[[], T]) -> T:
         """A deterministic quantity of the dataset, computed at most once while it is kept."""
         return self._kept.lookup((self._mine, key), make)
+
+    def known(self, key: Hashable) -> Known[Any]:
+        """Small values under one key, each under a name of its own; see :meth:`note`."""
+        return self.keep(key, Known)
+
+    def note(self, key: Hashable, known: Known[V], name: Hashable, value: V) -> None:
+        """Add a value to what :meth:`known` gave."""
+        self._kept.note((self._mine, key), known, name, value)
 
     def table(self, x: int, y: int, given: tuple[int, ...] = ()) -> NDArray[np.int64]:
         """The query's table on all rows, counted at most once while it is kept."""

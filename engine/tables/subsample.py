@@ -42,7 +42,7 @@ class Subsample:
         self._source = uniforms(rng)
         self._columns: tuple[int, ...] = ()
         self._drawn = np.array([m], np.int64)  # counts over the columns, flat
-        self._rows: _PickedRows | None = None
+        self._rows: Rows | _PickedRows | None = None
 
     def table(self, x: int, y: int, given: Sequence[int] = ()) -> NDArray[np.int64]:
         """Counts of shape (strata, levels of x, levels of y); see :meth:`Rows.table`."""
@@ -71,17 +71,17 @@ class Subsample:
             return self._drawn.reshape(growth.shape)
         return np.asarray(_margin(self._drawn, growth.target, growth.shape))
 
-    def _pick(self) -> _PickedRows:
+    def _pick(self) -> Rows | _PickedRows:
         """A uniform choice of rows with the counts drawn so far."""
         rows, row_index = self._store.rows, self._store.index_of_rows()
         if not self._columns:
             chosen = self._rng.choice(self._store.n, self.n, replace=False, shuffle=False)
             times = np.bincount(row_index[chosen], minlength=len(rows.codes)).astype(np.int32)
-            return _PickedRows(rows, times)
+            return _picked(rows, times)
         cell = rows.cells(self._columns)
         left = rows.counts(self._columns).ravel().astype(np.int32)
         wanted = self._drawn.astype(np.int32)
-        return _PickedRows(rows, _pick(self._source, row_index, cell, wanted, left))
+        return _picked(rows, _pick(self._source, row_index, cell, wanted, left))
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +158,13 @@ def _growth(store: Store, known: tuple[int, ...], wanted: tuple[int, ...]) -> _G
         return found
     made = _Growth.make(store, known, wanted)
     return store.keep(key, lambda: made) if made.nbytes <= _KEPT_BYTES else made
+
+
+def _picked(folded: Rows, times: NDArray[np.int32]) -> Rows | _PickedRows:
+    """Rows of which each folded one is taken so many times."""
+    if 2 * np.count_nonzero(times) > times.size:  # to gather most of them costs more than the rest
+        return Rows(folded.codes, times, folded.cardinalities, int(times.sum()))
+    return _PickedRows(folded, times)
 
 
 class _PickedRows:

@@ -14,7 +14,7 @@ Pair = frozenset[str]
 
 
 @dataclass(frozen=True)
-class Scene:
+class PairStep:
     """One step about a pair. ``removed`` is True where it took the link away.
 
     ``links`` is the number of links left after it; ``first`` is True for an order's first step.
@@ -32,7 +32,7 @@ class Scene:
     first: bool
 
 
-def scenes(steps: Sequence[Step], names: Sequence[str]) -> Iterator[Scene]:
+def scenes(steps: Sequence[Step], names: Sequence[str]) -> Iterator[PairStep]:
     """The steps about pairs, in order, beginning from the complete graph on ``names``."""
     gone: set[Pair] = set()
     whole, before = len(names) * (len(names) - 1) // 2, -1
@@ -43,7 +43,7 @@ def scenes(steps: Sequence[Step], names: Sequence[str]) -> Iterator[Scene]:
         removed = step.decision == "independent" and pair not in gone
         if removed:
             gone.add(pair)
-        yield Scene(
+        yield PairStep(
             order=step.order,
             x=step.x,
             y=step.y,
@@ -67,7 +67,7 @@ class OrderCount:
     removed: int
 
 
-def by_order(played: Sequence[Scene]) -> list[OrderCount]:
+def by_order(played: Sequence[PairStep]) -> list[OrderCount]:
     """One count an order, from 0."""
     counts: list[OrderCount] = []
     for scene in played:

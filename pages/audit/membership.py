@@ -11,10 +11,10 @@ from engine import load_dataset
 from engine.registry import algorithm
 from engine.teaching.membership import Edges, Game, loudest, play
 from pages.shell import words as text
+from pages.shell.session import Place
 
 ALGORITHM, NETWORK, ROWS, DRAWS = "svt_pc", "cancer", 500, 60
 EPSILONS = (0.1, 0.5, 1.0, 3.0, 10.0)
-_TABLE = "audit_game"
 
 
 @dataclass
@@ -38,6 +38,9 @@ class Table:
         self.outcome, self.inside = self.unseen.pop()
 
 
+_TABLE: Place[Table | None] = Place("audit_game")
+
+
 @st.cache_resource(
     max_entries=len(EPSILONS), show_spinner=f"Both datasets are run, {4 * DRAWS} times …"
 )
@@ -57,7 +60,7 @@ def membership_view() -> None:
     epsilon = float(
         st.select_slider("ε of each run", EPSILONS, value=1.0, key="audit-game-epsilon")
     )
-    table: Table | None = st.session_state.get(_TABLE)
+    table = _TABLE.get()
     if table is None:
         st.button("Play", key="audit-game-start", on_click=_sit_down, args=(epsilon,))
         st.caption(
@@ -67,7 +70,8 @@ def membership_view() -> None:
         return
     seen, fresh = games(epsilon)
     if table.epsilon != epsilon:
-        table = st.session_state[_TABLE] = Table(epsilon)
+        table = Table(epsilon)
+        _TABLE.put(table)
     if table.outcome is None:
         table.deal(fresh)
     assert table.outcome is not None
@@ -103,7 +107,7 @@ def score(table: Table, seen: Game, fresh: Game) -> None:
 
 
 def _sit_down(epsilon: float) -> None:
-    st.session_state[_TABLE] = Table(epsilon)
+    _TABLE.put(Table(epsilon))
 
 
 def _answer(table: Table, fresh: Game, guess: bool) -> None:

@@ -8,6 +8,7 @@ from engine import InputError
 from engine.audit.survey import Subject, subjects
 from engine.registry import ALGORITHMS
 from pages.audit.membership import membership_view
+from pages.audit.release import release_view
 from pages.audit.state import HEADLINE, JOB, AuditJob, example
 from pages.audit.view import (
     NEIGHBOURS,
@@ -40,6 +41,7 @@ def main() -> None:
         JOB.watch(key="audit-stop", more=underway)
     else:
         ended(current)
+    release_view()
 
 
 def attack_form() -> None:

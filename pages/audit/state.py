@@ -9,7 +9,12 @@ import streamlit as st
 
 from engine.audit.lines import read_lines
 from engine.audit.measure import Measured
-from engine.audit.survey import Line, Subject, audit
+from engine.audit.replay import Finding
+from engine.audit.survey import Subject, Surveyed
+from engine.release.attacked import attack_release
+from engine.release.file import Release
+from pages.host import apart
+from pages.shell import words as text
 from pages.shell.job import Job, Slot
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "audit.json"
@@ -26,27 +31,53 @@ class AuditJob(Job):
         self.subject, self.runs, self.what = subject, runs, what
         self.growth: list[tuple[int, float]] = []
         self.latest: Measured | None = None
-        self.line: Line | None = None
+        self.line: Surveyed | None = None
 
     def work(self) -> None:
         """Runs and replays of the subject."""
-        self.line = audit(self.subject, self.runs, cancelled=self.stopped, watch=self._look)
+        self.line = apart.call(
+            apart.audited,
+            *(self.subject.key, self.runs),
+            stopped=self.stopped,
+            notes={"watch": self._look},
+        )
 
     def so_far(self) -> list[str]:
         """Runs so far."""
         done = 0 if self.latest is None else self.latest.runs
         return [f"{done:,} of {self.runs:,} runs on each side"]
 
-    def _look(self, subject: Subject, measured: Measured) -> None:
+    def _look(self, measured: Measured) -> None:
         self.latest, self.share = measured, measured.runs / self.runs
         self.growth.append((measured.runs, measured.epsilon))
         time.sleep(0)  # lets the pages draw
 
 
+class ReleaseJob(Job):
+    """A release file under attack; ``file`` tells it from others."""
+
+    share = 0.0
+
+    def __init__(self, release: Release, file: str):
+        super().__init__()
+        self._release, self.file = release, file
+        self.what = f"the attack on the release “{text.plain(release.name)}”"
+        self.found: Finding | None = None
+
+    def work(self) -> None:
+        """Check it, then force its answers upon neighbours."""
+        self.found = attack_release(self._release, cancelled=self.stopped, watch=self._look)
+
+    def _look(self, share: float) -> None:
+        self.share = share
+        time.sleep(0)  # lets the pages draw
+
+
 JOB: Slot[AuditJob] = Slot("audit_job")
+RELEASE: Slot[ReleaseJob] = Slot("audit_release_job")
 
 
 @st.cache_data(show_spinner=False)
-def example() -> dict[str, Line]:
+def example() -> dict[str, Surveyed]:
     """The finished audit that comes with the project, by key."""
     return read_lines(str(EXAMPLE))

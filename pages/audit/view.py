@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from engine.audit.survey import FAULT, MECHANISM, PLANTED, Line
+from engine.audit.survey import FAULT, MECHANISM, PLANTED, Surveyed
 from engine.privacy.budget import PUBLISHED, STRICT
 from engine.registry import ALGORITHMS
-from pages.draw.curves import Axis, curves
-from pages.draw.curves import Line as Curve
+from pages.draw.curves import Axis, Curve, curves
 from pages.draw.show import figure, table
 from pages.shell import words as text
 from pages.shell.palette import PLAIN, group_inks, ink, style_of
@@ -35,7 +34,7 @@ def promise(kind: str) -> str:
     return {STRICT: "strict", PUBLISHED: "as published"}.get(kind, kind)
 
 
-def sentence(line: Line) -> str:
+def sentence(line: Surveyed) -> str:
     """What the runs say, in one sentence."""
     m, name = line.measured, title_of(line.algorithm)
     words = f"{name}, {promise(line.kind)}, claims ε = {text.number(m.claimed)}. "
@@ -71,7 +70,7 @@ def growth_view(
 # Replay -------------------------------------------------------------------------------
 
 
-def replay_ratios(lines: Iterable[Line]) -> dict[str, float]:
+def replay_ratios(lines: Iterable[Surveyed]) -> dict[str, float]:
     """Per strict algorithm and mechanism the largest change over the charged sensitivity."""
     found: dict[str, float] = {}
     for line in lines:
@@ -82,9 +81,13 @@ def replay_ratios(lines: Iterable[Line]) -> dict[str, float]:
     return found
 
 
-def replay_view(lines: Iterable[Line], *, key: str) -> None:
+def replay_view(lines: Iterable[Surveyed], *, key: str) -> None:
     """Bars that end at 1: how far one person moved each mechanism's input, of what was paid."""
-    ratios = replay_ratios(lines)
+    ratio_bars(replay_ratios(lines), key=key)
+
+
+def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
+    """A bar for each mechanism or answer, with a line at 1."""
     if not ratios:
         return
     names = list(ratios)[::-1]
@@ -114,7 +117,7 @@ def replay_view(lines: Iterable[Line], *, key: str) -> None:
 # All lines ----------------------------------------------------------------------------
 
 
-def lines_view(lines: Sequence[Line]) -> None:
+def lines_view(lines: Sequence[Surveyed]) -> None:
     """Every line as a table."""
     frame = pd.DataFrame(
         {
@@ -131,7 +134,7 @@ def lines_view(lines: Sequence[Line]) -> None:
     table(frame, alt="Claims and measured lower bounds", height=420)
 
 
-def counts(lines: Sequence[Line]) -> tuple[str, str, str, str]:
+def counts(lines: Sequence[Surveyed]) -> tuple[str, str, str, str]:
     """Summaries: strict claims, those attacked with power, published claims, planted faults."""
     strict = [x for x in lines if x.kind in {STRICT, MECHANISM}]
     published = [x for x in lines if x.kind == PUBLISHED]
@@ -148,7 +151,7 @@ def counts(lines: Sequence[Line]) -> tuple[str, str, str, str]:
     )
 
 
-def summary_view(lines: Sequence[Line]) -> None:
+def summary_view(lines: Sequence[Surveyed]) -> None:
     """The summaries side by side, and what they do not say."""
     strict, strong, published, faults = counts(lines)
     places = st.columns(4)
@@ -159,7 +162,7 @@ def summary_view(lines: Sequence[Line]) -> None:
     st.caption(power_words(lines))
 
 
-def power_words(lines: Sequence[Line]) -> str:
+def power_words(lines: Sequence[Surveyed]) -> str:
     """How much of the power is the replays' and how much the runs', in a sentence or two."""
     tested = [x for x in lines if x.power is not None]
     by_runs = sum(x.power is not None and x.power.runs == PLANTED[0] for x in tested)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from engine import InputError
 from pages.budget import form as budget
+from pages.budget.scene import plan_scene
 from pages.budget.theory import increments_view, lemma_view
 from pages.draw.allocation import orders_view
 from pages.shell import dataset, runs
@@ -13,7 +14,11 @@ from pages.shell import words as text
 from pages.shell.address import keep_fields
 from pages.shell.drafts import Draft, drafted_source
 from pages.shell.runs import Shown
+from pages.shell.session import Place
 from pages.shell.strip import show_strip
+
+_SHOWN: Place[Shown | None] = Place("budget_shown")
+_OWN: Place[Shown | None] = Place("budget_own")
 
 
 def main() -> None:
@@ -26,6 +31,7 @@ def main() -> None:
     run = own_run(d) if drafted_source().own else public_run(d)
     if run is not None:
         show_strip("Budget", run.data, run.result)
+        plan_scene(run.data, d)
         orders_view(run)
     lemma_view(d)
     increments_view(d)
@@ -39,19 +45,20 @@ def public_run(d: Draft) -> Shown | None:
             run = runs.compute(budget.settings(d))
     except InputError as error:
         return refused(str(error))
-    st.session_state["budget_shown"] = run
+    _SHOWN.put(run)
     return run
 
 
 def own_run(d: Draft) -> Shown | None:
     """CURATE on a person's own data: only when asked, since each run spends ε anew."""
-    last: Shown | None = st.session_state.get("budget_own")
+    last = _OWN.get()
     with st.sidebar:
         st.warning(f"Your own data: each run spends ε = {text.number(d['epsilon'])} anew.")
         pressed = st.button("Run CURATE", key="budget-run", type="primary", width="stretch")
     if pressed:
         try:
-            last = st.session_state["budget_own"] = runs.compute(budget.settings(d))
+            last = runs.compute(budget.settings(d))
+            _OWN.put(last)
         except InputError as error:
             return refused(str(error))
     if last is None or last.settings.source != drafted_source():
@@ -61,7 +68,7 @@ def own_run(d: Draft) -> Shown | None:
 
 def refused(words: str, *, problem: bool = True) -> Shown | None:
     """One sentence in the place of the chart; the last run on bundled data stays."""
-    last: Shown | None = st.session_state.get("budget_shown") if problem else None
+    last = _SHOWN.get() if problem else None
     if last is None:
         st.title("Budget", anchor=False)
     (st.error if problem else st.info)(text.plain(words))

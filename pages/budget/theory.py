@@ -11,7 +11,7 @@ from engine.score.increments import Growth, growths
 from engine.theory import kendall_p_bound, lemma1
 from pages.budget.form import field, typed
 from pages.draw import show
-from pages.draw.curves import Axis, Line, curves
+from pages.draw.curves import Axis, Curve, curves
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 
@@ -29,8 +29,8 @@ def lemma_view(d: Draft) -> None:
         at, one, two = (table[c].tolist() for c in ("ε", "Type I", "Type II"))
         figure = curves(
             [
-                Line(name="Type I: a deletion is lost", x=at, y=one, style=0),
-                Line(name="Type II: a wrong deletion", x=at, y=two, style=1),
+                Curve(name="Type I: a deletion is lost", x=at, y=one, style=0),
+                Curve(name="Type II: a wrong deletion", x=at, y=two, style=1),
             ],
             Axis("ε of one test", log=True, ends=(0.009, 11)),
             Axis("Bound", ends=(0, 1.04)),
@@ -86,12 +86,12 @@ def increments_view(d: Draft) -> None:
     )
 
 
-def _line(growth: Growth, style: int) -> Line:
+def _line(growth: Growth, style: int) -> Curve:
     """At most 12 points of the increment's curve."""
     count = len(growth.epsilons)
     picked = [int(k) for k in np.unique(np.linspace(0, count - 1, min(count, 12)).astype(int))]
     values = [growth.epsilons[k] for k in picked]
-    return Line(name=growth.increment.capitalize(), x=picked, y=values, style=style)
+    return Curve(name=growth.increment.capitalize(), x=picked, y=values, style=style)
 
 
 def growth_table(found: list[Growth]) -> pd.DataFrame:

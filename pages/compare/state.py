@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl, urlencode
 
-import streamlit as st
-
 from engine import InputError
 from pages.shell import address
 from pages.shell.data import in_force
 from pages.shell.runs import Shown, compute, shown
+from pages.shell.session import Place
 from pages.shell.settings import Settings, filled
 from pages.shell.strip import refuse
 
 MOST = 4
+_PINS: Place[list[Shown] | None] = Place("pins")
 MOST_COLUMNS = 80  # a larger dataset is not run without being asked for
 
 
@@ -22,14 +22,15 @@ def pins() -> list[Shown]:
 
     Runs on a file that another has replaced are no longer among them.
     """
-    if "pins" not in st.session_state:
+    pinned = _PINS.get()
+    if pinned is None:
         run = shown()
-        st.session_state["pins"] = [run]
+        pinned = [run]
+        _PINS.put(pinned)
         plain = Settings(run.settings.source, "pc", filled("pc", {}), 0)
         # Own data are never read without noise unless a person asks for it.
         if run.data.public and run.data.d <= MOST_COLUMNS and run.settings != plain:
-            st.session_state["pins"].append(compute(plain))
-    pinned: list[Shown] = st.session_state["pins"]
+            pinned.append(compute(plain))
     pinned[:] = [run for run in pinned if in_force(run.data)]
     return pinned
 
@@ -46,7 +47,7 @@ def follow() -> None:
             found.append(compute(Settings.from_query(dict(parse_qsl(words)))))
         except InputError as error:
             refuse("compare", str(error))
-    st.session_state["pins"] = found
+    _PINS.put(found)
 
 
 def keep_address() -> None:

@@ -16,7 +16,7 @@ MARKERS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "triangle
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
+class Curve:
     """One series; ``low`` and ``high`` are a band around it; ``style`` fixes its look."""
 
     name: str
@@ -40,7 +40,7 @@ class Axis:
 
 
 def curves(
-    lines: Sequence[Line],
+    lines: Sequence[Curve],
     x: Axis,
     y: Axis,
     *,
@@ -85,7 +85,7 @@ def _decades(axis: Axis) -> float:
     return float(np.log10(axis.ends[1] / axis.ends[0]))
 
 
-def trace(line: Line) -> go.Scatter:
+def trace(line: Curve) -> go.Scatter:
     """The line as Plotly draws it."""
     colour = ink(line.style)
     return go.Scatter(
@@ -102,7 +102,7 @@ def trace(line: Line) -> go.Scatter:
     )
 
 
-def _band(line: Line) -> go.Scatter:
+def _band(line: Curve) -> go.Scatter:
     assert line.low is not None
     assert line.high is not None
     return go.Scatter(

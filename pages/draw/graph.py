@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from pyvis.network import Network
 
-from pages.draw.layout import Point, hits, other_boxes
+from engine.graphs.layout import Point, flattest
 from pages.draw.links import Link
 from pages.shell.palette import LOOKS, STROKES, Look, stroke_ink
 
@@ -74,22 +74,11 @@ def _edge(link: Link, positions: Mapping[str, Point], theme: str) -> dict[str, A
     }
 
 
-_BOWS = (0.15, -0.15, 0.25, -0.25, 0.35, -0.35, 0.45, -0.45)  # of a curve, clockwise above 0
-
-
 def _bend(link: Link, positions: Mapping[str, Point]) -> dict[str, Any] | bool:
-    """Straight, or the flattest curve that runs under the fewest boxes of other nodes."""
-    boxes = other_boxes(link.a, link.b, positions)
-    start, end = positions[link.a], positions[link.b]
-    best, fewest = 0.0, hits(start, end, 0.0, boxes)
-    for bow in _BOWS:
-        if not fewest:
-            break
-        if (found := hits(start, end, bow, boxes)) < fewest:
-            best, fewest = bow, found
-    if not best:
+    bow = flattest(link.a, link.b, positions)
+    if not bow:
         return False
-    return {"type": "curvedCW" if best > 0 else "curvedCCW", "roundness": abs(best)}
+    return {"type": "curvedCW" if bow > 0 else "curvedCCW", "roundness": abs(bow)}
 
 
 def _options(look: Look) -> dict[str, Any]:

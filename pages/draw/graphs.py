@@ -8,9 +8,9 @@ import streamlit as st
 
 from engine import Dataset, RunResult
 from engine.graphs.cpdag import Adjacency, matrix_of
-from engine.graphs.metrics import EdgeClass, truth_cpdag
+from engine.graphs.layout import Point, frame_height, frame_scale, place
+from engine.graphs.metrics import EdgeClass
 from pages.draw.graph import render_graph
-from pages.draw.layout import Point, frame_height, frame_scale, place
 from pages.draw.links import Link, as_digraph, describe, found_links, legend, links_of
 from pages.draw.strength import strengths, weighted
 from pages.shell import words as text
@@ -36,16 +36,25 @@ def layout_of(data: Dataset, result: RunResult | None, *, wide: bool) -> dict[st
     """One layout for truth and result: the truth's, so that it stays while settings change.
 
     Every node is in both graphs, so the truth's layout holds the union's edges too; without a
-    truth it is the learned graph's. A ``wide`` frame shows the same layout stretched.
+    truth it is the learned graph's.
     """
     graph = data.truth
     if graph is None:
         assert result is not None
         graph = as_digraph(data.names, result.matrix)
-    made_wide = data.truth is None or (wide and data.d > LARGE)
-    scale = frame_scale(data.d, wide=made_wide)
-    size = ((WIDE if made_wide else NARROW) * scale, (frame_height(data.d) - 20) * scale)
-    at = positions(data.names, tuple(sorted(graph.edges)), *size)
+    return spread_out(data.names, graph, wide=wide, stretch=data.truth is not None)
+
+
+def spread_out(
+    names: tuple[str, ...], graph: nx.DiGraph, *, wide: bool, stretch: bool
+) -> dict[str, Point]:
+    """The graph's layout. A ``wide`` frame shows the same one as a narrow, pulled out: ``stretch``;
+    but large graphs are laid out for it.
+    """
+    made_wide = not stretch or (wide and len(names) > LARGE)
+    scale = frame_scale(len(names), wide=made_wide)
+    size = ((WIDE if made_wide else NARROW) * scale, (frame_height(len(names)) - 20) * scale)
+    at = positions(names, tuple(sorted(graph.edges)), *size)
     if not wide or made_wide:
         return at
     return {name: (x * WIDE / NARROW, y) for name, (x, y) in at.items()}
@@ -60,7 +69,7 @@ def comparison(data: Dataset, result: RunResult, *, key: str) -> None:
     st.html(legend(result, theme(), waiting=waiting))
     overlaid = view == OVERLAY
     found = weighted(found_links(result, waiting=waiting, missed=overlaid), result)
-    true = truth_cpdag(data.truth, data.names)
+    true = result.told
     if overlaid:
         st.markdown("**Truth and learned graph overlaid**")
         _draw("Truth and learned graph overlaid", data, found, result, wide=True)
@@ -68,7 +77,8 @@ def comparison(data: Dataset, result: RunResult, *, key: str) -> None:
         return
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(f"**Truth**, {_TRUTHS[as_dag]}")
+        more = " and what is known" if result.known is not None and not as_dag else ""
+        st.markdown(f"**Truth**, {_TRUTHS[as_dag].format(more=more)}")
         drawn = matrix_of(data.truth, data.names) if as_dag else true
         marked = [_plain_unless_missed(k) for k in links_of(drawn, data.names, result.classes)]
         _draw("True graph", data, marked, result, wide=False)
@@ -79,7 +89,7 @@ def comparison(data: Dataset, result: RunResult, *, key: str) -> None:
     _width_note(result)
 
 
-_TRUTHS = {False: "as far as data can tell (CPDAG)", True: "as causes and effects (DAG)"}
+_TRUTHS = {False: "as far as data{more} can tell (CPDAG)", True: "as causes and effects (DAG)"}
 
 
 def _without_truth(data: Dataset, result: RunResult, key: str) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import networkx as nx
 import numpy as np
 
 from engine import RunResult
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.metrics import EdgeClass, truth_cpdag
-from engine.graphs.orientation import SHOWN
-from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.graphs.metrics import EdgeClass
+from pages.draw.svg import Picture, sheet, sign, wire
 from pages.shell import words as text
 from pages.shell.palette import STROKES, stroke_ink
 
@@ -73,36 +73,36 @@ def found_links(result: RunResult, *, waiting: bool = False, missed: bool = Fals
         for link in links_of(shown, result.names, kinds)
     ]
     if missed and result.truth is not None:
-        true = truth_cpdag(result.truth, result.names)
+        true = result.told
         drawn += links_of(true, result.names, kinds, [EdgeClass.MISSED])
     return drawn
 
 
 def doubtful(result: RunResult) -> set[tuple[str, str]]:
     """The result's arrows (a, b) whose own confidence is below the limit of what is drawn."""
-    found, names = result.diagnostics, result.names
-    if not isinstance(found, MarginalDiagnostics):
-        return set()
-    return {
-        (names[i], names[j])
-        for (i, j), p in found.arrow_confidence.items()
-        if p < SHOWN and result.matrix[i, j] and not result.matrix[j, i]
-    }
+    return {(result.names[i], result.names[j]) for i, j in result.doubted}
 
 
-def legend(result: RunResult, theme: str, *, waiting: bool = False) -> str:
-    """HTML: the classes with a sample of their stroke and their counts; the rare ones if any.
+class Entry(NamedTuple):
+    """A class of links in a legend; ``more`` stands behind its count."""
+
+    kind: EdgeClass
+    name: str
+    number: str
+    more: str
+
+
+def entries(result: RunResult, *, waiting: bool = False) -> list[Entry]:
+    """The classes with their counts; the rare ones if any.
 
     ``waiting`` says that pairs not tested to the end are drawn.
     """
     counts = Counter(result.classes.values())
-    items = "".join(
-        f'<span style="white-space:nowrap;margin-right:1.6rem">{sample(kind, theme)}'
-        f"{text.CLASSES[kind.value]} <b>{counts[kind]:,}</b>{_more(result, kind, waiting)}</span>"
+    return [
+        Entry(kind, text.CLASSES[kind.value], f"{counts[kind]:,}", _more(result, kind, waiting))
         for kind in EdgeClass
         if counts[kind] or kind not in RARE
-    )
-    return f'<div class="legend" style="line-height:1.9">{items}</div>'
+    ]
 
 
 def _more(result: RunResult, kind: EdgeClass, waiting: bool) -> str:
@@ -113,15 +113,32 @@ def _more(result: RunResult, kind: EdgeClass, waiting: bool) -> str:
     return f" ({result.counts.untested_true:,} of them true links{hidden})"
 
 
-def sample(kind: EdgeClass, theme: str) -> str:
-    """HTML: a piece of the class's line with its sign."""
-    stroke, ink = STROKES[kind], stroke_ink(kind, theme)
-    line = (
-        f"display:inline-block;width:2.6rem;margin-right:.5rem;vertical-align:middle;"
-        f"border-top:{stroke.width:.0f}px {stroke.css} {ink};height:0;text-align:center"
+def legend(result: RunResult, theme: str, *, waiting: bool = False) -> str:
+    """HTML: the entries, each with a sample of its stroke."""
+    return legend_of(entries(result, waiting=waiting), theme)
+
+
+def legend_of(items: Iterable[Entry], theme: str) -> str:
+    """HTML of some entries; on a narrow screen a long one breaks."""
+    shown = "".join(
+        f'<span style="display:inline-block;margin-right:1.6rem">{sample(kind, theme)}'
+        f"{name} <b>{number}</b>{more}</span>"
+        for kind, name, number, more in items
     )
-    sign = f'<span style="position:relative;top:-.95em;color:{ink}">{stroke.sign}</span>'
-    return f'<span style="{line}">{sign if stroke.sign else ""}</span>'
+    return f'<div class="legend" style="line-height:1.9">{shown}</div>'
+
+
+def stroke_picture(kind: EdgeClass, theme: str) -> Picture:
+    """A piece of the class's line with its sign."""
+    stroke, ink = STROKES[kind], stroke_ink(kind, theme)
+    drawn = wire("M0 7H42", stroke, ink) + (sign(stroke.mark, (21, 7), ink) if stroke.mark else "")
+    return sheet(drawn, (0, 0, 42, 14), alt="")
+
+
+def sample(kind: EdgeClass, theme: str) -> str:
+    """HTML: the same as an image in a line of words."""
+    image = stroke_picture(kind, theme).image
+    return image.replace("<img ", '<img style="margin-right:.5rem;vertical-align:middle" ', 1)
 
 
 def describe(what: str, names: Sequence[str], links: Sequence[Link]) -> str:

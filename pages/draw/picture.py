@@ -1,74 +1,21 @@
-"""Graphs and curves as still pictures, SVG and PNG, drawn by matplotlib. No script in them.
-
-A person's names are text here, whatever they hold: mathtext is off, and SVG text is escaped.
-"""
+"""Still pictures: graphs, curves, a hundred people. All of them are SVG from here."""
 
 from __future__ import annotations
 
-import base64
-import io
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from threading import RLock
-from typing import Any
 
-from pages.draw.layout import NODE_HEIGHT, Point, box_width, frame, hits, other_boxes
+from engine.graphs.layout import NODE_HEIGHT, Point, box_width, flattest, frame, via
 from pages.draw.links import Link
+from pages.draw.svg import Picture, head, polygon, sheet, sign, tag, wire, words
 from pages.shell import words as text
-from pages.shell.palette import INKS, LOOKS, STROKES, stroke_ink
+from pages.shell.palette import INKS, LOOKS, STROKES, Look, price_ink, stroke_ink
+from pages.shell.verdict import FINE, NOTHING
 
-DPI = 100  # a unit of the layout is a pixel of the picture
-_POINT = 72 / DPI
-_LEVELS = ((6, 4), (2, 2), (8, 3, 2, 3))  # dashes of horizontal lines, so that they are told apart
-_EDGE = 12.0  # pixels around a graph
-_LOCK = RLock()  # matplotlib's rules belong to the whole process, and pages run in threads
-_RULES: Mapping[str, Any] = {
-    "svg.fonttype": "none",  # text stays text
-    "font.family": "sans-serif",
-    "text.parse_math": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-}
-
-
-@contextmanager
-def _drawing(theme: str) -> Iterator[Any]:
-    """matplotlib's rules while a picture is drawn or written, in the theme's colours."""
-    from matplotlib import rc_context  # here, so that other pages do not wait for it
-
-    look = LOOKS[theme]
-    inks = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), look.font)
-    paper = dict.fromkeys(("figure.facecolor", "axes.facecolor"), look.background)
-    lines = dict.fromkeys(("axes.edgecolor", "grid.color"), look.border)
-    rules: Any = {**_RULES, **inks, **paper, **lines, "grid.alpha": 0.35}
-    with _LOCK, rc_context(rules):
-        yield look
-
-
-@dataclass(frozen=True, eq=False)
-class Picture:
-    """One picture as SVG text, and as PNG when asked for; ``alt`` says what is on it."""
-
-    svg: str
-    alt: str
-    figure: Any
-
-    @cached_property
-    def png(self) -> bytes:
-        """PNG, twice as fine as the picture's units."""
-        out = io.BytesIO()
-        with _LOCK:
-            self.figure.savefig(out, format="png", dpi=2 * DPI)
-        return out.getvalue()
-
-    @property
-    def image(self) -> str:
-        """An <img> that holds the SVG: Streamlit's pages drop inline SVG."""
-        coded = base64.b64encode(self.svg.encode()).decode()
-        return f'<img alt="{text.safe(self.alt)}" src="data:image/svg+xml;base64,{coded}">'
+__all__ = ["Band", "Picture", "curve_picture", "graph_picture", "people_picture", "sheet_picture"]
+_EDGE = 12.0  # around a graph
+_TITLE = 28.0  # above a graph of a sheet
 
 
 def graph_picture(
@@ -80,13 +27,10 @@ def graph_picture(
     theme: str = "light",
 ) -> Picture:
     """The graph at the given positions, every label in its box; dashes as on the Run page."""
-    from matplotlib.figure import Figure
-
-    with _drawing(theme) as look:
-        left, right, top, bottom = frame(names, positions, _EDGE)
-        figure = Figure(figsize=((right - left) / DPI, (bottom - top) / DPI), dpi=DPI)
-        _graph(figure.add_axes((0, 0, 1, 1)), names, links, positions, look, theme)
-        return _written(figure, alt)
+    left, right, top, bottom = frame(names, positions, _EDGE)
+    body = _graph(names, links, positions, theme)
+    view = (left, top, right - left, bottom - top)
+    return sheet(body, view, alt=alt, background=LOOKS[theme].background)
 
 
 def sheet_picture(
@@ -99,106 +43,85 @@ def sheet_picture(
     theme: str = "light",
 ) -> Picture:
     """Several titled graphs on the same nodes and positions, row by row."""
-    from matplotlib.figure import Figure
-
-    title = 26.0
-    with _drawing(theme) as look:
-        left, right, top, bottom = frame(names, positions, _EDGE)
-        wide, tall = right - left, bottom - top + title
-        rows = math.ceil(len(graphs) / columns)
-        size = wide * columns, tall * rows
-        figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI)
-        for k, (words, links) in enumerate(graphs):
-            x, y = (k % columns) * wide, size[1] - (k // columns + 1) * tall
-            corner = (x / size[0], y / size[1], wide / size[0], (tall - title) / size[1])
-            axes = figure.add_axes(corner)
-            axes.set_title(words, fontsize=14 * _POINT, pad=4)
-            _graph(axes, names, links, positions, look, theme)
-        return _written(figure, alt)
+    look = LOOKS[theme]
+    left, right, top, bottom = frame(names, positions, _EDGE)
+    wide, tall = right - left, bottom - top + _TITLE
+    body = ""
+    for k, (title, links) in enumerate(graphs):
+        x, y = (k % columns) * wide, (k // columns) * tall
+        body += words(title, x + wide / 2, y + 18, fill=look.font, text_anchor="middle")
+        moved = f"translate({x - left:.1f} {y + _TITLE - top:.1f})"
+        body += tag("g", _graph(names, links, positions, theme), transform=moved)
+    size = (0.0, 0.0, wide * columns, tall * math.ceil(len(graphs) / columns))
+    return sheet(body, size, alt=alt, background=look.background)
 
 
 def _graph(
-    axes: Any,
-    names: Sequence[str],
-    links: Sequence[Link],
-    positions: Mapping[str, Point],
-    look: Any,
-    theme: str,
-) -> None:
-    left, right, top, bottom = frame(names, positions, _EDGE)
-    axes.set(xlim=(left, right), ylim=(bottom, top))
-    axes.set_axis_off()
-    for link in links:
-        _edge(axes, link, positions, theme)
-    for name in names:
-        _node(axes, name, positions[name], look)
+    names: Sequence[str], links: Sequence[Link], positions: Mapping[str, Point], theme: str
+) -> str:
+    look = LOOKS[theme]
+    lines = "".join(_line(link, positions, theme) for link in links)
+    return lines + "".join(_node(name, positions[name], look) for name in names)
 
 
-def _node(axes: Any, name: str, at: Point, look: Any) -> None:
-    from matplotlib.patches import FancyBboxPatch
-
-    width, (x, y) = box_width(name), at
-    corner = (x - width / 2, y - NODE_HEIGHT / 2)
-    box = FancyBboxPatch(
-        corner,
-        width,
-        NODE_HEIGHT,
-        boxstyle="round,pad=0,rounding_size=5",
-        facecolor=look.node,
-        edgecolor=look.border,
-        linewidth=1,
-        zorder=2,
+def _node(name: str, at: Point, look: Look) -> str:
+    width, (x, y) = _wide(name), at
+    box = tag(
+        "rect",
+        x=x - width / 2,
+        y=y - NODE_HEIGHT / 2,
+        width=width,
+        height=NODE_HEIGHT,
+        rx=8,
+        fill=look.background,
+        stroke=look.font,
+        stroke_width=1.4,
     )
-    axes.add_patch(box)
-    label = " ".join(name.split())
-    axes.text(x, y, label, ha="center", va="center", fontsize=14 * _POINT, zorder=3)
+    label = {"text_anchor": "middle", "font_size": 13, "font_weight": 600, "fill": look.font}
+    return box + words(name, x, y + 5, **label)
 
 
-def _edge(axes: Any, link: Link, positions: Mapping[str, Point], theme: str) -> None:
+def _wide(name: str) -> float:
+    """Width of a box, with room for the bold letters of any machine's font."""
+    return box_width(name) + 8.0
+
+
+def _line(link: Link, positions: Mapping[str, Point], theme: str) -> str:
     """A line that ends at the boxes; one that would pass through another box bends around it."""
-    from matplotlib.patches import FancyArrowPatch
-
-    stroke, colour = STROKES[link.kind], stroke_ink(link.kind, theme)
-    start, end = _clipped(link.a, link.b, positions), _clipped(link.b, link.a, positions)
-    others = other_boxes(link.a, link.b, positions)
-    bend = 0.25 if hits(positions[link.a], positions[link.b], 0.0, others) else 0.0
-    width = stroke.width if link.width is None else link.width
-    dash: Any = (0, [d / width for d in stroke.dash]) if stroke.dash else "solid"
-    arrow = FancyArrowPatch(
-        start,
-        end,
-        arrowstyle="-|>,head_length=8,head_width=4" if link.arrow else "-",
-        mutation_scale=1,
-        shrinkA=0,
-        shrinkB=0,
-        connectionstyle=f"arc3,rad={bend}",
-        color=colour,
-        linewidth=width * _POINT,
-        linestyle=dash,
-        alpha=link.opacity,
-        zorder=1,
-    )
-    axes.add_patch(arrow)
+    stroke, ink = STROKES[link.kind], stroke_ink(link.kind, theme)
+    width = float(stroke.width if link.width is None else link.width)
+    bend = via(positions[link.a], positions[link.b], flattest(link.a, link.b, positions))
+    start, tip = _clipped(link.a, bend, positions), _clipped(link.b, bend, positions)
+    angle = math.atan2(tip[1] - bend[1], tip[0] - bend[0])
+    size = 8.0 + 1.7 * width
+    # The line ends inside the head: a thick one would show beside its point.
+    back = 0.6 * size if link.arrow else 0.0
+    end = tip[0] - back * math.cos(angle), tip[1] - back * math.sin(angle)
+    (ax, ay), (mx, my), (bx, by) = start, bend, end
+    drawn = tag("title", text.safe(link.note)) if link.note else ""
+    drawn += wire(f"M{ax:.1f} {ay:.1f}Q{mx:.1f} {my:.1f} {bx:.1f} {by:.1f}", stroke, ink, width)
+    if link.arrow:
+        drawn += tag("path", d=head(tip, angle, size), fill=ink)
     if stroke.mark:
-        at = _middle(start, end, bend)
-        sign = {"circle": "o", "diamond": "D"}[stroke.mark]
-        axes.plot(*at, sign, color=colour, ms=5.5, zorder=1.5)
+        middle = (ax + 2 * mx + bx) / 4, (ay + 2 * my + by) / 4
+        drawn += sign(stroke.mark, middle, ink, 5.0 + width / 2)
+    return tag("g", drawn, opacity=None if link.opacity == 1.0 else link.opacity)
 
 
-def _middle(start: Point, end: Point, bend: float) -> Point:
-    """The middle of matplotlib's "arc3" from start to end, y pointing down."""
-    (ax, ay), (bx, by) = start, end
-    return (ax + bx) / 2 - bend * (by - ay) / 2, (ay + by) / 2 + bend * (bx - ax) / 2
+def _clipped(name: str, towards: Point, positions: Mapping[str, Point]) -> Point:
+    """Where a line that leaves towards a point leaves the box, with a little room."""
+    x, y = positions[name]
+    dx, dy = towards[0] - x, towards[1] - y
+    across = (_wide(name) / 2 + 3) / abs(dx) if dx else math.inf
+    down = (NODE_HEIGHT / 2 + 3) / abs(dy) if dy else math.inf
+    share = min(across, down, 1.0)
+    return x + share * dx, y + share * dy
 
 
-def _clipped(a: str, b: str, positions: Mapping[str, Point]) -> Point:
-    """Where the line from a to b leaves a's box, with a little room."""
-    (ax, ay), (bx, by) = positions[a], positions[b]
-    dx, dy = bx - ax, by - ay
-    across = (box_width(a) / 2 + 3) / abs(dx) if dx else float("inf")
-    down = (NODE_HEIGHT / 2 + 3) / abs(dy) if dy else float("inf")
-    share = min(across, down, 0.5)
-    return ax + share * dx, ay + share * dy
+# Curves -----------------------------------------------------------------------------------
+
+_LEVELS = ("6 4", "2 2", "8 3 2 3")  # dashes of horizontal lines, so that they are told apart
+_LEFT, _RIGHT, _BELOW, _ROW, _SAMPLE = 52.0, 14.0, 52.0, 22.0, 34.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,7 +134,24 @@ class Band:
     middle: Sequence[float]
     high: Sequence[float]
     style: int
-    dash: str = "solid"
+    dash: str | None = None
+
+
+@dataclass(frozen=True)
+class _Axes:
+    """Where values go: x logarithmic from ``low`` to ``high``, y from 0 to ``most``."""
+
+    low: float
+    high: float
+    most: float
+    size: tuple[float, float]
+    top: float
+
+    def at(self, x: float, y: float) -> Point:
+        wide = self.size[0] - _LEFT - _RIGHT
+        tall = self.size[1] - self.top - _BELOW
+        share = math.log(x / self.low) / math.log(self.high / self.low)
+        return _LEFT + share * wide, self.top + (1 - y / self.most) * tall
 
 
 def curve_picture(
@@ -223,47 +163,118 @@ def curve_picture(
     here: tuple[float, float, str] | None = None,
     levels: Sequence[tuple[float, str]] = (),
     theme: str = "light",
-    size: tuple[float, float] = (740, 360),
+    size: tuple[float, float] = (600, 370),
 ) -> Picture:
     """Curves over a logarithmic x; ``here`` is a named star, ``levels`` named horizontal lines."""
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
-
-    with _drawing(theme) as look:
-        figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI, layout="constrained")
-        axes = figure.add_subplot()
-        for band in bands:
-            colour = INKS[theme][band.style]
-            axes.plot(band.x, band.middle, ls=band.dash, color=colour, lw=2.4, label=band.name)
-            axes.fill_between(band.x, band.low, band.high, color=colour, alpha=0.16, linewidth=0)
-        for k, (height, name) in enumerate(levels):
-            dash = (0, _LEVELS[k % len(_LEVELS)])
-            axes.axhline(height, color=look.font, lw=1.3, ls=dash, label=name)
-        if here is not None:
-            axes.plot(
-                here[0], here[1], "*", ms=16, color=look.font, label=here[2], zorder=5, ls="none"
-            )
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(lambda v, _: text.number(float(v)))
-        axes.xaxis.set_minor_formatter(lambda v, _: "")
-        axes.yaxis.set_major_locator(MaxNLocator(integer=True))  # links are whole
-        axes.set_ylim(bottom=0)
-        axes.set_xlabel(x_title, fontsize=15 * _POINT)
-        axes.set_ylabel(y_title, fontsize=15 * _POINT)
-        axes.tick_params(labelsize=14 * _POINT)
-        figure.legend(loc="outside upper left", ncols=4, frameon=False, fontsize=14 * _POINT)
-        return _written(figure, alt)
+    look, inks = LOOKS[theme], INKS[theme]
+    flat = {"stroke": look.font, "stroke_width": 1.3}
+    entries = [(b.name, _stroke(inks[b.style], 2.4, b.dash), inks[b.style]) for b in bands] + [
+        (name, {**flat, "stroke_dasharray": _LEVELS[k % len(_LEVELS)]}, look.font)
+        for k, (_, name) in enumerate(levels)
+    ]
+    key, top = _legend(entries, here, size[0], look)
+    highs = [max(b.high) for b in bands] + [height for height, _ in levels]
+    ends = [x for b in bands for x in (b.x[0], b.x[-1])]
+    axes = _Axes(min(ends), max(ends), 1.06 * max(1.0, *highs), size, top)
+    body = key + _grid(axes, x_title, y_title, look)
+    for band, (_, stroke, ink) in zip(bands, entries, strict=False):
+        edge = [
+            *zip(band.x, band.low, strict=True),
+            *reversed([*zip(band.x, band.high, strict=True)]),
+        ]
+        body += tag("path", d=polygon([axes.at(*p) for p in edge]), fill=ink, fill_opacity=0.16)
+        line = [axes.at(*p) for p in zip(band.x, band.middle, strict=True)]
+        body += tag("path", d=polygon(line)[:-1], fill="none", **stroke)
+    for (height, _), (_, stroke, _) in zip(levels, entries[len(bands) :], strict=True):
+        (x1, y1), (x2, _) = axes.at(axes.low, height), axes.at(axes.high, height)
+        body += tag("line", x1=x1, y1=y1, x2=x2, y2=y1, **stroke)
+    if here is not None:
+        body += tag("path", d=_star(axes.at(here[0], here[1])), fill=look.font)
+    return sheet(body, (0, 0, *size), alt=alt, background=look.background)
 
 
-def _written(figure: Any, alt: str) -> Picture:
-    from matplotlib import rc_context
+def _stroke(ink: str, width: float, dash: str | None) -> dict[str, object]:
+    return {"stroke": ink, "stroke_width": width, "stroke_dasharray": dash}
 
-    out = io.StringIO()
-    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    # Two pictures on one page must not share the names of their parts.
-    with rc_context({"svg.hashsalt": alt}):
-        figure.savefig(out, format="svg", metadata=nothing)
-    drawn = out.getvalue()
-    drawn = drawn[drawn.index("<svg") :]  # without the document type, which names an address
-    named = f'<svg role="img" aria-label="{text.safe(alt)}" '
-    return Picture(drawn.replace("<svg ", named, 1), alt, figure)
+
+def _legend(
+    entries: Sequence[tuple[str, Mapping[str, object], str]],
+    here: tuple[float, float, str] | None,
+    width: float,
+    look: Look,
+) -> tuple[str, float]:
+    """Samples with their names in as many rows as they need; and where the rows end."""
+    drawn, x, y = "", 6.0, 16.0
+    names = [name for name, *_ in entries] + ([here[2]] if here else [])
+    for k, name in enumerate(names):
+        room = _SAMPLE + 8 + box_width(name)
+        if x > 6 and x + room > width:
+            x, y = 6.0, y + _ROW
+        if k < len(entries):
+            drawn += tag("line", x1=x, y1=y, x2=x + _SAMPLE, y2=y, **entries[k][1])
+        else:
+            drawn += tag("path", d=_star((x + _SAMPLE / 2, y)), fill=look.font)
+        drawn += words(name, x + _SAMPLE + 8, y + 5, font_size=14, fill=look.font)
+        x += room
+    return drawn, y + _ROW
+
+
+def _grid(axes: _Axes, x_title: str, y_title: str, look: Look) -> str:
+    """The axes with their numbers and titles."""
+    width, height = axes.size
+    bottom = height - _BELOW
+    small = {"font_size": 14, "fill": look.font}
+    thin = {"stroke": look.border, "stroke_width": 1}
+    drawn = ""
+    for x in _decades(axes.low, axes.high):
+        at, _ = axes.at(x, 0)
+        drawn += tag("line", x1=at, y1=axes.top, x2=at, y2=bottom, stroke_opacity=0.35, **thin)
+        drawn += words(text.number(x), at, bottom + 18, text_anchor="middle", **small)
+    step = next(s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500) if axes.most / s <= 7)
+    for y in range(0, int(axes.most) + 1, step):
+        _, at = axes.at(axes.low, y)
+        drawn += tag("line", x1=_LEFT, y1=at, x2=width - _RIGHT, y2=at, stroke_opacity=0.35, **thin)
+        drawn += words(f"{y}", _LEFT - 8, at + 5, text_anchor="end", **small)
+    drawn += tag("path", d=f"M{_LEFT} {axes.top}V{bottom}H{width - _RIGHT}", fill="none", **thin)
+    middle = (axes.top + bottom) / 2
+    drawn += words(
+        x_title, (_LEFT + width - _RIGHT) / 2, height - 10, text_anchor="middle", **small
+    )
+    turned = f"rotate(-90 16 {middle:.1f})"
+    return drawn + words(y_title, 16, middle, text_anchor="middle", transform=turned, **small)
+
+
+def _decades(low: float, high: float) -> list[float]:
+    """Round numbers of a logarithmic axis: powers of ten, and 2 and 5 between where few fit."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    tens = [10.0**p for p in powers if low <= 10.0**p <= high]
+    finer = [d * 10.0**p for p in powers for d in (1, 2, 5) if low <= d * 10.0**p <= high]
+    return tens if len(tens) >= 3 else finer
+
+
+def _star(at: Point) -> str:
+    turns = [(k * math.pi / 5, 10 if k % 2 == 0 else 4) for k in range(10)]
+    return polygon([(at[0] + r * math.sin(a), at[1] - r * math.cos(a)) for a, r in turns])
+
+
+# A hundred people ---------------------------------------------------------------------------
+
+_CELL = 22.0, 27.0
+
+
+def people_picture(lit: int, level: str, *, alt: str, theme: str = "light") -> Picture:
+    """A hundred figures, ten in a row: chance's fifty grey, those beyond in colour, the rest empty.
+
+    ``level`` is how well the price holds; where it is nothing, all of them are red.
+    """
+    look, body = LOOKS[theme], ""
+    beyond = INKS[theme][0] if level == FINE else price_ink(level, theme)
+    for k in range(100):
+        x, y = (k % 10 + 0.5) * _CELL[0], (k // 10) * _CELL[1]
+        ink = look.border if k < 50 and level != NOTHING else beyond
+        fill = ink if k < lit else "none"
+        edge = ink if k < lit else look.border
+        body += tag("circle", cx=x, cy=y + 6.5, r=4.0, fill=fill, stroke=edge)
+        shape = f"M{x - 6:.1f} {y + 24:.1f}v-6q0 -5.5 6 -5.5t6 5.5v6z"
+        body += tag("path", d=shape, fill=fill, stroke=edge)
+    return sheet(body, (0, 0, 10 * _CELL[0], 10 * _CELL[1]), alt=alt)

@@ -78,7 +78,7 @@ def _arrow_words(result: RunResult, labelled: bool) -> str:
         f"real: below {percent(SHOWN)} it is drawn as a line"
     )
     lines = len(doubtful(result))
-    words += f" ({text.count(lines, 'arrow')} here; counts and tables keep them)." if lines else "."
+    words += f" ({text.count(lines, 'arrow')} here; counts keep them)." if lines else "."
     if labelled:
         words += f" A number stands on every arrow of at most {percent(_CERTAIN)}."
     return words

@@ -8,13 +8,14 @@ from typing import Any
 import streamlit as st
 
 from engine.studies.scene import kept_scenes
-from pages.draw.scene import given, show_scene, words
+from pages.draw.scene import given, plainly, show_scene
 from pages.explore import state
 from pages.shell.form import bound
+from pages.shell.session import Place
 
 PATIENCE = 0.7  # seconds before a scene is shown as far as it is
 LOOK = 3.0  # seconds between two looks at a scene that is still being drawn
-_YOURS = "explore_yours"
+_YOURS: Place[bool] = Place("explore_yours", bool)
 _RUNS = {"n", "sample", "seed", "guarantee"}  # words of a link to a run, which had no page's name
 
 
@@ -26,12 +27,12 @@ def rested(frame: Mapping[str, Any]) -> None:
 def yours(frame: Mapping[str, Any]) -> None:
     """Keep the frame that is to be run on the page Run."""
     rested(frame)
-    st.session_state[_YOURS] = True
+    _YOURS.put(True)
 
 
 def make_it_yours(frame: Mapping[str, Any]) -> None:
     """Go to Run with the settings of the frame, if that was asked for."""
-    if not st.session_state.pop(_YOURS, False):
+    if not _YOURS.take():
         return
     query = {"data": frame["data"], "algorithm": frame["algorithm"], "seed": str(frame["draw"])}
     if frame["algorithm"] == "pc":
@@ -55,7 +56,7 @@ def main() -> None:
         "data",
         key="explore-data",
         options=state.names(),
-        format_func=lambda name: words()[name]["title"],
+        format_func=lambda name: plainly(name)["title"],
         required=True,
         label_visibility="collapsed",
     )

@@ -21,10 +21,17 @@ _NARROW = """
 """
 
 
-def settings() -> None:
-    """Network, total epsilon, seed of the private runs, behind a button."""
+def settings(*, of_screen: bool = True) -> None:
+    """Network, total epsilon, seed of the private runs, behind a button.
+
+    Where the screen shows another run than theirs the button names none.
+    """
     now = tour()
-    title = f"{now.network.capitalize()}, ε = {now.total:g} (strict)"
+    title = (
+        f"{now.network.capitalize()}, ε = {now.total:g} (strict)"
+        if of_screen
+        else "The tour's settings"
+    )
     with st.popover(title, icon=":material/tune:", type="tertiary", key="learn-settings"):
         _fields()
 
@@ -66,7 +73,7 @@ def ways(keys: Mapping[str, str], now: str) -> None:
             "Back",
             key="learn-back",
             disabled=place == 0,
-            on_click=_go,
+            on_click=goto,
             args=(order[max(0, place - 1)],),
         )
         # Streamlit keeps a widget's own state; the address says which step it is.
@@ -86,12 +93,13 @@ def ways(keys: Mapping[str, str], now: str) -> None:
             key="learn-next",
             type="primary",
             disabled=place == len(order) - 1,
-            on_click=_go,
+            on_click=goto,
             args=(order[min(len(order) - 1, place + 1)],),
         )
 
 
-def _go(step: str) -> None:
+def goto(step: str) -> None:
+    """To a step."""
     st.query_params["step"] = step
 
 

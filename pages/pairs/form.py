@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from engine import InputError
 from engine.data.pairs import WHERE, read_pair, read_tuebingen
 from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES
 from engine.teaching.pairwise import EPSILONS
-from pages.pairs.state import FILE, OWN_PAIR, SIMULATED, SOURCES, draft, tuebingen
+from pages.pairs.state import COPY, FILE, OWN, OWN_PAIR, SIMULATED, SOURCES, draft, tuebingen
+from pages.shell import sign
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 from pages.shell.form import bound, number, seed
+from pages.shell.session import Place
+
+_FILE_SEEN: Place[str | None] = Place("pairs_file_id")
+_FILE_PROBLEM: Place[str | None] = Place("pairs_problem")
+_OWN_SEEN: Place[tuple[str, str] | None] = Place("pairs_own_seen")
+_OWN_PROBLEM: Place[str | None] = Place("pairs_own_problem")
 
 
 def fields() -> Draft:
@@ -90,17 +95,17 @@ def _file(d: Draft) -> None:
         f"{WHERE}"
     )
     file = st.file_uploader("cdt-0.6.0 wheel", type=["whl", "zip"], key="pairs-wheel")
-    if file is not None and st.session_state.get("pairs_file_id") != file.file_id:
-        st.session_state["pairs_file_id"] = file.file_id
+    if file is not None and _FILE_SEEN.get() != file.file_id:
+        _FILE_SEEN.put(file.file_id)
         try:
             found = {data.name: data for data in read_tuebingen(file)}
         except InputError as error:
-            st.session_state["pairs_problem"] = str(error)
+            _FILE_PROBLEM.put(str(error))
         else:
-            st.session_state["pairs_problem"] = None
-            st.session_state["pairs_file"] = found
+            _FILE_PROBLEM.put(None)
+            COPY.put(found)
             d["chosen"] = next(iter(found))
-    _problem("pairs_problem")
+    _told(_FILE_PROBLEM)
     if tuebingen():
         bound(
             st.selectbox,
@@ -115,6 +120,8 @@ def _file(d: Draft) -> None:
 
 def _own(d: Draft) -> None:
     """A person's two columns and their stated bounds."""
+    if sign.switched_off():
+        return
     bound(
         st.text_input,
         "Bounds: low, high, low, high",
@@ -129,16 +136,16 @@ def _own(d: Draft) -> None:
     if file is None:
         return
     seen = (file.file_id, d["bounds"])
-    if st.session_state.get("pairs_own_seen") != seen:
-        st.session_state["pairs_own_seen"] = seen
+    if _OWN_SEEN.get() != seen:
+        _OWN_SEEN.put(seen)
         try:
             file.seek(0)
-            st.session_state["pairs_own"] = read_pair(file, _bounds(d["bounds"]))
-            st.session_state["pairs_own_problem"] = None
+            OWN.put(read_pair(file, _bounds(d["bounds"])))
+            _OWN_PROBLEM.put(None)
         except InputError as error:
-            st.session_state["pairs_own"] = None
-            st.session_state["pairs_own_problem"] = str(error)
-    _problem("pairs_own_problem")
+            OWN.put(None)
+            _OWN_PROBLEM.put(str(error))
+    _told(_OWN_PROBLEM)
 
 
 def _bounds(typed: str) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -152,7 +159,6 @@ def _bounds(typed: str) -> tuple[tuple[float, float], tuple[float, float]]:
     return (a, b), (c, d)
 
 
-def _problem(name: str) -> None:
-    problem: Any = st.session_state.get(name)
-    if problem:
+def _told(problem_of: Place[str | None]) -> None:
+    if problem := problem_of.get():
         st.error(text.plain(problem), icon=":material/error:")

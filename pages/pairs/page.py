@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine import Dataset, InputError
+from engine import Dataset, InputError, RunResult
 from pages.pairs.batch import batch_view
 from pages.pairs.form import fields
 from pages.pairs.state import data_of, picture_of, released
 from pages.pairs.view import chances_view, decision_view, files_view, fits_view, scores_view
 from pages.shell import words as text
 from pages.shell.drafts import Draft
+from pages.shell.session import Place
 from pages.shell.strip import show_strip
+
+# Whose decision was released last, and the decision.
+RELEASED: Place[tuple[str, RunResult | None]] = Place("pairs_released", lambda: ("", None))
 
 
 def main() -> None:
@@ -43,8 +47,8 @@ def _public(data: Dataset, d: Draft) -> None:
 def _own(data: Dataset, d: Draft) -> None:
     """Own data: a release when asked for, and nothing exact unless asked for."""
     if st.button("Release a decision", type="primary", key="pairs-go"):
-        st.session_state["pairs_released"] = (data.identity, released(d, data))
-    whose, result = st.session_state.get("pairs_released", ("", None))
+        RELEASED.put((data.identity, released(d, data)))
+    whose, result = RELEASED.get()
     if whose != data.identity:
         result = None
     show_strip("Pairs", data, result)

@@ -17,9 +17,13 @@ from engine.teaching.pairwise import Picture, over_ridge, picture
 from pages.shell.data import costs_of, promised
 from pages.shell.drafts import Draft, kept
 from pages.shell.job import Job, Slot
+from pages.shell.runs import noted
+from pages.shell.session import Place
 
 SIMULATED, FILE, OWN_PAIR = "Simulated", "Tübingen file", "Your own CSV"
 SOURCES = (SIMULATED, FILE, OWN_PAIR)
+COPY: Place[dict[str, Dataset]] = Place("pairs_file", dict)  # the person's copy, by name
+OWN: Place[Dataset | None] = Place("pairs_own")
 RIDGES = tuple(10 ** (k / 3 - 4) for k in range(13))
 BATCH_ROWS = 1_000
 
@@ -34,8 +38,7 @@ def draft() -> Draft:
 
 def tuebingen() -> dict[str, Dataset]:
     """The pairs of the person's copy, by name; empty without one."""
-    found: dict[str, Dataset] = st.session_state.get("pairs_file", {})
-    return found
+    return COPY.get()
 
 
 def data_of(d: Draft) -> Dataset:
@@ -46,7 +49,7 @@ def data_of(d: Draft) -> Dataset:
         if not tuebingen():
             raise InputError("Name your copy of the cdt 0.6.0 wheel, or take a simulated pair.")
         return tuebingen().get(d["chosen"]) or next(iter(tuebingen().values()))
-    own: Dataset | None = st.session_state.get("pairs_own")
+    own = OWN.get()
     if own is None:
         raise InputError("Upload a CSV file of two numeric columns, or take a simulated pair.")
     return own
@@ -99,11 +102,14 @@ def released(d: Draft, data: Dataset) -> RunResult:
     if data.public:
         if d["release"] != "vote":
             values["protect"] = "test"
-        return run("anm", data, seed=int(d["seed"]), **values)
+        found = run("anm", data, seed=int(d["seed"]), **values)
+        noted(found, data)
+        return found
     costs, key = costs_of(data), object()
     costs.begin(key, promised("anm", values, data))
     result = run("anm", data, **values)
     costs.settle(key, result.spent)
+    noted(result, data)
     return result
 
 

@@ -13,7 +13,7 @@ from engine import Dataset, RunResult
 from engine.pairs.decision import BOTH, Decision
 from engine.teaching.pairwise import EPSILONS, Picture, Way
 from pages.draw import show
-from pages.draw.curves import Axis, Line, curves
+from pages.draw.curves import Axis, Curve, curves
 from pages.pairs.state import FILE, RIDGES, SIMULATED, over_lambda, setting_of
 from pages.pairs.truth import assumption
 from pages.shell import words as text
@@ -108,7 +108,7 @@ def chances_view(data: Dataset, found: Picture, d: Draft) -> None:
         what = "the true direction" if found.sign else "the direction without noise"
         st.markdown(f"**How often a release says {what}, over ε** (Figure 1)")
         lines = [
-            Line(name=title_of(way), x=EPSILONS, y=way.right, style=style)
+            Curve(name=title_of(way), x=EPSILONS, y=way.right, style=style)
             for style, way in enumerate(found.ways)
         ]
         figure = curves(
@@ -130,7 +130,7 @@ def _ridge_chart(data: Dataset, d: Draft) -> None:
         points = over_lambda(data.identity, setting_of(d), int(d["seed"]), epsilon, data)
         for j, name in enumerate(("HSIC, Theorem 7", "√HSIC, one difference")):
             lines.append(
-                Line(
+                Curve(
                     name=f"{name}, ε = {epsilon:g}",
                     x=RIDGES,
                     y=[point[j] for point in points],
@@ -235,14 +235,14 @@ def fits_view(data: Dataset, found: Picture) -> None:
         st.markdown("**Both regressions**")
         grid_x, grid_y = unscaled(found.grid, low_x, high_x), unscaled(found.grid, low_y, high_y)
         lines = [
-            Line(
+            Curve(
                 name=f"{y} fitted on {x}",
                 x=list(grid_x),
                 y=list(unscaled(found.forward, low_y, high_y)),
                 style=FORWARD,
                 mode="lines",
             ),
-            Line(
+            Curve(
                 name=f"{x} fitted on {y}",
                 x=list(unscaled(found.backward, low_x, high_x)),
                 y=list(grid_y),

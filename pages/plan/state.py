@@ -12,6 +12,7 @@ import streamlit as st
 from engine.data.networks import load_network
 from engine.studies.forecast import BANDS, Band, Forecast, ForecastProgress, Question, plan
 from engine.studies.null import Invented
+from pages.host import apart
 from pages.shell import words as text
 from pages.shell.job import Job, Slot, left
 
@@ -40,13 +41,12 @@ class PlanJob(Job):
 
     def work(self) -> None:
         """Simulated networks, one after the other."""
-        self.forecasts = plan(
-            self.question,
-            self._epsilons,
-            self._keys,
+        self.forecasts = apart.call(
+            plan,
+            *(self.question, self._epsilons, self._keys),
             draws=self._draws,
-            cancelled=self.stopped,
-            on_progress=self._note,
+            stopped=self.stopped,
+            notes={"on_progress": self._note},
         )
 
     def so_far(self) -> list[str]:

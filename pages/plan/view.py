@@ -9,13 +9,11 @@ import streamlit as st
 
 from engine.registry import algorithm
 from engine.studies.forecast import Band, Forecast, Question, smallest_epsilon, warning
-from pages.draw.curves import Axis, Line, curves
+from pages.draw.curves import Axis, Curve, curves
 from pages.draw.show import figure, table
 from pages.shell import words as text
 from pages.shell.nothing import NOTHING, UNKNOWN
 from pages.shell.palette import style_of
-
-BANDED = 2  # more bands than these hide each other
 
 
 def forecast_view(
@@ -78,21 +76,19 @@ def false_view(forecasts: Sequence[Forecast]) -> None:
 def band_curves(
     forecasts: Sequence[Forecast], name: str, title: str, *, key: str, alt: str
 ) -> None:
-    """One of the forecasts' bands against ε, one line an algorithm; drawn for the best two."""
+    """One of the forecasts' bands against ε, one line an algorithm."""
     keys = list(dict.fromkeys(f.algorithm for f in forecasts))
-    best = sorted(keys, key=lambda k: -max(f.f1.median for f in forecasts if f.algorithm == k))
     lines = []
     for one in keys:
         some = sorted((f for f in forecasts if f.algorithm == one), key=lambda f: f.epsilon)
         bands = [getattr(f, name) for f in some]
-        banded = one in best[:BANDED]
         lines.append(
-            Line(
+            Curve(
                 name=algorithm(one).title,
                 x=[f.epsilon for f in some],
                 y=[band.median for band in bands],
-                low=[band.low for band in bands] if banded else None,
-                high=[band.high for band in bands] if banded else None,
+                low=[band.low for band in bands],
+                high=[band.high for band in bands],
                 style=style_of(one),
             )
         )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import streamlit as st
 
 from engine import Dataset, InputError
-from engine.release.budget import Budgets
 from engine.release.settings import COVERED
 from engine.studies.null import Shape
+from pages.host import person
+from pages.release import expected
 from pages.release import state as releases
-from pages.shell import nothing
+from pages.shell import journey, known, nothing
 from pages.shell import words as text
 from pages.shell.data import own_file
 from pages.shell.drafts import kept
@@ -30,11 +33,24 @@ def declare(*, expanded: bool) -> None:
         number(d, "delta", "Total δ, for ever", key="new-delta")
         if st.button("Declare", key="new-budget"):
             try:
-                Budgets().new(str(d["name"]), d["epsilon"], d["delta"])
+                person.required().budgets().new(str(d["name"]), d["epsilon"], d["delta"])
             except InputError as error:
                 st.error(text.plain(str(error)))
                 return
             st.rerun()
+
+
+def remaining(name: str, epsilon: float) -> None:
+    """What the budget has, and what this release would leave of it."""
+    left = person.required().budgets().show(name).left[0]
+    after = left - Decimal(str(epsilon))
+    if after < 0:
+        st.warning(
+            f"“{text.plain(name)}” has ε = {left:f} left, which does not pay for this.",
+            icon=":material/account_balance_wallet:",
+        )
+    else:
+        st.caption(f"“{text.plain(name)}” has ε = {left:f} left, and {after:f} after this release.")
 
 
 def spend(data: Dataset) -> None:
@@ -42,11 +58,11 @@ def spend(data: Dataset) -> None:
     st.markdown("**Release**")
     file = own_file()
     try:
-        names = [budget.name for budget in Budgets().all()]
+        names = [budget.name for budget in person.required().budgets().all()]
     except InputError:
         return
     if file is None or file.schema is None or not data.declared:
-        st.info("Declare the schema of your file first, on the Data page.")
+        st.info("Declare the schema of your file first: state its columns on Data.")
         return
     if not names:
         st.info("Declare a budget first.")
@@ -60,6 +76,9 @@ def spend(data: Dataset) -> None:
     number(d, "epsilon", "ε of this release", key="release-epsilon")
     number(d, "delta", "δ of this release", key="release-delta")
     asked = {"epsilon": d["epsilon"], "delta": d["delta"]}
+    remaining(str(d["budget"]), float(d["epsilon"]))
+    guess = float(journey.GUESS.get()["density"])
+    expected.line(file.schema, data.n, guess, float(d["epsilon"]), float(d["delta"]))
     nothing.line(COVERED[0], Shape.of(data), asked, "release")
     bound(
         st.checkbox,
@@ -70,9 +89,12 @@ def spend(data: Dataset) -> None:
         help="An Ed25519 signature binds file and page to whoever holds the key. It is made on "
         "first use and stays in your data folder.",
     )
+    known.button("release")
     words = f"Spend ε = {text.number(d['epsilon'])} of “{d['budget']}” for good"
     bound(st.checkbox, words, d, "sure", key="release-sure")
     if st.button("Release", key="release-go", type="primary", disabled=not d["sure"]):
-        releases.begin(data, file.schema, asked, str(d["budget"]), sign=bool(d["sign"]))
+        releases.begin(
+            data, known.stated(file.schema), asked, str(d["budget"]), sign=bool(d["sign"])
+        )
         d["sure"] = False
         st.rerun()  # the box is not ticked any more

@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import streamlit as st
-
 from engine import Dataset
 from engine.data.schema import Schema
-from engine.release.budget import Budgets
 from engine.release.file import Release
 from engine.release.make import make
 from engine.release.settings import COVERED
 from engine.release.signature import own_key
+from pages.host import person, record
+from pages.host.person import Person
 from pages.shell import words as text
+from pages.shell.data import in_force
 from pages.shell.job import RUNS, Job, Slot
+from pages.shell.session import Place
 
-_LAST = "released"
+_LAST: Place[tuple[Release, Dataset] | None] = Place("released")
 
 
 class ReleaseJob(Job):
-    """One release of ``data`` at ``values``, paid by the budget ``name``."""
+    """One release of ``data`` at ``values``, paid by the budget ``name`` of ``payer``."""
 
     queue = RUNS
 
@@ -31,9 +32,11 @@ class ReleaseJob(Job):
         schema: Schema,
         values: Mapping[str, Any],
         name: str,
+        payer: Person,
         sign: bool = False,
     ):
         super().__init__()
+        self._payer = payer
         self._request, self.name = (data, schema, COVERED[0], dict(values)), name
         self.data = data
         self.what = f"a release charged to “{text.plain(name)}”"
@@ -47,16 +50,19 @@ class ReleaseJob(Job):
 
     def work(self) -> None:
         """Charge the budget, then release."""
-        signer = own_key() if self._sign else None
-        self.released = make(
-            *self._request,
-            name=self.name,
-            budgets=Budgets(),
-            signer=signer,
-            cancelled=self.stopped,
-            on_charged=self._paid,
-            on_kept=self._keep,
-        )
+        signer = own_key(self._payer.key) if self._sign else None
+        try:
+            self.released = make(
+                *self._request,
+                name=self.name,
+                budgets=self._payer.budgets(),
+                signer=signer,
+                cancelled=self.stopped,
+                on_charged=self._paid,
+                on_kept=self._keep,
+            )
+        finally:
+            record.release(COVERED[0], charged=self.charged, made=self.released is not None)
 
     def cost_of_stopping(self) -> str:
         """What a stop would cost now, in words."""
@@ -81,13 +87,20 @@ def begin(
 ) -> None:
     """Start a release, unless one goes on."""
     if JOB.going() is None:
-        JOB.begin(ReleaseJob(data, schema, values, name, sign), ReleaseJob.patience)
+        JOB.begin(
+            ReleaseJob(data, schema, values, name, person.required(), sign), ReleaseJob.patience
+        )
+
+
+def made() -> bool:
+    """Whether a release was made of the file in force."""
+    found = last()
+    return found is not None and in_force(found[1])
 
 
 def last() -> tuple[Release, Dataset] | None:
     """The last release of this session, and the data it was made of."""
     done = JOB.job()
     if done is not None and done.released is not None:
-        st.session_state[_LAST] = (done.released, done.data)
-    found: tuple[Release, Dataset] | None = st.session_state.get(_LAST)
-    return found
+        _LAST.put((done.released, done.data))
+    return _LAST.get()

@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from engine import InputError
-from engine.release.budget import Budget, Budgets
+from engine.release.budget import Budget
 from engine.release.checking import check
-from engine.release.file import NEIGHBOURS, Release, canonical, digest
+from engine.release.file import Release, canonical, digest, neighbours
 from engine.release.noise import ALARM
 from engine.release.page import EDGES, confidence_words, doubt_words, edge_words, to_html
 from engine.release.reading import loads
@@ -18,7 +18,10 @@ from engine.release.signature import public_key, verify, verify_page
 from engine.release.twin import LABEL, twin
 from engine.release.vault import Vault
 from pages.draw import show
+from pages.host import person
+from pages.release import share
 from pages.release import state as releases
+from pages.release.effect import how_much
 from pages.release.form import declare
 from pages.shell import export
 from pages.shell import words as text
@@ -29,10 +32,14 @@ def budgets() -> None:
     """What there is, and a form for a new one."""
     st.markdown("**Your budgets**")
     try:
-        found = Budgets().all()
+        found = person.required().budgets().all()
     except InputError as error:
         st.error(text.plain(str(error)))
         return
+    try:
+        Vault(person.required().budgets()).check()
+    except InputError as error:
+        st.error(text.plain(str(error)))
     if found:
         rows = pd.DataFrame([_row(budget) for budget in found])
         show.table(rows, alt="Budgets and what is left")
@@ -42,7 +49,7 @@ def budgets() -> None:
 
 def kept(budgets: Sequence[Budget]) -> None:
     """Releases made before, offered again: a closed tab loses nothing."""
-    vault = Vault(Budgets())
+    vault = Vault(person.required().budgets())
     found = {}
     for budget in budgets:
         ids = vault.ids(budget)
@@ -98,12 +105,21 @@ def ended() -> None:
             shown(last[0])
 
 
+def share_step() -> None:
+    """What was released, and what was before: everything that can be handed out."""
+    ended()
+    try:
+        kept(person.required().budgets().all())
+    except InputError as error:
+        st.error(text.plain(str(error)))
+
+
 def shown(release: Release) -> None:
     """Its promise, its edges, its files."""
     epsilon, delta = text.number(release.total.epsilon), text.number(release.total.delta)
     st.success(
         f"Released under (ε, δ) = ({epsilon}, {delta}), charged to “{text.plain(release.name)}”. "
-        f"Neighbours: {NEIGHBOURS}."
+        f"Neighbours: {neighbours(release.schema)}."
     )
     job = releases.JOB.job()
     if job is not None and job.released is release:
@@ -114,7 +130,9 @@ def shown(release: Release) -> None:
         )
     if release.signature is not None:
         st.caption(f"Signed with your key {release.signature.public_key}: give it to your readers.")
+    share.picture(release)
     edges(release)
+    how_much(release, "release")
     stem = release.name.replace(" ", "_")
     with st.container(horizontal=True):
         _offer(canonical(release), to_html(release), f"{stem}_release", "release")
@@ -125,6 +143,8 @@ def shown(release: Release) -> None:
             key="release-twin",
         )
     st.caption(f"{LABEL} It costs nothing more.")
+    st.markdown("**The graph for other tools**")
+    share.for_tools(release, "release")
 
 
 def _offer(content: str, page: str, stem: str, key: str) -> None:
@@ -169,7 +189,9 @@ def checked() -> None:
         return
     _consistent(release, doubt)
     _maker(release, given=bool(key.strip()), page=page is not None)
+    share.picture(release)
     edges(release)
+    how_much(release, "check")
 
 
 def _consistent(release: Release, doubt: float) -> None:

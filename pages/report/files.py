@@ -1,19 +1,31 @@
-"""The report's files: one HTML page, a ZIP, pictures, and the graph for other tools."""
+"""The report's files: PDF, slides, HTML, a ZIP, pictures, and the graph for other tools."""
 
 from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from engine.graphs.formats import FORMATS
+from engine.graphs.orientation import SHOWN
+from engine.marginals.confidence import percent
 from engine.studies.bundle import bundle
 from engine.studies.scene import kept_scene, kept_scenes
+from pages.draw import typeset
+from pages.draw.links import stroke_picture
 from pages.draw.picture import Picture
 from pages.draw.scene import Offline, given, offline
+from pages.report.brief import Brief, brief_of
+from pages.report.form import Heading
 from pages.report.repeats import Repeats
-from pages.report.view import STYLE, Pictures, body, pictures
+from pages.report.view import STYLE, body
 from pages.shell import words as text
 from pages.shell.export import download
+from pages.shell.palette import price_ink
 from pages.shell.runs import Shown
+from pages.shell.verdict import NOTHING
 from pages.shell.words import safe
 
 _SHEET = """
@@ -23,24 +35,69 @@ footer {margin-top: 2rem; font-size: .9rem; color: #4d5666}
 @media print {body {margin: 0; padding: 0} figure, li {break-inside: avoid} @page {margin: 14mm}}
 """
 # Nothing may be fetched, and no script runs but the scene's.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_TEMPLATE = Path(__file__).with_name("brief.typ")
 
 
-def page(run: Shown, repeats: Repeats | None, drawn: Pictures) -> str:
+def page(run: Shown, brief: Brief) -> str:
     """A complete HTML page that needs nothing but itself; with a dial where there is a scene."""
-    title = f"{text.dataset_title(run.data)}: report"
     scene = _scene(run)
     policy = _POLICY if scene is None else f"{_POLICY}; {scene.policy}"
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width">'
-        f"<title>{safe(title)}</title><style>{_SHEET}{STYLE}{scene.style if scene else ''}</style>"
-        f"</head><body>{body(run, repeats, drawn, 'light', inline=True)}"
-        f"{scene.html if scene else ''}<footer>{safe(_made(run))}</footer>"
+        f"<title>{safe(brief.heading.question or brief.title)}</title>"
+        f"<style>{_SHEET}{STYLE}{scene.style if scene else ''}</style>"
+        f"</head><body>{body(brief, 'light', inline=True)}"
+        f"{scene.html if scene else ''}<footer>{safe(brief.made)}</footer>"
         + (f'<script type="module">{scene.script}</script>' if scene else "")
         + "</body></html>\n"
     )
+
+
+def sheet(brief: Brief) -> bytes:
+    """The report as PDF, on one page."""
+    return typeset.pdf(_TEMPLATE.read_text("utf-8"), told(brief, "page"))
+
+
+def slides(brief: Brief) -> bytes:
+    """Three slides of 16:9 as PDF: what was found, what it cost and protects, what is not shown."""
+    return typeset.pdf(_TEMPLATE.read_text("utf-8"), told(brief, "slides"))
+
+
+def told(brief: Brief, kind: str) -> dict[str, Any]:
+    """What the template ``kind``, "page" or "slides", is given: words and pictures, JSON types."""
+    heading = brief.heading
+    return {
+        "kind": kind,
+        "title": heading.question or brief.title,
+        "question": heading.question,
+        "author": heading.author,
+        "signed": heading.signed,
+        "headline": brief.headline,
+        "spread": brief.spread,
+        "graph": _drawn(brief.graph),
+        "legend": [
+            _drawn(stroke_picture(e.kind, "light")) | {"words": f"{e.name} {e.number}{e.more}"}
+            for e in brief.legend
+        ],
+        "note": brief.note,
+        "price": [{"links": links, "words": words} for links, words in brief.price],
+        "promise": brief.promise.sentence,
+        "terms": brief.promise.terms,
+        "nobody": brief.promise.level == NOTHING,
+        "red": price_ink(NOTHING, "light"),
+        "people": _drawn(brief.people),
+        "curve": _drawn(brief.curve) if brief.curve else None,
+        "curve_note": brief.curve_note,
+        "limits": list(brief.limits),
+        "made": brief.made,
+    }
+
+
+def _drawn(picture: Picture) -> dict[str, str]:
+    return {"svg": picture.svg, "alt": picture.alt}
 
 
 def _scene(run: Shown) -> Offline | None:
@@ -56,59 +113,44 @@ def _scene(run: Shown) -> Offline | None:
     return offline(given(content), start)
 
 
-def _made(run: Shown) -> str:
-    words = f"Made with the DP Causal Explorer; algorithm {run.result.algorithm}."
-    if run.data.public:
-        seeds = f"rows drawn with seed {run.settings.source.seed}, noise with {run.result.seed}"
-        return f"{words} {text.dataset_title(run.data)}, {run.data.n:,} rows; {seeds}."
-    return words
-
-
-def archive(run: Shown, repeats: Repeats | None) -> bytes:
-    """The ZIP of the run with the report and its pictures."""
-    drawn = pictures(run, repeats, "light")
+def archive(run: Shown, brief: Brief) -> bytes:
+    """The ZIP of the run with the report in every form, and its pictures."""
     files: dict[str, str | bytes] = {
-        "report.html": page(run, repeats, drawn),
-        "graph.svg": drawn.graph.svg,
-        "graph.png": drawn.graph.png,
+        "report.html": page(run, brief),
+        "report.pdf": sheet(brief),
+        "slides.pdf": slides(brief),
+        "graph.svg": brief.graph.svg,
+        "graph.png": brief.graph.png,
     }
-    if drawn.curve is not None:
-        files |= {"curve.svg": drawn.curve.svg, "curve.png": drawn.curve.png}
+    if brief.curve is not None:
+        files |= {"curve.svg": brief.curve.svg, "curve.png": brief.curve.png}
     sample = run.settings.source.seed if run.data.public else None
     return bundle(run.data, run.result, sample, files)
 
 
-def files_view(run: Shown, repeats: Repeats | None) -> None:
+def files_view(run: Shown, repeats: Repeats | None, heading: Heading) -> None:
     """Buttons; each file is made when its button is pressed."""
     stem = text.file_stem(run.data) if run.data.public else "own_data"
     name = f"{stem}_{run.result.algorithm}"
-
-    def drawn() -> Pictures:
-        return pictures(run, repeats, "light")
-
+    brief = partial(brief_of, run, repeats, heading, "light")
     st.markdown("**Take it with you**")
     with st.container(horizontal=True):
-        download(
-            "Report (HTML)",
-            lambda: page(run, repeats, drawn()),
-            f"{name}_report.html",
-            key="report-html",
-        )
+        download("One page (PDF)", lambda: sheet(brief()), f"{name}.pdf", key="report-pdf")
+        slides_name = f"{name}_slides.pdf"
+        download("Three slides (PDF)", lambda: slides(brief()), slides_name, key="report-slides")
+        html = f"{name}_report.html"
+        download("Report (HTML)", lambda: page(run, brief()), html, key="report-html")
         if run.result.status != "cancelled":
-            download(
-                "Everything (ZIP)",
-                lambda: archive(run, repeats),
-                f"{name}.zip",
-                key="report-zip",
-            )
-        download("Graph (SVG)", lambda: drawn().graph.svg, f"{name}.svg", key="report-svg")
-        download("Graph (PNG)", lambda: drawn().graph.png, f"{name}.png", key="report-png")
-        if drawn_curve(repeats):
+            all_ = f"{name}.zip"
+            download("Everything (ZIP)", lambda: archive(run, brief()), all_, key="report-zip")
+        download("Graph (SVG)", lambda: brief().graph.svg, f"{name}.svg", key="report-svg")
+        download("Graph (PNG)", lambda: brief().graph.png, f"{name}.png", key="report-png")
+        if repeats is not None and len(repeats.points) >= 3:
             curve = f"{name}_curve"
-            download("Curve (SVG)", lambda: _curve(drawn()).svg, f"{curve}.svg", key="curve-svg")
-            download("Curve (PNG)", lambda: _curve(drawn()).png, f"{curve}.png", key="curve-png")
+            download("Curve (SVG)", lambda: _curve(brief()).svg, f"{curve}.svg", key="curve-svg")
+            download("Curve (PNG)", lambda: _curve(brief()).png, f"{curve}.png", key="curve-png")
     st.caption(
-        "The HTML page opens without the internet. The ZIP holds settings, versions, edges, ledger "
+        "All of them open without the internet. The ZIP holds settings, versions, edges, ledger "
         + (
             "and a script that repeats the run exactly."
             if run.data.public
@@ -116,21 +158,20 @@ def files_view(run: Shown, repeats: Repeats | None) -> None:
         )
     )
     st.markdown("**Go on in another tool**")
+    if run.result.doubted:
+        st.caption(
+            f"An arrow less sure than {percent(SHOWN)} is a line here too, as in the picture."
+        )
     with st.container(horizontal=True):
         for key, form in FORMATS.items():
             download(
                 form.title,
-                lambda form=form: form.write(run.result.names, run.result.tested),  # type: ignore[misc]
+                lambda form=form: form.write(run.result.names, run.result.drawn),  # type: ignore[misc]
                 f"{name}.{form.extension}",
                 key=f"report-{key}",
             )
 
 
-def drawn_curve(repeats: Repeats | None) -> bool:
-    """Whether there is a curve."""
-    return repeats is not None and len(repeats.points) >= 3
-
-
-def _curve(drawn: Pictures) -> Picture:
-    assert drawn.curve is not None
-    return drawn.curve
+def _curve(brief: Brief) -> Picture:
+    assert brief.curve is not None
+    return brief.curve

@@ -1,14 +1,14 @@
-"""One page for people who know no statistics: a sentence, a graph, a curve, the limits."""
+"""One page for the one who decides: a question, a sentence, a graph, its price, the limits."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages.report import files as report_files
-from pages.report import repeats
-from pages.report import view as report
-from pages.shell import address, present, runs
+from pages.report import files, form, repeats, view
+from pages.report.brief import brief_of
+from pages.shell import address, journey, present, runs
 from pages.shell import words as text
+from pages.shell.drafts import Draft
 from pages.shell.job import Job, look_again
 from pages.shell.nothing import nothing_for
 from pages.shell.palette import theme
@@ -22,13 +22,22 @@ def main() -> None:
     runs.follow("report")
     run = runs.shown()
     job = runs.job()
-    link = (run if job is None else job).settings.to_query()
+    typed = form.draft()
+    settings = (run if job is None else job).settings
+    link = settings.to_query()
+    if not settings.source.own:  # a question about a person's own data is theirs
+        link |= form.link(typed)
     if present.presenting():
         link[present.NAME] = "1"
     address.write("report", link)
     # Another run's numbers must not stand beside one that goes on.
     data, result = (run.data, run.result) if job is None else (job.data, None)
+    if not present.presenting():
+        journey.bar(journey.at("report"))
     present.heading(lambda: show_strip("Report", data, result), key="report")
+    if not present.presenting():
+        with st.container(key="notes"):  # apart from what is looked at again: it is typed into
+            form.fields(typed)
     if job is not None:  # another run's numbers must not stand under this link
         runs.progress_view()
         return
@@ -38,9 +47,9 @@ def main() -> None:
     if found is not None:
         found.wait(repeats.PATIENCE)
     if _going(run) is None:
-        _content(run)
+        _content(run, typed)
     else:
-        look_again(lambda: _going(run), lambda _: _content(run), EVERY)
+        look_again(lambda: _going(run), lambda _: _content(run, typed), EVERY)
 
 
 def _going(run: runs.Shown) -> Job | None:
@@ -49,12 +58,13 @@ def _going(run: runs.Shown) -> Job | None:
     return next((one for one in counted if one is not None and one.running), None)
 
 
-def _content(run: runs.Shown) -> None:
+def _content(run: runs.Shown, typed: Draft) -> None:
     found = repeats.repeats_of(run)
-    report.show(run, found, report.pictures(run, found, theme()), theme())
-    with st.container(key="notes"):
-        if not present.presenting():
-            report_files.files_view(run, found)
+    heading = form.Heading.build(typed)
+    view.show(brief_of(run, found, heading, theme()), found, theme())
+    if not present.presenting():
+        with st.container(key="notes-files"):
+            files.files_view(run, found, heading)
 
 
 main()

@@ -8,8 +8,8 @@ from collections.abc import Hashable
 
 import streamlit as st
 
-from engine.studies.price import Step, price_steps
-from engine.studies.repeat import Outcome, Point, around, point, repeated
+from engine.studies.price import PriceStep, price_steps
+from engine.studies.repeat import Point, Repetition, around, point, repeated
 from pages.shell.job import Line, Watched, shared
 from pages.shell.runs import Shown
 
@@ -27,9 +27,9 @@ class Repeats(Watched):
     def __init__(self, run: Shown) -> None:
         super().__init__()
         self.run = run
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[Repetition] = []
         self.points: list[Point] = []
-        self.steps: tuple[Step, ...] = ()
+        self.steps: tuple[PriceStep, ...] = ()
 
     def broken(self, error: Exception) -> str:
         """The thread has no one else to tell."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from engine import Dataset, RunResult
+from engine.graphs.metrics import EdgeClass
 from engine.studies.null import Invented
-from engine.studies.repeat import Outcome, usual
+from engine.studies.repeat import Repetition, usual
 from engine.teaching.neighbours import guess_bound
+from pages.draw.links import Link
 from pages.shell import verdict
 from pages.shell import words as text
 from pages.shell.words import number
@@ -16,32 +19,48 @@ from pages.shell.words import number
 LEAST = 20  # fewer repetitions say nothing about a range
 
 
-def headline(data: Dataset, result: RunResult) -> str:
-    """What was found, at which epsilon, as one sentence."""
-    start = _start(result)
+def headline(data: Dataset, result: RunResult, shown: Sequence[Link]) -> str:
+    """What was found, as one sentence without a term of the trade.
+
+    ``shown`` are the links of the picture: an arrow that is drawn as a line points nowhere.
+    """
     one = result.counts
     if not data.public or one is None:
         links = len(result.skeleton) - len(result.untested)
-        return f"{start}, {text.count(links, 'link')} {'was' if links == 1 else 'were'} found."
+        are, real = ("is", "whether it is") if links == 1 else ("are", "how many of them are")
+        said = f"{text.count(links, 'link')} {are} shown; nobody knows {real} real"
+        return f"{_start(result)}, {said}{_open(len(result.untested))}."
+    back = sum(k.arrow and k.kind is EdgeClass.WRONG_DIRECTION for k in shown)
     return (
-        f"{start}, {one.found} of {text.count(one.true, 'known link')} were found and "
-        f"{one.invented} invented."
+        f"{_start(result)}, {one.found} of {text.count(one.true, 'known link')} "
+        f"{'is' if one.found == 1 else 'are'} found; {one.invented} of those shown "
+        f"{'is' if one.invented == 1 else 'are'} false; {_backwards(back, one.turned - back)}"
+        f"{_open(one.untested)}."
     )
 
 
+def _backwards(back: int, lines: int) -> str:
+    """Arrows that point the wrong way, and links without the arrow that they should have."""
+    said = text.count(back, "arrow") if back else "no arrow"
+    said += f" {'is' if back <= 1 else 'are'} backwards"
+    lack = "lacks its arrow" if lines == 1 else "lack theirs"
+    return f"{said}, and {text.count(lines, 'link')} {lack}" if lines else said
+
+
+def _open(pairs: int) -> str:
+    were = "pair was" if pairs == 1 else "pairs were"
+    return f"; {pairs:,} {were} not tested to the end" if pairs else ""
+
+
 def _start(result: RunResult) -> str:
-    """ "At ε = 1 for the whole run"; every ε says which guarantee it carries."""
-    epsilon = getattr(result.params, "epsilon", None)
-    if epsilon is None:
+    """What stands before the numbers: they never go without what protects those in the data."""
+    if getattr(result.params, "epsilon", None) is None:
         return "Without any privacy"
-    if result.ledger.undefended:
-        return f"At ε = {number(epsilon)}, which nothing defends here"
-    if result.ledger.cap is not None:
-        return f"At ε = {number(epsilon)} for the whole run"
-    return f"At ε = {number(epsilon)} as the paper counts it, which is no guarantee"
+    nobody = verdict.price(result)[0] == verdict.NOTHING
+    return "With noise that protects nobody" if nobody else "With this privacy"
 
 
-def range_sentence(outcomes: Sequence[Outcome]) -> str:
+def range_sentence(outcomes: Sequence[Repetition]) -> str:
     """How much of the headline is luck; empty with too few repetitions."""
     if len(outcomes) < LEAST:
         return ""
@@ -57,30 +76,52 @@ def _range(low: int, high: int) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def price(result: RunResult) -> str:
+@dataclass(frozen=True)
+class Promise:
+    """What protects those in the data.
+
+    Of 100 guesses between two rows that one person may have had, ``right`` are right at most;
+    all of them where nothing is promised. ``level`` says how well it holds, ``terms`` what it is
+    in the field's own terms.
+    """
+
+    level: str
+    right: int
+    sentence: str
+    terms: str
+
+    @property
+    def alt(self) -> str:
+        """The array of a hundred figures in words."""
+        if self.level == verdict.NOTHING:
+            return "A hundred figures, all of them red: this protects nobody"
+        return f"A hundred figures, {self.right} of them lit; chance alone lights 50"
+
+
+def promise(result: RunResult) -> Promise:
     """What the epsilon promises, in odds; or that it promises nothing, and protects nobody."""
-    level, _ = verdict.price(result)
-    if result.ledger.undefended:
-        return f"No promise: this protects nobody. Why: {'; '.join(result.ledger.undefended)}."
-    cap, able = result.ledger.cap, result.spent.epsilon
-    if cap is not None:
-        if level == verdict.NOTHING:
-            return "No promise worth the name: so large an ε protects nobody."
-        chance = number(100 * guess_bound(cap.epsilon), 3)
-        return (
-            "The promise: who sees this result, knows everybody else's row and must guess which of "
-            f"two rows one person had is right at most {chance} % of the time; 50 % is chance."
-        )
-    if getattr(result.params, "epsilon", None) is None:
-        return "No promise: the data were read as they are, which protects nobody."
-    if not math.isfinite(able):
-        return "No promise: for this run no finite ε can be defended, so it protects nobody."
+    level, terms = verdict.price(result)
     if level == verdict.NOTHING:
-        return f"No promise: what can be defended here is ε = {number(able)}, and protects nobody."
-    return (
-        f"The promise: what can be defended for this whole run is ε = {number(able)}, not the "
-        "number above."
+        return Promise(level, 100, f"No promise: this protects nobody. {_why(result)}", terms)
+    cap, able = result.ledger.cap, result.spent.epsilon
+    chance = guess_bound(able if cap is None else cap.epsilon)
+    right = round(100 * chance)
+    sentence = (
+        "The promise: who sees this result, knows everybody else's row and must guess which of two "
+        f"rows one person had is right at most {number(100 * chance, 3)} % of the time: {right} "
+        "times in 100, where tossing a coin is right 50 times."
     )
+    return Promise(level, right, sentence, terms)
+
+
+def _why(result: RunResult) -> str:
+    if result.ledger.undefended:
+        return f"Why: {'; '.join(result.ledger.undefended)}."
+    if getattr(result.params, "epsilon", None) is None:
+        return "The data were read as they are."
+    if not math.isfinite(result.spent.epsilon):
+        return "For this run no finite ε can be defended."
+    return f"The ε that can be defended, {number(result.spent.epsilon)}, is too large."
 
 
 def _arrows(data: Dataset, result: RunResult) -> str:

@@ -9,7 +9,7 @@ import streamlit as st
 from engine import RunResult
 from engine.score.learned import ScoreDiagnostics
 from pages.draw import show
-from pages.draw.curves import Axis, Line, curves
+from pages.draw.curves import Axis, Curve, curves
 from pages.run import ledger
 from pages.shell.words import number
 
@@ -57,18 +57,18 @@ def _progress(result: RunResult, key: str) -> None:
         st.caption("The run ended before its first iteration.")
         return
     scale = Axis("h(W)", log=True)
-    cycles = Line(name="h(W)", x=_count(h), y=[max(float(v), _TINY) for v in h], mode="lines")
+    cycles = Curve(name="h(W)", x=_count(h), y=[max(float(v), _TINY) for v in h], mode="lines")
     if not len(objective):
         figure = curves([cycles], Axis("Iteration"), scale, height=_HEIGHT)
     else:
-        loss = Line(
+        loss = Curve(
             name="Objective",
             x=_count(objective),
             y=list(map(float, objective)),
             mode="lines",
             style=1,
         )
-        right = Line(name="h(W), right axis", x=cycles.x, y=cycles.y, mode="lines", second=True)
+        right = Curve(name="h(W), right axis", x=cycles.x, y=cycles.y, mode="lines", second=True)
         figure = curves(
             [loss, right], Axis("Iteration"), Axis("Objective"), second=scale, height=_HEIGHT
         )
@@ -95,7 +95,7 @@ def _epsilons(result: RunResult, key: str) -> None:
         return
     title = "ε, planned share" if result.ledger.cap is not None else "ε, as the paper counts"
     ends = (0.0, 1.15 * max(map(float, spent)))
-    line = Line(name="ε", x=_count(spent), y=list(map(float, spent)), mode="lines", style=0)
+    line = Curve(name="ε", x=_count(spent), y=list(map(float, spent)), mode="lines", style=0)
     figure = curves([line], Axis("Iteration"), Axis(title, ends=ends), height=_HEIGHT)
     show.figure(figure, key=f"{key}-epsilons", alt="ε at each iteration")
     st.caption(

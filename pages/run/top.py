@@ -10,9 +10,9 @@ from engine import InputError, RunResult
 from engine.graphs.metrics import Counts
 from engine.registry import ALGORITHMS, algorithm
 from engine.studies.null import Shape
-from engine.studies.price import BOUNDED, PAPER, Step, price_steps
+from engine.studies.price import BOUNDED, PAPER, PriceStep, price_steps
 from pages.run.ledger import step_word
-from pages.shell import nothing, runs
+from pages.shell import known, nothing, runs
 from pages.shell import words as text
 from pages.shell.drafts import drafted
 from pages.shell.runs import Shown, compute
@@ -45,6 +45,7 @@ def headline(run: Shown) -> None:
         'gap:.35rem 1.2rem;align-items:center"><span style="font-size:1.15rem;font-weight:600">'
         f"{text.safe(words)}</span>{price_html(run.result)}</div>{end}"
     )
+    known.line(run.result)
     nothing.line(run.result.algorithm, Shape.of(run.data), run.settings.params, "run")
 
 
@@ -101,13 +102,13 @@ def price_words(run: Shown) -> str:
     return f"{start} {_without(steps)} {_with(result, counts, steps)}{_ours(run)}"
 
 
-def _without(steps: Sequence[Step]) -> str:
+def _without(steps: Sequence[PriceStep]) -> str:
     """The searches without noise, each with what it finds."""
     found = [f"{step_words(s)} finds {_found(s.counts)}" for s in steps]
     return f"Without noise, {_list(found)}."
 
 
-def _with(result: RunResult, counts: Counts, steps: Sequence[Step]) -> str:
+def _with(result: RunResult, counts: Counts, steps: Sequence[PriceStep]) -> str:
     """The run on screen, in the headline's own numbers."""
     chosen = algorithm(result.algorithm)
     if not chosen.private:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine import Dataset, RunResult
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.metrics import EdgeClass, truth_cpdag
+from engine.graphs.metrics import EdgeClass
 from engine.registry import algorithm
 from engine.score.learned import ScoreDiagnostics
 from engine.search.diagnostics import SearchDiagnostics
@@ -46,7 +46,7 @@ def steps_table(steps: list[Step] | tuple[Step, ...]) -> pd.DataFrame:
             "ε so far": step.spent,
             **{f"{k.capitalize()}{SIMULATION_ONLY}": _cell(v) for k, v in _internal(step)},
         }
-        for step in steps
+        for step in map(text.as_shown, steps)
     ]
     return pd.DataFrame(rows)
 
@@ -145,7 +145,8 @@ def _reason(pair: Pair, steps: list[Step], result: RunResult) -> str:
     last = steps[-1] if steps else None
     if frozenset(pair) not in result.skeleton and last is not None:
         given = f"given {plain(', '.join(last.given))}" if last.given else "given nothing"
-        return f"{name} went at order {last.order}, {given}, because {plain(last.reason)}."
+        why = plain(text.as_shown(last).reason)
+        return f"{name} went at order {last.order}, {given}, because {why}."
     if last is None:
         state = "was kept" if frozenset(pair) in result.skeleton else "is not in the result"
         sentence = f"{name} {state}; no step of the run is about this pair alone."
@@ -193,7 +194,7 @@ def _columns(table: pd.DataFrame) -> dict[str, show.Options]:
 def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
     """Every edge of truth or result with its class: the graphs as text."""
     kinds = edge_classes(data, result)
-    true = truth_cpdag(data.truth, data.names) if data.truth is not None else None
+    true = result.told if data.truth is not None else None
     known = strengths(result)
     index = {name: i for i, name in enumerate(data.names)}
     found: Iterable[Iterable[str]] = kinds or result.skeleton
@@ -201,7 +202,7 @@ def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
     for i, j in sorted(sorted(index[name] for name in pair) for pair in found):
         a, b = data.names[i], data.names[j]
         waiting = (min(i, j), max(i, j)) in result.untested  # never oriented
-        learned = WAITING if waiting else _mark(a, b, result.matrix, index)
+        learned = WAITING if waiting else _mark(a, b, result.drawn, index)
         row: dict[str, str | None] = {"Learned": learned}
         if true is not None:
             row |= {"Truth": _mark(a, b, true, index), "Class": text.CLASSES[kinds[a, b].value]}

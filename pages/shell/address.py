@@ -12,27 +12,36 @@ import streamlit as st
 from engine.params import Parameters
 from pages.shell.drafts import Draft, drafted_source, kept
 from pages.shell.fields import Query, decode, defaults, encode
+from pages.shell.session import Place
 from pages.shell.settings import DRAWN
 
-_WRITTEN = "address"  # session state: (page, query) as it was written last
+_WRITTEN: Place[tuple[str, Query] | None] = Place("address")  # as it was written last
+_TYPED: Place[bool] = Place("typed", bool)  # whether a field has changed since
 
 
 def arrived(page: str) -> Query | None:
     """What the address asks for, if the browser brought it: a link, Reload, Back or Forward.
 
-    None where the address is the one this session wrote, or the menu led here.
+    None where the address is the one this session wrote, or the menu led here; and where a field
+    has just changed: who types fast is ahead of the browser, which still has the address before.
     """
     now: Query = st.query_params.to_dict()
-    last = st.session_state.get(_WRITTEN)
+    last = _WRITTEN.get()
     if last is None or last[0] != page:
         return now or None
-    return None if now == last[1] else now
+    return None if now == last[1] or _TYPED.get() else now
+
+
+def typed() -> None:
+    """Say that a field has changed, from its callback: the address is written in the same run."""
+    _TYPED.put(True)
 
 
 def write(page: str, query: Mapping[str, str]) -> None:
     """Put the settings into the address; a change is one step for Back."""
     wanted = dict(query)
-    st.session_state[_WRITTEN] = (page, wanted)
+    _TYPED.put(False)
+    _WRITTEN.put((page, wanted))
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
 

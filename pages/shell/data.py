@@ -15,7 +15,11 @@ from engine.data.networks import NETWORKS, load_network
 from engine.data.schema import Schema
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
+from pages.host import person
+from pages.shell.session import Place
 from pages.shell.settings import Source, check_rows
+
+OFF = "Own data are switched off for you here, as the sidebar says; sign in where that is offered"
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -33,8 +37,7 @@ def network_sizes() -> dict[str, tuple[int, int]]:
 
 def own_data() -> Dataset | None:
     """The person's own data of this session."""
-    data: Dataset | None = st.session_state.get("own_data")
-    return data
+    return OWN_DATA.get()
 
 
 @dataclass(eq=False)
@@ -64,10 +67,15 @@ class OwnFile:
         return data
 
 
+OWN_DATA: Place[Dataset | None] = Place("own_data")
+OWN_FILE: Place[OwnFile | None] = Place("own_file")
+OWN_PROBLEM: Place[str | None] = Place("own_problem")  # why the file could not be read
+OWN_GAPS: Place[str | None] = Place("own_gaps")  # where values are missing, while nobody said more
+
+
 def own_file() -> OwnFile | None:
     """The file behind the person's own data, whether it could be read yet or not."""
-    file: OwnFile | None = st.session_state.get("own_file")
-    return file
+    return OWN_FILE.get()
 
 
 def in_force(data: Dataset) -> bool:
@@ -83,8 +91,8 @@ def data_for(source: Source) -> Dataset:
         return bundled(source.name, source.n, source.seed)
     data = own_data()
     if data is None:
-        problem = st.session_state.get("own_problem")
-        raise InputError(problem or "Upload a CSV file first, or choose a bundled network.")
+        first = OFF if person.visitor() is None else "Upload a CSV file first"
+        raise InputError(OWN_PROBLEM.get() or f"{first}, or choose a bundled network.")
     return data
 
 
@@ -116,6 +124,9 @@ class Meter:
         return len(costs), sum(c.epsilon for c in costs), sum(c.delta for c in costs)
 
 
+OWN_COSTS: Place[dict[str, Meter]] = Place("own_costs", dict)
+
+
 def promised(key: str, params: Mapping[str, Any], data: Dataset) -> Guarantee:
     """The most that a run on own data can cost: its cap, or no bound where it has none."""
     built: Any = algorithm(key).params.build(params)
@@ -125,8 +136,7 @@ def promised(key: str, params: Mapping[str, Any], data: Dataset) -> Guarantee:
 
 def costs_of(data: Dataset) -> Meter:
     """The meter of a person's file, by its name: other bins or a truth make no new file of it."""
-    meters: dict[str, Meter] = st.session_state.setdefault("own_costs", {})
-    return meters.setdefault(data.name, Meter())
+    return OWN_COSTS.get().setdefault(data.name, Meter())
 
 
 def own_costs(data: Dataset) -> tuple[int, float, float]:

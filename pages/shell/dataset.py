@@ -10,16 +10,21 @@ import streamlit as st
 
 from engine import InputError, read_csv
 from engine.data import reading
+from engine.data.codebook import read_codebook
 from engine.data.levels import MAX_LEVELS
 from engine.data.networks import NETWORKS
-from engine.data.schema import load_schema
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
 from engine.errors import MissingValues
+from pages.host import bounds
+from pages.shell import sign
 from pages.shell import words as text
-from pages.shell.data import OwnFile, network_sizes, own_data
+from pages.shell.data import OWN_GAPS, OWN_PROBLEM, OwnFile, network_sizes, own_data, own_file
 from pages.shell.drafts import Draft, draft, keep_own, kept, take_file
 from pages.shell.form import bound, seed
+from pages.shell.session import Place
 from pages.shell.settings import MAX_ROWS, MIN_ROWS, OWN, SEM
+
+_SEEN: Place[tuple[str, ...] | None] = Place("own_seen")  # the files and options read last
 
 
 def network_label(name: str) -> str:
@@ -119,8 +124,9 @@ def simulated(*, key: str) -> None:
 
 
 LIMITS = (
-    "Text in UTF-8 with a header line; comma, semicolon, tab or pipe between columns; a decimal "
-    f"point or comma. At most {reading.MAX_COLUMNS:,} columns, {reading.MAX_ROWS:,} rows and "
+    "Text (UTF-8, or UTF-16 with its mark) with a header line; comma, semicolon, tab or pipe "
+    "between columns; a decimal point or comma. "
+    f"At most {reading.MAX_COLUMNS:,} columns, {reading.MAX_ROWS:,} rows and "
     f"{MAX_LEVELS} levels a column; numbers and dates with more are cut into bins. Missing values "
     "are refused unless you say what they count as. The file stays in this session's memory. "
     "Parquet, Arrow, Excel and database files are read on the command line (`python -m engine run "
@@ -128,6 +134,7 @@ LIMITS = (
 )
 
 
+LARGE = 5_000_000  # bytes of a file whose reading leaves much memory behind
 STATED = "stated"
 MISSING = {
     "refuse": "Refuse the file",
@@ -138,6 +145,8 @@ MISSING = {
 
 def upload(*, key: str) -> None:
     """Upload a table and, if known, its true edges; keeps the dataset in session state."""
+    if sign.switched_off():
+        return
     current = own_data()
     if current is not None:
         size = f"{current.n:,} rows, {current.d} columns"
@@ -151,8 +160,8 @@ def upload(*, key: str) -> None:
         help="One edge a line: from,to or from -> to. Without it there are no scores.",
     )
     declared = st.file_uploader(
-        "Schema (optional)",
-        type=["json"],
+        "Schema or codebook (optional)",
+        type=["json", "csv", "txt"],
         key=f"{key}-schema",
         help="What is public about the columns; without it nothing is defended. The Data page "
         "helps to write one.",
@@ -162,16 +171,20 @@ def upload(*, key: str) -> None:
         return
     ids = [one.file_id if one is not None else "" for one in (file, truth, declared)]
     seen = (*ids, repr(options))
-    if st.session_state.get("own_seen") != seen:
-        st.session_state["own_seen"] = seen
+    if _SEEN.get() != seen:
+        _SEEN.put(seen)
         kept_file = _taken(file, truth, ids[0])
-        st.session_state["own_problem"] = (
+        OWN_PROBLEM.put(
             _read(file, truth, options)
             if declared is None
             else _follow(kept_file, declared.getvalue())
         )
+        if file.size > LARGE:
+            bounds.give_back()
         st.rerun()  # what stands above must not speak of the file before
-    if problem := st.session_state.get("own_problem"):
+    if OWN_GAPS.get() is not None:
+        st.warning(text.plain(str(OWN_PROBLEM.get())), icon=":material/help:")
+    elif problem := OWN_PROBLEM.get():
         st.error(text.plain(problem), icon=":material/error:")
 
 
@@ -202,7 +215,8 @@ def _read(file: Any, truth: Any, options: dict[str, Any]) -> str | None:
             truth.seek(0)
         keep_own(read_csv(file, truth=truth, levels=levels, edges=edges, **options))
     except MissingValues as error:
-        return f"{error.where}; fill them in, or choose above what they count as."
+        OWN_GAPS.put(error.where)
+        return f"{error.where}. What do they count as? Answer on Data, or choose above."
     except InputError as error:
         return str(error)
     return None
@@ -211,24 +225,31 @@ def _read(file: Any, truth: Any, options: dict[str, Any]) -> str | None:
 def _follow(file: OwnFile, schema: bytes) -> str | None:
     """Keep the data as a declared schema reads them; returns what is wrong, in one sentence."""
     try:
-        keep_own(file.read(load_schema(schema)))
+        keep_own(file.read(read_codebook(schema)))
     except InputError as error:
         return str(error)
     return None
 
 
+def own_options() -> Draft:
+    """How a person's file is read where no schema says it."""
+    fresh = {
+        "max_levels": 10,
+        "bins": 5,
+        "binning": "quantile",
+        "missing": "refuse",
+        "edges": "",
+        "levels": "",
+    }
+    return kept("own_options", fresh)
+
+
 def _reading_options(key: str, declared: bool) -> dict[str, Any]:
-    store = kept(
-        "own_options",
-        {
-            "max_levels": 10,
-            "bins": 5,
-            "binning": "quantile",
-            "missing": "refuse",
-            "edges": "",
-            "levels": "",
-        },
-    )
+    store = own_options()
+    file = own_file()
+    if not declared and file is not None and file.schema is not None:
+        st.caption("It is read by the schema that you stated.")
+        return dict(store)
     bound(
         st.radio,
         "Missing values, of words and of numbers",

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 from typing import Any
 
-import streamlit as st
-
-from engine import Dataset
+from engine import Dataset, Knowledge
 from engine.data.simulated import parse_name
 from engine.registry import algorithm
-from pages.shell.data import OwnFile, own_data, own_file
+from pages.shell.data import (
+    OWN_DATA,
+    OWN_FILE,
+    OWN_GAPS,
+    OWN_PROBLEM,
+    OwnFile,
+    own_data,
+    own_file,
+)
+from pages.shell.session import Place
 from pages.shell.settings import OWN, SEM, Settings, Source, filled, fits, is_simulated
 
 SEM_FIELDS = ("sem_graph", "sem_nodes", "sem_edges", "sem_noise")
@@ -20,13 +27,12 @@ Draft = MutableMapping[str, Any]
 
 def kept(name: str, fresh: Draft) -> Draft:
     """The session's draft of that name; ``fresh`` at first."""
-    store: Draft = st.session_state.setdefault(name, fresh)
-    return store
+    return Place[Draft](name, lambda: fresh).get()
 
 
 def draft() -> Draft:
     """What the form shows now; a mutable mapping that lives in session state."""
-    if "draft" not in st.session_state:
+    if not kept("draft", {}):
         redraft(Settings())
     return kept("draft", {})
 
@@ -35,7 +41,9 @@ def redraft(settings: Settings) -> None:
     """Fill the form with given settings."""
     simulated = is_simulated(settings.source.name)
     fields = dict(zip(SEM_FIELDS, parse_name(SEM_START), strict=True))
-    form = kept("draft", {"params": {}, **fields})
+    form = kept("draft", {})
+    for name, value in {"params": {}, **fields}.items():
+        form.setdefault(name, value)
     form.update(network=settings.source.name, algorithm=settings.algorithm)
     if simulated:
         form["network"] = SEM
@@ -46,6 +54,8 @@ def redraft(settings: Settings) -> None:
     if settings.seed is not None:
         form["seed"] = settings.seed
     form["params"] = filled(settings.algorithm, settings.params)
+    source = settings.source
+    form["known"], form["known_of"] = settings.known, source.fingerprint or source.name
 
 
 def adapt(form: Draft) -> None:
@@ -80,12 +90,35 @@ def drafted() -> Settings:
     form, source = draft(), drafted_source()
     adapt(form)
     params = filled(form["algorithm"], form["params"])
-    return Settings(source, form["algorithm"], params, None if source.own else form["seed"])
+    seed = None if source.own else form["seed"]
+    return Settings(source, form["algorithm"], params, seed, drafted_known(source))
+
+
+def drafted_known(source: Source) -> Knowledge | None:
+    """What the form says is known of this dataset; of another one it says nothing.
+
+    Of own data the schema may say it.
+    """
+    form = draft()
+    if form.get("known_of") == (source.fingerprint or source.name):
+        known: Knowledge | None = form["known"]
+        return known
+    data = own_data() if source.own else None
+    return data.schema.knowledge if data is not None and data.schema is not None else None
+
+
+def draft_known(known: Knowledge | None) -> None:
+    """What is known of the dataset that the form names."""
+    source = drafted_source()
+    form = draft()
+    form["known"], form["known_of"] = known or None, source.fingerprint or source.name
 
 
 def keep_own(data: Dataset) -> None:
     """What was read from the file in force becomes the session's own data, and is selected."""
-    st.session_state["own_data"] = data
+    OWN_DATA.put(data)
+    OWN_PROBLEM.put(None)
+    OWN_GAPS.put(None)
     if (file := own_file()) is not None:
         file.readings.add(data.identity)
     draft()["network"] = OWN
@@ -93,4 +126,6 @@ def keep_own(data: Dataset) -> None:
 
 def take_file(file: OwnFile) -> None:
     """Another file comes into force: there are no own data until it has been read."""
-    st.session_state["own_file"], st.session_state["own_data"] = file, None
+    OWN_FILE.put(file)
+    OWN_DATA.put(None)
+    OWN_GAPS.put(None)

@@ -41,6 +41,11 @@ def switch(default: bool, title: str, **more: Any) -> Any:
     return param(default, kind="bool", title=title, **more)
 
 
+def line(title: str, most: int, **more: Any) -> Any:
+    """Declare a line of words, at most so many characters."""
+    return param("", kind="text", title=title, high=most, **more)
+
+
 def defaults(fields: type[Parameters]) -> dict[str, Any]:
     """Every field at its start."""
     return {spec.name: spec.default for spec in fields.specs()}
@@ -49,6 +54,20 @@ def defaults(fields: type[Parameters]) -> dict[str, Any]:
 def spec_of(fields: type[Parameters], name: str) -> Spec:
     """One field's declaration."""
     return next(spec for spec in fields.specs() if spec.name == name)
+
+
+def places(spec: Spec) -> list[float]:
+    """Every place of a field's slider."""
+    assert spec.low is not None
+    assert spec.high is not None
+    assert spec.step is not None
+    count = round((spec.high - spec.low) / spec.step)
+    return [round(spec.low + k * spec.step, 6) for k in range(count + 1)]
+
+
+def nearest(places: Sequence[float], value: float) -> int:
+    """Which of the places lies nearest to a value."""
+    return min(range(len(places)), key=lambda k: abs(places[k] - value))
 
 
 # The codec ------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from engine.algorithm import Algorithm
 from engine.params import ParameterError, Spec, relevant
 from engine.registry import ALGORITHMS
 from engine.studies.null import Shape
-from pages.shell import nothing
+from pages.shell import address, nothing
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 from pages.shell.settings import filled, fits
@@ -125,7 +125,9 @@ def parameters(specs: Iterable[Spec], values: Draft, *, key: str) -> None:
 def parameter(spec: Spec, values: Draft, *, key: str) -> None:
     """Show the widget that fits one declaration, bound to ``values[spec.name]``."""
     key = f"{key}-{spec.name}"
-    if spec.words:
+    if spec.kind == "text":
+        _line(spec, values, key)
+    elif spec.words:
         _worded(spec, values, key)
     elif spec.kind == "choice" and len(spec.choices) <= 3:
         radio(values, spec.name, spec.title, spec.choices, key=key, help=spec.help)
@@ -160,6 +162,19 @@ def parameter(spec: Spec, values: Draft, *, key: str) -> None:
         _logarithmic(spec, values, key)
     else:
         _entry(spec, values, key, spec.title)
+
+
+def _line(spec: Spec, values: Draft, key: str) -> None:
+    """A line of words. Told only what its field does not show: else what is being typed is lost."""
+
+    def keep() -> None:
+        values[spec.name] = text.one_line(st.session_state[key])
+        address.typed()
+
+    if st.session_state.get(key) != values[spec.name]:
+        st.session_state[key] = values[spec.name]
+    most = int(spec.high or 0)
+    st.text_input(spec.title, key=key, on_change=keep, max_chars=most, help=spec.help or None)
 
 
 def _entry(spec: Spec, values: Draft, key: str, title: str, **options: Any) -> None:

@@ -4,11 +4,11 @@ session's place for it; and how far it is, said alike on every page.
 
 from __future__ import annotations
 
-import os
+import math
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
@@ -17,13 +17,16 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.errors import InputError
+from pages.host import bounds, person, record
 from pages.shell.palette import RUNNING
+from pages.shell.session import Place
 
 GRACE = 20.0  # seconds without a browser after which a session's work ends
 LOOK = 2.0  # seconds between two looks for the browser
 UNSEEN = 8.0  # seconds without a look after which work that is done for a look alone stops
 EVERY = 1.0  # seconds between two looks of a page: each takes time from the work itself
 STOPPING = 0.8  # seconds a page waits for work to stop before it goes on looking
+SHARE = 20.0  # seconds of work after which a study lets others go first
 _TURN = 0.1  # seconds between two looks whether a waiting job was given up
 
 Present = Callable[[], bool]
@@ -38,44 +41,101 @@ def here() -> Present:
     return lambda: bool(server.is_active_session(session))
 
 
+def whose() -> Hashable:
+    """Whose turn a job takes: a person's, or a session's whose person is not known."""
+    context = get_script_run_ctx()
+    if context is None:
+        return None
+    known = person.identity(context.user_info) if person.knows_people() else None
+    return context.session_id if known is None else known.key
+
+
 class Line:
-    """At most ``at_once`` jobs work; the others wait in the order in which they came."""
+    """At most ``at_once`` jobs work; the others wait, and visitors take turns.
+
+    A visitor's first job comes before anybody's second, the second before anybody's third, and
+    those at work count; among equals comes first who had no turn yet, or not for the longest time.
+    """
 
     def __init__(self, at_once: int):
         self._at_once = at_once
-        self._jobs: list[object] = []  # those that work first, then those that wait
+        self._jobs: dict[object, Hashable] = {}  # job -> whose it is, in the order they came
+        self._working: dict[object, float] = {}  # job -> since when
+        self._turns: dict[Hashable, float] = {}  # who is in line -> when they had their last turn
         self._change = threading.Condition()
 
-    def join(self, job: object) -> None:
-        """Stand at the end of the line."""
+    def join(self, job: object, whose: Hashable = None) -> None:
+        """Stand in line; ``whose`` says which jobs are one visitor's, None: nobody else's."""
         with self._change:
-            self._jobs.append(job)
+            self._jobs[job] = id(job) if whose is None else whose
+            self._admit()
 
     def turn(self, job: object, given_up: Callable[[], bool]) -> bool:
         """Wait until the job may work; False if it was given up before."""
         with self._change:
-            while self._jobs.index(job) >= self._at_once:
+            while job not in self._working:
                 if given_up():
                     return False
                 self._change.wait(_TURN)
         return True
 
+    def give_way(self, job: object, given_up: Callable[[], bool]) -> bool:
+        """After its share of time a job lets those who wait go first; False if given up then."""
+        with self._change:
+            since = self._working.get(job, math.inf)  # inf: it was given up in line
+            if time.monotonic() - since < SHARE or not self._waiting():
+                return True
+            whose = self._jobs.pop(job)
+            del self._working[job]
+            self._admit()
+            self._jobs[job] = whose
+            self._admit()
+        return self.turn(job, given_up)
+
     def leave(self, job: object) -> None:
         """Make room."""
         with self._change:
-            self._jobs.remove(job)
-            self._change.notify_all()
+            del self._jobs[job]
+            self._working.pop(job, None)
+            self._admit()
 
     def place(self, job: object) -> int:
         """How many turns away the job is: 0 once it works, 1 for the next in line."""
         with self._change:
-            if job not in self._jobs:
-                return 0
-            return max(0, self._jobs.index(job) - self._at_once + 1)
+            waiting = self._waiting()
+            return waiting.index(job) + 1 if job in waiting else 0
+
+    def working(self) -> int:
+        """How many work."""
+        return len(self._working)
+
+    def waiting(self) -> int:
+        """How many wait."""
+        return len(self._jobs) - len(self._working)
+
+    def _admit(self) -> None:
+        for job in self._waiting()[: self._at_once - len(self._working)]:
+            self._working[job] = self._turns[self._jobs[job]] = time.monotonic()
+        here = set(self._jobs.values())
+        self._turns = {whose: at for whose, at in self._turns.items() if whose in here}
+        self._change.notify_all()
+
+    def _waiting(self) -> list[object]:
+        """Those who wait, the next one first."""
+        before = Counter(self._jobs[job] for job in self._working)
+        rank = {}
+        for job, whose in self._jobs.items():
+            if job not in self._working:
+                rank[job] = before[whose], self._turns.get(whose, 0.0)
+                before[whose] += 1
+        return sorted(rank, key=rank.__getitem__)
 
 
-RUNS = Line(os.cpu_count() or 1)
+RUNS = Line(bounds.cores())
 STUDIES = Line(1)
+for _name, _line in (("runs", RUNS), ("studies", STUDIES)):
+    record.gauge(f"dpce_{_name}_working", "Jobs at work.", _line.working)
+    record.gauge(f"dpce_{_name}_waiting", "Jobs in line.", _line.waiting)
 
 
 class Job(ABC):
@@ -111,7 +171,7 @@ class Job(ABC):
     def start(self) -> None:
         """Begin, or wait in line; to be called in a page's script. Raises nothing: ``problem``."""
         self.join()
-        self.queue.join(self)
+        self.queue.join(self, whose())
         threading.Thread(target=self._run, daemon=True, name=type(self).__name__).start()
         threading.Thread(target=self._watch, daemon=True, name="watch").start()
 
@@ -150,6 +210,10 @@ class Job(ABC):
     def place(self) -> int:
         """Its place in line, 0 once it works."""
         return self.queue.place(self)
+
+    def give_way(self) -> None:
+        """Let others go first, after a share of time; between two parts of the work."""
+        self.queue.give_way(self, self.stopped)
 
     def words(self) -> str:
         """What it is doing and how far it is, in one line of Markdown."""
@@ -244,12 +308,11 @@ class Slot(Generic[T]):
     """A session's place for one job of a kind; ``name`` is its key in the session's state."""
 
     def __init__(self, name: str):
-        self._name = name
+        self._place: Place[T | None] = Place(name)
 
     def job(self) -> T | None:
         """The job that goes on, or that ended last."""
-        found: T | None = st.session_state.get(self._name)
-        return found
+        return self._place.get()
 
     def going(self) -> T | None:
         """The job, if it goes on."""
@@ -258,7 +321,7 @@ class Slot(Generic[T]):
 
     def show(self, job: T) -> None:
         """Put a job there as it is."""
-        st.session_state[self._name] = job
+        self._place.put(job)
 
     def begin(self, job: T, patience: float = 0.0) -> T:
         """Start a job in the place of the one before, which is stopped; wait for it so long."""
@@ -271,7 +334,7 @@ class Slot(Generic[T]):
 
     def forget(self) -> None:
         """Empty the place."""
-        st.session_state[self._name] = None
+        self._place.put(None)
 
     def watch(self, *, key: str, more: Callable[[T], object] = lambda _: None) -> None:
         """How far the job is, with a button to stop it; ``more`` draws what is known below."""

@@ -32,6 +32,7 @@ GROUPS = {
         PageEntry("Run", "run"),
         PageEntry("Compare", "compare"),
         PageEntry("Sweep", "sweep"),
+        PageEntry("Tune", "tune"),
     ),
     "Learn": (
         PageEntry("Learn", "learn"),

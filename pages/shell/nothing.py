@@ -18,6 +18,7 @@ from engine.data.networks import load_network
 from engine.registry import algorithm
 from engine.studies import null
 from engine.studies.null import Invented, Shape, invented
+from pages.host import apart
 from pages.shell.data import data_for
 from pages.shell.job import Line, Watched, look_again, shared
 from pages.shell.runs import Shown
@@ -44,7 +45,7 @@ class Nothing(Watched):
     def work(self) -> None:
         """Run on every table."""
         stop = self.until(time.monotonic() + SECONDS)
-        found = invented(*self._asked, draws=null.DRAWS, cancelled=stop)
+        found = apart.call(invented, *self._asked, draws=null.DRAWS, stopped=stop)
         if not self.stopped():
             self.found, self.whole = found, True
 

@@ -89,20 +89,18 @@ class Stroke:
     dark: str
     dash: tuple[int, ...]
     width: float
-    css: str
     mark: str | None = None
-    sign: str = ""
 
 
 # Dash, width and mark tell the classes apart without their colours.
 STROKES: Mapping[EdgeClass | None, Stroke] = {
-    None: Stroke("#5b6577", "#a9b4c6", (), 2.0, "solid"),
-    EdgeClass.CORRECT: Stroke("#0072b2", "#56b4e9", (), 3.0, "solid"),
-    EdgeClass.CLAIMED: Stroke("#00785a", "#22b58a", (), 3.0, "solid", "circle", "●"),
-    EdgeClass.WRONG_DIRECTION: Stroke("#a8467f", "#dd8fbb", (), 3.0, "solid", "diamond", "◆"),
-    EdgeClass.EXTRA: Stroke("#b34700", "#e69f00", (9, 5), 2.0, "dashed"),
-    EdgeClass.MISSED: Stroke("#5b6577", "#a9b4c6", (2, 5), 2.0, "dotted"),
-    EdgeClass.UNTESTED: Stroke("#8592a8", "#7d8ba3", (1, 9), 1.0, "dotted"),
+    None: Stroke("#5b6577", "#a9b4c6", (), 2.0),
+    EdgeClass.CORRECT: Stroke("#0072b2", "#56b4e9", (), 3.0),
+    EdgeClass.CLAIMED: Stroke("#00785a", "#22b58a", (), 3.0, "circle"),
+    EdgeClass.WRONG_DIRECTION: Stroke("#a8467f", "#dd8fbb", (16, 4), 3.0, "diamond"),
+    EdgeClass.EXTRA: Stroke("#b34700", "#e69f00", (9, 5), 2.4),
+    EdgeClass.MISSED: Stroke("#5b6577", "#a9b4c6", (2, 6), 2.0),
+    EdgeClass.UNTESTED: Stroke("#8592a8", "#7d8ba3", (1, 9), 1.6),
 }
 
 

@@ -13,7 +13,8 @@ _AROUND = (
     '[data-testid="stToolbar"], .st-key-around'
 )
 _PRINT = (
-    f"@media print {{{_AROUND}, .st-key-aside, .st-key-notes {{display: none !important}} "
+    f"@media print {{{_AROUND}, .st-key-aside, [class*='st-key-notes'] "
+    "{display: none !important} "
     ".stMainBlockContainer {padding: 0 !important; max-width: none !important} "
     "section, .stMain, .stApp, .stAppViewContainer {position: static !important; "
     "overflow: visible !important; height: auto !important} "

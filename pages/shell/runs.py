@@ -16,11 +16,13 @@ from engine import Dataset, InputError, RunResult, run
 from engine.registry import algorithm, slow
 from engine.score.learned import ScoreDiagnostics
 from engine.session import Step
+from pages.host import apart, record
 from pages.shell import address
 from pages.shell import words as text
 from pages.shell.data import costs_of, data_for, in_force, promised
 from pages.shell.drafts import drafted, redraft
 from pages.shell.job import RUNS, Job, Slot, shared
+from pages.shell.session import Place
 from pages.shell.settings import OWN, Settings, filled
 
 
@@ -74,19 +76,33 @@ class RunJob(Job):
         """Run, and give the result on."""
         self._started = time.monotonic()
         try:
-            result = run(
-                self.key,
-                self.data,
-                seed=self._seed,
-                on_step=self._noted,
-                cancelled=self.stopped,
-                **self._params,
-            )
+            result = self._apart() if apart.heavy(self.data) else self._here()
         except InputError:
             self._refused()
             raise
         self._keep(result)
         self.result = result
+        noted(result, self.data)
+
+    def _here(self) -> RunResult:
+        return run(
+            self.key,
+            self.data,
+            seed=self._seed,
+            on_step=self._noted,
+            cancelled=self.stopped,
+            **self._params,
+        )
+
+    def _apart(self) -> RunResult:
+        result: RunResult = apart.call(
+            apart.searched,
+            *(self.key, self._seed, self._params),
+            data=self.data,
+            stopped=self.stopped,
+            notes={"noted": self._counted},
+        )
+        return result
 
     def broken(self, error: Exception) -> str:
         """The thread has no one else to tell."""
@@ -95,21 +111,43 @@ class RunJob(Job):
             "or report it."
         )
 
+    def _counted(self, order: int | None, steps: int) -> None:
+        self._order, self._steps = order, steps
+
     def _noted(self, step: Step) -> None:
         self._order, self._steps = step.order, self._steps + 1
         if self._steps % _YIELD_EVERY == 0:
             time.sleep(0)  # lets the pages draw
 
 
+def noted(result: RunResult, data: Dataset) -> None:
+    """A line in the log: of own data no more than that there was a run."""
+    if not data.public:
+        record.run(result.algorithm, public=None)
+        return
+    said = {"data": data.name, "rows": data.n, "seconds": round(result.seconds, 2)}
+    record.run(result.algorithm, public=said | {"status": result.status})
+
+
 JOB: Slot[RunJob] = Slot("job")
+SHOWN: Place[Shown | None] = Place("shown")  # the run on screen
+REFUSED: Place[tuple[Settings, str] | None] = Place("refused")  # what did not run, and why
+STOPPED: Place[Settings | None] = Place("stopped")  # what was stopped before it had a graph
 _YIELD_EVERY = 20
 _MOST_KEPT = 32
+QUICK = 0.3  # seconds: what takes less is run without being asked
 _KEPT = threading.Lock()
 
 
 @st.cache_resource(show_spinner=False)
 def _finished() -> OrderedDict[Any, RunResult]:
     """Finished runs on public data, shared by all sessions; the oldest go first."""
+    return OrderedDict()
+
+
+@st.cache_resource(show_spinner=False)
+def _paces() -> OrderedDict[tuple[str, str], float]:
+    """Seconds a row that the last run of an algorithm on a bundled dataset took."""
     return OrderedDict()
 
 
@@ -124,13 +162,36 @@ def _left_behind(job: RunJob) -> bool:
     return job.running and not job.stopping and not job.present()
 
 
-def _keep(store: OrderedDict[Any, RunResult], key: Any, result: RunResult) -> None:
-    if result.status == "cancelled":
-        return
+def _keep(store: OrderedDict[Any, Any], key: Any, what: Any) -> None:
     with _KEPT:
-        store[key] = result
+        store[key] = what
         while len(store) > _MOST_KEPT:
             store.popitem(last=False)
+
+
+def _keeper(settings: Settings, key: Hashable) -> Callable[[RunResult], None]:
+    """What a job's thread does with a result on public data; of Streamlit it uses nothing."""
+    finished, paces = _finished(), _paces()
+    such = settings.source.name, settings.algorithm
+
+    def keep(result: RunResult) -> None:
+        if result.status != "cancelled":
+            _keep(finished, key, result)
+            _keep(paces, such, result.seconds / settings.source.n)
+
+    return keep
+
+
+def quick(now: Settings) -> bool:
+    """Whether the settings may be run without being asked for it.
+
+    Where the last such run took less than ``QUICK``, measured; never on own data, where a run is
+    spent, and not where these very settings were refused or stopped.
+    """
+    if now.source.own or stopped(now) or refusal() is not None:
+        return False
+    pace = _paces().get((now.source.name, now.algorithm))
+    return pace is not None and pace * now.source.n < QUICK
 
 
 def begun(settings: Settings) -> Shown | RunJob:
@@ -139,7 +200,7 @@ def begun(settings: Settings) -> Shown | RunJob:
     A run on own data draws secret noise and is on their meter from before it begins.
     """
     data, chosen = data_for(settings.source), settings.params
-    asked = settings, settings.algorithm, data, settings.seed, chosen
+    asked = settings, settings.algorithm, data, settings.seed, settings.asked
     if settings.seed is None:
         meter, cost = costs_of(data), object()
         meter.begin(cost, promised(settings.algorithm, chosen, data))
@@ -151,12 +212,17 @@ def begun(settings: Settings) -> Shown | RunJob:
         )
         job.start()
         return job
-    store = _finished()
-    key = (data.identity, data.name, settings.algorithm, tuple(chosen.items()), settings.seed)
-    if (known := store.get(key)) is not None:
+    key = (
+        data.identity,
+        data.name,
+        settings.algorithm,
+        tuple(settings.asked.items()),
+        settings.seed,
+    )
+    if (known := _finished().get(key)) is not None:
         return Shown(settings, data, known)
     # A page that is loaded anew goes on with its own run.
-    made = partial(RunJob, *asked, keep=lambda result: _keep(store, key, result))
+    made = partial(RunJob, *asked, keep=_keeper(settings, key))
     return shared(_going(), key, _left_behind, made)
 
 
@@ -188,14 +254,15 @@ def freeze(settings: Settings) -> None:
     if before is not None:
         before.cancel()
     JOB.forget()
-    st.session_state["refused"] = st.session_state["stopped"] = None
+    REFUSED.put(None)
+    STOPPED.put(None)
     try:
         found = begun(settings)
     except InputError as error:
-        st.session_state["refused"] = (settings, str(error))
+        REFUSED.put((settings, str(error)))
         return
     if isinstance(found, Shown):
-        st.session_state["shown"] = found
+        SHOWN.put(found)
         return
     JOB.show(found)
     found.wait(RunJob.patience)
@@ -227,12 +294,12 @@ def settle() -> None:
     try:
         found = _ended(done)
     except InputError as error:
-        st.session_state["refused"] = (done.settings, str(error))
+        REFUSED.put((done.settings, str(error)))
         return
     if found.result.status == "cancelled" and not decided(found.result):
-        st.session_state["stopped"] = done.settings
+        STOPPED.put(done.settings)
         return
-    st.session_state["shown"] = found
+    SHOWN.put(found)
 
 
 def decided(result: RunResult) -> bool:
@@ -244,7 +311,7 @@ def decided(result: RunResult) -> bool:
 
 def stopped(now: Settings) -> bool:
     """Whether these settings' run was stopped before it had anything to show."""
-    return bool(st.session_state.get("stopped") == now)
+    return STOPPED.get() == now
 
 
 def shown() -> Shown:
@@ -254,11 +321,10 @@ def shown() -> Shown:
     was on a file that another has replaced.
     """
     settle()
-    if "shown" not in st.session_state:
-        _begin(st.query_params.to_dict())
-    run: Shown = st.session_state["shown"]
+    run = SHOWN.get() or _begin(st.query_params.to_dict())
     if not in_force(run.data):
-        run = st.session_state["shown"] = compute(_default())
+        run = compute(_default())
+        SHOWN.put(run)
     return run
 
 
@@ -267,7 +333,7 @@ def _default() -> Settings:
     return Settings(params=filled("priv_pc", {}))
 
 
-def _begin(query: dict[str, str]) -> None:
+def _begin(query: dict[str, str]) -> Shown:
     """Show what an address asks for; where it fails, the default and a sentence."""
     default = _default()
     wanted, problem = default, None
@@ -279,10 +345,11 @@ def _begin(query: dict[str, str]) -> None:
         wanted, problem = default, str(error)
     redraft(wanted)
     freeze(wanted)
-    if "shown" not in st.session_state:
-        st.session_state["shown"] = compute(default)
+    run = SHOWN.get() or compute(default)
+    SHOWN.put(run)
     if problem:
-        st.session_state["refused"] = (drafted(), problem)
+        REFUSED.put((drafted(), problem))
+    return run
 
 
 def follow(page: str) -> None:
@@ -291,33 +358,35 @@ def follow(page: str) -> None:
     A run on own data is never made anew for that: it would spend ε.
     """
     query = address.arrived(page)
-    if query is not None and query.get("data") != OWN and "shown" in st.session_state:
+    if query is not None and query.get("data") != OWN and SHOWN.get():
         _begin(query)
 
 
 def follow_source(page: str) -> None:
     """After Back or Forward the form names the dataset of the address; the rest of it stays."""
     query = address.arrived(page)
-    if query is None or "shown" not in st.session_state:
+    if query is None or SHOWN.get() is None:
         return
     named = {name: word for name, word in query.items() if name in ("data", "n", "sample")}
     if named or not drafted().source.own:  # an address without a dataset may be one of own data
         try:
-            redraft(replace(drafted(), source=Settings.from_query(named).source))
+            source, now = Settings.from_query(named).source, drafted()
+            kept = now.known if source.name == now.source.name else None
+            redraft(replace(now, source=source, known=kept))
         except InputError as error:
-            st.session_state["refused"] = (drafted(), str(error))
+            REFUSED.put((drafted(), str(error)))
 
 
 def refusal() -> str | None:
     """Why the settings now in the form could not be run, if they were tried."""
-    refused: tuple[Settings, str] | None = st.session_state.get("refused")
+    refused = REFUSED.get()
     return refused[1] if refused and refused[0] == drafted() else None
 
 
 def stale(now: Settings) -> bool:
     """Whether the result on screen belongs to other settings than those in the form."""
-    run: Shown = st.session_state["shown"]
-    return now != run.settings
+    run = SHOWN.get()
+    return run is not None and now != run.settings
 
 
 def write_link(settings: Settings) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine import InputError
+from engine import InputError, Knowledge, load_knowledge
 from engine.data.networks import load_network
 from engine.data.simulated import parse_name
+from engine.graphs.known import ready_sets
 from engine.params import ParameterError, Spec, relevant
 from engine.registry import algorithm
 from pages.shell.fields import Query, as_word, decode
@@ -44,12 +46,25 @@ class Source:
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that fixes a run. ``seed`` is None for own data: each run draws a secret one."""
+    """Everything that fixes a run. ``seed`` is None for own data: each run draws a secret one.
+
+    ``known`` is what was said of the causes, None where nothing was.
+    """
 
     source: Source = Source()
     algorithm: str = "priv_pc"
     params: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = 0
+    known: Knowledge | None = None
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What a run is given by name: its parameters, and what is known.
+
+        Of own data nothing is said out loud too, or else their schema would be asked.
+        """
+        stated = self.known or (Knowledge() if self.source.own else None)
+        return {**self.params, **({"knowledge": stated} if stated is not None else {})}
 
     def to_query(self) -> Query:
         """The settings as query parameters; never data, and no seed that hides a person."""
@@ -58,6 +73,8 @@ class Settings:
             query |= {"n": str(self.source.n), "sample": str(self.source.seed)}
         if self.seed is not None:
             query["seed"] = str(self.seed)
+        if self.known and not self.source.own:
+            query["known"] = word_of(self.known, self.source.name)
         known = {s.name for s in algorithm(self.algorithm).params.specs()}
         return query | {k: as_word(v) for k, v in self.params.items() if k in known}
 
@@ -84,7 +101,34 @@ class Settings:
         drawn = {spec.name: spec.default for spec in DRAWN} | decode(DRAWN, query)
         source = Source(name, drawn["n"], drawn["sample"])
         check_rows(source)
-        return cls(source, chosen.key, filled(chosen.key, values), drawn["seed"])
+        known = known_from(query["known"], name) if "known" in query else None
+        return cls(source, chosen.key, filled(chosen.key, values), drawn["seed"], known)
+
+
+def ready(name: str) -> dict[str, Knowledge]:
+    """Sets of what is true of a bundled network, by their names; none of a simulated model."""
+    return {} if is_simulated(name) else ready_sets(load_network(name).dag())
+
+
+def word_of(known: Knowledge, name: str) -> str:
+    """What is known, for an address: a ready set's name, else its JSON."""
+    for word, found in ready(name).items():
+        if found == known:
+            return word.replace(" ", "-")
+    return json.dumps(known.to_json(), separators=(",", ":"), ensure_ascii=False)
+
+
+def known_from(word: str, name: str) -> Knowledge:
+    """What an address says is known of a dataset; InputError in one sentence where it is none."""
+    sets = {key.replace(" ", "-"): known for key, known in ready(name).items()}
+    if word in sets:
+        return sets[word]
+    if not word.startswith("{"):
+        raise InputError(f"What is known is one of {', '.join(sets)}, or the JSON of its file.")
+    known = load_knowledge(word.encode())
+    if not is_simulated(name):
+        known.check_names(load_network(name).names)
+    return known
 
 
 def is_simulated(name: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from engine import RunResult
 from engine.studies import price as price_steps
-from engine.studies.price import Step
+from engine.studies.price import PriceStep
 from pages.shell import words as text
 from pages.shell.palette import price_ink
 from pages.shell.words import number
@@ -67,7 +67,7 @@ def price(result: RunResult) -> tuple[str, str]:
     return (NOTHING, f"{able}, which protects nobody") if spent > _NO_USE else (DOUBTFUL, able)
 
 
-def step_words(step: Step) -> str:
+def step_words(step: PriceStep) -> str:
     """What a search without noise is called: "Kendall's τ in its bounded form"."""
     test = text.label(step.statistic)
     return {
@@ -81,13 +81,13 @@ def step_words(step: Step) -> str:
     }[step.kind]
 
 
-def reference_lines(steps: Sequence[Step]) -> list[tuple[Step, str]]:
+def reference_lines(steps: Sequence[PriceStep]) -> list[tuple[PriceStep, str]]:
     """What belongs on a curve over ε: the best there is, and the method's own form, both exact."""
     ends = steps if len(steps) < 3 else (steps[0], steps[-1])
     return [(step, f"{_line_words(step)}, no noise") for step in ends]
 
 
-def _line_words(step: Step) -> str:
+def _line_words(step: PriceStep) -> str:
     test = text.label(step.statistic)
     return {
         price_steps.BEST: f"Best test ({test})",

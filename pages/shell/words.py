@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from engine import Dataset
@@ -16,11 +18,17 @@ from engine.errors import InputError
 from engine.graphs import metrics
 from engine.registry import ALGORITHMS
 from engine.runner import RunResult
+from engine.session import Step
 from engine.statistics.registry import STATISTICS
 
 LABELS = {
     **{key: statistic.label for key, statistic in STATISTICS.items()},
     "strict": "Strict",
+    "skeleton_f1": "Skeleton F1",
+    "directed_f1": "Directed F1",
+    "best setting": "Best setting",
+    "least ε": "Least ε",
+    "map of two": "Map of two",
     "published": "Published",
     "p": "p-value",
     "z": "|z|",
@@ -81,6 +89,34 @@ def count(value: int, noun: str) -> str:
     return f"{value:,} {noun}{'' if value == 1 else 's'}"
 
 
+_TURNED = re.compile(r"the noisy −\|z\| (\S+) is (not above|above) the threshold (\S+)")
+
+
+def as_shown(step: Step) -> Step:
+    """The step on the one scale that every page has: |z|, and a link goes below T.
+
+    The engine compares −|z|, so that a high value looks independent on every scale; a threshold
+    below 0 tells which scale a step is on, for no p-value lies there.
+    """
+    if step.threshold is None or not step.threshold < 0:
+        return step
+    return replace(
+        step,
+        value=None if step.value is None else -step.value,
+        threshold=-step.threshold,
+        reason=_TURNED.sub(_turned, step.reason),
+        internal=None
+        if step.internal is None
+        else {k: -v if isinstance(v, float) else v for k, v in step.internal.items()},
+    )
+
+
+def _turned(found: re.Match[str]) -> str:
+    value, how, threshold = found.groups()
+    side = {"above": "below", "not above": "not below"}[how]
+    return f"the noisy |z| {-float(value):.4g} is {side} the threshold {-float(threshold):.4g}"
+
+
 def label(value: Any) -> str:
     """The field's name for a declared choice."""
     return LABELS.get(str(value), str(value))
@@ -104,6 +140,11 @@ def dataset_title(data: Dataset) -> str:
 def file_stem(data: Dataset) -> str:
     """The dataset's name as part of a file name."""
     return data.name.replace(":", "_")
+
+
+def one_line(text: str) -> str:
+    """Words alone, one space between them: no line ends and no signs that nobody sees."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def safe(text: str) -> str:

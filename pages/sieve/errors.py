@@ -12,7 +12,7 @@ from engine import Dataset
 from engine.teaching.sieving import DRAWS, ErrorRates, Sieve, error_rates, on_data
 from engine.theory import MIN_RATE, best_subsample
 from pages.draw import show
-from pages.draw.curves import Axis, Line, curves, trace, vertical
+from pages.draw.curves import Axis, Curve, curves, trace, vertical
 from pages.shell.palette import PLAIN, ink
 from pages.sieve.form import MOST_TWEAK
 
@@ -97,7 +97,7 @@ def _error_chart(table: pd.DataFrame, x: str, now: float, title: str, *, key: st
         "II on the data": ("Type II, on these data", 3, "lines+markers"),
     }
     lines = [
-        Line(name=name, x=list(table[x]), y=list(table[c]), style=style, mode=mode)
+        Curve(name=name, x=list(table[x]), y=list(table[c]), style=style, mode=mode)
         for c, (name, style, mode) in names.items()
         if c in table and table[c].notna().any()
     ]
@@ -134,7 +134,7 @@ def noise_view(data: Dataset, sieve: Sieve) -> None:
     levels = [sieve.noise_level(data, max(2, round(r * data.n))) for r in rates]
     left, right = st.columns([5, 3], gap="medium")
     with left:
-        line = Line(name="Noise s.d.", x=list(rates), y=levels, mode="lines")
+        line = Curve(name="Noise s.d.", x=list(rates), y=levels, mode="lines")
         figure = curves(
             [line],
             Axis("m / n", log=True, ends=(0.009, 1.1)),
@@ -143,7 +143,7 @@ def noise_view(data: Dataset, sieve: Sieve) -> None:
             here=(sieve.m / data.n, sieve.noise_level(data, sieve.m), f"m now: {sieve.m:,}"),
         )
         figure.add_vline(x=best / data.n, line={"color": ink(BEST), "width": 2, "dash": "dash"})
-        mark = Line(
+        mark = Curve(
             name=f"Best m: {best:,}",
             x=[best / data.n],
             y=[sieve.noise_level(data, best)],

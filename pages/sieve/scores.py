@@ -17,7 +17,7 @@ from engine.statistics.rank import critical_z
 from engine.teaching import sieving
 from engine.teaching.sieving import Array, Sieve
 from pages.draw import show
-from pages.draw.curves import Axis, Line, curves, vertical
+from pages.draw.curves import Axis, Curve, curves, vertical
 from pages.shell import words as text
 from pages.shell.palette import PLAIN, ink
 
@@ -33,9 +33,14 @@ def _scored(
     return sieving.exact_scores(_data, statistic, guarantee, scale)
 
 
+def scored(data: Dataset, sieve: Sieve) -> tuple[Array, Array]:
+    """Every query's exact score, and whether the true graph separates it (NaN if unknown)."""
+    return _scored(data.identity, sieve.statistic, sieve.guarantee, sieve.scale, data)
+
+
 def scores_view(data: Dataset, sieve: Sieve) -> None:
     """The histogram with threshold, tweak and noise, and its table."""
-    values, truth = _scored(data.identity, sieve.statistic, sieve.guarantee, sieve.scale, data)
+    values, truth = scored(data, sieve)
     a, b = sieve.noise(data)
     st.markdown("**Scores of all queries of order 0 and 1, exactly**")
     st.caption(_explained(data, values, sieve))
@@ -121,7 +126,7 @@ def _histogram(counts: Counts, edges: Array, sieve: Sieve, a: float, b: float) -
     level, lowered = sieve.levels()
     end = float(middles[-1] + width / 2)
     x = np.linspace(0, end, 1200)
-    noise = Line(
+    noise = Curve(
         name="Noise of the sieve around T − t",
         x=list(x),
         y=list(sieving.noise_density(x - lowered, a, b)),

@@ -15,10 +15,10 @@ from engine.graphs.metrics import Scores
 from engine.registry import ALGORITHMS
 from engine.studies import CellResult, analysis
 from engine.studies.null import Shape
-from engine.studies.price import DESCENT, TABLES, Step, price_steps
+from engine.studies.price import DESCENT, TABLES, PriceStep, price_steps
 from pages.draw import show
 from pages.draw.bars import heat
-from pages.draw.curves import Axis, Line, curves
+from pages.draw.curves import Axis, Curve, curves
 from pages.shell import words as text
 from pages.shell.nothing import NOTHING, Counts, cell, nothing_of, watch
 from pages.shell.palette import PLAIN, style_of
@@ -62,7 +62,7 @@ def references(data: Dataset | None, results: Sequence[CellResult]) -> list[Leve
     return list(named.items())
 
 
-def _whose(name: str, key: str, step: Step) -> str:
+def _whose(name: str, key: str, step: PriceStep) -> str:
     """Methods share their tests; what is a method's own carries its name."""
     own = step.kind in (TABLES, DESCENT)
     return f"{ALGORITHMS[key].title}: {name[0].lower()}{name[1:]}" if own else name
@@ -104,7 +104,7 @@ def curve_view(
         if drawn.empty:
             st.info(_nothing(x))
         else:
-            _curve_chart(drawn, flat, x, y, levels, here(table, x, y, counted))
+            _curve_chart(drawn, flat, x, y, levels, run_page_point(table, x, y, counted))
         st.caption(_curve_notes(points, drawn, flat, x))
         if y in SCORES and early(table):
             st.caption(_early_notes(table, counted))
@@ -132,7 +132,7 @@ def _curve_chart(
     for key in dict.fromkeys(drawn["algorithm"]):
         part = drawn[drawn["algorithm"] == key].sort_values("x")
         lines.append(
-            Line(
+            Curve(
                 name=ALGORITHMS[key].title,
                 x=list(part["x"]),
                 y=list(part["median"]),
@@ -144,7 +144,7 @@ def _curve_chart(
     level = flat if flat is not None else drawn.iloc[:0]
     for key, median in zip(level["algorithm"], level["median"].astype(float), strict=True):
         name, style = ALGORITHMS[key].title, style_of(key)
-        lines.append(Line(name=name, x=[low, high], y=[median] * 2, style=style, mode="lines"))
+        lines.append(Curve(name=name, x=[low, high], y=[median] * 2, style=style, mode="lines"))
     lines += _level_lines(levels, y, (low, high))
     if place is not None:
         low, high = min(low, place[0]), max(high, place[0])
@@ -159,17 +159,17 @@ def _curve_chart(
     show.figure(figure, key="sweep-curves", alt=f"{y} against ε, one line an algorithm")
 
 
-def _level_lines(levels: Sequence[Level], y: str, ends: tuple[float, float]) -> list[Line]:
+def _level_lines(levels: Sequence[Level], y: str, ends: tuple[float, float]) -> list[Curve]:
     """The levels as flat lines, where they have the score that is shown."""
     if y not in SCORES:
         return []
     return [
-        Line(name=name, x=ends, y=[getattr(m, Y[y])] * 2, style=PLAIN + 1 + k, mode="lines")
+        Curve(name=name, x=ends, y=[getattr(m, Y[y])] * 2, style=PLAIN + 1 + k, mode="lines")
         for k, (name, m) in enumerate(levels)
     ]
 
 
-def here(
+def run_page_point(
     table: pd.DataFrame, x: str, y: str, counted: str = TESTED
 ) -> tuple[float, float, str] | None:
     """Where the Run page's result lies, if it is about these data and has an ε."""

@@ -21,6 +21,7 @@ from pages.shell.drafts import Draft, drafted_source, kept
 from pages.shell.fields import choice, decode, defaults, encode
 from pages.shell.form import GRAPH_ALGORITHMS, bound, number, parameter, radio, seed, title_of
 from pages.shell.runs import shown
+from pages.shell.session import Place
 from pages.shell.settings import OWN, Source, is_simulated
 from pages.shell.strip import refuse
 from pages.sweep import jobs as study_jobs
@@ -32,6 +33,9 @@ from pages.sweep.state import (
     epsilon_list,
     epsilon_range,
 )
+
+# What the form asked for before anybody changed it.
+_UNTOUCHED: Place[Wanted | None] = Place("sweep_untouched")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +62,7 @@ def follow() -> None:
         if "sweep.wanted" in query:
             untouched = wanted_now()
             fill_draft(_wanted_in(query["sweep.wanted"]))
-            st.session_state["sweep_untouched"] = untouched
+            _UNTOUCHED.put(untouched)
     except (InputError, OSError) as error:
         refuse("sweep", str(error))
     for name, chosen in decode(Axes.specs(), query, "sweep.", leniently=True).items():
@@ -106,8 +110,9 @@ def keep_address() -> None:
         wanted = wanted_now()
     except InputError:
         wanted = EXAMPLE
-    st.session_state["sweep_untouched"] = st.session_state.get("sweep_untouched") or wanted
-    if wanted != st.session_state["sweep_untouched"] and not wanted.own:
+    if _UNTOUCHED.get() is None:
+        _UNTOUCHED.put(wanted)
+    if wanted != _UNTOUCHED.get() and not wanted.own:
         query["sweep.wanted"] = json.dumps(wanted.as_json(), separators=(",", ":"))
     shown_now = {n: st.session_state.get(f"sweep-{n}", at) for n, at in defaults(Axes).items()}
     address.write("sweep", query | encode(Axes.specs(), shown_now, "sweep."))
@@ -115,32 +120,34 @@ def keep_address() -> None:
 
 def draft() -> Draft:
     """What the form shows, kept over changes of page; it starts as the example."""
-    if "sweep_draft" not in st.session_state:
+    if not kept("sweep_draft", {}):
         fill_draft(EXAMPLE)
     return kept("sweep_draft", {})
 
 
 def fill_draft(wanted: Wanted) -> None:
     """Show a study's settings in the form; what the form then asks for needs no address."""
-    st.session_state["sweep_untouched"] = None
+    _UNTOUCHED.put(None)
     params = dict(wanted.params)
     first = next((s for s in wanted.sources if not s.own), Source())
-    st.session_state["sweep_draft"] = {
-        "datasets": [s.name for s in wanted.sources],
-        "n": first.n,
-        "sample": first.seed,
-        "algorithms": list(wanted.algorithms),
-        "guarantee": params.pop("guarantee", "strict"),
-        "grid": "Range" if wanted == EXAMPLE else "List",
-        "from": min(wanted.epsilons, default=0.1),
-        "to": max(wanted.epsilons, default=100.0),
-        "count": len(wanted.epsilons),
-        "list": ", ".join(f"{e:g}" for e in wanted.epsilons),
-        "seeds": wanted.seeds,
-        "changed": list(params),
-        "params": params,
-        "name": "",
-    }
+    kept("sweep_draft", {}).update(
+        {
+            "datasets": [s.name for s in wanted.sources],
+            "n": first.n,
+            "sample": first.seed,
+            "algorithms": list(wanted.algorithms),
+            "guarantee": params.pop("guarantee", "strict"),
+            "grid": "Range" if wanted == EXAMPLE else "List",
+            "from": min(wanted.epsilons, default=0.1),
+            "to": max(wanted.epsilons, default=100.0),
+            "count": len(wanted.epsilons),
+            "list": ", ".join(f"{e:g}" for e in wanted.epsilons),
+            "seeds": wanted.seeds,
+            "changed": list(params),
+            "params": params,
+            "name": "",
+        }
+    )
 
 
 def wanted_now() -> Wanted:

@@ -1,6 +1,7 @@
 """Studies: read from a file, or under way; one goes on while other pages are open.
 
-Studies on a person's own data stay in memory.
+Studies on a person's own data stay in memory, as do those of a visitor whom the server does not
+know.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import streamlit as st
 
 from engine import Dataset, InputError
 from engine.privacy.accounting import Guarantee
+from engine.release.places import private_folder
 from engine.studies import (
     Cell,
     CellResult,
@@ -27,12 +29,18 @@ from engine.studies import (
     study_of,
     sweep,
 )
+from pages.host import bounds, person
 from pages.shell import words as text
 from pages.shell.data import Meter, bundled, costs_of, data_for, in_force, own_data, promised
 from pages.shell.job import Job, Slot, left, shared
+from pages.shell.session import Place
 from pages.sweep.state import EXAMPLE, Wanted
 
+_APART_SECONDS = 5.0  # from here on a process of its own pays: no page waits for its work
 _PROCESS_SECONDS = 30.0  # from here on a second process pays
+
+
+_ESTIMATES: Place[dict[Any, Estimate]] = Place("sweep_estimates", dict)  # of own data
 
 
 class StudyJob(Job):
@@ -58,7 +66,8 @@ class StudyJob(Job):
         self.name, self.wanted, self.path, self.total = name, wanted, path, total
         self.what = text.plain(name)
         self.results, self.finished, self.note = list(results), finished, note
-        self.memory: ResultStore | None = None  # of a study on own data
+        self.memory: ResultStore | None = None  # of a study without a file
+        self._file: tuple[int, int] | None = None  # what the path led to when it was begun
         self._begun = False
         self._progress: Progress | None = None
         self._costs: Meter | None = None  # what own data have cost in this session
@@ -90,14 +99,17 @@ class StudyJob(Job):
         for data, source in zip(datasets, self.wanted.sources, strict=True):
             if source.own:
                 self._costs, self.own = costs_of(data), data
-                self.memory = self.memory or ResultStore(":memory:")
+        if self.path is None:
+            self.memory = self.memory or ResultStore(":memory:")
         w = self.wanted
         study = study_of(datasets, w.algorithms, w.parameters(), w.seeds)
         self.total = len(study.cells)
         if self.path is not None:
             keep_spec(self.path, self.name, self.wanted)
+            self._file = _which(self.path)
         self._datasets, self._expected = list(datasets), cost.seconds_each
-        self._executor = "processes" if cost.seconds > _PROCESS_SECONDS else "serial"
+        self._executor = "processes" if cost.seconds > _APART_SECONDS else "serial"
+        self._workers = min(bounds.cores(), 2) if cost.seconds > _PROCESS_SECONDS else 1
         self._begun = True
 
     def work(self) -> None:
@@ -110,6 +122,7 @@ class StudyJob(Job):
             self.wanted.seeds,
             store=self.path if self.path is not None else self.memory,
             executor=self._executor,
+            workers=self._workers,
             cancelled=self.stopped,
             on_progress=self._noted,
             on_start=self._on_meter,
@@ -117,7 +130,17 @@ class StudyJob(Job):
         ):
             self.results.append(result)
             self._settle(result)
+            self._check_file()
+            self.give_way()
         self.finished = self.done >= self.total
+
+    def _check_file(self) -> None:
+        """Whoever takes the file away ends the study: what it finds would be kept nowhere."""
+        if self.path is not None and _which(self.path) != self._file:
+            raise InputError(
+                "The study's file was deleted or replaced while it ran, so the study was stopped; "
+                "what it had found is on this page alone. Save it below, or start it anew."
+            )
 
     def broken(self, error: Exception) -> str:
         """The thread has no one else to tell."""
@@ -147,6 +170,15 @@ class StudyJob(Job):
 
 
 SLOT: Slot[StudyJob] = Slot("sweep_job")
+
+
+def _which(path: Path) -> tuple[int, int] | None:
+    """Which file a path leads to now, whatever it is called."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def opened(name: str) -> StudyJob:
@@ -221,7 +253,7 @@ def estimated(wanted: Wanted) -> Estimate:
     """Runs and seconds from a short probe: of own data remembered for this session alone."""
     if not wanted.own:
         return _public_estimate(wanted)
-    known: dict[Any, Estimate] = st.session_state.setdefault("sweep_estimates", {})
+    known = _ESTIMATES.get()
     own = own_data()
     key = (wanted, own.identity if own is not None else "")
     if key not in known:
@@ -286,28 +318,35 @@ def known_datasets(job: StudyJob) -> list[Dataset]:
 # Studies on bundled networks are kept in files, one a study ------------------------------
 
 
-FOLDER = "studies"  # in the directory the app was started in
 _NAME = re.compile(r"[\w][\w .+-]{0,59}", re.ASCII)
 
 
-def folder() -> Path:
-    """Where studies are kept."""
-    return Path.cwd() / FOLDER
+KEPT_NOWHERE = "It stays in this session: studies are kept for people whom the server knows."
+
+
+def folder() -> Path | None:
+    """Where this visitor's studies are kept; None for one whom the server does not know."""
+    found = person.visitor()
+    return None if found is None else found.studies
 
 
 def saved() -> list[str]:
     """The names of the files there are."""
-    return sorted(p.stem for p in folder().glob("*.db"))
+    place = folder()
+    return [] if place is None else sorted(p.stem for p in place.glob("*.db"))
 
 
 def path_of(name: str) -> Path:
-    """The study's file; raises InputError for a name that no file should have."""
+    """The study's file; raises InputError for a name that no file should have, or for nobody's."""
     if not _NAME.fullmatch(name):
         raise InputError(
             "A study's name has at most 60 letters, digits, spaces, dots, + and -; it starts with "
             "a letter or digit."
         )
-    return folder() / f"{name}.db"
+    place = folder()
+    if place is None:
+        raise InputError(f"There is no study named {name!r}: none is kept for this session.")
+    return place / f"{name}.db"
 
 
 def new_name(wanted: Wanted) -> str:
@@ -324,7 +363,8 @@ def new_name(wanted: Wanted) -> str:
 
 def keep_spec(path: Path, name: str, wanted: Wanted) -> None:
     """Write what the study asks for into its file; a file of another study is refused."""
-    path.parent.mkdir(exist_ok=True)
+    private_folder(path.parent)
+    path.touch(mode=0o600)
     with ResultStore(path) as store:
         known = store.studies().get(name)
         if known is not None and known != wanted.as_json():

@@ -6,6 +6,7 @@ import streamlit as st
 
 from engine import InputError
 from engine.registry import ALGORITHMS
+from pages.host.person import STUDIES
 from pages.shell import words as text
 from pages.shell.data import own_data
 from pages.shell.drafts import Draft
@@ -77,7 +78,8 @@ def start(wanted: Wanted) -> None:
     """Start the study the form asks for."""
     name = draft()["name"].strip() or study_jobs.new_name(wanted)
     try:
-        path = None if wanted.own else study_jobs.path_of(name)
+        kept = not wanted.own and study_jobs.folder() is not None
+        path = study_jobs.path_of(name) if kept else None
     except InputError as error:
         refuse("sweep", str(error))
         return
@@ -97,7 +99,9 @@ def saved_studies() -> None:
     names = study_jobs.saved()
     with st.expander(f"Saved studies ({len(names)})", key="sweep-saved"):
         if not names:
-            st.caption(f"None yet. A started study is kept in the folder {study_jobs.FOLDER}.")
+            place = study_jobs.folder()
+            kept = f"A started study is kept in the folder {STUDIES}."
+            st.caption(f"None yet. {kept if place is not None else study_jobs.KEPT_NOWHERE}")
             return
         chosen = st.selectbox("Study", names, key="sweep-chosen")
         st.button(

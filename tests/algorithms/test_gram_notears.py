@@ -192,7 +192,7 @@ def test_huge_epsilon_is_notears(name: str, more: dict[str, float]) -> None:
     assert np.abs((released.covariance - exact) / scale).max() < 1e-5
     assert (released.noise / scale).max() < 1e-5
     parent = run("notears", data, trace=False, **sooner)
-    limit = gram_notears.Release(exact, *3 * [np.zeros_like(exact)])
+    limit = gram_notears.NoisyGram(exact, *3 * [np.zeros_like(exact)])
     solution, learned = gram_notears.fit(limit, data, params, session_of(params, data))
     assert (solution.weights == parent.diagnostics.weights).all()
     assert (learned.cpdag == parent.matrix).all()

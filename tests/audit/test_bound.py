@@ -12,9 +12,9 @@ from scipy.stats import beta
 from engine.audit import measure
 from engine.audit.measure import (
     CONFIDENCE,
-    Event,
     Features,
     Measured,
+    Region,
     Trial,
     bound_of,
     choose,
@@ -155,8 +155,8 @@ def test_the_event_chosen_is_the_one_with_the_largest_bound() -> None:
 def test_an_event_is_strictly_above_its_cut() -> None:
     rows = np.array([[1.0], [2.0], [3.0]])
     direction = np.array([1.0])
-    assert Event(direction, 2.0, 1.0).holds(rows).tolist() == [False, False, True]
-    assert Event(direction, -2.0, -1.0).holds(rows).tolist() == [True, False, False]
+    assert Region(direction, 2.0, 1.0).holds(rows).tolist() == [False, False, True]
+    assert Region(direction, -2.0, -1.0).holds(rows).tolist() == [True, False, False]
 
 
 def test_outputs_are_told_apart_in_units_of_their_own_spread() -> None:

@@ -73,7 +73,7 @@ def test_only_a_whole_schema_makes_a_dataset_declared() -> None:
         ("dataset.py", "from_codes"),  # stated levels of an array of codes
         ("dataset.py", "from_values"),  # stated bounds of an array of numbers
         ("reading.py", "_follow"),
-        ("folded.py", "_dataset"),
+        ("reading.py", "folded_dataset"),
         ("pairs.py", "_pair"),
         ("levels.py", "_merge"),  # takes it away
     }
@@ -403,3 +403,89 @@ def test_what_is_printed_holds_no_rows() -> None:
         assert "77.125" not in said
     assert "77.125" not in repr(stream(raw))
     assert "14 rows, 2 columns, private, declared" in repr(data)
+
+
+# What a refusal quotes --------------------------------------------------------------------
+
+CELL = "Mallory"
+WORDS = "".join(f"{k},{k % 2}\n" for k in range(80))
+
+
+@pytest.mark.parametrize(
+    ("body", "options", "row"),
+    [
+        (f"yes,1\nno,2\n{CELL},1\n", {"levels": {"a": ["no", "yes"]}}, 3),
+        (f"yes,1\n,2\n{CELL},1\nno,3\n", {"levels": {"a": ["no", "yes", ""]}}, 3),
+        (f"{WORDS}{CELL},1\n", {}, 81),
+        (f",1\n{WORDS}{CELL},1\n", {"missing": "drop"}, 82),
+        (f",1\n{WORDS}{CELL},1\n,3\n", {"missing": "level"}, 82),
+        (f"{WORDS}1.5,1\n", {"levels": {"a": ["0", "1"]}}, 3),
+    ],
+)
+def test_a_refusal_names_the_row_and_not_what_it_holds(
+    body: str, options: dict[str, Any], row: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a person's own file: the sentence is pasted into mails and kept in logs."""
+    with pytest.raises(DataError) as caught:
+        read_csv(f"a,b\n{body}".encode(), **options)
+    assert f" row {row} below the header" in str(caught.value)
+    assert CELL not in str(caught.value)
+    if not options:
+        (tmp_path / "own.csv").write_text(f"a,b\n{body}")
+        assert main(["run", "--csv", str(tmp_path / "own.csv"), "--algorithm", "pc"]) == 2
+        assert capsys.readouterr().err.count(f"row {row} below") == 1
+
+
+def test_a_long_column_of_numbers_names_the_row_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where values are too many to list, the first that is no number, in whatever batch it is."""
+    monkeypatch.setattr("engine.data.tally.MOST_WORDS", 20)
+    for many in (f"{WORDS}{CELL},1\n", f"{CELL},1\n{WORDS}"):
+        with pytest.raises(DataError) as caught:
+            read_csv(f"a,b\n{many}".encode())
+        assert f"row {81 if many[0] == '0' else 1} below the header" in str(caught.value)
+        assert CELL not in str(caught.value)
+    numbers = pa.array([str(k) for k in range(30)])
+    batches = [pa.record_batch({"a": numbers, "b": numbers})]
+    batches.append(pa.record_batch({"a": pa.array(["7", CELL]), "b": pa.array(["1", "2"])}))
+    with pytest.raises(
+        DataError, match="'a' is all numbers up to row 32 below the header; correct"
+    ):
+        read_table(pa.Table.from_batches(batches))
+    with pytest.raises(DataError, match="'a' holds too many numbers to be declared levels"):
+        read_csv(f"a,b\n{WORDS}".encode(), levels={"a": ["0", "1"]})
+    whole = pa.array([2**53 + 1 + 2 * k for k in range(30)])
+    data = read_table(pa.Table.from_batches([pa.record_batch({"a": whole, "b": numbers})] * 2))
+    assert data.n == 60
+
+
+def test_an_ambiguous_comma_is_not_quoted() -> None:
+    with pytest.raises(DataError, match="comma may be a decimal or a thousands") as caught:
+        read_csv(b"a;b\n1,234;1\n5,678;2\n")
+    assert "1,234" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT a::INT AS a, b FROM t",
+        "SELECT strptime(a, '%Y') AS a, b FROM t",
+        "SELECT error(a) AS a, b FROM t",
+        "SELECT b * 1234567890::INT AS a, b FROM t",
+    ],
+)
+def test_a_database_does_not_quote_the_value_it_cannot_take(query: str, tmp_path: Path) -> None:
+    """DuckDB's own words do: 'Could not convert string ... to INT32'."""
+    place = tmp_path / "own.duckdb"
+    with duckdb.connect(str(place)) as connection:
+        connection.execute(f"CREATE TABLE t AS SELECT * FROM (VALUES ('{CELL}', 77)) v(a, b)")
+    with pytest.raises(InputError, match="does not answer the query: a value is not") as caught:
+        read_table(place, query=query)
+    assert CELL not in str(caught.value)
+    assert "77" not in str(caught.value)
+
+
+def test_a_frame_of_types_that_are_not_read_is_refused_in_a_sentence() -> None:
+    periods = pd.Series(pd.period_range("2020", periods=3, freq="M"))
+    for strange in (periods, pd.Series(pd.interval_range(0, 3)), pd.Series([1j, 2j, 3j])):
+        with pytest.raises(DataError, match="a column of a type that is not read"):
+            read_table(pd.DataFrame({"a": strange, "b": [1, 2, 3]}))

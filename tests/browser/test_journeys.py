@@ -1,4 +1,4 @@
-"""Two people's ways through the app, in a browser that reaches nothing else."""
+"""A presenter's way through the app, in a browser that reaches nothing else."""
 
 from __future__ import annotations
 
@@ -6,74 +6,47 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import BROKEN, RESTING, go, settle, walk
+from pypdf import PdfReader
+
+from pages.draw.scene import words
+from tests.browser.steps import BROKEN, serious, settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-
-def test_a_teacher_from_opening_to_replace_one_person(page: Page, screenshots: Path) -> None:
-    go(page, "/run?data=cancer&n=2000")
-    walk(page, "Learn")
-    page.get_by_role("heading", name="What we want to find").wait_for()
-    page.get_by_role("button", name="Next", exact=True).click()
-
-    player = page.frame_locator("iframe").last
-    player.get_by_text("Before the first test").wait_for()
-    page.wait_for_selector(RESTING)
-    player.get_by_role("button", name="One step on").click()
-    player.get_by_text("Step 1 of").wait_for()
-    player.get_by_role("button", name="Play").click()
-    player.get_by_text(re.compile(r"Step ([3-9]|\d\d) of")).wait_for()
-    player.get_by_role("button", name="Pause").click()
-    player.locator("#jump").select_option(index=2)
-    player.get_by_text(re.compile("the link (goes|stays)")).wait_for()
-    page.screenshot(path=screenshots / "learn_search.png")
-
-    page.get_by_role("button", name="5 One person").or_(
-        page.get_by_role("radio", name="5 One person")
-    ).click()
-    page.get_by_text("An output came out").wait_for()
-    page.wait_for_selector(".js-plotly-plot")
-    page.get_by_role("button", name="It was A").click()
-    page.get_by_text(re.compile(r"^(0|1) of 1 ")).wait_for()
-    page.get_by_text("73.1%").wait_for()  # e / (1 + e): the limit at ε = 1
-    page.wait_for_selector(RESTING)
-    page.screenshot(path=screenshots / "learn_person.png")
-
-    link = page.url
-    assert "step=person" in link
-    page.goto(link + "&present=1")
-    page.get_by_text("An output came out").wait_for()
-    # Only the step is there.
-    page.get_by_role("navigation", name="App pages").wait_for(state="detached")
-    settle(page)
-    assert page.locator(BROKEN).count() == 0
-    page.get_by_role("button", name="Show everything").click()
-    page.get_by_role("navigation", name="App pages").wait_for()
-    assert page.blocked == []  # type: ignore[attr-defined]
+PLAIN = words()  # the names that the bundled networks are shown by
 
 
-def test_a_presenter_from_a_link_to_a_page_that_opens_offline(
+def test_a_presenter_from_a_link_to_files_on_a_stick(
     new_page: Page, browser: Browser, screenshots: Path, tmp_path: Path
 ) -> None:
-    page = new_page
+    page, headline = new_page, re.compile(r"^With this privacy, \d of 4 known links")
     page.goto("/report?data=cancer&n=2000&epsilon=3&present=1")
-    page.get_by_role("heading", name="At ε = 3 for the whole run").wait_for()
+    page.get_by_role("heading", name=headline).wait_for()
     page.get_by_role("button", name="Show everything").click()
+    page.get_by_role("textbox", name="Question").fill("May the registry publish this?")
+    page.get_by_role("textbox", name="Author").fill("Dr. Example")
+    page.get_by_role("textbox", name="Date").fill("1 May 2026")
+    page.get_by_role("textbox", name="Date").press("Enter")
+    page.get_by_text("Dr. Example, 1 May 2026").wait_for()
     page.get_by_text("repetitions at each ε").wait_for()
-    page.wait_for_selector(RESTING)
+    settle(page)
+    assert "report.question=May+the+registry" in page.url
+    said = page.get_by_role("heading", name=headline).inner_text()
+    assert serious(page) == []
     page.screenshot(path=screenshots / "report.png", full_page=True)
     page.emulate_media(media="print")  # paper shows the report alone
     assert not page.get_by_role("navigation", name="App pages").is_visible()
     assert not page.get_by_text("Take it with you").is_visible()
-    assert page.get_by_role("heading", name="At ε = 3 for the whole run").is_visible()
+    assert not page.get_by_role("textbox", name="Author").is_visible()
+    assert page.get_by_role("heading", name=headline).is_visible()
     page.screenshot(path=screenshots / "report_print.png", full_page=True)
     page.emulate_media(media="screen")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Report (HTML)").click()
-    path = tmp_path / "report.html"
-    download.value.save_as(path)
+    for button, sheets in (("One page (PDF)", 1), ("Three slides (PDF)", 3)):
+        made = PdfReader(saved(page, button, tmp_path))
+        assert len(made.pages) == sheets
+        assert said in " ".join(made.pages[0].extract_text().split())
+    path = saved(page, "Report (HTML)", tmp_path)
     assert page.locator(BROKEN).count() == 0
     assert page.blocked == []  # type: ignore[attr-defined]
 
@@ -82,14 +55,25 @@ def test_a_presenter_from_a_link_to_a_page_that_opens_offline(
     sheet = context.new_page()
     sheet.on("request", lambda request: asked.append(request.url))
     sheet.goto(path.as_uri())
-    assert sheet.get_by_role("heading", name="At ε = 3 for the whole run").is_visible()
+    assert sheet.get_by_role("heading", name=said).is_visible()
+    assert sheet.get_by_text("May the registry publish this?").is_visible()
     graph = sheet.get_by_role("img", name="Learned graph: 5 nodes")
     box = graph.bounding_box()
     assert box is not None
     assert box["width"] > 300
-    for name in ("Pollution", "Smoker", "Cancer", "Xray", "Dyspnoea"):
+    for name in PLAIN["cancer"]["nodes"].values():
         assert graph.get_by_text(name, exact=True).is_visible()
     assert sheet.get_by_role("img", name="Links found and invented").is_visible()
+    assert sheet.get_by_role("img", name="A hundred figures, 95 of them lit").is_visible()
     sheet.screenshot(path=screenshots / "report_offline.png", full_page=True)
-    assert asked == [path.as_uri()]
+    assert [a for a in asked if not a.startswith("data:")] == [path.as_uri()]
     context.close()
+
+
+def saved(page: Page, button: str, folder: Path) -> Path:
+    """What a button gives, as a file."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button).click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path

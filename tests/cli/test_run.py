@@ -52,6 +52,25 @@ def test_algorithms_json_lists_every_parameter(capsys):
         assert all({"default", "low", "high"} <= p.keys() for p in entry["parameters"])
 
 
+def test_what_is_known_comes_from_a_file(capsys, tmp_path):
+    known = tmp_path / "known.txt"
+    known.write_text("/knowledge\naddtemporal\n1 Pollution Smoker\n2 Cancer\n3 Xray Dyspnoea\n")
+    argv = ["run", "--dataset", "cancer", "--n", "20000", "--algorithm", "marginal_pc"]
+    argv += ["--knowledge", str(known)]
+    printed = stdout_json(capsys, *argv, "--json")
+    assert printed["knowledge"]["tiers"] == [["Pollution", "Smoker"], ["Cancer"],
+                                             ["Dyspnoea", "Xray"]]  # fmt: skip
+    settled, edges = printed["knowledge"]["settled"], printed["cpdag"]
+    assert settled["directions"] == sum([b, a] not in edges for a, b in edges)
+    assert printed["knowledge"]["alone"]["skeleton_f1"] == printed["metrics"]["skeleton_f1"]
+    assert main(argv) == 0
+    said = f"what is known settles {settled['directions']} of {settled['links']} directions"
+    assert said in capsys.readouterr().out
+    known.write_text('{"format": "dp-causal-explorer/knowledge", "version": 1, "roots": ["xray"]}')
+    assert main(argv) == 2
+    assert "Did you mean 'Xray'?" in capsys.readouterr().err
+
+
 def test_own_data(capsys):
     csv, truth = SAMPLES / "asia_2000.csv", SAMPLES / "asia_edges.csv"
     printed = stdout_json(

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from engine import ALGORITHMS, load_dataset
-from engine.statistics.base import VARIANTS, Statistic
+from engine.errors import InputError
+from engine.statistics.base import UNTESTABLE, VARIANTS, Statistic
 from engine.statistics.rank import p_sensitivity
 from engine.statistics.registry import AGGREGATED, BOUNDED, STATISTICS
 from engine.tables.store import store_of
@@ -35,6 +36,7 @@ def test_it_says_what_it_is(statistic):
     # Noise goes on its score, or on an aggregate of blocks, or it reads no data: one of the three.
     ways = (statistic.key in BOUNDED, statistic.key in AGGREGATED, not statistic.reads_data)
     assert sum(ways) == 1
+    assert statistic.aggregated == (statistic.key in AGGREGATED)
 
 
 @EVERY
@@ -54,6 +56,7 @@ def test_scores_lie_in_their_range_and_p_falls_as_the_statistic_rises(statistic)
 def test_independent_tables_look_independent_and_the_rest_does_not(statistic):
     level, apart = np.full((2, 3, 3), 40), np.array([np.eye(3, dtype=int) * 40] * 2)
     assert statistic.score(level).p > statistic.threshold > statistic.score(apart).p
+    assert statistic.score(level).p == pytest.approx(statistic.largest_p, abs=1e-9)
     assert statistic.log_odds(statistic.score(level), 720) < 0
     assert statistic.log_odds(statistic.score(apart), 240) > 0
 
@@ -67,6 +70,49 @@ def test_an_empty_stratum_says_nothing(statistic):
             more, less = (statistic.score(t, variant) for t in (padded, table))
             assert more[:2] == pytest.approx(less[:2], rel=1e-12, nan_ok=True)
             assert more.dof == less.dof
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("statistic", OF_TABLES, ids=lambda s: s.key)
+def test_what_is_no_table_of_counts_is_refused(statistic, variant):
+    for wrong in ([[1, -2], [3, 4]], [[0.5, 1], [2, 3]], [[math.nan, 1], [2, 3]], [["a", 1]]):
+        with pytest.raises(InputError, match=r"^Counts are whole numbers of at least 0; .*\.$"):
+            statistic.score(wrong, variant)
+    for wrong in ([[math.inf, 1], [2, 3]], [[1e300, 1], [2, 3]], [[-1e300, 1], [2, 3]]):
+        with pytest.raises(InputError, match="at least 0"):
+            statistic.score(wrong, variant)
+    for wrong in ([1, 2], [[[[1]]]]):
+        with pytest.raises(InputError, match="shape"):
+            statistic.score(wrong, variant)
+    whole = statistic.score([[3.0, 4.0], [1.0, 7.0]], variant)
+    assert whole == statistic.score(np.array([[3, 4], [1, 7]], np.uint8), variant)
+    assert whole == statistic.score([[[3, 4], [1, 7]]], variant)
+    with pytest.raises(InputError, match="published or strict"):
+        statistic.score([[3, 4], [1, 7]], "stricter")
+
+
+def test_log_odds_are_schwarzs():
+    """(chi-square - dof ln n) / 2, and 0 where nothing could be tested."""
+    for statistic in OF_TABLES:
+        score = statistic.score([[30, 10, 2], [5, 25, 4], [3, 4, 9]])
+        square = score.statistic ** (2 if statistic.bounded else 1)
+        wanted = (square - (score.dof or 1) * math.log(92)) / 2
+        assert statistic.log_odds(score, 92) == pytest.approx(wanted, rel=1e-12)
+        assert statistic.log_odds(UNTESTABLE, 92) == 0
+    assert UNTESTABLE.dof == 0
+
+
+def test_one_without_a_formula_says_so():
+    with pytest.raises(TypeError, match="must define score"):
+        Statistic().score([[1, 2], [3, 4]])
+
+
+def test_nothing_bounds_what_nothing_is_known_of():
+    """A statistic that declares no bound gets no noise: its sensitivity has no end."""
+    for key in AGGREGATED:
+        statistic = STATISTICS[key]
+        assert statistic.sensitivity(60, 2, 2, conditional=False) == math.inf
+        assert statistic.largest(60) == statistic.published_sensitivity(60, 4) == math.inf
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -13,7 +13,16 @@ from causallearn.graph.Endpoint import Endpoint
 from causallearn.utils.TXT2GeneralGraph import txt2generalgraph
 
 from engine import load_dataset, run
-from engine.graphs.formats import FORMATS, dagitty, dot, graphml, portable, tetrad
+from engine.graphs.formats import (
+    FORMATS,
+    dagitty,
+    dot,
+    edges_of,
+    graphml,
+    mermaid,
+    portable,
+    tetrad,
+)
 
 NAMES = ("<b>x</b>", 'say "hi"', "two\nlines", "back\\", "plain", "plain ", "a;b, c")
 Edges = set[tuple[str, str, str]]
@@ -118,3 +127,13 @@ def test_a_run_of_asia_can_be_written(key: str) -> None:
     result = run("pc", load_dataset("asia", n=2000), statistic="oracle")
     written = FORMATS[key].write(result.names, result.matrix)
     assert all(name in written for name in result.names)
+
+
+def test_mermaids_text_names_every_edge_once() -> None:
+    lines = mermaid(NAMES, matrix()).splitlines()
+    drawn = [re.fullmatch(r"  n(\d+) (---|-->) n(\d+)", line) for line in lines]
+    kinds = {"---": "undirected", "-->": "directed"}
+    assert lines[0] == "graph LR"
+    assert [(int(m[1]), int(m[3]), kinds[m[2]]) for m in drawn if m] == list(edges_of(matrix()))
+    # A quotation mark would end the label.
+    assert all(line.count('"') == 2 for line in lines[1 : 1 + len(NAMES)])

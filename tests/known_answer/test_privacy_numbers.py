@@ -13,7 +13,12 @@ import engine
 from engine import theory
 from engine.errors import InputError
 from engine.privacy import accounting
-from engine.privacy.accounting import analytic_gaussian_sigma, compose, compose_any_pure
+from engine.privacy.accounting import (
+    analytic_gaussian_sigma,
+    compose,
+    compose_any_pure,
+    gaussian_delta,
+)
 from engine.statistics.kendall import KENDALL, kendall_z
 from engine.statistics.spearman import SPEARMAN, spearman_z
 
@@ -83,10 +88,23 @@ def test_analytic_gaussian(epsilon: float, delta: float, sigma: float) -> None:
 def test_the_gaussian_curve_to_ten_digits(epsilon: float, delta: float) -> None:
     """Where both terms agree in their first digits too; against sixty digits."""
     sigma = analytic_gaussian_sigma(epsilon, delta)
+    assert float(exact_delta(epsilon, sigma) / delta) == pytest.approx(1, rel=1e-10)
+
+
+def exact_delta(epsilon: float, sigma: float) -> mpmath.mpf:
+    """Balle and Wang's Theorem 8 with sixty digits."""
     with mpmath.workdps(60):
         a, b = 1 / (2 * mpmath.mpf(sigma)), mpmath.mpf(epsilon) * sigma
-        exact = mpmath.ncdf(a - b) - mpmath.exp(mpmath.mpf(epsilon)) * mpmath.ncdf(-a - b)
-    assert float(exact / delta) == pytest.approx(1, rel=1e-10)
+        return mpmath.ncdf(a - b) - mpmath.exp(mpmath.mpf(epsilon)) * mpmath.ncdf(-a - b)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "sigma"), [(1, 30), (1, 5), (0.2, 164.6), (7, 5), (57.4, 0.45), (1e-3, 1e4)]
+)
+def test_a_delta_far_in_the_tail_to_ten_digits(epsilon: float, sigma: float) -> None:
+    """Down to 1e-257, where the terms' exponents are hundreds and their rounding with them."""
+    found = gaussian_delta(epsilon, sigma)
+    assert float(found / exact_delta(epsilon, sigma)) == pytest.approx(1, rel=3e-11)
 
 
 def test_sieve_epsilon() -> None:

@@ -155,6 +155,92 @@ def test_above_threshold_opens_only_with_room_for_what_its_answer_leads_to(room:
         assert s.ledger.used == 1.0  # what is held ready is not charged yet
 
 
+# Without noise --------------------------------------------------------------------------
+
+
+class Silent:
+    """A generator that draws nothing but zeros: what is left is what a mechanism computes."""
+
+    def laplace(self, loc: float, scale: float, size: Any = None) -> Any:
+        return loc if size is None else np.full(size, loc)
+
+    def normal(self, loc: float, scale: float, size: Any = None) -> Any:
+        return loc if size is None else np.full(size, loc)
+
+    def gumbel(self, size: Any = None) -> Any:
+        return np.zeros(size)
+
+
+def silent() -> Session:
+    return Session(randomness=Randomness(Silent()), ledger=Ledger())  # type: ignore[arg-type]
+
+
+def test_of_several_distances_one_is_enough_and_the_value_is_the_answer() -> None:
+    """1 + ln(1 / slack) / epsilon is not enough: it must be exceeded."""
+    limit = 1 + math.log(100)
+    for distances, stable in (
+        ([limit, 0.0], False),
+        ([0.0, limit * (1 + 1e-12)], True),
+        ([limit + 1, 2.0], True),
+        ([2.0], False),
+    ):
+        s = silent()
+        found = mechanisms.propose_test_release(
+            s, 7.5, distances, length=3.0, epsilon=1.0, slack=0.01
+        )
+        assert found == (7.5 if stable else None)
+        assert s.ledger[0].epsilon == len(distances) + 1
+
+
+def test_a_stable_value_is_released_as_it_is() -> None:
+    limit = math.log(1000) / 2
+    for distance, stable in ((limit, False), (limit * (1 + 1e-12), True)):
+        found = mechanisms.stable_release(silent(), 7.5, distance, epsilon=2.0, delta=1e-3)
+        assert found == (7.5 if stable else None)
+
+
+def test_an_answer_that_reaches_the_threshold_is_positive() -> None:
+    for value, positive in ((2.0, True), (2.0 - 1e-12, False)):
+        run = mechanisms.AboveThreshold(
+            silent(), threshold=2.0, sensitivity=1, threshold_scale=1, query_scale=1
+        )
+        assert run.above(value) == positive
+        assert run.open != positive
+
+
+def test_the_best_utility_wins_and_is_charged_at_sensitivity_1_unless_said() -> None:
+    s = silent()
+    assert mechanisms.exponential(s, [1.0, 3.0, 2.0], epsilon=0.5) == 1
+    assert mechanisms.exponential(s, [4.0, 3.0], epsilon=0.5, sensitivity=2.0) == 0
+    assert (
+        mechanisms.exponential(s, [0.0, 1.0], epsilon=0.5, sensitivity=2.0, defended_sensitivity=6)
+        == 1
+    )
+    assert [c.event for c in s.ledger] == [
+        events.ExponentialEvent(1.0, 1.0, 0.5),
+        events.ExponentialEvent(2.0, 2.0, 0.5),
+        events.ExponentialEvent(6.0, 2.0, 0.5),
+    ]
+
+
+def test_the_smoothness_is_the_lemmas() -> None:
+    """Nissim, Raskhodnikova and Smith 2007, Lemma 2.9: beta = epsilon / (2 ln(2 / delta))."""
+    assert mechanisms.smooth_beta(3.0, 0.02) == pytest.approx(3 / (2 * math.log(100)), rel=1e-12)
+
+
+def test_no_rounding_puts_the_least_noise_above_its_delta(monkeypatch: Any) -> None:
+    """A search for sigma that ends a hair too low: what is charged is below delta all the same."""
+    real = mechanisms.analytic_gaussian_sigma
+    for short in (1.0, 1 - 1e-8, 1 - 1e-3):
+        monkeypatch.setattr(mechanisms, "analytic_gaussian_sigma", lambda *a, s=short: real(*a) * s)
+        s = silent()
+        _, sigma = mechanisms.analytic_gaussian(
+            s, np.zeros(3), sensitivity=2.0, epsilon=1.0, delta=1e-5
+        )
+        assert s.ledger[0].event.delta <= 1e-5
+        assert 1 <= sigma / real(1.0, 1e-5, 2.0) < 1.0022
+
+
 def test_above_threshold_is_as_private_as_it_charges() -> None:
     """An audit: two answer patterns on worst-case neighbours, 40,000 runs each.
 

@@ -8,14 +8,14 @@ from engine.data.schema import Column, Schema
 ROWS = 5_000
 
 
-def asia_schema() -> Schema:
+def asia_schema(rows: int = ROWS) -> Schema:
     data = load_dataset("asia", n=2)
     return Schema(
         tuple(
             Column(name=name, type="unordered", levels=levels)
             for name, levels in zip(data.names, data.levels, strict=True)
         ),
-        rows=ROWS,
+        rows=rows,
     )
 
 

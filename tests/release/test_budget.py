@@ -136,6 +136,19 @@ def test_budgets_of_before_still_open(book: Budgets) -> None:
     assert book.show("asia").charges == ()
 
 
+def test_a_name_is_found_however_a_keyboard_composes_it(book: Budgets) -> None:
+    """Unless a file has both spellings: then each is its own."""
+    composed, apart = "Zürich", "Zu\u0308rich"
+    assert book.new(apart, 1, 0).name == composed
+    assert book.charge(apart, Guarantee(0.25, 0.0), "a release").name == composed
+    assert book.show(apart).left[0] == book.show(composed).left[0] == Decimal("0.75")
+    with sqlite3.connect(book.path) as connection:
+        sql = "INSERT INTO budgets (name, epsilon, delta) VALUES (?, '1', '0')"
+        connection.execute(sql, (apart,))
+    assert book.show(apart).left[0] == 1
+    assert book.show(composed).left[0] == Decimal("0.75")
+
+
 # Hostile files and words -------------------------------------------------------------------
 
 
@@ -173,6 +186,24 @@ def torn(path: Path) -> None:
     path.write_bytes(raw[: len(raw) // 2])
 
 
+def inconsistent(path: Path) -> None:
+    """A row that the table's own rules forbid: SQLite reads it as if nothing were wrong."""
+    Budgets(path).new("x", 1, 0)
+    with sqlite3.connect(path) as connection:
+        rules = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'charges'")
+        strict = rules.fetchone()[0]
+        connection.execute("PRAGMA writable_schema = ON")
+        update = "UPDATE sqlite_master SET sql = ? WHERE name = 'charges'"
+        connection.execute(update, (strict.replace("at TEXT NOT NULL", "at TEXT"),))
+    with sqlite3.connect(path) as connection:
+        sql = (
+            "INSERT INTO charges (name, epsilon, delta, what, at) VALUES ('x', '1', '0', '', NULL)"
+        )
+        connection.execute(sql)
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute(update, (strict,))
+
+
 HOSTILE = {
     "text": lambda path: path.write_text("ten thousand"),
     "random": lambda path: path.write_bytes(random.Random(0).randbytes(8192)),
@@ -187,6 +218,7 @@ HOSTILE = {
     "nan": amount("NaN"),
     "infinite": amount("Infinity"),
     "endless": amount("1e999999"),
+    "inconsistent": inconsistent,
 }
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from engine import InputError, load_dataset
 from engine.__main__ import main
+from engine.privacy.accounting import Guarantee
 from engine.release import signature
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.checking import check
@@ -48,6 +49,31 @@ def test_a_release_is_kept_before_it_is_returned(book: Budgets) -> None:
     assert kept.page == to_html(found)
     assert Vault(book).ids(book.show("asia")) == {1: id_}
     assert Vault(book).get("1") == kept
+
+
+@pytest.mark.parametrize("later", [0, 1])
+def test_an_old_copy_of_the_budgets_is_noticed(
+    book: Budgets, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, later: int
+) -> None:
+    """The charge since the copy is gone, or its number is another charge's by now."""
+    asia(book)
+    before = book.path.read_bytes()
+    asia(book)
+    Vault(book).check()
+    book.path.write_bytes(before)
+    for _ in range(later):
+        book.charge("asia", Guarantee(1.0, 0.0), "a release that was never kept")
+        kept = Vault(book).folder / "2-aaaaaaaa.json"
+        kept.write_text("{}")
+    with pytest.raises(InputError, match="is an older copy: 1 of the kept releases"):
+        Vault(book).check()
+    spent = book.show("asia").spent
+    with pytest.raises(InputError, match="older copy"):
+        asia(book)
+    assert book.show("asia").spent == spent
+    monkeypatch.setenv(VARIABLE, str(book.path))
+    assert main(["budget", "show"]) == 2
+    assert "older copy" in capsys.readouterr().err
 
 
 def test_it_is_for_its_owner_alone(book: Budgets) -> None:

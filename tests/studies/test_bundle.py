@@ -8,16 +8,19 @@ import json
 import subprocess
 import sys
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy
+import numpy as np
 import pytest
 
 from engine import RunResult, load_dataset, run
+from engine.cli.run import summary
 from engine.data.dataset import Dataset
-from engine.studies.bundle import bundle
+from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.serialise import result_dict
+from engine.studies.bundle import bundle, edges_csv
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -130,7 +133,7 @@ def test_every_kind_of_run_is_repeated(
     # In this process: another would spend its seconds on imports.
     exec(compile(files["reproduce.py"], "reproduce.py", "exec"), {"__name__": "__main__"})
     assert capsys.readouterr().out.endswith("The same edges and numbers as in the file.\n")
-    assert f"numpy=={numpy.__version__}\n" in files["requirements.txt"]
+    assert f"numpy=={np.__version__}\n" in files["requirements.txt"]
 
 
 def test_what_is_in_it_belongs_to_the_run() -> None:
@@ -148,6 +151,57 @@ def test_what_is_in_it_belongs_to_the_run() -> None:
     assert {"graph.dot", "graph.graphml", "graph.dagitty.txt", "graph.tetrad.txt"} <= set(files)
     assert files["a.svg"] == "<svg/>"
     assert archive == bundle(data, result, sample=0, extra={"a.svg": "<svg/>"})
+
+
+def test_an_arrow_in_doubt_is_a_line_in_every_file_and_both_confidences_stand_beside() -> None:
+    """An arrow that is sure enough, one the other way that is not, and a line."""
+    data = load_dataset("cancer", n=500)
+    matrix = np.zeros((5, 5), dtype=bool)
+    matrix[0, 1] = matrix[2, 1] = matrix[2, 3] = matrix[3, 2] = True
+    arrows = {(0, 1): 0.6, (1, 0): 0.0, (2, 1): 0.59, (1, 2): 0.2, (2, 3): 0.125, (3, 2): 0.1}
+    known = MarginalDiagnostics(
+        edge_confidence={(0, 1): 0.7, (1, 2): 0.998, (2, 3): 1.0}, arrow_confidence=arrows
+    )
+    result = replace(run("marginal_pc", data), matrix=matrix, diagnostics=known)
+    a, b, c, d, _ = data.names
+    assert result_dict(result)["doubted"] == [[c, b]]
+    files = files_of(bundle(data, result, sample=0))
+    header, *rows = csv.reader(io.StringIO(files["edges.csv"]))
+    assert header == ["from", "mark", "to", "link", "arrow", "back", "class"]
+    assert sorted(row[:-1] for row in rows) == sorted(
+        [
+            [a, "->", b, "0.7", "0.6", "0"],
+            [c, "--", b, "0.998", "0.59", "0.2"],
+            [c, "--", d, "1", "0.125", "0.1"],
+        ]
+    )
+    classes = {frozenset((r[0], r[2])): r[-1] for r in rows}
+    assert classes == {
+        frozenset((data.names[i], data.names[j])): kind.value
+        for (i, j), kind in result.classes.items()
+        if matrix[i, j] or matrix[j, i]
+    }
+    assert (files["graph.dot"].count("->"), files["graph.dot"].count("dir=none")) == (3, 2)
+    for name, line, arrow in (("tetrad", "---", "-->"), ("dagitty", "--", "->")):
+        held = [edge.split() for edge in files[f"graph.{name}.txt"].splitlines()]
+        assert sum(line in edge for edge in held) == 2
+        assert sum(arrow in edge for edge in held) == 1
+    printed = summary(result).splitlines()
+    assert printed[1:4] == [f"  {x} {m} {y}" for x, m, y in sorted(printed_pairs(a, b, c, d))]
+    assert printed[4] == "  1 of these -- are arrows less sure than 60%"
+    assert 'less sure than 60% is a "--"' in files["README.txt"]
+    assert {row["class"] for row in edges_of_own(result)} == {""}
+
+
+def printed_pairs(a: str, b: str, c: str, d: str) -> list[tuple[str, str, str]]:
+    """The lines' names in the order of the alphabet."""
+    return [(a, "->", b), (min(b, c), "--", max(b, c)), (min(c, d), "--", max(c, d))]
+
+
+def edges_of_own(result: RunResult) -> list[dict[str, str]]:
+    """The same run's edges as if the data were a person's own."""
+    own = replace(result, public=False)
+    return list(csv.DictReader(io.StringIO(edges_csv(own))))
 
 
 def test_own_data_leave_no_seed_score_time_or_fingerprint(bundles: Bundles) -> None:

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner import ScriptRunnerEvent
 from streamlit.testing.v1 import AppTest
@@ -32,6 +33,8 @@ def patience() -> Iterator[None]:
 def components() -> Iterator[None]:
     """What Streamlit's harness asks again and again is asked once, or cheaply."""
     with pytest.MonkeyPatch.context() as patch:
+        # As .streamlit/config.toml has it, in whatever folder a test stands.
+        config.set_option("server.address", "localhost")
         found = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
         # Whether a run has ended is asked a thousand times a second: the end is the last event.

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
+from engine.audit.replay import NOTHING, Finding
 from engine.audit.survey import FAULT, MECHANISM, PUBLISHED, STRICT
+from engine.release.attacked import attack_release, strength, verdict
+from engine.release.budget import Budgets
+from engine.release.file import canonical
+from engine.release.make import make
 from engine.studies.forecast import planned_algorithms
 from engine.teaching.neighbours import guess_bound
+from pages.audit import release as release_page
 from pages.audit import state as audits
+from pages.audit.release import power_words
 from pages.audit.view import replay_ratios, sentence
 from pages.plan import state as plans
 from pages.plan.view import sentence as plan_sentence
+from tests.release.samples import asia_schema, own_asia
 
 Open = Callable[..., AppTest]
 
@@ -23,8 +35,8 @@ def words(app: AppTest) -> str:
 
 def finished(app: AppTest) -> None:
     """Wait for the thread, then draw the page again."""
-    for key in ("audit_job", "plan_job"):
-        if key in app.session_state:
+    for key in ("audit_job", "audit_release_job", "plan_job"):
+        if key in app.session_state and app.session_state[key] is not None:
             assert app.session_state[key].wait(60)
     app.run()
     assert not app.exception
@@ -73,6 +85,58 @@ def test_an_attack_runs_and_goes_back(open_app: Open) -> None:
     assert "Gram-NOTEARS, strict, claims ε = 1" in words(app)
     app.button(key="audit-back").click().run()
     assert "the claim is wrong" in words(app)
+
+
+def attacked(app: AppTest, raw: bytes) -> AppTest:
+    """The page with a file up and attacked."""
+    app.file_uploader(key="audit-release-file").set_value(("r.json", raw, "text/json")).run()
+    app.button(key="audit-release-go").click().run()
+    assert not app.exception
+    return app
+
+
+def test_a_release_file_is_attacked_and_a_bad_one_refused_in_a_sentence(
+    open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audits, "attack_release", partial(attack_release, proposals=2))
+    monkeypatch.setattr(release_page, "MOST", 1)
+    book = Budgets(tmp_path / "b.db")
+    book.new("ward", 3, 1e-5)
+    values = {"epsilon": 1.0}
+    release = make(
+        own_asia(500), asia_schema(500), "marginal_pc", values, name="ward", budgets=book
+    )
+    raw = canonical(release).encode()
+    app = open_app(data="cancer", n="2000")
+    app.switch_page("pages/audit/page.py").run()
+    assert "audit-release-go" not in [b.key for b in app.button]
+    for bad, said in (
+        (b"{}", "This is no release"),
+        (b"\xff" * 9, "not JSON in UTF-8"),
+        (raw.replace(b'"rows":500', b'"rows":501'), "digest is that of another"),
+        (b" " * (2**20 + 1), "larger than 1 MB"),
+    ):
+        (error,) = attacked(app, bad).error
+        assert said in error.value
+        assert error.value.count(". ") == 0
+    other = replace(release, cpdag=release.cpdag[1:])  # consistent in itself, not with its numbers
+    finished(attacked(app, canonical(other).encode()))
+    assert ["does not follow" in e.value for e in app.error] == [True]
+    finished(attacked(app, raw))
+    assert not app.error
+    said = [e.value for e in app.info]
+    assert f"Not refuted by {3 * len(release.releases)} pairs of neighbours" in " ".join(said)
+    assert f"of {len(release.releases)} answers" in words(app)
+    app.file_uploader(key="audit-release-file").set_value(("o.json", b"{}", "text/json")).run()
+    assert "pairs of neighbours" not in " ".join(e.value for e in app.info)
+
+
+def test_a_stopped_or_refuted_attack_says_so() -> None:
+    assert verdict(NOTHING).startswith("Stopped before the first pair")
+    assert verdict(Finding({"1. pairs": 1.5}, ("it moves",), 4)).startswith("REFUTED by 4 pairs")
+    assert strength(0.5) == "would NOT have been found"
+    assert strength(0.51) == "would have been found"
+    assert "found in 1 of 2 answers" in power_words(Finding({"1. a": 0.9, "2. b": 0.2}))
 
 
 def test_a_plan_opens_on_an_example_and_simulates(open_app: Open) -> None:

@@ -14,12 +14,38 @@ from engine import InputError, load_dataset
 from pages.pairs import state as pairs
 from pages.report.repeats import Repeats
 from pages.shell import job as work
-from pages.shell import runs
+from pages.shell import nothing, runs
 from pages.shell.job import Job, Line, Watched
 from pages.shell.navigation import FOLDER
 from pages.shell.settings import Settings, filled
 
 FORM = {"ridge": 0.001, "width": 0.3, "score_width": 0.2}
+
+
+def test_visitors_take_turns() -> None:
+    """Whoever asks for many things waits behind those who have none."""
+    line, asked = Line(1), ["a1", "a2", "a3", "b1", "c1", "b2"]
+    for job in asked:
+        line.join(job, whose=job[0])
+    order = []
+    while line.working():
+        order += [job for job in asked if job not in order and not line.place(job)]
+        line.leave(order[-1])
+    assert order == ["a1", "b1", "c1", "a2", "b2", "a3"]
+
+
+def test_a_long_job_lets_others_go_first_after_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = Line(1)
+    line.join("long", whose="a")
+    assert line.give_way("long", lambda: True)  # nobody waits
+    line.join("short", whose="b")
+    assert line.give_way("long", lambda: True)  # its share is not over
+    assert line.place("short") == 1
+    monkeypatch.setattr(work, "SHARE", 0.0)
+    assert not line.give_way("long", lambda: True)  # given up while it waits
+    assert (line.place("short"), line.place("long")) == (0, 1)
+    line.leave("short")
+    assert line.turn("long", lambda: False)
 
 
 def test_the_line_lets_so_many_work_and_the_next_in_turn() -> None:
@@ -124,14 +150,15 @@ def test_a_shared_job_is_joined_and_of_the_ended_ones_the_last_are_kept() -> Non
 
 def test_every_long_work_is_a_job_of_its_own_line() -> None:
     """Streams through one class: a line, an end with the browser, errors in words."""
+    assert nothing.Nothing in Watched.__subclasses__()
     names = {kind.__name__ for base in (Job, Watched) for kind in base.__subclasses__()}
     assert {"RunJob", "Batch", "Repeats", "Nothing"} <= names
-    threads = [
+    threads = {
         path.name
         for path in FOLDER.rglob("*.py")
         if "threading.Thread(" in path.read_text(encoding="utf-8")
-    ]
-    assert threads == ["job.py"]
+    }
+    assert threads == {"job.py", "apart.py"}  # the second: how a process hears of a stop
 
 
 def test_a_batch_waits_in_line_and_ends_when_its_browser_has_left(

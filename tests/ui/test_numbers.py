@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
+import networkx as nx
+import numpy as np
 import pandas as pd
 import pytest
 
 from engine import RunResult, load_dataset, run
 from engine.graphs.metrics import Counts, EdgeClass, Metrics
 from engine.privacy.accounting import Guarantee
-from engine.privacy.events import LaplaceEvent
+from engine.privacy.events import GaussianEvent, LaplaceEvent, SmoothEvent
 from engine.privacy.ledger import Ledger
 from engine.studies.cells import CellResult
 from engine.studies.null import Invented, Shape
@@ -22,6 +25,7 @@ from pages.run import ledger
 from pages.run import view as result
 from pages.shell import words as text
 from pages.shell.nothing import Nothing
+from pages.shell.palette import STROKES, stroke_ink
 from pages.shell.runs import Shown
 from pages.shell.settings import Settings
 
@@ -240,3 +244,252 @@ def test_the_legend_counts_each_class(scored: RunResult, monkeypatch: pytest.Mon
     assert "(1 of them true links)" in links.legend(scored, "light", waiting=True)
     assert "claim" not in shown.lower()  # of the rare ones those that are there
     assert links.describe("A graph", ["a", "b"], []) == "A graph: 2 nodes, 0 edges"
+
+
+# What is drawn and said of a run ------------------------------------------------------------
+
+
+class Page:
+    """Stands for Streamlit: keeps what is drawn, in order."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+        self.drawn: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda words="", *a, **k: self.said.append(str(words))
+
+    def columns(self, count: int, **_: Any) -> list[Any]:
+        page = self
+
+        class Column:
+            def metric(self, title: str, value: str, help: str = "") -> None:
+                page.drawn.append((count, title, value, help))
+
+        return [Column() for _ in range(count)]
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> Page:
+    found = Page()
+    for module in (result, ledger):
+        monkeypatch.setattr(module, "st", found)
+    monkeypatch.setattr(show, "table", lambda frame, **rest: found.drawn.append((frame, rest)))
+    monkeypatch.setattr(show, "figure", lambda figure, **rest: found.drawn.append((figure, rest)))
+    return found
+
+
+def capped(*epsilons: float, cap: float = 8.0, method: str = "basic") -> Ledger:
+    paid = Ledger(Guarantee(cap, 1e-5), method=method)
+    for order, epsilon in enumerate(epsilons):
+        paid.charge(LaplaceEvent(epsilon, 1.0), label=f"label {order}", order=order)
+    return paid
+
+
+def test_tiles_stand_in_rows(page: Page) -> None:
+    result.tiles([(f"t{k}", f"v{k}", f"h{k}") for k in range(5)], across=2)
+    assert page.drawn == [(2, f"t{k}", f"v{k}", f"h{k}") for k in range(5)]
+
+
+def test_what_the_price_means_is_said_of_each_kind(scored: RunResult, page: Page) -> None:
+    voided = capped(1.0)
+    voided.void("no schema")
+    voided.void("a read bound")
+    endless = Ledger(delta=1e-4)
+    endless.charge(LaplaceEvent(3.0, 1.0))
+    unbounded = replace(scored, ledger=endless, claimed=Guarantee(float("inf"), 0.0))
+    cases = [
+        (replace(scored, ledger=voided), "No guarantee: no schema; a read bound. Noise was drawn"),
+        (replace(scored, ledger=capped(2.0)), "Strict: the guarantee (ε = 8, δ = 0) was fixed"),
+        (replace(scored, ledger=endless), "Published: the paper states 7.5; what can be defended "),
+        (unbounded, "Published: the paper states a sum without limit; what can be defended for"),
+        (replace(scored, ledger=endless, claimed=None), "No privacy: the result may reveal"),
+    ]
+    for run_of, _ in cases:
+        ledger.privacy_sentence(run_of)
+    assert len(page.said) == len(cases)
+    for words, (_, begin) in zip(page.said, cases, strict=True):
+        assert words.startswith(begin)
+    assert "for this very run is 3, because the sensitivity" in page.said[2]
+    assert text.RESEARCH_TOOL in page.said[1]
+    charged = Ledger()
+    charged.charge(SmoothEvent(1.0, 0.1))
+    spent = replace(scored, ledger=charged).spent.epsilon
+    ledger.privacy_sentence(replace(scored, ledger=charged))
+    nothing = "nothing can be defended for this run"
+    assert (nothing in page.said[-1]) == (not math.isfinite(spent))
+    assert [t for t, _, _ in ledger.privacy_tiles(replace(scored, ledger=voided))] == [
+        "Defended total ε",
+        "Charges",
+    ]
+
+
+def test_the_budget_is_drawn_as_shares_of_its_cap(scored: RunResult, page: Page) -> None:
+    ledger.budget_chart(replace(scored, ledger=capped(2.0, 4.0)), key="k")
+    ((figure, rest),) = page.drawn
+    assert list(figure.data[0].x) == ["0", "1"]
+    assert list(figure.data[0].y) == pytest.approx([25, 50])
+    assert list(figure.data[0].text) == ["25 %", "50 %"]
+    assert figure.layout.yaxis.title.text == "Share of the cap in ε (%)"
+    assert figure.layout.xaxis.title.text == "Order"
+    assert figure.layout.yaxis.range == pytest.approx((0, 65))
+    assert rest == {"key": "k", "alt": "Budget charged at each order"}
+    ledger.budget_chart(replace(scored, ledger=capped(0.25, 7.75)), key="k")
+    assert page.drawn[1][0].layout.yaxis.range == pytest.approx((0, 118))
+
+
+def test_without_a_cap_the_defended_sum_is_drawn(scored: RunResult, page: Page) -> None:
+    open_ended = Ledger(delta=1e-4)
+    for order, epsilon in ((0, 3.0), (2, 9.0), (2, 1.0)):
+        open_ended.charge(LaplaceEvent(epsilon, 1.0), order=order)
+    ledger.budget_chart(replace(scored, ledger=open_ended), key="k")
+    figure = page.drawn[0][0]
+    assert list(figure.data[0].x) == ["0", "2"]
+    assert list(figure.data[0].y) == [3.0, 10.0]
+    assert list(figure.data[0].text) == ["3", "10"]
+    assert figure.layout.yaxis.title.text == "Defended ε"
+    for empty in (Ledger(), _without_limit()):
+        ledger.budget_chart(replace(scored, ledger=empty), key="k")
+    assert page.said == ["Nothing to show: no finite budget was charged to any order."] * 2
+    descent = replace(scored, ledger=Ledger(), ci_tests_by_order=())
+    ledger.budget_chart(descent, key="k")
+    assert page.said[2].endswith("charged to any iteration.")
+
+
+def _without_limit() -> Ledger:
+    found = Ledger()
+    found.charge(GaussianEvent(1.0, 1.0), order=0)
+    assert math.isinf(found.cost(GaussianEvent(1.0, 1.0)))
+    return found
+
+
+def test_iterations_pay_where_there_are_no_orders(scored: RunResult) -> None:
+    paid = Ledger(Guarantee(8.0, 1e-5))
+    paid.charge(LaplaceEvent(0.5, 1.0), order=7, iteration=1)
+    paid.charge(LaplaceEvent(0.25, 1.0), iteration=4)
+    run_of = replace(scored, ledger=paid)
+    assert ledger.charged(run_of) == ({7: 0.5}, "order")
+    assert ledger.charged(replace(run_of, ci_tests_by_order=())) == ({1: 0.5, 4: 0.25}, "iteration")
+    table = ledger.ledger_table(run_of)
+    assert table["Order"].isna().tolist() == [False, True]
+    assert table["Total ε"].tolist() == [0.5, 0.75]
+
+
+def test_the_ledger_is_shown_with_the_tables_that_were_released(
+    scored: RunResult, page: Page
+) -> None:
+    ledger.ledger_view(replace(scored, ledger=capped(2.0)))
+    ((frame, rest),) = page.drawn
+    assert len(frame) == 1
+    assert (rest["alt"], rest["digits"]) == ("Every charge of the run", 4)
+    assert page.said == []  # nothing was released
+
+
+def test_tests_are_drawn_by_order(scored: RunResult, page: Page) -> None:
+    result.tests_chart(scored)
+    ((figure, rest),) = page.drawn
+    assert list(figure.data[0].x) == ["0", "1"]
+    assert list(figure.data[0].y) == [1000, 234]
+    assert list(figure.data[0].text) == ["1,000", "234"]
+    assert rest["key"] == "run-tests"
+    result.tests_chart(replace(scored, ci_tests_by_order=()))
+    assert page.said[-1] == "The run ended before its first test."
+    assert len(page.drawn) == 1
+
+
+def test_scores_are_of_what_was_tested_and_the_caption_of_all(
+    scored: RunResult, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result.scores_row(replace(scored, untested=frozenset()))
+    assert [(count, value) for count, _, value, _ in page.drawn] == [
+        (3, "0.60"),
+        (3, "0.67"),
+        (3, "0.63"),
+    ]
+    assert page.said == []
+    left = Counts(
+        true=10, found=0, turned=0, claimed=0, invented=0, missed=4, untested=7, untested_true=6
+    )
+    monkeypatch.setattr(RunResult, "counts", left)
+    result.scores_row(replace(scored, untested=frozenset({(0, 1)})))
+    assert page.drawn[4][2] == "–"  # of no learned links no share is real
+    assert (
+        "With 7 pairs not tested to the end as links: recall 0.29, precision 0.71" in page.said[0]
+    )
+    assert "skeleton F1 0.41, directed F1 0.23, SHD 17." in page.said[0]
+    monkeypatch.setattr(RunResult, "counts", None)
+    result.scores_row(scored)
+    assert len(page.drawn) == 6
+    assert next(t for t, _, _ in result.expert_tiles(scored)).startswith("Tests made")
+
+
+# Links ---------------------------------------------------------------------------------------
+
+
+def small(*arcs: tuple[int, int]) -> Any:
+    matrix = np.zeros((4, 4), dtype=bool)
+    for i, j in arcs:
+        matrix[i, j] = True
+    return matrix
+
+
+def test_links_are_told_once_with_their_class_and_arrow() -> None:
+    matrix = small((0, 1), (2, 1), (2, 3), (3, 2))
+    names = ("a", "b", "c", "d")
+    plain = [(k.a, k.b, k.arrow, k.kind) for k in links.links_of(matrix, names)]
+    assert plain == [("a", "b", True, None), ("c", "b", True, None), ("c", "d", False, None)]
+    kinds = {(0, 1): EdgeClass.EXTRA, (1, 2): EdgeClass.CORRECT}
+    told = {(k.a, k.b): k.kind for k in links.links_of(matrix, names, kinds)}
+    assert told == {
+        ("a", "b"): EdgeClass.EXTRA,
+        ("c", "b"): EdgeClass.CORRECT,
+        ("c", "d"): None,
+    }
+    only = links.links_of(matrix, names, kinds, [EdgeClass.CORRECT])
+    assert [(k.a, k.b) for k in only] == [("c", "b"), ("c", "d")]
+    graph = links.as_digraph(names, small((1, 0), (2, 3), (3, 2)))
+    assert list(graph.nodes) == list(names)
+    assert sorted(graph.edges) == [("b", "a"), ("c", "d")]
+
+
+def test_what_is_open_has_no_arrow_and_is_drawn_when_asked(
+    scored: RunResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    truth = nx.DiGraph([("a", "b"), ("c", "d"), ("b", "d")])
+    run_of = replace(
+        scored,
+        names=("a", "b", "c", "d"),
+        matrix=small((0, 1), (1, 2), (3, 2)),
+        untested=frozenset({(1, 2)}),
+        truth=truth,
+    )
+    kinds = {
+        (0, 1): EdgeClass.CORRECT,
+        (1, 2): EdgeClass.UNTESTED,
+        (2, 3): EdgeClass.WRONG_DIRECTION,
+        (1, 3): EdgeClass.MISSED,
+    }
+    monkeypatch.setattr(RunResult, "classes", kinds)
+
+    def drawn(**how: bool) -> dict[tuple[str, str], tuple[bool, EdgeClass | None]]:
+        return {(k.a, k.b): (k.arrow, k.kind) for k in links.found_links(run_of, **how)}
+
+    found = {("a", "b"): (True, kinds[0, 1]), ("d", "c"): (True, kinds[2, 3])}
+    assert drawn() == found
+    assert drawn(waiting=True) == {**found, ("b", "c"): (False, EdgeClass.UNTESTED)}
+    missed = drawn(missed=True)
+    assert missed.keys() - found.keys() == {("b", "d")}
+    assert missed["b", "d"][1] == EdgeClass.MISSED
+    monkeypatch.setattr(RunResult, "classes", {})
+    assert drawn(waiting=True)["b", "c"] == (False, EdgeClass.UNTESTED)  # without a truth too
+    assert not run_of.tested[1, 2]
+
+
+def test_a_sample_of_a_line_has_its_sign() -> None:
+    for kind in EdgeClass:
+        drawn, stroke = links.stroke_picture(kind, "light"), STROKES[kind]
+        signs = drawn.svg.count(f'fill="{stroke_ink(kind, "light")}"')
+        assert signs == bool(stroke.mark)
+        assert ("stroke-dasharray" in drawn.svg) == bool(stroke.dash)
+        assert links.sample(kind, "light").count("<img") == 1
+    assert links.RARE == (EdgeClass.CLAIMED, EdgeClass.UNTESTED)

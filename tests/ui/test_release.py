@@ -16,6 +16,7 @@ from engine.release.page import to_html
 from engine.release.signature import VARIABLE as KEY
 from engine.release.signature import own_key, public_text
 from engine.release.vault import Vault
+from pages.host.person import Person
 from pages.release.state import ReleaseJob
 from tests.release.samples import asia_schema, own_asia
 
@@ -50,6 +51,8 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
     assert any("Released under" in s.value for s in app.success)
     assert list(app.dataframe[-1].value) == ["Edge", "Link confidence", "Arrow confidence"]
     assert any("is drawn as a line" in c.value for c in app.caption)
+    app.query_params["step"] = "release"  # one step back: without it the page goes on to Share
+    app.run()
     app.checkbox(key="release-sure").set_value(True).run()
     app.button(key="release-go").click().run()  # 0.5 is left
     assert "left" in app.error[0].value
@@ -106,7 +109,7 @@ def test_a_release_is_signed_from_the_page(
 def test_a_release_that_goes_on_says_what_a_stop_costs(
     open_app: Callable[..., AppTest], charged: bool
 ) -> None:
-    job = ReleaseJob(own_asia(), asia_schema(), {}, "ward")
+    job = ReleaseJob(own_asia(), asia_schema(), {}, "ward", Person())
     job.charged = charged
     app = open_app("release")
     app.selectbox(key="release-network").set_value("own").run()

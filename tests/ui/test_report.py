@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import html
+import io
+import json
 import re
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from pypdf import PdfReader
 from streamlit.testing.v1 import AppTest
 
 from engine import Dataset, load_dataset, run
 from engine.graphs.metrics import EdgeClass
 from engine.studies.price import price_steps
 from engine.studies.repeat import repeated, usual
+from pages.report import brief as report
 from pages.report import files as report_files
-from pages.report import repeats
-from pages.report import view as report
+from pages.report import repeats, view
 from pages.report import words as report_words
+from pages.report.brief import Brief, brief_of
+from pages.report.form import Heading
 from pages.report.repeats import Repeats
 from pages.shell import job as jobs
+from pages.shell.nothing import nothing_for
 from pages.shell.runs import Shown
 from pages.shell.settings import Settings, Source, filled
 
@@ -54,18 +62,127 @@ def test_the_sentence_is_computed_from_results(open_app: Callable[..., AppTest])
     assert one is not None
     many = usual([o.counts.found for o in repeated("priv_pc", data, params, range(30))])
     found = body(app)
-    assert (
-        f"At ε = 2 for the whole run, {one.found} of 4 known links were found and {one.invented} "
-        "invented." in found
-    )
+    said = rf"With this privacy, {one.found} of 4 known links (is|are) found; {one.invented} of "
+    assert re.search(rf"{said}those shown (is|are) false; ", found)
+    assert f"<li><b>{one.found}</b>" in found.split("Where the links go")[1]
     spread = f"{many.low}" if many.low == many.high else f"{many.low} to {many.high}"
     assert f"In {many.inside} of 30 repetitions {spread} were found" in found
-    assert found.count("<img alt=") == 2  # the graph and the curve
+    assert len(re.findall(r'<figure><img alt="[^"]', found)) == 3  # graph, hundred figures, curve
     m = run("priv_pc", data, seed=3, **params).metrics
     assert m is not None
     assert f"directed F1 {m.directed_f1:.2f}, SHD {m.shd})" in found
     assert "88.1 %" in found  # e^2 / (1 + e^2)
-    assert {b.label for b in app.get("download_button")} >= {"Report (HTML)", "Everything (ZIP)"}
+    labels = {b.label for b in app.get("download_button")}
+    assert labels >= {"One page (PDF)", "Three slides (PDF)", "Report (HTML)", "Everything (ZIP)"}
+
+
+def words_of(pdf: bytes) -> str:
+    """What a reader of the PDF reads, however its lines are broken."""
+    return joined(" ".join(page.extract_text() for page in PdfReader(io.BytesIO(pdf)).pages))
+
+
+def joined(said: str) -> str:
+    """Words without the places where a line ends or a word is parted."""
+    return "".join(said.replace("\xad", "").split()).replace("-", "")
+
+
+def test_page_html_pdf_slides_and_zip_say_the_same(open_app: Callable[..., AppTest]) -> None:
+    lines = {"question": "May we <publish> #this?", "author": "Dr. *A*", "date": "1 May 2026"}
+    asked = {f"report.{name}": line for name, line in lines.items()}
+    app = open_app("report", data="asia", n="5000", epsilon="1", **asked)
+    shown = app.session_state["shown"]
+    found, nothing = repeats.repeats_of(shown), nothing_for(shown)
+    assert found is not None
+    assert nothing is not None
+    nothing.wait(60)
+    app.run()
+    made = brief_of(shown, found, Heading(**lines), "light")
+    told = [made.headline, made.spread, made.promise.sentence, made.promise.terms, *made.limits]
+    told += [f"{links}{words}" for links, words in made.price]
+    told += [f"{e.name} {e.number}{e.more}" for e in made.legend]
+    told += [lines["question"], lines["author"], lines["date"]]
+    assert len(made.price) == 5  # known, three searches without noise, this run
+    with zipfile.ZipFile(io.BytesIO(report_files.archive(shown, made))) as packed:
+        files = {name: packed.read(name) for name in packed.namelist()}
+    page = files["report.html"].decode()
+    forms = {
+        "screen": text_of(body(app)),
+        "html": text_of(page.split("<body>")[1].split('<div id="scene">')[0]),
+        "pdf": words_of(files["report.pdf"]),
+        "slides": words_of(files["slides.pdf"]),
+    }
+    for form, read in forms.items():
+        missing = [line for line in told if joined(line) not in read]
+        assert not missing, (form, missing)
+    assert [len(PdfReader(io.BytesIO(files[f"{f}.pdf"])).pages) for f in ("report", "slides")] == [
+        1,
+        3,
+    ]
+    counts = json.loads(files["metrics.json"])["counts"]
+    assert (counts["true"], counts["found"]) == (made.price[0][0], made.price[-1][0])
+    assert f"{counts['found']} of 8 known" in made.headline
+    assert address(app)["report.question"] == lines["question"]
+
+
+def text_of(page: str) -> str:
+    """What a reader of the HTML reads."""
+    return joined(html.unescape(re.sub(r"<[^>]+>", "", page)))
+
+
+def test_who_types_fast_loses_nothing(open_app: Callable[..., AppTest]) -> None:
+    """The browser that sends a second line may not know yet what the first did to the address."""
+    app = open_app("report", data="cancer", n="2000")
+    before = address(app)
+    app.text_input(key="report-question").set_value("Why?").run()
+    app.query_params.clear()
+    app.query_params.update(before)
+    app.text_input(key="report-author").set_value("Me").run()
+    assert address(app)["report.question"] == "Why?"
+    assert address(app)["report.author"] == "Me"
+    app.query_params.clear()
+    app.query_params.update(before)
+    app.run()  # Back
+    assert app.text_input(key="report-question").value == ""
+
+
+def test_a_link_is_as_thick_as_it_is_stable() -> None:
+    data = load_dataset("asia", n=5000)
+    result = run("priv_pc", data, seed=0)
+    work = Repeats(Shown(Settings(params=filled("priv_pc", {})), data, result))
+    work.outcomes = list(repeated("priv_pc", data, {}, range(25)))
+    drawn = report.stable(report.links(data, result), result, work)
+    runs = [run("priv_pc", data, seed=seed) for seed in range(25)]
+    for link in drawn:
+        held = sum(frozenset((link.a, link.b)) in r.skeleton - r.untested_pairs for r in runs)
+        if link.kind in (EdgeClass.MISSED, EdgeClass.UNTESTED):
+            assert link.width is None
+        else:
+            assert link.note == f"In {held} of 25 repetitions"
+            assert link.width == pytest.approx(1.4 + 5.6 * held / 25, abs=0.01)
+    assert len({k.width for k in drawn}) > 2
+
+
+def test_the_page_stays_one_and_the_slides_three_whatever_is_on_them() -> None:
+    data = load_dataset("alarm", n=2000)
+    values = {"epsilon": 0.5}
+    settings = Settings(Source("alarm", 2000, 0), "priv_pc", filled("priv_pc", values))
+    shown = Shown(settings, data, run("priv_pc", data, **values))
+    lines = {"question": "Who? " * 32, "author": "A. " * 26, "date": "W" * 40}
+    made = replace(brief(shown, **lines), limits=("What nobody knows. " * 20,) * 6)
+    for pdf, pages in ((report_files.sheet(made), 1), (report_files.slides(made), 3)):
+        assert len(PdfReader(io.BytesIO(pdf)).pages) == pages
+        assert joined("What nobody knows. " * 20) in words_of(pdf)
+
+
+def test_a_pdf_brings_its_letters_and_no_date_of_its_own() -> None:
+    sheet = PdfReader(io.BytesIO(report_files.sheet(brief(own_run(), author="A. Person"))))
+    fonts = [f.get_object() for f in sheet.pages[0]["/Resources"]["/Font"].values()]
+    kinds = [f["/DescendantFonts"][0].get_object()["/FontDescriptor"] for f in fonts]
+    assert all("/FontFile2" in kind or "/FontFile3" in kind for kind in kinds)
+    assert "SourceSansPro" in str([f["/BaseFont"] for f in fonts])
+    assert sheet.metadata is not None
+    assert sheet.metadata.author == "A. Person"
+    assert sheet.metadata.creation_date is None
 
 
 def test_presenter_mode_is_in_the_address(open_app: Callable[..., AppTest]) -> None:
@@ -75,6 +192,11 @@ def test_presenter_mode_is_in_the_address(open_app: Callable[..., AppTest]) -> N
     app.button(key="report-present").click().run()
     assert "present" not in app.query_params
     assert app.get("download_button")
+
+
+def brief(run: Shown, theme: str = "light", **lines: str) -> Brief:
+    """The report without repetitions."""
+    return brief_of(run, None, Heading(**lines), theme)
 
 
 def own_run() -> Shown:
@@ -90,28 +212,37 @@ def own_run() -> Shown:
 def test_own_data_get_no_score_no_repetition_and_no_seed() -> None:
     shown = own_run()
     assert repeats.repeats_of(shown) is None
-    page = report_files.page(shown, None, report.pictures(shown, None, "light"))
+    page = report_files.page(shown, brief(shown))
     assert "known link" not in page
     assert "invented" not in page
     assert "repetitions" not in page
-    assert "58264917" not in page
-    assert shown.data.fingerprint not in page
+    words = [
+        page,
+        words_of(report_files.sheet(brief(shown))),
+        words_of(report_files.slides(brief(shown))),
+    ]
+    for hidden in ("58264917", shown.data.fingerprint, "mine <i>.csv", "mine &lt;i&gt;.csv", "F1"):
+        assert not any(joined(hidden) in joined(said) for said in words), hidden
     assert "each repetition would spend budget" in page
 
 
 def test_a_promise_that_nothing_defends_is_not_made() -> None:
     shown = own_run()  # its seed was given, so its noise can be taken away
     assert shown.result.ledger.undefended
-    assert "which nothing defends here" in report_words.headline(shown.data, shown.result)
-    assert report_words.price(shown.result).startswith("No promise: this protects nobody.")
+    assert brief(shown).headline.startswith("With noise that protects nobody, ")
+    assert report_words.promise(shown.result).sentence.startswith(
+        "No promise: this protects nobody"
+    )
     data = Dataset.from_codes(shown.data.codes, shown.data.names, shown.data.levels)
     secret = run("priv_pc", data, epsilon=1.0)  # declared levels, secret noise
-    assert "at most 73.1 %" in report_words.price(secret)
+    kept = report_words.promise(secret)
+    assert "at most 73.1 %" in kept.sentence
+    assert kept.right == 73
 
 
 def test_the_file_opens_offline_and_names_are_text() -> None:
     shown = own_run()
-    page = report_files.page(shown, None, report.pictures(shown, None, "light"))
+    page = report_files.page(shown, brief(shown))
     assert "<script" not in page
     assert "<b>x</b>" not in page
     assert "&lt;b&gt;x&lt;/b&gt;" in page
@@ -119,12 +250,12 @@ def test_the_file_opens_offline_and_names_are_text() -> None:
     # Namespaces are names, not addresses that anything is fetched from.
     addresses = re.findall(r"(?<!xmlns=\")(?<!xmlns:xlink=\")https?://[^\s\"'<]+", page)
     assert addresses == []
-    assert page.count("<svg") == 1
+    assert page.count("<svg") == 2  # the graph and the hundred figures
 
 
 def test_pictures_hold_names_as_text_and_say_what_they_are() -> None:
     shown = own_run()
-    drawn = report.pictures(shown, None, "dark").graph
+    drawn = brief(shown, "dark").graph
     assert "<script" not in drawn.svg
     assert "$x^2$" in drawn.svg  # no mathematics is set
     assert 'aria-label="Learned graph: 8 nodes' in drawn.svg
@@ -135,17 +266,19 @@ def test_a_run_without_privacy_has_no_curve_and_says_so() -> None:
     data = load_dataset("cancer", n=2000)
     shown = Shown(Settings(algorithm="pc", params=filled("pc", {})), data, run("pc", data))
     assert repeats.repeats_of(shown) is None
-    assert report_words.headline(data, shown.result).startswith("Without any privacy, ")
-    assert report_words.price(shown.result).startswith("No promise: the data were read")
+    made = brief(shown)
+    assert made.curve is None
+    assert made.headline.startswith("Without any privacy, ")
+    assert "The data were read as they are" in made.promise.sentence
 
 
 def test_published_numbers_are_called_what_they_are() -> None:
     data = load_dataset("cancer", n=2000)
     result = run("priv_pc", data, guarantee="published")
-    assert "which is no guarantee" in report_words.headline(data, result)
-    assert "and protects nobody" in report_words.price(result)
-    finer = run("priv_pc", data, guarantee="published", epsilon=1e-3)
-    assert "not the number above" in report_words.price(finer)
+    assert report_words.headline(data, result, []).startswith("With noise that protects nobody, ")
+    assert "protects nobody" in report_words.promise(result).sentence
+    finer = report_words.promise(run("priv_pc", data, guarantee="published", epsilon=1e-3))
+    assert "what can be defended is" in finer.terms
 
 
 def test_pairs_that_were_not_tested_are_grey_without_an_arrow_and_not_counted() -> None:
@@ -158,8 +291,11 @@ def test_pairs_that_were_not_tested_are_grey_without_an_arrow_and_not_counted() 
     assert not any(drawn[pair].arrow for pair in waiting)
     counts = result.counts
     assert counts is not None
-    said = f"{counts.found} of 8 known links were found and {counts.invented} invented"
-    assert said in report_words.headline(data, result)
+    said = report_words.headline(data, result, [])
+    numbers = rf"{counts.found} of 8 known links (is|are) found; {counts.invented} of those shown"
+    assert re.search(numbers, said)
+    were = "pair was" if len(waiting) == 1 else "pairs were"
+    assert f"{len(waiting)} {were} not tested to the end." in said
     assert any(
         "had not been tested to the end" in line for line in report_words.limits(data, result)
     )
@@ -208,8 +344,11 @@ def test_own_data_on_the_page(open_app: Callable[..., AppTest]) -> None:
     assert "F1" not in found
     assert "invented" not in found
     assert "Real data: nothing here says" in found
-    assert found.count("<img alt=") == 1
+    assert len(re.findall(r'<figure><img alt="[^"]', found)) == 2  # graph, hundred figures
     assert "seed" not in app.query_params
+    app.text_input(key="report-question").set_value("Is Mr. X ill?").run()
+    assert "Is Mr. X ill?" in body(app)
+    assert not [name for name in app.query_params if name.startswith("report.")]
     assert spent() == before
 
 
@@ -229,14 +368,14 @@ def test_a_promise_that_protects_nobody_is_red_and_says_so(
     result = run(key, data, **values)
     shown = Shown(Settings(algorithm=key, params=filled(key, values)), data, result)
     for theme, red in (("light", "#a8321f"), ("dark", "#ff9580")):
-        drawn = report.pictures(shown, None, theme)
-        part = report.body(shown, None, drawn, theme, inline=True).split('class="price">')[1]
+        part = view.body(brief(shown, theme), theme, inline=True).split('class="promise">')[1]
+        assert part.split("</figure>")[0].count(f'fill="{red}"') == 200  # a hundred, all of them
         part = part.split("</p>")[0]
         assert f"color:{red}" in part
         assert "No promise" in part
         assert "protects nobody" in part
     kept = run("priv_pc", data, epsilon=1.0)
-    assert "nobody" not in report_words.price(kept)
+    assert "nobody" not in report_words.promise(kept).sentence
 
 
 def test_the_curve_says_what_is_lost_without_noise() -> None:
@@ -244,6 +383,6 @@ def test_the_curve_says_what_is_lost_without_noise() -> None:
     result = run("priv_pc", data)
     found = report.levels(8, price_steps(data, "priv_pc", result.params))
     assert found == [
-        (8.0, "All 8 known links\nBest test (G²), no noise"),
+        (8.0, "All 8 known links; Best test (G²), no noise"),
         (5.0, "Kendall's τ, bounded form, no noise"),
     ]

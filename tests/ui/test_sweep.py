@@ -103,6 +103,30 @@ def test_cancel_keeps_what_is_finished_and_resume_goes_on(
         assert len(store) == 8
 
 
+@pytest.mark.parametrize("another", [False, True])
+def test_a_study_whose_file_goes_away_stops_and_says_so(
+    sweep_page: AppTest, monkeypatch: pytest.MonkeyPatch, another: bool
+) -> None:
+    app, real, made = small(sweep_page, "gone"), study_jobs.sweep, []
+
+    def deleting(*args: object, **options: object) -> Iterator[object]:
+        for result in real(*args, **options):
+            made.append(result)
+            if len(made) == 3:
+                kept = Path("studies/gone.db")
+                kept.rename("elsewhere.db")
+                if another:
+                    kept.write_bytes(Path("elsewhere.db").read_bytes())
+            yield result
+
+    monkeypatch.setattr(study_jobs, "sweep", deleting)
+    app.button(key="sweep-start").click().run()
+    finished(app)
+    assert len(made) == 3
+    assert "3 of 8 runs · stopped by an error" in words(app)
+    assert "deleted or replaced while it ran" in words(app)
+
+
 @pytest.mark.parametrize("content", [b"not a database", b"SQLite format 3\0" + b"\1" * 200])
 def test_a_foreign_or_damaged_file_is_one_sentence(sweep_page: AppTest, content: bytes) -> None:
     Path("studies").mkdir()

@@ -13,7 +13,7 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import Ledger
 from engine.studies import price as price_steps
-from engine.studies.price import Step
+from engine.studies.price import PriceStep
 from pages.shell import words as text
 from pages.shell.verdict import (
     DOUBTFUL,
@@ -153,7 +153,7 @@ def test_without_a_truth_links_are_counted() -> None:
 
 def test_the_lines_beside_a_curve_are_the_best_and_the_methods_own() -> None:
     kinds = (price_steps.BEST, price_steps.PAPER, price_steps.BOUNDED)
-    steps = [Step(kind, "kendall", NONE) for kind in kinds]
+    steps = [PriceStep(kind, "kendall", NONE) for kind in kinds]
     assert [step.kind for step, _ in reference_lines(steps)] == [kinds[0], kinds[2]]
     assert [words for _, words in reference_lines(steps)] == [
         "Best test (Kendall's τ), no noise",

@@ -33,12 +33,26 @@ def place(graph: nx.DiGraph, width: float, height: float) -> dict[str, Point]:
     Layers, causes above effects, for a small, sparse acyclic graph whose layers fit the frame;
     otherwise a spread in which distance follows path length and no two boxes overlap.
     """
+    return layered(graph, width, height) or _spread(graph, width, height)
+
+
+def layered(graph: nx.DiGraph, width: float, height: float) -> dict[str, Point]:
+    """Positions in layers; none where the graph is too large, too dense or has a cycle."""
     sparse = graph.number_of_edges() <= 1.3 * len(graph)
     if len(graph) <= _LAYERED and sparse and nx.is_directed_acyclic_graph(graph):
         wires, layers = _ordered_layers(graph)
         if all(_row_width(row) <= width for row in layers) and len(layers) * 50 <= height:
             return _straighten(wires, layers, width, height)
-    return _spread(graph, width, height)
+    return {}
+
+
+def circle(names: Sequence[str]) -> dict[str, Point]:
+    """Positions on a flat ellipse that has room for every box, to whole pixels."""
+    around = sum(max(box_width(name), 60.0) + GAP for name in names)
+    wide = max(140.0, around / 5)
+    turns = [2 * math.pi * k / len(names) - math.pi / 2 for k in range(len(names))]
+    at = ((round(wide * math.cos(t)), round(0.6 * wide * math.sin(t))) for t in turns)
+    return dict(zip(names, at, strict=True))
 
 
 def frame_height(nodes: int) -> int:
@@ -48,8 +62,12 @@ def frame_height(nodes: int) -> int:
 
 def frame_scale(nodes: int, *, wide: bool) -> float:
     """How many units a pixel of the frame stands for: large graphs are drawn smaller."""
-    room = nodes * _NODE_AREA / (frame_height(nodes) * (900 if wide else 460))
-    return max(1.0, math.sqrt(room))
+    return scale_of(nodes, 900 if wide else 460, frame_height(nodes))
+
+
+def scale_of(nodes: int, width: float, height: float) -> float:
+    """By how much a frame has to grow for so many nodes to fit; 1 at least."""
+    return max(1.0, math.sqrt(nodes * _NODE_AREA / (height * width)))
 
 
 # What a drawing asks -----------------------------------------------------------------------
@@ -70,18 +88,35 @@ def other_boxes(a: str, b: str, positions: Mapping[str, Point]) -> np.ndarray:
     return np.array(others).reshape(-1, 3)
 
 
-def hits(start: Point, end: Point, bow: float, boxes: np.ndarray) -> int:
-    """How many boxes a curve touches; its middle point is where vis-network puts it."""
+_BOWS = (0.15, -0.15, 0.25, -0.25, 0.35, -0.35, 0.45, -0.45)  # of a curve, clockwise above 0
+
+
+def flattest(a: str, b: str, positions: Mapping[str, Point]) -> float:
+    """The bow of a line from a to b: 0 is straight, else the least that crosses fewest boxes."""
+    boxes = other_boxes(a, b, positions)
+    best, fewest = 0.0, hits(positions[a], positions[b], 0.0, boxes)
+    for bow in _BOWS:
+        if not fewest:
+            break
+        if (found := hits(positions[a], positions[b], bow, boxes)) < fewest:
+            best, fewest = bow, found
+    return best
+
+
+def via(start: Point, end: Point, bow: float) -> Point:
+    """The middle point of the quadratic curve, where vis-network puts it."""
     (ax, ay), (bx, by) = start, end
-    t = _ALONG
-    if bow:
-        angle = np.arctan2(ay - by, bx - ax) + (bow * 0.5 + 0.5) * np.pi
-        reach = (abs(bow) * 0.5 + 0.5) * np.hypot(bx - ax, by - ay)
-        via = ax + reach * np.sin(angle), ay + reach * np.cos(angle)
-    else:
-        via = (ax + bx) / 2, (ay + by) / 2
-    x = (1 - t) ** 2 * ax + 2 * t * (1 - t) * via[0] + t**2 * bx
-    y = (1 - t) ** 2 * ay + 2 * t * (1 - t) * via[1] + t**2 * by
+    angle = math.atan2(ay - by, bx - ax) + (bow * 0.5 + 0.5) * math.pi
+    reach = (abs(bow) * 0.5 + 0.5) * math.hypot(bx - ax, by - ay)
+    return ax + reach * math.sin(angle), ay + reach * math.cos(angle)
+
+
+def hits(start: Point, end: Point, bow: float, boxes: np.ndarray) -> int:
+    """How many boxes a curve touches."""
+    (ax, ay), (bx, by) = start, end
+    t, middle = _ALONG, via(start, end, bow)
+    x = (1 - t) ** 2 * ax + 2 * t * (1 - t) * middle[0] + t**2 * bx
+    y = (1 - t) ** 2 * ay + 2 * t * (1 - t) * middle[1] + t**2 * by
     near_x = np.abs(x[None] - boxes[:, :1]) < boxes[:, 2:] / 2 + 3
     near_y = np.abs(y[None] - boxes[:, 1:2]) < NODE_HEIGHT / 2 + 3
     return int((near_x & near_y).any(axis=1).sum())

@@ -1,0 +1,100 @@
+"""``python -m engine figure | compare-studies``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from engine.cli.flags import Parser, add_json_flag, parts
+from engine.errors import InputError
+from engine.studies.analysis import QUANTITIES, TOTALS
+from engine.studies.store import ResultStore
+
+_BY = ("dataset", "algorithm", "epsilon")
+
+
+def _table(path: str, keys: Sequence[str] = ()) -> Any:
+    """A study's runs, of some algorithms or all; InputError where there is none."""
+    from engine.studies.analysis import frame  # here: it loads pandas
+
+    if not Path(path).is_file():
+        raise InputError(f"There is no study {path}.")
+    with ResultStore(path) as store:
+        table = frame(store.results())
+    if keys:
+        table = table[table["algorithm"].isin(keys)]
+    if table.empty:
+        raise InputError(f"{path} holds no such run.")
+    return table
+
+
+def figure_command(argv: Sequence[str]) -> int:
+    """A study's curves as a file for a paper, its caption and its numbers beside it."""
+    parser = Parser(
+        prog="engine figure",
+        example="figure study.db --out curves.pdf",
+        description="Draw a study's curves for a paper: PDF, SVG or PNG by the ending of --out.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("study", metavar="FILE", help="results that engine sweep --out kept")
+    parser.add_argument("--y", default="tested_skeleton_f1", help=", ".join(QUANTITIES))
+    parser.add_argument("--x", default="epsilon", help=", ".join(TOTALS))
+    parser.add_argument("--algorithm", help="with commas (default: all)")
+    parser.add_argument("--columns", type=int, default=1, help="of the paper: 1 or 2")
+    parser.add_argument("--n", type=int, help="rows of the data, for the caption")
+    parser.add_argument("--out", required=True, metavar="FILE", help="curves.pdf, .svg or .png")
+    args = parser.parse_args(argv)
+    from engine.studies.figures import figure
+
+    out = Path(args.out)
+    keys = [] if args.algorithm is None else parts(args.algorithm, "--algorithm")
+    table = _table(args.study, keys)
+    rows = {} if args.n is None else dict.fromkeys(table["dataset"], args.n)
+    kind = out.suffix.lstrip(".").lower()
+    made = figure(table, args.y, x=args.x, kind=kind, columns=args.columns, rows=rows)
+    for path in made.write(out):
+        print(path)
+    return 0
+
+
+def compare_command(argv: Sequence[str]) -> int:
+    """Two studies, or two algorithms of one, run by run: a table or JSON."""
+    parser = Parser(
+        prog="engine compare-studies",
+        example="compare-studies study.db --algorithms priv_pc,svt_pc",
+        description="Compare two studies, or two algorithms of one, on the same data and seeds.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("studies", nargs="+", metavar="FILE", help="one study, or two")
+    parser.add_argument("--algorithms", help="of one study: two, with a comma")
+    parser.add_argument("--y", default="tested_skeleton_f1", help=", ".join(QUANTITIES))
+    parser.add_argument("--by", help="what makes a row (default: dataset,algorithm,epsilon)")
+    add_json_flag(parser, "print one JSON array, one object a row")
+    args = parser.parse_args(argv)
+    from engine.studies.paired import paired
+
+    by = list(_BY) if args.by is None else parts(args.by, "--by")
+    keys = [] if args.algorithms is None else parts(args.algorithms, "--algorithms")
+    if len(args.studies) == 2 and not keys:
+        sides = [_table(path) for path in args.studies]
+    elif len(args.studies) == 1 and len(keys) == 2:
+        by = [name for name in by if name != "algorithm"]
+        sides = [_table(args.studies[0], [key]) for key in keys]
+    else:
+        raise InputError("Give two studies, or one study and --algorithms with two of its own.")
+    found = paired(sides[0], sides[1], args.y, by=by)
+    print(found.to_json(orient="records") if args.json else _lines(found))
+    return 0
+
+
+def _lines(found: Any) -> str:
+    cells = [list(found.columns), *([_word(v) for v in row] for row in found.to_numpy().tolist())]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
+    note = "Difference: ours less theirs, pair by pair, with its 95 % interval; a win is higher."
+    return "\n".join([*lines, note])
+
+
+def _word(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,182 @@
+"""``python -m engine tune``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from engine.cli.flags import (
+    Parser,
+    add_json_flag,
+    add_parameter_flags,
+    chosen_algorithms,
+    parts,
+    values,
+)
+from engine.cli.interrupts import ending, interruptible
+from engine.data.networks import NETWORKS, load_dataset
+from engine.errors import InputError
+from engine.params import Spec
+from engine.registry import declared
+from engine.studies.store import opened
+from engine.studies.tuning import OBJECTIVES, Least, Score, Search, Tuned, least_epsilon
+
+
+def _parser(specs: Sequence[Spec]) -> Parser:
+    parser = Parser(
+        prog="engine tune",
+        example="tune --dataset cancer --n 500 --epsilon 1 --over tweak --runs 20",
+        description="Search for an algorithm's best parameters on public networks; flags of "
+        "parameters fix them.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--algorithm", default="priv_pc", help="one algorithm")
+    parser.add_argument("--dataset", required=True, help=f"with commas: {', '.join(NETWORKS)}")
+    parser.add_argument("--elsewhere", help="networks to tell the result on, unseen by the search")
+    parser.add_argument("--n", type=int, default=5_000, help="rows to sample from each")
+    parser.add_argument("--data-seed", type=int, default=0, help="seed of the samples")
+    parser.add_argument("--over", help="parameters to search over (default: all with a range)")
+    parser.add_argument("--runs", type=int, default=200, help="of one search, at most")
+    parser.add_argument("--objective", default="skeleton_f1", help=", ".join(OBJECTIVES))
+    parser.add_argument("--target", type=float, help="find the least epsilon that reaches this")
+    parser.add_argument("--search-seed", type=int, default=0, help="seed of what is tried")
+    parser.add_argument("--out", metavar="FILE", help="keep runs here; what is there is reused")
+    add_json_flag(parser)
+    add_parameter_flags(parser, specs)
+    return parser
+
+
+def tune_command(argv: Sequence[str]) -> int:
+    """Good settings for a budget, or the least budget for a score; told on runs not used."""
+    keys = chosen_algorithms("engine tune", argv)
+    if len(keys) != 1:
+        raise InputError("engine tune takes one algorithm.")
+    specs = list(declared(keys).values())
+    args = _parser(specs).parse_args(argv)
+    fixed = {"guarantee": "strict"} if any(s.name == "guarantee" for s in specs) else {}
+    fixed |= values(args, specs)
+    store = opened(args.out)
+    with interruptible() as cancelled:
+        make = partial(_search, keys[0], args, store, cancelled)
+        if args.target is None:
+            found: Tuned | Least = make(fixed).tune()
+        else:
+            if "epsilon" in fixed:
+                raise InputError("Give --epsilon or --target, not both.")
+            found = least_epsilon(
+                args.target, lambda e: make({**fixed, "epsilon": e}), cancelled=cancelled
+            )
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    if args.json:
+        print(json.dumps(as_dict(found)))
+    else:
+        print("\n".join(_lines(found, OBJECTIVES[args.objective])))
+    return ending(cancelled, args.out)
+
+
+def _search(
+    key: str,
+    args: argparse.Namespace,
+    store: Any,
+    cancelled: Callable[[], bool],
+    fixed: dict[str, Any],
+) -> Search:
+    def data(flag: str) -> list[Any]:
+        text = getattr(args, flag)
+        named = [] if text is None else parts(text, f"--{flag}")
+        return [load_dataset(name, n=args.n, seed=args.data_seed) for name in named]
+
+    return Search(
+        key,
+        data("dataset"),
+        fixed,
+        [] if args.over is None else parts(args.over, "--over"),
+        runs=args.runs,
+        objective=args.objective,
+        elsewhere=data("elsewhere"),
+        store=store,
+        seed=args.search_seed,
+        cancelled=cancelled,
+        on_progress=_progress,
+    )
+
+
+def _progress(done: int, planned: int) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\033[K{done}/{planned} runs", end="", file=sys.stderr, flush=True)
+
+
+def as_dict(found: Tuned | Least) -> dict[str, Any]:
+    """The whole answer for JSON."""
+    if isinstance(found, Least):
+        return {
+            "target": found.target,
+            "least_epsilon": {"may": found.may, "will": found.will},
+            "tried": [{"epsilon": e, **as_dict(t)} for e, t in found.found.items()],
+        }
+    scores = {
+        name: _score(getattr(found, name))
+        for name in ("chosen", "fresh", "default", "elsewhere", "default_elsewhere")
+    }
+    return {
+        "algorithm": found.key,
+        "fixed": dict(found.fixed),
+        "params": dict(found.params),
+        **scores,
+        "gap": found.gap,
+        "runs": found.runs,
+        "whole": found.whole,
+    }
+
+
+def _score(score: Score | None) -> dict[str, Any] | None:
+    return None if score is None else {"mean": score.mean, "error": score.error, "runs": score.runs}
+
+
+def _lines(found: Tuned | Least, what: str) -> list[str]:
+    if isinstance(found, Tuned):
+        return told(found, what)
+    rows = [f"{what} {found.target:g}: {_range(found)}"]
+    for epsilon, one in found.found.items():
+        score = one.elsewhere or one.fresh
+        rows.append(f"ε = {epsilon:<7g} {_number(score)}  {_setting(one)}")
+    rows.append("Each ε with the parameters tuned for it; scores on runs that no search used.")
+    return rows
+
+
+def _range(found: Least) -> str:
+    if found.may is None:
+        return "no ε tried reaches it."
+    if found.will is None:
+        return f"ε = {found.may:g} may reach it; none tried surely does."
+    if found.may == found.will:
+        return f"reached from ε = {found.may:g} on."
+    return f"reached from somewhere between ε = {found.may:g} and {found.will:g} on."
+
+
+def told(found: Tuned, what: str) -> list[str]:
+    """A search's outcome for the terminal."""
+    rows = [
+        f"{found.key}: {_setting(found)}",
+        f"{what} where it was chosen   {_number(found.chosen)}",
+        f"{what} on fresh seeds        {_number(found.fresh)}  (default {_number(found.default)})",
+    ]
+    if found.elsewhere is not None and found.default_elsewhere is not None:
+        away = f"{_number(found.elsewhere)}  (default {_number(found.default_elsewhere)})"
+        rows.append(f"{what} on other networks    {away}")
+    rows.append(f"It looked {found.gap:+.3f} better than it is. {found.runs} runs.")
+    return rows if found.whole else [*rows, "Stopped early: what was known by then."]
+
+
+def _setting(found: Tuned) -> str:
+    values = ", ".join(f"{name} = {value}" for name, value in found.params.items())
+    return values or "the default setting"
+
+
+def _number(score: Score) -> str:
+    return f"{score.mean:.3f} ± {score.error:.3f}"

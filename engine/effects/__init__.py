@@ -1,0 +1,1 @@
+"""What follows from a release: the effect of setting one variable on another, for free."""

@@ -1,0 +1,171 @@
+"""What is known, for the columns of one table: what may cause, separate, and be turned.
+
+A (d, d) matrix ``barred[i, j]`` says that column i is no direct cause of column j. Everything here
+is a function of public facts and of graphs; no row is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+
+import networkx as nx
+import numpy as np
+
+from engine.graphs.cpdag import (
+    Adjacency,
+    SeparatingSets,
+    Told,
+    cpdag,
+    cpdag_of_dag,
+    matrix_of,
+    meek,
+)
+from engine.graphs.metrics import truth_cpdag
+from engine.knowledge import ORIENTS, Knowledge
+
+
+class Known:
+    """Knowledge on the columns of one table, in their order.
+
+    ``barred[i, j]``: i is no direct cause of j. ``required[i, j]``: it is one. ``apart`` (d, d),
+    symmetric: neither causes the other directly, so the two are not linked and are never tested.
+    """
+
+    def __init__(self, knowledge: Knowledge, names: Sequence[str]):
+        knowledge.check_names(names)
+        self.knowledge, self.names = knowledge, tuple(names)
+        self.only_orients = knowledge.use == ORIENTS
+        self.barred = np.array([[not knowledge.allows(a, b) for b in names] for a in names])
+        np.fill_diagonal(self.barred, True)
+        self.required = np.array([[(a, b) in knowledge.required for b in names] for a in names])
+        self.apart = self.barred & self.barred.T
+        np.fill_diagonal(self.apart, False)
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return len(self.names)
+
+    @cached_property
+    def linked(self) -> Adjacency:
+        """(d, d), symmetric: the pairs whose link is required."""
+        out: Adjacency = self.required | self.required.T
+        return out
+
+    @cached_property
+    def may_precede(self) -> Adjacency:
+        """[i, j]: i may be an ancestor of j, along arrows that are not barred."""
+        out: Adjacency = reachable(~self.barred)
+        return out
+
+    def may_separate(self, z: int, x: int, y: int) -> bool:
+        """Whether z may be in a set that is asked about x and y.
+
+        What separates a pair is among the ancestors of one of them; where knowledge only turns
+        links, every column may be asked about.
+        """
+        return self.only_orients or bool(self.may_precede[z, x] or self.may_precede[z, y])
+
+    def told(self, skeleton: Adjacency) -> Adjacency:
+        """The arrows on a symmetric skeleton that knowledge alone decides.
+
+        Links that knowledge and the skeleton together would close to a cycle are left out.
+        """
+        arrows: Adjacency = skeleton & ~self.barred & self.barred.T
+        ways = reachable(arrows)
+        return np.asarray(arrows & ~(ways & ways.T))
+
+    def joined(self, skeleton: Adjacency) -> Adjacency:
+        """A skeleton with the required links, and without those barred in both directions."""
+        out: Adjacency = (skeleton | self.linked) & ~self.apart
+        return out
+
+    def turned(self, skeleton: Adjacency) -> Adjacency:
+        """The skeleton with the arrows that knowledge alone decides."""
+        graph = skeleton.copy()
+        graph[self.told(skeleton).T] = False
+        return graph
+
+    def respected(self, graph: Adjacency) -> Adjacency:
+        """The graph with barred arrows laid open.
+
+        There are none unless its links and knowledge contradict each other around a cycle.
+        """
+        wrong = graph & ~graph.T & self.barred
+        out: Adjacency = graph | wrong.T
+        return out
+
+    def settled(self, skeleton: Adjacency) -> tuple[int, int]:
+        """How many of a skeleton's links knowledge alone gives a direction, and how many it has."""
+        links = skeleton | skeleton.T
+        return int(self.told(links).sum()), int(np.triu(links, 1).sum())
+
+
+def reachable(arrows: Adjacency) -> Adjacency:
+    """[i, j]: a directed path of one arrow or more leads from i to j."""
+    out: Adjacency = arrows.copy()
+    while True:
+        wide = out.astype(np.float32)  # counts stay far below where it rounds to 0
+        more: Adjacency = out | (wide @ wide > 0)
+        if (more == out).all():
+            return out
+        out = more
+
+
+READY = {"two tiers": 2, "four tiers": 4, "complete order": None}
+
+
+def ready_sets(truth: nx.DiGraph) -> dict[str, Knowledge]:
+    """Knowledge that is true of a graph: its columns in two tiers, in four, in a complete order.
+
+    Columns come by the longest path that ends at them, then as the graph has them; the tiers have
+    as many columns each as can be.
+    """
+    place = {name: k for k, name in enumerate(truth)}
+    generations = nx.topological_generations(truth)
+    order = [name for some in generations for name in sorted(some, key=place.__getitem__)]
+    found: dict[str, Knowledge] = {}
+    for name, count in READY.items():
+        parts = np.array_split(np.arange(len(order)), len(order) if count is None else count)
+        found[name] = Knowledge(tiers=[[order[i] for i in part] for part in parts if len(part)])  # type: ignore[arg-type]
+    return found
+
+
+def known_of(knowledge: Knowledge | None, names: Sequence[str]) -> Known | None:
+    """The knowledge on these columns; None where nothing is known. InputError for other names."""
+    return Known(knowledge, names) if knowledge else None
+
+
+def oriented(skeleton: Adjacency, separating: SeparatingSets, known: Known | None) -> Adjacency:
+    """The skeleton's arrows: those that are known, then :func:`engine.graphs.cpdag.cpdag`."""
+    if known is None:
+        return cpdag(skeleton, separating)
+    told = Told(known.turned(skeleton), known.apart)
+    return known.respected(cpdag(skeleton, separating, told))
+
+
+def mpdag_of_dag(dag: Adjacency, known: Known | None) -> Adjacency:
+    """All DAGs that data cannot tell from ``dag`` and knowledge allows: the maximal PDAG.
+
+    Its CPDAG, the arrows of ``dag`` that knowledge decides, and Meek's (1995) rules. Where the
+    knowledge is false of ``dag``, what of it is true is used.
+    """
+    graph = cpdag_of_dag(dag)
+    if known is None:
+        return graph
+    told = dag & known.barred.T
+    graph[told.T] = False
+    return meek(graph)
+
+
+@lru_cache(maxsize=64)
+def truth_mpdag(
+    truth: nx.DiGraph, names: tuple[str, ...], knowledge: Knowledge | None = None
+) -> Adjacency:
+    """What data and knowledge can tell of the true graph at best, columns in order of ``names``."""
+    if not knowledge:
+        return truth_cpdag(truth, names)
+    matrix = mpdag_of_dag(matrix_of(truth, names), Known(knowledge, names))
+    matrix.flags.writeable = False  # kept for every later run on the same data
+    return matrix

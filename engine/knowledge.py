@@ -1,0 +1,340 @@
+"""What is known of the causes before any record is read: tiers, forbidden and required arrows.
+
+Background knowledge is a public fact, like the schema: it is stated by a person, never computed
+from rows, and a guarantee is the same with it and without it. Names alone are kept here; what they
+mean for the columns of a table is in :mod:`engine.graphs.known`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, permutations
+from pathlib import Path
+from typing import Any, Self
+
+from engine.errors import InputError, did_you_mean, show
+
+FORMAT, VERSION = "dp-causal-explorer/knowledge", 1
+FULL, ORIENTS = "full", "orients"
+USES = (FULL, ORIENTS)
+_MOST_BYTES = 5_000_000
+_MOST_ARROWS = 200_000
+_FIELDS = ("format", "version", "tiers", "forbidden", "required", "roots", "leaves", "use")
+
+Arrow = tuple[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Knowledge:
+    """Public facts about what may cause what, by the columns' names.
+
+    ``tiers`` are groups in the order of time: nothing in a later one causes anything in an earlier
+    one; columns in none are free. ``forbidden`` (a, b): a is no direct cause of b; ``required``:
+    it is one. ``roots`` have no causes, ``leaves`` no effects. ``use`` "full": it also says which
+    questions are asked; "orients": links are found as without it, and it only turns them.
+
+    Any collection of names or pairs is taken. Raises InputError, in one sentence, where two facts
+    contradict each other.
+
+    Examples:
+        >>> known = Knowledge(tiers=[["age"], ["smoke"], ["cough"]], forbidden=[("age", "cough")])
+        >>> known.allows("age", "smoke"), known.allows("cough", "smoke")
+        (True, False)
+        >>> known.why_not("cough", "age")
+        "'cough' is in a later tier than 'age'"
+    """
+
+    tiers: tuple[tuple[str, ...], ...] = ()
+    forbidden: frozenset[Arrow] = frozenset()
+    required: frozenset[Arrow] = frozenset()
+    roots: frozenset[str] = frozenset()
+    leaves: frozenset[str] = frozenset()
+    use: str = FULL
+
+    def __post_init__(self) -> None:
+        tiers = tuple(tuple(sorted(_names(tier, "a tier"))) for tier in _listed(self.tiers))
+        object.__setattr__(self, "tiers", tiers)
+        for field in ("forbidden", "required"):
+            object.__setattr__(self, field, frozenset(_arrows(getattr(self, field), field)))
+        for field in ("roots", "leaves"):
+            object.__setattr__(self, field, frozenset(_names(getattr(self, field), field)))
+        if self.use not in USES:
+            raise InputError(f"Knowledge is used {' or '.join(USES)}, not {show(self.use)}.")
+        self._check_tiers()
+        self._check_required()
+
+    def __bool__(self) -> bool:
+        """Whether it says anything."""
+        stated = (self.forbidden, self.required, self.roots, self.leaves)
+        return any(stated) or sum(map(bool, self.tiers)) > 1
+
+    def __repr__(self) -> str:
+        """One line that says how much is known."""
+        said = [f"{len(self.tiers)} tiers"] if self.tiers else []
+        for field in ("forbidden", "required", "roots", "leaves"):
+            if getattr(self, field):
+                said.append(f"{len(getattr(self, field))} {field}")
+        said += ["only orients"] if self.use == ORIENTS else []
+        return f"<Knowledge: {', '.join(said) or 'nothing'}>"
+
+    @cached_property
+    def _tier(self) -> dict[str, int]:
+        return {name: k for k, tier in enumerate(self.tiers) for name in tier}
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """All names that occur, sorted."""
+        arrows = (name for arrow in self.forbidden | self.required for name in arrow)
+        return tuple(sorted({*self._tier, *arrows, *self.roots, *self.leaves}))
+
+    def tier(self, name: str) -> int | None:
+        """The place of the column's tier; None where it is in none."""
+        return self._tier.get(name)
+
+    def allows(self, cause: str, effect: str) -> bool:
+        """Whether ``cause`` may be a direct cause of ``effect``."""
+        return self.why_not(cause, effect) is None
+
+    def why_not(self, cause: str, effect: str) -> str | None:
+        """Why ``cause`` is no direct cause of ``effect``, as a clause; None where it may be one."""
+        a, b = show(cause), show(effect)
+        if (cause, effect) in self.forbidden:
+            return f"{a} → {b} is forbidden"
+        first, second = self._tier.get(cause, 0), self._tier.get(effect, 0)
+        if cause in self._tier and effect in self._tier and first > second:
+            return f"{a} is in a later tier than {b}"
+        if effect in self.roots:
+            return f"{b} is a root, which nothing causes"
+        if cause in self.leaves:
+            return f"{a} is a leaf, which causes nothing"
+        if (effect, cause) in self.required:
+            return f"{b} → {a} is required"
+        return None
+
+    def _check_tiers(self) -> None:
+        seen: set[str] = set()
+        for name in (name for tier in self.tiers for name in tier):
+            if name in seen:
+                raise InputError(f"{show(name)} is in two tiers; keep it in one.")
+            seen.add(name)
+
+    def _check_required(self) -> None:
+        for a, b in sorted(self.required):
+            if (b, a) in self.required:
+                raise InputError(f"{show(a)} → {show(b)} and its reverse are both required.")
+            why = self.why_not(a, b)
+            if why is not None:
+                raise InputError(f"{show(a)} → {show(b)} is required, but {why}; drop one of both.")
+        cycle = _cycle(self.required)
+        if cycle:
+            raise InputError(f"The required arrows make a cycle: {' → '.join(cycle)}; drop one.")
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Raise InputError where a name is none of the table's."""
+        for name in self.names:
+            if name not in names:
+                hint = did_you_mean(name, names)
+                raise InputError(
+                    f"What is known names {show(name)}, and no column is called so.{hint}"
+                )
+
+    def to_json(self) -> dict[str, Any]:
+        """The file's content; what is not stated is left out."""
+        stated: dict[str, Any] = {"format": FORMAT, "version": VERSION}
+        if self.tiers:
+            stated["tiers"] = [list(tier) for tier in self.tiers]
+        for field in ("forbidden", "required"):
+            if getattr(self, field):
+                stated[field] = [list(arrow) for arrow in sorted(getattr(self, field))]
+        for field in ("roots", "leaves"):
+            if getattr(self, field):
+                stated[field] = sorted(getattr(self, field))
+        return stated if self.use == FULL else stated | {"use": self.use}
+
+    def to_tetrad(self) -> str:
+        """Tetrad's knowledge file; roots and leaves become forbidden arrows of the names here."""
+        for name in self.names:
+            if re.search(r"\s", name):
+                raise InputError(f"Tetrad takes no name with a space, such as {show(name)}.")
+        rows = ["/knowledge", "addtemporal"]
+        rows += [f"{k + 1} {' '.join(tier)}" for k, tier in enumerate(self.tiers)]
+        pairs = permutations(self.names, 2)
+        barred = {(a, b) for a, b in pairs if b in self.roots or a in self.leaves}
+        for word, arrows in (("forbiddirect", self.forbidden | barred), ("requiredirect", None)):
+            named = sorted(self.required if arrows is None else arrows)
+            rows += ["", word, *(f"{a} {b}" for a, b in named)]
+        return "\n".join(rows) + "\n"
+
+    @classmethod
+    def from_tetrad(cls, text: str) -> Self:
+        """Knowledge from the text of Tetrad's file: addtemporal, forbiddirect, requiredirect."""
+        return cls(**_tetrad(text))
+
+    @classmethod
+    def from_causal_learn(cls, known: Any, names: Sequence[str]) -> Self:
+        """Knowledge from causal-learn's ``BackgroundKnowledge``.
+
+        ``names`` are the table's, which its patterns are matched with.
+        """
+        tiers = known.tier_map
+        grouped = [[node.get_name() for node in tiers[k]] for k in sorted(tiers)]
+        forbidden = {(a.get_name(), b.get_name()) for a, b in known.forbidden_rules_specs}
+        required = {(a.get_name(), b.get_name()) for a, b in known.required_rules_specs}
+        forbidden |= set(_matched(known.forbidden_pattern_rules_specs, names))
+        required |= set(_matched(known.required_pattern_rules_specs, names))
+        closed = getattr(known, "forbidden_within_tiers", ())  # added in 0.1.4
+        forbidden |= within([node.get_name() for node in tiers[k]] for k in closed)
+        return cls(tiers=grouped, forbidden=forbidden, required=required)  # type: ignore[arg-type]
+
+
+def _matched(rules: Iterable[tuple[str, str]], names: Sequence[str]) -> Iterator[Arrow]:
+    for cause, effect in rules:
+        for a, b in permutations(names, 2):
+            if re.match(cause, a) and re.match(effect, b):
+                yield a, b
+
+
+def _listed(value: Any) -> list[Any]:
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        raise InputError(f"Knowledge takes lists of names, not {show(value)}.")
+    return list(value)
+
+
+def _names(value: Any, what: str) -> set[str]:
+    found = _listed(value)
+    for name in found:
+        if not isinstance(name, str) or not name.strip():
+            raise InputError(f"Knowledge takes names of columns for {what}, not {show(name)}.")
+    return set(found)
+
+
+def _arrows(value: Any, what: str) -> set[Arrow]:
+    found = [tuple(_listed(arrow)) for arrow in _listed(value)]
+    if len(found) > _MOST_ARROWS:
+        raise InputError(f"Knowledge has at most {_MOST_ARROWS:,} {what} arrows.")
+    for arrow in found:
+        _names(arrow, what)
+        if len(arrow) != 2 or arrow[0] == arrow[1]:
+            raise InputError(f"A {what} arrow is two different names, cause and effect.")
+    return {(a, b) for a, b in found}
+
+
+def _cycle(arrows: Iterable[Arrow]) -> list[str]:
+    """A directed cycle of the arrows, its first name at both ends; empty where there is none."""
+    after: dict[str, list[str]] = {}
+    for a, b in sorted(arrows):
+        after.setdefault(a, []).append(b)
+    done: set[str] = set()
+    for start in after:
+        path, iterators = [start], [iter(after[start])]
+        while path:
+            b = next(iterators[-1], "")  # no name is empty
+            if not b:
+                done.add(path.pop())
+                iterators.pop()
+            elif b in path:
+                return [*path[path.index(b) :], b]
+            elif b not in done:
+                path.append(b)
+                iterators.append(iter(after.get(b, [])))
+    return []
+
+
+def _tetrad(text: str) -> dict[str, Any]:
+    """The facts of a Tetrad file, as :class:`Knowledge` takes them."""
+    found: dict[str, Any] = {"tiers": [], "forbidden": [], "required": []}
+    section = None
+    for row in (row.strip() for row in text.splitlines()):
+        word = row.split(maxsplit=1)[0].lower() if row else ""
+        if not row or row.startswith(("//", "#")) or word == "/knowledge":
+            continue
+        if word in _SECTIONS:
+            section = _SECTIONS[word]
+        elif section is None:
+            raise InputError(f"This is no knowledge file of Tetrad: {show(row)} stands in none of "
+                             f"{', '.join(_SECTIONS)}.")  # fmt: skip
+        elif section == "tiers":
+            _add_tier(found, row)
+        else:
+            parts = row.split()
+            if len(parts) != 2:
+                raise InputError(f"An arrow in Tetrad's file is two names, not {show(row)}.")
+            found[section].append(parts)
+    return found
+
+
+_SECTIONS = {"addtemporal": "tiers", "forbiddirect": "forbidden", "requiredirect": "required"}
+
+
+def _add_tier(found: dict[str, Any], row: str) -> None:
+    """A row such as ``2* a b``: the star forbids what is within the tier."""
+    number, *names = row.split()
+    if not re.fullmatch(r"\d+\*?", number):
+        raise InputError(f"A tier in Tetrad's file begins with its number, unlike {show(row)}.")
+    found["tiers"].append(names)
+    if number.endswith("*"):
+        found["forbidden"] += permutations(names, 2)
+
+
+def parse_knowledge(content: Any) -> Knowledge:
+    """Knowledge from the JSON value of its file; InputError in one sentence for anything else."""
+    if not isinstance(content, Mapping) or content.get("format") != FORMAT:
+        raise InputError(f'This is no knowledge: its JSON needs "format": "{FORMAT}".')
+    if content.get("version") != VERSION:
+        raise InputError(f"This program reads version {VERSION} of knowledge; write that version.")
+    for field in content:
+        if field not in _FIELDS:
+            raise InputError(
+                f"Knowledge has no field {show(str(field))}; it has {', '.join(_FIELDS)}."
+                f"{did_you_mean(str(field), _FIELDS)}"
+            )
+    stated = {k: v for k, v in content.items() if k not in ("format", "version")}
+    return Knowledge(**stated)
+
+
+def load_knowledge(source: str | os.PathLike[str] | bytes) -> Knowledge:
+    """Read knowledge from this program's JSON file, or from Tetrad's text file.
+
+    Args:
+        source: Its path, or its bytes.
+
+    Raises:
+        InputError: In one sentence where it is neither, or contradicts itself.
+
+    Examples:
+        >>> load_knowledge(b"/knowledge\\naddtemporal\\n1 age sex\\n2 smoke")
+        <Knowledge: 2 tiers>
+    """
+    raw = source if isinstance(source, bytes) else _read(Path(source))
+    if len(raw) > _MOST_BYTES:
+        raise InputError(f"Knowledge has at most {_MOST_BYTES // 1_000_000} MB.")
+    try:
+        text = raw.decode("utf-8-sig")
+    except ValueError:
+        raise InputError("What is known is not text in UTF-8; write it anew.") from None
+    if not text.lstrip().startswith("{"):
+        return Knowledge.from_tetrad(text)
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError("What is known is not JSON; write it anew or correct it.") from None
+    return parse_knowledge(content)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError):
+        raise InputError(f"There is no knowledge to read at {show(str(path))}; check it.") from None
+
+
+def within(tiers: Iterable[Sequence[str]]) -> frozenset[Arrow]:
+    """Both arrows of every pair in a tier: to forbid what is within."""
+    pairs = (pair for tier in tiers for pair in combinations(tier, 2))
+    return frozenset(arrow for a, b in pairs for arrow in ((a, b), (b, a)))

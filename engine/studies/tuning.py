@@ -1,0 +1,450 @@
+"""Good settings as the outcome of a study: searched for on some runs, reported on others.
+
+Candidates are the algorithm's default and points of a Sobol sequence over its declared parameters;
+successive halving (Jamieson and Talwalkar, AISTATS 2016) gives twice the seeds to the better half
+of them, round after round. What a candidate's neighbours did counts a little for it too: one seed
+says little. The winner of a search looks better than it is, so that its score is told on seeds,
+and on request on datasets, that the search never saw.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.data.dataset import Dataset
+from engine.data.networks import load_dataset
+from engine.errors import InputError, did_you_mean
+from engine.params import Spec
+from engine.registry import algorithm
+from engine.studies.cells import CellResult, Datasets
+from engine.studies.sweep import StoreLike, sweep
+
+Array = NDArray[np.float64]
+
+OBJECTIVES = {"skeleton_f1": "Skeleton F1", "directed_f1": "Directed F1"}
+BESIDE = ("precision", "recall", "shd", "ci_tests", "seconds")
+FRESH = 1_000_000  # the first seed of a report: no search counts so far
+REPORTED = 20  # seeds of a report
+MOST = 20_000  # runs of one search
+_ROUNDS = 5  # each doubles the seeds of what is left
+_COST = 3.0  # runs of a whole halving over those of its first round: 1 + 1/2 + 1/2 + 1/2 + 1/2
+_REACH = 0.15  # how near a neighbour is, in widths of an axis
+_HEARD = 8  # runs of a neighbour that count at most
+_DOUBT = 4  # runs of the average candidate that each is given besides its own
+_NEVER = {"epsilon", "delta", "guarantee"}  # what one pays is not found, it is given
+_ORACLE = "oracle"  # asks the true graph
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One parameter of a search: a range, in equal ratios if ``log``, or named values."""
+
+    spec: Spec
+    low: float = 0.0
+    high: float = 0.0
+    log: bool = False
+    values: tuple[Any, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The parameter's name."""
+        return self.spec.name
+
+    def at(self, share: float) -> Any:
+        """The value at a share in [0, 1) of the axis."""
+        if self.values:
+            return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
+        if self.log:
+            value = self.low * (self.high / self.low) ** share
+        else:
+            value = self.low + (self.high - self.low) * share
+        return round(value) if self.spec.kind == "int" else float(f"{value:.3g}")
+
+    def grid(self, count: int) -> list[Any]:
+        """At most so many values from one end to the other, each once."""
+        if self.values:
+            return list(self.values)
+        return list(dict.fromkeys(self.at(k / max(count - 1, 1)) for k in range(count)))
+
+
+def axes(key: str, rows: int, names: Sequence[str] = ()) -> tuple[Axis, ...]:
+    """The axes of a search over an algorithm's declared parameters, or over those named.
+
+    Args:
+        key: An algorithm.
+        rows: n, where a range ends there.
+        names: Of parameters; none: all with a range of their own.
+
+    Returns:
+        One axis a parameter, in the order of declaration.
+
+    Raises:
+        InputError: For a name that is not declared or has no range to search.
+
+    Examples:
+        >>> [axis.name for axis in axes("priv_pc", 5000)]
+        ['threshold', 'max_order', 'blocks', 'tweak', 'subsample']
+    """
+    specs = {s.name: s for s in algorithm(key).params.specs()}
+    for name in names:
+        if name not in specs:
+            raise InputError(f"{key} has no parameter {name!r}.{did_you_mean(name, sorted(specs))}")
+        if _axis(specs[name], rows) is None:
+            raise InputError(f"{name} of {key} is given, not searched for; leave it out.")
+    wanted = names or [s.name for s in specs.values() if s.tuned is not None]
+    found = (_axis(spec, rows) for spec in specs.values() if spec.name in wanted)
+    return tuple(axis for axis in found if axis is not None)
+
+
+def tunable(key: str) -> list[str]:
+    """The parameters of an algorithm that a search may go over, choices among them."""
+    return [s.name for s in algorithm(key).params.specs() if _axis(s, 2) is not None]
+
+
+def front(points: Sequence[tuple[float, float]]) -> list[int]:
+    """Which of (cost, worth) points no other beats in both; by rising cost.
+
+    Examples:
+        >>> front([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)])
+        [0, 2]
+    """
+    order = sorted(range(len(points)), key=lambda k: (points[k][0], -points[k][1]))
+    found: list[int] = []
+    for k in order:
+        if not found or points[k][1] > points[found[-1]][1]:
+            found.append(k)
+    return found
+
+
+def _axis(spec: Spec, rows: int) -> Axis | None:
+    if spec.name in _NEVER:
+        return None
+    if spec.kind == "bool":
+        return Axis(spec, values=(False, True))
+    if spec.kind == "choice":
+        return Axis(spec, values=tuple(c for c in spec.choices if c != _ORACLE))
+    if spec.tuned is None:
+        return None
+    low, end = spec.tuned
+    high = float(rows) if isinstance(end, str) else float(end)
+    return Axis(spec, min(low, high), high, log=low > 0 and high / low >= 50)
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """A mean over runs, its standard error, and how many runs they were."""
+
+    mean: float
+    error: float
+    runs: int
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Score:
+        """Of some runs' scores."""
+        seen = np.array(list(values), dtype=float)
+        error = float(seen.std(ddof=1) / math.sqrt(len(seen))) if len(seen) > 1 else math.nan
+        return cls(float(seen.mean()) if len(seen) else math.nan, error, len(seen))
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A setting that is tried: its parameters, where it lies, and the scores of its runs so far.
+
+    ``means`` are those of its runs' other quantities (``BESIDE``).
+    """
+
+    params: dict[str, Any]
+    place: Array
+    scores: list[float] = field(default_factory=list)
+    means: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def score(self) -> Score:
+        """What its runs say so far."""
+        return Score.of(self.scores)
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """What a search found.
+
+    ``params`` are the parameters that it chose; ``chosen`` their score on the runs that chose
+    them, ``fresh`` on new seeds of the same data, ``elsewhere`` on other data, where asked for.
+    ``default`` is the default setting's on the fresh seeds, ``default_elsewhere`` on other data.
+    ``tried`` are all candidates that were run. ``whole`` is False where the search was stopped.
+    """
+
+    key: str
+    fixed: Mapping[str, Any]
+    params: Mapping[str, Any]
+    chosen: Score
+    fresh: Score
+    default: Score
+    elsewhere: Score | None
+    default_elsewhere: Score | None
+    tried: tuple[Candidate, ...]
+    runs: int
+    whole: bool
+
+    @property
+    def gap(self) -> float:
+        """How much better the setting looked where it was chosen than it is on fresh seeds."""
+        return self.chosen.mean - self.fresh.mean
+
+
+class Search:
+    """One search: give its runs out with :meth:`tune`; ``done`` of ``planned`` runs say how far.
+
+    Args:
+        key: An algorithm.
+        datasets: Names or public datasets with a true graph; the score is the mean over them.
+        fixed: Parameters that stay as they are, such as epsilon.
+        names: Of the parameters to search over; none: all with a range of their own.
+        runs: How many runs it may take, without those of the report.
+        objective: "skeleton_f1" or "directed_f1", of the links tested to the end.
+        elsewhere: Other data, on which the result is told as well.
+        store: A path or a ResultStore: what is in it is not run again.
+        seed: Of the candidates.
+
+    Raises:
+        InputError: For private data, data without a truth, and what does not fit.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        datasets: Datasets,
+        fixed: Mapping[str, Any],
+        names: Sequence[str] = (),
+        *,
+        runs: int = 200,
+        objective: str = "skeleton_f1",
+        elsewhere: Datasets = (),
+        store: StoreLike = None,
+        seed: int = 0,
+        cancelled: Callable[[], bool] = lambda: False,
+        on_progress: Callable[[int, int], None] = lambda done, planned: None,
+    ):
+        self.key, self.fixed, self.objective = key, dict(fixed), objective
+        self._data, self._elsewhere = _public(datasets), _public(elsewhere)
+        self._store, self._cancelled, self._on_progress = store, cancelled, on_progress
+        self._check(runs)
+        self.axes = axes(key, min(d.n for d in self._data), names)
+        self.axes = tuple(axis for axis in self.axes if axis.name not in self.fixed)
+        if not self.axes:
+            raise InputError(f"{key} has nothing left to search over.")
+        first = max(2, int(runs / (_COST * len(self._data))))
+        self.candidates = list(self._candidates(first, seed))
+        reports = 2 * REPORTED * (len(self._data) + len(self._elsewhere))
+        self.planned = sum(len(self._data) * c * s for c, s in self._rounds()) + reports
+        self.done = 0
+        self._known: dict[tuple[str, int], list[float]] = {}
+        self._results: dict[str, list[CellResult]] = {}
+
+    def _check(self, runs: int) -> None:
+        if not self._data:
+            raise InputError("Give at least one dataset to search on.")
+        if self.objective not in OBJECTIVES:
+            raise InputError(f"A search aims at {' or '.join(OBJECTIVES)}, not {self.objective!r}.")
+        if not 20 <= runs <= MOST:
+            raise InputError(f"A search takes 20 to {MOST:,} runs, not {runs:,}.")
+        algorithm(self.key).params.build(self.fixed)
+
+    def _candidates(self, count: int, seed: int) -> Iterator[Candidate]:
+        """The default setting, then points spread evenly; those that do not fit are passed over."""
+        from scipy.stats import qmc  # here: it takes a third of a second
+
+        yield Candidate({}, np.full(len(self.axes), math.inf))
+        points = qmc.Sobol(len(self.axes), scramble=True, rng=np.random.default_rng(seed))
+        seen: set[str] = set()
+        for point in points.random(1 << math.ceil(math.log2(4 * count))):
+            params = {a.name: a.at(float(x)) for a, x in zip(self.axes, point, strict=True)}
+            name = json.dumps(params, sort_keys=True)
+            if len(seen) == count - 1:
+                return
+            if name not in seen and self._fits(params):
+                seen.add(name)
+                yield Candidate(params, np.array(point))
+
+    def _fits(self, params: Mapping[str, Any]) -> bool:
+        """Whether the parameters may stand together."""
+        try:
+            algorithm(self.key).params.build({**self.fixed, **params})
+        except InputError:
+            return False
+        return True
+
+    def _rounds(self) -> list[tuple[int, int]]:
+        """(candidates, new seeds of each) of every round."""
+        left, found = len(self.candidates), []
+        for k in range(_ROUNDS):
+            found.append((left, 1 if k == 0 else 1 << (k - 1)))
+            left = max(2, math.ceil(left / 2))
+        return found
+
+    def tune(self) -> Tuned:
+        """Search, choose, and tell the choice on runs that it was not chosen by."""
+        alive, first = list(self.candidates), 0
+        for count, seeds in self._rounds():
+            alive = sorted(alive, key=self._smoothed(), reverse=True)[:count] if first else alive
+            for candidate in alive:
+                for seed in range(first, first + seeds):
+                    candidate.scores += self._run(candidate.params, seed, self._data)
+            first += seeds
+        scored = [c for c in alive if c.scores]
+        best = max(scored, key=self._smoothed(), default=self.candidates[0])
+        return self._told(best)
+
+    def _told(self, best: Candidate) -> Tuned:
+        fresh, default = (self._report(p, self._data) for p in (best.params, {}))
+        away: list[Score | None] = [None, None]
+        if self._elsewhere:
+            away = [self._report(p, self._elsewhere) for p in (best.params, {})]
+        tried = tuple(c for c in self.candidates if c.scores)
+        for one in tried:
+            one.means = self._means(one.params)
+        return Tuned(
+            self.key, self.fixed, best.params, best.score, fresh, default, away[0], away[1],
+            tried, self.done, not self._cancelled(),
+        )  # fmt: skip
+
+    def _report(self, params: Mapping[str, Any], data: Sequence[Dataset]) -> Score:
+        """The mean over datasets on fresh seeds; a seed's runs on them count as one."""
+        each = (self._run(params, FRESH + s, data) for s in range(REPORTED))
+        return Score.of(float(np.mean(scores)) for scores in each if scores)
+
+    def _means(self, params: Mapping[str, Any]) -> dict[str, float]:
+        """What else a setting's runs came to, on average."""
+        runs = self._results.get(json.dumps(params, sort_keys=True), [])
+        return {
+            name: float(np.mean([float(getattr(r, name)) for r in runs])) for name in BESIDE if runs
+        }
+
+    def _smoothed(self) -> Callable[[Candidate], float]:
+        """A candidate's mean, drawn to its neighbours' and to all's: luck passes."""
+        done = [c for c in self.candidates if c.scores]
+        places = np.array([c.place for c in done])
+        means = np.array([float(np.mean(c.scores)) for c in done])
+        counts = np.array([float(len(c.scores)) for c in done])
+
+        def score(one: Candidate) -> float:
+            if not one.scores:
+                return -math.inf
+            with np.errstate(invalid="ignore"):
+                far = ((places - one.place) ** 2).sum(axis=1) / (2 * _REACH**2)
+            near = np.exp(-np.nan_to_num(far, nan=math.inf)) * np.minimum(counts, _HEARD)
+            own, n = float(np.mean(one.scores)), len(one.scores)
+            near[[c is one for c in done]] = 0.0
+            total = n * own + near @ means + _DOUBT * means.mean()
+            return float(total / (n + near.sum() + _DOUBT))
+
+        return score
+
+    def _run(self, params: Mapping[str, Any], seed: int, data: Sequence[Dataset]) -> list[float]:
+        """The score on each dataset with this seed; none once the search was stopped."""
+        name = json.dumps(params, sort_keys=True)
+        key = name + "|".join(d.identity for d in data), seed
+        if key not in self._known:
+            if self._cancelled():
+                return []
+            given = {**self.fixed, **params}
+            results = sweep(
+                data, self.key, given, [seed], store=self._store, cancelled=self._cancelled
+            )
+            runs = list(results)
+            if len(runs) < len(data):
+                return []
+            found = [score_of(r, self.objective) for r in runs]
+            if seed < FRESH:
+                self._results.setdefault(name, []).extend(runs)
+            self._known[key] = found
+            self.done += len(found)
+            self._on_progress(self.done, self.planned)
+        return self._known[key]
+
+
+# The least epsilon -----------------------------------------------------------------------
+
+EPSILONS = tuple(float(f"{10 ** (k / 4):.3g}") for k in range(-8, 5))  # .01 to 10
+
+
+@dataclass(frozen=True, eq=False)
+class Least:
+    """From which epsilon on a target is met, as a range, and the searches that say so.
+
+    ``may`` is the least epsilon whose tuned setting may reach the target (two standard errors above
+    its mean do), ``will`` the least whose mean does with two to spare; None where no epsilon does.
+    """
+
+    target: float
+    may: float | None
+    will: float | None
+    found: Mapping[float, Tuned]
+
+
+def least_epsilon(
+    target: float,
+    search: Callable[[float], Search],
+    epsilons: Sequence[float] = EPSILONS,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Least:
+    """The least epsilon that reaches a score when everything else is tuned for it.
+
+    Halving the list of epsilons, so that a score is taken to rise with epsilon. Judged on fresh
+    seeds, of other data where the search has some.
+
+    Args:
+        target: Of the search's objective, in (0, 1].
+        search: Makes the search at an epsilon.
+        epsilons: What is tried, rising.
+        cancelled: Polled; what is known by then is given back.
+
+    Returns:
+        The range, and what was found at each epsilon that was tried.
+
+    Raises:
+        InputError: For a target outside (0, 1].
+    """
+    if not 0 < target <= 1:
+        raise InputError(f"A target lies above 0 and is at most 1; {target:g} is not.")
+    found: dict[float, Tuned] = {}
+
+    def reached(k: int, slack: float) -> bool:
+        if epsilons[k] not in found:
+            found[epsilons[k]] = search(epsilons[k]).tune()
+        one = found[epsilons[k]]
+        score = one.elsewhere or one.fresh
+        return bool(score.mean + slack * np.nan_to_num(score.error) >= target)
+
+    ends: list[float | None] = []
+    for slack in (2.0, -2.0):
+        low, high = 0, len(epsilons)
+        while low < high and not cancelled():
+            middle = (low + high) // 2
+            low, high = (low, middle) if reached(middle, slack) else (middle + 1, high)
+        ends.append(epsilons[low] if low < len(epsilons) and not cancelled() else None)
+    return Least(target, ends[0], ends[1], dict(sorted(found.items())))
+
+
+def score_of(result: CellResult, objective: str) -> float:
+    """What a run counts for: the score of the links that it tested to the end."""
+    assert result.metrics_tested is not None  # the data have a truth
+    return float(getattr(result.metrics_tested, objective))
+
+
+def _public(datasets: Datasets) -> list[Dataset]:
+    given = [datasets] if isinstance(datasets, (Dataset, str)) else list(datasets)
+    found = [load_dataset(d) if isinstance(d, str) else d for d in given]
+    for data in found:
+        if not data.public:
+            raise InputError("A search on a person's own data would spend budget on every run.")
+        if data.truth is None:
+            raise InputError(f"{data.name} has no true graph to score against.")
+    return found

@@ -1,0 +1,139 @@
+"""An effect on a page: two boxes to pick, one sentence, and a hundred figures for each side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from engine import InputError
+from engine.data.networks import NETWORKS
+from engine.effects.effect import Effect
+from engine.effects.estimate import Interval
+from engine.effects.truth import interventional
+from engine.effects.words import notes, of_hundred, sentence
+from pages.shell import words as text
+from pages.shell.palette import INKS, muted_ink, see_through, theme
+
+Ask = Callable[..., Effect]
+_ACROSS, _STEP = 10, 17  # figures a row, pixels each
+
+
+def effects(
+    names: Sequence[str],
+    levels: Sequence[Sequence[str]],
+    first: tuple[str, str],
+    ask: Ask,
+    *,
+    key: str,
+    dataset: str | None = None,
+) -> None:
+    """Pick cause and effect; ``ask`` answers, and a bundled ``dataset``'s own tables beside it.
+
+    ``first`` is the pair to begin with.
+    """
+    left, right = st.columns(2)
+    cause = left.selectbox(
+        "If everyone had another …", names, list(names).index(first[0]), key=f"{key}-cause"
+    )
+    effect = right.selectbox(
+        "… what becomes of", names, list(names).index(first[1]), key=f"{key}-effect"
+    )
+    if cause == effect:
+        st.info("Pick two different columns.")
+        return
+    try:
+        found = ask(cause, effect, **_levels(names, levels, cause, effect, ask, key))
+    except InputError as error:
+        st.error(text.plain(str(error)))
+        return
+    _show(found, dataset)
+
+
+def _levels(
+    names: Sequence[str],
+    levels: Sequence[Sequence[str]],
+    cause: str,
+    effect: str,
+    ask: Ask,
+    key: str,
+) -> dict[str, Any]:
+    """Which levels are compared and counted, where a column has more than two."""
+    mine, theirs = (levels[list(names).index(name)] for name in (cause, effect))
+    if len(mine) == len(theirs) == 2:
+        return {}
+    start = ask(cause, effect)
+    chosen: dict[str, Any] = {}
+    columns = iter(st.columns(3))
+    if len(mine) > 2:
+        for word, title, at in (
+            ("level", f"{cause} set to", start.level),
+            ("base", "compared with", start.base),
+        ):
+            chosen[word] = next(columns).selectbox(
+                title, mine, list(mine).index(at), key=f"{key}-{word}-{cause}"
+            )
+    if len(theirs) > 2:
+        chosen["event"] = next(columns).selectbox(
+            f"{effect} counted as",
+            theirs,
+            list(theirs).index(start.event),
+            key=f"{key}-event-{effect}",
+        )
+    return chosen
+
+
+def _show(found: Effect, dataset: str | None) -> None:
+    said = text.plain(sentence(found))
+    if found.refusal is not None:
+        st.info(said, icon=":material/block:")
+    else:
+        st.markdown(f"**{said}**")
+        st.html(figures(found))
+    if dataset in NETWORKS and dataset is not None:
+        st.markdown(text.plain(_truth(found, dataset)))
+    st.caption(text.plain(" ".join(notes(found))))
+
+
+def _truth(found: Effect, dataset: str) -> str:
+    """What the network's own probability tables say."""
+    risks = interventional(dataset, found.cause, found.effect)
+    names = found.names
+    mine, theirs = (found.levels[names.index(n)] for n in (found.cause, found.effect))
+    event = theirs.index(found.event)
+    high, low = (float(risks[mine.index(at), event]) for at in (found.level, found.base))
+    return (
+        f"The network's own tables: {of_hundred(high)} of 100 and {of_hundred(low)} of 100, a "
+        f"difference of {of_hundred(high - low)}."
+    )
+
+
+def figures(found: Effect) -> str:
+    """A hundred figures if the cause were at its level, and a hundred at what that is compared to.
+
+    Full ones are below the interval, pale ones within it.
+    """
+    parts = [
+        _hundred(found.risk(level), f"{found.cause} = {level}", f"{found.effect} = {found.event}")
+        for level in (found.level, found.base)
+    ]
+    return '<div style="display:flex;flex-wrap:wrap;gap:1rem 2.5rem">' + "".join(parts) + "</div>"
+
+
+def _hundred(risk: Interval, title: str, event: str) -> str:
+    """Ten rows of ten, as boxes: the page takes no drawing from a script of its own."""
+    sure, may = round(100 * risk.low), round(100 * risk.high)
+    ink, grey = INKS[theme()][1], muted_ink()
+    looks = [f"background:{ink}"] * sure
+    looks += [f"background:{see_through(ink, 0.35)}"] * (may - sure)
+    looks += [f"box-shadow:inset 0 0 0 1px {see_through(grey, 0.6)}"] * (100 - may)
+    dots = "".join(f'<span style="border-radius:50%;{look}"></span>' for look in looks)
+    words = f"{title}: {of_hundred(risk.low)} to {of_hundred(risk.high)} of 100 with {event}"
+    side = _ACROSS * _STEP
+    return (
+        f'<div style="max-width:{side}px"><div role="img" aria-label="{text.safe(words)}" '
+        f'style="display:grid;grid-template-columns:repeat({_ACROSS},1fr);gap:3px;width:{side}px;'
+        f'height:{side}px">{dots}</div><div style="font-size:.9rem;margin-top:.3rem">'
+        f"{text.safe(words)}</div></div>"
+    )

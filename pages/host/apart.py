@@ -1,0 +1,295 @@
+"""Heavy work beside the server, in processes that can be ended; nothing of Streamlit's in here.
+
+While one visitor's search runs in another process, no other visitor's page waits for the
+interpreter, and a search that does not listen to a stop is ended with its process. Without
+:func:`begin`, as in tests and scripts, the same calls are made right here.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import Any
+
+from engine import Dataset, RunResult, run
+from engine.audit.measure import Measured
+from engine.audit.survey import Surveyed, audit, subjects
+from engine.errors import InputError
+from engine.session import Step
+
+Stopped = Callable[[], bool]
+
+LOOK = 0.05  # seconds between two looks whether a stop was asked for
+PATIENCE = 5.0  # seconds that work gets to listen to a stop before its process is ended
+IDLE = 120.0  # seconds after which a process with nothing to do gives its memory back
+TOLD = 0.25  # seconds between two notes of a run
+KEEPS = 2  # public datasets that a process keeps, with all that was counted of them
+SMALL = 12  # columns; searches on so few are done before a process would have the request
+
+
+class Workers:
+    """At most so many processes, each with one thing to do at a time."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.killed = most, 0
+        self._idle: list[_Worker] = []
+        self._busy = 0
+        self._room = threading.Condition()
+
+    def call(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        stopped: Stopped,
+        notes: Mapping[str, Callable[..., object]] | None = None,
+        data: Dataset | None = None,
+        **options: Any,
+    ) -> Any:
+        """``function(*args, cancelled=…, **options)`` in one of the processes.
+
+        ``notes`` are functions that it calls under these names, here; ``data`` is one more option,
+        which a process that has it already is not sent again. Raises what the function raises, and
+        InputError where it did not listen to a stop, or where its process came to an end.
+        """
+        worker = self._take("" if data is None else data.identity)
+        alive = False
+        try:
+            request = _Request(function, args, options, tuple(notes or ()), worker.pack(data))
+            result = worker.call(request, dict(notes or {}), stopped)
+            alive = True
+        except _Raised as raised:
+            alive = True
+            raise raised.error from None
+        finally:
+            self._back(worker if alive else None)
+            if not alive:
+                self.killed += 1
+                worker.end()
+        return result
+
+    def _take(self, identity: str) -> _Worker:
+        with self._room:
+            while self._busy >= self.most:
+                self._room.wait(LOOK)
+            self._busy += 1
+            self._end_idle()
+            fitting = [worker for worker in self._idle if identity in worker.has]
+            if self._idle:
+                worker = (fitting or self._idle)[-1]
+                self._idle.remove(worker)
+                return worker
+        return _Worker()
+
+    def _back(self, worker: _Worker | None) -> None:
+        with self._room:
+            self._busy -= 1
+            if worker is not None:
+                worker.since = time.monotonic()
+                self._idle.append(worker)
+                later = threading.Timer(IDLE + 1.0, self._end_idle)
+                later.daemon = True
+                later.start()
+            self._room.notify()
+
+    def _end_idle(self) -> None:
+        with self._room:
+            now = time.monotonic()
+            old = [worker for worker in self._idle if now - worker.since > IDLE]
+            self._idle = [worker for worker in self._idle if worker not in old]
+        for worker in old:
+            worker.end()
+
+
+@dataclass(frozen=True)
+class _Request:
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    options: Mapping[str, Any]
+    notes: tuple[str, ...]
+    data: tuple[str, Dataset | None] | None  # identity, and the rows where they are new there
+
+
+class _Raised(Exception):
+    """What the function raised, in a process that is as good as before."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+class _Worker:
+    """One process at the other end of a pipe. Private rows go through it and touch no disk."""
+
+    def __init__(self) -> None:
+        from joblib.externals.loky.backend import get_context
+
+        context = get_context("loky")  # does not import the program's main module again
+        self.has: list[str] = []
+        self.since = time.monotonic()
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def pack(self, data: Dataset | None) -> tuple[str, Dataset | None] | None:
+        """A dataset as it is sent; own data are not kept there."""
+        if data is None or not data.public:
+            return None if data is None else ("", data)
+        if data.identity in self.has:
+            return data.identity, None
+        self.has = [*self.has, data.identity][-KEEPS:]
+        return data.identity, data
+
+    def call(
+        self, request: _Request, notes: Mapping[str, Callable[..., object]], stopped: Stopped
+    ) -> Any:
+        """Send, listen, stop; raises _Raised for what the function raised."""
+        self._pipe.send(request)
+        told: float | None = None
+        while True:
+            if told is None and stopped():
+                self._pipe.send(None)
+                told = time.monotonic()
+            if told is not None and time.monotonic() - told > PATIENCE:
+                raise InputError("Stopped: the work did not listen, so its process was ended.")
+            if not self._pipe.poll(LOOK):
+                continue
+            try:
+                kind, content = self._pipe.recv()
+            except (EOFError, OSError):
+                raise InputError("The process that did the work came to an end.") from None
+            if kind == "note":
+                notes[content[0]](*content[1])
+            elif kind == "raised":
+                raise _Raised(content)
+            else:
+                return content
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        if self._process.is_alive():
+            os.kill(self._process.pid, signal.SIGKILL)  # loky's processes have no kill()
+        self._process.join(PATIENCE)
+        self._pipe.close()
+
+
+# In the process ---------------------------------------------------------------------------
+
+
+@dataclass
+class _Bench:
+    """What a process has at hand."""
+
+    pipe: Any
+    stop: threading.Event = field(default_factory=threading.Event)
+    requests: SimpleQueue[_Request] = field(default_factory=SimpleQueue)
+    met: dict[str, Dataset] = field(default_factory=dict)
+
+    def listen(self) -> None:
+        """Requests and stops as they come; the server's end is this process's."""
+        try:
+            while True:
+                asked = self.pipe.recv()
+                if asked is None:
+                    self.stop.set()
+                else:
+                    self.stop.clear()
+                    self.requests.put(asked)
+        except (EOFError, OSError):
+            os._exit(0)
+
+    def do(self, asked: _Request) -> Any:
+        """Call the function; its notes go through the pipe."""
+        options: dict[str, Any] = dict(asked.options)
+        for name in asked.notes:
+            options[name] = lambda *said, name=name: self.pipe.send(("note", (name, said)))
+        if asked.data is not None:
+            options["data"] = self._data(*asked.data)
+        return asked.function(*asked.args, cancelled=self.stop.is_set, **options)
+
+    def _data(self, identity: str, data: Dataset | None) -> Dataset:
+        if data is None:
+            return self.met[identity]
+        if identity:
+            self.met = {**self.met, identity: data}
+            while len(self.met) > KEEPS:
+                del self.met[next(iter(self.met))]
+        return data
+
+
+def _serve(pipe: Any) -> None:
+    os.umask(0o077)
+    os.nice(5)  # pages go first
+    bench = _Bench(pipe)
+    threading.Thread(target=bench.listen, daemon=True).start()
+    while True:
+        asked = bench.requests.get()
+        try:
+            answer = ("done", bench.do(asked))
+        except Exception as error:
+            answer = ("raised", error)
+        pipe.send(answer)
+
+
+# What is done there -----------------------------------------------------------------------
+
+_WORKERS: Workers | None = None
+
+
+def begin(most: int) -> Workers:
+    """From here on heavy work is done in processes."""
+    global _WORKERS
+    _WORKERS = Workers(most)
+    return _WORKERS
+
+
+def call(
+    function: Callable[..., Any],
+    *args: Any,
+    stopped: Stopped,
+    notes: Mapping[str, Callable[..., object]] | None = None,
+    **options: Any,
+) -> Any:
+    """The function's result, from a process or, before :func:`begin`, made here."""
+    if _WORKERS is None:
+        return function(*args, cancelled=stopped, **dict(notes or {}), **options)
+    return _WORKERS.call(function, *args, stopped=stopped, notes=notes, **options)
+
+
+def heavy(data: Dataset) -> bool:
+    """Whether a search on the data belongs into a process of its own."""
+    return _WORKERS is not None and (data.d > SMALL or not data.public)
+
+
+def searched(
+    key: str,
+    seed: int | None,
+    params: Mapping[str, Any],
+    *,
+    data: Dataset,
+    noted: Callable[[int | None, int], object],
+    cancelled: Stopped,
+) -> RunResult:
+    """A run that says now and then (order, steps so far)."""
+    steps, last = 0, 0.0
+
+    def note(step: Step) -> None:
+        nonlocal steps, last
+        steps += 1
+        if time.monotonic() - last > TOLD:
+            last = time.monotonic()
+            noted(step.order, steps)
+
+    return run(key, data, seed=seed, on_step=note, cancelled=cancelled, **params)
+
+
+def audited(
+    key: str, runs: int, *, watch: Callable[[Measured], None], cancelled: Stopped
+) -> Surveyed:
+    """The audit of the subject with this key: some hold functions that no pipe carries."""
+    subject = next(one for one in subjects(key.partition("/")[0]) if one.key == key)
+    return audit(subject, runs, cancelled=cancelled, watch=lambda _, found: watch(found))

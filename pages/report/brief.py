@@ -1,0 +1,224 @@
+"""What a report says, once: page, offline file, PDF, slides and ZIP all show this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import networkx as nx
+
+from engine import Dataset, RunResult
+from engine.graphs.layout import scale_of
+from engine.graphs.metrics import EdgeClass
+from engine.graphs.orientation import SHOWN
+from engine.marginals.confidence import percent
+from engine.studies.price import PriceStep
+from engine.studies.repeat import stability
+from pages.draw.graphs import positions
+from pages.draw.links import Entry, Link, as_digraph, describe, doubtful, entries, found_links
+from pages.draw.picture import Band, Picture, curve_picture, graph_picture, people_picture
+from pages.draw.scene import words as plain_names
+from pages.draw.strength import weighted
+from pages.report import words
+from pages.report.form import Heading
+from pages.report.repeats import Repeats
+from pages.report.words import LEAST, Promise
+from pages.shell import words as text
+from pages.shell.nothing import nothing_for
+from pages.shell.runs import Shown
+from pages.shell.verdict import reference_lines, step_words
+
+_FRAME = 600.0, 370.0  # of a graph, half as wide as a page on a desk
+_THIN, _THICK = 1.4, 7.0  # of a link that no repetition has, and of one that all have
+
+
+@dataclass(frozen=True)
+class Brief:
+    """Words, numbers and pictures, in the order in which they are read.
+
+    ``price`` are the links left after each step, from all there are to those of this run; empty
+    where no truth is known. ``legend`` says what each class of links is, with its count.
+    """
+
+    heading: Heading
+    title: str
+    headline: str
+    spread: str
+    graph: Picture
+    legend: Sequence[Entry]
+    note: str
+    price: Sequence[tuple[int, str]]
+    promise: Promise
+    people: Picture
+    curve: Picture | None
+    curve_note: str
+    limits: Sequence[str]
+    made: str
+
+
+def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) -> Brief:
+    """The report of a run in the theme's colours, with what its repetitions have shown so far."""
+    data, result = run.data, run.result
+    outcomes = [] if repeats is None else list(repeats.outcomes)
+    shown = stable(links(data, result), result, repeats)
+    promise = words.promise(result)
+    count = nothing_for(run)
+    points = [] if repeats is None else repeats.points
+    each = f"Lines: the middle of {points[0].of} repetitions at each ε. " if points else ""
+    return Brief(
+        heading=heading,
+        # the name of a person's own file is theirs
+        title=f"{text.dataset_title(data)}: report" if data.public else "Report",
+        headline=words.headline(data, result, shown),
+        spread=words.range_sentence(outcomes),
+        graph=_graph(data, result, shown, theme),
+        legend=entries(result, waiting=True) if _known(data) else (),
+        note=" ".join(filter(None, (_thickness(result, outcomes), _untold(data, result)))),
+        price=_price(data, result, () if repeats is None else repeats.steps),
+        promise=promise,
+        people=people_picture(promise.right, promise.level, alt=promise.alt, theme=theme),
+        curve=_curve(result, repeats, theme),
+        curve_note=f"{each}Bands: nine in ten of them.",
+        limits=words.limits(data, result, None if count is None else count.found),
+        made=_made(run),
+    )
+
+
+def _known(data: Dataset) -> bool:
+    """Whether links are told right from wrong: of own data, nobody knows."""
+    return data.public and data.truth is not None
+
+
+# The graph --------------------------------------------------------------------------------
+
+
+def links(data: Dataset, result: RunResult) -> list[Link]:
+    """The learned links with what became of them, and pairs not tested to the end in grey.
+
+    On own data the links are plain, because nobody knows.
+    """
+    if _known(data):
+        return found_links(result, waiting=True, missed=True)
+    drawn = found_links(result, waiting=True)
+    return [k if k.kind is EdgeClass.UNTESTED else replace(k, kind=None) for k in drawn]
+
+
+def stable(drawn: Sequence[Link], result: RunResult, repeats: Repeats | None) -> list[Link]:
+    """Each learned link as thick as it is stable: the share of repetitions that have it.
+
+    Without repetitions as its algorithm trusts it; what is missed or waiting keeps its line.
+    """
+    outcomes = [] if repeats is None else list(repeats.outcomes)
+    if len(outcomes) < LEAST:
+        return weighted(drawn, result)
+    shares = stability(outcomes)
+    at = {name: k for k, name in enumerate(result.names)}
+    return [
+        link
+        if link.kind in (EdgeClass.MISSED, EdgeClass.UNTESTED)
+        else _thick(link, float(shares[at[link.a], at[link.b]]), len(outcomes))
+        for link in drawn
+    ]
+
+
+def _thick(link: Link, share: float, of: int) -> Link:
+    note = f"In {round(share * of)} of {of} repetitions"
+    return replace(link, width=round(_THIN + (_THICK - _THIN) * share, 2), note=note)
+
+
+def _thickness(result: RunResult, outcomes: Sequence[object]) -> str:
+    if len(outcomes) >= LEAST:
+        return f"The thicker a line, the more of {len(outcomes)} repetitions have it."
+    thick = any(k.width is not None for k in weighted(found_links(result), result))
+    return "The thicker a line, the surer the method is of it." if thick else ""
+
+
+def _untold(data: Dataset, result: RunResult) -> str:
+    """What the drawing leaves open: pairs that were not tested, arrows in doubt."""
+    lines, waiting = len(doubtful(result)), len(result.untested)
+    said = "" if _known(data) else "An arrow or a line is a link that was found. "
+    if waiting and not _known(data):
+        said += f"Grey dots: {text.count(waiting, 'pair')} not tested to the end. "
+    if lines:
+        what = "is drawn as a line" if lines == 1 else "are drawn as lines"
+        said += (
+            f"{text.count(lines, 'arrow')} whose direction is less sure than {percent(SHOWN)} "
+            f"{what}."
+        )
+    return said.strip()
+
+
+def _graph(data: Dataset, result: RunResult, shown: Sequence[Link], theme: str) -> Picture:
+    """The graph under the plain names that bundled networks have."""
+    named = plain_names().get(data.name, {}).get("nodes", {}) if data.public else {}
+    titles = {name: named.get(name, name) for name in data.names}
+    drawn = [replace(k, a=titles[k.a], b=titles[k.b]) for k in shown]
+    names = tuple(titles.values())
+    graph = nx.relabel_nodes(data.truth or as_digraph(data.names, result.matrix), titles)
+    scale = scale_of(3 * data.d, *_FRAME)  # plain names are longer
+    at = positions(names, tuple(sorted(graph.edges)), scale * _FRAME[0], scale * _FRAME[1])
+    return graph_picture(names, drawn, at, alt=describe("Learned graph", names, drawn), theme=theme)
+
+
+# Price and curve ----------------------------------------------------------------------------
+
+
+def _price(data: Dataset, result: RunResult, steps: Sequence[PriceStep]) -> list[tuple[int, str]]:
+    """From all links to those of this run: what the method loses before any noise, then it."""
+    counts = result.counts
+    if counts is None or not _known(data):
+        return []
+    noise = "with the noise of this privacy: this result"
+    last = noise if "epsilon" in result.params.as_dict() else "in this result"
+    return [
+        (counts.true, "known links"),
+        *((s.counts.found, f"by {step_words(s)}, without noise") for s in steps),
+        (counts.found, last),
+    ]
+
+
+def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | None:
+    if repeats is None or len(repeats.points) < 3 or result.counts is None:
+        return None
+    points, one = repeats.points, result.counts
+    bands = [
+        Band(
+            name=name,
+            x=[p.epsilon for p in points],
+            low=[b[0] for b in values],
+            middle=[b[1] for b in values],
+            high=[b[2] for b in values],
+            style=style,
+            dash=dash,
+        )
+        for name, values, style, dash in (
+            ("Found", [p.found for p in points], 0, None),
+            ("Invented", [p.invented for p in points], 1, "9 5"),
+        )
+    ]
+    kind = "for the whole run" if result.ledger.cap is not None else "as the paper counts it"
+    return curve_picture(
+        bands,
+        x_title=f"ε {kind}: more privacy ← → more exact",
+        y_title="Links",
+        alt="Links found and invented as epsilon grows",
+        here=(float(result.params.as_dict()["epsilon"]), one.found, "This result"),
+        levels=levels(one.true, repeats.steps),
+        theme=theme,
+    )
+
+
+def levels(true: int, steps: Sequence[PriceStep]) -> list[tuple[float, str]]:
+    """Named heights: all links there are, and those that are found without any noise."""
+    named = {true: [f"All {text.count(true, 'known link')}"]}
+    for step, name in reference_lines(steps):
+        named.setdefault(step.counts.found, []).append(name)
+    return [(float(height), "; ".join(names)) for height, names in named.items()]
+
+
+def _made(run: Shown) -> str:
+    said = f"Made with the DP Causal Explorer; algorithm {run.result.algorithm}."
+    if run.data.public:
+        seeds = f"rows drawn with seed {run.settings.source.seed}, noise with {run.result.seed}"
+        return f"{said} {text.dataset_title(run.data)}, {run.data.n:,} rows; {seeds}."
+    return said

@@ -1,0 +1,46 @@
+"""What a presenter types: the question that the report answers, who answers it, and when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from engine.params import Parameters
+from pages.shell import address
+from pages.shell.drafts import Draft
+from pages.shell.fields import Query, encode, line
+from pages.shell.form import parameters
+
+PAGE = "report"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heading(Parameters):
+    """The lines above the report's own sentence."""
+
+    question: str = line("Question", 160, help="What the reader wants to know, in their words.")
+    author: str = line("Author", 80)
+    date: str = line("Date", 40, help="As it should be read: 22 November 2026.")
+
+    @property
+    def signed(self) -> str:
+        """Author and date."""
+        return ", ".join(part for part in (self.author, self.date) if part)
+
+
+def draft() -> Draft:
+    """What is typed now, or what a link has."""
+    return address.kept_fields(PAGE, Heading)
+
+
+def link(form: Draft) -> Query:
+    """The lines in an address."""
+    return encode(Heading.specs(), form, f"{PAGE}.")
+
+
+def fields(form: Draft) -> None:
+    """The fields, in a row."""
+    for column, spec in zip(st.columns([3, 2, 1.4]), Heading.specs(), strict=True):
+        with column:
+            parameters([spec], form, key=PAGE)

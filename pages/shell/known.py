@@ -1,0 +1,229 @@
+"""What is known of the causes, on a page: tiers to drag between, pairs to forbid or require."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import networkx as nx
+import numpy as np
+import streamlit as st
+
+from engine import InputError, Knowledge, RunResult, load_knowledge
+from engine.data.networks import load_network
+from engine.data.schema import Schema
+from engine.graphs.cpdag import matrix_of
+from engine.graphs.known import Known, ready_sets
+from engine.knowledge import FULL, ORIENTS
+from pages.shell import words as text
+from pages.shell.data import data_for
+from pages.shell.drafts import draft_known, drafted_known, drafted_source
+from pages.shell.settings import is_simulated
+
+_FOLDER = Path(__file__).resolve().parents[2] / "static" / "known"
+_BOARD = "known-board"
+NOTHING = "nothing"
+_USES = {
+    FULL: "Say what is asked, too: fewer questions, but a false tier costs links",
+    ORIENTS: "Only turn links: none is lost, but a false tier turns more arrows round",
+}
+PUBLIC = (
+    "Facts that you state, not read off the rows: they are public, cost no ε, and the guarantee is "
+    "the same with them and without."
+)
+
+
+class Columns(NamedTuple):
+    """What a dataset has that knowledge is about: its names, and the truth if it is known."""
+
+    names: tuple[str, ...]
+    truth: nx.DiGraph | None
+
+
+def _columns() -> Columns | None:
+    """Those of the dataset that the form names, without drawing its rows; None without one."""
+    source = drafted_source()
+    if source.own or is_simulated(source.name):
+        try:
+            data = data_for(source)
+        except InputError:
+            return None
+        return Columns(data.names, data.truth)
+    network = load_network(source.name)
+    return Columns(network.names, network.dag())
+
+
+def button(key: str) -> None:
+    """Opens the dialog; its label says how much is known."""
+    data = _columns()
+    if data is None:
+        return
+    known = drafted_known(drafted_source())
+    if st.button(
+        f"What is known: {label(data, known)}",
+        key=f"{key}-known",
+        icon=":material/account_tree:",
+        width="stretch",
+        help=PUBLIC,
+    ):
+        _dialog(data)
+
+
+def label(data: Columns, known: Knowledge | None) -> str:
+    """What is known in two or three words."""
+    if not known:
+        return NOTHING
+    if data.truth is not None:
+        for name, found in ready_sets(data.truth).items():
+            if found.tiers == known.tiers and not (known.forbidden | known.required):
+                return name
+    said = [text.count(len(known.tiers), "tier")] if known.tiers else []
+    pairs = len(known.forbidden) + len(known.required)
+    return ", ".join(said + ([text.count(pairs, "arrow")] if pairs else [])) or "a little"
+
+
+@st.dialog("What is known", width="large", on_dismiss="rerun")
+def _dialog(data: Columns) -> None:
+    st.caption(PUBLIC)
+    known = drafted_known(drafted_source()) or Knowledge()
+    if data.truth is not None:
+        known = _ready(data, known)
+    known = _use(known)
+    _board(data, known)
+    if problem := st.session_state.get("known-problem"):
+        st.error(text.plain(problem))
+    st.markdown(settles(data, known))
+    _files(data, known)
+
+
+def _ready(data: Columns, known: Knowledge) -> Knowledge:
+    """True sets to begin with, where the truth is known."""
+    assert data.truth is not None
+    sets = {NOTHING: Knowledge(), **ready_sets(data.truth)}
+    with st.container(horizontal=True, gap="xsmall"):
+        for name, found in sets.items():
+            st.button(
+                name.capitalize(),
+                key=f"known-{name}",
+                on_click=_keep,
+                args=(Knowledge(tiers=found.tiers, use=known.use),),
+            )
+    return known
+
+
+def _use(known: Knowledge) -> Knowledge:
+    chosen = st.radio(
+        "How it is used",
+        list(_USES),
+        index=list(_USES).index(known.use),
+        format_func=_USES.__getitem__,
+        key=f"known-use-{known.use}",
+    )
+    if chosen != known.use:
+        known = Knowledge(**{**_facts(known), "use": chosen})
+        _keep(known)
+    return known
+
+
+def _facts(known: Knowledge) -> dict[str, Any]:
+    return {
+        name: getattr(known, name)
+        for name in ("tiers", "forbidden", "required", "roots", "leaves", "use")
+    }
+
+
+def _keep(known: Knowledge) -> None:
+    st.session_state["known-problem"] = None
+    draft_known(known)
+
+
+@cache
+def _read(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def _board(data: Columns, known: Knowledge) -> None:
+    """The component; what it says is kept where it does not contradict itself."""
+    content: dict[str, Any] = {
+        "names": list(data.names),
+        "tiers": [list(tier) for tier in known.tiers],
+        "forbidden": sorted(map(list, known.forbidden)),
+        "required": sorted(map(list, known.required)),
+    }
+    problem = st.session_state.get("known-problem") or ""  # what was refused is drawn anew as it is
+    seal = json.dumps([content, problem], sort_keys=True)
+    content["digest"] = hashlib.sha256(seal.encode()).hexdigest()[:16]
+
+    def changed() -> None:
+        said: Mapping[str, Any] | None = st.session_state[_BOARD].get("known")
+        if said is None:
+            return
+        facts = {**_facts(known), **{k: said[k] for k in ("tiers", "forbidden", "required")}}
+        try:
+            _keep(Knowledge(**facts))
+        except InputError as error:
+            st.session_state["known-problem"] = str(error)
+
+    component = st.components.v2.component("known", js=_read("board.js"), css=_read("board.css"))
+    component(key=_BOARD, data=content, on_known_change=changed)
+
+
+def settles(data: Columns, known: Knowledge) -> str:
+    """How many directions it decides by itself, so that nobody takes them for findings."""
+    on = Known(known, data.names)
+    if data.truth is not None:
+        turned, links = on.settled(matrix_of(data.truth, data.names))
+        return f"This knowledge settles **{turned} of {links}** true directions by itself."
+    turned, links = on.settled(~np.eye(len(data.names), dtype=bool) & ~on.apart)
+    return f"This knowledge settles the direction of **{turned} of {links}** pairs by itself."
+
+
+def _files(data: Columns, known: Knowledge) -> None:
+    file = st.file_uploader(
+        "From a file: ours (JSON) or Tetrad's", type=["json", "txt", "prior"], key="known-file"
+    )
+    if file is not None and st.session_state.get("known-read") != file.file_id:
+        st.session_state["known-read"] = file.file_id
+        try:
+            found = load_knowledge(file.getvalue())
+            found.check_names(data.names)
+            _keep(found)
+        except InputError as error:
+            st.session_state["known-problem"] = str(error)
+        st.rerun(scope="fragment")
+    if known:
+        st.download_button(
+            "Save (JSON)",
+            json.dumps(known.to_json(), indent=1),
+            "known.json",
+            "application/json",
+            key="known-save",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+
+
+def stated(schema: Schema) -> Schema:
+    """The schema of own data with what the form says is known of them: it goes into the file."""
+    return replace(schema, knowledge=drafted_known(drafted_source()))
+
+
+def line(result: RunResult) -> None:
+    """Under a result: what of its arrows was known before; nothing where nothing was."""
+    if result.known is None:
+        return
+    turned, links = result.known.settled(result.matrix)
+    said = f"What is known settles {turned} of {text.count(links, 'direction')} by itself"
+    alone = result.knowledge_alone
+    if alone is None or result.metrics is None:
+        st.caption(f"{said}: those arrows are no findings.")
+        return
+    st.caption(
+        f"{said}. Directed F1 {result.metrics.directed_f1:.2f}; with the same links and no arrows "
+        f"but those, {alone.directed_f1:.2f}: the difference is what the data said."
+    )

@@ -1,0 +1,1 @@
+"""Good settings for a budget, the least budget for a score, and maps of two parameters."""

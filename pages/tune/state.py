@@ -1,0 +1,108 @@
+"""A search or a map that is made, shared by all who ask for the same."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from engine.studies.analysis import frame
+from engine.studies.cells import CellResult
+from engine.studies.sweep import sweep
+from engine.studies.tuning import Least, Search, Tuned, least_epsilon
+from pages.shell.form import title_of
+from pages.shell.job import Job, Slot, shared
+from pages.tune.form import LEAST, MAP, axes_of, samples
+
+CELLS = 7  # a side of a map
+
+
+class TuneJob(Job):
+    """One question of the page: how far it is, and what came of it.
+
+    ``found`` is a setting or a range of ε, ``runs`` what a map is drawn from.
+    """
+
+    def __init__(self, asked: Mapping[str, Any]):
+        super().__init__()
+        self.asked = json.loads(json.dumps(dict(asked)))  # the form goes on changing
+        self.what = f"{asked['goal']} of {title_of(asked['algorithm'])}"
+        self._data, self._elsewhere = samples(asked, "networks"), samples(asked, "elsewhere")
+        self.found: Tuned | Least | None = None
+        self.runs: list[CellResult] = []
+        self._ran, self._planned, self._searches = 0, 0, 0
+
+    def work(self) -> None:
+        """Search, or run the map's cells."""
+        if self.asked["goal"] == MAP:
+            self._lay_out()
+        elif self.asked["goal"] == LEAST:
+            self.found = least_epsilon(self.asked["target"], self._search, cancelled=self.stopped)
+        else:
+            self.found = self._search(self.asked["epsilon"]).tune()
+
+    def _search(self, epsilon: float) -> Search:
+        d = self.asked
+        self._searches += 1
+        return Search(
+            d["algorithm"],
+            self._data,
+            {"epsilon": epsilon, "guarantee": "strict"},
+            d["over"],
+            runs=d["runs"],
+            objective=d["objective"],
+            elsewhere=self._elsewhere,
+            cancelled=self.stopped,
+            on_progress=self._note,
+        )
+
+    def _lay_out(self) -> None:
+        d = self.asked
+        grid: dict[str, Any] = {axis.name: axis.grid(CELLS) for axis in axes_of(d)}
+        fixed = {"epsilon": d["epsilon"], "guarantee": "strict"}
+        results = sweep(
+            self._data,
+            d["algorithm"],
+            {**fixed, **grid},
+            d["seeds"],
+            cancelled=self.stopped,
+            on_progress=lambda p: self._note(p.done, p.total),
+        )
+        for result in results:
+            self.runs.append(result)
+
+    def _note(self, done: int, planned: int) -> None:
+        self._ran, self._planned = done, planned
+        if self._searches <= 1:
+            self.share = min(1.0, done / planned)
+
+    def so_far(self) -> list[str]:
+        """Searches and runs."""
+        several = [f"search {self._searches}"] if self.asked["goal"] == LEAST else []
+        return [*several, f"{self._ran} of {self._planned} runs"] if self._planned else several
+
+    @property
+    def table(self) -> Any:
+        """A map's runs as a table."""
+        return frame(self.runs)
+
+
+JOB: Slot[TuneJob] = Slot("tune_job")
+
+
+@st.cache_resource(show_spinner=False)
+def _jobs() -> OrderedDict[Hashable, TuneJob]:
+    return OrderedDict()
+
+
+def asked_for(d: Mapping[str, Any]) -> TuneJob:
+    """The job for what the form asks: one that anybody had made, or a new one."""
+    key = json.dumps(dict(d), sort_keys=True)
+
+    def lasts(job: TuneJob) -> bool:
+        return job.running or not job.stopped()
+
+    return shared(_jobs(), key, lasts, lambda: TuneJob(d), most=16)

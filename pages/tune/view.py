@@ -1,0 +1,324 @@
+"""What a search found and what it tried, the least ε as a range, and a map of two parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from engine.studies.tuning import OBJECTIVES, Candidate, Least, Score, Tuned, front
+from pages.draw.curves import Axis, Curve, curves
+from pages.draw.show import figure, table
+from pages.shell import words as text
+from pages.shell.form import title_of
+from pages.shell.palette import font_ink, heat_inks, ink, see_through, style_of
+from pages.tune.form import axes_of, names_of
+from pages.tune.state import TuneJob
+
+COSTS = {"ci_tests": "CI tests", "seconds": "Seconds", "shd": "SHD", "invented": "Share invented"}
+
+
+def number(score: Score) -> str:
+    """A mean with its standard error."""
+    return f"{score.mean:.2f} ± {score.error:.2f}" if score.runs > 1 else f"{score.mean:.2f}"
+
+
+def setting(key: str, params: Mapping[str, Any]) -> str:
+    """A setting in words."""
+    names = names_of(key)
+    said = [f"{names[name]} = {value:,}" if isinstance(value, int) and not isinstance(value, bool)
+            else f"{names[name]} = {value}" for name, value in params.items()]  # fmt: skip
+    return ", ".join(said) or "the default setting"
+
+
+# A setting ------------------------------------------------------------------------------
+
+
+def setting_view(job: TuneJob, found: Tuned) -> list[Mapping[str, Any]]:
+    """The setting, its score where it counts, and what was tried; all settings, the best first."""
+    what = OBJECTIVES[job.asked["objective"]]
+    best = setting(found.key, found.params)
+    st.subheader(text.plain(f"{title_of(found.key)}: {best}"), anchor=False)
+    if not found.whole:
+        st.info("Stopped early: the best of what was tried by then.")
+    _scores(what, found)
+    tried = sorted(found.tried, key=lambda c: (len(c.scores), c.score.mean), reverse=True)
+    wide = any(len(c.params) > 2 for c in tried)
+    left, right = (st.container(), st.container()) if wide else st.columns(2, gap="large")
+    with left:
+        st.markdown("**What was tried**")
+        tried_view(tried, found)
+    with right:
+        cost_view(tried, what)
+    tried_table(found.key, tried, what)
+    return [found.params, *(c.params for c in tried if c.params != found.params)]
+
+
+def _scores(what: str, found: Tuned) -> None:
+    """Fresh seeds first: that is what one will get."""
+    cells = [("on fresh seeds", found.fresh, found.default)]
+    if found.elsewhere is not None and found.default_elsewhere is not None:
+        cells.append(("on other networks", found.elsewhere, found.default_elsewhere))
+    columns = st.columns(len(cells) + 1)
+    for column, (where, score, default) in zip(columns, cells, strict=False):
+        column.metric(f"{what} {where}", number(score))
+        column.caption(f"default setting: {number(default)}")
+    columns[-1].metric("Where it was chosen", number(found.chosen))
+    columns[-1].caption(f"It looked {found.gap:+.2f} better than it is: the best is partly luck.")
+
+
+def tried_view(tried: Sequence[Candidate], found: Tuned) -> None:
+    """Every setting: two parameters as points, more as parallel coordinates."""
+    names, spread = names_of(found.key), [c for c in tried if c.params]
+    over = list(spread[0].params) if spread else []
+    numeric = [n for n in over if not isinstance(spread[0].params[n], (str, bool))]
+    if len(over) == 2 and len(numeric) == 2:
+        figure(_points(spread, over, names, found), key="tune-points", alt="Settings tried")
+        st.caption("Larger points had more seeds; the ring is what was chosen.")
+    elif over:
+        figure(_parallel(spread, over, names), key="tune-parallel", alt="Settings tried")
+        st.caption("A line a setting, the darker the better. Drag along an axis to pick some.")
+
+
+def _points(
+    tried: Sequence[Candidate], over: Sequence[str], names: Mapping[str, str], found: Tuned
+) -> go.Figure:
+    x, y = ([c.params[name] for c in tried] for name in over)
+    low, high = heat_inks()
+    size = [6 + 2.5 * np.sqrt(len(c.scores)) for c in tried]
+    shade = {"color": [c.score.mean for c in tried], "colorscale": [[0, low], [1, high]]}
+    line = {"width": 1, "color": font_ink()}
+    marks = go.Scatter(
+        x=x, y=y, mode="markers", showlegend=False,
+        marker={**shade, "size": size, "line": line, "showscale": True,
+                "colorbar": {"thickness": 12}},
+        hovertemplate="%{x}, %{y}: %{marker.color:.2f}<extra></extra>",
+    )  # fmt: skip
+    drawn = go.Figure(marks)
+    if found.params:
+        ring = {"size": 24, "color": "rgba(0,0,0,0)", "line": {"width": 3, "color": ink(1)}}
+        drawn.add_scatter(
+            x=[found.params[over[0]]],
+            y=[found.params[over[1]]],
+            mode="markers",
+            marker=ring,
+            showlegend=False,
+            hoverinfo="skip",
+        )
+    drawn.update_layout(
+        height=380, margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        xaxis={"title": names[over[0]]}, yaxis={"title": names[over[1]]},
+    )  # fmt: skip
+    return drawn
+
+
+def _parallel(
+    tried: Sequence[Candidate], over: Sequence[str], names: Mapping[str, str]
+) -> go.Figure:
+    scores = [c.score.mean for c in tried]
+    dimensions = [_dimension(names[name], [c.params[name] for c in tried]) for name in over]
+    dimensions.append({"label": "Score", "values": scores})
+    scale = [[0, see_through(ink(0), 0.15)], [1, ink(0)]]
+    lines = {"color": scores, "colorscale": scale, "showscale": False}
+    drawn = go.Figure(go.Parcoords(dimensions=dimensions, line=lines))
+    drawn.update_layout(height=380, margin={"l": 60, "r": 40, "t": 50, "b": 20})
+    return drawn
+
+
+def _dimension(title: str, values: Sequence[Any]) -> dict[str, Any]:
+    """An axis of parallel coordinates; words stand at whole numbers."""
+    if isinstance(values[0], (str, bool)):
+        words = list(dict.fromkeys(map(str, values)))
+        at = [words.index(str(v)) for v in values]
+        return {"label": title, "values": at, "tickvals": list(range(len(words))),
+                "ticktext": words}  # fmt: skip
+    return {"label": title, "values": list(values)}
+
+
+def cost_view(tried: Sequence[Candidate], what: str) -> None:
+    """Score against what a setting costs besides ε; the front is what none beats in both."""
+    chosen = st.segmented_control(
+        "Against", list(COSTS), default="ci_tests", format_func=lambda c: COSTS[c], key="tune-cost"
+    )
+    cost = str(chosen or "ci_tests")
+    known = [c for c in tried if c.means]
+    if not known:
+        return
+    points = [
+        (1 - c.means["precision"] if cost == "invented" else c.means[cost], c.score.mean)
+        for c in known
+    ]
+    best = [points[k] for k in front(points)]
+    x, y = zip(*points, strict=True)
+    drawn = curves(
+        [
+            Curve(name="a setting", x=x, y=y, style=0, mode="markers"),
+            Curve(
+                name="none is better in both",
+                x=[p[0] for p in best],
+                y=[p[1] for p in best],
+                style=1,
+            ),
+        ],
+        Axis(COSTS[cost], log=cost == "seconds"),
+        Axis(what, ends=(0, 1.02)),
+        height=330,
+    )
+    figure(drawn, key="tune-front", alt=f"{what} against {COSTS[cost]}, and the Pareto front")
+
+
+def tried_table(key: str, tried: Sequence[Candidate], what: str) -> None:
+    """Every setting with its score."""
+    names = names_of(key)
+    rows = [
+        {
+            **{names[n]: text.number(v) if isinstance(v, float) else str(v)
+               for n, v in c.params.items()},
+            what: c.score.mean,
+            "±": c.score.error,
+            "Runs": c.score.runs,
+            "CI tests": c.means.get("ci_tests"),
+        }
+        for c in tried
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows)
+    frame = frame.astype({c: object for c in frame.columns if c in names.values()}).fillna(
+        {c: "default" for c in frame.columns if c in names.values()}
+    )
+    table(frame, alt="Settings that were tried, the longest tried first", most=300)
+
+
+# The least ε ----------------------------------------------------------------------------
+
+
+def least_view(job: TuneJob, found: Least) -> None:
+    """The range, and the best score at every ε that was tried."""
+    what, key = OBJECTIVES[job.asked["objective"]], job.asked["algorithm"]
+    st.subheader(text.plain(f"{title_of(key)}: {range_words(found, what)}"), anchor=False)
+    if not found.found:
+        return
+    scores = {e: (t.elsewhere or t.fresh) for e, t in found.found.items()}
+    epsilons = list(scores)
+    lines = [
+        Curve(
+            name=f"{title_of(key)}, tuned at each ε",
+            x=epsilons,
+            y=[s.mean for s in scores.values()],
+            low=[s.mean - 2 * s.error for s in scores.values()],
+            high=[s.mean + 2 * s.error for s in scores.values()],
+            style=style_of(key),
+        ),
+        Curve(name="wanted", x=[epsilons[0], epsilons[-1]], y=[found.target] * 2, style=100,
+              mode="lines"),
+    ]  # fmt: skip
+    drawn = curves(lines, Axis("ε (strict)", log=True), Axis(what, ends=(0, 1.02)), height=380)
+    figure(drawn, key="tune-least", alt=f"{what} of the tuned algorithm against ε")
+    where = "on other networks" if job.asked["elsewhere"] else "on fresh seeds"
+    st.caption(f"Scores {where}, which no search used; the band is two standard errors.")
+    table(_epsilon_table(key, found, what), alt="The best setting at each ε", most=300)
+
+
+def range_words(found: Least, what: str) -> str:
+    """The range of ε in words."""
+    name = f"{what} {found.target:g}"
+    if found.may is None:
+        return f"no ε up to 10 reaches {name}"
+    if found.will is None:
+        return f"{name} may be reached from ε = {found.may:g} on, and at no ε up to 10 surely"
+    if found.may == found.will:
+        return f"{name} from ε = {found.will:g} on"
+    return f"{name} from somewhere between ε = {found.may:g} and {found.will:g} on"
+
+
+def _epsilon_table(key: str, found: Least, what: str) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "ε": [f"{e:g}" for e in found.found],
+            what: [number(t.elsewhere or t.fresh) for t in found.found.values()],
+            "Default setting": [
+                number(t.default_elsewhere or t.default) for t in found.found.values()
+            ],
+            "Tuned setting": [setting(key, t.params) for t in found.found.values()],
+        }
+    )
+
+
+# A map ----------------------------------------------------------------------------------
+
+
+def map_view(job: TuneJob) -> list[Mapping[str, Any]]:
+    """Mean score over two parameters, with level lines and the best cell; the best cells first."""
+    axes, y = axes_of(job.asked), job.asked["objective"]
+    names = names_of(job.asked["algorithm"])
+    if not job.runs:
+        st.info("Stopped before the first run.")
+        return []
+    cells = job.table.groupby([axis.name for axis in axes])[f"tested_{y}"].agg(["mean", "sem"])
+    wide = cells["mean"].unstack(0)
+    best = cells["mean"].astype(float).idxmax()
+    at = ", ".join(f"{names[a.name]} = {v:g}" if isinstance(v, float) else f"{names[a.name]} = {v}"
+                   for a, v in zip(axes, best, strict=True))  # fmt: skip
+    score = f"{cells['mean'][best]:.2f} ± {cells['sem'][best]:.2f}"
+    what = OBJECTIVES[y]
+    title = title_of(job.asked["algorithm"])
+    st.subheader(text.plain(f"{title}: best at {at}, {what} {score}"), anchor=False)
+    figure(_surface(wide, [names[a.name] for a in axes], best), key="tune-map", alt=f"{what} map")
+    count = text.count(len(job.asked["networks"]), "network")
+    st.caption(
+        f"Means over {job.asked['seeds']} seeds and {count}; lines join equal scores. The best of "
+        "many cells is partly luck: a search tells it on fresh seeds."
+    )
+    with st.expander("The same as a table"):
+        table(cells.reset_index().rename(columns={"mean": what, "sem": "±", **names}), alt=what)
+    order = cells["mean"].astype(float).sort_values(ascending=False)
+    return [dict(zip((a.name for a in axes), _plain(cell), strict=True)) for cell in order.index]
+
+
+def _plain(cell: tuple[Any, ...]) -> list[Any]:
+    """A cell's values as Python has them."""
+    return [v.item() if hasattr(v, "item") else v for v in cell]
+
+
+def _surface(wide: pd.DataFrame, titles: Sequence[str], best: tuple[Any, Any]) -> go.Figure:
+    low, high = heat_inks()
+    x, y = (list(map(str, side)) for side in (wide.columns, wide.index))
+    z = wide.to_numpy(dtype=float)
+    drawn = go.Figure(
+        go.Heatmap(
+            z=z,
+            x=x,
+            y=y,
+            colorscale=[[0, low], [1, high]],
+            colorbar={"thickness": 12},
+            text=[[f"{v:.2f}" for v in row] for row in z],
+            texttemplate="%{text}",
+            hovertemplate="%{x}, %{y}: %{z:.2f}<extra></extra>",
+        )
+    )
+    if min(z.shape) > 1:
+        lines = {"coloring": "lines", "showlabels": False}
+        drawn.add_contour(
+            z=z,
+            x=x,
+            y=y,
+            contours=lines,
+            showscale=False,
+            hoverinfo="skip",
+            ncontours=6,
+            colorscale=[[0, font_ink()], [1, font_ink()]],
+            line={"width": 1},
+        )
+    drawn.add_scatter(
+        x=[str(best[0])], y=[str(best[1])], mode="markers", hoverinfo="skip", showlegend=False,
+        marker={"size": 34, "symbol": "circle-open", "line": {"width": 3}, "color": ink(1)},
+    )  # fmt: skip
+    kind = {"type": "category", "showgrid": False}
+    drawn.update_layout(
+        height=460, margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        xaxis={**kind, "title": titles[0]}, yaxis={**kind, "title": titles[1]},
+    )  # fmt: skip
+    return drawn

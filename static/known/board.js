@@ -1,0 +1,161 @@
+// What is known: columns in tiers to drag between, and a pair to forbid or to require.
+const shown = new WeakMap();
+
+/** A node with attributes (``on...`` are listeners) and children; text never becomes markup. */
+function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value !== false && value !== null) node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children);
+  return node;
+}
+
+const WORDS = {open: "may cause", forbidden: "does not cause", required: "causes"};
+
+class Board {
+  constructor(root) {
+    this.root = root;
+    this.chosen = [];
+  }
+
+  show(data, tell) {
+    this.tell = tell;
+    if (data.digest === this.digest) return;
+    this.digest = data.digest;
+    this.names = data.names;
+    this.tiers = data.tiers.map((tier) => [...tier]);
+    this.forbidden = new Set(data.forbidden.map(JSON.stringify));
+    this.required = new Set(data.required.map(JSON.stringify));
+    this.chosen = this.chosen.filter((name) => this.names.includes(name));
+    const at = this.root.getRootNode().activeElement?.dataset?.name;
+    this.draw();
+    if (at) this.focus(at); // what is drawn anew keeps the keyboard where it was
+  }
+
+  /** Where a column is: the place of its tier, -1 for none. */
+  tierOf(name) {
+    return this.tiers.findIndex((tier) => tier.includes(name));
+  }
+
+  move(name, to) {
+    const from = this.tierOf(name);
+    if (from === to) return;
+    if (from >= 0) this.tiers[from] = this.tiers[from].filter((other) => other !== name);
+    if (to >= this.tiers.length) this.tiers.push([]);
+    if (to >= 0) this.tiers[to].push(name);
+    this.tiers = this.tiers.filter((tier, k) => tier.length || k === to);
+    this.send(name);
+  }
+
+  state(a, b) {
+    const arrow = JSON.stringify([a, b]);
+    return this.required.has(arrow) ? "required" : this.forbidden.has(arrow) ? "forbidden" : "open";
+  }
+
+  mark(a, b, state) {
+    const arrow = JSON.stringify([a, b]);
+    this.forbidden.delete(arrow);
+    this.required.delete(arrow);
+    if (state === "forbidden") this.forbidden.add(arrow);
+    if (state === "required") this.required.add(arrow);
+    this.send(`${arrow} ${state}`);
+  }
+
+  send(focus) {
+    this.draw();
+    this.focus(focus);
+    this.tell({
+      tiers: this.tiers.filter((tier) => tier.length),
+      forbidden: [...this.forbidden].map((arrow) => JSON.parse(arrow)),
+      required: [...this.required].map((arrow) => JSON.parse(arrow)),
+    });
+  }
+
+  focus(name) {
+    for (const button of this.root.querySelectorAll("button")) {
+      if (button.dataset.name === name) button.focus();
+    }
+  }
+
+  choose(name) {
+    if (this.chosen.includes(name)) this.chosen = this.chosen.filter((other) => other !== name);
+    else this.chosen = [...this.chosen.slice(-1), name];
+    this.draw();
+    this.focus(name);
+  }
+
+  draw() {
+    const places = [-1, ...this.tiers.keys(), this.tiers.length];
+    this.root.replaceChildren(
+      el("div", {class: "tiers", role: "group", "aria-label": "Tiers, the earliest first"},
+        ...places.map((place) => this.column(place))),
+      this.pair(),
+    );
+  }
+
+  column(place) {
+    const fresh = place === this.tiers.length;
+    const title = place < 0 ? "In no tier" : fresh ? "New tier" : `Tier ${place + 1}`;
+    const inside = place < 0 ? this.names.filter((name) => this.tierOf(name) < 0)
+      : fresh ? [] : this.tiers[place];
+    const one = this.chosen.length === 1 && this.tierOf(this.chosen[0]) !== place;
+    const column = el("section", {class: `tier${fresh ? " fresh" : ""}`, "aria-label": title,
+      ondragover: (e) => { e.preventDefault(); column.classList.add("over"); },
+      ondragleave: () => column.classList.remove("over"),
+      ondrop: (e) => { e.preventDefault(); this.move(e.dataTransfer.getData("text/plain"), place); },
+    },
+    el("h3", {}, title),
+    ...inside.map((name) => this.chip(name)),
+    one ? el("button", {class: "here", type: "button",
+      onclick: () => this.move(this.chosen[0], place)}, `Put ${this.chosen[0]} here`) : "");
+    return column;
+  }
+
+  chip(name) {
+    return el("button", {class: "chip", type: "button", draggable: "true", "data-name": name,
+      "aria-pressed": String(this.chosen.includes(name)),
+      "aria-label": `${name}: arrow keys move it between tiers, a click chooses it`,
+      onclick: () => this.choose(name),
+      ondragstart: (e) => e.dataTransfer.setData("text/plain", name),
+      onkeydown: (e) => {
+        const step = {ArrowLeft: -1, ArrowRight: 1}[e.key];
+        if (!step) return;
+        e.preventDefault();
+        const to = Math.max(-1, Math.min(this.tiers.length, this.tierOf(name) + step));
+        this.move(name, to);
+      }}, name);
+  }
+
+  /** What is said of two chosen columns, both ways. */
+  pair() {
+    if (this.chosen.length < 2) {
+      return el("p", {class: "hint"}, this.chosen.length
+        ? "Choose a second one to say something of the pair."
+        : "Drag a name into a tier (or use the arrow keys). Nothing in a later tier causes anything "
+          + "in an earlier one. Choose two names to forbid or require an arrow.");
+    }
+    const [a, b] = this.chosen;
+    const rows = [[a, b], [b, a]].map(([from, to]) => el("div", {class: "way", role: "group",
+      "aria-label": `${from} and ${to}`},
+    el("span", {}, from),
+    ...Object.entries(WORDS).map(([state, word]) => el("button", {type: "button", class: "word",
+      "data-name": `${JSON.stringify([from, to])} ${state}`,
+      "aria-pressed": String(this.state(from, to) === state),
+      onclick: () => this.mark(from, to, state)}, word)),
+    el("span", {}, to)));
+    return el("div", {class: "pair"}, ...rows);
+  }
+}
+
+export default function ({data, parentElement, setStateValue}) {
+  let board = shown.get(parentElement);
+  if (!board) {
+    const root = el("div", {class: "board"});
+    parentElement.append(root);
+    board = new Board(root);
+    shown.set(parentElement, board);
+  }
+  board.show(data, (known) => setStateValue("known", known));
+}

@@ -1,0 +1,180 @@
+"""What every graph algorithm does with background knowledge, and what it costs: nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import ALGORITHMS, Dataset, InputError, Knowledge, load_dataset, run
+from engine.algorithms import marginal_pc
+from engine.data.schema import Column, Schema
+from engine.graphs.known import Known
+from engine.knowledge import ORIENTS
+from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.marginals.moments import refine_pairs
+from engine.runner import RunResult
+from tests.contract.conftest import short
+from tests.contract.test_algorithms import seen
+
+GRAPHS = [key for key, a in ALGORITHMS.items() if a.columns is None]
+# Of each, every guarantee that it has.
+CASES = [(key, g) for key in GRAPHS for g in (ALGORITHMS[key].guarantees or (None,))]
+
+KNOWN = Knowledge(
+    tiers=[["asia", "smoke"], ["tub", "lung", "bronc", "either"], ["xray", "dysp"]],
+    forbidden=[("lung", "tub"), ("tub", "lung"), ("bronc", "xray")],
+    required=[("smoke", "bronc"), ("asia", "tub")],
+    leaves=["dysp"],
+)
+FALSE = Knowledge(tiers=[["dysp", "xray"], ["smoke", "asia"]])  # turned round
+
+
+@cache
+def asia() -> Dataset:
+    return load_dataset("asia", n=3000, seed=3)
+
+
+def ran(key: str, guarantee: str | None, **more: Any) -> RunResult:
+    values: dict[str, Any] = {**short(key, 1.0), **more}
+    if guarantee is not None:
+        values |= {"guarantee": guarantee, "epsilon": 1.0}
+    return run(key, asia(), seed=2, **values)
+
+
+@pytest.mark.parametrize(("key", "guarantee"), CASES)
+@pytest.mark.parametrize("known", [KNOWN, FALSE], ids=["true", "false"])
+def test_no_result_contradicts_what_is_known(
+    key: str, guarantee: str | None, known: Knowledge
+) -> None:
+    found = ran(key, guarantee, knowledge=known)
+    on = Known(known, found.names)
+    arrows = found.matrix & ~found.matrix.T
+    assert not (arrows & on.barred).any()
+    assert not (found.matrix & on.apart).any()
+    assert not (on.required & ~arrows).any()
+    # A link that may point one way only does, unless a cycle of such links leaves it open.
+    assert (arrows | ~on.told(found.matrix | found.matrix.T)).all()
+    assert found.knowledge == known
+    assert found.knowledge_alone is not None
+    assert found.metrics is not None
+    assert found.knowledge_alone.skeleton_f1 == found.metrics.skeleton_f1
+
+
+@pytest.mark.parametrize(("key", "guarantee"), CASES)
+def test_no_question_is_asked_that_knowledge_answers(key: str, guarantee: str | None) -> None:
+    found = ran(key, guarantee, knowledge=KNOWN)
+    on = Known(KNOWN, found.names)
+    for step in found.steps:
+        if step.x is None or step.y is None:
+            continue
+        x, y, *given = (found.names.index(name) for name in (step.x, step.y, *step.given))
+        assert not on.apart[x, y]
+        assert not on.linked[x, y]
+        assert all(on.may_separate(z, x, y) for z in given)
+
+
+@pytest.mark.parametrize(("key", "guarantee"), CASES)
+def test_nothing_known_changes_nothing(key: str, guarantee: str | None) -> None:
+    free = seen(ran(key, guarantee))
+    assert seen(ran(key, guarantee, knowledge=Knowledge())) == free
+    assert seen(ran(key, guarantee, knowledge=Knowledge(tiers=[asia().names]))) == free
+
+
+@pytest.mark.parametrize("key", [key for key, g in CASES if g == "strict"])
+def test_a_strict_guarantee_is_the_same_with_knowledge(key: str) -> None:
+    free, found = ran(key, "strict"), ran(key, "strict", knowledge=KNOWN)
+    assert found.spent == free.spent
+    assert found.ledger.method == free.ledger.method
+    assert found.ledger.used_epsilon <= found.spent.epsilon
+
+
+@cache
+def child() -> Dataset:
+    return load_dataset("child", n=20_000, seed=1)
+
+
+def test_where_it_only_orients_marginal_pc_finds_the_same_links() -> None:
+    """Its releases, drawn from the same seed, and its questions are those without knowledge."""
+    names = child().names
+    turned = [names[10:], names[:10]]
+    free = run("marginal_pc", child(), seed=1, epsilon=1.0)
+    orients = Knowledge(tiers=turned, use=ORIENTS)  # type: ignore[arg-type]
+    found = run("marginal_pc", child(), seed=1, epsilon=1.0, knowledge=orients)
+    assert found.skeleton == free.skeleton
+    assert found.ci_tests_by_order == free.ci_tests_by_order
+    assert list(found.ledger) == list(free.ledger)
+    assert (found.matrix != free.matrix).any()
+    full = Knowledge(tiers=turned)  # type: ignore[arg-type]
+    other = run("marginal_pc", child(), seed=1, epsilon=1.0, knowledge=full)
+    assert other.ci_tests_by_order != free.ci_tests_by_order
+
+
+def test_marginal_pc_measures_no_pair_again_that_is_known_to_be_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first release holds all pairs (they stand in conditioning sets), the others do not."""
+    chosen: list[set[frozenset[str]]] = []
+    names = child().names
+
+    def noted(session: Any, store: Any, moments: Any, pairs: Any, rho: float) -> None:
+        chosen.append({frozenset(names[i] for i in pair) for pair in pairs})
+        refine_pairs(session, store, moments, pairs, rho)
+
+    monkeypatch.setattr(marginal_pc, "refine_pairs", noted)
+    free = run("marginal_pc", child(), seed=1, epsilon=1.0)
+    again = set.union(*chosen)
+    pair = min(again & free.skeleton, key=sorted)
+    chosen.clear()
+    known = Knowledge(forbidden=[tuple(pair), tuple(reversed(tuple(pair)))])  # type: ignore[list-item]
+    run("marginal_pc", child(), seed=1, epsilon=1.0, knowledge=known)
+    assert chosen
+    assert pair not in set.union(*chosen)
+
+
+def test_arrows_that_are_known_are_told_as_sure() -> None:
+    found = ran("marginal_pc", "strict", knowledge=KNOWN)
+    told = Known(KNOWN, found.names).told(found.matrix | found.matrix.T)
+    diagnostics = found.diagnostics
+    assert isinstance(diagnostics, MarginalDiagnostics)
+    assert told.any()
+    for (i, j), share in diagnostics.arrow_confidence.items():
+        if told[i, j] or told[j, i]:
+            assert share == told[i, j]
+        else:
+            assert 0 < share < 1
+
+
+def test_the_schema_states_it_and_the_argument_comes_first() -> None:
+    data = asia()
+    columns = tuple(
+        Column(name=name, type="ordered", levels=levels)
+        for name, levels in zip(data.names, data.levels, strict=True)
+    )
+    stated = replace(data, schema=Schema(columns, knowledge=KNOWN))
+    found = run("marginal_pc", stated, seed=2, epsilon=1.0)
+    assert found.knowledge == KNOWN
+    assert (found.matrix == ran("marginal_pc", "strict", knowledge=KNOWN).matrix).all()
+    assert run("marginal_pc", stated, seed=2, epsilon=1.0, knowledge=FALSE).knowledge == FALSE
+
+
+def test_a_pair_is_asked_without_knowledge() -> None:
+    pair = load_dataset("pair:cubic:uniform", n=200)
+    known = Knowledge(required=[pair.names])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="what is known would answer it"):
+        run("anm", pair, knowledge=known)
+
+
+def test_a_name_of_no_column_is_refused() -> None:
+    with pytest.raises(InputError, match="Did you mean 'smoke'"):
+        ran("pc", None, knowledge=Knowledge(roots=["smokes"]))
+
+
+def test_knowledge_is_not_read_off_rows() -> None:
+    """The same facts for other rows: what they bar is the same, bit for bit."""
+    one, other = Known(KNOWN, asia().names), Known(KNOWN, load_dataset("asia", n=50).names)
+    for field in ("barred", "required", "apart", "may_precede"):
+        assert np.array_equal(getattr(one, field), getattr(other, field))

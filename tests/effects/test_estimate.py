@@ -1,0 +1,214 @@
+"""Adjusted effects: answers by hand, the rows' own least squares, and what noise does to them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from engine import load_dataset
+from engine.data.networks import load_network
+from engine.effects.estimate import (
+    LEVELS,
+    PROJECTION,
+    _fieller,
+    _level_by_level,
+    _noise_of_cells,
+    estimate,
+    table,
+    too_many_cells,
+)
+from engine.effects.truth import interventional, joint
+from tests.effects.models import exact, from_table, noisy
+
+# Z (1/4 yes) makes X likelier (.8 for .2) and Y too: P(y=1 | x, z) by hand.
+CONFOUNDED = np.array([[0.1, 0.5], [0.3, 0.9]])  # [x, z]
+
+
+def confounded() -> np.ndarray:
+    """The joint table of X, Y, Z."""
+    z, x_given_z = np.array([0.75, 0.25]), np.array([[0.8, 0.2], [0.2, 0.8]])  # [z, x]
+    p = np.zeros((2, 2, 2))
+    for k in range(2):
+        for i in range(2):
+            p[i, :, k] = z[k] * x_given_z[k, i] * np.array([1 - CONFOUNDED[i, k], CONFOUNDED[i, k]])
+    return p
+
+
+def test_a_confounded_effect_by_hand() -> None:
+    """P(y | do(x)): .75 * .1 + .25 * .5 = .2 and .75 * .3 + .25 * .9 = .45.
+
+    Seen alone, x = 0 holds z in 1 of 13 and x = 1 in 4 of 7: .1308 and .6429.
+    """
+    found = estimate(from_table(confounded()), 0, 1, (2,))
+    assert found is not None
+    assert found.method == LEVELS
+    assert found.risks[:, 1] == pytest.approx([0.2, 0.45], abs=1e-12)
+    assert found.difference(1, 0, 1).value == pytest.approx(0.25, abs=1e-12)
+    alone = estimate(from_table(confounded()), 0, 1)
+    assert alone is not None
+    assert alone.method == LEVELS
+    assert alone.risks[:, 1] == pytest.approx([0.1 * 12 / 13 + 0.5 / 13, 0.9 * 4 / 7 + 0.3 * 3 / 7])
+    # Without the triple it is a straight line: z's effect is taken to be the same for both x.
+    pairs = from_table(confounded())
+    pairs.three.clear()
+    line = estimate(pairs, 0, 1, (2,))
+    assert line is not None
+    assert line.method == PROJECTION
+    # Weights by hand: P(z) Var(x | z) is .75 * .16 and .25 * .16, so the slope is .75 .2 + .25 .4.
+    assert line.difference(1, 0, 1).value == pytest.approx(0.25, abs=1e-12)
+
+
+def test_a_chain_by_hand() -> None:
+    """Smoking acts on the x-ray through the tumour alone: adjusted for it nothing is left."""
+    p = np.zeros((2, 2, 2))  # smoke, xray, tumour
+    for i, tumour in enumerate((0.1, 0.3)):
+        for k, share in enumerate((1 - tumour, tumour)):
+            positive = (0.2, 0.9)[k]
+            p[i, :, k] = 0.5 * share * np.array([1 - positive, positive])
+    moments = from_table(p)
+    whole, blocked = estimate(moments, 0, 1), estimate(moments, 0, 1, (2,))
+    assert whole is not None
+    assert blocked is not None
+    # .1 * .9 + .9 * .2 = .27 and .3 * .9 + .7 * .2 = .41.
+    assert whole.risks[:, 1] == pytest.approx([0.27, 0.41], abs=1e-12)
+    assert blocked.difference(1, 0, 1).value == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "y", "adjusted"),
+    [
+        ("asia", "smoke", "dysp", ("lung", "asia")),
+        ("survey", "E", "T", ("A", "S")),
+        ("survey", "A", "T", ("S", "R")),
+        ("child", "Disease", "Sick", ("Age", "BirthAsphyxia")),
+    ],
+)
+def test_without_noise_it_is_the_rows_own_least_squares(
+    name: str, x: str, y: str, adjusted: tuple[str, ...]
+) -> None:
+    """To 1e-9, at every level: dummies of x and of each adjusted column, on the rows."""
+    data = load_dataset(name, n=20_000)
+    at = data.names.index
+    codes, r_x, r_y = data.codes, len(data.levels[at(x)]), len(data.levels[at(y)])
+    columns = [np.ones(data.n)]
+    for column in (x, *adjusted):
+        columns += [codes[:, at(column)] == k for k in range(1, len(data.levels[at(column)]))]
+    design = np.column_stack(columns).astype(float)
+    moments = exact(data)
+    found = estimate(moments, at(x), at(y), [at(z) for z in adjusted])
+    assert found is not None
+    for event in range(r_y):
+        hit = (codes[:, at(y)] == event).astype(float)
+        slopes = np.linalg.lstsq(design, hit, rcond=None)[0]
+        for level in range(1, r_x):
+            assert found.difference(level, 0, event).value == pytest.approx(slopes[level], abs=1e-9)
+            risk = found.risks[level, event] - found.risks[0, event]
+            assert risk == pytest.approx(slopes[level], abs=1e-9)
+            # Averaged over the rows as they are.
+            moved = design.copy()
+            moved[:, 1:r_x] = 0.0
+            moved[:, level] = 1.0
+            assert found.risks[level, event] == pytest.approx((moved @ slopes).mean(), abs=1e-9)
+
+
+def test_sampling_variance_is_the_rows_robust_one() -> None:
+    """White's variance, from cells that fit the pairs alone: within 5 % on Asia."""
+    data = load_dataset("asia", n=20_000)
+    x, y, z = (data.names.index(v) for v in ("smoke", "dysp", "bronc"))
+    found = estimate(exact(data), x, y, (z,))
+    assert found is not None
+    codes = data.codes
+    design = np.column_stack([np.ones(data.n), codes[:, x], codes[:, z]]).astype(float)
+    hit = (codes[:, y] == 0).astype(float)
+    inverse = np.linalg.inv(design.T @ design)
+    left = hit - design @ (inverse @ (design.T @ hit))
+    robust = inverse @ (design.T @ (design * left[:, None] ** 2)) @ inverse
+    told = (found.difference(1, 0, 0).width / 2 / 1.959964) ** 2
+    assert told == pytest.approx(robust[1, 1], rel=0.05)
+    homoscedastic = float(left @ left) / data.n * inverse[1, 1]
+    assert found.sampling[0][0, 0] > 0
+    assert abs(told - robust[1, 1]) < abs(homoscedastic - robust[1, 1])
+
+
+@pytest.mark.parametrize(
+    ("adjusted", "triple"),
+    [((), False), (("asia",), False), (("bronc", "lung"), False), (("bronc",), True)],
+)
+def test_the_known_noise_is_carried_as_simulation_has_it(
+    adjusted: tuple[str, ...], triple: bool
+) -> None:
+    """Risks and differences over 500 draws of noise: deviations within 10 % of what is told."""
+    data = load_dataset("asia", n=20_000)
+    at = data.names.index
+    x, y, zs = at("smoke"), at("dysp"), [at(z) for z in adjusted]
+    triples = [tuple(sorted((x, y, *zs)))] if triple else []
+    sd, rng = 0.002, np.random.default_rng(3)
+    told = estimate(exact(data, sd, triples), x, y, zs)  # type: ignore[arg-type]
+    assert told is not None
+    assert (told.method == LEVELS) == (triple or not zs)
+    draws = []
+    for _ in range(500):
+        drawn = estimate(noisy(data, sd, rng, triples), x, y, zs)  # type: ignore[arg-type]
+        assert drawn is not None
+        draws.append(drawn.risks[:, 0])
+    seen, expected = np.array(draws), told.noise[0]
+    assert seen.std(axis=0) == pytest.approx(np.sqrt(np.diag(expected)), rel=0.1)
+    apart = float(expected[0, 0] + expected[1, 1] - 2 * expected[0, 1])
+    assert (seen[:, 0] - seen[:, 1]).std() == pytest.approx(math.sqrt(apart), rel=0.1)
+    # Fieller's interval is the same where its denominator is sure.
+    sampling = told.sampling[0][0, 0] + told.sampling[0][1, 1] - 2 * told.sampling[0][0, 1]
+    half = told.difference(0, 1, 0).width / 2
+    assert half == pytest.approx(1.959964 * math.sqrt(apart + sampling), rel=0.02)
+
+
+def test_fieller_is_open_where_the_denominator_may_be_zero() -> None:
+    assert _fieller(1.0, 1.0, 0.01, 0.0, 1.0)[1:] == (-math.inf, math.inf)
+    value, low, high = _fieller(1.0, 2.0, 0.01, 0.0, 0.0)
+    assert value == 0.5
+    assert (low, high) == pytest.approx((0.5 - 1.959964 * 0.05, 0.5 + 1.959964 * 0.05))
+    # Textbook: N = 5 +- 1, D = 10 +- 1, independent; z^2 = 3.841459.
+    _, low, high = _fieller(5.0, 10.0, 1.0, 0.0, 1.0)
+    for end in (low, high):
+        assert (5 - 10 * end) ** 2 == pytest.approx(3.841459 * (1 + end**2), rel=1e-6)
+
+
+def test_a_rare_cell_is_not_divided_by() -> None:
+    """One level of z next to never goes with one of x: the projection answers instead."""
+    p = confounded()
+    p[0, :, 1] *= 1e-5
+    moments = from_table(p / p.sum())
+    assert _level_by_level(moments, 0, 1, 2) is None
+    found = estimate(moments, 0, 1, (2,))
+    assert found is not None
+    assert found.method == PROJECTION
+
+
+def test_what_is_no_covariance_has_no_answer() -> None:
+    moments = from_table(confounded())
+    moments.two[0, 2] = moments.two[2, 0] = 2.0
+    moments.three.clear()
+    assert estimate(moments, 0, 1, (2,)) is None
+
+
+def test_tables_and_sizes() -> None:
+    p = confounded()
+    assert table(from_table(p), 0, 1, 2) == pytest.approx(p, abs=1e-12)
+    assert table(from_table(p), 2, 0) == pytest.approx(p.sum(axis=1).T, abs=1e-12)
+    assert _noise_of_cells(from_table(p), np.ones((1, 2, 2, 2)), (0, 1, 2)).item() == 0.0
+    data = load_dataset("child", n=100)
+    assert too_many_cells(exact(data), range(20))
+    assert not too_many_cells(exact(data), range(3))
+
+
+def test_the_truth_of_a_network_by_hand() -> None:
+    """Cancer: P(Dyspnoea | do(Smoker)) and what setting an effect does to its cause: nothing."""
+    found = interventional("cancer", "Smoker", "Dyspnoea")
+    cancer = 0.9 * np.array([0.03, 0.001]) + 0.1 * np.array([0.05, 0.02])
+    assert found[:, 0] == pytest.approx(cancer * 0.65 + (1 - cancer) * 0.3, abs=1e-12)
+    assert interventional("cancer", "Dyspnoea", "Smoker")[:, 0] == pytest.approx([0.3, 0.3])
+    network = load_network("asia")
+    whole = joint(network, (0, 2, 7))
+    assert whole.sum() == pytest.approx(1.0)
+    assert whole.sum(axis=(1, 2)) == pytest.approx([0.01, 0.99])

@@ -1,0 +1,197 @@
+"""Knowledge on graphs: MPDAGs against enumeration, told arrows, what may separate."""
+
+from __future__ import annotations
+
+from itertools import combinations, permutations, product
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from engine import Knowledge, load_dataset, run
+from engine.graphs.cpdag import Adjacency, cpdag_of_dag, matrix_of
+from engine.graphs.known import Known, known_of, mpdag_of_dag, reachable, truth_mpdag
+from engine.graphs.orientation import arrow_probabilities, orient
+from engine.graphs.separation import Separation
+from engine.knowledge import ORIENTS
+from engine.score.acyclicity import is_acyclic
+
+NAMES = "abcd"
+
+
+def all_dags(d: int) -> list[Adjacency]:
+    """Every DAG of d nodes: 25 of three, 543 of four."""
+    pairs, found = list(combinations(range(d), 2)), []
+    for marks in product((0, 1, 2), repeat=len(pairs)):
+        dag = np.zeros((d, d), dtype=bool)
+        for (i, j), mark in zip(pairs, marks, strict=True):
+            dag[i, j], dag[j, i] = mark == 1, mark == 2
+        if is_acyclic(dag):
+            found.append(dag)
+    return found
+
+
+def drawn(rng: np.random.Generator, dag: Adjacency) -> Knowledge:
+    """Knowledge that is true of the DAG: forbidden arrows, required ones, tiers of its order."""
+    d = len(dag)
+    absent = [(NAMES[i], NAMES[j]) for i, j in permutations(range(d), 2) if not dag[i, j]]
+    arrows = [(NAMES[i], NAMES[j]) for i, j in np.argwhere(dag)]
+    some = [pair for pair in absent if rng.random() < 0.3]
+    needed = [pair for pair in arrows if rng.random() < 0.15]
+    order = list(nx.topological_sort(nx.from_numpy_array(dag.astype(int), create_using=nx.DiGraph)))
+    cut = int(rng.integers(0, d + 1))
+    tiers = [[NAMES[i] for i in order[:cut]], [NAMES[i] for i in order[cut:]]]
+    return Knowledge(forbidden=some, required=needed, tiers=tiers if rng.random() < 0.4 else [])
+
+
+def test_mpdags_are_what_all_allowed_dags_of_a_class_have_in_common() -> None:
+    """Against every DAG of four nodes, for knowledge of all kinds drawn at random."""
+    rng, dags = np.random.default_rng(0), all_dags(4)
+    by_class: dict[bytes, list[Adjacency]] = {}
+    for dag in dags:
+        by_class.setdefault(cpdag_of_dag(dag).tobytes(), []).append(dag)
+    richer = 0
+    for dag in dags:
+        known = Known(drawn(rng, dag), NAMES)
+        fits = [
+            other
+            for other in by_class[cpdag_of_dag(dag).tobytes()]
+            if not (other & known.barred).any() and (other | ~known.required).all()
+        ]
+        assert any((other == dag).all() for other in fits)
+        union = np.any(fits, axis=0)
+        found = mpdag_of_dag(dag, known)
+        assert (found == union).all(), (dag, known.knowledge)
+        richer += bool((found != cpdag_of_dag(dag)).any())
+    assert richer > 150
+
+
+def test_without_knowledge_an_mpdag_is_the_cpdag() -> None:
+    for dag in all_dags(3):
+        assert (mpdag_of_dag(dag, None) == cpdag_of_dag(dag)).all()
+
+
+def test_false_knowledge_turns_nothing_that_is_true() -> None:
+    dag = np.zeros((3, 3), dtype=bool)
+    dag[0, 1] = dag[1, 2] = True
+    known = Known(Knowledge(tiers=[["b", "c"], ["a"]]), "abc")
+    assert (mpdag_of_dag(dag, known) == cpdag_of_dag(dag)).all()
+
+
+def test_only_what_may_be_an_ancestor_may_separate() -> None:
+    """And that is enough: with the oracle the true MPDAG is found, whatever is known."""
+    rng = np.random.default_rng(1)
+    for dag in rng.choice(np.array(all_dags(4)), 60, replace=False):
+        known = Known(drawn(rng, dag), NAMES)
+        true = Separation(nx.relabel_nodes(
+            nx.from_numpy_array(dag.astype(int), create_using=nx.DiGraph),
+            dict(enumerate(NAMES))), NAMES)  # fmt: skip
+        for x, y in combinations(range(4), 2):
+            if dag[x, y] or dag[y, x]:
+                continue
+            others = [z for z in range(4) if z not in (x, y) and known.may_separate(z, x, y)]
+            sets = (s for k in range(3) for s in combinations(others, k))
+            assert any(true.separated(x, y, s) for s in sets)
+
+
+def tiers_of(name: str, cuts: int, use: str = "full") -> Knowledge:
+    """True tiers of a bundled network, of about the same size."""
+    data = load_dataset(name, n=100)
+    assert data.truth is not None
+    order = list(nx.lexicographical_topological_sort(data.truth))
+    parts = np.array_split(np.arange(len(order)), cuts)
+    return Knowledge(tiers=[[order[i] for i in part] for part in parts], use=use)
+
+
+@pytest.mark.parametrize("use", ["full", ORIENTS])
+@pytest.mark.parametrize("name", ["asia", "sachs", "child"])
+@pytest.mark.parametrize("stable", [False, True])
+def test_with_the_oracle_pc_finds_the_true_mpdag(name: str, use: str, stable: bool) -> None:
+    data = load_dataset(name, n=2000)
+    known = tiers_of(name, 3, use)
+    free = run("pc", data, statistic="oracle", stable=stable, max_order=8)
+    found = run("pc", data, statistic="oracle", stable=stable, max_order=8, knowledge=known)
+    assert data.truth is not None
+    assert (found.matrix == truth_mpdag(data.truth, data.names, known)).all()
+    assert found.metrics is not None
+    assert found.metrics.directed_f1 == 1.0
+    assert (found.ci_tests < free.ci_tests) == (use == "full")
+
+
+def test_pairs_that_knowledge_keeps_apart_are_never_asked_and_mislead_no_rule() -> None:
+    """Roots are apart; the collider between two of them is not taken for a chain.
+
+    a → z ← b is told for a alone: a and b were never tested, so that no separating set of theirs
+    says whether z is a collider, and Meek's first rule must not turn z → b.
+    """
+    data = load_dataset("cancer", n=2000)
+    known = Knowledge(
+        forbidden=[("Cancer", "Pollution"), ("Pollution", "Smoker"), ("Smoker", "Pollution")]
+    )
+    found = run("pc", data, statistic="oracle", max_order=3, knowledge=known)
+    asked = {frozenset((step.x, step.y)) for step in found.steps if step.kind == "test"}
+    assert frozenset(("Pollution", "Smoker")) not in asked
+    assert ("Cancer", "Smoker") in found.cpdag.edges
+    assert ("Smoker", "Cancer") in found.cpdag.edges
+
+
+def test_required_links_stay_and_are_not_asked() -> None:
+    data = load_dataset("cancer", n=2000)
+    known = Knowledge(required=[("Pollution", "Dyspnoea")])
+    found = run("pc", data, statistic="oracle", knowledge=known)
+    assert ("Pollution", "Dyspnoea") in found.cpdag.edges
+    assert ("Dyspnoea", "Pollution") not in found.cpdag.edges
+    asked = {frozenset((step.x, step.y)) for step in found.steps if step.kind == "test"}
+    assert frozenset(("Pollution", "Dyspnoea")) not in asked
+
+
+def test_chains_turn_only_what_is_free() -> None:
+    """Shares with knowledge are those of the allowed DAGs, weighted as without it."""
+    skeleton = np.zeros((4, 4), dtype=bool)
+    for i, j in ((0, 1), (1, 2), (2, 3), (0, 2)):
+        skeleton[i, j] = skeleton[j, i] = True
+    weights = {(0, 2, 3): 1.0, (1, 2, 3): -0.5}
+    known = Known(Knowledge(forbidden=[("b", "a"), ("d", "c")]), NAMES)
+    total, expected = 0.0, np.zeros((4, 4))
+    for dag in all_dags(4):
+        if ((dag | dag.T) == skeleton).all() and not (dag & known.barred).any():
+            colliders = [t for t in weights if dag[t[0], t[1]] and dag[t[2], t[1]]]
+            weight = float(np.exp(sum(weights[t] for t in colliders)))
+            graph = mpdag_of_dag(dag, known)
+            total += weight
+            expected += weight * (graph & ~graph.T)
+    found = arrow_probabilities(skeleton, weights, known)
+    assert np.abs(found - expected / total).max() < 0.12  # 100 draws
+    assert found[0, 1] == found[2, 3] == 1.0
+    assert found[1, 0] == 0.0
+    graph = orient(skeleton, weights, known=known).cpdag
+    assert not (graph & ~graph.T & known.barred).any()
+
+
+def test_knowledge_around_a_cycle_makes_none() -> None:
+    """Arrows that knowledge and a skeleton would close to a cycle are not told, nor turned back."""
+    known = Known(Knowledge(forbidden=[("b", "a"), ("c", "b"), ("a", "c")]), "abc")
+    skeleton = ~np.eye(3, dtype=bool)
+    assert not known.told(skeleton).any()
+    graph = orient(skeleton, {}, known=known).cpdag
+    arrows = graph & ~graph.T
+    assert is_acyclic(arrows)
+    assert not (arrows & known.barred).any()
+    assert ((graph | graph.T) == skeleton).all()
+
+
+def test_settled_counts_directions() -> None:
+    data = load_dataset("asia", n=100)
+    assert data.truth is not None
+    skeleton = matrix_of(data.truth, data.names)
+    whole = Known(tiers_of("asia", 8), data.names)
+    assert whole.settled(skeleton) == (8, 8)
+    assert Known(Knowledge(roots=["smoke"]), data.names).settled(skeleton) == (2, 8)
+    assert known_of(None, data.names) is None
+    assert known_of(Knowledge(), data.names) is None
+
+
+def test_reachable() -> None:
+    chain = np.zeros((4, 4), dtype=bool)
+    chain[0, 1] = chain[1, 2] = chain[2, 3] = True
+    assert (reachable(chain) == np.triu(np.ones((4, 4), dtype=bool), 1)).all()

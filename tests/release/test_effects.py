@@ -1,0 +1,120 @@
+"""Effects from a release: the file alone is enough, and nothing is charged or drawn."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine import InputError, Knowledge, load_dataset
+from engine.__main__ import main
+from engine.data.schema import Schema
+from engine.effects.words import sentence
+from engine.privacy import sources
+from engine.release.budget import Budgets
+from engine.release.checking import check
+from engine.release.effects import effect, graph_of
+from engine.release.file import Release, canonical
+from engine.release.make import make
+from engine.release.reading import load
+from engine.release.twin import twin
+from tests.release.samples import asia_schema
+
+KNOWN = Knowledge(
+    tiers=[["asia", "smoke"], ["tub", "lung", "bronc", "either"], ["xray", "dysp"]],
+    forbidden=[("bronc", "lung"), ("lung", "bronc")],
+)
+
+
+@pytest.fixture(scope="module")
+def paid(tmp_path_factory: pytest.TempPathFactory) -> tuple[Release, Budgets, Path]:
+    """A release of Asia with what is known, its budget and its file."""
+    rows = load_dataset("asia", n=20_000, seed=4)
+    schema = Schema(asia_schema().columns, rows=20_000, knowledge=KNOWN)
+    budgets = Budgets(tmp_path_factory.mktemp("budgets") / "budgets.db")
+    budgets.new("ward", epsilon=30, delta=1e-4)
+    data = replace(rows, schema=schema, public=False, truth=None)
+    found = make(data, schema, "marginal_pc", {"epsilon": 10}, name="ward", budgets=budgets)
+    path = budgets.path.with_name("release.json")
+    path.write_text(canonical(found), encoding="utf-8")
+    return found, budgets, path
+
+
+def test_what_is_known_is_in_the_file_and_the_graph_follows_from_both(
+    paid: tuple[Release, Budgets, Path],
+) -> None:
+    release, _, path = paid
+    again = load(path)
+    assert again.schema.knowledge == KNOWN
+    assert 0 < check(again) <= 1
+    arrows = [(a, b) for a, b in release.cpdag if (b, a) not in release.cpdag]
+    assert ("smoke", "bronc") in arrows
+    assert all(KNOWN.allows(a, b) for a, b in arrows)
+    forged = replace(again, schema=replace(again.schema, knowledge=None))
+    with pytest.raises(InputError, match=r"does not follow|its algorithm makes"):
+        check(forged)
+
+
+def test_an_effect_needs_no_data_and_costs_nothing(
+    paid: tuple[Release, Budgets, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the file alone; the budget is as it was, and no source of noise is opened."""
+    release, budgets, path = paid
+    before = budgets.show("ward")
+
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("a source of noise was opened")
+
+    monkeypatch.setattr(sources.Hardened, "__init__", refused)
+    found = effect(load(path), "smoke", "bronc")
+    assert found.difference.low < 0.3 < found.difference.high
+    assert budgets.show("ward") == before
+    assert release.effect("smoke", "bronc").to_json() == found.to_json()
+    assert effect(release, "bronc", "smoke").refusal is not None
+    assert graph_of(release).sum() == len(release.cpdag)
+
+
+def test_the_command_line_says_it(
+    paid: tuple[Release, Budgets, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, _, path = paid
+    argv = ["effect", str(path), "--cause", "smoke", "--effect", "bronc"]
+    assert main(argv) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith(sentence(effect(load(path), "smoke", "bronc")))
+    assert "nothing unmeasured causes both" in printed
+    assert main([*argv, "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["cause"] == "smoke"
+    assert content["adjusted"] == [[]]
+    assert main(["effect", str(path), "--cause", "smok", "--effect", "lung"]) == 2
+    assert "Did you mean 'smoke'?" in capsys.readouterr().err
+
+
+def test_a_changed_file_has_no_effects(paid: tuple[Release, Budgets, Path]) -> None:
+    release = paid[0]
+    arrows = tuple(arc for arc in release.cpdag if arc != ("smoke", "bronc"))
+    with pytest.raises(InputError, match="does not follow"):
+        effect(replace(release, cpdag=arrows), "smoke", "bronc")
+
+
+def test_do_sampling_sets_a_column_of_the_twin(paid: tuple[Release, Budgets, Path]) -> None:
+    """Its answer is the adjusted effect where nothing is to be adjusted for."""
+    release, _, path = paid
+    made = {level: twin(release, 20_000, do={"smoke": level}) for level in ("yes", "no")}
+    smoke, bronc = release.names.index("smoke"), release.names.index("bronc")
+    yes = {level: (rows.codes[:, bronc] == 0).mean() for level, rows in made.items()}
+    assert (made["no"].codes[:, smoke] == 1).all()
+    told = effect(release, "smoke", "bronc")
+    assert yes["yes"] - yes["no"] == pytest.approx(told.difference.value, abs=0.03)
+    # What it does not act on is drawn as without it, row by row.
+    asia = release.names.index("asia")
+    assert (made["yes"].codes[:, asia] == twin(release, 20_000).codes[:, asia]).all()
+    for wrong in ({"smok": "yes"}, {"smoke": "maybe"}):
+        with pytest.raises(InputError):
+            twin(release, 10, do=wrong)
+    out = path.with_name("twin.csv")
+    assert main(["twin", str(path), "--rows", "50", "--do", "smoke=yes", "--out", str(out)]) == 0
+    assert main(["twin", str(path), "--do", "smoke"]) == 2

@@ -1,0 +1,129 @@
+"""Figures for a paper, and two studies compared run by run."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from engine import InputError, sweep
+from engine.__main__ import main
+from engine.studies.analysis import bands, frame
+from engine.studies.figures import COLUMNS, figure
+from engine.studies.paired import paired
+
+EPSILONS = [0.1, 1.0, 10.0]
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("study") / "s.db"
+    list(sweep("cancer", ["priv_pc", "svt_pc", "pc"], {"epsilon": EPSILONS}, seeds=3, store=path))
+    return path
+
+
+@pytest.fixture(scope="module")
+def table(study: Path) -> pd.DataFrame:
+    from engine.studies.store import ResultStore
+
+    with ResultStore(study) as store:
+        return frame(store.results())
+
+
+def test_a_pdf_of_a_column_with_its_caption_and_numbers(study: Path, table: pd.DataFrame) -> None:
+    out = study.with_name("f.pdf")
+    argv = ["figure", str(study), "--y", "skeleton_f1", "--n", "100000", "--out", str(out)]
+    assert main(argv) == 0
+    content = out.read_bytes()
+    width = float(re.search(rb"/MediaBox \[ ?0 0 ([\d.]+)", content)[1])  # type: ignore[index]
+    assert content.startswith(b"%PDF")
+    assert width == pytest.approx(COLUMNS[1] * 72, abs=0.5)
+    assert b"/FontFile2" in content  # embedded, as outlines of the letters that are used
+    numbers = pd.read_csv(out.with_suffix(".csv"))
+    wanted = bands(table, "skeleton_f1")
+    np.testing.assert_allclose(numbers["median"], wanted["median"].astype(float))
+    said = out.with_suffix(".txt").read_text()
+    for words in ("cancer (n = 100,000)", "Guarantee: strict", "δ = 1e-06", "3 seeds", "10th"):
+        assert words in said, words
+
+
+@pytest.mark.parametrize("kind", ["svg", "pdf", "png"])
+def test_the_same_study_gives_the_same_bytes(kind: str, table: pd.DataFrame) -> None:
+    one, two = (figure(table, kind=kind, columns=2).content for _ in range(2))
+    assert one == two
+
+
+def test_every_curve_has_a_look_of_its_own_and_ticks_between_decades(table: pd.DataFrame) -> None:
+    from engine.studies import figures
+
+    looks = {
+        (figures._INKS[k % 8], str(figures._DASHES[k % 4]), figures._MARKS[k % 8]) for k in range(8)
+    }
+    assert len(looks) == 8
+    assert len({ink for ink, _, _ in looks}) == 8
+    text = figure(table, kind="svg").content.decode()
+    assert text.count("xtick_") > 2 * len(EPSILONS)  # minor ones too
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [({"y": "f1"}, "y is one of"), ({"kind": "gif"}, "pdf, svg, png"), ({"columns": 3}, "1 or 2")],
+)
+def test_what_there_is_not_is_a_sentence(
+    change: dict[str, object], says: str, table: pd.DataFrame
+) -> None:
+    with pytest.raises(InputError, match=says):
+        figure(table, **change)  # type: ignore[arg-type]
+
+
+def test_pairs_are_the_same_data_and_seed(table: pd.DataFrame) -> None:
+    private = table[table["algorithm"] == "priv_pc"]
+    other = table[table["algorithm"] == "svt_pc"].sample(frac=1, random_state=0)
+    found = paired(private, other, "shd", by=["dataset", "epsilon"])
+    assert list(found["pairs"]) == [3, 3, 3]
+    by_hand = private.merge(other, on=["dataset", "epsilon", "seed"])
+    at = by_hand[by_hand["epsilon"] == 1.0]
+    gap = (at["shd_x"] - at["shd_y"]).to_numpy(float)
+    (row,) = found[found["epsilon"] == 1.0].to_dict("records")
+    assert row["difference"] == pytest.approx(gap.mean())
+    assert row["wins"] + row["losses"] + row["ties"] == 3
+    assert row["wins"] == (gap > 0).sum()
+    if gap.std() > 0:
+        low, high = stats.t.interval(0.95, 2, gap.mean(), gap.std(ddof=1) / 3**0.5)
+        assert (row["low"], row["high"]) == pytest.approx((low, high))
+
+
+def test_an_interval_holds_the_difference_as_often_as_it_says() -> None:
+    rng, n, held = np.random.default_rng(0), 400, 0
+    base = {"dataset": "a", "algorithm": "b", "epsilon": 1.0, "seed": range(8)}
+    for _ in range(n):
+        common = rng.normal(size=8)
+        ours, theirs = (pd.DataFrame(base) for _ in range(2))
+        ours["skeleton_f1"] = common + 0.3 + rng.normal(size=8) / 4
+        theirs["skeleton_f1"] = common + rng.normal(size=8) / 4
+        row = paired(ours, theirs).iloc[0]
+        held += row["low"] <= 0.3 <= row["high"]
+    assert stats.binomtest(held, n, 0.95).pvalue > 1e-3
+
+
+def test_runs_that_are_not_told_apart_are_refused(table: pd.DataFrame) -> None:
+    with pytest.raises(InputError, match="--by"):
+        paired(table, table, by=["dataset", "epsilon"])
+    with pytest.raises(InputError, match="no run in common"):
+        paired(table, table.assign(seed=table["seed"] + 99))
+
+
+def test_the_command_compares_two_algorithms_of_a_study(
+    study: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["compare-studies", str(study), "--algorithms", "priv_pc,svt_pc", "--json"]
+    assert main(argv) == 0
+    assert {row["epsilon"] for row in json.loads(capsys.readouterr().out)} == set(EPSILONS)
+    assert main(["compare-studies", str(study)]) == 2
+    assert main(["compare-studies", str(study), str(study)]) == 0
+    assert "95 % interval" in capsys.readouterr().out

@@ -1,0 +1,177 @@
+"""What is known, by names: contradictions in one sentence, and three ways to read it."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import InputError, Knowledge, load_dataset, load_knowledge
+from engine.data.schema import Column, Schema, parse_schema
+from engine.knowledge import ORIENTS, parse_knowledge
+
+WHOLE = Knowledge(
+    tiers=[["age", "sex"], ["smoke"], ["cough"]],
+    forbidden=[("age", "sex"), ("sex", "age")],
+    required=[("smoke", "cough")],
+    roots=["age"],
+    leaves=["cough"],
+)
+
+TETRAD = """/knowledge
+addtemporal
+
+1* age sex
+2 smoke
+3 cough
+
+forbiddirect
+smoke age
+
+requiredirect
+smoke cough
+"""
+
+
+def test_what_each_fact_bars() -> None:
+    assert WHOLE.allows("smoke", "cough")
+    assert WHOLE.allows("sex", "smoke")
+    assert WHOLE.why_not("smoke", "sex") == "'smoke' is in a later tier than 'sex'"
+    assert WHOLE.why_not("sex", "age") == "'sex' → 'age' is forbidden"
+    assert WHOLE.why_not("elsewhere", "age") == "'age' is a root, which nothing causes"
+    assert WHOLE.why_not("cough", "elsewhere") == "'cough' is a leaf, which causes nothing"
+    loose = Knowledge(required=[("a", "b")])
+    assert loose.why_not("b", "a") == "'a' → 'b' is required"
+    assert loose.allows("a", "c")  # a column in no tier is free
+    assert WHOLE.tier("smoke") == 1
+    assert WHOLE.tier("elsewhere") is None
+
+
+def test_two_that_say_the_same_are_equal() -> None:
+    again = Knowledge(
+        tiers=(("sex", "age"), ("smoke",), ("cough",)),
+        forbidden={("sex", "age"), ("age", "sex")},
+        required=[["smoke", "cough"]],  # type: ignore[list-item]
+        roots=("age",),
+        leaves=("cough",),
+    )
+    assert again == WHOLE
+    assert hash(again) == hash(WHOLE)
+    assert pickle.loads(pickle.dumps(WHOLE)) == WHOLE
+    assert repr(WHOLE) == "<Knowledge: 3 tiers, 2 forbidden, 1 required, 1 roots, 1 leaves>"
+    assert repr(Knowledge(roots=["a"], use=ORIENTS)) == "<Knowledge: 1 roots, only orients>"
+    assert not Knowledge()
+    assert not Knowledge(tiers=[["a", "b"]])  # one tier says nothing
+    assert Knowledge(tiers=[["a"], ["b"]])
+
+
+@pytest.mark.parametrize(
+    ("stated", "sentence"),
+    [
+        ({"tiers": [["a"], ["b", "a"]]}, "'a' is in two tiers; keep it in one."),
+        (
+            {"tiers": [["a"], ["b"]], "required": [("b", "a")]},
+            "'b' → 'a' is required, but 'b' is in a later tier than 'a'; drop one of both.",
+        ),
+        (
+            {"required": [("a", "b")], "forbidden": [("a", "b")]},
+            "'a' → 'b' is required, but 'a' → 'b' is forbidden; drop one of both.",
+        ),
+        (
+            {"required": [("a", "b")], "roots": ["b"]},
+            "'a' → 'b' is required, but 'b' is a root, which nothing causes; drop one of both.",
+        ),
+        (
+            {"required": [("a", "b"), ("b", "c"), ("c", "a")]},
+            "The required arrows make a cycle: a → b → c → a; drop one.",
+        ),
+        (
+            {"required": [("a", "b"), ("b", "a")]},
+            "'a' → 'b' and its reverse are both required.",
+        ),
+        (
+            {"forbidden": [("a", "a")]},
+            "A forbidden arrow is two different names, cause and effect.",
+        ),
+        ({"tiers": ["age"]}, "Knowledge takes lists of names, not 'age'."),
+        ({"roots": [3]}, "Knowledge takes names of columns for roots, not 3."),
+        ({"use": "half"}, "Knowledge is used full or orients, not 'half'."),
+    ],
+)
+def test_a_contradiction_is_one_sentence(stated: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Knowledge(**stated)
+    assert str(caught.value) == sentence
+
+
+def test_json_there_and_back(tmp_path: Path) -> None:
+    for known in (WHOLE, Knowledge(), Knowledge(roots=["a"], use=ORIENTS)):
+        path = tmp_path / "known.json"
+        path.write_text(json.dumps(known.to_json()), encoding="utf-8")
+        assert load_knowledge(path) == known
+    with pytest.raises(InputError, match="Did you mean 'tiers'"):
+        parse_knowledge({**WHOLE.to_json(), "tier": []})
+    for raw in (b"{", b"\xff\xfe", b"[1]", b'{"format": "x"}'):
+        with pytest.raises(InputError):
+            load_knowledge(raw)
+    with pytest.raises(InputError, match="There is no knowledge to read"):
+        load_knowledge(tmp_path / "none.json")
+
+
+def test_tetrads_file_there_and_back() -> None:
+    found = load_knowledge(TETRAD.encode())
+    assert found == Knowledge(
+        tiers=[["age", "sex"], ["smoke"], ["cough"]],
+        forbidden=[("age", "sex"), ("sex", "age"), ("smoke", "age")],
+        required=[("smoke", "cough")],
+    )
+    assert Knowledge.from_tetrad(found.to_tetrad()) == found
+    # Roots and leaves have no word there: the arrows they bar among the names are the same.
+    again = Knowledge.from_tetrad(WHOLE.to_tetrad())
+    for a, b in permutations(WHOLE.names, 2):
+        assert again.allows(a, b) == WHOLE.allows(a, b)
+    with pytest.raises(InputError, match="is two names"):
+        Knowledge.from_tetrad("/knowledge\nforbiddirect\na b c\n")
+    with pytest.raises(InputError, match="begins with its number"):
+        Knowledge.from_tetrad("/knowledge\naddtemporal\na b\n")
+
+
+def test_causal_learns_object() -> None:
+    """It and this program agree on every arrow that its own object calls forbidden."""
+    graph = pytest.importorskip("causallearn.graph.GraphNode", reason="a package of the tests")
+    background = pytest.importorskip("causallearn.utils.PCUtils.BackgroundKnowledge")
+    nodes = {name: graph.GraphNode(name) for name in ("age", "sex", "smoke", "cough")}
+    theirs = background.BackgroundKnowledge()
+    for name, tier in (("age", 0), ("sex", 0), ("smoke", 1), ("cough", 2)):
+        theirs.add_node_to_tier(nodes[name], tier)
+    theirs.add_forbidden_by_node(nodes["age"], nodes["smoke"])
+    theirs.add_forbidden_by_pattern("s.*", "cough")
+    theirs.add_required_by_node(nodes["age"], nodes["cough"])
+    ours = Knowledge.from_causal_learn(theirs, list(nodes))
+    assert ours.required == {("age", "cough")}
+    for a in nodes:
+        for b in nodes:
+            if a != b and (b, a) not in ours.required:
+                assert ours.allows(a, b) != theirs.is_forbidden(nodes[a], nodes[b]), (a, b)
+
+
+def test_knowledge_is_a_part_of_a_schema() -> None:
+    columns = tuple(
+        Column(name=name, type="ordered", levels=("no", "yes")) for name in ("age", "smoke")
+    )
+    known = Knowledge(tiers=[["age"], ["smoke"]])
+    schema = Schema(columns, 100, known)
+    assert parse_schema(schema.to_json()) == schema
+    assert "knowledge" not in Schema(columns).to_json()
+    with pytest.raises(InputError, match="names 'smok', and no column is called so"):
+        Schema(columns, knowledge=Knowledge(roots=["smok"]))
+
+
+def test_names_of_another_table_are_refused() -> None:
+    names = load_dataset("asia", n=100).names
+    with pytest.raises(InputError, match="Did you mean 'smoke'"):
+        Knowledge(roots=["smok"]).check_names(names)

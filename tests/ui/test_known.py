@@ -1,0 +1,151 @@
+"""What is known, and what follows, on the pages without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine import InputError, Knowledge, load_dataset, run
+from engine.data.schema import Schema
+from engine.effects.effect import effect_of
+from engine.effects.estimate import Interval
+from engine.graphs.known import ready_sets
+from engine.knowledge import ORIENTS
+from pages.draw import effect as drawn
+from pages.release.state import begin
+from pages.shell import known
+from pages.shell.settings import Settings, Source, known_from, ready, word_of
+from tests.effects.models import exact
+from tests.release.samples import asia_schema, own_asia
+
+TRUTH = load_dataset("asia", n=10).truth
+assert TRUTH is not None
+SETS = ready_sets(TRUTH)
+COLUMNS = known.Columns(tuple(TRUTH), TRUTH)
+
+
+def test_ready_sets_are_true_and_settle_more_and_more() -> None:
+    assert list(SETS) == ["two tiers", "four tiers", "complete order"]
+    for found in SETS.values():
+        assert all(found.allows(a, b) for a, b in TRUTH.edges)
+    said = [known.settles(COLUMNS, SETS[name]) for name in SETS]
+    assert said[0] == "This knowledge settles **3 of 8** true directions by itself."
+    assert "8 of 8" in said[2]
+    own = known.Columns(("a", "b", "c"), None)
+    assert known.settles(own, Knowledge(roots=["a"])) == (
+        "This knowledge settles the direction of **2 of 3** pairs by itself."
+    )
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        (None, "nothing"),
+        (SETS["four tiers"], "four tiers"),
+        (Knowledge(tiers=[["asia"], ["smoke"]], required=[("tub", "lung")]), "2 tiers, 1 arrow"),
+        (Knowledge(roots=["asia"]), "a little"),
+    ],
+)
+def test_the_buttons_words(stated: Knowledge | None, said: str) -> None:
+    assert known.label(COLUMNS, stated) == said
+
+
+@pytest.mark.parametrize(
+    "stated", [*SETS.values(), Knowledge(forbidden=[("asia", "xray")], use=ORIENTS)]
+)
+def test_a_link_carries_it(stated: Knowledge) -> None:
+    word = word_of(stated, "asia")
+    assert known_from(word, "asia") == stated
+    assert word.startswith("{") == (stated not in SETS.values())
+    settings = Settings(Source("asia"), "priv_pc", {}, 0, stated)
+    again = Settings.from_query({**settings.to_query()})
+    assert again.known == stated
+    assert Settings(Source("own"), "priv_pc", {}, None, stated).to_query().get("known") is None
+    assert ready("sem:er:10:20:gaussian") == {}
+
+
+@pytest.mark.parametrize("word", ["three-tiers", "{", '{"format": "x"}'])
+def test_a_link_that_says_nonsense_is_refused(word: str) -> None:
+    with pytest.raises(InputError):
+        known_from(word, "asia")
+
+
+def test_a_run_that_knows_says_what_it_knew(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("run", data="asia", algorithm="marginal_pc", n="20000", known="four-tiers")
+    result = app.session_state["shown"].result
+    assert result.knowledge == SETS["four tiers"]
+    assert any("What is known: four tiers" in b.label for b in app.button)
+    said = next(c.value for c in app.caption if "by itself" in c.value)
+    turned, links = result.known.settled(result.matrix)
+    assert said.startswith(f"What is known settles {turned} of {links} directions by itself.")
+    assert f"{result.knowledge_alone.directed_f1:.2f}: the difference is what the data" in said
+    assert any("as far as data and what is known can tell" in m.value for m in app.markdown)
+    # Another dataset knows nothing of it.
+    app.selectbox(key="run-network").set_value("cancer").run()
+    assert any("What is known: nothing" in b.label for b in app.button)
+    assert not app.exception
+
+
+@pytest.fixture
+def answer(open_app: Callable[..., AppTest]) -> AppTest:
+    """A run of Marginal PC with its effects open."""
+    app = open_app("run", data="asia", algorithm="marginal_pc", n="20000", known="complete-order")
+    app.session_state["run-effects"] = True
+    return app.run()
+
+
+def test_effects_under_a_run(answer: AppTest) -> None:
+    answer.selectbox(key="run-effect-cause").set_value("smoke").run()
+    answer.selectbox(key="run-effect-effect").set_value("bronc").run()
+    assert any("If smoke were yes for everyone" in m.value for m in answer.markdown)
+    assert any(
+        "own tables" in m.value and "60 of 100 and 30 of 100" in m.value for m in answer.markdown
+    )
+    assert any("nothing unmeasured causes both" in c.value for c in answer.caption)
+    assert any('role="img"' in h.value for h in answer.get("html"))
+    answer.selectbox(key="run-effect-effect").set_value("smoke").run()
+    assert any("two different columns" in i.value for i in answer.info)
+    answer.selectbox(key="run-effect-effect").set_value("asia").run()
+    assert not answer.exception
+
+
+def test_figures_say_how_many_are_sure_and_how_many_may_be() -> None:
+    html = drawn._hundred(Interval(0.3, 0.2, 0.45), "smoke = yes", "lung = yes")
+    assert html.count("<span") == 100
+    assert html.count("background:rgba") == 25
+    assert html.count("box-shadow") == 55
+    assert 'aria-label="smoke = yes: 20 to 45 of 100 with lung = yes"' in html
+
+
+def test_a_refusal_stands_without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = load_dataset("asia", n=1000)
+    graph = run("pc", data, statistic="oracle").matrix
+    found = effect_of(exact(data), data.names, data.levels, graph, "dysp", "bronc")
+    shown: list[str] = []
+    monkeypatch.setattr(drawn.st, "info", lambda words, **_: shown.append(words))
+    monkeypatch.setattr(drawn.st, "html", lambda words: shown.append("figures"))
+    for name in ("markdown", "caption"):
+        monkeypatch.setattr(drawn.st, name, lambda words: None)
+    drawn._show(found, None)
+    assert len(shown) == 1
+    assert "no number is told" in shown[0]
+
+
+def test_a_schema_that_states_it_is_released_with_it(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """What the form says of own data goes into the release; the dialog's words stay public."""
+    told: list[Any] = []
+    monkeypatch.setattr("pages.release.state.ReleaseJob.__init__", lambda self, *a: told.append(a))
+    monkeypatch.setattr("pages.release.state.JOB.begin", lambda *_: None)
+    data = own_asia()
+    schema = Schema(asia_schema().columns, asia_schema().rows, SETS["two tiers"])
+    begin(replace(data, schema=schema), schema, {"epsilon": 1.0}, "ward")
+    assert told[0][1].knowledge == SETS["two tiers"]
+    assert np.array_equal(told[0][0].codes, data.codes)

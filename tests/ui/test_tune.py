@@ -1,0 +1,82 @@
+"""Tune: what the page says is what the engine found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine import load_dataset, sweep
+from engine.studies.analysis import frame
+from engine.studies.tuning import Search
+from pages.tune.form import LEAST, MAP
+
+SMALL = {"tune.networks": "cancer", "tune.n": "1000", "tune.runs": "60"}
+
+
+def words(app: AppTest) -> str:
+    return " ".join(h.value for h in app.subheader)
+
+
+def test_the_headline_is_the_searchs(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("tune", **SMALL)
+    fixed = {"epsilon": 1.0, "guarantee": "strict"}
+    data = load_dataset("cancer", n=1000)
+    found = Search("priv_pc", data, fixed, ["tweak", "subsample"], runs=60).tune()
+    for name, value in found.params.items():
+        assert (f"{value:,}" if name == "subsample" else f"{value}") in words(app)
+    fresh, chosen = app.metric
+    assert fresh.value == f"{found.fresh.mean:.2f} ± {found.fresh.error:.2f}"
+    assert chosen.value == f"{found.chosen.mean:.2f} ± {found.chosen.error:.2f}"
+    assert any(f"{found.gap:+.2f} better" in c.value for c in app.caption)
+    app.button(key="tune-open").click().run()
+    assert not app.exception
+    shown = app.session_state["shown"]
+    assert shown.settings.source.name == "cancer"
+    if found.params:
+        assert shown.result.params.as_dict()["tweak"] == found.params["tweak"]
+
+
+def test_a_map_shows_the_means_of_its_cells(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("tune", **SMALL, **{"tune.goal": MAP, "tune.over": "epsilon,tweak"})
+    app.run()
+    job = app.session_state["tune_job"]
+    assert len(job.runs) == 7 * 7 * 4
+    grid = {name: sorted({r.values[name] for r in job.runs}) for name in ("epsilon", "tweak")}
+    wanted = frame(sweep(load_dataset("cancer", n=1000), "priv_pc", grid, 4))
+    means = wanted.groupby(["epsilon", "tweak"])["tested_skeleton_f1"].mean().astype(float)
+    assert f"{means.max():.2f}" in words(app)
+    (table,) = [t.value for t in app.dataframe]
+    assert sorted(table["Skeleton F1"]) == pytest.approx(sorted(means))
+
+
+def test_the_least_epsilon_is_told_as_a_range(open_app: Callable[..., AppTest]) -> None:
+    more = {"tune.goal": LEAST, "tune.target": "0.3", "tune.over": "tweak"}
+    app = open_app("tune", **SMALL, **more)
+    found = app.session_state["tune_job"].found
+    assert found.may is not None
+    assert f"ε = {found.may:g}" in words(app)
+    (table,) = [t.value for t in app.dataframe]
+    assert list(table["ε"]) == [f"{e:g}" for e in found.found]
+
+
+def test_changed_fields_say_that_the_answer_is_older(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("tune", **SMALL)
+    before = words(app)
+    app.select_slider(key="tune-n").set_value(5_000).run()
+    assert words(app) == before
+    assert any("have changed" in i.value for i in app.info)
+    app.multiselect(key="tune-networks").set_value([]).run()
+    app.button(key="tune-go").click().run()
+    assert any("at least one dataset" in e.value for e in app.error)
+
+
+def test_a_stopped_search_keeps_what_it_knows(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("tune", **SMALL)
+    job = app.session_state["tune_job"]
+    assert job.found is not None
+    object.__setattr__(job.found, "whole", False)
+    app.run()
+    assert any("Stopped early" in i.value for i in app.info)
+    object.__setattr__(job.found, "whole", True)
