@@ -88,8 +88,8 @@ def grid() -> Iterator[Cell]:
         small, wide = dataset in SMALL, dataset in WIDE  # in wide ones PC takes minutes
         for column in () if wide else WITHOUT:
             yield Cell(column, dataset, 0.0)
-        ours = ("marginal_pc",) if wide else ("marginal_pc", UNRULED, *PEERS)
-        for column, epsilon in product(ours, (0.1, 1.0)):
+        ruled = ("marginal_pc",) if wide else ("marginal_pc", UNRULED)
+        for column, epsilon in product((*ruled, *(PEERS if small else ())), (0.1, 1.0)):
             yield Cell(column, dataset, epsilon)
         for epsilon in () if wide else (0.01, 0.1, 1.0, 10.0) if small else (0.1, 1.0, 10.0):
             for column in ("gram_notears", *GRADIENTS):
@@ -207,7 +207,7 @@ def beside_mst(found: Kept) -> str:
     """Marginal PC beside G2 PC on MST's tables."""
     columns = [(c, None) for c in ("marginal_pc", *PEERS)]
     heads = ("marginal_pc", "MST, half ε", "MST, whole ε")
-    return table(found, heads, columns, epsilons=(0.1, 1.0))
+    return table(found, heads, columns, networks=SMALL, epsilons=(0.1, 1.0))
 
 
 def of_the_rule(found: Kept) -> str:
