@@ -79,6 +79,8 @@ def runs_of(cell: Cell) -> int:
         return 20
     if cell.dataset in MIDDLE and cell.column in GRADIENTS:
         return 5
+    if cell.dataset in MIDDLE[1:]:
+        return 10
     return 30
 
 
