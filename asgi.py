@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from pages.host.gate import Gate
+from pages.host.gate import Gate, tidying
 from pages.host.person import FORWARDED
 from pages.host.record import metrics
 
@@ -24,4 +24,5 @@ app = st.App(
     Path(__file__).with_name("app.py"),
     routes=[Route("/metrics", tell)],
     middleware=[Middleware(Gate)],
+    lifespan=tidying,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, TypeVar
@@ -10,10 +11,15 @@ from engine.errors import InputError
 
 T = TypeVar("T")
 _POLL = 0.5
+_NOTHING = "nothing was read"
 
 
 class WorkerError(InputError):
     """A worker process ended, or could not be used."""
+
+
+class Lost(WorkerError):
+    """What a worker was to do went with it, or with the data that it was to use."""
 
 
 def connect(address: str, timeout: float) -> tuple[Any, list[str]]:
@@ -22,6 +28,8 @@ def connect(address: str, timeout: float) -> tuple[Any, list[str]]:
         from distributed import Client
     except ImportError:
         raise InputError("A cluster needs the package distributed; pip install it.") from None
+    # It tells of a lost connection in forty lines; we say it in one (:func:`present`).
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:
         client = Client(address, timeout=timeout, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
@@ -38,6 +46,21 @@ def workers_of(client: Any) -> list[str]:
     return sorted(client.scheduler_info(n_workers=-1)["workers"])
 
 
+def present(client: Any, address: str, otherwise: str) -> list[str]:
+    """The workers that are there now; where the scheduler is gone, a WorkerError with a clause."""
+    gone = WorkerError(f"The Dask scheduler at {address} has ended; {otherwise}.")
+    if client.status != "running":
+        raise gone
+    try:
+        return workers_of(client)
+    except Exception as error:  # whatever a broken connection raises
+        raise gone from error
+
+
+# distributed's and the standard library's, by name: neither need be imported to ask.
+_GONE = {"KilledWorker", "CancelledError", "FutureCancelledError", "FuturesCancelledError"}
+
+
 def finished(future: Future[T], otherwise: str) -> T:
     """The result; whatever went wrong with its worker as a WorkerError that ends in a clause."""
     try:
@@ -46,7 +69,8 @@ def finished(future: Future[T], otherwise: str) -> T:
         raise
     except Exception as error:
         reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
-        raise WorkerError(f"A worker failed ({reason}); {otherwise}.") from error
+        kind = Lost if type(error).__name__ in _GONE else WorkerError
+        raise kind(f"A worker failed ({reason}); {otherwise}.") from error
 
 
 def spread(
@@ -63,9 +87,14 @@ def spread(
         running = {executor.submit(work, piece, *rest) for piece in pieces}
         while running:
             done, running = wait(running, _POLL, FIRST_COMPLETED)
-            if not done and not workers_of(client):
+            if not done and not present(client, address, _NOTHING):
                 raise WorkerError(f"The last worker of the cluster at {address} has ended.")
-            yield from (finished(future, "nothing was read") for future in done)
+            for future in done:
+                try:
+                    yield finished(future, _NOTHING)
+                except Lost:
+                    present(client, address, _NOTHING)
+                    raise
     finally:
         executor.shutdown(wait=False)
         client.close()  # calls off what has not begun

@@ -100,6 +100,8 @@ def host() -> None:
     gate.trusted()  # a wrong list of proxies ends the start, not the first visit
     # The gate judges by who is really at the other end, not by what a header says of that.
     os.environ["FORWARDED_ALLOW_IPS"] = ""
+    # To print an address of its own, Streamlit would ask a server of the internet for it.
+    os.environ.setdefault("STREAMLIT_BROWSER_SERVER_ADDRESS", "localhost")
     if person.header():
         names = json.dumps({person.header(): person.FROM_PROXY})
         os.environ["STREAMLIT_SERVER_TRUSTED_USER_HEADERS"] = names

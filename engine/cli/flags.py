@@ -167,7 +167,13 @@ class FoldingLine:
     def show(self, done: int, total: int | None, unit: str) -> None:
         """Write the line anew."""
         if sys.stderr.isatty():
-            far = {"%": f"{done} %", "files": f"{done}/{total} files"}.get(unit, f"{done:,} {unit}")
+            far = (
+                f"{done} %"
+                if unit == "%"
+                else f"{done}/{total} {unit}"
+                if total
+                else f"{done:,} {unit}"
+            )
             print(f"\r\033[K{far} folded", end="", file=sys.stderr, flush=True)
             self._shown = True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
 from decimal import Decimal
@@ -116,11 +116,16 @@ def _cell(value: Any) -> str | None:
     return workbook.text(value, strip=False).encode("utf-8", "replace").decode()
 
 
-def parquet_or_arrow(path: Path, kind: str, read: Read[T]) -> T:
-    """A Parquet or Arrow file, or a folder of Parquet files; text stays encoded as it is stored."""
+def parquet_or_arrow(
+    path: Path, kind: str, read: Read[T], groups: Sequence[int] | None = None
+) -> T:
+    """A Parquet or Arrow file, or a folder of Parquet files; text stays encoded as it is stored.
+
+    ``groups`` are a Parquet file's row groups, all of them unless some are named.
+    """
     try:
         if kind == "parquet" and path.is_file():
-            return read(_parquet_file(path))
+            return read(_parquet_file(path, groups))
         import pyarrow.dataset as arrow_dataset  # here: it loads pandas, half a second
 
         files = arrow_dataset.dataset(str(path), format="ipc" if kind == "arrow" else kind)
@@ -131,7 +136,7 @@ def parquet_or_arrow(path: Path, kind: str, read: Read[T]) -> T:
         raise DataError(f"{path.name} cannot be read as {kind.title()}: {reason}.") from None
 
 
-def _parquet_file(path: Path) -> Batches:
+def _parquet_file(path: Path, groups: Sequence[int] | None) -> Batches:
     import pyarrow.parquet as parquet  # here: it loads pyarrow.dataset
 
     schema = parquet.read_schema(path)
@@ -139,7 +144,8 @@ def _parquet_file(path: Path) -> Batches:
         f.name for f in schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)
     ]
     file = parquet.ParquetFile(path, read_dictionary=text)
-    return batches_of(path.name, schema, file.iter_batches(BATCH, use_threads=True))
+    batches = file.iter_batches(BATCH, row_groups=groups, use_threads=True)
+    return batches_of(path.name, schema, batches)
 
 
 def batches_of(label: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Batches:

@@ -2,9 +2,10 @@
 
 Everything the engine counts is a function of these, and under a declared schema there are few of
 them. DuckDB groups the rows of Parquet files and of its own, in a stated memory and on disk beyond
-that; other tables are folded a batch at a time. The files of a Parquet folder are partitions,
-folded one after the other or each by some worker of a Dask cluster. A folded table is sorted and
-its weights are sums, so it is the same to the byte however the rows were parted.
+that; other tables are folded a batch at a time. The files of a Parquet folder are folded one after
+the other, or by the workers of a Dask cluster, which share long files by their row groups. A
+folded table is sorted and its weights are sums, so it is the same to the byte however the rows
+were parted.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -73,15 +75,16 @@ def fold_table(
         schema: The declared public facts; a cell they do not foresee counts as their ``other``.
         query: SQL on a database file.
         sheet: Of a workbook.
-        scheduler: The address of a Dask cluster that folds the files of a Parquet folder, which
-            every worker must see at the same path; without it this process folds them.
+        scheduler: The address of a Dask cluster that folds a Parquet file or the files of a folder,
+            which every worker must see at the same path; without it this process folds them.
         truth: True edges, as for :func:`engine.read_csv`.
         name: What the dataset is called.
         encoding: Of text.
         decimal: How numbers are written in text.
         thousands: Likewise.
-        watch: Called with (files folded, files in all, "files"); for one table with
-            (percent, 100, "%") where DuckDB groups it, else with (rows so far, None, "rows").
+        watch: Called with (files folded, files in all, "files"), or with "parts" where a cluster
+            shares long files; for one table with (percent, 100, "%") where DuckDB groups it, else
+            with (rows so far, None, "rows").
 
     Returns:
         A private, declared dataset of distinct rows and how often each occurs.
@@ -103,8 +106,8 @@ def fold_table(
     numbers = Numbers(decimal, thousands)
     path = Path(source) if isinstance(source, str | Path) else None
     kind = None if path is None or doors.is_frame(source) else doors.kind_of(path)
-    if scheduler is not None and (path is None or not path.is_dir()):
-        raise InputError("A cluster folds the files of a Parquet folder; give such a folder.")
+    if scheduler is not None and kind != "parquet":
+        raise InputError("A cluster folds Parquet files; give one, or a folder of them.")
     if path is not None and kind == "parquet" and query is None and sheet is None:
         found = _fold_files(_files(path), schema, numbers, scheduler, watch)
     elif path is not None and kind == "duckdb" and sheet is None:
@@ -175,42 +178,81 @@ def _files(path: Path) -> list[str]:
     return list(files)
 
 
+class Part(NamedTuple):
+    """Row groups of a Parquet file, from ``first`` up to and without ``last``; None: all of it."""
+
+    file: str
+    groups: tuple[int, int] | None = None
+
+
+_PART_ROWS = 2_000_000  # a worker's task is worth this many; row groups are not cut
+
+
+def _parts(file: str) -> list[Part]:
+    """A file's row groups, put together to tasks; the whole file where it has no name for rows."""
+    try:
+        metadata = parquet.read_metadata(file)
+    except (pa.ArrowInvalid, OSError):
+        return [Part(file)]  # whoever reads it says what is wrong
+    if _NUMBER in {name.lower() for name in metadata.schema.to_arrow_schema().names}:
+        return [Part(file)]
+    ends = np.cumsum([metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)])
+    # A part ends with the group that fills it.
+    filling = np.flatnonzero(np.diff(ends // _PART_ROWS, prepend=0)).tolist()
+    cuts = sorted({0, *(group + 1 for group in filling), len(ends)})
+    if len(cuts) <= 2:
+        return [Part(file)]
+    return [Part(file, groups) for groups in pairwise(cuts)]
+
+
 def _fold_files(
     files: list[str], schema: Schema, numbers: Numbers, scheduler: str | None, watch: Watch
 ) -> Folded:
     if scheduler is None and len(files) == 1:
-        return fold_file(files[0], schema, numbers, watch=watch)
+        return fold_part(Part(files[0]), schema, numbers, watch=watch)
     folding = Folding(tuple(map(len, schema.levels)))
-    parts: Iterator[Folded]
+    found: Iterator[Folded]
     if scheduler is None:
-        parts = (fold_file(file, schema, numbers) for file in files)
+        parts = [Part(file) for file in files]
+        found = (fold_part(part, schema, numbers) for part in parts)
     else:
-        parts = spread(scheduler, _fold_remotely, files, schema, numbers, __version__)
-    watch(0, len(files), "files")
-    for done, part in enumerate(parts, 1):
-        folding.add(part)
-        watch(done, len(files), "files")
+        parts = [part for file in files for part in _parts(file)]
+        found = spread(scheduler, _fold_remotely, parts, schema, numbers, __version__)
+    unit = "files" if len(parts) == len(files) else "parts"
+    watch(0, len(parts), unit)
+    for done, one in enumerate(found, 1):
+        folding.add(one)
+        watch(done, len(parts), unit)
     return folding.finish()
 
 
-def _fold_remotely(file: str, schema: Schema, numbers: Numbers, version: str) -> Folded:
+def _fold_remotely(part: Part, schema: Schema, numbers: Numbers, version: str) -> Folded:
     """On a worker, which has one thread a task."""
     if version != __version__:
         raise InputError(f"A worker runs engine {__version__}, you run {version}; make them equal.")
-    if not Path(file).is_file():
-        raise DataError(f"A worker finds no file {Path(file).name}; share the folder with it.")
-    return fold_file(file, schema, numbers, threads=1)
+    if not Path(part.file).is_file():
+        raise DataError(f"A worker finds no file {Path(part.file).name}; share it with the worker.")
+    return fold_part(part, schema, numbers, threads=1)
 
 
-def fold_file(
-    file: str,
+_NUMBER = "file_row_number"  # DuckDB's name for a row's place in its file
+_WHOLE_FILE = "read_parquet(?, hive_partitioning = false)"
+# DuckDB looks up which row groups these are and reads no other.
+_PART_OF_FILE = (
+    f"(SELECT * EXCLUDE ({_NUMBER}) FROM read_parquet(?, hive_partitioning = false, "
+    f"{_NUMBER} = true) WHERE {_NUMBER} >= {{}} AND {_NUMBER} < {{}})"
+)
+
+
+def fold_part(
+    part: Part,
     schema: Schema,
     numbers: Numbers,
     threads: int | None = None,
     watch: Watch = _unwatched,
 ) -> Folded:
-    """Fold one Parquet file: by DuckDB where its types are plain, else a batch at a time."""
-    path = Path(file)
+    """Fold of one Parquet file: by DuckDB where its types are plain, else a batch at a time."""
+    path = Path(part.file)
 
     def complaint(reason: str) -> InputError:
         return DataError(f"{path.name} cannot be read as Parquet: {reason}.")
@@ -218,17 +260,28 @@ def fold_file(
     read = partial(_fold_batches, schema=schema, numbers=numbers, watch=watch)
     try:
         names = parquet.read_schema(path).names
+        table = _table(part)
     except (pa.ArrowInvalid, OSError) as error:
         raise complaint(str(error).partition("\n")[0][:120].rstrip(".")) from None
-    if not any(sign in file for sign in "*?[{"):  # which DuckDB takes for patterns
+    if not any(sign in part.file for sign in "*?[{"):  # which DuckDB takes for patterns
         with doors.connected(None, complaint) as connection:
             if threads is not None:
                 connection.execute(f"SET threads = {threads:d}")
-            table = "read_parquet(?, hive_partitioning = false)"
-            found = _group(connection, table, [file], schema, numbers, path.name, watch, names)
+            arguments = [part.file]
+            found = _group(connection, table, arguments, schema, numbers, path.name, watch, names)
         if found is not None:
             return found
-    return doors.parquet_or_arrow(path, "parquet", read)
+    groups = None if part.groups is None else range(*part.groups)
+    return doors.parquet_or_arrow(path, "parquet", read, groups)
+
+
+def _table(part: Part) -> str:
+    """The part as DuckDB reads it; its file is the argument."""
+    if part.groups is None:
+        return _WHOLE_FILE
+    metadata = parquet.read_metadata(part.file)
+    rows = [metadata.row_group(i).num_rows for i in range(part.groups[1])]
+    return _PART_OF_FILE.format(sum(rows[: part.groups[0]]), sum(rows))
 
 
 # Grouping by DuckDB -------------------------------------------------------------------

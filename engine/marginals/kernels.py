@@ -197,13 +197,15 @@ def _block_grams(b, ends):  # type: ignore[no-untyped-def]
     return out
 
 
-@kernel("f8[:,::1](f8[:,::1], f8[:,::1], i8[::1], f8, f8[::1], f8[::1], f8[:,::1])", inner=True)
-def _noise(bx, by, ends, direct, noise_x, noise_y, cross):  # type: ignore[no-untyped-def]
+@kernel(
+    "f8[:,::1](f8[:,::1], f8[:,::1], i8[::1], f8, f8[::1], f8[::1], f8, f8, f8[:,::1])", inner=True
+)
+def _noise(bx, by, ends, direct, noise_x, noise_y, more_x, more_y, cross):  # type: ignore[no-untyped-def]
     """Covariance of R from the noise of every released tensor that enters it, to first order.
 
     R's noise is sum over features A, B of b_xA' N_AB b_yB with x's and y's own contrasts as
     features of coefficient -1; the N are independent, of variance ``noise_x[A]`` for the tensor of
-    A and x, ``cross[A, B]`` for that of A and B.
+    A and x, ``more_x`` times that along what is left of x, ``cross[A, B]`` for that of A and B.
     """
     a, b = bx.shape[1], by.shape[1]
     gx, gy = _block_grams(bx, ends), _block_grams(by, ends)
@@ -214,8 +216,8 @@ def _noise(bx, by, ends, direct, noise_x, noise_y, cross):  # type: ignore[no-un
         iy[j, j] = 1.0
     out = blank(a * b, a * b)
     for k in range(len(ends)):
-        _add(sx, noise_y[k], gx[k])
-        _add(sy, noise_x[k], gy[k])
+        _add(sx, more_y * noise_y[k], gx[k])
+        _add(sy, more_x * noise_x[k], gy[k])
         row = blank(b, b)
         for m in range(len(ends)):
             _add(row, cross[k, m], gy[m])
@@ -249,23 +251,32 @@ def _variance_noise(b, ends, noise, cross):  # type: ignore[no-untyped-def]
     return math.sqrt(worst)
 
 
-@kernel("f8[:,::1](f8[:,::1], f8)", inner=True)
-def _positive(v, floor):  # type: ignore[no-untyped-def]
-    """v's eigenvalues are held above the floor; returns v with those below it set to zero.
+@kernel("Tuple((f8[:,::1], f8))(f8[:,::1], f8)", inner=True)
+def _positive(v, noise):  # type: ignore[no-untyped-def]
+    """v's eigenvalues are held above a floor; returns v with those below it set to zero.
 
-    A residual variance of nothing leaves nothing to test: it must not look like evidence.
+    A residual variance of nothing leaves nothing to test: it must not look like evidence. Second,
+    by what factor noise is larger along what is left: directions that noisy numbers told from
+    others lean to where that noise went, by up to noise / eigenvalue for each of the others. Twice,
+    as both variables' lean adds up.
     """
+    floor = FLOOR + CLEAR * noise
     vectors = v.copy()
     for i in range(len(v)):
         for j in range(len(v)):
             vectors[i, j] = (v[i, j] + v[j, i]) / 2
     w = eigen(vectors)
-    held, left = w.copy(), w.copy()
+    held, left, dropped, least = w.copy(), w.copy(), 0, np.inf
     for i in range(w.size):
         held[i] = max(w[i], floor)
         left[i] = w[i] if w[i] > floor else 0.0
+        if w[i] > floor:
+            least = min(least, w[i])
+        else:
+            dropped += 1
     _copy(v, rebuilt(vectors, held))
-    return rebuilt(vectors, left)
+    lean = dropped * noise / least
+    return rebuilt(vectors, left), 1.0 + 2.0 * lean * lean
 
 
 @kernel("f8(f8[::1], f8[::1], f8)", inner=True, inline="always")
@@ -358,9 +369,10 @@ def _test(moments, features, direct, cells, project, numbers, effects, out):  # 
     bx, by = blank(len(fx), len(vx)), blank(len(fx), len(vy))
     ex, ey = blank(len(vx), len(vx)), blank(len(vy), len(vy))
     second = _residual(r, vx, vy, fx, fy, gram, ridge * typical, bx, by, ex, ey)
-    covariance = _noise(bx, by, ends, direct + typical**2 * second, noise_x, noise_y, cross)
-    kx = _positive(vx, FLOOR + CLEAR * _variance_noise(bx, ends, noise_x, cross))
-    ky = _positive(vy, FLOOR + CLEAR * _variance_noise(by, ends, noise_y, cross))
+    kx, more_x = _positive(vx, _variance_noise(bx, ends, noise_x, cross))
+    ky, more_y = _positive(vy, _variance_noise(by, ends, noise_y, cross))
+    own = direct + typical**2 * second
+    covariance = _noise(bx, by, ends, own, noise_x, noise_y, more_x, more_y, cross)
     share = 1.0 / n
     if len(p) > 0:
         sampled = _sampling(phi, p, bx, by, hx, hy)

@@ -14,15 +14,15 @@ import gc
 import math
 import os
 import signal
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from threading import Lock, Thread
 from time import monotonic, sleep
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from engine.cluster import WorkerError, connect, finished, workers_of
+from engine.cluster import Lost, WorkerError, connect, finished, present
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.studies.cells import Cell, CellResult, engine_version, run_cell
@@ -37,6 +37,9 @@ _MOST = 64  # cells in a batch
 _POLL = 0.05
 _WATCH = 0.5
 GARBAGE_AFTER = 50_000  # new objects in a worker between two looks for garbage
+PATIENCE = 30.0  # seconds for a worker to come back where there is none
+MOST_LOST = 3  # workers that may end over the same cells
+_KEPT = "what was finished is kept, and the same command goes on from there"
 _AHEAD = 2  # batches a slot is given, so that it never waits for the next
 
 
@@ -66,8 +69,16 @@ class Pool(Protocol):
         """Run cells of one dataset."""
         ...
 
-    def check(self) -> None:
-        """Raise WorkerError if a worker has gone and its batches would wait for ever."""
+    def there(self, slot: int) -> bool:
+        """Whether the slot has a worker; one whose worker has gone may get another."""
+        ...
+
+    def check(self, *, now: bool = False) -> list[int]:
+        """The slots whose worker has gone since the last look: their batches are lost.
+
+        Raises WorkerError if there is nobody left to wait for. Without ``now`` it may put off the
+        look.
+        """
         ...
 
     def close(self, *, kill: bool) -> None:
@@ -84,7 +95,7 @@ def parallel(
 ) -> Iterator[Batch]:
     """Run cells on a pool; batches come in the order in which they finish."""
     queue = _Queue(cells, {k: d.d for k, d in datasets.items()}, pool.slots)
-    running: dict[Future[Batch], int] = {}
+    running: dict[Future[Batch], _Given] = {}
     deadline: float | None = None
     complete = False
     try:
@@ -92,16 +103,20 @@ def parallel(
             if deadline is None and cancelled():
                 deadline = monotonic() + GRACE_SECONDS
             if deadline is None:
+                _take_back(queue, running, pool.check())
                 _fill(pool, queue, running, datasets, on_start)
-            if not running or (deadline is not None and monotonic() > deadline):
+            if _at_rest(running, queue, deadline):
                 break
-            done, _ = wait(running, _POLL, FIRST_COMPLETED)
-            if not done:
-                pool.check()
-            for future in done:
-                running.pop(future)
+            for future in _some_done(running):
+                given = running.pop(future, None)
+                if given is None:  # taken back together with another of its slot
+                    continue
                 try:
-                    batch = finished(future, "what was finished is kept")
+                    batch = finished(future, _KEPT)
+                except Lost:
+                    queue.take_back(given.cells)
+                    _take_back(queue, running, pool.check(now=True))
+                    continue
                 except WorkerError:
                     if cancelled():  # Ctrl-C may have ended a worker that was just starting
                         return
@@ -113,19 +128,51 @@ def parallel(
         pool.close(kill=not complete)
 
 
+class _Given(NamedTuple):
+    """Cells that a slot was given."""
+
+    slot: int
+    cells: list[Cell]
+
+
+def _at_rest(
+    running: Mapping[Future[Batch], _Given], queue: _Queue, deadline: float | None
+) -> bool:
+    """Whether there is nothing to wait for any more."""
+    if deadline is not None:
+        return not running or monotonic() > deadline
+    return not running and queue.empty
+
+
+def _some_done(running: Mapping[Future[Batch], _Given]) -> set[Future[Batch]]:
+    if not running:  # a cluster without workers, which may come back
+        sleep(_POLL)
+        return set()
+    return wait(running, _POLL, FIRST_COMPLETED).done
+
+
+def _take_back(queue: _Queue, running: dict[Future[Batch], _Given], lost: Sequence[int]) -> None:
+    """What slots without a worker were given waits in the queue again."""
+    for slot in lost:
+        queue.leave(slot)
+    for future in [future for future, given in running.items() if given.slot in lost]:
+        future.cancel()
+        queue.take_back(running.pop(future).cells)
+
+
 def _fill(
     pool: Pool,
     queue: _Queue,
-    running: dict[Future[Batch], int],
+    running: dict[Future[Batch], _Given],
     datasets: Mapping[str, Dataset],
     on_start: Started,
 ) -> None:
     for slot in range(pool.slots):
-        held = list(running.values()).count(slot)
-        while held < _AHEAD and (cells := queue.take(slot)):
+        held = sum(given.slot == slot for given in running.values())
+        while pool.there(slot) and held < _AHEAD and (cells := queue.take(slot)):
             data = datasets[cells[0].fingerprint]
             on_start(cells)
-            running[pool.submit(slot, data, cells)] = slot
+            running[pool.submit(slot, data, cells)] = _Given(slot, cells)
             held += 1
 
 
@@ -145,6 +192,27 @@ class _Queue:
         self._at: list[str | None] = [None] * slots
         self._first: dict[tuple[str, str], float] = {}  # dataset, algorithm -> first run's seconds
         self._pace: dict[tuple[str, str], float] = {}  # a running mean of the later ones
+        self._lost: Counter[Cell] = Counter()
+
+    @property
+    def empty(self) -> bool:
+        """Whether every cell has been handed out."""
+        return not any(self._left.values())
+
+    def leave(self, slot: int) -> None:
+        """The slot's dataset is anybody's: its worker has gone."""
+        self._at[slot] = None
+
+    def take_back(self, cells: Sequence[Cell]) -> None:
+        """Cells whose worker has gone come next; WorkerError where they took several along."""
+        self._lost.update(cells)
+        if any(self._lost[cell] >= MOST_LOST for cell in cells):
+            names = ", ".join(sorted({cell.algorithm for cell in cells}))
+            raise WorkerError(
+                f"{MOST_LOST} workers have ended over the same runs ({names} on "
+                f"{cells[0].dataset}), for want of memory perhaps; {_KEPT}."
+            )
+        self._left[cells[0].fingerprint].extendleft(reversed(cells))
 
     def take(self, slot: int) -> list[Cell]:
         """The next batch of a slot; empty when nothing is left worth helping with."""
@@ -229,8 +297,13 @@ class ProcessPool:
             )
         return future
 
-    def check(self) -> None:
+    def there(self, slot: int) -> bool:
+        """A process starts with its first batch."""
+        return True
+
+    def check(self, *, now: bool = False) -> list[int]:
         """A process that ends breaks its executor, which says so itself."""
+        return []
 
     def close(self, *, kill: bool) -> None:
         """End the processes; with ``kill`` in the middle of a cell."""
@@ -291,31 +364,63 @@ _one_at_a_time = Lock()
 
 
 class DaskPool:
-    """One slot for each worker of a running cluster; its workers need this package."""
+    """One slot for each worker of a running cluster; its workers need this package.
+
+    A worker that ends leaves its slot to one that comes: a nanny starts another at once.
+    """
 
     def __init__(self, address: str, *, timeout: float = 5.0):
         self._client, workers = connect(address, timeout)
-        self.slots = len(workers)
-        self._workers, self._look_at = workers, 0.0
-        self._executors = [self._client.get_executor(workers=[w], pure=False) for w in workers]
+        self._address, self.slots = address, len(workers)
+        self._workers: list[str | None] = list(workers)
+        self._executors = [self._executor(worker) for worker in workers]
         self._sent: dict[str, Any] = {}
+        self._look_at, self._last_seen = 0.0, monotonic()
+
+    def _executor(self, worker: str) -> Any:
+        return self._client.get_executor(workers=[worker], pure=False)
 
     def submit(self, slot: int, data: Dataset, cells: Sequence[Cell]) -> Future[Batch]:
         """The dataset is sent to every worker once."""
-        if data.identity not in self._sent:
-            self._sent[data.identity] = self._client.scatter(data, broadcast=True, hash=False)
-        sent = self._sent[data.identity]
-        future: Future[Batch] = self._executors[slot].submit(_run_on_cluster, sent, list(cells))
+        try:
+            if data.identity not in self._sent:
+                self._sent[data.identity] = self._client.scatter(data, broadcast=True, hash=False)
+            sent = self._sent[data.identity]
+            future: Future[Batch] = self._executors[slot].submit(_run_on_cluster, sent, list(cells))
+        except Exception as error:  # whatever a broken connection raises
+            present(self._client, self._address, _KEPT)
+            raise WorkerError(f"A worker could not be given its runs; {_KEPT}.") from error
         return future
 
-    def check(self) -> None:
+    def there(self, slot: int) -> bool:
+        """Whether the slot's worker was there at the last look."""
+        return self._workers[slot] is not None
+
+    def check(self, *, now: bool = False) -> list[int]:
         """Batches that belong to a worker that is gone would wait for its return."""
-        if monotonic() < self._look_at:
-            return
+        if not now and monotonic() < self._look_at:
+            return []
         self._look_at = monotonic() + _WATCH
-        here = workers_of(self._client)
-        if any(worker not in here for worker in self._workers):
-            raise WorkerError("A worker of the cluster ended; what was finished is kept.")
+        here = present(self._client, self._address, _KEPT)
+        lost = [slot for slot, w in enumerate(self._workers) if w is not None and w not in here]
+        for slot in lost:
+            self._workers[slot] = None
+        if lost:
+            self._sent.clear()  # its copies may have gone with it
+        self._let_in(w for w in here if w not in self._workers)
+        if here:
+            self._last_seen = monotonic()
+        elif monotonic() - self._last_seen > PATIENCE:
+            raise WorkerError(f"The last worker of the cluster has ended; {_KEPT}.")
+        return lost
+
+    def _let_in(self, newcomers: Iterator[str]) -> None:
+        """Workers without a slot take those that have none."""
+        for slot, worker in enumerate(self._workers):
+            newcomer = next(newcomers, None) if worker is None else None
+            if newcomer is not None:
+                self._workers[slot] = newcomer
+                self._executors[slot] = self._executor(newcomer)
 
     def close(self, *, kill: bool) -> None:
         """Leave the cluster running."""

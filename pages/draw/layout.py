@@ -48,8 +48,12 @@ def frame_height(nodes: int) -> int:
 
 def frame_scale(nodes: int, *, wide: bool) -> float:
     """How many units a pixel of the frame stands for: large graphs are drawn smaller."""
-    room = nodes * _NODE_AREA / (frame_height(nodes) * (900 if wide else 460))
-    return max(1.0, math.sqrt(room))
+    return scale_of(nodes, 900 if wide else 460, frame_height(nodes))
+
+
+def scale_of(nodes: int, width: float, height: float) -> float:
+    """By how much a frame has to grow for so many nodes to fit; 1 at least."""
+    return max(1.0, math.sqrt(nodes * _NODE_AREA / (height * width)))
 
 
 # What a drawing asks -----------------------------------------------------------------------

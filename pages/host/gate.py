@@ -6,13 +6,15 @@ is, and is answered to that person; an upload goes into a session of one's own, 
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import ipaddress
 import json
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import Any
 from urllib.parse import unquote
@@ -132,14 +134,47 @@ def _upload(scope: Scope, session: str) -> Response | None:
         size = int(Headers(scope=scope).get("content-length") or "")
     except ValueError:
         return _refused("length", 411, "Say how long the file is.")
-    stored: Mapping[str, Mapping[str, Any]] = server.uploaded_file_mgr.file_storage  # type: ignore[attr-defined]
-    held = {one: sum(len(f.data) for f in files.values()) for one, files in list(stored.items())}
+    held = _held(server)
     known = not person.knows_people() or asks(scope) is not None
     if held.get(session, 0) + size > (OF_A_PERSON if known else OF_NOBODY):
         return _refused("size", 413, "This session's files would be too large together.")
     if sum(held.values()) + size > bounds.memory() // SHARE:
         return _refused("memory", 507, "The server holds as many files as it can; try later.")
     return None
+
+
+def _held(server: Any) -> dict[str, int]:
+    """Session -> bytes of its uploaded files."""
+    stored: Mapping[str, Mapping[str, Any]] = server.uploaded_file_mgr.file_storage
+    return {one: sum(len(f.data) for f in files.values()) for one, files in list(stored.items())}
+
+
+@asynccontextmanager
+async def tidying(_: object = None, every: float = 10.0) -> AsyncIterator[None]:
+    """While the server runs: let go of sessions whose time is over, and give their memory back.
+
+    Streamlit forgets a session whose browser has gone two minutes ago, but only once another one
+    goes: on a quiet night a person's rows would stay in memory until the morning.
+    """
+    task = asyncio.create_task(_tidy(every))
+    try:
+        yield
+    finally:
+        task.cancel()
+
+
+async def _tidy(every: float) -> None:
+    before = 0
+    while True:
+        await asyncio.sleep(every)
+        server = runtime.get_instance()
+        over = server._session_mgr._session_storage._cache.expire()  # type: ignore[attr-defined]
+        for _, info in over:
+            info.session.shutdown()
+        now = sum(_held(server).values())
+        if over or now < before:
+            await asyncio.to_thread(bounds.give_back)
+        before = now
 
 
 def _user(session: Any) -> Identity | None:

@@ -13,7 +13,8 @@ from engine.graphs.orientation import SHOWN
 from engine.marginals.confidence import percent
 from engine.studies.price import PriceStep
 from engine.studies.repeat import stability
-from pages.draw.graphs import spread_out
+from pages.draw.graphs import positions
+from pages.draw.layout import scale_of
 from pages.draw.links import Entry, Link, as_digraph, describe, doubtful, entries, found_links
 from pages.draw.picture import Band, Picture, curve_picture, graph_picture, people_picture
 from pages.draw.scene import words as plain_names
@@ -27,6 +28,7 @@ from pages.shell.nothing import nothing_for
 from pages.shell.runs import Shown
 from pages.shell.verdict import reference_lines, step_words
 
+_FRAME = 600.0, 370.0  # of a graph, half as wide as a page on a desk
 _THIN, _THICK = 1.4, 7.0  # of a link that no repetition has, and of one that all have
 
 
@@ -152,9 +154,9 @@ def _graph(data: Dataset, result: RunResult, shown: Sequence[Link], theme: str) 
     titles = {name: named.get(name, name) for name in data.names}
     drawn = [replace(k, a=titles[k.a], b=titles[k.b]) for k in shown]
     names = tuple(titles.values())
-    known = data.truth is not None
     graph = nx.relabel_nodes(data.truth or as_digraph(data.names, result.matrix), titles)
-    at = spread_out(names, graph, wide=True, stretch=known)
+    scale = scale_of(3 * data.d, *_FRAME)  # plain names are longer
+    at = positions(names, tuple(sorted(graph.edges)), scale * _FRAME[0], scale * _FRAME[1])
     return graph_picture(names, drawn, at, alt=describe("Learned graph", names, drawn), theme=theme)
 
 

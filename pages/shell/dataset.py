@@ -15,6 +15,7 @@ from engine.data.networks import NETWORKS
 from engine.data.schema import load_schema
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
 from engine.errors import MissingValues
+from pages.host import bounds
 from pages.shell import sign
 from pages.shell import words as text
 from pages.shell.data import OWN_PROBLEM, OwnFile, network_sizes, own_data
@@ -132,6 +133,7 @@ LIMITS = (
 )
 
 
+LARGE = 5_000_000  # bytes of a file whose reading leaves much memory behind
 STATED = "stated"
 MISSING = {
     "refuse": "Refuse the file",
@@ -176,6 +178,8 @@ def upload(*, key: str) -> None:
             if declared is None
             else _follow(kept_file, declared.getvalue())
         )
+        if file.size > LARGE:
+            bounds.give_back()
         st.rerun()  # what stands above must not speak of the file before
     if problem := OWN_PROBLEM.get():
         st.error(text.plain(problem), icon=":material/error:")

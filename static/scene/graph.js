@@ -3,6 +3,7 @@ import {ABSENT, BACK, FORTH, LINE, UNTESTED, classOf, frame, share} from "./mode
 
 const SVG = "http://www.w3.org/2000/svg";
 const HIGH = 30;
+const MANY = 100;  // pairs, from which on lines do not fade: so many at once would take longer than a frame
 
 /** @param {string} tag @param {Record<string, any>} attributes @param {Element} parent */
 export function add(tag, attributes, parent) {
@@ -48,6 +49,8 @@ export class Graph {
     this.model = model;
     this.layout = layout;
     this.lines.clear();
+    this.many = model.pairs.length > MANY;
+    this.svg.classList.toggle("many", this.many);
     this.svg.replaceChildren();
     const [w, h] = layout.size;
     this.svg.setAttribute("viewBox", `${-w / 2} ${-h / 2} ${w} ${h}`);
@@ -93,7 +96,10 @@ export class Graph {
     for (let p = 0; p < model.pairs.length; p++) {
       const look = ghost ? this.shares(key, at, p) : this.single(p, states[p]);
       if (!look.opacity && !this.lines.has(p)) continue;
-      const line = this.line(p);
+      const line = this.line(p), seen = `${look.kind} ${look.opacity} ${look.forth} ${look.back} ${lit === p} ${ghost}`;
+      if (line.seen === seen) continue;
+      line.seen = seen;
+      if (this.many && !line.shadow) line.g.style.display = look.opacity ? "" : "none";
       line.g.setAttribute("class", `link ${look.kind}${lit === p ? " lit" : ""}`);
       line.wire.style.opacity = look.opacity;
       line.forth.style.opacity = look.forth;

@@ -49,6 +49,7 @@ from engine.privacy.events import (
     GaussianEvent,
     LaplaceEvent,
     ProposeTestReleaseEvent,
+    SmoothEvent,
     StableEvent,
     SubsampledEvent,
 )
@@ -80,6 +81,7 @@ def test_gaussian_inputs_move_by_their_length_and_others_entry_by_entry() -> Non
     assert change(LaplaceEvent(0.0, 1.0), [3.0], [3.0]) == 0
     assert change(LaplaceEvent(0.0, 1.0), [3.0], [3.5]) == math.inf
     assert change(LaplaceEvent(1.0, 1.0), [math.inf], [math.inf]) == 0  # and not NaN
+    assert change(SmoothEvent(1.0, 0.1), [3.0], [3.5]) == math.inf  # it states no sensitivity
 
 
 def test_a_value_that_is_far_from_its_ends_may_move_by_its_length() -> None:

@@ -5,6 +5,7 @@ import json
 import pickle
 import time
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -153,6 +154,20 @@ def test_numbers_written_otherwise_are_not_left_to_duckdb(tmp_path: Path) -> Non
     same(fold_table(tmp_path / "p.parquet", schema=SCHEMA, decimal=","), expected)
 
 
+def test_a_long_file_is_parted_at_its_row_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folded, "_PART_ROWS", 1000)
+    path = tmp_path / "p.parquet"
+    people(2_500).to_parquet(path, row_group_size=400)
+    assert [part.groups for part in folded._parts(str(path))] == [(0, 3), (3, 5), (5, 7)]
+    people(900).to_parquet(path, row_group_size=400)
+    assert folded._parts(str(path)) == [(str(path), None)]
+    # DuckDB's own word for a row's place: such a file stays whole.
+    people(2_500).rename(columns={"left out": "File_row_number"}).to_parquet(path, row_group_size=9)
+    assert folded._parts(str(path)) == [(str(path), None)]
+
+
 def test_merging_gives_the_same_however_the_rows_were_parted(
     rows: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,11 +182,19 @@ def test_merging_gives_the_same_however_the_rows_were_parted(
 
 
 def test_two_workers_of_a_cluster_give_the_same_bytes(
-    folder: Path, rows: Dataset, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    rows: Dataset,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Three partitions, two workers (threads of this process: a process is two seconds away)."""
     distributed = pytest.importorskip("distributed")
     seen: list[tuple[int, int | None, str]] = []
+
+    def watch(*at: Any) -> None:
+        seen.append(at)
+
     with distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=1,
@@ -181,9 +204,7 @@ def test_two_workers_of_a_cluster_give_the_same_bytes(
         local_directory=tmp_path,
     ) as cluster:
         address = cluster.scheduler_address
-        found = fold_table(
-            folder, schema=SCHEMA, scheduler=address, watch=lambda *at: seen.append(at)
-        )
+        found = fold_table(folder, schema=SCHEMA, scheduler=address, watch=watch)
         same(found, rows)
         assert seen[-1] == (3, 3, "files")
         (tmp_path / "s.json").write_text(json.dumps(SCHEMA.to_json()))
@@ -196,7 +217,18 @@ def test_two_workers_of_a_cluster_give_the_same_bytes(
         (tmp_path / "broken/p.parquet").write_bytes(b"PAR1 nothing PAR1")
         with pytest.raises(DataError, match=r"^The folder broken holds no Parquet"):
             fold_table(tmp_path / "broken", schema=SCHEMA, scheduler=address)
-    with pytest.raises(InputError, match=r"^A cluster folds the files of a Parquet folder"):
+        # One file, whose row groups they share: by DuckDB, and a batch at a time.
+        monkeypatch.setattr(folded, "_PART_ROWS", 1000)
+        for kind in (int, float):
+            frame = people(2_500)
+            frame["visits"] = frame["visits"].astype(kind)
+            frame.to_parquet(tmp_path / "one.parquet", row_group_size=400)
+            parted = fold_table(
+                tmp_path / "one.parquet", schema=SCHEMA, scheduler=address, watch=watch
+            )
+            same(parted, read_table(frame, schema=SCHEMA))
+            assert seen[-1] == (3, 3, "parts")
+    with pytest.raises(InputError, match=r"^A cluster folds Parquet files"):
         fold_table(people(9), schema=SCHEMA, scheduler=address)
 
 
@@ -236,7 +268,7 @@ def test_a_weight_is_a_whole_number_of_rows() -> None:
     [
         ("--dataset asia --fold", "--fold belongs to --csv"),
         ("--csv {csv} --fold", "--fold needs --schema"),
-        ("--csv {csv} --schema {schema} --fold tcp://127.0.0.1:1", "A cluster folds the files"),
+        ("--csv {csv} --schema {schema} --fold tcp://127.0.0.1:1", "A cluster folds Parquet files"),
         ("--csv {folder} --schema {schema} --fold somewhere", "--fold takes an address"),
     ],
 )

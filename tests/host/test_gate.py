@@ -13,9 +13,12 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
 
 from benchmarks.visitor import Visitor
 from pages.host import bounds, gate, person, record
@@ -148,6 +151,7 @@ def test_an_upload_goes_into_ones_own_session(server: str) -> None:
 
 
 def test_the_metrics_tell_numbers_and_nobodys_name(server: str, folder: Path) -> None:
+    asyncio.run(a_file_of(server, ANN))  # a run, and two who were refused
     told = text(f"{server}/metrics")
     pattern = r'(# (HELP|TYPE) \w+ .+|\w+({(\w+="[^"]*",?)*})? [-+.e\d]+)'
     assert all(re.fullmatch(pattern, line) for line in told.splitlines())
@@ -242,3 +246,68 @@ def test_own_data_leave_no_size_time_or_end_in_the_log(caplog: pytest.LogCapture
 def test_nobody_is_known_without_a_header(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(HEADER, raising=False)
     assert person.identity({person.FROM_PROXY: "ann", "is_logged_in": True, "sub": "1"}) is None
+
+
+def test_a_session_whose_time_is_over_is_let_go_without_another_visitor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended, returned = [], []
+    storage = MemorySessionStorage(ttl_seconds=1)
+    for name in ("a", "b"):
+        session = SimpleNamespace(id=name, shutdown=partial(ended.append, name))
+        storage.save(SimpleNamespace(session=session))  # type: ignore[arg-type]
+    files = {"a": {"f": SimpleNamespace(data=b"12345")}}
+    server = SimpleNamespace(
+        _session_mgr=SimpleNamespace(_session_storage=storage),
+        uploaded_file_mgr=SimpleNamespace(file_storage=files),
+    )
+    monkeypatch.setattr(gate.runtime, "get_instance", lambda: server)
+    monkeypatch.setattr(bounds, "give_back", lambda: returned.append(len(ended)))
+
+    async def lives() -> None:
+        async with gate.tidying(every=0.01):
+            for done in (1, 2):  # first the sessions, then a file that was let go
+                while len(returned) < done:
+                    await asyncio.sleep(0.01)
+                files.clear()
+            await asyncio.sleep(0.05)
+
+    asyncio.run(asyncio.wait_for(lives(), 20))
+    assert sorted(ended) == ["a", "b"]
+    assert returned == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("held", "size", "name", "memory", "told"),
+    [
+        ({}, 99_000_000, "ann", 10**10, None),
+        ({"mine": 200_000_000}, 60_000_000, "ann", 10**10, 413),
+        ({}, 20_000_000, None, 10**10, 413),
+        ({}, 9_000_000, None, 10**10, None),
+        ({"others": 100_000_000}, 30_000_000, "ann", 10**9, 507),
+        ({}, None, "ann", 10**10, 411),
+    ],
+)
+def test_uploads_have_bounds(
+    monkeypatch: pytest.MonkeyPatch,
+    held: dict[str, int],
+    size: int | None,
+    name: str | None,
+    memory: int,
+    told: int | None,
+) -> None:
+    monkeypatch.setenv(HEADER, NAME)
+    monkeypatch.setattr(bounds, "memory", lambda: memory)
+    files = {s: {"f": SimpleNamespace(data=range(n))} for s, n in held.items()}
+    session = SimpleNamespace(_user_info={person.FROM_PROXY: name})
+    server = SimpleNamespace(
+        get_app_session={"mine": session}.get,
+        uploaded_file_mgr=SimpleNamespace(file_storage=files),
+    )
+    monkeypatch.setattr(gate.runtime, "get_instance", lambda: server)
+    asked = scope("127.0.0.1", *([] if name is None else [name]))
+    if size is not None:
+        asked["headers"] = [*asked["headers"], (b"content-length", str(size).encode())]  # type: ignore[misc]
+    asked |= {"path": "/_stcore/upload_file/mine/f", "method": "PUT"}
+    answer = gate.refusal(asked)  # type: ignore[arg-type]
+    assert told == (None if answer is None else answer.status_code)

@@ -89,6 +89,7 @@ ADMITTED = {
     "a fine grid": put("releases", 0, "grid", value=-999),
     "a large step": put("releases", 0, "steps", 0, value=2**53 - 1),
     "a large step below": put("releases", 0, "steps", 0, value=1 - 2**53),
+    "one release": lambda c: c["releases"].__delitem__(slice(1, None)),
     "the most releases": lambda c: c["releases"].extend(
         [c["releases"][0]] * (reading.MOST_RELEASES - len(c["releases"]))
     ),
@@ -233,6 +234,11 @@ def test_the_digest_is_of_all_but_the_signature(small: Release) -> None:
     }
     assert loads(canonical(signed).encode()).signature == maker
     assert canonical(small).endswith("}\n")
+    first, *rest = small.releases
+    endless = replace(small, releases=(replace(first, sigma=math.nan), *rest))
+    for broken in (endless, replace(small, labels=small.labels[1:])):
+        with pytest.raises(ValueError, match=r"JSON compliant|argument"):
+            canonical(broken)
     assert canonical(loads(canonical(small).encode())) == canonical(small)
 
 
@@ -278,6 +284,9 @@ def test_each_part_is_compared(small: Release) -> None:
     ):
         with pytest.raises(InputError, match=words):
             check(replace(small, **change))  # type: ignore[arg-type]
+    for rows in (2, MOST_ROWS):  # so many there may be, but not with these numbers
+        with pytest.raises(InputError, match=r"its algorithm makes one of|A folded table has"):
+            check(replace(small, rows=rows))
     near = ((a, b, p + 1e-10), *links)  # other libraries round otherwise
     assert check(replace(small, confidence=near)) > ALARM
 
@@ -285,14 +294,18 @@ def test_each_part_is_compared(small: Release) -> None:
 def test_numbers_that_are_too_good_are_refused_below_the_alarm(
     small: Release, monkeypatch: Any
 ) -> None:
+    asked: list[Released] = []
     for doubt, fine in ((ALARM, True), (ALARM * 0.999, False)):
-        monkeypatch.setattr(checking, "improbability", lambda *_, p=doubt: p)
+        monkeypatch.setattr(
+            checking, "improbability", lambda first, _, p=doubt: asked.append(first) or p
+        )
         assert too_good(small) == doubt
         if fine:
             assert check(small) == doubt
         else:
             with pytest.raises(InputError, match="a probability of at most 1e-06"):
                 check(small)
+    assert asked == [small.releases[0]] * 4
 
 
 def test_a_check_has_patience_and_can_be_stopped(small: Release) -> None:
@@ -414,8 +427,8 @@ def test_data_of_another_schema_are_refused_before_the_charge(tmp_path: Path) ->
     for given, said in ((data, wider), (renamed, schema), (undeclared, schema)):
         with pytest.raises(InputError, match="read with the declared schema"):
             make(given, said, "marginal_pc", {}, name="ward", budgets=book)
-    with pytest.raises(InputError, match="no budget 'other'"):
-        make(data, schema, "marginal_pc", {}, name="other", budgets=book)
+    with pytest.raises(InputError, match="no budget 'other'"):  # before anything is tried out
+        make(data, schema, "marginal_pc", {"epsilon": -1}, name="other", budgets=book)
     assert book.show("ward").charges == ()
     told: list[str] = []
     found = make(data, schema, "marginal_pc", {}, name="ward", budgets=book, on_kept=told.append)
@@ -485,16 +498,22 @@ def test_a_twins_chances_are_those_of_its_tables() -> None:
     assert alone == pytest.approx(np.array([[0.75, 0.25]] * 3), abs=1e-6)
     given = twins._chances(known, 1, [0], codes)
     assert given == pytest.approx(np.array([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9]]), abs=1e-6)
-    noisy = twins._chances(moments((2, 2), [x, y], two, 1e4), 1, [0], codes)
-    assert noisy == pytest.approx(np.array([[0.7, 0.3]] * 3), abs=0.01)
+    between = moments((2, 2), [x, y], two, 0.04)
+    between.noise_two[0, 0] = 0.25  # type: ignore[misc]
+    slope = (two[0][1] - x * y) / (square - x * x + math.sqrt(0.25))
+    means = [y + (contrast[k] - x) * slope for k in (0, 1, 1)]
+    wanted = np.array([[0.5 + contrast[0] * m, 0.5 + contrast[1] * m] for m in means])
+    assert twins._chances(between, 1, [0], codes) == pytest.approx(wanted, abs=1e-8)
+    between.noise_two[0, 0], between.noise_one[1] = 0.04, 0.25  # type: ignore[misc]
+    assert twins._chances(between, 1, [0], codes) == pytest.approx(wanted, abs=1e-8)
     sure = twins._chances(moments((2, 2), [x, -1.0], two, 0.0), 1, [], codes)
     assert sure.min() == pytest.approx(1e-6 / (0.5 + math.sqrt(0.5)), rel=1e-5)
     assert sure.sum(axis=1) == pytest.approx(1, rel=1e-12)
 
 
 def test_a_level_is_drawn_by_its_chance() -> None:
-    chances = np.array([[0.2, 0.5, 0.3]] * 5)
-    uniform = np.array([0.0, 0.19, 0.2001, 0.69, 0.71])
+    chances = np.array([[0.25, 0.5, 0.25]] * 5)
+    uniform = np.array([0.0, 0.25, 0.2501, 0.75, 0.76])
     assert twins._draw(chances, uniform).tolist() == [0, 0, 1, 1, 2]
 
 

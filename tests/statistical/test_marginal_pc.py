@@ -76,6 +76,23 @@ def test_type_one_rate_under_noise(epsilon, forks):
     assert 0.02 <= rejected / runs <= 0.08
 
 
+def test_rare_levels_are_no_evidence():
+    """Two columns of twelve levels, eleven of them rare, with noise as large as their shares.
+
+    What is left of their variances leans to where the noise went. At alpha = .01 a test of true
+    size .02 fails with probability .01; one that takes that for chance has a size of .28.
+    """
+    rng = np.random.default_rng(5)
+    store = store_of(dataset(rng.choice(12, (10_000, 2), p=[0.9] + [0.1 / 11] * 11), (12, 12)))
+    rejected = 0
+    for seed in range(300):
+        owner = session(0.1, seed)
+        moments = released.release_pairs(owner, store, owner.ledger.limit)
+        rejected += NoisyTests(moments).test(0, 1).p < 0.01
+    assert binom.sf(12, 300, 0.02) < 0.02
+    assert rejected <= 12
+
+
 def test_noise_costs_power_but_not_calibration_of_the_margin():
     """The same fork is seen as dependent without its common cause."""
     owner, store = session(1.0, 0), store_of(fork(20_000, np.random.default_rng(0)))

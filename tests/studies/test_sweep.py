@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from engine import Dataset, InputError, load_dataset, run, sweep
-from engine.studies import CellResult, Progress, ResultStore, estimate, executors, study_of
+from engine.studies import Cell, CellResult, Progress, ResultStore, estimate, executors, study_of
 
 ROOT = Path(__file__).resolve().parents[2]
 GRID = {"epsilon": [0.5, 5.0], "delta": 1e-3, "guarantee": "published"}
@@ -75,14 +75,21 @@ def test_worker_processes_give_the_same_cells(
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A Dask cluster of two workers; the last test that has it takes one away."""
+    """A Dask cluster of two workers."""
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        dashboard_address=None,
-        local_directory=tmp_path_factory.mktemp("dask"),
-    ) as started:
+    import dask
+
+    # Its nannies look for the scheduler that a test ends.
+    soon = dask.config.set({"distributed.comm.timeouts.connect": "1s"})
+    with (
+        soon,
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            local_directory=tmp_path_factory.mktemp("dask"),
+        ) as started,
+    ):
         yield started
 
 
@@ -93,16 +100,42 @@ def test_a_dask_cluster_of_two_workers_gives_the_same_cells(
     assert _fixed(sweep(datasets, KEYS, GRID, 3, executor=address)) == expected
 
 
-def test_a_killed_dask_worker_ends_the_study_with_one_sentence(
-    cluster: Any, tmp_path: Path
+def test_what_killed_dask_workers_were_doing_is_done_by_others(cluster: Any) -> None:
+    """Both: which of them works on the one dataset is not known."""
+    study = "asia", "noleaks", {"gradients": 200}, 24
+    started: list[Cell] = []
+    results = sweep(*study, executor=cluster.scheduler_address, on_start=started.extend)
+    first = next(results)
+    for nanny in cluster.workers.values():
+        os.kill(nanny.pid, signal.SIGKILL)
+    assert _fixed([first, *results]) == _fixed(sweep(*study))
+    assert len(started) > len(set(started)) == 24  # some were begun twice
+
+
+def test_without_a_scheduler_one_sentence_says_that_the_same_command_goes_on(
+    cluster: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """The last test that has the cluster: it ends it."""
     store, address = tmp_path / "s.db", cluster.scheduler_address
     slow = sweep("asia", "noleaks", {"gradients": 1000}, 200, store=store, executor=address)
     next(slow)
-    cluster.scale(1)
-    with pytest.raises(InputError, match=r"worker.*what was finished is kept\.$"):
+    caplog.clear()
+    cluster.sync(cluster.scheduler.close)
+    with pytest.raises(InputError, match=r"^The Dask scheduler .* the same command goes on"):
         list(slow)
     assert _rows(store) >= 1
+    assert not [r for r in caplog.records if r.name == "distributed.client"]
+
+
+def test_runs_that_end_one_worker_after_the_other_are_given_up(datasets: list[Dataset]) -> None:
+    cells = study_of(datasets[0], "pc", seeds=1).cells
+    queue = executors._Queue(cells, {datasets[0].identity: datasets[0].d}, 1)
+    for _ in range(executors.MOST_LOST - 1):
+        taken = queue.take(0)
+        queue.leave(0)
+        queue.take_back(taken)
+    with pytest.raises(InputError, match=r"^3 workers have ended over the same runs \(pc on "):
+        queue.take_back(queue.take(0))
 
 
 def test_cells_are_shared_through_a_store(datasets: list[Dataset], tmp_path: Path) -> None:

@@ -487,7 +487,9 @@ def test_what_is_open_has_no_arrow_and_is_drawn_when_asked(
 
 def test_a_sample_of_a_line_has_its_sign() -> None:
     for kind in EdgeClass:
-        shown = links.sample(kind, "light")
-        assert (f'color:{stroke_ink(kind, "light")}">' in shown) == bool(STROKES[kind].sign)
-        assert f"{STROKES[kind].width:.0f}px {STROKES[kind].css}" in shown
+        drawn, stroke = links.stroke_picture(kind, "light"), STROKES[kind]
+        signs = drawn.svg.count(f'fill="{stroke_ink(kind, "light")}"')
+        assert signs == bool(stroke.mark)
+        assert ("stroke-dasharray" in drawn.svg) == bool(stroke.dash)
+        assert links.sample(kind, "light").count("<img") == 1
     assert links.RARE == (EdgeClass.CLAIMED, EdgeClass.UNTESTED)

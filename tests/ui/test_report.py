@@ -27,6 +27,7 @@ from pages.report.brief import Brief, brief_of
 from pages.report.form import Heading
 from pages.report.repeats import Repeats
 from pages.shell import job as jobs
+from pages.shell.nothing import nothing_for
 from pages.shell.runs import Shown
 from pages.shell.settings import Settings, Source, filled
 
@@ -90,8 +91,11 @@ def test_page_html_pdf_slides_and_zip_say_the_same(open_app: Callable[..., AppTe
     asked = {f"report.{name}": line for name, line in lines.items()}
     app = open_app("report", data="asia", n="5000", epsilon="1", **asked)
     shown = app.session_state["shown"]
-    found = repeats.repeats_of(shown)
+    found, nothing = repeats.repeats_of(shown), nothing_for(shown)
     assert found is not None
+    assert nothing is not None
+    nothing.wait(60)
+    app.run()
     made = brief_of(shown, found, Heading(**lines), "light")
     told = [made.headline, made.spread, made.promise.sentence, made.promise.terms, *made.limits]
     told += [f"{links}{words}" for links, words in made.price]

@@ -18,7 +18,7 @@ from engine.params import relevant
 from pages.draw import allocation
 from pages.draw.links import Link, doubtful, found_links
 from pages.draw.strength import strengths, weighted
-from pages.report import view as report
+from pages.report import brief as report
 from pages.run import ledger, trace
 from pages.shell import runs, settings
 from pages.shell.form import GRAPH_ALGORITHMS
