@@ -7,7 +7,7 @@ import streamlit as st
 from engine import Dataset
 from pages.data import form as schema
 from pages.data import view as views
-from pages.shell import address, dataset, runs
+from pages.shell import address, dataset, known, runs
 from pages.shell.dataset import exact_wanted
 from pages.shell.drafts import drafted_source
 from pages.shell.strip import drafted_data, show_strip
@@ -19,6 +19,7 @@ def main() -> None:
     runs.shown()
     with st.sidebar:
         dataset.picker(key="data")
+        known.button("data")
     data = drafted_data("Data")
     if data is not None:
         show_strip("Data", data)
