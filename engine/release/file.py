@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "dp-causal-explorer/release", 3
 NEIGHBOURS = "replace one record; the number of rows and the schema are public"
+PERSONS = (
+    "replace one person with all of their rows; the number of persons and the schema are public"
+)
 NOISE = "discrete Gaussian on a grid (OpenDP), from the operating system's random bytes; no seed"
 Pairs = tuple[tuple[str, str], ...]
 
@@ -89,6 +92,11 @@ class Release:
             self, cause, effect, **options
         )
         return found
+
+
+def neighbours(schema: Schema) -> str:
+    """Between which tables a release does not tell: those that differ in one record, or person."""
+    return NEIGHBOURS if schema.person is None else PERSONS
 
 
 def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:
@@ -161,7 +169,7 @@ def _content(release: Release) -> dict[str, Any]:
         "guarantee": {
             "epsilon": release.total.epsilon,
             "delta": release.total.delta,
-            "neighbours": NEIGHBOURS,
+            "neighbours": neighbours(release.schema),
             "noise": NOISE,
         },
         "algorithm": release.algorithm,

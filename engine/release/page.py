@@ -10,7 +10,8 @@ from engine.graphs.known import known_of
 from engine.graphs.orientation import SHOWN
 from engine.marginals.confidence import percent
 from engine.release.checking import moments_of
-from engine.release.file import NEIGHBOURS, Release, digest
+from engine.release.file import Release, digest, neighbours
+from engine.release.graph import release_svg
 
 EDGES = ("Edge", "Link confidence", "Arrow confidence")
 _STYLE = (
@@ -23,10 +24,12 @@ _STYLE = (
 def to_html(release: Release) -> str:
     """The page; everything on it is in the JSON file or follows from it."""
     epsilon, delta = release.total.epsilon, release.total.delta
+    who = "records" if release.schema.person is None else "persons"
     promise = (
-        f"This graph was learned from {release.rows:,} records with (ε, δ) = ({epsilon:g}, "
-        f"{delta:g}) differential privacy. Neighbours: {NEIGHBOURS}. It holds for this file and "
-        "for everything that is calculated from it; other releases of the same records add up."
+        f"This graph was learned from {release.rows:,} {who} with (ε, δ) = ({epsilon:g}, "
+        f"{delta:g}) differential privacy. Neighbours: {neighbours(release.schema)}. It holds for "
+        "this file and for everything that is calculated from it; other releases of the same "
+        "records add up."
     )
     parts = [
         f"<h1>{escape(release.name)}: a private release</h1>",
@@ -34,6 +37,8 @@ def to_html(release: Release) -> str:
         "<p>Noise: discrete Gaussian from the operating system's random bytes (OpenDP); there is "
         "no seed.</p>",
         f"<p>{_origin(release)}</p>",
+        "<h2>Graph</h2>",
+        release_svg(release),
         "<h2>Edges</h2>",
         _table(EDGES, edge_words(release)),
         f"<p>{escape(confidence_words(release))}</p>",

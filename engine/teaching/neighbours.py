@@ -95,29 +95,52 @@ def guess_bound(epsilon: float, delta: float = 0.0) -> float:
     return pure + delta * (1 - pure)
 
 
-def farthest(data: Dataset, q: Query, epsilon: float) -> NeighbourTest:
-    """Replace the one row that moves the test's strict |z| most, by the row that does so.
+Cell = tuple[int, ...]
 
-    Every pair of cells of the test's table is tried; only the test's own columns change.
+
+@dataclass(frozen=True, eq=False)
+class Moves:
+    """Every way to replace one row of a test's table (strata, x levels, y levels).
+
+    ``z`` is the strict |z| of the table as it is, ``moved[source, target]`` that of the table with
+    one row of cell ``source`` in cell ``target``; ``sensitivity`` bounds the difference.
     """
+
+    table: Table
+    z: float
+    moved: dict[tuple[Cell, Cell], float]
+    sensitivity: float
+
+    @property
+    def farthest(self) -> tuple[Cell, Cell]:
+        """The move that changes the score most; InputError where there is none."""
+        if not self.moved:
+            raise InputError("The test's table has one cell only: no row can be replaced.")
+        return max(self.moved, key=lambda move: abs(self.moved[move] - self.z))
+
+
+def moves(data: Dataset, q: Query) -> Moves:
+    """Try every pair of cells of the test's table; only the test's own columns change."""
     seen = strict_evidence(data, 0.1)
     table = store_of(data).table(q.x, q.y, q.given)
-    here = abs(kendall_z(table, "strict"))
-    best, move = -1.0, None
     cells = [tuple(map(int, c)) for c in np.ndindex(table.shape)]
-    for source in cells:
-        if table[source] == 0:
-            continue
-        for target in cells:
-            moved = abs(kendall_z(_moved(table, source, target), "strict"))
-            if source != target and abs(moved - here) > best:
-                best, move = abs(moved - here), (source, target)
-    if move is None:
-        raise InputError("The test's table has one cell only: no row can be replaced.")
-    return _built(data, q, move, epsilon, seen.noise_sensitivity(q))
+    moved = {
+        (source, target): abs(kendall_z(_moved(table, source, target), "strict"))
+        for source in cells
+        if table[source] > 0
+        for target in cells
+        if source != target
+    }
+    return Moves(table, abs(kendall_z(table, "strict")), moved, seen.noise_sensitivity(q))
 
 
-def _moved(table: Table, source: tuple[int, ...], target: tuple[int, ...]) -> Table:
+def farthest(data: Dataset, q: Query, epsilon: float) -> NeighbourTest:
+    """Replace the one row that moves the test's strict |z| most, by the row that does so."""
+    every = moves(data, q)
+    return _built(data, q, every.farthest, epsilon, every.sensitivity)
+
+
+def _moved(table: Table, source: Cell, target: Cell) -> Table:
     out = table.copy()
     out[source] -= 1
     out[target] += 1
@@ -127,7 +150,7 @@ def _moved(table: Table, source: tuple[int, ...], target: tuple[int, ...]) -> Ta
 def _built(
     data: Dataset,
     q: Query,
-    move: tuple[tuple[int, ...], tuple[int, ...]],
+    move: tuple[Cell, Cell],
     epsilon: float,
     sensitivity: float,
 ) -> NeighbourTest:

@@ -67,5 +67,6 @@ def fields() -> Draft:
 def settings(d: Draft) -> Settings:
     """CURATE on the drafted dataset."""
     source = drafted_source()
-    params = filled("curate_pc", {"guarantee": d["guarantee"], "epsilon": d["epsilon"]})
+    asked = {name: d[name] for name in ("guarantee", "epsilon", "beta1", "beta2")}
+    params = filled("curate_pc", asked)
     return Settings(source, "curate_pc", params, None if source.own else d["seed"])

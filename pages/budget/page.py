@@ -6,6 +6,7 @@ import streamlit as st
 
 from engine import InputError
 from pages.budget import form as budget
+from pages.budget.scene import plan_scene
 from pages.budget.theory import increments_view, lemma_view
 from pages.draw.allocation import orders_view
 from pages.shell import dataset, runs
@@ -30,6 +31,7 @@ def main() -> None:
     run = own_run(d) if drafted_source().own else public_run(d)
     if run is not None:
         show_strip("Budget", run.data, run.result)
+        plan_scene(run.data, d)
         orders_view(run)
     lemma_view(d)
     increments_view(d)

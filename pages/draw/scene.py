@@ -6,26 +6,36 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import streamlit as st
 
-from engine.graphs.metrics import EdgeClass
-from pages.draw.layout import box_width, place
+from engine import Dataset
+from engine.graphs.cpdag import matrix_of
+from engine.graphs.layout import box_width, place
+from engine.graphs.metrics import EdgeClass, truth_cpdag
+from engine.studies.scene import pair_states
 from pages.shell.palette import stroke_ink, theme
 
+Hear = Callable[[Mapping[str, Any]], None]  # what a component tells the page
 ROOT = Path(__file__).resolve().parents[2]
-# The modules behind a component, each after those it imports.
-_MODULES = {
-    "component": ("dom", "model", "graph", "dots", "scene"),
-    "noise_component": ("dom", "noise"),
-    "record_component": ("dom", "model", "graph", "noise", "record"),
-    "offline": ("dom", "model", "graph", "dots", "scene"),
+# What a component shows, and its modules, each after those it imports.
+_GRAPH = ("dom", "model", "graph")
+_KINDS = {
+    "scene": ("Scene", (*_GRAPH, "dots", "scene")),
+    "noise": ("Noise", ("dom", "noise")),
+    "record": ("RecordMove", ("dom", "noise", "record")),
+    "arrows": ("Arrows", (*_GRAPH, "arrows")),
+    "person": ("Person", ("dom", "noise", "person")),
+    "sieve": ("Sieve", ("dom", "noise", "sieve")),
+    "plan": ("Plan", ("dom", "noise", "plan")),
+    "search": ("Search", (*_GRAPH, "search")),
+    "money": ("Money", (*_GRAPH, "dots", "coins", "money")),
 }
 _INKS = {
     "--found": EdgeClass.CORRECT,
@@ -34,18 +44,24 @@ _INKS = {
     "--invented": EdgeClass.EXTRA,
     "--missed": EdgeClass.MISSED,
 }
-_FRAMES = {"wide": (760, 400), "narrow": (400, 460)}
+_FRAMES = {"wide": (760, 400), "narrow": (400, 460), "small": (440, 240)}
 _IMPORT = re.compile(r"(?m)^import .* from \"\./\w+\.js\";\n")
 
 
+def _module(name: str) -> str:
+    return (ROOT / "static" / "scene" / f"{name}.js").read_text(encoding="utf-8")
+
+
 @cache
-def script(last: str = "component") -> str:
-    """The modules as one: a component has no address that others could be imported from."""
-    folder = ROOT / "static" / "scene"
-    parts = [(folder / f"{name}.js").read_text(encoding="utf-8") for name in _MODULES[last]]
-    inner = "\n".join(re.sub(r"(?m)^export (?!default)", "", _IMPORT.sub("", p)) for p in parts)
-    end = (folder / f"{last}.js").read_text(encoding="utf-8")
-    return inner + "\n" + _IMPORT.sub("", end)
+def script(name: str, offline: bool = False) -> str:
+    """The modules as one: a component has no address that others could be imported from.
+
+    ``offline`` is the scene inside a file, with no page to tell of anything.
+    """
+    kind, modules = _KINDS[name]
+    parts = [re.sub(r"(?m)^export ", "", _IMPORT.sub("", _module(m))) for m in modules]
+    end = _IMPORT.sub("", _module("offline")) if offline else f"export default mount({kind});\n"
+    return "\n".join([*parts, end])
 
 
 @cache
@@ -99,7 +115,7 @@ def price(scene: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
 def given(scene: Mapping[str, Any]) -> dict[str, Any]:
     """Everything that the browser needs of a scene: its frames, names, places and words."""
     known = plainly(scene["dataset"])
-    titles = [known["nodes"].get(name, name) for name in scene["names"]]
+    titles = plain_names(scene["dataset"], scene["names"])
     arrows = tuple((titles[i], titles[j]) for i, j in scene["arrows"])
     content = {
         "scene": scene,
@@ -111,8 +127,33 @@ def given(scene: Mapping[str, Any]) -> dict[str, Any]:
         "steps": price(scene),
         "first": "marginal_pc",
     }
+    return digested(content)
+
+
+def digested(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The content with a digest of it, by which a component knows what it already shows."""
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
     return {**content, "digest": digest}
+
+
+def plain_names(dataset: str, names: Sequence[str]) -> list[str]:
+    """The columns of a bundled network in plain words, where it has some."""
+    nodes = plainly(dataset)["nodes"]
+    return [nodes.get(name, name) for name in names]
+
+
+def graph_content(data: Dataset) -> dict[str, Any]:
+    """Titles, places and the true links of a network, as every component with a graph has them."""
+    assert data.truth is not None
+    titles = plain_names(data.name, data.names)
+    at = dict(zip(data.names, titles, strict=True))
+    arrows = tuple(sorted((at[a], at[b]) for a, b in data.truth.edges))
+    return {
+        "titles": titles,
+        "layouts": layouts(tuple(titles), arrows),
+        "truth": pair_states(truth_cpdag(data.truth, data.names)).tolist(),
+        "causal": pair_states(matrix_of(data.truth, data.names)).tolist(),
+    }
 
 
 @lru_cache(maxsize=16)  # a scene that is still being drawn is asked for every few seconds
@@ -140,24 +181,12 @@ def layout(graph: nx.DiGraph, width: float, height: float) -> dict[str, Any]:
 def show_scene(
     content: Mapping[str, Any],
     start: Mapping[str, Any],
-    rested: Callable[[Mapping[str, Any]], None],
-    yours: Callable[[Mapping[str, Any]], None],
+    rested: Hear,
+    yours: Hear,
 ) -> None:
     """Draw it. ``start`` is the frame to begin with; ``rested`` hears of each frame at rest."""
-    key = "scene"
-
-    def tell(name: str, hear: Callable[[Mapping[str, Any]], None]) -> None:
-        found = st.session_state[key].get(name)
-        if found:
-            hear(found)
-
-    component = st.components.v2.component("scene", js=script(), css=style())
-    component(
-        key=key,
-        data={**content, "start": dict(start), "inks": inks(theme())},
-        on_frame_change=lambda: tell("frame", rested),
-        on_yours_change=lambda: tell("yours", yours),
-    )
+    told = {"frame": rested, "yours": yours}
+    _mount("scene", {**content, "start": dict(start)}, "scene", told)
 
 
 def show_noise(test: Mapping[str, float], key: str) -> None:
@@ -170,9 +199,51 @@ def show_record(moves: Mapping[str, Any], key: str) -> None:
     _mount("record", moves, key)
 
 
-def _mount(name: str, data: Mapping[str, Any], key: str) -> None:
-    component = st.components.v2.component(name, js=script(f"{name}_component"), css=style())
-    component(key=key, data={**data, "inks": inks(theme())})
+def show_arrows(content: Mapping[str, Any], key: str) -> None:
+    """A graph whose arrows can be turned round."""
+    _mount("arrows", content, key)
+
+
+def show_person(content: Mapping[str, Any], key: str) -> None:
+    """A crowd in which one answer is changed, and a bet on a noisy output."""
+    _mount("person", content, key)
+
+
+def show_sieve(content: Mapping[str, Any], key: str, rested: Hear) -> None:
+    """Scores on their axis with T, T - t and m to drag; ``rested`` hears of them at rest."""
+    _mount("sieve", content, key, {"frame": rested})
+
+
+def show_plan(content: Mapping[str, Any], key: str, rested: Hear) -> None:
+    """A plan's coins over the orders with both margins to drag; ``rested`` hears of them."""
+    _mount("plan", content, key, {"frame": rested})
+
+
+def show_search(content: Mapping[str, Any], key: str) -> None:
+    """A search played back, test by test."""
+    _mount("search", content, key)
+
+
+def show_money(content: Mapping[str, Any], key: str, rested: Hear) -> None:
+    """Three purses over one clock; ``rested`` hears of the epsilon at rest."""
+    _mount("money", content, key, {"frame": rested})
+
+
+def _mount(
+    name: str,
+    data: Mapping[str, Any],
+    key: str,
+    told: Mapping[str, Hear] | None = None,
+) -> None:
+    """Draw a component; ``told`` hears what it has to say, by name ("frame", "yours")."""
+
+    def hear(word: str, heard: Hear) -> None:
+        if found := st.session_state[key].get(word):
+            heard(found)
+
+    component = st.components.v2.component(name, js=script(name), css=style())
+    hooks: dict[str, Any] = {f"on_{w}_change": partial(hear, w, h) for w, h in (told or {}).items()}
+    component(key=key, data={**data, "inks": inks(theme())}, **hooks)
 
 
 # What Streamlit's theme gives to a component on a page.
@@ -204,5 +275,5 @@ def offline(content: Mapping[str, Any], start: Mapping[str, Any]) -> Offline:
     return Offline(
         style=style() + _OUTSIDE % variables,
         html='<div id="scene"></div>',
-        script=f"const GIVEN = {drawn};\n{script('offline')}",
+        script=f"const GIVEN = {drawn};\n{script('scene', offline=True)}",
     )

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
-import pandas as pd
 import streamlit as st
 
-from engine.registry import algorithm
-from engine.studies.repeat import Repetition, outcome_of, usual
 from engine.teaching.lessons import strengths
 from engine.teaching.neighbours import counterexample, places
 from engine.teaching.replay import by_order, scenes
@@ -19,8 +14,6 @@ from pages.draw.scene import show_record
 from pages.learn.tour import Tour, shown_run
 from pages.shell.palette import PLAIN, ink
 from pages.shell.words import number
-
-SEEDS = 10
 
 
 def sieve_view(now: Tour) -> None:
@@ -149,56 +142,3 @@ def bound_view(now: Tour) -> None:
     }
     with right:
         show_record(moves, key="learn-record")
-
-
-def once_view(now: Tour) -> None:
-    """Algorithms at the same strict total, over the same seeds."""
-    rows, names, found, extra = [], [], [], []
-    for key in ("svt_pc", "curate_pc", "priv_pc", "marginal_pc", "pc"):
-        outcomes = _outcomes(now, key)
-        title = algorithm(key).title
-        hits = [o.counts.found for o in outcomes]
-        made = [o.counts.invented for o in outcomes]
-        spread = usual(hits), usual(made)
-        names.append(title)
-        found.append(_mean(hits))
-        extra.append(_mean(made))
-        rows.append(
-            {
-                "Algorithm": title,
-                "ε of the whole run": "none" if key == "pc" else f"{number(now.total)} (strict)",
-                "Found, usually": _range(spread[0].low, spread[0].high),
-                "Invented, usually": _range(spread[1].low, spread[1].high),
-            }
-        )
-    left, right = st.columns([4, 3], gap="large")
-    with left:
-        figure = grouped(
-            names,
-            [Group("Found", found, ink(0)), Group("Invented", extra, ink(1), "/")],
-            x_title="",
-            y_title="Links, on average",
-            height=360,
-        )
-        show.figure(figure, key="learn-once", alt="Links found and invented by each algorithm")
-    with right:
-        show.table(pd.DataFrame(rows), alt="The same in words")
-        st.caption(
-            f"{SEEDS} draws of the noise each. “Usually”: the shortest range that nine tenths of "
-            "them lie in."
-        )
-
-
-def _outcomes(now: Tour, key: str) -> list[Repetition]:
-    if key == "pc":
-        return [outcome_of(shown_run(now, key, seed=0))]
-    runs = (shown_run(now, key, seed=s, epsilon=now.total) for s in range(SEEDS))
-    return [outcome_of(r) for r in runs]
-
-
-def _mean(counts: list[int]) -> float:
-    return sum(counts) / len(counts) if counts else math.nan
-
-
-def _range(low: int, high: int) -> str:
-    return f"{low}" if low == high else f"{low} to {high}"

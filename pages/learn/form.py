@@ -73,7 +73,7 @@ def ways(keys: Mapping[str, str], now: str) -> None:
             "Back",
             key="learn-back",
             disabled=place == 0,
-            on_click=_go,
+            on_click=goto,
             args=(order[max(0, place - 1)],),
         )
         # Streamlit keeps a widget's own state; the address says which step it is.
@@ -93,12 +93,13 @@ def ways(keys: Mapping[str, str], now: str) -> None:
             key="learn-next",
             type="primary",
             disabled=place == len(order) - 1,
-            on_click=_go,
+            on_click=goto,
             args=(order[min(len(order) - 1, place + 1)],),
         )
 
 
-def _go(step: str) -> None:
+def goto(step: str) -> None:
+    """To a step."""
     st.query_params["step"] = step
 
 

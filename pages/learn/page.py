@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.learn import class_mode
 from pages.learn import form as form
 from pages.learn.search import played_run, search_view
 from pages.learn.tour import follow, link, tour
-from pages.learn.view import BY_KEY, STEPS, show_step
+from pages.learn.view import BY_KEY, STEPS, WAY, show_step
 from pages.shell import address, present
 from pages.shell.strip import show_strip
 
 
 def main() -> None:
     """The page, top to bottom."""
+    if code := st.query_params.get(class_mode.NAME):
+        class_mode.ballot(code)
+        return
     follow()
     asked = st.query_params.get("step", STEPS[0].key)
     step = BY_KEY.get(asked, STEPS[0])
@@ -27,7 +31,7 @@ def main() -> None:
         show_strip("Learn", *((now.data,) if other is None else (other.data, other.result)))
 
     present.heading(strip, key="learn", more=lambda: form.settings(of_screen=other is None))
-    form.ways({s.key: s.short for s in STEPS}, step.key)
+    form.ways({s.key: s.short for s in WAY}, step.under or step.key)
     show_step(step, now)
 
 

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
 
 import streamlit as st
 
 from engine import Dataset, RunResult
-from engine.graphs.metrics import Counts, EdgeClass, truth_cpdag
+from engine.graphs.layout import Point
+from engine.graphs.metrics import Counts, EdgeClass
 from engine.registry import algorithm
 from engine.studies.repeat import Repetition, outcome_of
+from engine.studies.scene import ABSENT, BACK, FORTH, LINE, UNTESTED
 from engine.teaching.replay import scenes
 from pages.draw import show
 from pages.draw.bars import bars
 from pages.draw.graphs import positions
-from pages.draw.layout import Point
-from pages.draw.links import Link, found_links, links_of, sample
-from pages.draw.picture import graph_picture, sheet_picture
-from pages.draw.player import player
+from pages.draw.links import found_links, sample
+from pages.draw.picture import sheet_picture
+from pages.draw.scene import digested, graph_content, show_search
 from pages.learn.tour import Tour, shown_run
 from pages.shell import words as text
 from pages.shell.palette import theme
@@ -31,13 +33,6 @@ PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, 
 SHOWN = "The Run page's run"
 _TESTS = "learn-tests"
 MOST_COLUMNS, MOST_STEPS = 25, 5_000  # of a search that the player shows
-# The player takes what the step's words leave of a screen: so much stands around it.
-_AROUND, _AROUND_PRESENTED = "28.2rem", "22.6rem"
-_PLAYER = """
-.st-key-learn-player, .st-key-learn-player * {
-  height: clamp(300px, calc(100vh - AROUND), 60rem) !important;
-  flex: none !important}
-"""
 DRAWS = 6
 
 
@@ -45,38 +40,6 @@ def places(data: Dataset, width: float, height: float) -> dict[str, Point]:
     """Where the true graph's nodes lie in a frame."""
     assert data.truth is not None
     return positions(data.names, tuple(sorted(data.truth.edges)), width, height)
-
-
-def ring(names: Sequence[str], width: float, height: float) -> dict[str, Point]:
-    """An ellipse: every pair's line is apart from all others, which a complete graph asks for."""
-    turn = 2 * math.pi / len(names)
-    # A quarter of a step off the axes, so that no two lines lie on each other.
-    angles = [turn * (k + 0.25) - math.pi / 2 for k in range(len(names))]
-    ends = zip(names, angles, strict=True)
-    return {n: (width / 2 * math.cos(a), height / 2 * math.sin(a)) for n, a in ends}
-
-
-def truth_view(now: Tour) -> None:
-    """The true DAG beside all that data can tell of it."""
-    data = now.data
-    assert data.truth is not None
-    at = places(data, 560, 330)
-    true = truth_cpdag(data.truth, data.names)
-    arrows = [Link(a, b, True) for a, b in sorted(data.truth.edges)]
-    sides = st.columns(2, gap="large")
-    for side, title, drawn in (
-        (sides[0], "The true graph: what causes what", arrows),
-        (sides[1], "All that perfect data could tell of it", links_of(true, data.names)),
-    ):
-        with side:
-            st.markdown(f"**{title}**")
-            image(graph_picture(data.names, drawn, at, alt=title, theme=theme()).image)
-    open_ends = sum(not link.arrow for link in links_of(true, data.names))
-    st.caption(
-        f"{text.dataset_title(data)}: {text.count(data.d, 'variable')}, "
-        f"{text.count(len(arrows), 'arrow')}. {open_ends} of them could point either way without "
-        "any change in the data: those are drawn as plain lines."
-    )
 
 
 def image(picture: str, less: int = 0) -> None:
@@ -109,14 +72,36 @@ def search_view(now: Tour) -> None:
         result = shown_run(now, "priv_pc", epsilon=now.total)
     else:
         result = shown_run(now, "pc", seed=0, statistic="oracle")
-    played, wide = list(scenes(result.steps, data.names)), max(1.0, data.d / 10)
-    at = ring(data.names, 640 * wide, 300 * wide)
-    page = player(data.names, played, result, at, theme=theme())
-    around = _AROUND_PRESENTED if presenting() else _AROUND
-    st.html(f"<style>{_PLAYER.replace('AROUND', around)}</style>")
-    with st.container(key="learn-player"):
-        st.iframe(page, height=400, alt=f"The search with {chosen}, played back")
+    show_search(played_back(data, result), key="learn-player")
     st.caption(_outcome(data, result, str(chosen)))
+
+
+def played_back(data: Dataset, result: RunResult) -> dict[str, Any]:
+    """What the browser needs to play a finished search back."""
+    index = {name: k for k, name in enumerate(data.names)}
+    beats = [
+        [
+            s.order,
+            index[s.x],
+            index[s.y],
+            [index[g] for g in s.given],
+            s.decision,
+            s.removed,
+            s.reason,
+        ]
+        for s in scenes([text.as_shown(s) for s in result.steps], data.names)
+    ]
+    return digested({**graph_content(data), "beats": beats, "end": _end(result)})
+
+
+def _end(result: RunResult) -> list[int]:
+    """What became of each pair, as every picture draws it: an arrow in doubt is a line."""
+    states = dict.fromkeys(combinations(range(len(result.names)), 2), ABSENT)
+    column = {name: k for k, name in enumerate(result.names)}
+    for link in found_links(result):
+        a, b = column[link.a], column[link.b]
+        states[min(a, b), max(a, b)] = (FORTH if a < b else BACK) if link.arrow else LINE
+    return list((states | dict.fromkeys(result.untested, UNTESTED)).values())
 
 
 def played_run() -> Shown | None:
@@ -169,7 +154,7 @@ def draws_view(now: Tour) -> None:
         at = places(data, 400, 200)
         alt = f"The last {DRAWS} draws"
         picture = sheet_picture(data.names, sheet, at, columns=3, alt=alt, theme=theme())
-        image(picture.image)
+        image(picture.image, less=8)
         st.html(classes_key([r for _, r in latest]))
     with right:
         _tally(outcomes)

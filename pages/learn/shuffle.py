@@ -108,7 +108,9 @@ def _graphs(now: Tour, latest: dict[str, RunResult]) -> None:
     ]
     at = places(now.data, 400, 200)
     alt = "What each algorithm sees: " + "; ".join(title for title, _ in sheet)
-    image(sheet_picture(now.data.names, sheet, at, columns=2, alt=alt, theme=theme()).image, less=8)
+    image(
+        sheet_picture(now.data.names, sheet, at, columns=2, alt=alt, theme=theme()).image, less=15
+    )
     st.html(classes_key(list(latest.values())))
 
 

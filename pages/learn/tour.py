@@ -19,6 +19,7 @@ from pages.shell.settings import MOST_SEED
 
 NETWORKS = ("asia", "cancer", "earthquake", "survey")
 ROWS = 20_000
+PEOPLE = 1_000  # of the crowd: dots that a hand can still choose among
 MOST_SHUFFLES = 20
 
 
@@ -28,7 +29,7 @@ class Tour(Parameters):
     how often its columns were shuffled."""
 
     network: str = choice("asia", "Network", NETWORKS)
-    total: float = number(1.0, "ε of a whole private run (strict)", 0.05, 20.0)
+    total: float = number(1.0, "ε of a whole private run (strict)", 0.01, 20.0)
     draw: int = number(0, "Noise seed", 0, MOST_SEED)
     shuffles: int = number(0, "Shuffles so far", 0, MOST_SHUFFLES)
 
@@ -62,10 +63,12 @@ def link(step: str) -> Query:
     return {"step": step} | encode(Tour.specs(), draft())
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def run_of(network: str, key: str, seed: int, values: tuple[tuple[str, Any], ...]) -> RunResult:
-    """A run on the tour's data, kept for all sessions: the data are public."""
-    return run(key, bundled(network, ROWS, 0), seed=seed, **dict(values))
+@st.cache_resource(max_entries=256, show_spinner=False)
+def run_of(
+    network: str, key: str, seed: int, values: tuple[tuple[str, Any], ...], rows: int = ROWS
+) -> RunResult:
+    """A run on so many of the tour's rows, kept for all sessions: the data are public."""
+    return run(key, bundled(network, rows, 0), seed=seed, **dict(values))
 
 
 def shown_run(now: Tour, key: str, *, seed: int | None = None, **values: Any) -> RunResult:
@@ -76,6 +79,6 @@ def shown_run(now: Tour, key: str, *, seed: int | None = None, **values: Any) ->
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def neighbours_of(network: str, x: str, y: str) -> NeighbourTest:
-    """The network's sample and the neighbour that moves one test most."""
-    data = bundled(network, ROWS, 0)
+    """The crowd, and the neighbour that moves one test most."""
+    data = bundled(network, PEOPLE, 0)
     return farthest(data, query(data, x, y), 1.0)

@@ -7,17 +7,25 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.learn.budget import bound_view, once_view, orders_view, sieve_view
-from pages.learn.noise import noise_view, person_view
-from pages.learn.search import draws_view, search_view, truth_view
+from pages.learn.budget import bound_view, orders_view, sieve_view
+from pages.learn.form import goto
+from pages.learn.money import money_view
+from pages.learn.noise import noise_view
+from pages.learn.now import now_view
+from pages.learn.person import person_view
+from pages.learn.search import draws_view, search_view
 from pages.learn.shuffle import shuffle_view
 from pages.learn.tour import Tour
+from pages.learn.truth import truth_view
 from pages.shell.words import safe
 
 
 @dataclass(frozen=True)
 class Step:
-    """One screen: its name in the address, a short name, a title, plain text, where to read on."""
+    """One screen: its name in the address, a short name, a title, plain text, where to read on.
+
+    One that stands ``under`` another is an aside: reached from that one, and by its address.
+    """
 
     key: str
     short: str
@@ -25,16 +33,18 @@ class Step:
     words: str
     source: str
     view: Callable[[Tour], None]
+    under: str = ""
 
 
 STEPS = (
     Step(
         "truth",
-        "Truth",
+        "What causes what",
         "What we want to find: which thing causes which",
         "Each box is something recorded about every person. An arrow says that one thing acts on "
-        "another. From a table alone, some arrows can never be told from their opposite.",
-        "Priv-PC, section 2.2 (causal graphs and the PC algorithm).",
+        "another. Turn an arrow round: what would the data say otherwise? Some arrows can never be "
+        "told from their opposite.",
+        "Priv-PC, section 2.2 (causal graphs and the PC algorithm); Verma and Pearl 1990.",
         truth_view,
     ),
     Step(
@@ -66,13 +76,14 @@ STEPS = (
         "which. Press the button for six more.",
         "Priv-PC, section 4 repeats every run for the same reason.",
         draws_view,
+        under="noise",
     ),
     Step(
         "person",
         "One person",
         "The promise: replace one person, and nobody can tell",
-        "Two datasets that differ in one person. A coin picks one, a noisy output comes out, and "
-        "you guess. Differential privacy limits how often anybody can be right, whatever they "
+        "Change one person's answer. A coin picks one of the two tables, a noisy output comes out, "
+        "and you bet. Differential privacy limits how often anybody can be right, whatever they "
         "know about everyone else.",
         "Priv-PC, section 2.1, Definition 1; the limit e^ε / (1 + e^ε): Wasserman and Zhou 2010.",
         person_view,
@@ -85,6 +96,7 @@ STEPS = (
         "and spends real budget only where the sieve says “perhaps independent”.",
         "Priv-PC, section 3.1, Algorithm 1 and Theorem 2; see also the Sieve page.",
         sieve_view,
+        under="once",
     ),
     Step(
         "orders",
@@ -94,6 +106,7 @@ STEPS = (
         "closer to the threshold. CURATE plans its budget by order before it begins.",
         "CURATE, section III-A, Algorithm 1 and Lemma 1; see also the Budget page.",
         orders_view,
+        under="once",
     ),
     Step(
         "bound",
@@ -107,12 +120,13 @@ STEPS = (
     ),
     Step(
         "once",
-        "Spend once",
-        "Spend once, then test for free",
-        "Every noisy test costs. Marginal PC instead releases noisy tables of counts once, and "
-        "computes every later test from them: that reads no data, so it costs nothing.",
-        "This project: docs/explanation/marginal_pc.md; post-processing: Priv-PC, section 2.1.",
-        once_view,
+        "Money",
+        "Money: the same total, spent in three ways",
+        "ε is a purse of 100 coins. Priv-PC pays for each “perhaps independent” until the purse is "
+        "empty; CURATE pays for every test, more at the beginning; Marginal PC buys noisy tables "
+        "once, and every test after that is free: it reads no data.",
+        "Priv-PC, sections 2.1 and 3.1; CURATE, section III-A; docs/explanation/marginal_pc.md.",
+        money_view,
     ),
     Step(
         "shuffle",
@@ -123,6 +137,16 @@ STEPS = (
         "algorithm finds then. Say first what you expect.",
         "This project: docs/explanation/privacy.md; such a count stands beside every ε here.",
         shuffle_view,
+    ),
+    Step(
+        "now",
+        "What now",
+        "What if it were your people? What now?",
+        "The same question with your numbers: how many people, how much may one of them show? "
+        "Below are real runs on so many rows of this network. Then plan with your own columns, "
+        "before anything is spent.",
+        "docs/how-to/own_data.md; the pages Plan and Release.",
+        now_view,
     ),
 )
 _STYLE = """
@@ -135,6 +159,7 @@ _STYLE = """
 @media (max-width: 60rem) {.lesson {grid-template-columns: 1fr}}
 """
 BY_KEY = {step.key: step for step in STEPS}
+WAY = tuple(step for step in STEPS if not step.under)
 
 
 def show_step(step: Step, now: Tour) -> None:
@@ -145,3 +170,13 @@ def show_step(step: Step, now: Tour) -> None:
         "</div>"
     )
     step.view(now)
+    if asides := [other for other in STEPS if other.under == step.key]:
+        with st.container(horizontal=True, key="learn-asides"):
+            for other in asides:
+                st.button(
+                    f"More: {other.short}",
+                    key=f"learn-aside-{other.key}",
+                    type="tertiary",
+                    on_click=goto,
+                    args=(other.key,),
+                )

@@ -21,6 +21,8 @@ def main() -> None:
             with st.spinner("Running …", show_time=True):
                 runs.freeze(drafted())
     now = drafted()
+    if runs.stale(now) and runs.quick(now):
+        runs.freeze(now)
     job, run = runs.job(), runs.shown()
     runs.write_link(job.settings if job is not None else run.settings)
     show_strip("Run", run.data, run.result)

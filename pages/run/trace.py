@@ -46,7 +46,7 @@ def steps_table(steps: list[Step] | tuple[Step, ...]) -> pd.DataFrame:
             "ε so far": step.spent,
             **{f"{k.capitalize()}{SIMULATION_ONLY}": _cell(v) for k, v in _internal(step)},
         }
-        for step in steps
+        for step in map(text.as_shown, steps)
     ]
     return pd.DataFrame(rows)
 
@@ -145,7 +145,8 @@ def _reason(pair: Pair, steps: list[Step], result: RunResult) -> str:
     last = steps[-1] if steps else None
     if frozenset(pair) not in result.skeleton and last is not None:
         given = f"given {plain(', '.join(last.given))}" if last.given else "given nothing"
-        return f"{name} went at order {last.order}, {given}, because {plain(last.reason)}."
+        why = plain(text.as_shown(last).reason)
+        return f"{name} went at order {last.order}, {given}, because {why}."
     if last is None:
         state = "was kept" if frozenset(pair) in result.skeleton else "is not in the result"
         sentence = f"{name} {state}; no step of the run is about this pair alone."

@@ -70,6 +70,7 @@ class OwnFile:
 OWN_DATA: Place[Dataset | None] = Place("own_data")
 OWN_FILE: Place[OwnFile | None] = Place("own_file")
 OWN_PROBLEM: Place[str | None] = Place("own_problem")  # why the file could not be read
+OWN_GAPS: Place[str | None] = Place("own_gaps")  # where values are missing, while nobody said more
 
 
 def own_file() -> OwnFile | None:

@@ -56,6 +56,20 @@ def spec_of(fields: type[Parameters], name: str) -> Spec:
     return next(spec for spec in fields.specs() if spec.name == name)
 
 
+def places(spec: Spec) -> list[float]:
+    """Every place of a field's slider."""
+    assert spec.low is not None
+    assert spec.high is not None
+    assert spec.step is not None
+    count = round((spec.high - spec.low) / spec.step)
+    return [round(spec.low + k * spec.step, 6) for k in range(count + 1)]
+
+
+def nearest(places: Sequence[float], value: float) -> int:
+    """Which of the places lies nearest to a value."""
+    return min(range(len(places)), key=lambda k: abs(places[k] - value))
+
+
 # The codec ------------------------------------------------------------------------------
 
 

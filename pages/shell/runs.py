@@ -135,12 +135,19 @@ REFUSED: Place[tuple[Settings, str] | None] = Place("refused")  # what did not r
 STOPPED: Place[Settings | None] = Place("stopped")  # what was stopped before it had a graph
 _YIELD_EVERY = 20
 _MOST_KEPT = 32
+QUICK = 0.3  # seconds: what takes less is run without being asked
 _KEPT = threading.Lock()
 
 
 @st.cache_resource(show_spinner=False)
 def _finished() -> OrderedDict[Any, RunResult]:
     """Finished runs on public data, shared by all sessions; the oldest go first."""
+    return OrderedDict()
+
+
+@st.cache_resource(show_spinner=False)
+def _paces() -> OrderedDict[tuple[str, str], float]:
+    """Seconds a row that the last run of an algorithm on a bundled dataset took."""
     return OrderedDict()
 
 
@@ -155,13 +162,36 @@ def _left_behind(job: RunJob) -> bool:
     return job.running and not job.stopping and not job.present()
 
 
-def _keep(store: OrderedDict[Any, RunResult], key: Any, result: RunResult) -> None:
-    if result.status == "cancelled":
-        return
+def _keep(store: OrderedDict[Any, Any], key: Any, what: Any) -> None:
     with _KEPT:
-        store[key] = result
+        store[key] = what
         while len(store) > _MOST_KEPT:
             store.popitem(last=False)
+
+
+def _keeper(settings: Settings, key: Hashable) -> Callable[[RunResult], None]:
+    """What a job's thread does with a result on public data; of Streamlit it uses nothing."""
+    finished, paces = _finished(), _paces()
+    such = settings.source.name, settings.algorithm
+
+    def keep(result: RunResult) -> None:
+        if result.status != "cancelled":
+            _keep(finished, key, result)
+            _keep(paces, such, result.seconds / settings.source.n)
+
+    return keep
+
+
+def quick(now: Settings) -> bool:
+    """Whether the settings may be run without being asked for it.
+
+    Where the last such run took less than ``QUICK``, measured; never on own data, where a run is
+    spent, and not where these very settings were refused or stopped.
+    """
+    if now.source.own or stopped(now) or refusal() is not None:
+        return False
+    pace = _paces().get((now.source.name, now.algorithm))
+    return pace is not None and pace * now.source.n < QUICK
 
 
 def begun(settings: Settings) -> Shown | RunJob:
@@ -182,7 +212,6 @@ def begun(settings: Settings) -> Shown | RunJob:
         )
         job.start()
         return job
-    store = _finished()
     key = (
         data.identity,
         data.name,
@@ -190,10 +219,10 @@ def begun(settings: Settings) -> Shown | RunJob:
         tuple(settings.asked.items()),
         settings.seed,
     )
-    if (known := store.get(key)) is not None:
+    if (known := _finished().get(key)) is not None:
         return Shown(settings, data, known)
     # A page that is loaded anew goes on with its own run.
-    made = partial(RunJob, *asked, keep=lambda result: _keep(store, key, result))
+    made = partial(RunJob, *asked, keep=_keeper(settings, key))
     return shared(_going(), key, _left_behind, made)
 
 

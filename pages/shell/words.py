@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from engine import Dataset
@@ -16,6 +18,7 @@ from engine.errors import InputError
 from engine.graphs import metrics
 from engine.registry import ALGORITHMS
 from engine.runner import RunResult
+from engine.session import Step
 from engine.statistics.registry import STATISTICS
 
 LABELS = {
@@ -84,6 +87,34 @@ def number(value: float | None, digits: int = 3) -> str:
 def count(value: int, noun: str) -> str:
     """A count with its noun in the right number, e.g. "1 edge", "2 edges"."""
     return f"{value:,} {noun}{'' if value == 1 else 's'}"
+
+
+_TURNED = re.compile(r"the noisy −\|z\| (\S+) is (not above|above) the threshold (\S+)")
+
+
+def as_shown(step: Step) -> Step:
+    """The step on the one scale that every page has: |z|, and a link goes below T.
+
+    The engine compares −|z|, so that a high value looks independent on every scale; a threshold
+    below 0 tells which scale a step is on, for no p-value lies there.
+    """
+    if step.threshold is None or not step.threshold < 0:
+        return step
+    return replace(
+        step,
+        value=None if step.value is None else -step.value,
+        threshold=-step.threshold,
+        reason=_TURNED.sub(_turned, step.reason),
+        internal=None
+        if step.internal is None
+        else {k: -v if isinstance(v, float) else v for k, v in step.internal.items()},
+    )
+
+
+def _turned(found: re.Match[str]) -> str:
+    value, how, threshold = found.groups()
+    side = {"above": "below", "not above": "not below"}[how]
+    return f"the noisy |z| {-float(value):.4g} is {side} the threshold {-float(threshold):.4g}"
 
 
 def label(value: Any) -> str:

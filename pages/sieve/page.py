@@ -9,7 +9,8 @@ from pages.shell.dataset import exact_wanted
 from pages.shell.strip import drafted_data, show_strip
 from pages.sieve.errors import errors_view, noise_view
 from pages.sieve.form import fields, gap_of, sieve_of
-from pages.sieve.scores import scores_view
+from pages.sieve.scene import sieve_scene
+from pages.sieve.scores import scored, scores_view
 
 
 def main() -> None:
@@ -32,6 +33,7 @@ def main() -> None:
         if not exact_wanted():
             return
     sieve = sieve_of(d, data)
+    sieve_scene(data, sieve, *scored(data, sieve), d)
     scores_view(data, sieve)
     errors_view(data, sieve, gap_of(d))
     noise_view(data, sieve)

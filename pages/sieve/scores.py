@@ -33,9 +33,14 @@ def _scored(
     return sieving.exact_scores(_data, statistic, guarantee, scale)
 
 
+def scored(data: Dataset, sieve: Sieve) -> tuple[Array, Array]:
+    """Every query's exact score, and whether the true graph separates it (NaN if unknown)."""
+    return _scored(data.identity, sieve.statistic, sieve.guarantee, sieve.scale, data)
+
+
 def scores_view(data: Dataset, sieve: Sieve) -> None:
     """The histogram with threshold, tweak and noise, and its table."""
-    values, truth = _scored(data.identity, sieve.statistic, sieve.guarantee, sieve.scale, data)
+    values, truth = scored(data, sieve)
     a, b = sieve.noise(data)
     st.markdown("**Scores of all queries of order 0 and 1, exactly**")
     st.caption(_explained(data, values, sieve))

@@ -10,3 +10,55 @@ export function el(tag, attributes = {}, ...children) {
   node.append(...children);
   return node;
 }
+
+/** The one way onto a Streamlit page: one ``Kind`` an element, shown again with each rerun's data.
+ * ``rested`` and ``yours`` tell the page of a state; nothing else leaves the browser.
+ * @param {new (root: HTMLElement, hooks: any) => {root: HTMLElement, show: (data: any) => void}} Kind */
+export function mount(Kind) {
+  const shown = new WeakMap();
+  return ({data, parentElement, setStateValue, setTriggerValue}) => {
+    let made = shown.get(parentElement);
+    if (!made) {
+      const root = document.createElement("div");
+      parentElement.append(root);
+      made = new Kind(root, {
+        rested: (state) => setStateValue("frame", state),
+        yours: (state) => setTriggerValue("yours", state),
+      });
+      shown.set(parentElement, made);
+    }
+    for (const [name, value] of Object.entries(data.inks)) made.root.style.setProperty(name, value);
+    made.show(data);
+  };
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** A node of a picture inside ``parent``. @param {string} tag @param {Record<string, any>} attributes @param {Element} parent */
+export function add(tag, attributes, parent) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  parent.append(node);
+  return node;
+}
+
+/** An empty picture. @param {Record<string, any>} attributes */
+export function svgRoot(attributes = {}) {
+  const node = document.createElementNS(SVG, "svg");
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  return node;
+}
+
+/** The canvas's pen in CSS pixels, cleared; null while it has no size. @param {HTMLCanvasElement} canvas */
+export function sheet(canvas) {
+  const ratio = devicePixelRatio || 1, w = canvas.clientWidth, h = canvas.clientHeight;
+  if (!w || !h) return null;
+  if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
+    canvas.width = Math.round(w * ratio);
+    canvas.height = Math.round(h * ratio);
+  }
+  const pen = canvas.getContext("2d");
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, w, h);
+  return {pen, w, h};
+}

@@ -1,4 +1,5 @@
 // One dot a draw: links found to the right, links invented upwards. Dots move, they do not jump.
+import {sheet} from "./dom.js";
 
 /** A fixed scatter for each draw, so that equal outcomes lie beside each other. */
 function jitter(k) {
@@ -44,24 +45,18 @@ export class Dots {
   }
 
   paint() {
-    const {canvas, view} = this, ratio = devicePixelRatio || 1;
-    const w = canvas.clientWidth, h = canvas.clientHeight;
-    if (!w || !h) return;
-    if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
-      canvas.width = Math.round(w * ratio);
-      canvas.height = Math.round(h * ratio);
-    }
-    const pen = canvas.getContext("2d"), style = this.style();
+    const {view} = this, found = sheet(this.canvas);
+    if (!found) return;
+    const {pen, w, h} = found, style = this.style();
     const ink = (name) => style.getPropertyValue(name).trim();
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, w, h);
-    const left = 44, right = 16, top = 26, low = h - 40;
+    this.small = w < 320;
+    const left = this.small ? 24 : 44, right = 16, top = this.small ? 20 : 26, low = h - (this.small ? 18 : 40);
     const x = (v) => left + (v + 0.5) * (w - left - right) / (view.links + 1);
     const y = (v) => low - (v + 0.5) * (low - top) / (view.most + 1);
     this.axes(pen, ink, x, y, {left, right: w - right, top, low});
     this.now.forEach((dot, k) => {
       pen.beginPath();
-      pen.arc(x(dot[0]), y(dot[1]), 5.5, 0, 7);
+      pen.arc(x(dot[0]), y(dot[1]), this.small ? 3.5 : 5.5, 0, 7);
       pen.globalAlpha = view.chosen === null || view.chosen === k ? 0.8 : 0.25;
       pen.fillStyle = ink("--found");
       pen.fill();
@@ -76,27 +71,29 @@ export class Dots {
 
   axes(pen, ink, x, y, box) {
     const {view} = this;
-    pen.font = `13px ${ink("--st-font") || "sans-serif"}`;
+    const {small} = this;
+    pen.font = `${small ? 12 : 13}px ${ink("--st-font") || "sans-serif"}`;
     pen.textAlign = "center";
     pen.lineWidth = 1;
-    const every = Math.max(1, Math.ceil(view.links / 10));
+    const every = Math.max(1, Math.ceil(view.links / (small ? 4 : 10)));
     for (let v = 0; v <= view.links; v += every) {
       pen.strokeStyle = ink("--st-border-color");
       pen.beginPath(); pen.moveTo(x(v), box.top); pen.lineTo(x(v), box.low); pen.stroke();
       pen.fillStyle = ink("--st-text-color");
       pen.fillText(String(v), x(v), box.low + 16);
     }
-    const rise = Math.max(1, Math.ceil(view.most / 5));
+    const rise = Math.max(1, Math.ceil(view.most / (small ? 3 : 5)));
     pen.textAlign = "right";
     for (let v = 0; v <= view.most; v += rise) pen.fillText(String(v), box.left - 6, y(v) + 4);
     pen.textAlign = "center";
-    pen.fillText("links found", (box.left + box.right) / 2, box.low + 34);
+    if (!small) pen.fillText("links found", (box.left + box.right) / 2, box.low + 34);
     pen.textAlign = "left";
-    pen.fillText("links invented", 4, 14);
+    pen.fillText(small ? "invented ↑ found →" : "links invented", 4, 12);
     pen.setLineDash([4, 4]);
     pen.strokeStyle = ink("--st-text-color");
     pen.beginPath(); pen.moveTo(x(view.free), box.top - 4); pen.lineTo(x(view.free), box.low); pen.stroke();
     pen.setLineDash([]);
+    if (small) return;
     pen.textAlign = "right";
     pen.fillText(view.free === view.links ? "all of them, as without privacy" : "without privacy",
       x(view.free) + (view.free === view.links ? 12 : 0), 14);

@@ -1,17 +1,9 @@
 // The graph: plain boxes, one line a pair, an arrowhead at either end. Lines fade, they do not blink.
+import {add} from "./dom.js";
 import {ABSENT, BACK, FORTH, LINE, UNTESTED, classOf, frame, share} from "./model.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const HIGH = 30;
 const MANY = 100;  // pairs, from which on lines do not fade: so many at once would take longer than a frame
-
-/** @param {string} tag @param {Record<string, any>} attributes @param {Element} parent */
-export function add(tag, attributes, parent) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  parent.append(node);
-  return node;
-}
 
 /** Where a line towards (x, y) leaves the box around c. */
 function edge(c, half, x, y) {
@@ -20,10 +12,9 @@ function edge(c, half, x, y) {
   return [c[0] + dx * scale, c[1] + dy * scale];
 }
 
-/** Ends and bend of a pair's line: true links are straight, others bow out of their way. */
-function route(a, b, halfA, halfB, straight, side) {
+/** Ends and bend of a pair's line that bows by a share of its length. */
+function route(a, b, halfA, halfB, bow) {
   const mid = [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
-  const bow = straight ? 0 : 0.16 * side;
   const bend = [mid[0] - (b[1] - a[1]) * bow, mid[1] + (b[0] - a[0]) * bow];
   return {from: edge(a, halfA, ...bend), to: edge(b, halfB, ...bend), bend};
 }
@@ -69,11 +60,21 @@ export class Graph {
     text.textContent = title;
   }
 
+  /** The way of a pair's line: true links are straight, others bow out of their way. */
+  route(p, more = 0) {
+    const [i, j] = this.model.pairs[p], bow = this.model.truth[p] !== ABSENT ? 0 : p % 2 ? 0.16 : -0.16;
+    return route(this.layout.at[i], this.layout.at[j], this.half[i], this.half[j], bow + more);
+  }
+
+  /** Let a line bow by so much more. */
+  bend(p, more) {
+    const r = this.route(p, more);
+    this.line(p).wire.setAttribute("d", `M${r.from}Q${r.bend} ${r.to}`);
+  }
+
   line(p) {
     if (this.lines.has(p)) return this.lines.get(p);
-    const [i, j] = this.model.pairs[p], real = this.model.truth[p] !== ABSENT;
-    const r = route(this.layout.at[i], this.layout.at[j], this.half[i], this.half[j], real, p % 2 ? 1 : -1);
-    const d = `M${r.from}Q${r.bend} ${r.to}`;
+    const real = this.model.truth[p] !== ABSENT, r = this.route(p), d = `M${r.from}Q${r.bend} ${r.to}`;
     const shadow = real ? add("path", {d, class: "shadow"}, this.back) : null;
     const g = add("g", {class: "link"}, this.wires);
     const made = {
@@ -91,10 +92,15 @@ export class Graph {
 
   /** Draw one draw, or with ``ghost`` all of them at once. */
   draw(key, at, k, ghost, lit) {
-    const {model} = this;
-    const states = ghost ? null : frame(model, key, at, k);
-    for (let p = 0; p < model.pairs.length; p++) {
-      const look = ghost ? this.shares(key, at, p) : this.single(p, states[p]);
+    const states = ghost ? null : frame(this.model, key, at, k);
+    this.paint((p) => ghost ? this.shares(key, at, p) : this.single(p, states[p]), lit, ghost);
+  }
+
+  /** Draw every pair as ``lookOf`` says: its kind, and how dark its line and its two heads are.
+   * @param {(p: number) => {kind: string, opacity: number, forth: number, back: number}} lookOf */
+  paint(lookOf, lit = null, ghost = false) {
+    for (let p = 0; p < this.model.pairs.length; p++) {
+      const look = lookOf(p);
       if (!look.opacity && !this.lines.has(p)) continue;
       const line = this.line(p), seen = `${look.kind} ${look.opacity} ${look.forth} ${look.back} ${lit === p} ${ghost}`;
       if (line.seen === seen) continue;
@@ -111,6 +117,7 @@ export class Graph {
     }
   }
 
+  /** The looks of one state of a pair: a class of its own, whole lines and heads. */
   single(p, state) {
     const kind = classOf(this.model.truth[p], this.model.causal[p], state);
     const there = state === LINE || state === FORTH || state === BACK;

@@ -1,10 +1,10 @@
 // Noise on one test: drag the score along its axis; dots fall, pile up, and turn red beyond T.
-import {el} from "./dom.js";
+import {el, sheet} from "./dom.js";
 
 const RATE = 9, MOST = 1200, RADIUS = 3.2, FALL = 0.16;
 
 /** Laplace noise of a scale, from a uniform number: to show what noise does, on public data. */
-function laplace(scale) {
+export function laplace(scale) {
   const u = Math.random() - 0.5;
   return -scale * Math.sign(u) * Math.log(1 - 2 * Math.abs(u));
 }
@@ -119,13 +119,9 @@ export class Noise {
   }
 
   paint() {
-    const ratio = devicePixelRatio || 1, {canvas} = this, w = canvas.clientWidth, h = canvas.clientHeight;
-    if (!w || !h) return;
-    if (canvas.width !== Math.round(w * ratio)) { canvas.width = Math.round(w * ratio); canvas.height = Math.round(h * ratio); }
-    const pen = canvas.getContext("2d"), style = getComputedStyle(this.root);
-    const ink = (name) => style.getPropertyValue(name).trim();
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, w, h);
+    const found = sheet(this.canvas);
+    if (!found) return;
+    const {pen, w, h} = found, style = getComputedStyle(this.root), ink = (name) => style.getPropertyValue(name).trim();
     const [low, high] = this.reach, x = (v) => (v - low) / (high - low) * w, floor = h - 46, top = 46;
     const tallest = Math.max(24, ...this.piles.values()), step = Math.min(2 * RADIUS, (floor - top) / tallest);
     pen.fillStyle = ink("--found");

@@ -1,6 +1,5 @@
 // One record to move from cell to cell: the published p flies, the strict |z| hardly stirs.
-import {el} from "./dom.js";
-import {add} from "./graph.js";
+import {add, el, svgRoot} from "./dom.js";
 import {short} from "./noise.js";
 
 const SIZE = 92, GAP = 70, LEFT = 30, TOP = 62;
@@ -22,12 +21,8 @@ export class RecordMove {
   }
 
   build() {
-    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    svg.setAttribute("viewBox", "0 0 860 350");
-    svg.setAttribute("tabindex", "0");
-    svg.setAttribute("role", "slider");
-    svg.setAttribute("aria-label", "The record: drag it to another cell, or use the arrow keys");
-    svg.setAttribute("class", "record");
+    const svg = svgRoot({viewBox: "0 0 860 350", tabindex: 0, role: "slider", class: "record",
+      "aria-label": "The record: drag it to another cell, or use the arrow keys"});
     this.svg = svg;
     this.said = el("p", {class: "sentence", "aria-live": "polite"});
     this.root.className = "scene record-scene";

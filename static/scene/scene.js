@@ -1,7 +1,7 @@
 // The scene: one graph, one dial, a dot for each draw, one sentence. Nothing here asks a server.
-import {el} from "./dom.js";
+import {add, el, svgRoot} from "./dom.js";
 import {Dots} from "./dots.js";
-import {Graph, add} from "./graph.js";
+import {Graph} from "./graph.js";
 import {counts, figure, frame, guesses, mean, most, nearest, read, ready, share, drowns, count, ABSENT} from "./model.js";
 
 const NARROW = 620;  // CSS pixels below which the narrow layout is drawn
@@ -20,6 +20,12 @@ export class Scene {
     this.lit = null;
     this.table = false;
     this.asked = 0;
+  }
+
+  /** The scene of a page's data; the same once more is drawn anew, for its inks. */
+  show(given) {
+    if (given.digest !== this.digest) { this.digest = given.digest; this.load(given); }
+    else if (this.dots && this.layout) this.draw();
   }
 
   /** Show a scene, or more draws of the one that is shown. */
@@ -46,8 +52,7 @@ export class Scene {
   build() {
     this.root.replaceChildren();
     this.root.className = "scene";
-    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-    svg.setAttribute("role", "img");
+    const svg = svgRoot({role: "img"});
     this.svg = svg;
     this.graph = new Graph(svg, (p) => { this.lit = p; this.draw(); });
     const canvas = el("canvas", {"aria-hidden": "true"});
@@ -108,9 +113,7 @@ export class Scene {
   legend() {
     const list = el("ul", {class: "legend"});
     for (const [kind, words] of Object.entries(KINDS)) {
-      const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-      svg.setAttribute("viewBox", "0 0 40 14");
-      svg.setAttribute("aria-hidden", "true");
+      const svg = svgRoot({viewBox: "0 0 40 14", "aria-hidden": "true"});
       const g = add("g", {class: `link ${kind}`}, svg);
       add("path", {d: "M0 7H40", class: kind === "missed" ? "shadow" : "wire"}, g);
       list.append(el("li", {}, svg, words));

@@ -1,4 +1,4 @@
-"""Two people's ways through the app, in a browser that reaches nothing else."""
+"""A presenter's way through the app, in a browser that reaches nothing else."""
 
 from __future__ import annotations
 
@@ -9,54 +9,12 @@ from typing import TYPE_CHECKING
 from pypdf import PdfReader
 
 from pages.draw.scene import words
-from tests.browser.steps import BROKEN, RESTING, go, serious, settle, walk
+from tests.browser.steps import BROKEN, serious, settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 PLAIN = words()  # the names that the bundled networks are shown by
-
-
-def test_a_teacher_from_opening_to_replace_one_person(page: Page, screenshots: Path) -> None:
-    go(page, "/run?data=cancer&n=2000")
-    walk(page, "Learn")
-    page.get_by_role("heading", name="What we want to find").wait_for()
-    page.get_by_role("button", name="Next", exact=True).click()
-
-    player = page.frame_locator("iframe").last
-    player.get_by_text("Before the first test").wait_for()
-    page.wait_for_selector(RESTING)
-    player.get_by_role("button", name="One step on").click()
-    player.get_by_text("Step 1 of").wait_for()
-    player.get_by_role("button", name="Play").click()
-    player.get_by_text(re.compile(r"Step ([3-9]|\d\d) of")).wait_for()
-    player.get_by_role("button", name="Pause").click()
-    player.locator("#jump").select_option(index=2)
-    player.get_by_text(re.compile("the link (goes|stays)")).wait_for()
-    page.screenshot(path=screenshots / "learn_search.png")
-
-    page.get_by_role("button", name="5 One person").or_(
-        page.get_by_role("radio", name="5 One person")
-    ).click()
-    page.get_by_text("An output came out").wait_for()
-    page.wait_for_selector(".js-plotly-plot")
-    page.get_by_role("button", name="It was A").click()
-    page.get_by_text(re.compile(r"^(0|1) of 1 ")).wait_for()
-    page.get_by_text("73.1%").wait_for()  # e / (1 + e): the limit at ε = 1
-    page.wait_for_selector(RESTING)
-    page.screenshot(path=screenshots / "learn_person.png")
-
-    link = page.url
-    assert "step=person" in link
-    page.goto(link + "&present=1")
-    page.get_by_text("An output came out").wait_for()
-    # Only the step is there.
-    page.get_by_role("navigation", name="App pages").wait_for(state="detached")
-    settle(page)
-    assert page.locator(BROKEN).count() == 0
-    page.get_by_role("button", name="Show everything").click()
-    page.get_by_role("navigation", name="App pages").wait_for()
-    assert page.blocked == []  # type: ignore[attr-defined]
 
 
 def test_a_presenter_from_a_link_to_files_on_a_stick(

@@ -5,19 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import DARK, SIZE, WHITE, drawn, go, settle, shaded
+from tests.browser.steps import DARK, SIZE, WHITE, drawn, enter, go, settle, shaded
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-# Milliseconds from the click to both new graphs drawn. Aims: 1,000 for Asia, 3,000 for Alarm; a
-# shared machine is allowed twice that.
-CLICK_TO_GRAPH = """() => new Promise((done) => {
+# Milliseconds from the choice of a preset to both new graphs drawn; Run is pressed where the page
+# asks for it. Aims: 1,000 for Asia, 3,000 for Alarm; a shared machine is allowed twice that.
+CHOICE_TO_GRAPH = """(preset) => new Promise((done) => {
   const bodies = () => [...document.querySelectorAll("iframe")].map((f) => f.contentDocument?.body);
+  const button = (name) => [...document.querySelectorAll("button")].find(
+    (b) => b.innerText.trim() === name);
   bodies().forEach((body) => { body.dataset.old = "1"; });
   const start = performance.now();
-  document.querySelector(".st-key-run button").click();
+  button(preset).click();
+  let pressed = false;
   const look = () => {
+    if (!pressed && document.querySelector(".st-key-notice").innerText.includes("press Run")) {
+      pressed = true; button("Run").click(); }
     const now = bodies();
     const fresh = now.length > 0 && now.every((b) => b?.dataset.drawn && !b.dataset.old);
     const spent = performance.now() - start;
@@ -45,16 +50,17 @@ def wait_drawn(page: Page) -> None:
 
 
 def change(page: Page, field: str, value: str) -> None:
-    entry = page.locator(f".st-key-{field} input")
-    entry.fill(value)
-    entry.press("Enter")
-    page.get_by_text(CHANGED).wait_for()
+    enter(page, field, value)
+    ran(page)
 
 
-def press_run(page: Page) -> None:
-    page.get_by_role("button", name="Run", exact=True).click()
-    page.get_by_text(CHANGED).wait_for(state="detached")
-    wait_drawn(page)
+def ran(page: Page) -> None:
+    """Until a change is run: at once, or with the button where the page asks for it."""
+    settle(page)
+    if page.get_by_text(CHANGED).count():
+        page.get_by_role("button", name="Run", exact=True).click()
+        page.get_by_text(CHANGED).wait_for(state="detached")
+    settle(page)
 
 
 def test_journey(page: Page, screenshots: Path) -> None:
@@ -69,10 +75,9 @@ def test_journey(page: Page, screenshots: Path) -> None:
 
     before = page.locator("iframe").first.bounding_box()
     page.get_by_role("button", name="Paper setting").click()
-    page.get_by_text(CHANGED).wait_for()
+    ran(page)
     assert page.locator("iframe").first.bounding_box() == before  # nothing jumps
-    assert page.locator(".st-key-result").evaluate("e => getComputedStyle(e).opacity") == "0.4"
-    press_run(page)
+    assert page.locator(".st-key-result").evaluate("e => getComputedStyle(e).opacity") == "1"
     page.locator(".headline").get_by_text("what can be defended").wait_for()
     page.screenshot(path=screenshots / "run_published.png", full_page=True)
 
@@ -96,7 +101,8 @@ def test_a_long_run_is_stopped_and_leaves_the_page_alive(page: Page, screenshots
     page.locator(".st-key-progress").wait_for(state="detached")
     page.get_by_text("Stopped").wait_for()
     page.screenshot(path=screenshots / "run_cancelled.png")
-    change(page, "run-n", "2000")
+    enter(page, "run-n", "2000")
+    page.get_by_text(CHANGED).wait_for()  # what was never run to its end is not begun unasked
     page.get_by_text("Overlay").first.wait_for()
 
 
@@ -106,13 +112,11 @@ def test_bad_input_is_one_sentence_and_back_brings_the_run_before(
     open_run(page, "/run?data=cancer&n=2000")
     first = page.locator(".headline").inner_text()
     change(page, "param-epsilon", "-1")
-    page.get_by_role("button", name="Run", exact=True).click()
-    page.get_by_text("epsilon must be at least").wait_for()
+    page.locator(".st-key-notice").get_by_text("epsilon must be at least").wait_for()
     assert page.locator("iframe").count() == 2
     page.screenshot(path=screenshots / "run_error.png")
 
     change(page, "param-epsilon", "0.05")
-    page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_text("ε = 0.05 for the whole run").wait_for()
     settle(page)
     assert "epsilon=0.05" in page.url
@@ -145,6 +149,22 @@ def test_a_node_brings_out_its_neighbours_and_graphs_come_quickly_on_asia(page: 
     assert quick(page, 2000)
 
 
+def test_the_last_of_a_fast_series_is_what_is_shown(page: Page) -> None:
+    open_run(page, "/run?data=cancer&n=2000&seed=1")
+    ran(page)
+    up = page.locator(".st-key-run-seed").get_by_role("button").last
+    for _ in range(7):
+        up.click(delay=0)
+    ran(page)
+    page.wait_for_function("() => location.search.includes('seed=8')")
+    wait_drawn(page)
+    assert page.get_by_text(CHANGED).count() == 0
+    strip = page.locator(".stMain").inner_text()
+    assert "NOISE SEED" not in strip
+    assert page.locator(".st-key-run-seed input").input_value() == "8"
+    assert strip.count("\n8\n") >= 1  # the strip's
+
+
 def test_graphs_come_quickly_on_alarm(page: Page, screenshots: Path) -> None:
     open_run(page, "/run?data=alarm&guarantee=published&delta=0.001")
     assert quick(page, 6000)
@@ -154,11 +174,8 @@ def test_graphs_come_quickly_on_alarm(page: Page, screenshots: Path) -> None:
 def quick(page: Page, limit: float) -> bool:
     """Is one of three runs whose result differs from the last drawn in ``limit`` milliseconds?"""
     for preset in ("Loose", "Strong privacy", "Paper setting"):
-        page.get_by_role("button", name=preset).click()
-        page.get_by_text(CHANGED).wait_for()
-        wait_drawn(page)
-        took = page.evaluate(CLICK_TO_GRAPH)
-        print(f"click to graph: {took:.0f} ms")
+        took = page.evaluate(CHOICE_TO_GRAPH, preset)
+        print(f"choice to graph: {took:.0f} ms")
         if took < limit:
             return True
         wait_drawn(page)

@@ -34,15 +34,21 @@ _COVERED = """() => {
     return side && side.getBoundingClientRect().right < 40; };
   let asked = 0;
   const covered = [];
-  for (const e of document.querySelectorAll(kinds)) {
+  // Components draw in a root of their own each.
+  const every = [...document.querySelectorAll("*")];
+  const roots = [document, ...every.flatMap((e) => e.shadowRoot || [])];
+  const inside = (e, top) => {
+    for (let at = top; at; at = at.parentNode || at.host) if (at === e) return true; };
+  for (const e of roots.flatMap((root) => [...root.querySelectorAll(kinds)])) {
     if (shut(e) || !e.checkVisibility({visibilityProperty: true, opacityProperty: true})) continue;
     e.scrollIntoView({block: "center", inline: "center", behavior: "instant"});
     const box = e.getBoundingClientRect();
     if (box.width < 2 || box.height < 2) continue;
     asked += 1;
-    const top = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+    const root = e.getRootNode();
+    const top = root.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
     const own = [e, e.closest("label"), e.closest("[data-testid=stSlider]")];
-    if (!own.some((one) => one && top && one.contains(top))) {
+    if (!own.some((one) => one && inside(one, top))) {
       covered.push(`${e.tagName} "${name(e)}" under ${top ? top.outerHTML.slice(0, 80) : "-"}`);
     }
   }
@@ -82,7 +88,7 @@ def test_everything_that_can_be_pressed_is_on_top(resized: Page, entry: object) 
     resized.locator('[data-testid="stSidebarCollapseButton"] button').click()
 
 
-_IN_MENU = 'querySelector("[data-testid=stSidebar]").querySelectorAll(kinds)'
+_IN_MENU = 'querySelectorAll("[data-testid=stSidebar] :is(" + kinds + ")")'
 
 
 def test_every_step_of_the_tour(resized: Page) -> None:

@@ -45,7 +45,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "explore": ("data", "algorithm", "epsilon", "draw", "ghost"),
     "run": SETTINGS,
     "report": ("present", *SETTINGS),
-    "learn": ("present", "step", "network", "total", "draw"),
+    "learn": ("present", "step", "network", "total", "draw", "room"),
     "compare": ("pin0", "pin1", *SETTINGS[:3]),
     "sweep": (
         "sweep.study",

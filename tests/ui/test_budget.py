@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -29,7 +31,7 @@ def test_orders_as_planned_and_spent(budget_page: AppTest, guarantee: str) -> No
     budget_page.radio(key="budget-guarantee").set_value(guarantee).run()
     assert not budget_page.exception
     data = load_dataset("cancer", n=2000, seed=0)
-    result = run("curate_pc", data, epsilon=20.0, guarantee=guarantee)
+    result = run("curate_pc", data, epsilon=20.0, guarantee=guarantee, beta1=0.2, beta2=0.4)
     shown = table(budget_page, "Spent: budget")
     spent = {s.order: s.cost for s in result.diagnostics.allocation.spent}
     for order, cost in zip(shown["Order"], shown["Spent: budget"], strict=True):
@@ -83,3 +85,17 @@ def test_own_data_are_run_only_when_asked(budget_page: AppTest) -> None:
     app.button(key="budget-run").click().run()
     assert not app.exception
     assert "Order" in table(app, "Order")
+
+
+def test_the_coins_are_the_runs_own_first_plan(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("budget", data="cancer", n="2000", **{"budget.beta1": "0.35"})
+    given = json.loads(app.get("bidi_component")[-1].proto.json)
+    data = load_dataset("cancer", n=2000, seed=0)
+    assert (given["betas"][given["at"]["one"]], given["betas"][given["at"]["two"]]) == (0.35, 0.4)
+    for hand, one, two in (("one", 0.1, 0.4), ("two", 0.35, 0.9), ("one", 0.35, 0.4)):
+        at = given["betas"].index(one if hand == "one" else two)
+        result = run("curate_pc", data, epsilon=20.0, guarantee="published", beta1=one, beta2=two)
+        planned = result.diagnostics.allocation.planned[0]
+        total = sum(b.cost for b in planned)
+        expected = [[b.order, b.tests, b.epsilon, 100 * b.cost / total] for b in planned]
+        assert np.allclose(given["plans"][hand][at], expected)

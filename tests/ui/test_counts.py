@@ -10,6 +10,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -20,10 +21,9 @@ from engine.cli.run import summary
 from engine.graphs.metrics import EdgeClass
 from engine.serialise import result_dict
 from engine.studies.bundle import bundle
-from engine.teaching.replay import scenes
+from engine.studies.scene import ABSENT, BACK, FORTH, LINE, UNTESTED
 from pages.draw.links import Link, doubtful, found_links
 from pages.draw.picture import graph_picture
-from pages.draw.player import player
 from pages.learn import search
 from pages.report import brief as report
 from pages.report import repeats
@@ -174,10 +174,10 @@ def test_learn_plays_the_same_run_to_the_same_counts(
     app.switch_page("pages/learn/page.py").run()
     assert not app.exception
     agree(sentence(next(c.value for c in app.caption if "In the end: " in c.value)), truth)
-    page = app.get("iframe")[0].proto.srcdoc
-    held = json.loads(re.search(r"const D = (.*);\n", page)[1])  # type: ignore[index]
-    assert len(held["result"]) == truth["found"] + truth["invented"]
-    assert len(held["open"]) == truth["untested"]
+    held = json.loads(app.get("bidi_component")[-1].proto.json)
+    ends = Counter(held["end"])
+    assert sum(ends[s] for s in (LINE, FORTH, BACK)) == truth["found"] + truth["invented"]
+    assert ends[UNTESTED] == truth["untested"]
     run_of, strip = app.session_state["shown"], strip_of(app)
     for told_of in (text.dataset_title(run_of.data), f"n = {run_of.data.n:,}"):
         assert told_of in strip
@@ -257,13 +257,15 @@ def test_its_sign_is_on_the_still_picture_too() -> None:
 def test_an_arrow_in_doubt_is_a_line_where_a_search_ends_too() -> None:
     data = load_dataset("survey", n=20_000)
     result = run("marginal_pc", data, epsilon=1.0)
-    where = {name: (float(k), float(k % 2)) for k, name in enumerate(data.names)}
     assert doubtful(result)
-    page = player(data.names, list(scenes(result.steps, data.names)), result, where, theme="light")
-    held = json.loads(re.search(r"const D = (.*);\n", page)[1])  # type: ignore[index]
-    ends = {(data.names[i], data.names[j]): arrow for i, j, arrow in held["result"]}
-    assert ends == {(k.a, k.b): k.arrow for k in found_links(result)}
-    assert not any(ends[pair] for pair in doubtful(result))
+    ends = dict(
+        zip(combinations(data.names, 2), search.played_back(data, result)["end"], strict=True)
+    )
+    drawn = {tuple(sorted((k.a, k.b), key=data.names.index)): k for k in found_links(result)}
+    assert {pair for pair, state in ends.items() if state != ABSENT} == set(drawn)
+    for pair, link in drawn.items():
+        assert ends[pair] == ((FORTH if pair == (link.a, link.b) else BACK) if link.arrow else LINE)
+    assert all(ends[tuple(sorted(p, key=data.names.index))] == LINE for p in doubtful(result))
 
 
 def test_what_was_not_tested_never_has_an_arrow() -> None:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine import load_dataset, run
-from engine.teaching.neighbours import guess_bound
+from engine import run
+from engine.studies.repeat import usual
+from engine.studies.scene import ABSENT, kept_scene, read_scene
+from engine.teaching.lessons import query
+from engine.teaching.neighbours import farthest, moves
 from engine.teaching.replay import scenes
-from pages.draw.player import player
-from pages.learn.search import ring
-from pages.learn.view import STEPS
+from pages.learn.now import DRAWS, METHOD
+from pages.learn.tour import PEOPLE, ROWS
+from pages.learn.view import STEPS, WAY
+from pages.shell.data import bundled
 
 
 def address(app: AppTest) -> dict[str, str]:
@@ -38,34 +43,93 @@ def test_every_step_opens_from_its_address(open_app: Callable[..., AppTest], ste
 
 def test_the_way_through_the_tour(open_app: Callable[..., AppTest]) -> None:
     app = open_app("learn")
-    for step in STEPS[1:3]:
+    for step in WAY[1:3]:
         app.button(key="learn-next").click().run()
         assert address(app)["step"] == step.key
+    app.button(key="learn-aside-draws").click().run()
+    assert address(app)["step"] == "draws"  # an aside, from which the way goes on
+    app.button(key="learn-next").click().run()
+    assert address(app)["step"] == WAY[3].key
     app.button(key="learn-back").click().run()
-    assert address(app)["step"] == STEPS[1].key
+    assert address(app)["step"] == WAY[2].key
     app = open_app("learn", step="nonsense", total="-3", network="<b>")
     assert address(app)["step"] == STEPS[0].key
     assert not app.exception
 
 
-def metrics(app: AppTest) -> dict[str, str]:
-    return {m.label: m.value for m in app.metric}
+def data_of(app: AppTest) -> dict[str, Any]:
+    """What the last component on the page was given."""
+    found: dict[str, Any] = json.loads(app.get("bidi_component")[-1].proto.json)
+    return found
 
 
-def test_the_game_counts_and_shows_its_limit(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("learn", step="person", network="cancer")
-    for played in range(1, 4):
-        app.button(key="learn-guess-A").click().run()
-        assert re.match(rf"[0-{played}] of {played} ", metrics(app)["You"])
-    assert any("came from" in m.value for m in app.markdown)
-    app.button(key="learn-guess-many").click().run()
-    share = float(metrics(app)["Best guesser"].rstrip("%")) / 100
-    best = float(metrics(app)["Best possible here"].rstrip("%")) / 100
-    assert metrics(app)["Limit at this ε"] == f"{guess_bound(1.0):.1%}"
-    assert share == pytest.approx(best, abs=0.06)
-    app.select_slider(key="learn-game-epsilon").set_value(5.0).run()
-    assert metrics(app)["You"] == "0 of 0"  # another game
-    assert metrics(app)["Limit at this ε"] == f"{guess_bound(5.0):.1%}"
+def test_everybodys_answers_and_every_replacement_are_the_engines(
+    open_app: Callable[..., AppTest],
+) -> None:
+    given = data_of(open_app("learn", step="person", network="survey"))
+    data = bundled("survey", PEOPLE, 0)
+    asked = query(data, *data.names[:2])
+    every, pair = moves(data, asked), farthest(data, asked, 1.0)
+    table, across = np.array(given["table"]), len(given["levels"][1])
+    assert np.bincount(given["cells"], minlength=table.size).tolist() == table.ravel().tolist()
+    assert (given["z"], given["sensitivity"]) == (every.z, every.sensitivity)
+    assert given["z"] == pytest.approx(pair.exact[0])
+    source, target = given["farthest"]
+    assert given["moved"][source][target] == pytest.approx(pair.exact[1])
+    for (old, new), z in every.moved.items():
+        at, to = (cell[1] * across + cell[2] for cell in (old, new))
+        assert given["moved"][at][to] == z
+    codes = data.row_codes()[:, [asked.x, asked.y]]
+    assert given["cells"] == (codes[:, 0] * across + codes[:, 1]).tolist()
+
+
+def test_the_purses_are_those_of_the_scenes_own_runs(open_app: Callable[..., AppTest]) -> None:
+    given = data_of(open_app("learn", step="once", network="cancer", draw="2"))
+    scene = read_scene(kept_scene("cancer"))
+    rng = np.random.default_rng(5)
+    for at in rng.choice(len(scene.epsilons), 4, replace=False):
+        for key, purses in given["purses"].items():
+            values = {"epsilon": scene.epsilons[at], "guarantee": "strict"}
+            result = run(key, scene.data, seed=2, **values)
+            shown = purses[at]
+            used = 100 * result.ledger.used / result.ledger.most
+            assert shown["coins"][-1] == pytest.approx(used, abs=1e-3)
+            # A question that the purse cannot pay any more is counted, and has no answer.
+            unpaid = sum(result.ci_tests_by_order) - len(shown["decisions"])
+            assert 0 <= unpaid <= (not shown["ended"])
+            assert shown["ended"] == (result.status == "complete")
+            frame = scene.states[key][at, 2]  # where the run ends, as the scene draws it
+            gone = {p for p, d in zip(shown["pairs"], shown["decisions"], strict=True) if d == "i"}
+            assert gone == {p for p, state in enumerate(frame) if state == ABSENT}
+
+
+def test_a_search_is_played_as_it_was_run(open_app: Callable[..., AppTest]) -> None:
+    given = data_of(open_app("learn", step="search", network="survey"))
+    data = bundled("survey", ROWS, 0)
+    result = run("pc", data, seed=0, statistic="oracle")
+    played = list(scenes(result.steps, data.names))
+    assert [b[0] for b in given["beats"]] == [s.order for s in played]
+    assert [b[5] for b in given["beats"]] == [s.removed for s in played]
+    assert [[data.names[k] for k in b[3]] for b in given["beats"]] == [
+        list(s.given) for s in played
+    ]
+    gone = sum(b[5] for b in given["beats"])
+    assert gone == given["end"].count(ABSENT)
+
+
+def test_what_if_counts_real_runs_and_leads_to_a_plan(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("learn", step="now", network="cancer")
+    app.select_slider(key="learn-people").set_value(1_000).run()
+    results = [run(METHOD, bundled("cancer", 1_000, 0), seed=s, epsilon=1.0) for s in range(DRAWS)]
+    found = usual([r.counts.found for r in results if r.counts])
+    words = next(m.value for m in app.markdown if "usually finds" in m.value)
+    range_ = f"{found.low}" if found.low == found.high else f"{found.low} to {found.high}"
+    assert f"**{range_}** of 4 true links" in words
+    app.button(key="learn-plan").click().run()
+    assert not app.exception
+    assert not app.warning
+    assert app.number_input(key="plan-rows").value == 1_000
+    assert app.selectbox(key="plan-schema").value == "cancer"
 
 
 def test_draw_again_adds_six_outcomes(open_app: Callable[..., AppTest]) -> None:
@@ -73,19 +137,3 @@ def test_draw_again_adds_six_outcomes(open_app: Callable[..., AppTest]) -> None:
     assert any("All 6 draws" in m.value for m in app.markdown)
     app.button(key="learn-draw").click().run()
     assert any("All 12 draws" in m.value for m in app.markdown)
-
-
-def test_the_player_holds_the_whole_search_and_names_as_text() -> None:
-    data = load_dataset("cancer", n=2000)
-    result = run("pc", data)
-    names = ("</script><b>x</b>", *data.names[1:])
-    played = [
-        s for s in scenes(result.steps, data.names) if data.names[0] not in (s.x, s.y, *s.given)
-    ]
-    page = player(names, played, result, ring(names, 600, 300), theme="dark")
-    assert page.count("</script>") == 1
-    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
-    held = json.loads(re.search(r"const D = (.*);\n", page)[1])  # type: ignore[index]
-    assert held["names"][0] == names[0]
-    assert len(held["scenes"]) == len(played)
-    assert [s[0] for s in held["scenes"]] == [s.order for s in played]

@@ -20,7 +20,7 @@ from engine.studies.null import Invented, Shape, invented
 from pages.learn.shuffle import ALGORITHMS, NONE, links_of
 from pages.plan import state as plans
 from pages.shell import job as work
-from pages.shell import nothing
+from pages.shell import nothing, runs
 from pages.shell.nothing import NOTHING, Nothing, nothing_of, shape_of
 from pages.shell.settings import Source
 from tests.release.samples import asia_schema, own_asia
@@ -54,8 +54,9 @@ def table(app: AppTest, column: str) -> pd.DataFrame:
     return next(f.value for f in app.dataframe if column in f.value)
 
 
-def test_beside_the_field_of_the_run_page(open_app: Open) -> None:
+def test_beside_the_field_of_the_run_page(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     """It follows the form, before Run is pressed, and is quiet where there is no setting."""
+    monkeypatch.setattr(runs, "QUICK", 0.0)
     app, shape = open_app(**QUICK), Shape((2,) * 8, 3_000)
     assert count("em_pc", shape, epsilon=0.3).sentence in captions(app)
     app.selectbox(key="run-algorithm").set_value("priv_pc").run()

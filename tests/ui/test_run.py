@@ -15,12 +15,14 @@ from engine import ALGORITHMS, load_dataset, run
 from engine.graphs.orientation import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import relevant
+from engine.teaching.sieving import Sieve
 from pages.draw import allocation
 from pages.draw.links import Link, doubtful, found_links
 from pages.draw.strength import strengths, weighted
 from pages.report import brief as report
 from pages.run import ledger, trace
 from pages.shell import runs, settings
+from pages.shell import words as text
 from pages.shell.form import GRAPH_ALGORITHMS
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
@@ -175,7 +177,7 @@ def app_html(app: AppTest) -> str:
     return " ".join(h.value for h in app.get("html"))
 
 
-def test_presets_fill_the_fields_and_leave_the_result(app: AppTest) -> None:
+def test_presets_fill_the_fields_and_leave_the_result(app: AppTest, asked: None) -> None:
     before = metrics(app)
     app.button(key="preset-Paper setting").click().run()
     assert app.radio(key="param-guarantee").value == "published"
@@ -196,7 +198,44 @@ def test_slider_and_exact_entry_are_one_value(app: AppTest) -> None:
     assert any("148" in c.value and "e^ε" in c.value for c in app.caption)  # e^5 = 148.4
 
 
-def test_changed_settings_are_called_stale_until_run(app: AppTest) -> None:
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine on which no run is quick: each waits for its button."""
+    monkeypatch.setattr(runs, "QUICK", 0.0)
+
+
+def test_a_change_runs_at_once_where_such_a_run_is_quick(
+    app: AppTest, open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "QUICK", 1e9)
+    press_run(app)
+    for seed in (3, 11):
+        app.number_input(key="run-seed").set_value(seed).run()
+        assert messages(app) == []
+        assert app.query_params["seed"] in (str(seed), [str(seed)])
+        result = run("priv_pc", ASIA, seed=seed)
+        assert metrics(app)[TESTS] == str(result.ci_tests)
+        assert f">{seed}<" in app_html(app)  # the strip's noise seed
+    app.number_input(key="param-epsilon").set_value(-1.0).run()
+    assert any("at least" in m for m in messages(app))  # refused, once
+    assert metrics(app)[TESTS] == str(result.ci_tests)
+    # What was never run here before waits for its button: nobody knows how long it takes.
+    app.number_input(key="param-epsilon").set_value(1.0).run()
+    app.selectbox(key="run-algorithm").set_value("noleaks").run()
+    assert messages(app) == ["Settings changed – press Run."]
+
+
+def test_what_was_stopped_tells_nothing_of_how_long_it_takes() -> None:
+    wanted = settings.Settings(settings.Source("survey", 100), "pc", {}, 0)
+    keep = runs._keeper(wanted, "of a test")
+    result = run("pc", load_dataset("survey", n=100))
+    keep(replace(result, status="cancelled", seconds=0.0))
+    assert ("survey", "pc") not in runs._paces()
+    keep(replace(result, seconds=1.0))
+    assert runs._paces()["survey", "pc"] == 0.01
+
+
+def test_changed_settings_are_called_stale_until_run(app: AppTest, asked: None) -> None:
     dimmed = "opacity:0.4"
     assert dimmed not in app_html(app)
     app.number_input(key="run-seed").set_value(5).run()
@@ -207,6 +246,25 @@ def test_changed_settings_are_called_stale_until_run(app: AppTest) -> None:
     assert dimmed not in app_html(app)
     result = run("priv_pc", ASIA, seed=5)
     assert metrics(app)[TESTS] == str(result.ci_tests)
+
+
+def test_a_score_has_one_sign_on_every_page() -> None:
+    """|z| and T as the Sieve page and the tour have them; the engine compares the negatives."""
+    result = run("priv_pc", ASIA, seed=0)
+    table = trace.steps_table(result.steps)
+    level = Sieve("kendall", "strict", "z", 0.1, 0.02, 1.0, 1_000).levels()
+    for step, (_, row) in zip(result.steps, table.iterrows(), strict=True):
+        assert row["Threshold"] == pytest.approx(level[step.kind == "sieve"])
+        if step.value is None:
+            continue
+        assert row["Noisy value"] == -step.value
+        below = row["Noisy value"] < row["Threshold"]
+        assert below == (row["Decision"] == "independent")
+        side = "below" if below else "not below"
+        assert row["Why"].startswith(f"the noisy |z| {row['Noisy value']:.4g} is {side} the")
+        assert row["Exact" + trace.SIMULATION_ONLY] == -step.internal["exact"]
+    published = run("priv_pc", ASIA, seed=0, guarantee="published")  # p-values are as they were
+    assert [text.as_shown(s) for s in published.steps] == list(published.steps)
 
 
 def test_strict_shows_guarantee_used_and_left(untouched: AppTest) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 
@@ -73,3 +74,28 @@ def test_scores_are_split_by_d_separation() -> None:
     assert len(values) == len(truth) == sieving.query_count(5)
     assert set(truth) == {0.0, 1.0}
     assert np.median(values[truth == 1]) > np.median(values[truth == 0])
+
+
+@pytest.mark.parametrize("scale", ["p", "z"])
+def test_what_is_dragged_has_the_engines_numbers(
+    open_app: Callable[..., AppTest], scale: str
+) -> None:
+    query = {"sieve.scale": scale, "sieve.threshold": "0.15", "sieve.tweak": "0.03"}
+    app = open_app("sieve", data="cancer", n="2000", **query)
+    given = json.loads(app.get("bidi_component")[-1].proto.json)
+    data = load_dataset("cancer", n=2000, seed=0)
+    at = given["thresholds"][given["at"][0]], given["tweaks"][given["at"][1]]
+    assert at == (0.15, 0.03)
+    assert given["samples"][given["at"][2]]["m"] == best_subsample(1.0, 2000)
+    values, truth = sieving.exact_scores(data, "kendall", "published", scale)
+    shown = [math.nan if v is None else v for v in given["scores"]]
+    assert np.allclose(shown, values, atol=1e-6, equal_nan=True)
+    assert given["truth"] == truth.tolist()
+    for t, w, m in ((0, 0, 1), (9, 4, 0), (29, 12, 20)):
+        sample = given["samples"][m]
+        threshold, tweak = given["thresholds"][t], given["tweaks"][w]
+        sieve = sieving.Sieve("kendall", "published", scale, threshold, tweak, 1.0, sample["m"])
+        level, lowered = sieve.levels()
+        assert given["levels"][t][w] == [level, min(lowered, 16.0)]
+        assert (sample["a"], sample["b"]) == sieve.noise(data)
+        assert sample["sd"] == sieve.noise_level(data)

@@ -1,0 +1,113 @@
+"""Where a run's budget goes, answer by answer: the total as 100 coins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from engine.algorithms.curate_pc import CuratePC, CuratePCParameters, ledger
+from engine.data.dataset import Dataset
+from engine.errors import InputError
+from engine.privacy.ledger import BudgetExhausted
+from engine.randomness import Randomness
+from engine.runner import RunResult, run
+from engine.search.skeleton import Graph
+from engine.session import Session
+
+COINS = 100
+_LETTERS = {"independent": "i", "dependent": "d", "passed": "p"}
+
+
+@dataclass(frozen=True)
+class Purse:
+    """One strict run, answer by answer.
+
+    Answer k is about the pair at place ``pairs[k]`` of ``itertools.combinations`` and says
+    ``decisions[k]``: "i" (independent: the link goes), "d" (dependent) or "p" (passed a sieve).
+    ``coins[k]`` were paid when it was given. ``bought`` says what was bought before the first
+    answer, in coins; ``ended`` is False where the purse was empty before the last question.
+    """
+
+    pairs: tuple[int, ...]
+    decisions: str
+    coins: tuple[float, ...]
+    bought: tuple[tuple[str, float], ...]
+    ended: bool
+
+    @property
+    def paid(self) -> float:
+        """Coins paid in all."""
+        return self.coins[-1] if self.coins else 0.0
+
+
+def purse(result: RunResult) -> Purse:
+    """A run's purse, from its trace; InputError where the run had no cap."""
+    account = result.ledger
+    if account.cap is None:
+        raise InputError("Coins are shares of a total: only a strict run has one.")
+    d = len(result.names)
+    column = {name: k for k, name in enumerate(result.names)}
+    place = {pair: k for k, pair in enumerate(combinations(range(d), 2))}
+    pairs, decisions, coins, paid = [], [], [], 0.0
+    for step in result.steps:
+        paid += COINS * sum(account.cost(c.event) for c in step.charges) / account.most
+        if step.x is None or step.y is None or step.decision not in _LETTERS:
+            continue
+        a, b = sorted((column[step.x], column[step.y]))
+        pairs.append(place[a, b])
+        decisions.append(_LETTERS[step.decision])
+        coins.append(paid)
+    asked = {step.kind for step in result.steps}
+    bought = tuple(
+        (label, COINS * cost / account.most)
+        for label, cost in account.by_label().items()
+        if label not in asked
+    )
+    ended = result.status == "complete"
+    return Purse(tuple(pairs), "".join(decisions), tuple(coins), bought, ended)
+
+
+def purses(
+    data: Dataset, key: str, epsilons: Sequence[float], seed: int = 0, **values: Any
+) -> list[Purse]:
+    """The purse of one strict run at each epsilon, all with the same seed; public data alone."""
+    if not data.public:
+        raise InputError("Every run spends ε: purses are shown on bundled data, not your own.")
+    return [
+        purse(run(key, data, seed=seed, epsilon=epsilon, guarantee="strict", **values))
+        for epsilon in epsilons
+    ]
+
+
+@dataclass(frozen=True)
+class Share:
+    """What CURATE's first plan lays on an order: tests, the epsilon of each, and coins of 100."""
+
+    order: int
+    tests: int
+    epsilon: float
+    coins: float
+
+
+def first_plan(data: Dataset, **values: Any) -> list[Share]:
+    """CURATE's plan before its first test, from public facts alone; empty where ε is too small.
+
+    ``values`` are the algorithm's parameters. Coins are shares of what is planned.
+
+    Examples:
+        >>> from engine import load_dataset
+        >>> plan = first_plan(load_dataset("cancer", n=1_000), epsilon=1.0, guarantee="strict")
+        >>> [share.order for share in plan], round(sum(share.coins for share in plan))
+        ([0, 1, 2, 3], 100)
+    """
+    params = CuratePCParameters.build(values)
+    rule = CuratePC(data, params, Session(Randomness(0), ledger(data, params), data.names))
+    try:
+        rule.begin_order(0, Graph(data.d))
+    except BudgetExhausted:
+        return []
+    planned = rule.planned[0]
+    total = sum(budget.cost for budget in planned)
+    return [Share(b.order, b.tests, b.epsilon, COINS * b.cost / total) for b in planned]

@@ -1,0 +1,60 @@
+"""The tour's step on money: one total as a hundred coins, and three ways to spend it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from engine.data.networks import load_dataset
+from engine.studies.scene import ALGORITHMS, kept_scene
+from engine.teaching.money import Purse, purses
+from pages.draw.scene import digested, given, show_money
+from pages.learn.tour import Tour, draft
+
+ONCE = "marginal_pc"  # what spends once
+WAYS = {
+    "priv_pc": "for each “perhaps”",
+    "curate_pc": "more at the beginning",
+    ONCE: "all at once",
+}
+
+
+def money_view(now: Tour) -> None:
+    """Three purses, one clock, one dial."""
+    scene = kept_scene(now.network)
+    draw = now.draw if now.draw < scene["draws"] else 0
+    show_money({**drawn(now.network, draw), "epsilon": now.total}, "learn-money", _rested)
+
+
+def _rested(frame: Mapping[str, Any]) -> None:
+    draft()["total"] = float(frame["epsilon"])
+
+
+@st.cache_data(max_entries=8, show_spinner="Runs are made …")
+def drawn(network: str, draw: int) -> dict[str, Any]:
+    """What the browser needs: the network's scene, and the purse of one draw at every epsilon."""
+    scene = kept_scene(network)
+    data = load_dataset(network, n=scene["rows"])
+    content = {
+        **{name: given(scene)[name] for name in ("scene", "titles", "layouts")},
+        "purses": {
+            key: [_packed(p) for p in purses(data, key, scene["epsilons"], draw)]
+            for key in ALGORITHMS
+        },
+        "ways": WAYS,
+        "once": ONCE,
+        "draw": draw,
+    }
+    return digested(content)
+
+
+def _packed(purse: Purse) -> dict[str, Any]:
+    return {
+        "pairs": purse.pairs,
+        "decisions": purse.decisions,
+        "coins": [round(c, 3) for c in purse.coins],
+        "bought": [(label, round(c, 3)) for label, c in purse.bought],
+        "ended": purse.ended,
+    }

@@ -1,0 +1,82 @@
+"""The tour's step on a person: a crowd, one answer changed, and a bet on a noisy output."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from engine.teaching.lessons import query
+from engine.teaching.neighbours import moves
+from pages.draw.scene import digested, plain_names, show_person
+from pages.learn import class_mode
+from pages.learn.tour import PEOPLE, Tour, neighbours_of
+from pages.shell.data import bundled
+
+START = 1.0
+EPSILONS = (0.1, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
+
+
+def person_view(now: Tour) -> None:
+    """The crowd, and below it the room of a class."""
+    top, crowded, below = st.container(), st.container(), st.container(key="class-mode")
+    with below, st.popover("The test, and a class", icon=":material/groups:"):
+        x, y = _test(now)
+        epsilon = st.select_slider(
+            "ε of each output that the class bets on",
+            EPSILONS,
+            value=START,
+            key="learn-room-epsilon",
+            format_func=lambda e: f"{e:g}",
+        )
+        class_mode.door(neighbours_of(now.network, x, y).at(epsilon))
+    with top:
+        class_mode.wall()
+    with crowded:
+        show_person(crowd(now.network, x, y), key="learn-person")
+
+
+def _test(now: Tour) -> tuple[str, str]:
+    """The two columns whose test is released."""
+    pairs = [f"{a} – {b}" for a, b in combinations(now.data.names, 2)]
+    start = pairs.index("tub – either") if "tub – either" in pairs else 0
+    chosen = st.selectbox(
+        "The test whose score is released",
+        pairs,
+        index=start,
+        key="learn-game-pair",
+        format_func=lambda pair: " – ".join(plain_names(now.network, pair.split(" – "))),
+    )
+    x, y = str(chosen).split(" – ")
+    return x, y
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def crowd(network: str, x: str, y: str) -> dict[str, Any]:
+    """What the browser needs: everybody's answers, and the score after every replacement."""
+    data = bundled(network, PEOPLE, 0)
+    asked = query(data, x, y)
+    every = moves(data, asked)
+    table = every.table[0]
+    columns = [asked.x, asked.y]
+    codes = data.row_codes()[:, columns]
+    places = list(np.ndindex(table.shape))
+    moved = [
+        [every.moved.get(((0, *source), (0, *target))) for target in places] for source in places
+    ]
+    far = [int(np.ravel_multi_index(cell[1:], table.shape)) for cell in every.farthest]
+    return digested(
+        {
+            "cells": (codes[:, 0] * table.shape[1] + codes[:, 1]).tolist(),
+            "table": table.tolist(),
+            "levels": [list(data.levels[c]) for c in columns],
+            "titles": plain_names(network, [data.names[c] for c in columns]),
+            "z": every.z,
+            "moved": moved,
+            "sensitivity": every.sensitivity,
+            "epsilon": START,
+            "farthest": far,
+        }
+    )

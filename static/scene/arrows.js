@@ -1,0 +1,85 @@
+// Turn an arrow round: which questions to the data would be answered otherwise?
+import {el, svgRoot} from "./dom.js";
+import {Graph} from "./graph.js";
+import {pairsOf} from "./model.js";
+
+const NARROW = 620, CYCLE = -1;
+
+export class Arrows {
+  /** @param {HTMLElement} root */
+  constructor(root) { this.root = root; }
+
+  /** @param {{titles: string[], layouts: any, truth: number[], causal: number[], arrows: number[][], kinds: number[], changed: number[], examples: any[][], questions: number, digest: string}} given */
+  show(given) {
+    if (given.digest === this.digest) return;
+    this.digest = given.digest;
+    Object.assign(this, {given, mask: 0, turned: 0, either: false, layout: null});
+    this.model = {d: given.titles.length, pairs: pairsOf(given.titles.length), truth: given.truth, causal: given.causal};
+    this.places = given.arrows.map(([a, b]) => this.model.pairs.findIndex(([i, j]) => i === Math.min(a, b) && j === Math.max(a, b)));
+    this.reversible = given.arrows.map((_, k) => given.kinds.some((kind, mask) => kind === 0 && mask >> k & 1));
+    if (!this.svg) this.build();
+    this.layOut();
+    this.draw();
+  }
+
+  build() {
+    this.root.className = "scene arrows";
+    this.svg = svgRoot({role: "group", "aria-label": "The arrows: choose one to turn it round"});
+    this.graph = new Graph(this.svg, () => {});
+    this.said = el("p", {class: "sentence", "aria-live": "polite"});
+    this.list = el("ul", {class: "changes"});
+    this.eitherButton = el("button", {"aria-pressed": "false", onclick: () => { this.either = !this.either; this.draw(); }}, "Which may point either way?");
+    this.root.replaceChildren(el("div", {class: "stage"}, this.svg, el("div", {class: "told"}, this.said, this.list,
+      el("div", {class: "buttons"}, el("button", {onclick: () => { this.mask = 0; this.either = false; this.draw(); }}, "As it is in truth"), this.eitherButton))));
+    new ResizeObserver(() => { this.layOut(); this.draw(); }).observe(this.root);
+  }
+
+  layOut() {
+    const narrow = this.root.clientWidth < NARROW, layout = narrow ? this.given.layouts.narrow : this.given.layouts.wide;
+    this.root.classList.toggle("narrow", narrow);
+    if (layout === this.layout) return;
+    this.layout = layout;
+    this.graph.lay(this.model, this.given.titles, layout);
+    this.places.forEach((p, k) => {
+      const {hit} = this.graph.line(p);
+      hit.setAttribute("tabindex", "0");
+      hit.setAttribute("role", "button");
+      hit.addEventListener("click", () => this.turn(k));
+      hit.addEventListener("keydown", (e) => { if (e.key === "Enter" || e.key === " ") { this.turn(k); e.preventDefault(); } });
+    });
+  }
+
+  turn(k) { this.mask ^= 1 << k; this.turned++; this.either = false; this.draw(); }
+  name(k) { const [a, b] = this.given.arrows[k], t = this.given.titles, round = this.mask >> k & 1; return `${t[round ? b : a]} → ${t[round ? a : b]}`; }
+
+  draw() {
+    if (!this.layout) return;
+    const {given, mask} = this, looks = new Map();
+    given.arrows.forEach(([a, b], k) => {
+      const round = Boolean(mask >> k & 1), forth = (a < b) !== round, plain = this.either && this.reversible[k];
+      looks.set(this.places[k], {kind: round ? "wrong" : this.either && !plain ? "correct" : "open sure", opacity: 1,
+        forth: plain ? 0 : +forth, back: plain ? 0 : +!forth});
+      const {hit} = this.graph.line(this.places[k]);
+      hit.setAttribute("aria-label", `${this.name(k)}: turn it round`);
+      hit.setAttribute("aria-pressed", String(round));
+    });
+    this.graph.paint((p) => looks.get(p) || {kind: "none", opacity: 0, forth: 0, back: 0});
+    this.eitherButton.setAttribute("aria-pressed", String(this.either));
+    this.root.dataset.mask = String(mask);
+    this.words();
+  }
+
+  words() {
+    const {given, mask} = this, kind = given.kinds[mask], of = given.questions.toLocaleString("en"), strong = (c, t) => el("b", {class: c}, t);
+    const many = kind === CYCLE ? 0 : given.changed[kind], free = this.reversible.filter(Boolean).length;
+    const say = (...parts) => this.said.replaceChildren(...parts);
+    if (this.either) say(strong("found", `${free} of ${given.arrows.length} arrows`), " may point either way: drawn as plain lines. For each of them there is a graph with that arrow turned round that answers every question to the data alike. The others are settled by the data.");
+    else if (!mask) say(this.turned ? "Back to the truth. " : "Click an arrow to turn it round. ", `Data answer questions: do these two go together, once others are known? Here there are ${of}. How many answers would change?`);
+    else if (kind === CYCLE) say(strong("invented", "These arrows go round in a circle"), ": then a thing would be its own cause. Turn another arrow.");
+    else if (!many) say(strong("found", `None of ${of} answers would change. `), "No data, however many, can tell this graph from the true one: what is turned round may point either way.");
+    else say(strong("invented", `${many.toLocaleString("en")} of ${of} answers would change`), ": data can tell this graph from the true one. For example:");
+    const t = given.titles, shown = this.either || !mask || kind === CYCLE ? [] : given.examples[kind];
+    this.list.replaceChildren(...shown.map(([x, y, held, independent]) => el("li", {},
+      `${t[x]} and ${t[y]}${held.length ? `, once we know ${held.map((g) => t[g]).join(" and ")}` : ""}: in truth they ${independent ? "have nothing to do with each other" : "go together"}; here they would ${independent ? "go together" : "not"}.`)));
+  }
+}

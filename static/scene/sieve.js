@@ -1,0 +1,135 @@
+// The sieve taken hold of: drag T and T - t along the scores' axis, and choose m; every query answers.
+import {el, sheet} from "./dom.js";
+import {laplace, short} from "./noise.js";
+
+const DOT = 3.4, BASE = 46, UPPER = 30;
+
+export class Sieve {
+  /** @param {HTMLElement} root @param {{rested?: (state: any) => void}} hooks */
+  constructor(root, hooks = {}) {
+    this.root = root;
+    this.hooks = hooks;
+  }
+
+  /** @param {{scores: (number | null)[], truth: (number | null)[], scale: string, end: number, thresholds: number[], tweaks: number[], levels: number[][][], samples: any[], at: number[], digest: string}} given */
+  show(given) {
+    const fresh = given.digest !== this.digest;
+    this.digest = given.digest;
+    this.given = given;
+    if (fresh) {
+      this.known = given.scores.map((_, k) => k).filter((k) => given.scores[k] !== null);
+      this.shake();
+    }
+    if (!this.held) [this.t, this.w, this.m] = given.at;
+    if (!this.canvas) this.build();
+    this.draw();
+  }
+
+  build() {
+    this.root.className = "scene sieve-scene";
+    this.canvas = el("canvas", {class: "noise", role: "img", "aria-label": "Scores of all queries with noise, and the two thresholds"});
+    const dial = (name, label) => {
+      const input = el("input", {type: "range", min: 0, step: 1, class: "dial", "aria-label": label,
+        oninput: () => { this.held = true; this[name] = Number(input.value); this.draw(); }, onchange: () => this.rest()});
+      return input;
+    };
+    this.dials = {t: dial("t", "Threshold T"), w: dial("w", "Tweak t"), m: dial("m", "Rows m in the sieve's sample")};
+    this.values = {t: el("b"), w: el("b"), m: el("b")};
+    this.said = el("p", {class: "sentence", "aria-live": "polite"});
+    const row = (name) => el("label", {}, this.values[name], this.dials[name]);
+    this.root.replaceChildren(el("div", {class: "main"}, this.canvas, el("div", {class: "panel dials"}, row("t"), row("w"), row("m"),
+      el("div", {class: "buttons"}, el("button", {onclick: () => { this.shake(); this.draw(); }}, "Shake: other noise"))), this.said));
+    this.canvas.addEventListener("pointerdown", (e) => { this.canvas.setPointerCapture(e.pointerId); this.hand = this.nearer(e); this.held = true; this.follow(e); });
+    this.canvas.addEventListener("pointermove", (e) => { if (this.hand) this.follow(e); });
+    ["pointerup", "pointercancel"].forEach((name) => this.canvas.addEventListener(name, () => { if (this.hand) { this.hand = null; this.rest(); } }));
+    new ResizeObserver(() => this.draw()).observe(this.canvas);
+  }
+
+  /** One draw of standard noise for every query, which the dials only stretch. */
+  shake() { this.draws = this.given.scores.map(() => [laplace(1), laplace(1)]); }
+
+  rest() {
+    this.held = false;
+    const {thresholds, tweaks, samples} = this.given, {share, best} = samples[this.m];
+    if (this.hooks.rested) this.hooks.rested({threshold: thresholds[this.t], tweak: tweaks[this.w], share, best});
+  }
+
+  get level() { return this.given.levels[this.t][this.w][0]; }
+  get lowered() { return this.given.levels[this.t][this.w][1]; }
+
+  /** Where a value lies across the canvas; all beyond the end share the last place. */
+  x(v) { const {end} = this.given, low = -0.12 * end; return (Math.max(low, Math.min(end, v)) - low) / (end - low) * this.canvas.clientWidth; }
+  value(e) { const box = this.canvas.getBoundingClientRect(), {end} = this.given, low = -0.12 * end; return low + (e.clientX - box.left) / box.width * (end - low); }
+  nearer(e) { const v = this.value(e); return Math.abs(v - this.level) <= Math.abs(v - this.lowered) ? "t" : "w"; }
+
+  /** The threshold in the hand goes to the place nearest to it. */
+  follow(e) {
+    const v = this.value(e), name = this.hand, column = name === "t" ? this.given.levels.map((row) => row[this.w][0]) : this.given.levels[this.t].map((pair) => pair[1]);
+    this[name] = column.reduce((best, at, k) => Math.abs(at - v) < Math.abs(column[best] - v) ? k : best, 0);
+    this.draw();
+  }
+
+  /** Whether a value looks independent: high on p, low on |z|. */
+  beyond(v, level) { return this.given.scale === "p" ? v >= level : v <= level; }
+
+  draw() {
+    const {given} = this;
+    if (!this.canvas || !this.canvas.clientWidth) return;
+    for (const name of ["t", "w", "m"]) { this.dials[name].max = String({t: given.thresholds, w: given.tweaks, m: given.samples}[name].length - 1); this.dials[name].value = String(this[name]); }
+    const sample = given.samples[this.m];
+    this.values.t.textContent = `T = ${given.thresholds[this.t]}${given.scale === "z" ? `, |z| ${short(this.level)}` : ""}`;
+    this.values.w.textContent = `t = ${given.tweaks[this.w]}`;
+    this.values.m.textContent = `m = ${sample.m.toLocaleString("en")}${sample.best ? ", the best" : ""}`;
+    const found = this.known.map((k) => {
+      const exact = given.scores[k], noisy = exact + sample.a * this.draws[k][0] - sample.b * this.draws[k][1];
+      const passes = this.beyond(noisy, this.lowered), independent = this.beyond(exact, this.level);
+      return {noisy, passes, independent};
+    });
+    const lost = found.filter((f) => f.independent && !f.passes).length, vain = found.filter((f) => !f.independent && f.passes).length;
+    const passed = found.filter((f) => f.passes).length;
+    this.root.dataset.state = JSON.stringify({t: given.thresholds[this.t], w: given.tweaks[this.w], m: sample.m, level: this.level, lowered: this.lowered, passed, lost, vain, of: found.length});
+    this.said.replaceChildren("With this noise ", el("b", {}, `${passed} of ${found.length}`), " queries pass the sieve and are examined: ",
+      el("b", {class: "invented"}, `${vain} in vain`), " (they look dependent), while ", el("b", {class: "turned"}, `${lost}`),
+      ` that look independent ${lost === 1 ? "is" : "are"} lost. Noise: s.d. ${short(sample.sd)}.`);
+    this.paint(found);
+  }
+
+  paint(found) {
+    const got = sheet(this.canvas);
+    if (!got) return;
+    const {pen, w, h} = got, style = getComputedStyle(this.root), ink = (name) => style.getPropertyValue(name).trim(), floor = h - BASE;
+    const piles = new Map(), bins = found.map((f) => Math.round(this.x(f.noisy) / (2 * DOT)));
+    for (const bin of bins) piles.set(bin, (piles.get(bin) || 0) + 1);
+    const step = Math.min(2 * DOT, (floor - UPPER) / Math.max(1, ...piles.values())), filled = new Map();
+    found.forEach((f, k) => {
+      const at = filled.get(bins[k]) || 0;
+      filled.set(bins[k], at + 1);
+      pen.fillStyle = ink(f.passes === f.independent ? f.passes ? "--found" : "--missed" : f.passes ? "--invented" : "--turned");
+      pen.beginPath(); pen.arc(Math.min(w - DOT, Math.max(DOT, bins[k] * 2 * DOT)), floor - DOT - at * step, DOT, 0, 7); pen.fill();
+    });
+    const text = ink("--st-text-color"), p = this.given.scale === "p";
+    pen.font = `14px ${ink("--st-font") || "sans-serif"}`;
+    pen.strokeStyle = pen.fillStyle = text;
+    pen.lineWidth = 1.5;
+    pen.beginPath(); pen.moveTo(0, floor); pen.lineTo(w, floor); pen.stroke();
+    pen.textAlign = "center";
+    for (let k = 0; k <= 4; k++) pen.fillText(short(this.given.end * k / 4) + (k === 4 && !p ? "+" : ""), Math.min(w - 14, this.x(this.given.end * k / 4)), floor + 18);
+    pen.textAlign = "left";
+    pen.fillText(p ? "dependent: sifted out" : "← perhaps independent: examined", 4, h - 6);
+    pen.textAlign = "right";
+    pen.fillText(p ? "perhaps independent: examined →" : "dependent: sifted out", w - 4, h - 6);
+    const mark = (v, words, dash, side, colour) => {
+      const at = this.x(v);
+      pen.strokeStyle = pen.fillStyle = colour;
+      pen.setLineDash(dash);
+      pen.beginPath(); pen.moveTo(at, UPPER - 8); pen.lineTo(at, floor); pen.stroke();
+      pen.setLineDash([]);
+      pen.beginPath(); pen.arc(at, floor, 8, 0, 7); pen.fill();
+      pen.textAlign = side;
+      pen.fillText(words, at + (side === "left" ? 6 : -6), UPPER - 12);
+    };
+    const right = this.lowered >= this.level;
+    mark(this.level, `T = ${short(this.level)}`, [], right ? "right" : "left", text);
+    mark(this.lowered, `T − t = ${short(this.lowered)}`, [5, 4], right ? "left" : "right", ink("--st-primary-color"));
+  }
+}

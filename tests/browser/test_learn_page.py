@@ -1,0 +1,233 @@
+"""A teacher's ten minutes, from the opening scene to the coins, in one page and mostly by keys."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from engine import run
+from engine.data.networks import load_network
+from engine.studies.scene import BACK, FORTH, LINE, kept_scene, read_scene
+from engine.teaching.lessons import query
+from engine.teaching.neighbours import farthest, guess_bound
+from engine.teaching.sieving import Sieve
+from engine.teaching.turning import turning
+from pages.learn.tour import PEOPLE
+from pages.learn.view import WAY
+from pages.shell.data import bundled
+from tests.browser.steps import BROKEN, SIZE, go, serious, settle, walk
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+# What the window's lower edge cuts off, in CSS pixels.
+_CUT = """() => { const m = document.querySelector(".stMain");
+  return m.scrollHeight - m.clientHeight; }"""
+
+
+def on(page: Page, name: str) -> None:
+    """To the next step of the tour, by the keyboard."""
+    page.get_by_role("button", name="Next", exact=True).press("Enter")
+    page.get_by_role("heading", name=name).wait_for()
+    settle(page)
+
+
+def data(page: Page, kind: str) -> dict[str, Any]:
+    """What a component says of itself."""
+    found: dict[str, Any] = json.loads(page.locator(f".{kind}").get_attribute("data-state") or "{}")
+    return found
+
+
+def titles() -> dict[str, str]:
+    return {step.key: step.title for step in WAY}
+
+
+def test_ten_minutes_from_the_opening_to_the_coins(page: Page, screenshots: Path) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    walk(page, "Scene")
+    page.locator(".scene .sentence b").first.wait_for()
+    walk(page, "Learn")
+    go(page, "/learn?step=truth&network=asia")
+
+    # 1: arrows. What a turned graph changes is the engine's count.
+    found = turning(load_network("asia").dag(), load_network("asia").names)
+    told = page.locator(".arrows .told")
+    page.get_by_label("Smoking → Bronchitis: turn it round").press("Enter")
+    told.get_by_text("None of 1,792 answers would change").wait_for()
+    page.get_by_label("Smoking → Lung cancer: turn it round").press("Enter")
+    mask = int(page.locator(".arrows").get_attribute("data-mask") or 0)
+    changed = len(found.changed[found.kinds[mask]])
+    told.get_by_text(f"{changed} of 1,792 answers would change").wait_for()
+    page.screenshot(path=screenshots / "learn_truth.png")
+    page.get_by_role("button", name="Which may point either way?").press("Enter")
+    told.get_by_text("3 of 8 arrows").wait_for()
+    assert serious(page) == []
+
+    # 2: the search, step by step, with a guess.
+    on(page, titles()["search"])
+    player = page.locator(".search")
+    player.get_by_text("Before the first test").wait_for()
+    player.get_by_role("button", name="Next order").press("Enter")
+    player.get_by_text("Step 1 of").wait_for()
+    player.get_by_label("Let me guess first").press("Space")
+    player.get_by_role("button", name="One step on").press("Enter")
+    player.get_by_text("What will happen?").wait_for()
+    player.get_by_role("button", name="It stays").press("Enter")
+    player.get_by_text(re.compile(r"You said (so|otherwise)\.")).wait_for()
+    player.get_by_text(re.compile(r"you: [01] of 1")).wait_for()
+    page.screenshot(path=screenshots / "learn_search.png")
+    player.get_by_label("Jump to the step").select_option(index=2)
+    player.get_by_label("Let me guess first").press("Space")
+    player.get_by_label("Step", exact=True).press("End")
+    player.get_by_text("8 links left").wait_for()
+    assert serious(page) == []
+
+    on(page, titles()["noise"])
+    page.locator("canvas.noise").wait_for()
+
+    # 4: a person. The bet, the wall, a thousand guesses.
+    on(page, titles()["person"])
+    page.get_by_role("button", name="Take the one who matters most").press("Enter")
+    rows = bundled("asia", PEOPLE, 0)
+    pair = farthest(rows, query(rows, "tub", "either"), 1.0)
+    said = data(page, "person")
+    assert said["scores"] == pytest.approx(pair.exact)
+    assert (said["scale"], said["best"]) == pytest.approx((pair.scale, pair.best))
+    assert said["wall"] == pytest.approx(guess_bound(1.0))
+    page.get_by_role("button", name="Release one output").press("Enter")
+    page.get_by_role("button", name="It was A").press("Enter")
+    page.get_by_text(re.compile(r"Right: [01] of 1,")).wait_for()
+    page.get_by_role("button", name="Release another").wait_for()
+    page.get_by_role("button", name="A thousand guesses").press("Enter")
+    page.get_by_text(re.compile(r"Right: \d+ of 1000,")).wait_for()
+    share = data(page, "person")["right"] / 1000
+    assert abs(share - pair.best) < 5 * math.sqrt(pair.best * (1 - pair.best) / 1000)
+    page.locator(".person .dial").press("End")
+    said = data(page, "person")
+    assert said["epsilon"] == 10
+    assert said["best"] == pytest.approx(pair.at(10.0).best)
+    page.screenshot(path=screenshots / "learn_person.png")
+    assert serious(page) == []
+
+    on(page, titles()["bound"])
+
+    # 6: the coins. Every count and coin is that of the run behind it.
+    on(page, titles()["once"])
+    page.locator(".money .said b").first.wait_for()
+    scene = read_scene(kept_scene("asia"))
+    for key in ("Home", "ArrowRight"):
+        page.locator(".money .dial").press(key)
+    epsilon = data(page, "money")["epsilon"]
+    ways = page.locator(".money .way").all_inner_texts()
+    for words, key in zip(ways, ("priv_pc", "curate_pc", "marginal_pc"), strict=True):
+        result = run(key, scene.data, seed=0, epsilon=epsilon, guarantee="strict")
+        assert result.counts is not None
+        shown = re.search(r"([\d.]+) of 100 coins .*?(\d+) found, (\d+) invented", words)
+        assert shown, words
+        used = 100 * result.ledger.used / result.ledger.most
+        assert float(shown[1]) == pytest.approx(used, abs=0.051)
+        assert (int(shown[2]), int(shown[3])) == (result.counts.found, result.counts.invented)
+        assert ("The purse was empty" in words) == bool(result.untested)
+    settle(page)
+    page.screenshot(path=screenshots / "learn_money.png")
+    assert f"total={epsilon}" in page.url
+    # Where spending once does not win, the page says so, from all draws of the scene.
+    for _ in range(4):
+        page.locator(".money .dial").press("ArrowRight")
+    said = data(page, "money")
+    at, true = scene.epsilons.index(said["epsilon"]), np.array(kept_scene("asia")["truth"]) > 0
+    means = {}
+    for key, states in scene.states.items():
+        links = np.isin(states[at], (LINE, FORTH, BACK))
+        means[key] = links[:, true].sum(1).mean(), links[:, ~true].sum(1).mean()
+    found, made = means.pop("marginal_pc")
+    finds = all(found >= other for other, _ in means.values())
+    honest = all(made <= other for _, other in means.values())
+    assert (finds, honest) == (True, False)
+    assert said["outcome"] == "more"
+    page.get_by_text("it does not win").wait_for()
+    page.locator(".money .clock").press("Home")
+    page.get_by_text("The questions have not begun").first.wait_for()
+    assert serious(page) == []
+    on(page, titles()["shuffle"])
+    on(page, titles()["now"])
+    assert page.locator(BROKEN).count() == 0
+    assert page.blocked == []  # type: ignore[attr-defined]
+    page.set_viewport_size(SIZE)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1440, 900)])
+def test_presenter_mode_cuts_nothing(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    for step in WAY:
+        go(page, f"/learn?step={step.key}&present=1&network=asia&shuffles=1")
+        page.get_by_role("heading", name=step.title).wait_for()
+        settle(page)
+        page.wait_for_function(f"() => ({_CUT})() <= 0", timeout=20_000)
+    page.get_by_role("button", name="Show everything").click()
+    page.get_by_role("navigation", name="App pages").wait_for()
+    page.set_viewport_size(SIZE)
+
+
+def test_a_class_votes_at_one_address(page: Page, new_page: Page, screenshots: Path) -> None:
+    go(page, "/learn?step=person&network=cancer")
+    page.get_by_role("button", name="The test, and a class").click()
+    page.get_by_role("button", name="Open a room for a class").click()
+    page.get_by_text("Bet at").wait_for()
+    address = re.search(r"Bet at \S+(/learn\?room=\w{4})", page.locator(".stMain").inner_text())
+    assert address
+    phone = new_page
+    phone.set_viewport_size({"width": 390, "height": 844})
+    phone.goto(address[1])
+    phone.get_by_role("button", name="B", exact=True).click()
+    phone.get_by_text("You say B").wait_for()
+    phone.screenshot(path=screenshots / "learn_phone.png")
+    assert serious(phone) == []
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Show the answer").click()
+    page.get_by_text(re.compile(r"Right so far: [01] of 1")).wait_for()
+    phone.get_by_text("It came from").wait_for()  # without a touch
+    page.screenshot(path=screenshots / "learn_class.png")
+    page.get_by_role("button", name="The test, and a class").click()
+    page.get_by_role("button", name="Close the room").click()
+    phone.get_by_text("no such room").wait_for()
+    page.keyboard.press("Escape")
+
+
+def test_a_threshold_in_the_hand_moves_the_charts(page: Page, screenshots: Path) -> None:
+    go(page, "/sieve?data=cancer&n=2000&sieve.scale=z")
+    canvas = page.locator(".sieve-scene canvas")
+    canvas.wait_for()
+    settle(page)
+    before = data(page, "sieve-scene")
+    box = canvas.bounding_box()
+    assert box
+    x = lambda v: box["x"] + (v + 0.96) / 8.96 * box["width"]  # noqa: E731
+    y = box["y"] + box["height"] - 46
+    page.mouse.move(x(before["level"]) - 2, y)
+    page.mouse.down()
+    page.mouse.move(x(2.3), y, steps=6)
+    held = data(page, "sieve-scene")
+    level, lowered = Sieve("kendall", "published", "z", held["t"], held["w"], 1.0, 9).levels()
+    assert held["t"] < before["t"]
+    assert (held["level"], held["lowered"]) == pytest.approx((level, lowered))
+    page.mouse.up()
+    settle(page)
+    assert f"sieve.threshold={held['t']}" in page.url
+    page.screenshot(path=screenshots / "sieve_scene.png")
+    go(page, "/budget?data=cancer&n=2000")
+    page.locator(".plan-scene .sentence b").wait_for()
+    settle(page)
+    first = data(page, "plan-scene")
+    page.locator(".plan-scene .dial").first.press("End")
+    settle(page)
+    page.wait_for_function("() => location.search.includes('budget.beta1=1.0')")
+    assert data(page, "plan-scene")["coins"] != first["coins"]
+    page.screenshot(path=screenshots / "budget_scene.png")
+    assert page.locator(BROKEN).count() == 0

@@ -1,0 +1,112 @@
+"""A class bets together: rooms, the phone's page, the wall, and thirty who vote at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine import InputError
+from engine.teaching.neighbours import guess_bound
+from pages.learn import class_mode, rooms
+from pages.learn.rooms import Rooms
+from pages.learn.tour import neighbours_of
+
+PAIR = neighbours_of("cancer", "Smoker", "Cancer").at(2.0)
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_room_counts_each_voter_once_until_the_answer_is_shown() -> None:
+    room = Rooms(Clock()).open(PAIR)
+    room.which = 1
+    for voter, guess in (("a", 0), ("b", 1), ("a", 1), ("c", 0)):
+        room.vote(voter, guess)
+    assert room.counts() == (1, 2)
+    room.show()
+    room.vote("d", 1)
+    room.show()
+    assert room.counts() == (1, 2)
+    assert room.score() == (2, 3)
+    before = room.number
+    room.deal()
+    assert (room.counts(), room.shown, room.number) == ((0, 0), False, before + 1)
+    assert room.score() == (2, 3)
+
+
+def test_rooms_are_bounded_and_gone_after_an_hour() -> None:
+    clock = Clock()
+    every = Rooms(clock)
+    room = every.open(PAIR)
+    for k in range(rooms.MOST_VOTES + 5):
+        room.vote(f"{k}", 0)
+    assert sum(room.counts()) == rooms.MOST_VOTES
+    clock.now = 1.0
+    codes = {every.open(PAIR).code for _ in range(rooms.MOST_ROOMS - 1)}
+    assert len(codes | {room.code}) == rooms.MOST_ROOMS
+    with pytest.raises(InputError, match="rooms are open"):
+        every.open(PAIR)
+    assert every.find(room.code.lower()) is room
+    clock.now = rooms.HOUR
+    assert every.find(room.code) is None
+    assert every.open(PAIR).code
+    clock.now = 2 * rooms.HOUR + 1
+    assert not any(every.find(code) for code in codes)
+
+
+def test_outputs_are_the_engines_releases_of_either_table() -> None:
+    room, middle = Rooms(Clock()).open(PAIR), sum(PAIR.exact) / 2
+    drawn = []
+    for _ in range(400):
+        room.deal()
+        drawn.append((room.which, room.value))
+    assert {which for which, _ in drawn} == {0, 1}
+    spread = sum(abs(value - PAIR.exact[which]) for which, value in drawn) / len(drawn)
+    assert spread == pytest.approx(PAIR.scale, rel=0.25)  # 5 standard errors of 400 draws
+    assert abs(sum(value for _, value in drawn) / 400 - middle) < 5 * PAIR.scale
+
+
+@pytest.fixture
+def fresh() -> Iterator[None]:
+    class_mode.rooms.clear()
+    yield
+    class_mode.rooms.clear()
+
+
+def said(app: AppTest) -> str:
+    return " ".join([*(m.value for m in app.markdown), *(h.value for h in app.get("html"))])
+
+
+def test_a_phone_votes_and_the_wall_shows_it(open_app: Callable[..., AppTest], fresh: None) -> None:
+    wall = open_app("learn", step="person", network="cancer")
+    wall.button(key="learn-room-open").click().run()
+    (code,) = class_mode.rooms()._rooms
+    room = class_mode.rooms().find(code)
+    assert room is not None
+    assert f"?room={code}" in said(wall)
+    phones = [open_app("learn", room=code) for _ in range(2)]
+    for phone, guess in zip(phones, "AB", strict=True):
+        assert "step" not in phone.query_params
+        phone.button(key=f"ballot-{guess}").click().run()
+        assert f"You say **{guess}**" in said(phone)
+    assert room.counts() == (1, 1)
+    wall.run()
+    assert said(wall).count(">1</b>") == 2
+    wall.button(key="learn-room-show").click().run()
+    assert "Right so far: 1 of 2 (50%)" in said(wall)
+    assert f"{guess_bound(room.pair.epsilon):.1%}" in said(wall)
+    for phone, guess in enumerate(phones):
+        guess.run()
+        assert ("You were right." in said(guess)) == (phone == room.which)
+        assert all(b.disabled for b in guess.button)
+    wall.button(key="learn-room-next").click().run()
+    assert room.counts() == (0, 0)
+    wall.button(key="learn-room-close").click().run()
+    phones[0].run()
+    assert "no such room" in phones[0].info[0].value
