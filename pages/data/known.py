@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.release.file import neighbours
-from pages.shell import journey
+from pages.shell import journey, knowledge
 from pages.shell import words as text
 from pages.shell.data import OWN_GAPS, own_data, own_file
 from pages.shell.dataset import own_options
@@ -51,3 +51,4 @@ def view() -> None:
     st.markdown("\n".join(f"- {text.plain(line)}" for line in lines))
     rows = [(column.name, " | ".join(column.labels)) for column in schema.columns]
     st.markdown("\n".join(f"- **{text.plain(name)}**: {text.plain(said)}" for name, said in rows))
+    knowledge.button("data")
