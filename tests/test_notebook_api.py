@@ -42,7 +42,7 @@ ODD: dict[str, tuple[Any, str]] = {
     "an empty frame": (pd.DataFrame(), "fewer than two columns"),
     "no such file": ("nowhere.csv", "no file 'nowhere.csv'"),
     "mixed objects with a gap": (of(a=[1, "x", 2.5, None, (1, 2)] * 4, b=TWO), "Missing values"),
-    "infinite numbers": (of(a=[1, 2.5, np.inf, 3] * 5, b=TWO), "'inf' among its numbers"),
+    "infinite numbers": (of(a=[1, 2.5, np.inf, 3] * 5, b=TWO), "holds an infinite number"),
     "a million words": (
         of(a=np.char.add("w", np.arange(150_000).astype(str)), b=np.arange(150_000) % 2),
         "more than 100,000 distinct values",
