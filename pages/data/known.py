@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.release.file import neighbours
-from pages.shell import journey
-from pages.shell import known as causes
+from pages.shell import journey, knowledge
 from pages.shell import words as text
 from pages.shell.data import OWN_GAPS, own_data, own_file
 from pages.shell.dataset import own_options
@@ -59,7 +58,7 @@ def view() -> None:
     st.caption(
         "What cannot come before what, and which links are certain: public, like the columns."
     )
-    causes.button("known")
+    knowledge.button("data")
     st.markdown("**What each column can hold**")
     rows = [(column.name, " | ".join(column.labels)) for column in schema.columns]
     st.markdown("\n".join(f"- **{text.plain(name)}**: {text.plain(said)}" for name, said in rows))

@@ -26,7 +26,8 @@ _CSS = """
 .st-key-story {min-height: 6.4rem; max-width: 75rem}
 .st-key-result .legend {min-height: 3.8em}
 .st-key-sweep-results {min-height: 72rem}
-.st-key-theme-watch, .st-key-node-watch {position: absolute; height: 0; overflow: hidden}
+.st-key-theme-watch, .st-key-node-watch, .st-key-key-watch {
+  position: absolute; height: 0; overflow: hidden}
 /* A link to a step of the page that is open is not the step that is open. */
 .st-key-journey > div {width: auto; flex: 0 0 auto}
 .st-key-journey > div:not(.st-key-journey-here) a, .st-key-journey-next a {background: none}
