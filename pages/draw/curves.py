@@ -32,11 +32,12 @@ class Curve:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: its title, whether it is logarithmic, and its ends if they are fixed."""
+    """An axis: its title, whether it is logarithmic, its ends if they are fixed, its ticks."""
 
     title: str
     log: bool = False
     ends: tuple[float, float] | None = None
+    ticks: tuple[float, ...] = ()
 
 
 def curves(
@@ -74,6 +75,9 @@ def _axis(axis: Axis) -> dict[str, Any]:
     drawn: dict[str, Any] = {"title": {"text": axis.title}, "automargin": True}
     if axis.log:
         drawn |= {"type": "log", "dtick": "D2" if _decades(axis) <= 1 else 1, "tickformat": "~g"}
+    if axis.ticks:
+        words = [f"{tick:g}" for tick in axis.ticks]
+        drawn |= {"tickmode": "array", "tickvals": list(axis.ticks), "ticktext": words}
     if axis.ends is not None:
         drawn["range"] = [float(np.log10(e)) if axis.log else e for e in axis.ends]
     return drawn

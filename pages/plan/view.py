@@ -92,7 +92,10 @@ def band_curves(
                 style=style_of(one),
             )
         )
-    drawn = curves(lines, Axis("ε (strict)", log=True), Axis(title, ends=(0.0, 1.02)), height=340)
+    ticks = tuple(sorted({f.epsilon for f in forecasts}))
+    drawn = curves(
+        lines, Axis("ε (strict)", log=True, ticks=ticks), Axis(title, ends=(0.0, 1.02)), height=340
+    )
     figure(drawn, key=key, alt=f"{alt} against ε, by algorithm")
 
 
