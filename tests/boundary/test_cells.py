@@ -485,5 +485,6 @@ def test_a_database_does_not_quote_the_value_it_cannot_take(query: str, tmp_path
 
 
 def test_a_frame_of_types_that_are_not_read_is_refused_in_a_sentence() -> None:
-    with pytest.raises(DataError, match="a column of a type that is not read"):
-        read_table(pd.DataFrame({"a": [1j, 2j, 3j], "b": [1, 2, 3]}))
+    with pytest.raises(DataError, match=r"complex numbers.*\.$") as caught:
+        read_table(pd.DataFrame({"a": [1j, 77j, 3j], "b": [1, 2, 3]}))
+    assert "77" not in str(caught.value)
