@@ -10,26 +10,42 @@ from engine.version import __version__
 PASSING = compiled.settle()
 
 if TYPE_CHECKING:
+    from engine.data.codebook import read_codebook
     from engine.data.dataset import Dataset
     from engine.data.folded import fold_table
     from engine.data.networks import load_dataset
     from engine.data.reading import read_csv, read_table
+    from engine.data.schema import Column, Person, Schema, load_schema
     from engine.errors import InputError
+    from engine.estimator import PrivateGraph
     from engine.knowledge import Knowledge, load_knowledge
     from engine.registry import ALGORITHMS
+    from engine.release.spending import Budget, Paid, load_release
     from engine.runner import RunResult, run
+    from engine.studies.planning import Plan, plan
     from engine.studies.sweep import sweep
 
 __all__ = [
     "ALGORITHMS",
+    "Budget",
+    "Column",
     "Dataset",
     "InputError",
     "Knowledge",
+    "Paid",
+    "Person",
+    "Plan",
+    "PrivateGraph",
     "RunResult",
+    "Schema",
     "__version__",
     "fold_table",
     "load_dataset",
     "load_knowledge",
+    "load_release",
+    "load_schema",
+    "plan",
+    "read_codebook",
     "read_csv",
     "read_table",
     "run",
@@ -38,13 +54,24 @@ __all__ = [
 
 _HOMES = {
     "ALGORITHMS": "engine.registry",
+    "Budget": "engine.release.spending",
+    "Column": "engine.data.schema",
     "Dataset": "engine.data.dataset",
     "InputError": "engine.errors",
     "Knowledge": "engine.knowledge",
+    "Paid": "engine.release.spending",
+    "Person": "engine.data.schema",
+    "Plan": "engine.studies.planning",
+    "PrivateGraph": "engine.estimator",
     "RunResult": "engine.runner",
+    "Schema": "engine.data.schema",
     "fold_table": "engine.data.folded",
     "load_dataset": "engine.data.networks",
     "load_knowledge": "engine.knowledge",
+    "load_release": "engine.release.spending",
+    "load_schema": "engine.data.schema",
+    "plan": "engine.studies.planning",
+    "read_codebook": "engine.data.codebook",
     "read_csv": "engine.data.reading",
     "read_table": "engine.data.reading",
     "run": "engine.runner",
@@ -53,6 +80,7 @@ _HOMES = {
 
 # Parts of the package that scripts reach as attributes, and what has to be imported for them.
 _PARTS = {
+    "release": "engine.release",
     "privacy": "engine.privacy.accounting",
     "statistics": "engine.statistics",
     "studies": "engine.studies",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
 import engine
 from engine import compiled
 from engine.cli.interrupts import INTERRUPTED, end_on_signals, ignore_signals, interrupted
-from engine.errors import InputError
+from engine.errors import InputError, did_you_mean
 
 # Word -> module and function; a module is imported when its word is used.
 COMMANDS = {
@@ -24,6 +27,7 @@ COMMANDS = {
     "scene": ("engine.cli.scene", "scene_command"),
     "plan": ("engine.cli.plan", "plan_command"),
     "audit": ("engine.cli.audit", "audit_command"),
+    "schema": ("engine.cli.schema", "schema_command"),
     "budget": ("engine.cli.budget", "budget_command"),
     "release": ("engine.cli.release", "release_command"),
     "check": ("engine.cli.check", "check_command"),
@@ -31,6 +35,7 @@ COMMANDS = {
     "effect": ("engine.cli.effect", "effect_command"),
     "twin": ("engine.cli.release", "twin_command"),
     "reproduce": ("engine.cli.studies", "reproduce_command"),
+    "completion": ("engine.cli.completion", "completion_command"),
 }
 
 
@@ -41,11 +46,49 @@ def command(word: str) -> Callable[[Sequence[str]], int | None]:
     return found
 
 
+EXAMPLES = (
+    "run --dataset asia --algorithm marginal_pc --epsilon 1",
+    "schema draft table.csv > schema.json",
+    "release --csv table.csv --schema schema.json --budget ward-7 --epsilon 1 --out release.json",
+)
+
+
+def help_text() -> str:
+    """What each word does, and three examples; no word's module is imported for it."""
+    width = max(map(len, COMMANDS))
+    lines = ["usage: python -m engine WORD ... (each word has a --help of its own)", ""]
+    lines += [f"  {word:{width}}  {_sentence(*home)}" for word, home in COMMANDS.items()]
+    lines += ["", "examples:", *(f"  python -m engine {example}" for example in EXAMPLES)]
+    return "\n".join(lines)
+
+
+def _sentence(module: str, name: str) -> str:
+    """The first sentence of a function's docstring, read from its file."""
+    spec = find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    told = (ast.get_docstring(n) for n in tree.body if getattr(n, "name", "") == name)  # type: ignore[arg-type]
+    return (next(told, None) or "").partition("\n")[0]
+
+
 def main(argv: Sequence[str]) -> int:
     """Run one command; 0, or one line on standard error with 2 (130 where it was stopped)."""
     try:
+        if argv and argv[0] in ("--help", "-h", "help"):
+            print(help_text())
+            return 0
+        if argv[:2] == ["complete", "--"]:
+            from engine.cli.completion import complete_words  # here: it loads the algorithms
+
+            print("\n".join(complete_words(argv[2:], command, list(COMMANDS))))
+            return 0
         if not argv or argv[0] not in COMMANDS:
-            raise InputError(f"Say what to do: python -m engine {' | '.join(COMMANDS)}.")
+            hint = did_you_mean(argv[0], COMMANDS) if argv else ""
+            raise InputError(
+                f"Say what to do: python -m engine {' | '.join(COMMANDS)}; --help says what each "
+                f"does.{hint}"
+            )
         if engine.PASSING:
             print(compiled.NOTE, file=sys.stderr)
         return command(argv[0])(argv[1:]) or 0
@@ -73,6 +116,11 @@ def _stopped() -> int:
     return INTERRUPTED
 
 
-if __name__ == "__main__":
+def script() -> int:
+    """The command ``engine`` of an installed package."""
     end_on_signals()
-    sys.exit(main(sys.argv[1:]))
+    return main(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(script())

@@ -8,17 +8,23 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any
+from html import escape
+from threading import Event
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from engine.algorithm import Algorithm, Diagnostics, Outcome
+from engine.data.anything import as_dataset
 from engine.data.dataset import Dataset
+from engine.data.schema import Schema
 from engine.effects.effect import Effect, effect_of
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
+from engine.graphs.edges import Edge, annotated, edge_frame, edges, svg
+from engine.graphs.formats import dot
 from engine.graphs.known import Known, known_of, truth_mpdag
 from engine.graphs.metrics import (
     Counts,
@@ -37,6 +43,9 @@ from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
 from engine.registry import algorithm
 from engine.session import Session, Step
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,6 +164,52 @@ class RunResult:
             f"{self.ci_tests:,} tests, {self.status}, epsilon {self.spent.epsilon:.4g}>"
         )
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a sentence, the graph, what it guarantees; no row and no score."""
+        title = algorithm(self.algorithm).title
+        found = f"{title} found {len(self.skeleton)} links in {self.dataset}."
+        alt = f"The graph that {title} learned from {self.dataset}"
+        lines = [f"<p><b>{escape(found)}</b></p>", svg(self.names, self._edges, alt)]
+        return "".join([*lines, f"<p>{escape(self.guarantee)}</p>"])
+
+    @property
+    def guarantee(self) -> str:
+        """What is promised of this run, in a sentence."""
+        if not algorithm(self.algorithm).private:
+            return "Without noise: nothing is promised."
+        if self.ledger.undefended:
+            return f"Nothing is defended: {'; '.join(self.ledger.undefended)}."
+        if math.isinf(self.spent.epsilon):
+            return "Nothing is defended: no finite ε bounds what this run gave out."
+        return (
+            f"Defended: (ε, δ) = ({self.spent.epsilon:.4g}, {self.spent.delta:.3g}), for replacing "
+            "one record; the number of records and the schema are public."
+        )
+
+    @cached_property
+    def _edges(self) -> list[Edge]:
+        link = getattr(self.diagnostics, "edge_confidence", None)
+        arrow = getattr(self.diagnostics, "arrow_confidence", None)
+        return edges(self.names, self.matrix, self.untested, link, arrow)
+
+    @property
+    def edges(self) -> pd.DataFrame:
+        """The edges as a frame, one a row: cause, effect, link, arrow, class.
+
+        ``link`` is how often such a link is real and ``arrow`` how often it runs from cause to
+        effect if it is (NaN where the algorithm does not say); ``class`` is "directed",
+        "undirected" or "untested".
+        """
+        return edge_frame(self._edges)
+
+    def to_networkx(self) -> nx.DiGraph:
+        """The graph with ``mark``, ``link`` and ``arrow`` on its edges."""
+        return annotated(self.names, self._edges)
+
+    def to_dot(self) -> str:
+        """The graph as Graphviz DOT, as it is drawn: :attr:`drawn`."""
+        return dot(self.names, self.drawn)
+
     @cached_property
     def skeleton(self) -> set[frozenset[str]]:
         """Adjacent pairs, without direction."""
@@ -218,6 +273,17 @@ def one_thread() -> AbstractContextManager[Any]:
     return limited
 
 
+Stop = Callable[[], bool] | Event
+
+
+def asking(stop: Stop) -> Callable[[], bool]:
+    """What tells whether a person wants to stop: an event, or a function that is asked."""
+    found = getattr(stop, "is_set", stop)
+    if not callable(found):
+        raise InputError("What stops a run is a threading.Event, or a function that says so.")
+    return found
+
+
 def check_seed(seed: Any) -> int:
     """The seed as an int; raises InputError unless it is a whole number of at least 0."""
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
@@ -227,11 +293,13 @@ def check_seed(seed: Any) -> int:
 
 def run(
     key: str,
-    data: Dataset,
+    data: Any,
     *,
+    schema: Schema | None = None,
     seed: int | None = None,
     trace: bool = True,
     on_step: Callable[[Step], None] | None = None,
+    stop: Stop | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     knowledge: Knowledge | None = None,
     **values: Any,
@@ -240,13 +308,17 @@ def run(
 
     Args:
         key: An algorithm's key, such as "marginal_pc" (:data:`engine.ALGORITHMS`).
-        data: What :func:`engine.load_dataset` or :func:`engine.read_table` returned.
+        data: A Dataset (:func:`engine.load_dataset`, :func:`engine.read_table`); or a frame, an
+            (n, d) array or the path of a file, which are read first.
+        schema: The declared public facts by which a frame, array or file is read; without one
+            nothing is defended.
         seed: Fixes every draw. Without one, public data take 0, and private data a secret one that
             nobody is told; a seed given for private data makes the run a simulation, for which
             nothing is defended, and so does a schema that was not declared.
         trace: False keeps no steps.
         on_step: Sees each step as it happens.
-        cancelled: Polled; ends the run with what it has.
+        stop: A ``threading.Event``, or what is called to ask; ends the run with what it has.
+        cancelled: The same, as the pages ask.
         knowledge: What is known of the causes; without it, what the data's schema states. Public,
             so the guarantee is the same with it and without.
         values: The algorithm's parameters by name, such as ``epsilon=1.0``.
@@ -262,9 +334,14 @@ def run(
         >>> result = run("marginal_pc", load_dataset("asia", n=20_000), epsilon=1.0)
         >>> len(result.skeleton), result.spent
         (8, Guarantee(epsilon=1.0, delta=1e-06))
+        >>> result.edges.columns.tolist()
+        ['cause', 'effect', 'link', 'arrow', 'class']
     """
     chosen = algorithm(key)
     params = chosen.params.build(values)
+    data = as_dataset(data, schema)
+    if stop is not None:
+        cancelled = asking(stop)
     seed = None if seed is None else check_seed(seed)
     known = known_of(_stated(chosen, data, knowledge), data.names)
     session = Session(

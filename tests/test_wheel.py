@@ -53,7 +53,8 @@ def _copy(source: Path, target: Path) -> None:
 
 def python(installed: Path, folder: Path, *words: str) -> str:
     """What Python prints in another folder, with the wheel's files alone on its path."""
-    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    kept = {"DP_CAUSAL_EXPLORER_BUDGETS": str(folder / "budgets.db")}
+    environment = {**os.environ, **kept, "PYTHONPATH": str(installed)}
     # The checkout must not be found by way of an installation of its own.
     done = subprocess.run(
         [sys.executable, "-P", *words],
@@ -80,6 +81,15 @@ def test_the_command_line_runs_anywhere(installed: Path, tmp_path: Path) -> None
     result = json.loads(python(installed, tmp_path, "-m", "engine", *asked))
     assert result["dataset"] == "asia"
     assert len(result["names"]) == 8
+
+
+def test_the_notebook_of_one_s_own_table_runs_anywhere(installed: Path, tmp_path: Path) -> None:
+    notebook = ROOT / "docs" / "notebooks" / "own_table.py"
+    (tmp_path / "own_table.py").write_bytes(notebook.read_bytes())
+    where = "import runpy, engine; runpy.run_path('own_table.py'); print(engine.__file__)"
+    shown = python(installed, tmp_path, "-c", where)
+    assert "doubt" in shown
+    assert shown.strip().splitlines()[-1].startswith(str(installed))
 
 
 def test_the_readme_s_snippet_runs_anywhere(installed: Path, tmp_path: Path) -> None:

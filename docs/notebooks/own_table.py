@@ -9,33 +9,48 @@
 import tempfile
 from pathlib import Path
 
-from engine import load_dataset, read_table
+import numpy as np
+import pandas as pd
 
 folder = Path(tempfile.mkdtemp())
-frame = load_dataset("asia", n=3_000, seed=7).to_frame().astype(str)
+chance = np.random.default_rng(7)
+n = 3_000
+age = chance.normal(58, 14, n).clip(18, 95).round()
+smoke = chance.random(n) < 0.3
+stage = (chance.random(n) + age / 150 + 0.25 * smoke > 0.8).astype(int) + (chance.random(n) < 0.2)
+cough = chance.random(n) < 0.15 + 0.5 * smoke
+frame = pd.DataFrame(
+    {
+        "age": age,
+        "smoke": np.where(smoke, "yes", "no"),
+        "cough": np.where(cough, "yes", "no"),
+        "stage": np.array(["I", "II", "III"])[stage],
+    }
+)
 frame.head(3)
 
 # %% [markdown]
 # ## The schema
 #
-# Columns, their levels in order, bounds of numbers: what you know without looking at the rows. Levels that are
-# found in the rows are no public facts, and a run on them states no guarantee.
+# Columns, their levels in order, cut points of numbers: what you know without looking at the rows. A draft looks
+# at them, and is marked: nothing is defended of what it reads until you state it.
 
 # %%
-found = read_table(frame)
-print(found.declared, "-", found.notes[0])
+from engine import Schema, run
+
+draft = Schema.draft(frame)
+print(draft.waiting)
+print(run("marginal_pc", frame, schema=draft, epsilon=1).guarantee)
 
 # %%
-import json
-
-from engine.data.schema import Column, Schema, load_schema
-
-two = {"type": "ordered", "levels": ("no", "yes")}
-schema = Schema(tuple(Column(name=name, **two) for name in frame.columns), rows=3_000)
-(folder / "schema.json").write_text(json.dumps(schema.to_json()), encoding="utf-8")
-
-data = read_table(frame, schema=load_schema(folder / "schema.json"), name="clinic")
-print(data)
+schema = draft.state(
+    age={"cuts": [40, 55, 70]},
+    smoke=["no", "yes"],
+    cough=["no", "yes"],
+    stage=["I", "II", "III"],
+)
+schema.save(folder / "schema.json")
+schema.levels
 
 # %% [markdown]
 # ## What will it buy?
@@ -43,65 +58,95 @@ print(data)
 # A forecast reads the schema and the number of rows, never a row, and so costs nothing.
 
 # %%
-from engine.studies.forecast import Question, plan
+from engine import plan
 
-question = Question(schema.names, schema.levels, rows=3_000)
-for one in plan(question, [0.3, 1.0, 3.0], ["marginal_pc"], draws=3):
-    print(one.epsilon, "links", one.links.median, "found", one.found.median, "F1", one.f1.median)
+plan(schema, rows=3_000, epsilon=[0.1, 1, 3], algorithms="marginal_pc", draws=5)
 
 # %% [markdown]
-# ## The budget
+# ## A run
 #
-# A name and a total (ε, δ) for these records, whatever file they come in. Without a path budgets are kept in
-# your data folder, where the Release page and the command line find them too.
+# What is shown of a run holds no row and no exact number: the graph, how often such links are real, what is
+# defended. `on_step` sees each decision, `stop` (an event or a function) ends a run with what it has.
 
 # %%
-from engine.release.budget import Budgets
+ours = run("marginal_pc", frame, schema=schema, epsilon=1)
+ours
 
-budgets = Budgets(folder / "budgets.db")
-budgets.new("clinic", epsilon=3, delta=1e-5)
+# %%
+ours.edges
+
+# %%
+print(ours.to_dot())
+ours.to_networkx()
 
 # %% [markdown]
-# ## The release
+# ## The budget and the release
 #
-# The budget is charged before any noise is drawn; noise comes from the operating system and has no seed. What
-# is handed out is one file: the graph, the noisy tables it follows from, and what it promises.
+# A name and a total (ε, δ) for these records, whatever file they come in, kept in your data folder, where the
+# Release page and the command line find it too. It is charged before any noise is drawn; noise comes from the
+# operating system and has no seed.
 
 # %%
-from engine.release.file import canonical
-from engine.release.make import make
+from engine import Budget
 
-release = make(data, schema, "marginal_pc", {"epsilon": 1.0}, name="clinic", budgets=budgets)
-(folder / "release.json").write_text(canonical(release), encoding="utf-8")
-print(release.total, "left", budgets.show("clinic").left[0])
-for cause, effect, sure in release.confidence[:3]:
-    print(cause, effect, round(sure, 2))
+paid = Budget("ward-7", epsilon=3, delta=1e-5).release(frame, schema, epsilon=1)
+paid
+
+# %%
+paid.save(folder / "ward-7.json")
+Budget("ward-7")
 
 # %% [markdown]
 # ## The reader
 #
 # Whoever has the file can derive the graph again from its numbers, without the data, and is told if the
-# numbers are too good to be noisy. That noise was drawn, and from which records, no file can prove.
+# numbers are too good to be noisy. That noise was drawn, and from which records, no file can prove. A synthetic
+# twin has the released dependences and no record of anybody. Neither costs anything.
 
 # %%
-from engine.release.checking import check
-from engine.release.reading import load
+from engine import load_release
 
-received = load(folder / "release.json")
-print("doubt", check(received))
+received = load_release(folder / "ward-7.json")
+print("doubt", received.check())
+print(received.twin(5).to_frame())
 
 # %% [markdown]
-# A synthetic twin has the released dependences and no record of anybody. It costs nothing.
+# ## Visits, purchases, measurements
+#
+# Where a person has many rows, persons are the records. The schema names the column of ids and says for each other
+# column how a person's rows become one; the reader does it, and the ids go nowhere.
 
 # %%
-from engine.release.twin import twin
+visits = pd.DataFrame(
+    {
+        "patient": chance.integers(0, 900, 4_000),
+        "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(chance.integers(0, 300, 4_000), "D"),
+        "smoke": chance.choice(["no", "yes"], 4_000, p=[0.8, 0.2]),
+        "dose": chance.integers(0, 5, 4_000),
+        "stage": chance.choice(["I", "II", "III"], 4_000),
+    }
+)
+persons = (
+    Schema.draft(visits[["smoke", "dose", "stage"]])
+    .state(smoke=["no", "yes"], dose={"cuts": [5, 15]}, stage=["I", "II", "III"])
+    .by_person("patient", order="day", smoke="any", dose="sum", stage="last")
+)
+run("marginal_pc", visits, schema=persons, epsilon=1)
 
-print(twin(received, rows=5).to_frame())
+# %% [markdown]
+# ## In scikit-learn's shape
+
+# %%
+from engine import PrivateGraph
+
+PrivateGraph(epsilon=1, schema=schema).fit(frame).edges_
 
 # %% [markdown]
 # The same on the command line:
 #
 # ```
+# python -m engine schema draft clinic.csv > schema.json
+# python -m engine schema check schema.json --csv clinic.csv
 # python -m engine plan --schema schema.json --rows 3000 --epsilon 0.3,1,3
 # python -m engine budget new clinic --epsilon 3 --delta 1e-5
 # python -m engine release --csv clinic.csv --schema schema.json --budget clinic --epsilon 1 --out release.json

@@ -20,10 +20,11 @@ RUNS = 200
 
 
 def audit_command(argv: Sequence[str]) -> int:
-    """Measured lower bounds beside the claims; a table or JSON, progress on standard error."""
+    """Attack the claims: measured lower bounds beside them, as a table or JSON."""
     parser = Parser(
         prog="engine audit",
         description="Attack the claims: many runs on neighbours that are hard, and replays.",
+        example="audit --release release.json",
         allow_abbrev=False,
     )
     parser.add_argument(

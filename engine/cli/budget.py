@@ -23,6 +23,7 @@ def _new(argv: Sequence[str]) -> None:
     parser = Parser(
         prog="engine budget new",
         description="Declare a total for the records that a name stands for, once and for all.",
+        example="budget new ward-8 --epsilon 3 --delta 1e-5",
         allow_abbrev=False,
     )
     parser.add_argument("name", help="what you call these records")
@@ -33,7 +34,11 @@ def _new(argv: Sequence[str]) -> None:
 
 
 def _show(argv: Sequence[str]) -> None:
-    parser = Parser(prog="engine budget show", description="What was charged, and what is left.")
+    parser = Parser(
+        prog="engine budget show",
+        description="What was charged, and what is left.",
+        example="budget show ward-7",
+    )
     parser.add_argument("name", nargs="?", help="one budget (default: all)")
     add_json_flag(parser, "print one JSON array")
     args = parser.parse_args(argv)

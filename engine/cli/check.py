@@ -21,6 +21,7 @@ def check_command(argv: Sequence[str]) -> None:
     parser = Parser(
         prog="engine check",
         description="Is a release file consistent? What only its maker can know, it cannot show.",
+        example="check release.json",
     )
     parser.add_argument("file", help="the release, a JSON file")
     parser.add_argument(
@@ -84,7 +85,10 @@ def _words(release: Release, doubt: float, key: str | None, page: bool) -> list[
 
 def key_command(argv: Sequence[str]) -> None:
     """Print this person's public key, for readers; a key is made on first use."""
-    Parser(prog="engine key", description="Your public key, to be given to readers.").parse_args(
-        argv
+    parser = Parser(
+        prog="engine key",
+        description="Your public key, to be given to readers.",
+        example="key",
     )
+    parser.parse_args(argv)
     print(public_text(own_key()))

@@ -16,6 +16,7 @@ def effect_command(argv: Sequence[str]) -> None:
     """One effect with its interval; the file is read and checked, and nothing is charged."""
     parser = Parser(
         prog="engine effect",
+        example="effect release.json --cause age --effect stage",
         description="What setting one column does to another, from a release's file alone.",
     )
     parser.add_argument("file", help="the release, a JSON file")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS, load_dataset
@@ -17,8 +18,37 @@ from engine.registry import algorithm
 HERE = "here"
 
 
+class Asked(Exception):
+    """A parser was wanted for what it knows, and not to parse."""
+
+    def __init__(self, parser: Parser):
+        super().__init__(parser.prog)
+        self.parser = parser
+
+
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose complaint is one line."""
+    """An argument parser whose complaint is one line, and whose help ends with an example.
+
+    ``example`` is a command that works, without ``python -m engine``. While ``asked`` a parser
+    raises :class:`Asked` in the place of parsing: completion looks at its flags so.
+    """
+
+    asked: ClassVar[bool] = False
+
+    def __init__(self, *, example: str, description: str | None = None, **more: Any):
+        super().__init__(
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            description=None if description is None else textwrap.fill(description, 78),
+            epilog=f"example:\n  python -m engine {example}",
+            **more,
+        )
+        self.example = example
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As usual; or nothing, and this parser is handed over."""
+        if Parser.asked:
+            raise Asked(self)
+        return super().parse_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Raise InputError in the place of printing a usage text."""
@@ -220,7 +250,7 @@ def values(args: argparse.Namespace, specs: Sequence[Spec]) -> dict[str, Any]:
 
 def chosen_algorithms(prog: str, argv: Sequence[str], default: str = "priv_pc") -> list[str]:
     """The algorithms named by ``--algorithm``, read first: they declare the other flags."""
-    first = Parser(prog=prog, add_help=False, allow_abbrev=False)
+    first = Parser(prog=prog, add_help=False, allow_abbrev=False, example="")
     first.add_argument("--algorithm", default=default)
     keys = parts(first.parse_known_args(argv)[0].algorithm, "--algorithm")
     return [algorithm(key).key for key in keys]

@@ -19,11 +19,12 @@ KEY = "anm"
 
 
 def pairs_command(argv: Sequence[str]) -> None:
-    """One decision; a sentence, or with ``--json`` its numbers."""
+    """Say which of two columns causes the other; with --json the numbers."""
     specs = AnmParameters.specs()
     parser = Parser(
         prog="engine pairs",
         description="Which of two columns causes the other, with differential privacy.",
+        example="pairs --csv pair.csv --bounds=-3,3,-3,12 --epsilon 1",
         allow_abbrev=False,
     )
     parser.add_argument("--csv", metavar="FILE", help="your own two numeric columns with a header")

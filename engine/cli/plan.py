@@ -26,10 +26,12 @@ from engine.studies.forecast import (
 
 
 def plan_command(argv: Sequence[str]) -> int:
-    """What a budget will buy, from public facts alone; a table or one JSON object."""
+    """Say what a budget will buy, from public facts alone; a table or one JSON object."""
     parser = Parser(
         prog="engine plan",
         description="Simulate networks of a schema: what each algorithm will find at each epsilon.",
+        example="plan --schema schema.json --rows 3000 --epsilon 0.3,3 --algorithm marginal_pc "
+        "--draws 3",
         allow_abbrev=False,
     )
     parser.add_argument("--schema", required=True, metavar="FILE", help="columns and their levels")

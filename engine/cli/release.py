@@ -85,6 +85,8 @@ def _parser(specs: Sequence[Spec]) -> Parser:
     parser = Parser(
         prog="engine release",
         description="Spend part of a budget on one file that can be handed out.",
+        example="release --csv table.csv --schema schema.json --budget ward-7 --epsilon 1 "
+        "--out release.json",
         allow_abbrev=False,
     )
     parser.add_argument("--csv", metavar="FILE", required=True, help="your data, of any kind")
@@ -111,7 +113,11 @@ def _add_out_flags(parser: Parser) -> None:
 
 def _again(argv: Sequence[str]) -> int:
     """Write a release that is kept out again; nothing is charged."""
-    parser = Parser(prog="engine release --again", description="Write a release out again.")
+    parser = Parser(
+        prog="engine release --again",
+        description="Write a release out again.",
+        example="release --again 1 --out again.json",
+    )
     parser.add_argument("--again", metavar="ID", required=True, help="see engine budget show")
     _add_out_flags(parser)
     args = parser.parse_args(argv)
@@ -171,7 +177,9 @@ def _settings(given: Sequence[str]) -> dict[str, str]:
 
 def twin_command(argv: Sequence[str]) -> None:
     """Write synthetic rows drawn from a release."""
-    parser = Parser(prog="engine twin", description=LABEL)
+    parser = Parser(
+        prog="engine twin", description=LABEL, example="twin release.json --rows 100 --out twin.csv"
+    )
     parser.add_argument("file", help="the release, a JSON file")
     parser.add_argument("--rows", type=int, help="how many (default: as many as the records)")
     parser.add_argument("--seed", type=int, default=0, help="fixes the rows; need not be secret")

@@ -33,12 +33,17 @@ from engine.serialise import algorithm_dict, result_dict
 
 
 def run_command(argv: Sequence[str]) -> int:
-    """One run; a summary, or with ``--json`` every field of the result."""
+    """Run one algorithm on one dataset; a summary, or with --json every field of the result."""
     keys = chosen_algorithms("engine run", argv)
     if len(keys) > 1:
         raise InputError("engine run takes one algorithm; engine sweep takes several.")
     chosen, specs = algorithm(keys[0]), list(declared(keys).values())
-    parser = Parser(prog="engine run", description=chosen.summary, allow_abbrev=False)
+    parser = Parser(
+        prog="engine run",
+        description=chosen.summary,
+        allow_abbrev=False,
+        example="run --csv table.csv --schema schema.json --algorithm marginal_pc --epsilon 1",
+    )
     add_dataset_flags(parser)
     parser.add_argument("--algorithm", default="priv_pc", help=", ".join(ALGORITHMS))
     add_run_flags(parser)
@@ -107,8 +112,12 @@ def _scores(result: RunResult) -> list[str]:
 
 
 def algorithms_command(argv: Sequence[str]) -> None:
-    """Every algorithm; with ``--json`` its parameters, defaults and bounds too."""
-    parser = Parser(prog="engine algorithms", description="Every algorithm and its parameters.")
+    """List every algorithm; with --json its parameters, defaults and bounds too."""
+    parser = Parser(
+        prog="engine algorithms",
+        description="Every algorithm and its parameters.",
+        example="algorithms",
+    )
     add_json_flag(parser, "parameters, defaults and bounds too")
     if parser.parse_args(argv).json:
         print(json.dumps([algorithm_dict(a) for a in ALGORITHMS.values()]))
@@ -119,7 +128,8 @@ def algorithms_command(argv: Sequence[str]) -> None:
 
 def warm_command(argv: Sequence[str]) -> int:
     """Compile every kernel once, so that numba's disk cache spares users the wait."""
-    Parser(prog="engine warm", description="Fill numba's compile cache.").parse_args(argv)
+    parser = Parser(prog="engine warm", description="Fill numba's compile cache.", example="warm")
+    parser.parse_args(argv)
     networks, pairs = load_dataset("asia", n=2_000), load_dataset("pair:cubic:uniform", n=200)
     with interruptible() as cancelled:  # the compiler bears no interrupt: between kernels only
         for key, chosen in ALGORITHMS.items():

@@ -15,12 +15,13 @@ from engine.studies.scene import ALGORITHMS, DRAWS, empty_scene, fill
 
 
 def scene_command(argv: Sequence[str]) -> int:
-    """Every draw of the noise on one dataset, as the file that the opening page draws."""
+    """Write every draw of the noise on one dataset, as the file that the opening page draws."""
     parser = Parser(
         prog="engine scene",
         description="Run some algorithms at forty values of epsilon, many times each, and write "
         "what became of every pair of columns.",
-        epilog="Example: python -m engine scene --dataset asia --out asia.json",
+        example="scene --dataset cancer --n 2000 --algorithm marginal_pc --draws 1 "
+        "--out cancer.json",
         allow_abbrev=False,
     )
     parser.add_argument("--dataset", required=True, help="a bundled network")

@@ -60,6 +60,8 @@ def _sweep_parser(specs: Sequence[Spec]) -> Parser:
     parser = Parser(
         prog="engine sweep",
         description="Run datasets x algorithms x parameters x seeds; lists with commas.",
+        example="sweep --dataset cancer --n 2000 --algorithm priv_pc,marginal_pc --epsilon 1,10 "
+        "--seeds 2 --out study.db",
         allow_abbrev=False,
     )
     add_dataset_flags(parser, many=True)
@@ -131,6 +133,7 @@ def reproduce_command(argv: Sequence[str]) -> int:
     parser = Parser(
         prog="engine reproduce",
         description="Reproduce a table or figure of the papers, with their numbers beside ours.",
+        example="reproduce table2 --n 1000 --seeds 1 --workers 1 --out table2",
         allow_abbrev=False,
     )
     parser.add_argument("name", help=", ".join(STUDIES))

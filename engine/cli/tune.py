@@ -29,6 +29,7 @@ from engine.studies.tuning import OBJECTIVES, Least, Score, Search, Tuned, least
 def _parser(specs: Sequence[Spec]) -> Parser:
     parser = Parser(
         prog="engine tune",
+        example="tune --dataset cancer --n 500 --epsilon 1 --over tweak --runs 20",
         description="Search for an algorithm's best parameters on public networks; flags of "
         "parameters fix them.",
         allow_abbrev=False,

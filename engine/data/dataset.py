@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
-from engine.data.levels import MAX_LEVELS, interval_labels
+from engine.data.levels import MAX_LEVELS, interval_labels, repeated
 from engine.data.numerals import HUGE
 from engine.data.schema import Column, Schema
 from engine.errors import DataError, InputError, show
@@ -354,8 +354,3 @@ def refuse_cycle(graph: nx.DiGraph, what: str) -> None:
         arcs = nx.find_cycle(graph)
         path = " -> ".join(show(node) for node in [*(a for a, _ in arcs), arcs[0][0]])
         raise DataError(f"{what} has a cycle ({path}); remove or turn one of its edges.")
-
-
-def repeated(names: Sequence[str]) -> str:
-    """The first name that occurs a second time; StopIteration where none does."""
-    return next(name for i, name in enumerate(names) if name in names[:i])

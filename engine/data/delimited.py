@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.csv as arrow_csv
 
-from engine.data.dataset import repeated
+from engine.data.levels import repeated
 from engine.data.source import SEPARATORS, Stream, decoded, not_utf8, one_line_end, separator
 from engine.data.tally import Batches, NotPlain
 from engine.errors import DataError, show
@@ -65,7 +65,14 @@ def _either_way(found: Stream, read: Callable[[Batches], T]) -> T:
     head = _head(found)
 
     def batches(arrays: Iterator[list[pa.Array]], spaced: bool) -> Batches:
-        return Batches(found.label, head.names, arrays, spaced=spaced, notes=head.notes)
+        return Batches(
+            found.label,
+            head.names,
+            arrays,
+            spaced=spaced,
+            notes=head.notes,
+            separator=head.separator,
+        )
 
     try:
         return read(batches(_fast(found, head), spaced=True))

@@ -16,9 +16,11 @@ from typing import Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from engine.data import workbook
-from engine.data.tally import Batches, decimal_text
-from engine.errors import DataError, InputError
+from engine.data import delimited, workbook
+from engine.data.levels import MAX_LEVELS, repeated
+from engine.data.source import stream
+from engine.data.tally import Batches, decimal_text, texts
+from engine.errors import DataError, InputError, show
 
 T = TypeVar("T")
 Read = Callable[[Batches], T]
@@ -58,17 +60,66 @@ def kind_of(path: Path) -> str:
     return "excel" if zipped and path.suffix.lower() in _EXCEL else "text"
 
 
+def through_door(
+    source: Any, query: str | None, sheet: str | None, encoding: str, read: Read[T]
+) -> T:
+    """What ``read`` makes of the batches of any table that :func:`read_table` knows."""
+    path = Path(source) if isinstance(source, str | Path) else None
+    kind = "frame" if is_frame(source) else "text" if path is None else kind_of(path)
+    if query is not None and kind not in ("sqlite", "duckdb"):
+        raise InputError("A query needs a SQLite or DuckDB file.")
+    if sheet is not None and kind != "excel":
+        raise InputError("A sheet needs an Excel workbook.")
+    if kind == "text":
+        return delimited.delimited(stream(source, encoding), read)
+    if encoding != "utf-8":
+        raise InputError("An encoding is for text; this table says its own.")
+    if kind == "frame":
+        return frame(source, read)
+    assert path is not None
+    if kind == "excel":
+        return excel(path, sheet, read)
+    if kind in ("sqlite", "duckdb"):
+        return database(path, kind, query, read)
+    return parquet_or_arrow(path, kind, read)
+
+
 def frame(source: Any, read: Read[T]) -> T:
     """A pandas, Polars or Arrow table, a batch at a time."""
+    _check_frame(source)
     try:
         reader = pa.RecordBatchReader.from_stream(_typed(source))
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise DataError(_STRANGE) from None
     with reader:
+        meant = type(source).__module__.partition(".")[0] == "pandas"
         try:
-            return read(batches_of("data", reader.schema, iter(reader)))
+            return read(batches_of("data", reader.schema, iter(reader), categories=meant))
         except pa.ArrowException:
             raise DataError(_STRANGE) from None
+
+
+def _check_frame(source: Any) -> None:
+    """Refuse what no frame of levels can be, in words and not in Arrow's; DataError."""
+    columns: Any = getattr(source, "columns", None)
+    if columns is None and not hasattr(source, "schema"):
+        raise DataError("A single column is no table; give a frame of two columns or more.")
+    if type(source).__module__.partition(".")[0] != "pandas":
+        return
+    names = [str(name) for name in columns]
+    if len(set(names)) < len(names):
+        twice = show(repeated(names))
+        raise DataError(f"Two columns of the frame are called {twice}; rename or delete one.")
+    for name, kind in zip(names, source.dtypes, strict=True):
+        if getattr(kind, "kind", "") == "c":
+            raise DataError(
+                f"Column {show(name)} holds complex numbers, which have no order and are no "
+                "levels; split it in two."
+            )
+
+
+# Types of pandas that Arrow knows no words for; each of their cells has a text of its own.
+_WORDED = ("period", "interval", "object")
 
 
 def _typed(source: Any) -> Any:
@@ -81,13 +132,13 @@ def _typed(source: Any) -> Any:
     out = source
     for place, kind in enumerate(source.dtypes):
         held = getattr(getattr(kind, "categories", None), "dtype", kind)
-        if str(held) == "object":
+        if str(held).partition("[")[0] in _WORDED:
             out = source.copy(deep=False) if out is source else out
             cells = source.iloc[:, place]
             if held is not kind:
                 cells = _renamed(cells)
             else:
-                cells = cells.map(_cell).astype("string")
+                cells = cells.astype(object).map(_cell).astype("string")
             out.isetitem(place, cells)
     return out
 
@@ -148,23 +199,29 @@ def _parquet_file(path: Path, groups: Sequence[int] | None) -> Batches:
     return batches_of(path.name, schema, batches)
 
 
-def batches_of(label: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Batches:
-    """Record batches as a table on its way in."""
+def batches_of(
+    label: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch], *, categories: bool = False
+) -> Batches:
+    """Record batches as a table on its way in; ``categories`` says that dictionaries are meant."""
     names = [str(name) for name in schema.names]
     first = next((b for b in batches if b.num_rows), None)
     # An ordered dictionary (a pandas Categorical, a Polars Enum) declares its levels itself.
-    ordered = {}
+    ordered, arranged = {}, {}
     if first is not None:
         for name, array in zip(names, first.columns, strict=True):
-            if isinstance(array, pa.DictionaryArray) and array.type.ordered:
-                ordered[name] = [str(level) for level in array.dictionary.to_pylist()]
+            if not isinstance(array, pa.DictionaryArray):
+                continue
+            if array.type.ordered:
+                ordered[name] = texts(array.dictionary, name)
+            elif categories and len(array.dictionary) <= MAX_LEVELS:
+                arranged[name] = texts(array.dictionary, name)
 
     def arrays() -> Iterator[list[pa.Array]]:
         if first is not None:
             yield first.columns
         yield from (batch.columns for batch in batches if batch.num_rows)
 
-    return Batches(label, names, arrays(), ordered=ordered)
+    return Batches(label, names, arrays(), ordered=ordered, arranged=arranged)
 
 
 # Excel ------------------------------------------------------------------------------

@@ -24,11 +24,11 @@ import pyarrow.parquet as parquet
 
 from engine.cluster import spread
 from engine.data import doors
-from engine.data.dataset import MAX_FOLDED, Dataset
+from engine.data.dataset import Dataset
 from engine.data.distinct import Folded, Folding
-from engine.data.edge_list import read_edges
 from engine.data.numerals import Numbers
-from engine.data.reading import check_names, check_rows, through_door
+from engine.data.persons import Gathering, gathered, person_rows
+from engine.data.reading import check_names, folded_dataset
 from engine.data.schema import Column, Schema
 from engine.data.source import Source
 from engine.data.tally import Batches, Coder, batch_codes
@@ -108,36 +108,17 @@ def fold_table(
     kind = None if path is None or doors.is_frame(source) else doors.kind_of(path)
     if scheduler is not None and kind != "parquet":
         raise InputError("A cluster folds Parquet files; give one, or a folder of them.")
-    if path is not None and kind == "parquet" and query is None and sheet is None:
+    if schema.person is not None:
+        found = _gather(source, query, sheet, scheduler, encoding, schema, numbers, watch)
+    elif path is not None and kind == "parquet" and query is None and sheet is None:
         found = _fold_files(_files(path), schema, numbers, scheduler, watch)
     elif path is not None and kind == "duckdb" and sheet is None:
         found = _fold_database(path, query, schema, numbers, watch)
     else:
         read = partial(_fold_batches, schema=schema, numbers=numbers, watch=watch)
-        found = through_door(source, query, sheet, encoding, read)
-    return _dataset(found, schema, path.name if path is not None else "data", name, truth)
-
-
-def _dataset(
-    found: Folded, schema: Schema, label: str, name: str | None, truth: Source | None
-) -> Dataset:
-    n = int(found.weights.sum())
-    check_rows(n, label)
-    schema.check_rows(n, label)
-    if n > MAX_FOLDED:
-        raise DataError(f"{label} has more than {MAX_FOLDED:,} rows; give fewer.")
-    codes, weights = np.asfortranarray(found.codes), found.weights
-    codes.flags.writeable = weights.flags.writeable = False
-    return Dataset(
-        name=name or Path(label.removesuffix(".gz")).stem,
-        codes=codes,
-        weights=weights,
-        names=schema.names,
-        levels=schema.levels,
-        truth=None if truth is None else read_edges(truth, schema.names),
-        schema=schema,
-        notes=("All columns follow the declared schema.", "Equal rows were folded on reading."),
-    )
+        found = doors.through_door(source, query, sheet, encoding, read)
+    label = path.name if path is not None else "data"
+    return folded_dataset(found, schema, label, name, truth)
 
 
 def _fold_batches(
@@ -149,7 +130,7 @@ def _fold_batches(
 ) -> Folded:
     """Fold a batch at a time; a column after those named counts how many rows a row stands for."""
     check_names(batches)
-    batches = batches.stated(schema.rows)
+    batches, numbers = batches.stated(schema.rows), batches.written(numbers)
     places = schema.places(batches.names, batches.label)
     folding, rows = Folding(tuple(map(len, schema.levels))), 0
     for arrays in batches.arrays:
@@ -160,6 +141,48 @@ def _fold_batches(
         rows += int(weights.sum())
         watch(rows, None, "rows")
     return folding.finish()
+
+
+# Persons ------------------------------------------------------------------------------
+
+
+def _gather(
+    source: Any,
+    query: str | None,
+    sheet: str | None,
+    scheduler: str | None,
+    encoding: str,
+    schema: Schema,
+    numbers: Numbers,
+    watch: Watch,
+) -> Folded:
+    """One row a person. A cluster codes the files' rows; persons are brought together here."""
+    if scheduler is None:
+
+        def read(batches: Batches) -> Folded:
+            check_names(batches)
+            return gathered(batches, schema, batches.written(numbers), watch)
+
+        return doors.through_door(source, query, sheet, encoding, read)
+    tasks = [part for file in _files(Path(source)) for part in _parts(file)]
+    found = spread(scheduler, _rows_remotely, tasks, schema, numbers, __version__)
+    with Gathering(schema) as gathering:
+        watch(0, len(tasks), "parts")
+        for done, rows in enumerate(found, 1):
+            gathering.add(rows)
+            watch(done, len(tasks), "parts")
+        return gathering.finish()
+
+
+def _rows_remotely(part: Part, schema: Schema, numbers: Numbers, version: str) -> pa.Table:
+    _check_worker(part, version)
+
+    def read(batches: Batches) -> pa.Table:
+        check_names(batches)
+        return pa.concat_tables(person_rows(batches, schema, numbers))
+
+    groups = None if part.groups is None else range(*part.groups)
+    return doors.parquet_or_arrow(Path(part.file), "parquet", read, groups)
 
 
 # Partitions ---------------------------------------------------------------------------
@@ -228,11 +251,15 @@ def _fold_files(
 
 def _fold_remotely(part: Part, schema: Schema, numbers: Numbers, version: str) -> Folded:
     """On a worker, which has one thread a task."""
+    _check_worker(part, version)
+    return fold_part(part, schema, numbers, threads=1)
+
+
+def _check_worker(part: Part, version: str) -> None:
     if version != __version__:
         raise InputError(f"A worker runs engine {__version__}, you run {version}; make them equal.")
     if not Path(part.file).is_file():
         raise DataError(f"A worker finds no file {Path(part.file).name}; share it with the worker.")
-    return fold_part(part, schema, numbers, threads=1)
 
 
 _NUMBER = "file_row_number"  # DuckDB's name for a row's place in its file
@@ -360,7 +387,7 @@ def _way(column: Column, kind: str, numbers: Numbers) -> tuple[str, Coder] | Non
     quoted = '"{}"'.format(column.name.replace('"', '""'))
     if column.type == "numeric" and kind in _BINNED and not numbers.said:
         value = f"{quoted}::DOUBLE"
-        above = " + ".join(f"({value} >= {cut!r}::DOUBLE)::UTINYINT" for cut in column.cuts())
+        above = " + ".join(f"({value} >= {cut!r}::DOUBLE)::UTINYINT" for cut in column.points())
         other = int(column.codes([""], numbers)[0])  # infinite is no number either
         return f"CASE WHEN isfinite({value}) THEN {above} ELSE {other} END", _as_codes
     if kind in _PLAIN or kind.startswith("ENUM("):

@@ -33,7 +33,11 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class Reading:
-    """How columns become levels; see `read_csv`, whose arguments these are."""
+    """How columns become levels; see `read_csv`, whose arguments these are.
+
+    ``arranged`` is the order that a table itself has its values in, by column; those that occur are
+    levels.
+    """
 
     levels: Mapping[str, Sequence[str]]
     edges: Mapping[str, Sequence[float]]
@@ -41,6 +45,7 @@ class Reading:
     binning: Literal["quantile", "width"]
     max_levels: int
     numbers: Numbers = field(default_factory=lambda: Numbers())
+    arranged: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for what, value in (("bins", self.bins), ("max_levels", self.max_levels)):
@@ -185,6 +190,8 @@ def _decide(column: RawColumn, reading: Reading) -> Coding:
         return _many_numbers(column, reading)
     if column.name in reading.levels:
         return _declared(column, [str(level) for level in reading.levels[column.name]])
+    if column.name in reading.arranged:
+        return _arranged(column, reading.arranged[column.name])
     style = number_style(column.values, reading.numbers, column.name)
     numbers = None if style is None else as_numbers(column.values, style)
     if column.name in reading.edges:
@@ -204,6 +211,7 @@ def _decide(column: RawColumn, reading: Reading) -> Coding:
     dates = as_dates(column.values)
     if dates is not None:
         return _few_or_binned(column, dates, reading, date_labels)
+    _refuse_endless(column, reading)
     return _text_levels(column)
 
 
@@ -254,6 +262,33 @@ def _declared(column: RawColumn, levels: list[str]) -> Coding:
         first = column.where(lambda value: value not in position)
         raise DataError(f"Column {shown} holds what is not a declared level, first in {first}.")
     return Coding(np.array([position[v] for v in column.values], np.intp), tuple(levels))
+
+
+_ENDLESS = frozenset({"inf", "+inf", "-inf", "infinity", "-infinity"})
+
+
+def _refuse_endless(column: RawColumn, reading: Reading) -> None:
+    """A column of numbers but for infinite ones is no column of words."""
+    endless = [word for word in column.values if word.casefold() in _ENDLESS]
+    rest = [word for word in column.values if word.casefold() not in _ENDLESS]
+    if endless and number_style(rest, reading.numbers, column.name) is not None:
+        raise DataError(
+            f"Column {show(column.name)} holds an infinite number; correct it, or leave the cell "
+            "empty."
+        )
+
+
+def _arranged(column: RawColumn, order: Sequence[str]) -> Coding:
+    """Categories in the order of their table, without those that never occur."""
+    occur = set(column.values)
+    levels = [word for word in order if word in occur]
+    if len(levels) < 2 and column.gaps is None:
+        raise DataError(
+            f"Column {show(column.name)} holds one value only; delete the column, or declare its "
+            "levels if it could hold others."
+        )
+    place = np.array([levels.index(word) for word in column.values], np.intp)
+    return Coding(place, tuple(levels), levels_from_data=True)
 
 
 def _text_levels(column: RawColumn) -> Coding:
@@ -338,3 +373,8 @@ def natural_key(text: str) -> tuple[list[tuple[int, int, str]], str]:
         for part, run in zip(parts, runs, strict=True)
     ]
     return keys, text
+
+
+def repeated(names: Sequence[str]) -> str:
+    """The first name that occurs a second time; StopIteration where none does."""
+    return next(name for i, name in enumerate(names) if name in names[:i])

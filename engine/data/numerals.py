@@ -12,15 +12,23 @@ import numpy as np
 from engine.errors import DataError, InputError, show
 
 HUGE = 1e300  # beyond it, differences of two values overflow
-_DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?", re.ASCII)
+_DATE = re.compile(
+    r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?", re.ASCII
+)
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """How numbers are written; None is found out, column by column, where only one way fits."""
+    """How numbers are written; None is found out, column by column, where only one way fits.
+
+    ``ambiguous`` is what a comma counts as where two ways fit; with ``either`` a comma is read as
+    a point, number by number, without looking at others.
+    """
 
     decimal: str | None = None
     thousands: str | None = None
+    ambiguous: str | None = None
+    either: bool = False
 
     def __post_init__(self) -> None:
         if self.decimal not in (None, ".", ","):
@@ -39,11 +47,11 @@ class Numbers:
         """The number that a word stands for."""
         if self.thousands:
             word = word.replace(self.thousands, "")
-        return float(word.replace(",", ".") if self.decimal == "," else word)
+        return float(word.replace(",", ".") if self.decimal == "," or self.either else word)
 
     def pattern(self) -> re.Pattern[str]:
         """What a number looks like."""
-        point = re.escape(self.decimal or ".")
+        point = "[.,]" if self.either else re.escape(self.decimal or ".")
         whole = r"\d+"
         if self.thousands:
             whole = rf"(?:\d{{1,3}}(?:{re.escape(self.thousands)}\d{{3}})+|\d+)"
@@ -63,7 +71,7 @@ def number_style(values: Sequence[str], said: Numbers, name: str) -> Numbers | N
     if _all_numbers(values, PLAIN):
         return PLAIN
     comma, grouped = _all_numbers(values, _COMMA), _all_numbers(values, _GROUPED)
-    if comma and grouped:
+    if comma and grouped and said.ambiguous is None:
         raise DataError(
             f"Column {show(name)} holds numbers whose comma may be a decimal or a thousands "
             "separator; say decimal=',' or thousands=','."
@@ -86,14 +94,20 @@ def as_numbers(values: Sequence[str], style: Numbers) -> np.ndarray | None:
 
 
 def as_dates(values: Sequence[str]) -> np.ndarray | None:
-    """Return ISO dates or times as seconds since 1970, if the values are nothing else."""
-    if not all(map(_DATE.fullmatch, values)):
+    """ISO dates or times as seconds since 1970, if the values are nothing else."""
+    moments = [moment(value) for value in values]
+    return None if None in moments else np.array(moments, float)
+
+
+def moment(word: str) -> float | None:
+    """An ISO date or time as seconds since 1970, in UTC where no zone is said; else None."""
+    if not _DATE.fullmatch(word):
         return None
     try:
-        days = [datetime.fromisoformat(value).replace(tzinfo=UTC) for value in values]
+        found = datetime.fromisoformat(word)
     except ValueError:
         return None
-    return np.array([day.timestamp() for day in days])
+    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).timestamp()
 
 
 def date_labels(cuts: np.ndarray) -> list[str]:

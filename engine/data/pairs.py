@@ -41,7 +41,7 @@ def read_pair(
     the pair is defended. Raises DataError in one sentence for another number of columns, a cell
     without a number, fewer than 10 rows, or (without bounds) a constant column.
     """
-    from engine.data.reading import through_door  # here: it loads pyarrow
+    from engine.data.doors import through_door  # here: it loads pyarrow
 
     return through_door(source, None, None, "utf-8", lambda table: _pair(table, bounds))
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 
 from engine.data import delimited, doors
-from engine.data.dataset import Dataset, code_type, repeated
+from engine.data.dataset import MAX_FOLDED, Dataset, code_type
 from engine.data.delimited import MAX_COLUMNS
+from engine.data.distinct import Folded
 from engine.data.edge_list import read_edges
-from engine.data.levels import Coding, RawColumn, Reading, code_column, notes
+from engine.data.levels import Coding, RawColumn, Reading, code_column, notes, repeated
 from engine.data.numerals import Numbers
+from engine.data.persons import gathered
 from engine.data.schema import Schema
 from engine.data.source import Source, stream
 from engine.data.tally import MISSING, Batches, coded, tally
@@ -23,7 +25,6 @@ from engine.errors import DataError, InputError, MissingValues, show
 __all__ = ["MAX_COLUMNS", "MAX_ROWS", "read_csv", "read_table"]
 
 MAX_ROWS = 100_000_000
-T = TypeVar("T")
 Missing = Literal["refuse", "level", "drop"]
 
 
@@ -130,31 +131,7 @@ def read_table(
         (('no', 'yes'), ('< 50', '>= 50'))
     """
     encoding = options.pop("encoding", "utf-8")
-    return through_door(source, query, sheet, encoding, _reader(options))
-
-
-def through_door(
-    source: Any, query: str | None, sheet: str | None, encoding: str, read: doors.Read[T]
-) -> T:
-    """What ``read`` makes of the batches of any table that :func:`read_table` knows."""
-    path = Path(source) if isinstance(source, str | Path) else None
-    kind = "frame" if doors.is_frame(source) else "text" if path is None else doors.kind_of(path)
-    if query is not None and kind not in ("sqlite", "duckdb"):
-        raise InputError("A query needs a SQLite or DuckDB file.")
-    if sheet is not None and kind != "excel":
-        raise InputError("A sheet needs an Excel workbook.")
-    if kind == "text":
-        return delimited.delimited(stream(source, encoding), read)
-    if encoding != "utf-8":
-        raise InputError("An encoding is for text; this table says its own.")
-    if kind == "frame":
-        return doors.frame(source, read)
-    assert path is not None
-    if kind == "excel":
-        return doors.excel(path, sheet, read)
-    if kind in ("sqlite", "duckdb"):
-        return doors.database(path, kind, query, read)
-    return doors.parquet_or_arrow(path, kind, read)
+    return doors.through_door(source, query, sheet, encoding, _reader(options))
 
 
 def _reader(options: dict[str, Any]) -> doors.Read[Dataset]:
@@ -189,13 +166,18 @@ def _dataset(
     if missing not in ("refuse", "level", "drop"):
         raise InputError("missing must be 'refuse', 'level' or 'drop'.")
     check_names(batches)
-    if batches.ordered:
-        declared = {k: v for k, v in batches.ordered.items() if k not in reading.edges}
-        reading = reading.with_levels(declared)
     reading.check_columns([n for n in batches.names if n])
+    reading = replace(reading, numbers=batches.guessed(reading.numbers))
     columns, left_out = _named(tally(batches.filled(), reading.numbers, MAX_ROWS), batches.label)
     check_rows(columns[0].n, batches.label)
     columns, said = _without_missing(columns, reading, missing, batches.label)
+    if batches.arranged:
+        known = [c.name for c in columns if c.name not in (*reading.levels, *reading.edges)]
+        kept = {k: v for k, v in batches.arranged.items() if k in known}
+        reading = replace(reading, arranged=kept)
+    if batches.ordered:
+        declared = {k: v for k, v in batches.ordered.items() if k not in reading.edges}
+        reading = reading.with_levels(declared)
     coded = [code_column(column, reading) for column in columns]
     names = tuple(column.name for column in columns)
     codes = _codes(columns, coded)
@@ -215,7 +197,10 @@ def _follow(
 ) -> Dataset:
     """The columns that the schema declares, coded by its rules alone, whatever their cells hold."""
     check_names(batches)
-    label, batches = batches.label.removesuffix(".gz"), batches.stated(schema.rows)
+    label, numbers = batches.label.removesuffix(".gz"), batches.written(numbers)
+    if schema.person is not None:
+        return folded_dataset(gathered(batches, schema, numbers), schema, label, name, truth)
+    batches = batches.stated(schema.rows)
     columns = coded(batches, schema.places(batches.names, label), schema.coders(numbers), MAX_ROWS)
     check_rows(len(columns[0]), label)
     schema.check_rows(len(columns[0]), label)
@@ -229,9 +214,44 @@ def _follow(
         names=schema.names,
         levels=schema.levels,
         truth=None if truth is None else read_edges(truth, schema.names),
-        schema=schema,
-        notes=("All columns follow the declared schema.",),
+        schema=None if schema.waiting else schema,
+        notes=(follows(schema),),
     )
+
+
+def folded_dataset(
+    found: Folded, schema: Schema, label: str, name: str | None, truth: Any
+) -> Dataset:
+    """Distinct rows, read by a schema and counted, as a dataset; DataError for too few or many."""
+    n = int(found.weights.sum())
+    check_rows(n, label)
+    schema.check_rows(n, label)
+    if n > MAX_FOLDED:
+        raise DataError(f"{label} has more than {MAX_FOLDED:,} {schema.what}; give fewer.")
+    codes, weights = np.asfortranarray(found.codes), found.weights
+    codes.flags.writeable = weights.flags.writeable = False
+    return Dataset(
+        name=name or Path(label.removesuffix(".gz")).stem,
+        codes=codes,
+        weights=weights,
+        names=schema.names,
+        levels=schema.levels,
+        truth=None if truth is None else read_edges(truth, schema.names),
+        schema=None if schema.waiting else schema,
+        notes=(follows(schema), "Equal rows were folded on reading."),
+    )
+
+
+def follows(schema: Schema) -> str:
+    """How a table was read by a schema, for :attr:`Dataset.notes`."""
+    if schema.waiting:
+        return (
+            f"What {_listed(list(schema.waiting))} can hold was found in the data and is not "
+            "stated: nothing is defended until it is."
+        )
+    if schema.person is not None:
+        return "All columns follow the declared schema; one row a person."
+    return "All columns follow the declared schema."
 
 
 def _codes(columns: list[RawColumn], coded: list[Coding]) -> np.ndarray:

@@ -10,167 +10,60 @@ is refused, because no number stands for none (and the refusal tells that such a
 from __future__ import annotations
 
 import json
-import math
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from engine.data.levels import MAX_LEVELS, MISSING_LEVEL, interval_labels
-from engine.data.numerals import HUGE, Numbers
-from engine.data.spreadsheets import safe, unsafe
+from engine.data import templates
+from engine.data.column import LEVEL, MOST_TEXT, TAKES, TYPES, Column
+from engine.data.numerals import Numbers
+from engine.data.spreadsheets import unsafe
 from engine.errors import DataError, InputError, did_you_mean, show
 from engine.knowledge import Knowledge, parse_knowledge
 
+__all__ = ["LEVEL", "TYPES", "Column", "Person", "Schema", "load_schema", "parse_schema"]
+
 FORMAT, VERSION = "dp-causal-explorer/schema", 1
-TYPES = ("ordered", "unordered", "numeric")
 MOST_COLUMNS = 1_000
 _MOST_BYTES = 5_000_000
-_MOST_TEXT = 200
-LEVEL = "level"  # of a numeric column's ``other``: no number is a level of its own
-REFUSED = 255  # the code of a cell without a number where nothing is said of it
-_TOP = ("format", "version", "rows", "columns", "knowledge")
-_FIELDS = ("name", "type", "levels", "bounds", "bins", "other")
+_TOP = ("format", "version", "rows", "person", "columns", "knowledge")
+_PERSON = ("id", "order")
+_FIELDS = ("name", "type", "levels", "bounds", "bins", "cuts", "other", "take", "stated")
+_LISTS = ("levels", "bounds", "cuts")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Column:
-    """One column's public facts.
+class Person:
+    """Whose a row is: ``id`` names the column that says so, which is given out nowhere.
 
-    ``type`` "ordered" or "unordered": ``levels`` in their order (of an unordered column it is only
-    a listing; rank tests still use it). "numeric": ``bounds`` (lowest, highest) cut into ``bins``
-    of equal width, values outside clipped to them. ``other`` is what an unforeseen cell counts as:
-    a level (the first by default); of a numeric column a number, or "level" for a level of its own,
-    the last. A numeric column that does not say it refuses cells without a number. Raises
-    InputError for facts that do not fit together.
-
-    Examples:
-        >>> Column(name="age", type="numeric", bounds=(0, 100), bins=2, other="level").labels
-        ('< 50', '>= 50', 'missing')
+    ``order`` names the column of numbers or ISO dates by which a person's rows are first and last;
+    it need not be among the schema's. Raises InputError for names that are none.
     """
 
-    name: str
-    type: str
-    levels: tuple[str, ...] = ()
-    bounds: tuple[float, float] | None = None
-    bins: int = 5
-    other: str | float | None = None
+    id: str
+    order: str | None = None
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
-        if self.type not in TYPES:
-            raise InputError(
-                f"The type of column {show(self.name)} is one of {', '.join(TYPES)}, not "
-                f"{show(str(self.type))}."
-            )
-        (_check_numeric if self.type == "numeric" else _check_levels)(self)
-
-    @property
-    def size(self) -> int:
-        """How many levels there are, without naming them."""
-        if self.type != "numeric":
-            return len(self.levels)
-        return self.bins + (self.other == LEVEL)
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The levels in code order."""
-        if self.type != "numeric":
-            return self.levels
-        gap = (MISSING_LEVEL,) if self.other == LEVEL else ()
-        return (*interval_labels(np.array(self.cuts())), *gap)
-
-    def cuts(self) -> list[float]:
-        """Where the bins of a numeric column begin, but for the lowest."""
-        assert self.bounds is not None
-        return [float(cut) for cut in np.linspace(*self.bounds, self.bins + 1)[1:-1]]
-
-    def codes(self, words: list[str], numbers: Numbers) -> np.ndarray:
-        """The code of each word (cells are stripped), whatever they are; or REFUSED."""
-        if self.type != "numeric":
-            # Also as a file of ours has them, which a spreadsheet may open.
-            position = {safe(level): k for k, level in enumerate(self.levels)}
-            position |= {level: k for k, level in enumerate(self.levels)}
-            rest = 0 if self.other is None else position[str(self.other)]
-            return np.array([position.get(w, rest) for w in words], dtype=np.uint8)
-        values = self.values(words, numbers)
-        found = np.searchsorted(self.cuts(), values, side="right")
-        found[np.isnan(values)] = REFUSED if self.other is None else self.bins
-        return found.astype(np.uint8)  # there are at most 64 levels
-
-    def values(self, words: list[str], numbers: Numbers) -> np.ndarray:
-        """The number of each word within the bounds; NaN where none is said to stand for it."""
-        assert self.bounds is not None
-        rest = self.other if isinstance(self.other, int | float) else math.nan
-        pattern = numbers.pattern()
-        found = [numbers.value(w) if pattern.fullmatch(w) else rest for w in words]
-        return np.asarray(np.clip(np.array(found, dtype=float), *self.bounds))
-
-
-def without_number(name: str) -> DataError:
-    """What to say of a column that holds a cell without a number where the schema says nothing."""
-    return DataError(
-        f"Column {show(name)} has a missing number; say in the schema what it counts as: "
-        f'"other": "{LEVEL}" for a level of its own, or a number.'
-    )
-
-
-def _check_name(name: Any) -> None:
-    if not isinstance(name, str) or not name.strip() or len(name) > _MOST_TEXT:
-        raise InputError(
-            f"Every column of a schema needs a name: text of 1 to {_MOST_TEXT} characters."
-        )
-
-
-def _check_levels(column: Column) -> None:
-    shown, levels = show(column.name), column.levels
-    texts = all(isinstance(level, str) and len(level) <= _MOST_TEXT for level in levels)
-    if not texts or not 2 <= len(levels) <= MAX_LEVELS or len(set(levels)) < len(levels):
-        raise InputError(
-            f"Column {shown} needs a list of 2 to {MAX_LEVELS} levels, each a different text."
-        )
-    if column.bounds is not None:
-        raise InputError(f"Column {shown} has levels; bounds are for numeric columns.")
-    if column.other is not None and column.other not in levels:
-        raise InputError(f"The other value of column {shown} must be one of its levels.")
-
-
-def _check_numeric(column: Column) -> None:
-    shown, bounds = show(column.name), column.bounds
-    if column.levels:
-        raise InputError(f"Column {shown} is numeric; give bounds and bins, not levels.")
-    pair = isinstance(bounds, tuple) and len(bounds) == 2 and all(map(_is_number, bounds))
-    if not pair or not -HUGE < bounds[0] < bounds[1] < HUGE:  # type: ignore[index]
-        raise InputError(f"Column {shown} needs bounds: two numbers, the lower one first.")
-    if isinstance(column.bins, bool) or not isinstance(column.bins, int):
-        raise InputError(f"The bins of column {shown} must be a whole number.")
-    if not 2 <= column.bins <= MAX_LEVELS:
-        raise InputError(f"The bins of column {shown} must be from 2 to {MAX_LEVELS}.")
-    if (np.diff(column.cuts()) <= 0).any():
-        raise InputError(f"The bounds of column {shown} are too close for {column.bins} bins.")
-    if column.other == LEVEL and column.bins == MAX_LEVELS:
-        raise InputError(f"Column {shown} has {MAX_LEVELS} bins and no room for a level of gaps.")
-    if column.other not in (None, LEVEL) and not _is_number(column.other):
-        raise InputError(
-            f'The other value of the numeric column {shown} must be a number, or "{LEVEL}".'
-        )
-
-
-def _is_number(value: Any) -> bool:
-    real = isinstance(value, int | float) and not isinstance(value, bool)
-    return real and math.isfinite(value)
+        for name in (self.id, *([] if self.order is None else [self.order])):
+            if not isinstance(name, str) or not name.strip() or len(name) > MOST_TEXT:
+                raise InputError(
+                    f"A person's id and order are names of columns: 1 to {MOST_TEXT} characters."
+                )
 
 
 @dataclass(frozen=True)
 class Schema:
     """The columns used, in order, and the public number of rows where it is stated.
 
-    ``knowledge`` is what is stated of the columns' causes. Raises InputError for fewer than two
-    columns, a name that occurs twice, rows below 2, or knowledge of a column that there is not.
+    With a ``person`` a record is a person, not a row: every column says how a person's rows become
+    one, and ``rows`` is the number of persons. ``knowledge`` is what is stated of the columns'
+    causes. Raises InputError for fewer than two columns, a name that occurs twice, rows below 2,
+    rules for persons that do not fit together, or knowledge of a column that there is not.
 
     Examples:
         >>> stage = Column(name="stage", type="ordered", levels=("I", "II", "III"))
@@ -181,6 +74,7 @@ class Schema:
 
     columns: tuple[Column, ...]
     rows: int | None = None
+    person: Person | None = None
     knowledge: Knowledge | None = None
 
     def __post_init__(self) -> None:
@@ -194,8 +88,112 @@ class Schema:
             isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 2
         ):
             raise InputError("The rows of a schema are a whole number of at least 2, or left out.")
+        _check_person(self)
         if self.knowledge is not None:
             self.knowledge.check_names(names)
+
+    @classmethod
+    def draft(cls, source: Any, **options: Any) -> Schema:
+        """What the rows themselves look like, to be stated column by column; not public.
+
+        Its columns are marked as not stated, and nothing is defended of what they read. Columns
+        that can be no levels (identifiers, free text, one value only) are left out.
+
+        Args:
+            source: A frame or a file, as for :func:`engine.read_table`.
+            options: ``encoding``, ``query`` or ``sheet``, as there.
+
+        Returns:
+            A schema with the levels and cut points found in the first 50,000 rows.
+
+        Raises:
+            InputError: In one sentence for a table that is none, or without two columns of use.
+
+        Examples:
+            >>> import pandas as pd
+            >>> frame = pd.DataFrame({"age": [31, 47, 68], "smokes": ["yes", "no", "no"]})
+            >>> schema = Schema.draft(frame)
+            >>> schema.waiting
+            ('age', 'smokes')
+            >>> schema.state("smokes", age={"cuts": [40, 55]}).waiting
+            ()
+        """
+        from engine.data.survey import survey  # here: it loads pyarrow
+
+        found = (column.proposed() for column in survey(source, **options))
+        return cls(tuple(Column(**facts, stated=False) for facts in found if facts is not None))
+
+    def state(self, *as_found: str, **facts: Any) -> Schema:
+        """The same, with some columns stated from what is known of the world and not of the rows.
+
+        Args:
+            as_found: Columns whose facts are right as they stand.
+            facts: By column: its levels in order, fields of :class:`Column` (such as "cuts"), or a
+                template's name (:data:`engine.data.templates.TEMPLATES`).
+
+        Raises:
+            InputError: For a column that there is not, or facts that do not fit.
+        """
+        told = {name: _facts(name, said) for name, said in facts.items()}
+        for name in (*as_found, *told):
+            if name not in self.names:
+                hint = did_you_mean(str(name), self.names)
+                raise InputError(f"The schema has no column {show(name)} to state.{hint}")
+        columns = [
+            _restated(column, told[column.name])
+            if column.name in told
+            else replace(column, stated=column.stated or column.name in as_found)
+            for column in self.columns
+        ]
+        return replace(self, columns=tuple(columns))
+
+    def keep(self, *names: str) -> Schema:
+        """The same with these columns alone, in the order given; InputError for one it has not."""
+        by_name = {column.name: column for column in self.columns}
+        for name in names:
+            if name not in by_name:
+                hint = did_you_mean(str(name), by_name)
+                raise InputError(f"The schema has no column {show(name)} to keep.{hint}")
+        return replace(self, columns=tuple(by_name[name] for name in names))
+
+    def by_person(self, id: str, order: str | None = None, **takes: str) -> Schema:
+        """The same with persons as records.
+
+        Args:
+            id: The column that says whose a row is.
+            order: The column of numbers or ISO dates by which rows are first and last.
+            takes: By column, how a person's rows become one
+                (:data:`engine.data.column.TAKES`).
+
+        Raises:
+            InputError: Where a column is left without a rule, or a rule does not fit.
+
+        Examples:
+            >>> two = {"type": "ordered", "levels": ("no", "yes")}
+            >>> schema = Schema((Column(name="smokes", **two), Column(name="coughs", **two)))
+            >>> schema.by_person("patient", smokes="any", coughs="most").person.id
+            'patient'
+        """
+        for name in takes:
+            if name not in self.names:
+                hint = did_you_mean(name, self.names)
+                raise InputError(f"The schema has no column {show(name)} to take.{hint}")
+        columns = (
+            replace(column, take=takes.get(column.name, column.take))
+            for column in self.columns
+            if column.name not in (id, order) or column.name in takes
+        )
+        return replace(self, columns=tuple(columns), person=Person(id=id, order=order))
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The columns whose facts were found in the data and not stated."""
+        return tuple(column.name for column in self.columns if not column.stated)
+
+    @property
+    def what(self) -> str:
+        """What a record is called: "rows" or "persons"."""
+        return "rows" if self.person is None else "persons"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -212,33 +210,131 @@ class Schema:
         columns = []
         for column in self.columns:
             facts = {k: v for k, v in asdict(column).items() if v not in (None, ())}
-            if column.type != "numeric":
+            if column.bounds is None:
                 del facts["bins"]
+            if column.stated:
+                del facts["stated"]
             columns.append({k: list(v) if isinstance(v, tuple) else v for k, v in facts.items()})
-        rows = {} if self.rows is None else {"rows": self.rows}
+        top: dict[str, Any] = {} if self.rows is None else {"rows": self.rows}
+        if self.person is not None:
+            top["person"] = {k: v for k, v in asdict(self.person).items() if v is not None}
         known = {"knowledge": self.knowledge.to_json()} if self.knowledge else {}
-        return {"format": FORMAT, "version": VERSION, **rows, "columns": columns, **known}
+        return {"format": FORMAT, "version": VERSION, **top, "columns": columns, **known}
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the schema's JSON file, a new one; InputError where it cannot be written."""
+        try:
+            with Path(path).open("x", encoding="utf-8") as file:
+                file.write(json.dumps(self.to_json(), ensure_ascii=False, indent=1) + "\n")
+        except FileExistsError:
+            raise InputError(f"There is a file {show(str(path))} already; give another.") from None
+        except (OSError, ValueError):
+            raise InputError(f"{show(str(path))} cannot be written; give another place.") from None
 
     def check_rows(self, n: int, label: str) -> None:
         """Refuse a table of another number of rows; n is a public fact."""
         if self.rows is not None and n != self.rows:
-            raise DataError(f"{label} has {n:,} rows but the schema states {self.rows:,}.")
+            what = self.what
+            raise DataError(f"{label} has {n:,} {what} but the schema states {self.rows:,}.")
 
     def places(self, names: Sequence[str], label: str) -> list[int]:
         """Where the file's columns are that the schema names, in its order."""
-        at = {unsafe(name): k for k, name in reversed(list(enumerate(names)))}
-        at |= {name: k for k, name in reversed(list(enumerate(names)))}
-        for name in self.names:
-            if name not in at:
-                hint = did_you_mean(name, [n for n in names if n])
-                raise DataError(
-                    f"{label} has no column {show(name)}, which the schema names.{hint}"
-                )
-        return [at[name] for name in self.names]
+        return find_columns(self.names, names, label)
 
     def coders(self, numbers: Numbers) -> list[Callable[[list[str]], np.ndarray]]:
         """For each column what makes codes of words; ``numbers`` says how numbers are written."""
         return [partial(column.codes, numbers=numbers) for column in self.columns]
+
+
+def find_columns(wanted: Iterable[str], names: Sequence[str], label: str) -> list[int]:
+    """Where columns that a schema names are among the file's; DataError for one that is not."""
+    at = {unsafe(name): k for k, name in reversed(list(enumerate(names)))}
+    at |= {name: k for k, name in reversed(list(enumerate(names)))}
+    found = []
+    for name in wanted:
+        if name not in at:
+            hint = did_you_mean(name, [n for n in names if n])
+            raise DataError(f"{label} has no column {show(name)}, which the schema names.{hint}")
+        found.append(at[name])
+    return found
+
+
+def _check_person(schema: Schema) -> None:
+    person = schema.person
+    for column in schema.columns:
+        shown = show(column.name)
+        if person is None and column.take is not None:
+            raise InputError(
+                f"Column {shown} says how a person's rows become one, but the schema names no "
+                'person: "person": {"id": the column of ids}.'
+            )
+        if person is None:
+            continue
+        if column.name == person.id:
+            raise InputError(f"Column {shown} says whose a row is and is given out nowhere.")
+        if column.take is None:
+            raise InputError(
+                f'Say how a person\'s rows become one in column {shown}: "take" is one of '
+                f"{', '.join(TAKES)}."
+            )
+        if column.take in ("first", "last") and person.order is None:
+            raise InputError(
+                f"The {column.take} row of a person for column {shown} needs the column that "
+                'orders them: "order" of the person.'
+            )
+
+
+def _facts(name: str, said: Any) -> dict[str, Any]:
+    """Fields of a column from what a person says of it: levels, fields, or a template's name."""
+    if isinstance(said, str):
+        return dict(templates.template(said))
+    if isinstance(said, Mapping):
+        facts = {str(field): value for field, value in said.items()}
+        _refuse_unknown(facts, _FIELDS[1:-1], f"Column {show(name)}")
+    elif isinstance(said, Sequence):
+        facts = {"levels": said}
+    else:
+        raise InputError(f"Say of column {show(name)} its levels, its cuts or a template.")
+    for field in _LISTS:
+        if field in facts:
+            facts[field] = _as_tuple(facts[field], field)
+    if "levels" in facts:
+        facts["levels"] = tuple(map(str, facts["levels"]))
+    return facts
+
+
+def column_of(name: Any, said: Any) -> Column:
+    """A stated column from what is said of it: levels, fields, or a template's name; InputError."""
+    facts = _facts(str(name), said)
+    if "type" not in facts:
+        numeric = "cuts" in facts or "bounds" in facts
+        facts["type"] = "numeric" if numeric else "ordered"
+    return Column(name=name, **facts)
+
+
+def _as_tuple(value: Any, field: str) -> tuple[Any, ...]:
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        raise InputError(f'"{field}" in a schema is a list.')
+    return tuple(v.item() if isinstance(v, np.generic) else v for v in value)
+
+
+def _restated(column: Column, facts: Mapping[str, Any]) -> Column:
+    """A column with some facts said anew; those of another kind are forgotten."""
+    numeric = "cuts" in facts or "bounds" in facts
+    kept: dict[str, Any] = {"name": column.name, "take": column.take}
+    if numeric or facts.get("type") == "numeric":
+        kept["type"] = "numeric"
+        if column.type == "numeric":
+            kept["other"] = column.other
+            if "bins" in facts and "bounds" not in facts and column.bounds is not None:
+                kept["bounds"] = column.bounds
+    elif "levels" in facts:
+        kept["type"] = column.type if column.type != "numeric" else "ordered"
+        if column.other in facts["levels"]:
+            kept["other"] = column.other
+    else:
+        kept = {k: v for k, v in asdict(column).items() if k != "stated"}
+    return Column(**{**kept, **facts})
 
 
 def parse_schema(content: Any) -> Schema:
@@ -255,8 +351,16 @@ def parse_schema(content: Any) -> Schema:
     return Schema(
         tuple(map(_parse_column, columns)),
         content.get("rows"),
+        _parse_person(content["person"]) if "person" in content else None,
         None if known is None else parse_knowledge(known),
     )
+
+
+def _parse_person(content: Any) -> Person:
+    if not isinstance(content, Mapping) or "id" not in content:
+        raise InputError('The "person" of a schema is an object such as {"id": "patient"}.')
+    _refuse_unknown(content, _PERSON, "The person of a schema")
+    return Person(**content)
 
 
 def _parse_column(content: Any) -> Column:
@@ -267,7 +371,7 @@ def _parse_column(content: Any) -> Column:
         if field not in content:
             raise InputError(f'A column of the schema has no "{field}".')
     facts = dict(content)
-    for field in ("levels", "bounds"):
+    for field in _LISTS:
         if field in facts:
             if not isinstance(facts[field], list):
                 raise InputError(f'"{field}" in a schema is a list.')

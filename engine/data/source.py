@@ -52,10 +52,13 @@ class Stream:
                 file = _unpacked(fileobj=file)
         start = file.read(3)
         file.seek(0)
-        if self.encoding == "utf-8":
+        encoding = self.encoding
+        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            encoding = "utf-16"  # no UTF-8 text begins so
+        if encoding == "utf-8":
             file.seek(len(codecs.BOM_UTF8) if start == codecs.BOM_UTF8 else 0)
             return file
-        reader = codecs.EncodedFile(file, "utf-8", self.encoding)
+        reader = codecs.EncodedFile(file, "utf-8", encoding)
         return cast(IO[bytes], reader)
 
 

@@ -17,9 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from engine.data.column import REFUSED, without_number
 from engine.data.levels import RawColumn, first_row, look_up, row_words
 from engine.data.numerals import Numbers, as_numbers, number_style
-from engine.data.schema import REFUSED, without_number
 from engine.errors import DataError, InputError, show
 
 Coder = Callable[[list[str]], np.ndarray]  # distinct words of a column -> the code of each
@@ -39,8 +39,10 @@ class Batches:
     """A table on its way in: names of its columns, and record batches of that many columns.
 
     ``label`` is what messages call it; ``spaced`` says that cells are text whose outer blanks mean
-    nothing; ``ordered`` are levels that the table itself declares, by column; ``notes`` say what
-    was left out on the way; ``sparse`` tables (workbooks) hold no rows that are blank at their end.
+    nothing; ``ordered`` are levels that the table itself declares, by column; ``arranged`` the
+    order in which it has categories that it does not declare; ``notes`` say what was left out on
+    the way; ``sparse`` tables (workbooks) hold no rows that are blank at their end; ``separator``
+    is that of delimited text.
     """
 
     label: str
@@ -48,8 +50,25 @@ class Batches:
     arrays: Iterable[list[pa.Array]]
     spaced: bool = False
     ordered: dict[str, list[str]] | None = None
+    arranged: dict[str, list[str]] | None = None
     notes: tuple[str, ...] = ()
     sparse: bool = False
+    separator: str = ""
+
+    def guessed(self, numbers: Numbers) -> Numbers:
+        """How numbers are written where nothing is defended: beside semicolons a comma that may be
+        either is the decimal sign, as where semicolons are used.
+        """
+        return replace(numbers, ambiguous=",") if self.separator == ";" else numbers
+
+    def written(self, numbers: Numbers) -> Numbers:
+        """How numbers are written under a schema: beside semicolons with a point or a comma.
+
+        The separator is the header's, which no record changes.
+        """
+        if self.separator != ";" or numbers.said:
+            return numbers
+        return replace(numbers, either=True)
 
     def stated(self, rows: int | None) -> Batches:
         """The records under a schema: in a sparse table, so many as the schema states.
@@ -121,7 +140,7 @@ class Tally:
         if self._numeric:
             self._rows.extend(self._as_floats(array))
             return
-        words, index = _words(array, self.name, self._spaced)
+        words, index = words_of(array, self.name, self._spaced)
         seen = self._seen
         place = np.array([seen.setdefault(word, len(seen)) for word in words], np.uint32)
         narrow = place.astype(np.min_scalar_type(max(len(seen) - 1, 0)))
@@ -163,8 +182,8 @@ class Tally:
                 pc.cast(array, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
             )
         if not isinstance(array, pa.DictionaryArray):
-            array = _encodable(array, self.name).dictionary_encode()
-        words = [word.strip() for word in _texts(array.dictionary, self.name)]
+            array = _encoded(array, self.name)
+        words = [word.strip() for word in texts(array.dictionary, self.name)]
         if as_numbers([word for word in words if word not in MISSING], self._style) is None:
             strange = (w not in MISSING and as_numbers([w], self._style) is None for w in words)
             here = array.indices.to_numpy(zero_copy_only=False)
@@ -223,20 +242,20 @@ def batch_codes(
 ) -> Iterator[np.ndarray]:
     """The codes of one batch, column by column."""
     for place, code in zip(places, coders, strict=True):
-        words, index = _words(arrays[place], batches.names[place], batches.spaced)
+        words, index = words_of(arrays[place], batches.names[place], batches.spaced)
         codes = look_up(code(words), index.to_numpy(zero_copy_only=False))
         if codes.dtype == np.uint8 and (codes == REFUSED).any():
             raise without_number(batches.names[place])
         yield codes
 
 
-def _words(array: pa.Array, name: str, spaced: bool) -> tuple[list[str], Any]:
+def words_of(array: pa.Array, name: str, spaced: bool) -> tuple[list[str], Any]:
     """(distinct words, index of every row into them); a null is the word ""."""
     if isinstance(array, pa.DictionaryArray):
-        words, index = _texts(array.dictionary, name), array.indices
+        words, index = texts(array.dictionary, name), array.indices
     else:
-        encoded = _encodable(array, name).dictionary_encode()
-        words, index = _texts(encoded.dictionary, name), encoded.indices
+        encoded = _encoded(array, name)
+        words, index = texts(encoded.dictionary, name), encoded.indices
     if spaced:
         words = [_plain(word) for word in words]
     if index.null_count:
@@ -265,6 +284,13 @@ def _plain(word: str) -> str:
     return word
 
 
+def _encoded(array: pa.Array, name: str) -> pa.DictionaryArray:
+    try:
+        return _encodable(array, name).dictionary_encode()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DataError(_NO_LEVELS.format(show(name), array.type)) from None
+
+
 def _encodable(array: pa.Array, name: str) -> Any:
     """The array, its type one that Arrow can encode and a level can be."""
     kind = array.type
@@ -278,7 +304,7 @@ def _encodable(array: pa.Array, name: str) -> Any:
     return array
 
 
-def _texts(dictionary: pa.Array, name: str) -> list[str]:
+def texts(dictionary: pa.Array, name: str) -> list[str]:
     """Every distinct value as the text that becomes its level's label.
 
     A value has one text whatever else its column holds: its type may follow from the others.
@@ -300,7 +326,7 @@ def _texts(dictionary: pa.Array, name: str) -> list[str]:
 
 
 # What follows the seconds of a time: as many digits as its type has.
-_FRACTION = re.compile(r"(\.\d*?)0+(?=Z?$)")
+_FRACTION = re.compile(r"(\.\d*?)0+(?=(Z|[+-]\d\d:?\d\d)?$)")
 
 
 def _shorter(fraction: re.Match[str]) -> str:

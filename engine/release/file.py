@@ -10,8 +10,11 @@ from importlib import import_module
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+import networkx as nx
+
 from engine.algorithm import Outcome
 from engine.data.schema import Schema
+from engine.graphs.cpdag import Adjacency, matrix_of
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Released
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "dp-causal-explorer/release", 3
 NEIGHBOURS = "replace one record; the number of rows and the schema are public"
+PERSONS = (
+    "replace one person with all of their rows; the number of persons and the schema are public"
+)
 NOISE = "discrete Gaussian on a grid (OpenDP), from the operating system's random bytes; no seed"
 Pairs = tuple[tuple[str, str], ...]
 
@@ -74,6 +80,11 @@ class Release:
         """The columns' names."""
         return self.schema.names
 
+    @property
+    def matrix(self) -> Adjacency:
+        """The graph as a (d, d) boolean matrix."""
+        return matrix_of(nx.DiGraph(list(self.cpdag)), self.names)
+
     def effect(self, cause: str, effect: str, **options: Any) -> Effect:
         """What setting one column does to another: :func:`engine.release.effects.effect`."""
         # By name: that module reads releases, and so stands above this one.
@@ -81,6 +92,11 @@ class Release:
             self, cause, effect, **options
         )
         return found
+
+
+def neighbours(schema: Schema) -> str:
+    """Between which tables a release does not tell: those that differ in one record, or person."""
+    return NEIGHBOURS if schema.person is None else PERSONS
 
 
 def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:
@@ -153,7 +169,7 @@ def _content(release: Release) -> dict[str, Any]:
         "guarantee": {
             "epsilon": release.total.epsilon,
             "delta": release.total.delta,
-            "neighbours": NEIGHBOURS,
+            "neighbours": neighbours(release.schema),
             "noise": NOISE,
         },
         "algorithm": release.algorithm,

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema
-from engine.errors import InputError
+from engine.errors import InputError, need
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Hardened
 from engine.randomness import Randomness
@@ -25,6 +25,7 @@ from engine.release.file import Release, findings
 from engine.release.settings import MOST_ROWS, Ask, built, covered, empty, run_with
 from engine.release.signature import signed
 from engine.release.vault import Vault
+from engine.session import Step
 from engine.version import __version__
 
 _PACKAGES = ("numpy", "opendp", "scipy")
@@ -60,6 +61,7 @@ def make(
     budgets: Budgets,
     signer: Ed25519PrivateKey | None = None,
     cancelled: Ask = lambda: False,
+    on_step: Callable[[Step], None] | None = None,
     on_charged: Callable[[], None] = lambda: None,
     on_kept: Callable[[str], None] = lambda kept: None,
 ) -> Release:
@@ -76,6 +78,7 @@ def make(
         budgets: The file it is in.
         signer: The key to sign with (:func:`engine.release.signature.own_key`).
         cancelled: Polled: before the charge a stop costs nothing, after it the charge stays.
+        on_step: Sees each step as it happens.
         on_charged: Called once the charge is on the disk.
         on_kept: Told the release's id in the vault; not called where the disk refused it.
 
@@ -103,8 +106,10 @@ def make(
         >>> release.total, str(budgets.show("ward").left[0])
         (Guarantee(epsilon=1.0, delta=1e-06), '2.0')
     """
-    if not data.declared or data.names != schema.names or data.levels != schema.levels:
+    fits = (data.names, data.levels) == (schema.names, schema.levels)
+    if not data.declared or schema.waiting or not fits:
         raise InputError("A release needs data that were read with the declared schema.")
+    need("opendp", "release")
     budgets.show(name)
     vault = Vault(budgets)
     vault.prepare()
@@ -112,7 +117,7 @@ def make(
     total = rehearse(key, values, schema, data.n, cancelled)
     budget = budgets.charge(name, total, f"release by {key}")
     on_charged()
-    released = _released(data, schema, key, values, budget.name, cancelled)
+    released = _released(data, schema, key, values, budget.name, cancelled, on_step)
     found = released if signer is None else signed(released, signer)
     with suppress(InputError):  # what has been paid for is returned all the same
         on_kept(vault.keep(budget.charges[-1].number, found))
@@ -120,11 +125,17 @@ def make(
 
 
 def _released(
-    data: Dataset, schema: Schema, key: str, values: Mapping[str, Any], name: str, cancelled: Ask
+    data: Dataset,
+    schema: Schema,
+    key: str,
+    values: Mapping[str, Any],
+    name: str,
+    cancelled: Ask,
+    on_step: Callable[[Step], None] | None,
 ) -> Release:
     params, total = built(key, values)
     source = Hardened()
-    session, outcome = run_with(covered(key), data, params, source, cancelled)
+    session, outcome = run_with(covered(key), data, params, source, cancelled, on_step)
     if outcome.status == "cancelled":
         raise Stopped(
             f"Stopped after the charge: the release was not made, and ε = {total.epsilon:g}, "

@@ -6,10 +6,12 @@ from html import escape
 
 import numpy as np
 
+from engine.graphs.known import known_of
 from engine.graphs.orientation import SHOWN
 from engine.marginals.confidence import percent
 from engine.release.checking import moments_of
-from engine.release.file import NEIGHBOURS, Release, digest
+from engine.release.file import Release, digest, neighbours
+from engine.release.graph import release_svg
 
 EDGES = ("Edge", "Link confidence", "Arrow confidence")
 _STYLE = (
@@ -22,10 +24,12 @@ _STYLE = (
 def to_html(release: Release) -> str:
     """The page; everything on it is in the JSON file or follows from it."""
     epsilon, delta = release.total.epsilon, release.total.delta
+    who = "records" if release.schema.person is None else "persons"
     promise = (
-        f"This graph was learned from {release.rows:,} records with (ε, δ) = ({epsilon:g}, "
-        f"{delta:g}) differential privacy. Neighbours: {NEIGHBOURS}. It holds for this file and "
-        "for everything that is calculated from it; other releases of the same records add up."
+        f"This graph was learned from {release.rows:,} {who} with (ε, δ) = ({epsilon:g}, "
+        f"{delta:g}) differential privacy. Neighbours: {neighbours(release.schema)}. It holds for "
+        "this file and for everything that is calculated from it; other releases of the same "
+        "records add up."
     )
     parts = [
         f"<h1>{escape(release.name)}: a private release</h1>",
@@ -33,6 +37,8 @@ def to_html(release: Release) -> str:
         "<p>Noise: discrete Gaussian from the operating system's random bytes (OpenDP); there is "
         "no seed.</p>",
         f"<p>{_origin(release)}</p>",
+        "<h2>Graph</h2>",
+        release_svg(release),
         "<h2>Edges</h2>",
         _table(EDGES, edge_words(release)),
         f"<p>{escape(confidence_words(release))}</p>",
@@ -115,7 +121,19 @@ def confidence_words(release: Release) -> str:
     some = f" ({lines} of them here; the file's graph keeps them)" if lines else ""
     return (
         f"{words} Arrow confidence: the probability of either direction if the link is real; an "
-        f"arrow below {percent(SHOWN)} is drawn as a line{some}."
+        f"arrow below {percent(SHOWN)} is drawn as a line{some}.{_known_words(release)}"
+    )
+
+
+def _known_words(release: Release) -> str:
+    """How many of the arrows were stated before and not found; nothing where none was."""
+    known = known_of(release.schema.knowledge, release.names)
+    if known is None:
+        return ""
+    turned, links = known.settled(release.matrix)
+    return (
+        f" What was stated as known settles {turned} of {links} directions by itself: those arrows "
+        "are no findings."
     )
 
 

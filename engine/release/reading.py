@@ -135,6 +135,8 @@ def parse(content: Any) -> Release:
             raise InputError(f'The release has no usable "{field}"; ask for the file again.')
     _check_texts(content)
     schema, rows = parse_schema(content.get("schema")), content.get("rows")
+    if schema.waiting:
+        raise InputError("The schema of the release was not stated by anybody; no release has one.")
     if type(rows) is not int or not 2 <= rows <= MOST_ROWS:
         raise InputError('The release has no usable "rows"; ask for the file again.')
     try:

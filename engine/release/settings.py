@@ -21,7 +21,7 @@ from engine.privacy.sources import DISTANCE, NoiseSource
 from engine.randomness import Randomness
 from engine.registry import algorithm
 from engine.runner import one_thread
-from engine.session import Session
+from engine.session import Session, Step
 
 COVERED = ("marginal_pc",)
 MOST_ROWS = 10_000_000_000
@@ -83,11 +83,19 @@ def run_with(
     params: Parameters,
     source: Randomness | NoiseSource,
     cancelled: Ask = lambda: False,
+    on_step: Callable[[Step], None] | None = None,
 ) -> tuple[Session, Outcome]:
-    """One run that takes its noise from ``source``."""
+    """One run that takes its noise from ``source``; ``on_step`` sees each step as it happens."""
     ledger = chosen.ledger(data, params) if chosen.ledger is not None else Ledger()
+    watched = on_step is not None
     session = Session(
-        source, ledger, data.names, trace=False, cancelled=cancelled, known=stated(data)
+        source,
+        ledger,
+        data.names,
+        trace=watched,
+        on_step=on_step,
+        cancelled=cancelled,
+        known=stated(data),
     )
     # One thread, so that whoever reads the file adds up in the same order.
     with one_thread():

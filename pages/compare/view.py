@@ -11,13 +11,13 @@ import streamlit as st
 
 from engine import RunResult
 from engine.graphs.cpdag import Adjacency
+from engine.graphs.layout import Point, frame_height, frame_scale
 from engine.graphs.metrics import Scores, truth_cpdag
 from engine.registry import ALGORITHMS, algorithm
 from pages.compare.state import unpin
 from pages.draw import show
 from pages.draw.graph import render_graph
 from pages.draw.graphs import NARROW, positions, waiting_toggle
-from pages.draw.layout import Point, frame_height, frame_scale
 from pages.draw.links import describe, found_links, legend, links_of
 from pages.draw.strength import weighted
 from pages.shell import export

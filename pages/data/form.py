@@ -1,55 +1,53 @@
-"""The schema builder: what a person states about the columns of their own file."""
+"""The columns of a person's own table: a codebook that states them all, or a card each."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
-import pandas as pd
 import streamlit as st
 
 from engine import InputError
-from engine.data.schema import LEVEL, Column, Schema
+from engine.data.codebook import read_codebook
+from engine.data.schema import Schema
 from engine.data.survey import ROWS, Found, survey
-from engine.errors import show
+from pages.data import cards
 from pages.shell import export
 from pages.shell import words as text
 from pages.shell.data import OwnFile, own_data, own_file
-from pages.shell.drafts import keep_own
+from pages.shell.drafts import Draft, keep_own, kept
+from pages.shell.form import bound
+from pages.shell.session import Place
 
 ABOUT = (
-    "A guarantee protects what is in the rows; the schema counts as public. So it must not be "
-    "read off the rows: state it from what you know beside them (a codebook, the questionnaire, "
-    f"common sense). The table starts with what was found in the first {ROWS:,} rows, which is "
-    "not public. Check each row, correct it, and tick “I state this”. A cell that your schema does "
-    "not foresee, or that is missing, counts as what you give under “All else counts as”: one "
-    "of the levels; of numbers a number, or “level” for a level of their own, the last, and where "
-    "you give nothing a file with a missing number is refused. Outside its bounds a number counts "
-    "as the nearest."
+    "A guarantee protects what is in the rows; what a column can hold counts as public, so it must "
+    "not be read off the rows: state it from what you know beside them (a codebook, the "
+    f"questionnaire, common sense). The cards start from the first {ROWS:,} rows, which are not "
+    "public: correct each, and tick “I state this”."
 )
-
-OPEN = "State the schema (starts from exact values found in your data, which are not private)"
+OPEN = (
+    "Nothing is stated of this table yet: what its columns can hold was found in its rows, so no "
+    "run on it is defended."
+)
+START = "State each column (starts from exact values found in your rows, which are not private)"
+_BOOK: Place[str] = Place("codebook_seen", str)
 
 
 def builder() -> None:
-    """Table, button and the schema's file; nothing where no file of one's own is there."""
+    """Codebook, cards and the schema's file; nothing where no file of one's own is there."""
     file = own_file()
     if file is None:
         return
-    st.markdown("**Schema: what is public about your columns**")
     data = own_data()
     if data is not None and data.declared:
-        st.success("This file is read by the schema that you declared: strict runs are defended.")
+        st.success("This table is read by the schema that you stated: strict runs are defended.")
     else:
-        st.warning(
-            "No schema is declared for this file: its levels were found in the rows, so nothing "
-            "is defended. State the schema, or upload one in the sidebar."
-        )
-    if st.toggle(OPEN, key="schema-open"):
+        st.warning(OPEN)
+    _codebook(file)
+    if st.toggle(START, key="schema-open"):
         st.caption(ABOUT)
         try:
-            _edit(file, _proposal(file))
+            _cards(file)
         except InputError as error:
             st.error(text.plain(str(error)))
     if file.schema is not None:
@@ -57,127 +55,143 @@ def builder() -> None:
         export.download("Schema (JSON)", lambda: content, f"{file.stem}_schema.json", key="schema")
 
 
-def _proposal(file: OwnFile) -> pd.DataFrame:
-    """The table to start with, made once a file."""
+def _codebook(file: OwnFile) -> None:
+    """A codebook states all columns at once."""
+    book = st.file_uploader(
+        "A codebook, which states all columns at once (CSV or JSON)",
+        type=["csv", "txt", "json"],
+        key="codebook",
+        help="One line a column (name, type, levels, cuts, other), or one line a level.",
+    )
+    if book is None or _BOOK.get() == book.file_id:
+        return
+    _BOOK.put(book.file_id)
+    try:
+        _take(file, read_codebook(book.getvalue()))
+    except InputError as error:
+        st.error(text.plain(str(error)))
+
+
+def _take(file: OwnFile, schema: Schema) -> None:
+    """Read the table by a schema, and look at it anew."""
+    keep_own(file.read(schema))
+    st.rerun()
+
+
+def found_in(file: OwnFile) -> tuple[Found, ...]:
+    """What the table's columns look like, looked at once a file."""
     if file.proposal is None:
-        file.proposal = proposal(survey(file.raw))
-    found: pd.DataFrame = file.proposal
+        file.proposal = survey(file.raw)
+    found: tuple[Found, ...] = file.proposal
     return found
 
 
-def _edit(file: OwnFile, found: pd.DataFrame) -> None:
-    rows = st.data_editor(
-        found,
-        key=f"schema-{file.identity}",
-        hide_index=True,
-        width="stretch",
-        disabled=[NAME, SEEN],
-        column_config={
-            TYPE: st.column_config.SelectboxColumn(options=list(KINDS)),
-            BINS: st.column_config.NumberColumn(min_value=2, max_value=64, step=1),
-            STATE: st.column_config.CheckboxColumn(
-                help="Known to you from elsewhere than these rows: a public fact."
-            ),
-        },
+def drafts_of(file: OwnFile) -> dict[str, Draft]:
+    """The cards' values, made once a file."""
+    kept_for: dict[str, dict[str, Draft]] = kept("cards", {})  # type: ignore[assignment]
+    if file.identity not in kept_for:
+        kept_for.clear()
+        kept_for[file.identity] = cards.drafts(found_in(file))
+    return kept_for[file.identity]
+
+
+def _cards(file: OwnFile) -> None:
+    found, drafts = found_in(file), drafts_of(file)
+    rule = kept("cards_rule", {"whose": cards.EACH, "order": cards.ORDERLESS})
+    _persons(found, rule)
+    _gaps(found, drafts)
+    names = [column.name for column in found]
+    for start in _turned(names):
+        here = found[start : start + cards.A_PAGE]
+        for pair in zip(here[::2], [*here[1::2], None], strict=False):
+            for place, column in zip(st.columns(2, gap="medium"), pair, strict=True):
+                if column is not None:
+                    at = names.index(column.name)
+                    with place:
+                        _card(column, drafts[column.name], rule, f"card-{at}")
+    _finish(file, drafts, rule)
+
+
+def _card(column: Found, card: Draft, rule: Mapping[str, str], key: str) -> None:
+    if column.name == rule["whose"]:
+        with st.container(border=True):
+            st.markdown(f"**{text.plain(column.name)}**")
+            st.caption("Says whose a row is. It is given out nowhere.")
+        return
+    cards.card_view(column, card, key=key, persons=rule["whose"] != cards.EACH)
+
+
+def _turned(names: list[str]) -> list[int]:
+    """Where the cards on screen begin: all of them, or the page of them that is chosen."""
+    starts = list(range(0, len(names), cards.A_PAGE))
+    if len(starts) < 2:
+        return starts
+    turn = kept("cards_turn", {"start": 0})
+    if turn["start"] not in starts:
+        turn["start"] = 0
+    bound(
+        st.segmented_control,
+        "Columns",
+        turn,
+        "start",
+        key="cards-turn",
+        options=starts,
+        format_func=lambda s: f"{s + 1}–{min(s + cards.A_PAGE, len(names))}",
+        required=True,
     )
-    waiting = unstated(rows)
-    said = int(rows[USE].astype(bool).sum()) - len(waiting)
+    return [int(turn["start"])]
+
+
+def _persons(found: tuple[Found, ...], rule: Draft) -> None:
+    """Whether a person has many rows, and which column says whose they are."""
+    names = [column.name for column in found]
+    left, right = st.columns(2, gap="medium")
+    with left:
+        bound(
+            st.selectbox,
+            "Whose a row is",
+            rule,
+            "whose",
+            key="cards-whose",
+            options=[cards.EACH, *names],
+            help="Where a person has many rows (visits, purchases), the column of ids: the "
+            "guarantee is then about persons, and each card says how their rows become one.",
+        )
+    if rule["whose"] == cards.EACH:
+        return
+    with right:
+        bound(
+            st.selectbox,
+            "What orders a person's rows",
+            rule,
+            "order",
+            key="cards-order",
+            options=[cards.ORDERLESS, *(n for n in names if n != rule["whose"])],
+            help="A column of dates or numbers: first and last go by it.",
+        )
+
+
+def _gaps(found: tuple[Found, ...], drafts: dict[str, Draft]) -> None:
+    """One question about missing values, for all columns that have some."""
+    some = [column.name for column in found if column.missing]
+    if not some:
+        return
+    listed = ", ".join(map(text.plain, some[:3])) + (" …" if some[3:] else "")
+    st.markdown(f"**Some values of {listed} are missing. What do they count as?**")
+    with st.container(horizontal=True):
+        if st.button("A level of their own, in all of them", key="gaps-level"):
+            cards.answer_gaps(drafts, found, cards.OWN_LEVEL)
+            st.rerun()
+        st.caption("Or say it on each column's card.")
+
+
+def _finish(file: OwnFile, drafts: dict[str, Draft], rule: Mapping[str, str]) -> None:
+    skipped = (rule["whose"], rule["order"]) if rule["whose"] != cards.EACH else ()
+    left = [name for name in cards.waiting(drafts) if name not in skipped]
+    said = len([name for name in cards.used(drafts) if name not in skipped]) - len(left)
     st.caption(
-        f"{said} of the used columns are stated by you (public); {len(waiting)} are as found in "
+        f"{said} of the used columns are stated by you (public); {len(left)} are as found in "
         "your data (not public)."
     )
-    if st.button("Read the file by this schema", key="schema-use", type="primary"):
-        try:
-            keep_own(file.read(stated_schema(rows)))
-        except InputError as error:
-            st.error(text.plain(str(error)))
-            return
-        st.rerun()
-
-
-# The schema that a person states: rows of a table to edit, and what becomes of them ------
-
-
-KINDS = ("ordered", "unordered", "numeric")
-USE, NAME, TYPE, LEVELS = "Use", "Column", "Type", "Levels in order"
-LOW, HIGH, BINS, OTHER = "Lowest", "Highest", "Bins", "All else counts as"
-STATE, SEEN = "I state this", "Found in your data (not public)"
-FIELDS = (USE, NAME, TYPE, LEVELS, LOW, HIGH, BINS, OTHER, STATE, SEEN)
-_REST = "other"
-
-
-def proposal(found: Sequence[Found]) -> pd.DataFrame:
-    """One row a column, as found; nothing is stated yet."""
-    return pd.DataFrame([_row(column) for column in found], columns=list(FIELDS))
-
-
-def _row(column: Found) -> dict[str, Any]:
-    levels = list(column.levels)
-    if levels and column.missing and _REST not in levels:
-        levels.append(_REST)  # missing values are kept, as a level of their own
-    kind = column.kind if column.kind in KINDS else "unordered"
-    seen = f"{column.distinct:,} values" + (f", {column.missing:,} missing" * bool(column.missing))
-    return {
-        USE: column.kind in KINDS,
-        NAME: column.name,
-        TYPE: kind,
-        LEVELS: ", ".join(levels),
-        LOW: column.low,
-        HIGH: column.high,
-        BINS: 5 if kind == "numeric" else None,
-        OTHER: _rest(kind, levels, column.missing),
-        STATE: False,
-        SEEN: f"an identifier, left out: {seen}" if column.kind == "identifier" else seen,
-    }
-
-
-def _rest(kind: str, levels: list[str], missing: int) -> str | None:
-    """What is proposed for cells that the schema does not foresee: a level of their own where some
-    are missing; else the first level, and among numbers a refusal.
-    """
-    if kind == "numeric":
-        return LEVEL if missing else None
-    return (_REST if missing else levels[0]) if levels else None
-
-
-def unstated(rows: pd.DataFrame) -> list[str]:
-    """The used columns that the person has not stated as public facts yet."""
-    waiting = rows[rows[USE].astype(bool) & ~rows[STATE].astype(bool)]
-    return [str(name) for name in waiting[NAME]]
-
-
-def stated_schema(rows: pd.DataFrame) -> Schema:
-    """The schema of the rows; InputError where one is not stated, or does not fit."""
-    if missing := unstated(rows):
-        listed = ", ".join(missing[:3]) + (" …" if missing[3:] else "")
-        raise InputError(
-            f"Tick “{STATE}” for {listed}: what was found in your data is not public until you "
-            "state it from other knowledge."
-        )
-    used = rows[rows[USE].astype(bool)]
-    return Schema(tuple(_column(row) for row in used.to_dict("records")))
-
-
-def _column(row: Mapping[Any, Any]) -> Column:
-    other = None if _empty(row[OTHER]) else str(row[OTHER]).strip()
-    name, kind = str(row[NAME]), str(row[TYPE])
-    if kind != "numeric":
-        if other is None:
-            raise InputError(f"Say which of its levels all else of {show(name)} counts as.")
-        levels = [part.strip() for part in str(row[LEVELS] or "").split(",")]
-        return Column(name=name, type=kind, levels=tuple(filter(None, levels)), other=other)
-    if _empty(row[LOW]) or _empty(row[HIGH]):
-        raise InputError(f"Give the lowest and highest value that {name!r} can have.")
-    try:
-        rest = other if other in (None, LEVEL) else float(other)
-    except ValueError:
-        raise InputError(
-            f"All else of {name!r} counts as a number or as “{LEVEL}”, not {other!r}."
-        ) from None
-    bounds = (float(row[LOW]), float(row[HIGH]))
-    bins = 5 if _empty(row[BINS]) else int(row[BINS])
-    return Column(name=name, type=kind, bounds=bounds, bins=bins, other=rest)
-
-
-def _empty(value: Any) -> bool:
-    return value is None or pd.isna(value) or str(value).strip() == ""
+    if st.button("Read the table by this schema", key="schema-use", type="primary"):
+        _take(file, cards.schema_of(drafts, rule["whose"], rule["order"]))

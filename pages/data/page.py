@@ -1,13 +1,14 @@
-"""The dataset: what is in it, where it comes from, what is true about it."""
+"""The dataset: what is in it, where it comes from, what is public and what is known of it."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from engine import Dataset
-from pages.data import form as schema
+from pages.data import form as columns
+from pages.data import known
 from pages.data import view as views
-from pages.shell import address, dataset, runs
+from pages.shell import address, dataset, journey, runs
 from pages.shell.dataset import exact_wanted
 from pages.shell.drafts import drafted_source
 from pages.shell.strip import drafted_data, show_strip
@@ -19,15 +20,46 @@ def main() -> None:
     runs.shown()
     with st.sidebar:
         dataset.picker(key="data")
-    data = drafted_data("Data")
+    own = drafted_source().own
+    here = journey.at("data")
+    journey.bar(here)
+    data = None
+    if own and known.asking():
+        st.title("Data", anchor=False)
+    else:
+        data = drafted_data("Data")
     if data is not None:
         show_strip("Data", data)
-    if drafted_source().own:
-        schema.builder()
-    if data is not None and (data.public or exact_wanted()):
+    if not own:
+        public(data)
+    elif here.word == "columns":
+        columns.builder()
+    elif here.word == "known":
+        known.view()
+    else:
+        table(data)
+    journey.onward(here)
+    address.write("data", address.source_query() | (here.query if own else {}))
+    if own:
+        journey.keep(here)
+
+
+def public(data: Dataset | None) -> None:
+    """A bundled network or a simulated model: everything about it."""
+    if data is not None:
         exact(data)
     views.sample_files()
-    address.write("data", address.source_query())
+
+
+def table(data: Dataset | None) -> None:
+    """A person's own table: what it asks, and on demand what is in it."""
+    known.gaps()
+    if data is not None:
+        if not data.declared:
+            st.warning(columns.OPEN)
+        if exact_wanted():
+            exact(data)
+    views.sample_files()
 
 
 def exact(data: Dataset) -> None:

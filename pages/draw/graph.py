@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from pyvis.network import Network
 
-from pages.draw.layout import Point, flattest
+from engine.graphs.layout import Point, flattest
 from pages.draw.links import Link
 from pages.shell.palette import LOOKS, STROKES, Look, stroke_ink
 

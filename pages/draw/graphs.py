@@ -8,9 +8,9 @@ import streamlit as st
 
 from engine import Dataset, RunResult
 from engine.graphs.cpdag import Adjacency, matrix_of
+from engine.graphs.layout import Point, frame_height, frame_scale, place
 from engine.graphs.metrics import EdgeClass
 from pages.draw.graph import render_graph
-from pages.draw.layout import Point, frame_height, frame_scale, place
 from pages.draw.links import Link, as_digraph, describe, found_links, legend, links_of
 from pages.draw.strength import strengths, weighted
 from pages.shell import words as text

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from pages.draw.layout import NODE_HEIGHT, Point, box_width, flattest, frame, via
+from engine.graphs.layout import NODE_HEIGHT, Point, box_width, flattest, frame, via
 from pages.draw.links import Link
 from pages.draw.svg import Picture, head, polygon, sheet, sign, tag, wire, words
 from pages.shell import words as text

@@ -17,9 +17,9 @@ import streamlit as st
 
 from engine import Dataset
 from engine.graphs.cpdag import matrix_of
+from engine.graphs.layout import box_width, place
 from engine.graphs.metrics import EdgeClass, truth_cpdag
 from engine.studies.scene import pair_states
-from pages.draw.layout import box_width, place
 from pages.shell.palette import stroke_ink, theme
 
 Hear = Callable[[Mapping[str, Any]], None]  # what a component tells the page

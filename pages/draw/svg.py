@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pages.draw.layout import Point
+from engine.graphs.layout import Point
 from pages.draw.typeset import png
 from pages.shell import words as text
 from pages.shell.palette import Stroke

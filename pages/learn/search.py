@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, RunResult
+from engine.graphs.layout import Point
 from engine.graphs.metrics import Counts, EdgeClass
 from engine.registry import algorithm
 from engine.studies.repeat import Repetition, outcome_of
@@ -18,7 +19,6 @@ from engine.teaching.replay import scenes
 from pages.draw import show
 from pages.draw.bars import bars
 from pages.draw.graphs import positions
-from pages.draw.layout import Point
 from pages.draw.links import found_links, sample
 from pages.draw.picture import sheet_picture
 from pages.draw.scene import digested, graph_content, show_search

@@ -15,8 +15,6 @@ from pages.shell import words as text
 from pages.shell.nothing import NOTHING, UNKNOWN
 from pages.shell.palette import style_of
 
-BANDED = 2  # more bands than these hide each other
-
 
 def forecast_view(
     question: Question, schema: str, forecasts: Sequence[Forecast], target: float
@@ -78,21 +76,19 @@ def false_view(forecasts: Sequence[Forecast]) -> None:
 def band_curves(
     forecasts: Sequence[Forecast], name: str, title: str, *, key: str, alt: str
 ) -> None:
-    """One of the forecasts' bands against ε, one line an algorithm; drawn for the best two."""
+    """One of the forecasts' bands against ε, one line an algorithm."""
     keys = list(dict.fromkeys(f.algorithm for f in forecasts))
-    best = sorted(keys, key=lambda k: -max(f.f1.median for f in forecasts if f.algorithm == k))
     lines = []
     for one in keys:
         some = sorted((f for f in forecasts if f.algorithm == one), key=lambda f: f.epsilon)
         bands = [getattr(f, name) for f in some]
-        banded = one in best[:BANDED]
         lines.append(
             Curve(
                 name=algorithm(one).title,
                 x=[f.epsilon for f in some],
                 y=[band.median for band in bands],
-                low=[band.low for band in bands] if banded else None,
-                high=[band.high for band in bands] if banded else None,
+                low=[band.low for band in bands],
+                high=[band.high for band in bands],
                 style=style_of(one),
             )
         )

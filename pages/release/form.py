@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import streamlit as st
 
 from engine import Dataset, InputError
 from engine.release.settings import COVERED
 from engine.studies.null import Shape
 from pages.host import person
+from pages.release import expected
 from pages.release import state as releases
-from pages.shell import known, nothing
+from pages.shell import journey, knowledge, nothing
 from pages.shell import words as text
 from pages.shell.data import own_file
 from pages.shell.drafts import kept
@@ -37,6 +40,19 @@ def declare(*, expanded: bool) -> None:
             st.rerun()
 
 
+def remaining(name: str, epsilon: float) -> None:
+    """What the budget has, and what this release would leave of it."""
+    left = person.required().budgets().show(name).left[0]
+    after = left - Decimal(str(epsilon))
+    if after < 0:
+        st.warning(
+            f"“{text.plain(name)}” has ε = {left:f} left, which does not pay for this.",
+            icon=":material/account_balance_wallet:",
+        )
+    else:
+        st.caption(f"“{text.plain(name)}” has ε = {left:f} left, and {after:f} after this release.")
+
+
 def spend(data: Dataset) -> None:
     """The form of a release."""
     st.markdown("**Release**")
@@ -46,7 +62,7 @@ def spend(data: Dataset) -> None:
     except InputError:
         return
     if file is None or file.schema is None or not data.declared:
-        st.info("Declare the schema of your file first, on the Data page.")
+        st.info("Declare the schema of your file first: state its columns on Data.")
         return
     if not names:
         st.info("Declare a budget first.")
@@ -60,6 +76,9 @@ def spend(data: Dataset) -> None:
     number(d, "epsilon", "ε of this release", key="release-epsilon")
     number(d, "delta", "δ of this release", key="release-delta")
     asked = {"epsilon": d["epsilon"], "delta": d["delta"]}
+    remaining(str(d["budget"]), float(d["epsilon"]))
+    guess = float(journey.GUESS.get()["density"])
+    expected.line(file.schema, data.n, guess, float(d["epsilon"]), float(d["delta"]))
     nothing.line(COVERED[0], Shape.of(data), asked, "release")
     bound(
         st.checkbox,
@@ -70,12 +89,12 @@ def spend(data: Dataset) -> None:
         help="An Ed25519 signature binds file and page to whoever holds the key. It is made on "
         "first use and stays in your data folder.",
     )
-    known.button("release")
+    knowledge.button("release")
     words = f"Spend ε = {text.number(d['epsilon'])} of “{d['budget']}” for good"
     bound(st.checkbox, words, d, "sure", key="release-sure")
     if st.button("Release", key="release-go", type="primary", disabled=not d["sure"]):
         releases.begin(
-            data, known.stated(file.schema), asked, str(d["budget"]), sign=bool(d["sign"])
+            data, knowledge.stated(file.schema), asked, str(d["budget"]), sign=bool(d["sign"])
         )
         d["sure"] = False
         st.rerun()  # the box is not ticked any more

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from engine import Dataset
 from pages.release import form as release
 from pages.release import state as releases
 from pages.release import view as views
-from pages.shell import dataset, runs, sign
+from pages.shell import dataset, journey, runs, sign
 from pages.shell.drafts import drafted_source
 from pages.shell.strip import drafted_data, show_strip
 
@@ -24,6 +25,10 @@ def main() -> None:
     runs.shown()
     with st.sidebar:
         dataset.picker(key="release")
+    if releases.made():
+        journey.done("release")
+    here = journey.at("release")
+    journey.bar(here)
     data = drafted_data("Release")
     if data is not None:
         show_strip("Release", data)
@@ -31,15 +36,24 @@ def main() -> None:
     if sign.switched_off():
         pass
     elif data is not None and drafted_source().own:
-        views.budgets()
-        if releases.JOB.going() is not None:
-            views.live()
+        if here.word == "share":
+            views.share_step()
         else:
-            release.spend(data)
-            views.ended()
+            views.budgets()
+            release_step(data)
     else:
         st.info("A release is made of your own data: choose “Your own data” in the sidebar.")
+    journey.onward(here)
     views.checked()
+
+
+def release_step(data: Dataset) -> None:
+    """The form that spends, or how far it is; and what came of it."""
+    if releases.JOB.going() is not None:
+        views.live()
+        return
+    release.spend(data)
+    views.ended()
 
 
 main()

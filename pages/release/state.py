@@ -14,6 +14,7 @@ from engine.release.signature import own_key
 from pages.host import person, record
 from pages.host.person import Person
 from pages.shell import words as text
+from pages.shell.data import in_force
 from pages.shell.job import RUNS, Job, Slot
 from pages.shell.session import Place
 
@@ -89,6 +90,12 @@ def begin(
         JOB.begin(
             ReleaseJob(data, schema, values, name, person.required(), sign), ReleaseJob.patience
         )
+
+
+def made() -> bool:
+    """Whether a release was made of the file in force."""
+    found = last()
+    return found is not None and in_force(found[1])
 
 
 def last() -> tuple[Release, Dataset] | None:

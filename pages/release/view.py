@@ -10,7 +10,7 @@ import streamlit as st
 from engine import InputError
 from engine.release.budget import Budget
 from engine.release.checking import check
-from engine.release.file import NEIGHBOURS, Release, canonical, digest
+from engine.release.file import Release, canonical, digest, neighbours
 from engine.release.noise import ALARM
 from engine.release.page import EDGES, confidence_words, doubt_words, edge_words, to_html
 from engine.release.reading import loads
@@ -19,6 +19,7 @@ from engine.release.twin import LABEL, twin
 from engine.release.vault import Vault
 from pages.draw import show
 from pages.host import person
+from pages.release import share
 from pages.release import state as releases
 from pages.release.effect import how_much
 from pages.release.form import declare
@@ -104,12 +105,21 @@ def ended() -> None:
             shown(last[0])
 
 
+def share_step() -> None:
+    """What was released, and what was before: everything that can be handed out."""
+    ended()
+    try:
+        kept(person.required().budgets().all())
+    except InputError as error:
+        st.error(text.plain(str(error)))
+
+
 def shown(release: Release) -> None:
     """Its promise, its edges, its files."""
     epsilon, delta = text.number(release.total.epsilon), text.number(release.total.delta)
     st.success(
         f"Released under (ε, δ) = ({epsilon}, {delta}), charged to “{text.plain(release.name)}”. "
-        f"Neighbours: {NEIGHBOURS}."
+        f"Neighbours: {neighbours(release.schema)}."
     )
     job = releases.JOB.job()
     if job is not None and job.released is release:
@@ -120,6 +130,7 @@ def shown(release: Release) -> None:
         )
     if release.signature is not None:
         st.caption(f"Signed with your key {release.signature.public_key}: give it to your readers.")
+    share.picture(release)
     edges(release)
     how_much(release, "release")
     stem = release.name.replace(" ", "_")
@@ -132,6 +143,8 @@ def shown(release: Release) -> None:
             key="release-twin",
         )
     st.caption(f"{LABEL} It costs nothing more.")
+    st.markdown("**The graph for other tools**")
+    share.for_tools(release, "release")
 
 
 def _offer(content: str, page: str, stem: str, key: str) -> None:
@@ -150,6 +163,9 @@ def _offer(content: str, page: str, stem: str, key: str) -> None:
 
 def edges(release: Release) -> None:
     """The learned edges as they are drawn, with the confidence of link and arrow."""
+    if not release.confidence:
+        st.markdown(doubt_words(release))
+        return
     rows = pd.DataFrame(edge_words(release), columns=list(EDGES))
     show.table(rows, alt="Edges of the release")
     st.caption(confidence_words(release))
@@ -176,6 +192,7 @@ def checked() -> None:
         return
     _consistent(release, doubt)
     _maker(release, given=bool(key.strip()), page=page is not None)
+    share.picture(release)
     edges(release)
     how_much(release, "check")
 

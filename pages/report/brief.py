@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import networkx as nx
 
 from engine import Dataset, RunResult
+from engine.graphs.layout import scale_of
 from engine.graphs.metrics import EdgeClass
 from engine.graphs.orientation import SHOWN
 from engine.marginals.confidence import percent
 from engine.studies.price import PriceStep
 from engine.studies.repeat import stability
 from pages.draw.graphs import positions
-from pages.draw.layout import scale_of
 from pages.draw.links import Entry, Link, as_digraph, describe, doubtful, entries, found_links
 from pages.draw.picture import Band, Picture, curve_picture, graph_picture, people_picture
 from pages.draw.scene import words as plain_names

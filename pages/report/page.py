@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.draw.effect import how_much
 from pages.report import files, form, repeats, view
 from pages.report.brief import brief_of
-from pages.shell import address, present, runs
+from pages.shell import address, journey, present, runs
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 from pages.shell.job import Job, look_again
@@ -32,6 +33,8 @@ def main() -> None:
     address.write("report", link)
     # Another run's numbers must not stand beside one that goes on.
     data, result = (run.data, run.result) if job is None else (job.data, None)
+    if not present.presenting():
+        journey.bar(journey.at("report"))
     present.heading(lambda: show_strip("Report", data, result), key="report")
     if not present.presenting():
         with st.container(key="notes"):  # apart from what is looked at again: it is typed into
@@ -60,6 +63,7 @@ def _content(run: runs.Shown, typed: Draft) -> None:
     found = repeats.repeats_of(run)
     heading = form.Heading.build(typed)
     view.show(brief_of(run, found, heading, theme()), found, theme())
+    how_much(run.result, "report")
     if not present.presenting():
         with st.container(key="notes-files"):
             files.files_view(run, found, heading)

@@ -10,15 +10,15 @@ import streamlit as st
 
 from engine import InputError, read_csv
 from engine.data import reading
+from engine.data.codebook import read_codebook
 from engine.data.levels import MAX_LEVELS
 from engine.data.networks import NETWORKS
-from engine.data.schema import load_schema
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
 from engine.errors import MissingValues
 from pages.host import bounds
 from pages.shell import sign
 from pages.shell import words as text
-from pages.shell.data import OWN_PROBLEM, OwnFile, network_sizes, own_data
+from pages.shell.data import OWN_GAPS, OWN_PROBLEM, OwnFile, network_sizes, own_data, own_file
 from pages.shell.drafts import Draft, draft, keep_own, kept, take_file
 from pages.shell.form import bound, seed
 from pages.shell.session import Place
@@ -124,8 +124,9 @@ def simulated(*, key: str) -> None:
 
 
 LIMITS = (
-    "Text in UTF-8 with a header line; comma, semicolon, tab or pipe between columns; a decimal "
-    f"point or comma. At most {reading.MAX_COLUMNS:,} columns, {reading.MAX_ROWS:,} rows and "
+    "Text (UTF-8, or UTF-16 with its mark) with a header line; comma, semicolon, tab or pipe "
+    "between columns; a decimal point or comma. "
+    f"At most {reading.MAX_COLUMNS:,} columns, {reading.MAX_ROWS:,} rows and "
     f"{MAX_LEVELS} levels a column; numbers and dates with more are cut into bins. Missing values "
     "are refused unless you say what they count as. The file stays in this session's memory. "
     "Parquet, Arrow, Excel and database files are read on the command line (`python -m engine run "
@@ -159,8 +160,8 @@ def upload(*, key: str) -> None:
         help="One edge a line: from,to or from -> to. Without it there are no scores.",
     )
     declared = st.file_uploader(
-        "Schema (optional)",
-        type=["json"],
+        "Schema or codebook (optional)",
+        type=["json", "csv", "txt"],
         key=f"{key}-schema",
         help="What is public about the columns; without it nothing is defended. The Data page "
         "helps to write one.",
@@ -181,7 +182,9 @@ def upload(*, key: str) -> None:
         if file.size > LARGE:
             bounds.give_back()
         st.rerun()  # what stands above must not speak of the file before
-    if problem := OWN_PROBLEM.get():
+    if OWN_GAPS.get() is not None and key != "data":  # where the question itself stands
+        st.warning(text.plain(str(OWN_PROBLEM.get())), icon=":material/help:")
+    elif OWN_GAPS.get() is None and (problem := OWN_PROBLEM.get()):
         st.error(text.plain(problem), icon=":material/error:")
 
 
@@ -212,7 +215,8 @@ def _read(file: Any, truth: Any, options: dict[str, Any]) -> str | None:
             truth.seek(0)
         keep_own(read_csv(file, truth=truth, levels=levels, edges=edges, **options))
     except MissingValues as error:
-        return f"{error.where}; fill them in, or choose above what they count as."
+        OWN_GAPS.put(error.where)
+        return f"{error.where}. What do they count as? Answer on Data, or choose above."
     except InputError as error:
         return str(error)
     return None
@@ -221,24 +225,31 @@ def _read(file: Any, truth: Any, options: dict[str, Any]) -> str | None:
 def _follow(file: OwnFile, schema: bytes) -> str | None:
     """Keep the data as a declared schema reads them; returns what is wrong, in one sentence."""
     try:
-        keep_own(file.read(load_schema(schema)))
+        keep_own(file.read(read_codebook(schema)))
     except InputError as error:
         return str(error)
     return None
 
 
+def own_options() -> Draft:
+    """How a person's file is read where no schema says it."""
+    fresh = {
+        "max_levels": 10,
+        "bins": 5,
+        "binning": "quantile",
+        "missing": "refuse",
+        "edges": "",
+        "levels": "",
+    }
+    return kept("own_options", fresh)
+
+
 def _reading_options(key: str, declared: bool) -> dict[str, Any]:
-    store = kept(
-        "own_options",
-        {
-            "max_levels": 10,
-            "bins": 5,
-            "binning": "quantile",
-            "missing": "refuse",
-            "edges": "",
-            "levels": "",
-        },
-    )
+    store = own_options()
+    file = own_file()
+    if not declared and file is not None and file.schema is not None:
+        st.caption("It is read by the schema that you stated.")
+        return dict(store)
     bound(
         st.radio,
         "Missing values, of words and of numbers",

@@ -8,7 +8,15 @@ from typing import Any
 from engine import Dataset, Knowledge
 from engine.data.simulated import parse_name
 from engine.registry import algorithm
-from pages.shell.data import OWN_DATA, OWN_FILE, OwnFile, own_data, own_file
+from pages.shell.data import (
+    OWN_DATA,
+    OWN_FILE,
+    OWN_GAPS,
+    OWN_PROBLEM,
+    OwnFile,
+    own_data,
+    own_file,
+)
 from pages.shell.session import Place
 from pages.shell.settings import OWN, SEM, Settings, Source, filled, fits, is_simulated
 
@@ -109,6 +117,8 @@ def draft_known(known: Knowledge | None) -> None:
 def keep_own(data: Dataset) -> None:
     """What was read from the file in force becomes the session's own data, and is selected."""
     OWN_DATA.put(data)
+    OWN_PROBLEM.put(None)
+    OWN_GAPS.put(None)
     if (file := own_file()) is not None:
         file.readings.add(data.identity)
     draft()["network"] = OWN
@@ -116,5 +126,8 @@ def keep_own(data: Dataset) -> None:
 
 def take_file(file: OwnFile) -> None:
     """Another file comes into force: there are no own data until it has been read."""
+    if (before := OWN_FILE.get()) is not None:
+        before.empty()
     OWN_FILE.put(file)
     OWN_DATA.put(None)
+    OWN_GAPS.put(None)

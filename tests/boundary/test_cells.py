@@ -73,7 +73,7 @@ def test_only_a_whole_schema_makes_a_dataset_declared() -> None:
         ("dataset.py", "from_codes"),  # stated levels of an array of codes
         ("dataset.py", "from_values"),  # stated bounds of an array of numbers
         ("reading.py", "_follow"),
-        ("folded.py", "_dataset"),
+        ("reading.py", "folded_dataset"),
         ("pairs.py", "_pair"),
         ("levels.py", "_merge"),  # takes it away
     }

@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 
 from engine import runner
-from engine.data import delimited, doors, reading, tally
+from engine.data import delimited, doors, persons, reading, tally
 from engine.data.dataset import Dataset
 from engine.data.schema import Column, Schema
 from engine.errors import DataError
@@ -26,7 +26,8 @@ def test_neighbouring_files_are_read_charged_and_written_alike() -> None:
     found = fuzz.fuzz(seconds=600, most=CASES)
     assert not found.findings, found.findings[:5]
     assert found.counts["declared"] > CASES / 2
-    for what in ("Text", "Excel", "Parquet", "Sqlite", "PandasFrame", "folded", "releases"):
+    forms = ("Text", "Excel", "Parquet", "Sqlite", "PandasFrame")
+    for what in (*forms, "folded", "persons", "releases"):
         assert found.counts[what], what
     assert found.counts["runs that claim a finite ε"] > found.counts["runs that claim nothing"] > 0
 
@@ -117,6 +118,28 @@ def whole_as_float() -> AbstractContextManager[Any]:
     return mock.patch.object(tally, "number_text", repr)
 
 
+def files_order() -> AbstractContextManager[Any]:
+    """Fault 5: of a person's visits on one day the file's first counts."""
+    usual = persons._single
+
+    def single(column: Column, key: str) -> str:
+        return f"arg_max({key}, place)" if column.take == "last" else usual(column, key)
+
+    return mock.patch.object(persons, "_single", single)
+
+
+def rows_for_persons() -> AbstractContextManager[Any]:
+    """Fault 5: who has many rows is counted many times."""
+    usual = persons.person_rows
+
+    def rows(*args: Any) -> Iterator[Any]:
+        for k, part in enumerate(usual(*args)):
+            ids = [f"{who} {k} {i}" for i, who in enumerate(part["id"].to_pylist())]
+            yield part.set_column(0, "id", [ids])
+
+    return mock.patch.object(persons, "person_rows", rows)
+
+
 PLANTED: dict[str, tuple[Callable[[], AbstractContextManager[Any]], fuzz.Kind, Any]] = {
     "1, a vote is exempt from the schema": (exempt, fuzz.two_columns, Text),
     "2, cut points alone claim to be declared": (by_rules, fuzz.found_in_rows, Text),
@@ -126,6 +149,8 @@ PLANTED: dict[str, tuple[Callable[[], AbstractContextManager[Any]], fuzz.Kind, A
     "4, a long cell": (short_cells, fuzz.declared, Text),
     "4, a NUL": (no_nul, fuzz.declared, Text),
     "types that follow from all cells": (guessed_types, fuzz.declared, PandasFrame),
+    "5, a tie by the file's order": (files_order, fuzz.persons, Text),
+    "5, rows for persons": (rows_for_persons, fuzz.persons, Text),
     "numbers written by their type": (whole_as_float, fuzz.declared, PandasFrame),
 }
 

@@ -23,7 +23,7 @@ import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 
 from engine.data.numerals import Numbers
-from engine.data.schema import Column, Schema
+from engine.data.schema import Column, Person, Schema
 
 Record = tuple[Any, ...]
 NAMES = ("smoker", "stage", "age", "dose", "grade")
@@ -149,7 +149,8 @@ class Text:
             (c.translate(mac) if self.end == "\r" else re.sub("\r(?!\n)", " ", c)).strip()
             for c in record
         ]
-        return codes(words, Numbers(**self.numbers))
+        either = self.separator == ";" and not self.numbers
+        return codes(words, Numbers(**self.numbers, either=either))
 
 
 def codes(words: Sequence[str], numbers: Numbers) -> list[int]:
@@ -344,3 +345,52 @@ def form(chance: random.Random) -> Any:
 def schema(form: Any, n: int) -> Schema:
     """The declared schema; of a sparse table with its rows."""
     return Schema(COLUMNS, rows=n if form.sparse else None)
+
+
+# Visits of persons ----------------------------------------------------------------------
+
+_TWO = {"type": "ordered", "levels": ("no", "yes")}
+PERSONS = Schema(
+    (
+        Column(name="smoker", **_TWO, take="any"),
+        Column(name="stage", type="ordered", levels=("I", "II", "III"), take="last"),
+        Column(name="grade", type="ordered", levels=("1", "2", "3"), other="2", take="most"),
+        Column(name="age", type="numeric", bounds=(0, 100), bins=4, other="level", take="first"),
+        Column(name="dose", type="numeric", cuts=(1, 10), other="level", take="sum"),
+        Column(name="visits", type="numeric", cuts=(2, 6), take="count"),
+    ),
+    person=Person(id="who", order="day"),
+)
+VISIT = ("who", "day", "smoker", "stage", "grade", "age", "dose")
+
+
+def visits_of(chance: random.Random, count: int, strange: float = 0.0) -> list[Record]:
+    """So many visits of one person, a share of whose cells is odd."""
+
+    def visit() -> Record:
+        day = f"2024-01-0{chance.randrange(1, 5)}"  # several visits on one day
+        numbers = str(chance.randrange(101)), f"{chance.random() * 9:g}"
+        plain = (day, *map(chance.choice, WORDS), chance.choice("123"), *numbers)
+        return tuple(chance.choice(ODD) if chance.random() < strange else c for c in plain)
+
+    return [visit() for _ in range(count)]
+
+
+def visits_as_text(table: Sequence[Record], folder: Path) -> Any:
+    """The bytes of a CSV file."""
+    lines = [",".join(VISIT)]
+    lines += [",".join('"{}"'.format(c.replace('"', '""')) for c in row) for row in table]
+    return "\n".join(lines).encode()
+
+
+def visits_as_frame(table: Sequence[Record], folder: Path) -> Any:
+    """A frame of text."""
+    return pd.DataFrame(table, columns=list(VISIT), dtype=object)
+
+
+def visits_as_parquet(table: Sequence[Record], folder: Path) -> Any:
+    """A Parquet file of text."""
+    path = _new(folder, ".parquet")
+    columns = zip(*table, strict=True)
+    parquet.write_table(pa.table(dict(zip(VISIT, map(list, columns), strict=True))), path)
+    return path

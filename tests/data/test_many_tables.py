@@ -75,6 +75,18 @@ GOOD: dict[str, tuple[bytes, dict, tuple]] = {
         {"thousands": " "},
         (("900", "1 000"), ("x", "y")),
     ),
+    "UTF-16 by its mark": (text(PLAIN, "utf-16"), {}, AB),
+    "UTF-16 by its mark, packed": (gzip.compress(text(PLAIN, "utf-16")), {}, AB),
+    "a comma beside semicolons": (
+        b"a;b\n1,000;x\n0,900;y\n",
+        {},
+        (("0,900", "1,000"), ("x", "y")),
+    ),
+    "dates in two time zones": (
+        b"a,b\n2024-02-10T23:30:00Z,1\n2024-02-11T00:00:00+02:00,2\n",
+        {},
+        (("2024-02-11T00:00:00+02:00", "2024-02-10T23:30:00Z"), ("1", "2")),
+    ),
     "comma said to be decimal": (
         b"a;b\n1,000;x\n0,900;y\n",
         {"decimal": ","},
@@ -112,12 +124,12 @@ def test_a_real_file_is_read(case: str) -> None:
 
 BROKEN: dict[str, tuple[bytes, dict, str]] = {
     "Latin-1, not said": (text("a,b\né,1\nx,2\n", "latin-1"), {}, "not UTF-8.*say its encoding"),
-    "UTF-16, not said": (text(PLAIN, "utf-16"), {}, "not UTF-8"),
     "UTF-8 said to be UTF-16": (text(PLAIN + " "), {"encoding": "utf-16"}, "not UTF-16"),
     "unknown encoding": (text(PLAIN), {"encoding": "klingon"}, "encoding must be one of"),
     "missing": (text(MARKED), {}, "Missing values in column 'a' \\(1\\), 'b' \\(1\\)"),
     "nothing left": (b"a,b\n,1\n2,\n", {"missing": "drop"}, "has no rows of data"),
-    "ambiguous comma": (b"a;b\n1,000;x\n2,500;y\n", {}, "numbers whose comma may be"),
+    "ambiguous comma": (b"a\tb\n1,000\tx\n2,500\ty\n", {}, "numbers whose comma may be"),
+    "an infinite number": (b"a,b\n1,x\n2.5,y\ninf,x\n", {}, "'a' holds an infinite number"),
     "no header": (b"5.1,3.5\n4.9,3.0\n4.7,3.2\n", {}, "numbers alone; put a line"),
     "broken gzip": (gzip.compress(text(PLAIN))[:-9], {}, "broken gzip"),
     "comments alone": (b"# a\n# b\n", {}, "no header line"),

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
+import duckdb
+import numpy as np
+import pandas as pd
 import pytest
 
-from engine import InputError, read_csv
+from engine import InputError, fold_table, read_csv, read_table
 from engine.__main__ import main
-from engine.data.schema import FORMAT, Column, Schema, load_schema, parse_schema
+from engine.data.schema import FORMAT, Column, Schema, column_of, load_schema, parse_schema
+from engine.data.templates import TEMPLATES
 
 
 def schema(*columns: Any, **top: Any) -> Any:
@@ -59,6 +65,14 @@ HOSTILE = {
     "an other that is text": schema(A, {**B, "other": "zero"}),
     "an other that is infinite": schema(A, {**B, "other": 1e999}),
     "levels of numbers": schema(A, {**B, "levels": ["x", "y"]}),
+    "cuts that fall": schema(A, {"name": "b", "type": "numeric", "cuts": [3, 1]}),
+    "cuts that are text": schema(A, {"name": "b", "type": "numeric", "cuts": ["1"]}),
+    "endless cuts": schema(A, {"name": "b", "type": "numeric", "cuts": [1e999]}),
+    "too many cuts": schema(A, {"name": "b", "type": "numeric", "cuts": list(range(64))}),
+    "cuts and bounds": schema(A, {**B, "cuts": [1]}),
+    "cuts of levels": schema(B, {**A, "cuts": [1]}),
+    "stated as text": schema(B, {**A, "stated": "no"}),
+    "a person that is text": schema(A, B, person="patient"),
     "no rows": schema(A, B, rows=0),
     "rows that are text": schema(A, B, rows="many"),
     "too many columns": schema(*({**A, "name": f"c{k}"} for k in range(1001))),
@@ -110,3 +124,36 @@ def test_the_flag(capsys: Any, tmp_path: Any) -> None:
     assert main(["run", "--dataset", "asia", "--schema", "x.json"]) == 2
     assert main(["run", "--csv", "x.csv", "--schema", str(tmp_path / "no.json")]) == 2
     assert "schema" in capsys.readouterr().err
+
+
+# Cut points -----------------------------------------------------------------------------
+
+
+def test_cuts_are_the_same_by_every_door(tmp_path: Path) -> None:
+    """A long tail cut where it differs: read, folded by DuckDB, and from files of a folder."""
+    values = np.array([0, 0.5, 1, 2.9999999, 3, 6, 1e9, -1e9, np.nan, np.inf, -np.inf, 5.5])
+    frame = pd.DataFrame({"visits": values, "b": ["x", "y"] * 6})
+    facts = {"name": "visits", "type": "numeric", "cuts": [1, 3, 6], "other": "level"}
+    words = {"name": "b", "type": "ordered", "levels": ["x", "y"]}
+    found = parse_schema(schema(facts, words))
+    assert found.levels[0] == ("< 1", "[1, 3)", "[3, 6)", ">= 6", "missing")
+    want = [0, 0, 1, 1, 2, 3, 3, 0, 4, 4, 4, 2]
+    assert read_table(frame, schema=found).codes[:, 0].tolist() == want
+    frame.to_parquet(tmp_path / "one.parquet")
+    frame.to_csv(tmp_path / "one.csv", index=False)
+    (tmp_path / "parts").mkdir()
+    for k in range(2):
+        frame.iloc[k::2].to_parquet(tmp_path / "parts" / f"{k}.parquet")
+    with duckdb.connect(str(tmp_path / "one.duckdb")) as database:
+        database.register("frame", frame)
+        database.execute("CREATE TABLE t AS SELECT * FROM frame")
+    rows = Counter(zip(want, [0, 1] * 6, strict=True))
+    for name in ("one.parquet", "one.csv", "parts", "one.duckdb"):
+        folded = fold_table(tmp_path / name, schema=found)
+        assert Counter(map(tuple, folded.row_codes().tolist())) == rows, name
+
+
+def test_templates_are_columns() -> None:
+    for name in TEMPLATES:
+        assert column_of("a", name).size > 2
+    assert column_of("age", "age in tens").labels[:2] == ("< 10", "[10, 20)")

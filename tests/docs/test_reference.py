@@ -80,6 +80,21 @@ def test_the_examples_run(name: str) -> None:
     assert runner.failures == 0, "".join(told)
 
 
+CLASSES = [name for name in NAMED if inspect.isclass(found(name)) and ">>>" in found(name).__doc__]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_the_examples_of_a_class_and_of_its_methods_run(name: str) -> None:
+    one = found(name)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    scope = dict(vars(inspect.getmodule(one)))  # type: ignore[arg-type]
+    told: list[str] = []
+    for test in doctest.DocTestFinder().find(one, globs=scope):
+        runner.run(test, out=told.append)
+    assert runner.tries > 0
+    assert runner.failures == 0, "".join(told)
+
+
 def public(tree: ast.Module | ast.ClassDef, before: str = "") -> Iterator[tuple[str, ast.AST]]:
     """Functions and classes without an underscore, those inside public classes too."""
     for node in tree.body:

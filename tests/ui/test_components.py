@@ -15,16 +15,16 @@ import pytest
 
 from engine import load_dataset, read_csv, run
 from engine.data.networks import NETWORKS, load_network
-from engine.graphs.metrics import EdgeClass
-from pages.draw import show
-from pages.draw.graph import render_graph
-from pages.draw.layout import (
+from engine.graphs.layout import (
     NODE_HEIGHT,
     box_width,
     frame_height,
     frame_scale,
     place,
 )
+from engine.graphs.metrics import EdgeClass
+from pages.draw import show
+from pages.draw.graph import render_graph
 from pages.draw.links import Link
 from pages.shell import export
 from pages.shell import words as text

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from engine import InputError, read_csv
 from engine.data.schema import Column, Schema
 from engine.data.survey import survey
-from pages.data import form as states
+from pages.data import cards
 from pages.shell import runs
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
@@ -21,7 +21,6 @@ BAD_FILES = {
     "empty": b"",
     "one column": b"a\n1\n2\n",
     "one row": b"a,b\n1,2\n",
-    "missing": b"a,b\n1,2\n,3\n1,1\n",
     "constant": b"a,b\n1,2\n1,3\n1,2\n",
     "encoding": "a,b\nä,1\nö,2\n".encode("latin-1"),
     "ragged": b"a,b\n1,2\n1\n",
@@ -87,6 +86,7 @@ def test_own_data_with_truth_run_and_are_scored(data_page: AppTest) -> None:
     upload(data_page, (SAMPLES / "asia_2000.csv").read_bytes(), edges)
     data_page.toggle(key="exact").set_value(True).run()
     assert metrics(data_page)["True edges"] == "8"
+    data_page.query_params.clear()  # as the menu does
     data_page.switch_page("pages/run/page.py").run()
     assert data_page.warning[0].value.startswith("Settings changed")
     data_page.button(key="run").click().run()
@@ -158,13 +158,105 @@ def test_a_run_that_dies_is_counted(app: AppTest, monkeypatch: pytest.MonkeyPatc
     assert meter.total() == (1, 1.0, 1e-6)
 
 
-def test_the_schema_is_stated_by_the_person(data_page: AppTest) -> None:
-    upload(data_page, (SAMPLES / "survey_1000.csv").read_bytes())
-    assert any("No schema is declared" in w.value for w in data_page.warning)
-    data_page.toggle(key="schema-open").set_value(True).run()
-    assert any("0 of the used columns are stated" in c.value for c in data_page.caption)
+def step(app: AppTest, word: str) -> None:
+    """To a step of the journey on this page."""
+    app.query_params["step"] = word
+    app.run()
+    assert not app.exception
+
+
+def state_columns(app: AppTest) -> None:
+    """To the cards, which show what was found in the rows."""
+    step(app, "columns")
+    app.toggle(key="schema-open").set_value(True).run()
+    assert not app.exception
+
+
+def told(app: AppTest) -> str:
+    """What the page says in words."""
+    parts = (app.markdown, app.caption, app.warning, app.success, app.info, app.error)
+    return " ".join(one.value for part in parts for one in part)
+
+
+def test_the_columns_are_stated_card_by_card(data_page: AppTest) -> None:
+    upload(data_page, b"id,a,b\n" + b"".join(f"p{k},{k % 2},{k % 3}\n".encode() for k in range(60)))
+    assert "Nothing is stated of this table" in told(data_page)
+    step(data_page, "columns")
+    assert not [c for c in data_page.checkbox if str(c.key).startswith("card-")]  # not asked for
+    state_columns(data_page)
+    assert "0 of the used columns are stated by you (public); 2 are as found" in told(data_page)
     data_page.button(key="schema-use").click().run()
     assert "I state this" in data_page.error[0].value
+    for card in ("card-1", "card-2"):
+        data_page.checkbox(key=f"{card}-stated").set_value(True).run()
+    data_page.button(key="schema-use").click().run()
+    assert not data_page.exception
+    assert data_page.session_state["own_data"].declared
+    assert data_page.session_state["own_data"].names == ("a", "b")
+    assert "read by the schema that you stated" in told(data_page)
+    step(data_page, "known")
+    assert "There are 60 rows" in told(data_page)
+
+
+def test_a_codebook_states_all_columns_at_once(data_page: AppTest) -> None:
+    upload(data_page, with_gaps())
+    step(data_page, "columns")
+    book = b"name,levels,cuts,other\nage,,60|120,level\nsmoker,no|yes,,\n"
+    data_page.file_uploader(key="codebook").set_value(("book.csv", book, "text/csv")).run()
+    assert not data_page.exception
+    data = data_page.session_state["own_data"]
+    assert data.declared
+    assert data.levels[0] == ("< 60", "[60, 120)", ">= 120", "missing")
+    assert not data_page.error
+    assert not data_page.sidebar.warning  # no complaint beside what was read
+
+
+def test_persons_have_one_row(data_page: AppTest) -> None:
+    rows = "".join(f"p{k % 20},{k % 7},{('no', 'yes')[k % 2]}\n" for k in range(80))
+    upload(data_page, f"who,day,smokes\n{rows}".encode())
+    state_columns(data_page)
+    data_page.selectbox(key="cards-whose").set_value("who").run()
+    data_page.selectbox(key="cards-order").set_value("day").run()
+    for card, take in (("card-1", "sum"), ("card-2", "last")):
+        if take == "sum":
+            data_page.selectbox(key=f"{card}-kind").set_value("numeric").run()
+            data_page.text_input(key=f"{card}-cuts").set_value("3, 9").run()
+        data_page.selectbox(key=f"{card}-take").set_value(take).run()
+        data_page.checkbox(key=f"{card}-stated").set_value(True).run()
+    data_page.selectbox(key="cards-order").set_value(cards.ORDERLESS).run()
+    data_page.button(key="schema-use").click().run()
+    assert "needs the column that orders them" in data_page.error[0].value
+    data_page.selectbox(key="card-2-take").set_value("most").run()
+    data_page.button(key="schema-use").click().run()
+    assert not data_page.exception
+    assert data_page.session_state["own_data"].n == 20
+    step(data_page, "known")
+    assert "replace one person with all of their rows" in told(data_page)
+
+
+def test_a_template_says_what_a_column_is_by_its_nature(data_page: AppTest) -> None:
+    upload(data_page, with_gaps())
+    state_columns(data_page)
+    data_page.selectbox(key="card-0-template").set_value("age in tens").run()
+    assert data_page.text_input(key="card-0-cuts").value.startswith("10, 20, 30")
+    assert not data_page.checkbox(key="card-0-stated").value
+
+
+def test_many_columns_are_turned(data_page: AppTest) -> None:
+    names = [f"c{j}" for j in range(30)]
+    rows = "\n".join(",".join(str((k + j) % 2) for j in range(30)) for k in range(9))
+    upload(data_page, (",".join(names) + "\n" + rows).encode())
+    state_columns(data_page)
+    stated = [c.key for c in data_page.checkbox if str(c.key).startswith("card-")]
+    assert stated == [f"card-{j}-stated" for j in range(cards.A_PAGE)]
+
+
+def stated(raw: bytes) -> dict[str, dict[str, object]]:
+    """The cards of a file, all stated as found."""
+    drafts = cards.drafts(survey(raw))
+    for card in drafts.values():
+        card["stated"] = True
+    return drafts  # type: ignore[return-value]
 
 
 def test_what_is_stated_becomes_a_schema() -> None:
@@ -172,22 +264,22 @@ def test_what_is_stated_becomes_a_schema() -> None:
         f"p{k},{'yes' if k % 3 else 'no'},{k * 1.5},{k % 4 if k else ''}\n".encode()
         for k in range(50)
     )
-    rows = states.proposal(survey(raw))
-    assert rows[states.USE].tolist() == [False, True, True, True]
-    assert "identifier" in rows[states.SEEN][0]
+    drafts = cards.drafts(survey(raw))
+    assert [card["kind"] for card in drafts.values()] == ["out", "unordered", "numeric", "ordered"]
     with pytest.raises(InputError, match="I state this"):
-        states.stated_schema(rows)
-    rows[states.STATE] = True
-    rows.loc[2, states.HIGH] = 100.0
-    schema = states.stated_schema(rows)
+        cards.schema_of(drafts)
+    drafts = stated(raw)
+    drafts["b"]["cuts"] = "10; 50"
+    schema = cards.schema_of(drafts)
     assert [c.type for c in schema.columns] == ["unordered", "numeric", "ordered"]
-    assert schema.columns[1].bounds == (0.0, 100.0)
-    assert schema.columns[2].levels == ("0", "1", "2", "3", "other")
-    assert schema.columns[2].other == "other"
+    assert schema.columns[1].cuts == (10.0, 50.0)
+    assert schema.columns[2].levels == ("0", "1", "2", "3", "missing")
+    assert schema.columns[2].other == "missing"
     assert read_csv(raw, schema=schema).codes[0].tolist() == [0, 0, 4]
-    rows.loc[2, states.LOW] = None
-    with pytest.raises(InputError, match="lowest and highest"):
-        states.stated_schema(rows)
+    for typed, sentence in (("ten", "are numbers with commas"), ("", "at least one cut point")):
+        drafts["b"]["cuts"] = typed
+        with pytest.raises(InputError, match=sentence):
+            cards.schema_of(drafts)
 
 
 GAPS = 47
@@ -209,56 +301,58 @@ def counts(app: AppTest, column: str) -> dict[str, int]:
     return dict(zip(data.levels[j], map(int, found), strict=True))
 
 
-def test_missing_numbers_are_refused_or_what_the_person_says(data_page: AppTest) -> None:
+def test_missing_values_are_a_question(data_page: AppTest) -> None:
     upload(data_page, with_gaps())
-    refused = data_page.error[0].value
-    assert "Missing values in column" in refused
-    assert refused.endswith("choose above what they count as.")
-    assert "=" not in refused  # what is typed in Python is no word for people
-    assert str(GAPS) not in refused  # nobody has asked for an exact number
-    assert data_page.session_state["own_data"] is None
-    data_page.radio(key="data-missing").set_value("level").run()
     assert not data_page.error
+    asked = data_page.subheader[0].value
+    assert asked.startswith("Missing values in column 'age'")
+    assert asked.endswith("What do they count as?")
+    everything = told(data_page) + asked
+    assert "missing=" not in everything  # what is typed in Python is no word for people
+    assert str(GAPS) not in everything  # nobody has asked for an exact number
+    assert data_page.session_state["own_data"] is None
+    data_page.button(key="gaps-all").click().run()
+    assert not data_page.error
+    assert not data_page.sidebar.warning
     ages = counts(data_page, "age")
     assert list(ages)[-1] == "missing"
     assert ages["missing"] == GAPS
     assert max(ages.values()) == GAPS  # nothing of them is in a bin of 36 or 37
     assert any("level of their own" in n for n in data_page.session_state["own_data"].notes)
     data_page.radio(key="data-missing").set_value("stated").run()
-    assert "State the schema" in data_page.error[0].value
     assert data_page.session_state["own_data"] is None
 
 
-@pytest.mark.parametrize(("other", "lowest", "own"), [("level", 0, GAPS), ("3", GAPS, None)])
-def test_a_stated_schema_says_what_missing_numbers_count_as(
-    other: str, lowest: int, own: int | None
-) -> None:
-    rows = states.proposal(survey(with_gaps()))
-    age = rows[states.NAME] == "age"
-    assert rows.loc[age, states.OTHER].item() == "level"  # proposed, in sight
-    assert rows.loc[~age, states.OTHER].item() == "no"
-    rows[states.STATE] = True
-    rows.loc[age, states.OTHER] = other
-    data = read_csv(with_gaps(), schema=states.stated_schema(rows))
-    found = np.bincount(data.codes[:, 0], minlength=data.cardinalities[0])
-    assert (found[-1] if own is not None else None) == own
-    rows.loc[age, states.OTHER] = "200"
-    moved = read_csv(with_gaps(), schema=states.stated_schema(rows))
-    top = np.bincount(moved.codes[:, 0], minlength=moved.cardinalities[0])
-    assert found[0] - top[0] == lowest
+def test_the_question_is_answered_on_the_cards(data_page: AppTest) -> None:
+    raw = with_gaps().replace(b",yes\n", b",\n", 1)
+    upload(data_page, raw)
+    state_columns(data_page)
+    assert "Some values of age, smoker are missing" in told(data_page)
+    data_page.selectbox(key="card-0-gaps").set_value("refuse").run()
+    data_page.button(key="gaps-level").click().run()
+    assert data_page.selectbox(key="card-0-gaps").value == "level"
+    assert data_page.selectbox(key="card-1-other").value == "missing"
+    for card in ("card-0", "card-1"):
+        data_page.checkbox(key=f"{card}-stated").set_value(True).run()
+    data_page.button(key="schema-use").click().run()
+    assert not data_page.error
+    assert counts(data_page, "age")["missing"] == GAPS
+    assert counts(data_page, "smoker")["missing"] == 1
 
 
-def test_a_schema_that_leaves_out_what_is_missing_is_refused() -> None:
-    rows = states.proposal(survey(with_gaps()))
-    rows[states.STATE] = True
-    rows.loc[rows[states.NAME] == "age", states.OTHER] = None
+def test_a_card_says_what_missing_numbers_count_as() -> None:
+    drafts = stated(with_gaps())
+    assert (drafts["age"]["gaps"], drafts["smoker"]["other"]) == ("level", "no")  # proposed
+    own = read_csv(with_gaps(), schema=cards.schema_of(drafts))
+    assert np.bincount(own.codes[:, 0])[-1] == GAPS
+    drafts["age"] |= {"gaps": "number", "number": 3.0}
+    low = np.bincount(read_csv(with_gaps(), schema=cards.schema_of(drafts)).codes[:, 0])
+    drafts["age"]["number"] = 200.0
+    high = np.bincount(read_csv(with_gaps(), schema=cards.schema_of(drafts)).codes[:, 0])
+    assert low[0] - high[0] == high[-1] - low[-1] == GAPS
+    drafts["age"]["gaps"] = "refuse"
     with pytest.raises(InputError, match="has a missing number; say in the schema"):
-        read_csv(with_gaps(), schema=states.stated_schema(rows))
-    rows = states.proposal(survey(with_gaps()))
-    rows[states.STATE] = True
-    rows.loc[rows[states.NAME] == "smoker", states.OTHER] = " "
-    with pytest.raises(InputError, match="Say which of its levels all else of 'smoker'"):
-        states.stated_schema(rows)
+        read_csv(with_gaps(), schema=cards.schema_of(drafts))
 
 
 @pytest.mark.parametrize("content", BAD_FILES.values(), ids=BAD_FILES.keys())

@@ -51,6 +51,8 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
     assert any("Released under" in s.value for s in app.success)
     assert list(app.dataframe[-1].value) == ["Edge", "Link confidence", "Arrow confidence"]
     assert any("is drawn as a line" in c.value for c in app.caption)
+    app.query_params["step"] = "release"  # one step back: without it the page goes on to Share
+    app.run()
     app.checkbox(key="release-sure").set_value(True).run()
     app.button(key="release-go").click().run()  # 0.5 is left
     assert "left" in app.error[0].value

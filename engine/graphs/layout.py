@@ -33,12 +33,26 @@ def place(graph: nx.DiGraph, width: float, height: float) -> dict[str, Point]:
     Layers, causes above effects, for a small, sparse acyclic graph whose layers fit the frame;
     otherwise a spread in which distance follows path length and no two boxes overlap.
     """
+    return layered(graph, width, height) or _spread(graph, width, height)
+
+
+def layered(graph: nx.DiGraph, width: float, height: float) -> dict[str, Point]:
+    """Positions in layers; none where the graph is too large, too dense or has a cycle."""
     sparse = graph.number_of_edges() <= 1.3 * len(graph)
     if len(graph) <= _LAYERED and sparse and nx.is_directed_acyclic_graph(graph):
         wires, layers = _ordered_layers(graph)
         if all(_row_width(row) <= width for row in layers) and len(layers) * 50 <= height:
             return _straighten(wires, layers, width, height)
-    return _spread(graph, width, height)
+    return {}
+
+
+def circle(names: Sequence[str]) -> dict[str, Point]:
+    """Positions on a flat ellipse that has room for every box, to whole pixels."""
+    around = sum(max(box_width(name), 60.0) + GAP for name in names)
+    wide = max(140.0, around / 5)
+    turns = [2 * math.pi * k / len(names) - math.pi / 2 for k in range(len(names))]
+    at = ((round(wide * math.cos(t)), round(0.6 * wide * math.sin(t))) for t in turns)
+    return dict(zip(names, at, strict=True))
 
 
 def frame_height(nodes: int) -> int:

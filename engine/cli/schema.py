@@ -1,0 +1,125 @@
+"""``python -m engine schema draft | check | from-codebook``: what is public about a table."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.cli.flags import Parser
+from engine.data.codebook import read_codebook
+from engine.data.dataset import Dataset
+from engine.data.schema import Schema, load_schema
+
+CROWDED = 0.9  # a level that holds more of the rows leaves little to learn from
+
+
+def schema_command(argv: Sequence[str]) -> None:
+    """Draft, check or take over the public facts of a table's columns."""
+    words = {"draft": _draft, "check": _check, "from-codebook": _from_codebook}
+    if argv and argv[0] in words:
+        words[argv[0]](argv[1:])
+        return
+    parser = Parser(
+        prog="engine schema",
+        description="Draft a schema from a table (draft), look at one (check), or take it from a "
+        "codebook (from-codebook); each has a --help of its own.",
+        example="schema draft table.csv",
+    )
+    parser.add_argument("word", choices=list(words))
+    parser.parse_args(argv)
+
+
+def _draft(argv: Sequence[str]) -> None:
+    parser = Parser(
+        prog="engine schema draft",
+        description="Propose a schema from the rows of a table, on standard output. What is found "
+        'in the rows is not public: each column says "stated": false until you take that line out, '
+        "because you know the column from elsewhere.",
+        example="schema draft table.csv",
+    )
+    parser.add_argument("table", help="CSV, Parquet, Arrow, Excel, SQLite or DuckDB")
+    parser.add_argument("--csv-encoding", default="utf-8", help="utf-8, utf-16 or latin-1")
+    parser.add_argument("--query", metavar="SQL", help="what to read of a database file")
+    args = parser.parse_args(argv)
+    found = Schema.draft(args.table, encoding=args.csv_encoding, query=args.query)
+    _print(found)
+    print(
+        f"{len(found.columns)} columns, found in the rows and not public: correct them, and take "
+        'out "stated": false where you know them from elsewhere.',
+        file=sys.stderr,
+    )
+
+
+def _from_codebook(argv: Sequence[str]) -> None:
+    parser = Parser(
+        prog="engine schema from-codebook",
+        description="Take the schema of a codebook, on standard output: CSV with a column of names "
+        "and any of type, levels, cuts, bounds, other (lists parted by |), or one line a level; or "
+        "JSON. All of it is stated.",
+        example="schema from-codebook codebook.csv",
+    )
+    parser.add_argument("codebook", help="CSV or JSON")
+    _print(read_codebook(parser.parse_args(argv).codebook))
+
+
+def _print(schema: Schema) -> None:
+    print(json.dumps(schema.to_json(), ensure_ascii=False, indent=1))
+
+
+def _check(argv: Sequence[str]) -> None:
+    parser = Parser(
+        prog="engine schema check",
+        description="Look at a schema: its columns and levels, and what nobody has stated yet. "
+        "With a table, whether that is read by it, and where nearly all rows fall into one level: "
+        "exact facts of your rows, for your eyes alone.",
+        example="schema check schema.json --csv table.csv",
+    )
+    parser.add_argument("schema", help="the JSON file")
+    parser.add_argument("--csv", metavar="FILE", help="a table to read by it")
+    parser.add_argument("--csv-encoding", default="utf-8", help="utf-8, utf-16 or latin-1")
+    parser.add_argument("--query", metavar="SQL", help="what to read of a database file")
+    args = parser.parse_args(argv)
+    schema = load_schema(args.schema)
+    print("\n".join(_words(schema)))
+    if args.csv is not None:
+        from engine.data.reading import read_table  # here: it loads pyarrow
+
+        data = read_table(args.csv, schema=schema, encoding=args.csv_encoding, query=args.query)
+        print("\n".join(_on_table(data, schema)))
+
+
+def _words(schema: Schema) -> list[str]:
+    lines = [
+        f"  {column.name}: {' | '.join(column.labels)}"
+        + ("" if column.take is None else f", {column.take} of a person's rows")
+        + ("" if column.stated else " (not stated)")
+        for column in schema.columns
+    ]
+    whose = "" if schema.person is None else f", one row a person ({schema.person.id})"
+    head = f"{len(schema.columns)} columns{whose}:"
+    waiting = ", ".join(schema.waiting)
+    last = (
+        f"Not stated yet: {waiting}. Nothing is defended of what is read by it."
+        if waiting
+        else "All columns are stated: strict runs by it are defended."
+    )
+    return [head, *lines, last]
+
+
+def _on_table(data: Dataset, schema: Schema) -> list[str]:
+    lines = [f"The table is read by it: {data.n:,} {schema.what}."]
+    weights = np.ones(len(data.codes)) if data.weights is None else data.weights
+    for j, (name, labels) in enumerate(zip(data.names, data.levels, strict=True)):
+        counts = np.bincount(data.codes[:, j], weights=weights, minlength=len(labels))
+        most = int(counts.argmax())
+        share = counts[most] / data.n
+        if share > CROWDED:
+            lines.append(
+                f"  {name}: {share:.0%} are in one level, {labels[most]}; cut it where it differs."
+            )
+    if len(lines) > 1:
+        lines.append("Those are exact facts of your rows, for your eyes alone.")
+    return lines

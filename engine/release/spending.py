@@ -1,0 +1,308 @@
+"""Budgets and releases as a notebook holds them: spend once, look, save."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+
+from engine.data.anything import as_dataset
+from engine.data.dataset import Dataset
+from engine.data.schema import Schema
+from engine.errors import InputError
+from engine.graphs.edges import Edge, annotated, edge_frame, svg
+from engine.graphs.formats import FORMATS
+from engine.privacy.accounting import Guarantee
+from engine.release import budget as books
+from engine.release.checking import check
+from engine.release.file import Release, canonical, neighbours
+from engine.release.graph import release_drawn, release_edges
+from engine.release.make import make
+from engine.release.names import tidy
+from engine.release.page import doubt_words, to_html
+from engine.release.places import check_place, save
+from engine.release.reading import load
+from engine.release.settings import COVERED
+from engine.release.signature import own_key
+from engine.release.twin import consistent_dag, twin
+from engine.runner import Stop, asking
+from engine.session import Step
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Budget:
+    """A total (epsilon, delta) for the records that a name stands for, kept beyond this session.
+
+    A name that is new is declared with its total, once and for all; a known one is opened, and
+    refuses another total. Nothing takes a charge back.
+
+    Args:
+        name: What you call these records, whatever file they come in.
+        epsilon: The total ε over all releases.
+        delta: The total δ.
+        path: Another file of budgets than the one in your data folder.
+
+    Raises:
+        InputError: For a name that is not there and comes without a total, or another total.
+
+    Examples:
+        >>> import tempfile
+        >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
+        >>> ward = Budget("ward-7", epsilon=3, delta=1e-5, path=place)
+        >>> ward
+        <Budget 'ward-7': ε 3 of 3 left, δ 1e-05 of 1e-05>
+        >>> Budget("ward-7", path=place).left
+        Guarantee(epsilon=3.0, delta=1e-05)
+    """
+
+    def __init__(
+        self,
+        name: str,
+        epsilon: float | str | None = None,
+        delta: float | str | None = None,
+        *,
+        path: str | os.PathLike[str] | None = None,
+    ):
+        self._book = books.Budgets(None if path is None else Path(path))
+        known = {one.name for one in self._book.all()}
+        if tidy(name) in known:
+            found = self._book.show(name)
+            for what, said, total in (
+                ("ε", epsilon, found.epsilon),
+                ("δ", delta, found.delta),
+            ):
+                if said is not None and float(said) != float(total):
+                    raise InputError(
+                        f"Budget {found.name!r} has the total {what} = {total:g}, which is never "
+                        f"changed to {float(said):g}; leave it out, or give another name."
+                    )
+        elif epsilon is None:
+            raise InputError(
+                f"There is no budget {name!r} yet; declare its total: Budget({name!r}, epsilon=3, "
+                "delta=1e-5)."
+            )
+        else:
+            found = self._book.new(name, epsilon, 1e-6 if delta is None else delta)
+        self.name = found.name
+
+    def __repr__(self) -> str:
+        """One line."""
+        at = self._book.show(self.name)
+        left = at.left
+        return (
+            f"<Budget {self.name!r}: ε {left[0]:f} of {at.epsilon:f} left, δ {float(left[1]):.3g} "
+            f"of {float(at.delta):.3g}>"
+        )
+
+    @property
+    def left(self) -> Guarantee:
+        """What can still be charged."""
+        epsilon, delta = self._book.show(self.name).left
+        return Guarantee(float(epsilon), float(delta))
+
+    @property
+    def charges(self) -> tuple[books.Charged, ...]:
+        """What was charged, oldest first."""
+        return self._book.show(self.name).charges
+
+    def _repr_html_(self) -> str:
+        """What is left, and what was charged."""
+        said = escape(repr(self)[1:-1])
+        rows = "".join(
+            f"<tr><td>{c.at} UTC</td><td>ε {c.epsilon:f}</td><td>{escape(c.what)}</td></tr>"
+            for c in self.charges
+        )
+        return f"<p><b>{said}</b></p><table>{rows}</table>"
+
+    def release(
+        self,
+        data: Any,
+        schema: Schema | None = None,
+        epsilon: float = 1.0,
+        *,
+        delta: float | None = None,
+        algorithm: str = COVERED[0],
+        sign: bool = False,
+        on_step: Callable[[Step], None] | None = None,
+        stop: Stop | None = None,
+        **values: Any,
+    ) -> Paid:
+        """Charge this budget, then release; a crash in between leaves the charge.
+
+        Args:
+            data: A frame, array or file, read by the schema; or a Dataset that was.
+            schema: The declared public facts, every column stated.
+            epsilon: What this release costs.
+            delta: Likewise; the algorithm's own unless said.
+            algorithm: One with a hardened sampler.
+            sign: Whether to sign it with your key.
+            on_step: Sees each step as it happens.
+            stop: A ``threading.Event``, or what is called to ask: free before the charge, after
+                it the charge stays.
+            values: More parameters of the algorithm.
+
+        Returns:
+            The release, kept in the vault beside the budgets.
+
+        Raises:
+            InputError: In one sentence, and nothing is charged, where the request does not fit.
+        """
+        table = _declared(data, schema)
+        asked = {"epsilon": epsilon, **({} if delta is None else {"delta": delta}), **values}
+        kept: list[str] = []
+        assert table.schema is not None
+        made = make(
+            table,
+            table.schema,
+            algorithm,
+            asked,
+            name=self.name,
+            budgets=self._book,
+            signer=own_key() if sign else None,
+            cancelled=(lambda: False) if stop is None else asking(stop),
+            on_step=on_step,
+            on_kept=kept.append,
+        )
+        return Paid(made, kept[0] if kept else None)
+
+
+def _declared(data: Any, schema: Schema | None) -> Dataset:
+    """The table under its declared schema; InputError, before anything is read, where it waits."""
+    if isinstance(schema, Schema) and schema.waiting:
+        some = ", ".join(schema.waiting[:3]) + (" …" if schema.waiting[3:] else "")
+        raise InputError(
+            f"What {some} can hold was found in the data and is not public: state it "
+            "(schema.state), or leave the column out (schema.keep)."
+        )
+    table = as_dataset(data, schema)
+    if not table.declared:
+        raise InputError("A release needs a declared schema: Schema.draft(frame).state(...).")
+    return table
+
+
+@dataclass(frozen=True, repr=False)
+class Paid:
+    """A release that was paid for, or one that was loaded: its graph, its check, its files.
+
+    ``release`` is all that the file holds, ``kept`` its id in the vault, if it is there. Nothing
+    here needs the data or costs anything.
+    """
+
+    release: Release
+    kept: str | None = None
+
+    def __repr__(self) -> str:
+        """One line."""
+        r = self.release
+        return (
+            f"<Paid {r.name!r}: {len(r.confidence)} links among {len(r.names)} columns of "
+            f"{r.rows:,} {r.schema.what}, ε {r.total.epsilon:g}, δ {r.total.delta:g}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """A sentence, the graph with its probabilities, what it guarantees."""
+        r = self.release
+        alt = f"The graph of the release {r.name}"
+        promise = (
+            f"(ε, δ) = ({r.total.epsilon:g}, {r.total.delta:g}); neighbours: "
+            f"{neighbours(r.schema)}."
+        )
+        return (
+            f"<p><b>{escape(repr(self)[1:-1])}</b></p>{svg(self.names, self._edges, alt)}"
+            f"<p>{escape(doubt_words(r))} {escape(promise)}</p>"
+        )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names."""
+        return self.release.names
+
+    @property
+    def spent(self) -> Guarantee:
+        """What it promises, and what it cost."""
+        return self.release.total
+
+    @property
+    def _edges(self) -> list[Edge]:
+        return release_edges(self.release)
+
+    @property
+    def edges(self) -> pd.DataFrame:
+        """The edges as a frame: cause, effect, link, arrow, class (:attr:`RunResult.edges`)."""
+        return edge_frame(self._edges)
+
+    def to_networkx(self) -> nx.DiGraph:
+        """The graph with ``mark``, ``link`` and ``arrow`` on its edges."""
+        return annotated(self.names, self._edges)
+
+    def to_dot(self) -> str:
+        """The graph as Graphviz DOT."""
+        return self.to_text("dot")
+
+    def to_text(self, kind: str, *, directed: bool = False) -> str:
+        """The graph for another tool, by a key of :data:`engine.graphs.formats.FORMATS`.
+
+        An arrow less sure than pictures draw is a line; :attr:`edges` tells how sure each is.
+
+        With ``directed`` every edge has a direction, as in the twin: one DAG of those that the
+        released graph allows, for tools that take no other graph.
+        """
+        if kind not in FORMATS:
+            raise InputError(f"A graph is written as {', '.join(FORMATS)}; {kind!r} is none.")
+        matrix = release_drawn(self.release)
+        if directed:
+            matrix = np.zeros_like(matrix)
+            matrix[tuple(np.array(consistent_dag(self.release).edges, int).reshape(-1, 2).T)] = True
+        return FORMATS[kind].write(self.names, matrix)
+
+    def check(self) -> float:
+        """Derive it again from its numbers alone (:func:`engine.release.checking.check`)."""
+        return check(self.release)
+
+    def twin(self, rows: int, seed: int = 0) -> Dataset:
+        """Synthetic rows drawn from it, none a record (:func:`engine.release.twin.twin`)."""
+        return twin(self.release, rows, seed)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write its file, a new one, and beside it the page for people; the file's path."""
+        out = Path(path)
+        page = out.with_suffix(".html") if out.suffix != ".html" else out.with_suffix(".page.html")
+        for place in (out, page):
+            check_place(place)
+        save(canonical(self.release), out)
+        save(to_html(self.release), page)
+        return out
+
+
+def load_release(path: str | os.PathLike[str]) -> Paid:
+    """Read a release's file.
+
+    Args:
+        path: The JSON file.
+
+    Returns:
+        The release with its graph, check and twin.
+
+    Raises:
+        InputError: In one sentence where it is none.
+
+    Examples:
+        >>> import tempfile
+        >>> from engine import Schema, load_dataset
+        >>> folder = Path(tempfile.mkdtemp())
+        >>> frame = load_dataset("cancer", n=1_000).to_frame()
+        >>> schema = Schema.draft(frame).state(*frame.columns)
+        >>> ward = Budget("ward", epsilon=3, delta=1e-5, path=folder / "budgets.db")
+        >>> place = ward.release(frame, schema, epsilon=1).save(folder / "ward.json")
+        >>> load_release(place).spent
+        Guarantee(epsilon=1.0, delta=1e-06)
+    """
+    return Paid(load(path))

@@ -1,0 +1,181 @@
+"""A plan as a notebook shows it: what a schema's budget will buy, before any of it is spent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+from engine.data.schema import Schema
+from engine.errors import InputError
+from engine.graphs.edges import BandCurve, curve_svg
+from engine.registry import algorithm
+from engine.runner import Stop, asking
+from engine.studies import forecast
+from engine.studies.forecast import DENSITY, DRAWS, Forecast, ForecastProgress, Question
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TARGET = 0.8
+_DRAWN = 3  # curves that can be told apart
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """Forecasts for a schema: ``question`` is what was asked, ``forecasts`` one for each answer."""
+
+    question: Question
+    forecasts: tuple[Forecast, ...]
+
+    def __repr__(self) -> str:
+        """One line."""
+        return f"<Plan for {len(self.question.names)} columns, {self.question.rows:,} rows: {self}>"
+
+    def __str__(self) -> str:
+        """The answer in a sentence."""
+        if not self.forecasts:
+            return "Stopped before the first network was finished"
+        reached = forecast.smallest_epsilon(self.forecasts, TARGET)
+        if reached is not None:
+            by = algorithm(reached[1].algorithm).title
+            return f"ε = {reached[0]:g} is the first to reach skeleton F1 {TARGET:g}, by {by}"
+        best = max(self.forecasts, key=lambda f: f.f1.median)
+        by = algorithm(best.algorithm).title
+        return f"The best is skeleton F1 {best.f1.median:.2f}, by {by} at ε = {best.epsilon:g}"
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row a forecast: medians, and the ends of the skeleton's F1."""
+        import pandas as pd  # here, so that importing the engine does not load pandas
+
+        return pd.DataFrame(
+            {
+                "algorithm": f.algorithm,
+                "epsilon": f.epsilon,
+                "links": f.links.median,
+                "found": f.found.median,
+                "invented": f.invented.median,
+                "f1": f.f1.median,
+                "f1_low": f.f1.low,
+                "f1_high": f.f1.high,
+                "directed_f1": f.directed_f1.median,
+                "shd": f.shd.median,
+                "noise": f.noise,
+            }
+            for f in self.forecasts
+        )
+
+    def _repr_html_(self) -> str:
+        """A sentence, a curve of the best and a small table."""
+        if not self.forecasts:
+            return f"<p>{escape(str(self))}.</p>"
+        bad = forecast.warning(self.question, self.forecasts)
+        note = (
+            f"Skeleton F1 over {self.forecasts[0].draws} simulated networks of this schema with "
+            f"{self.question.rows:,} rows; bands hold four fifths. No row was read."
+        )
+        alt = "Expected skeleton F1 against ε"
+        parts = [
+            f"<p><b>{escape(str(self))}.</b></p>",
+            curve_svg(self._curves(), "Skeleton F1", alt),
+            self._table(),
+            f"<p>{escape(' '.join(filter(None, (bad, note))))}</p>",
+        ]
+        return "".join(parts)
+
+    def _curves(self) -> list[BandCurve]:
+        best: dict[str, float] = {}
+        for f in self.forecasts:
+            best[f.algorithm] = max(best.get(f.algorithm, 0.0), f.f1.median)
+        keys = sorted(best, key=lambda key: -best[key])[:_DRAWN]
+        found = []
+        for key in keys:
+            some = sorted(
+                (f for f in self.forecasts if f.algorithm == key), key=lambda f: f.epsilon
+            )
+            x, f1 = [f.epsilon for f in some], [f.f1 for f in some]
+            ends = ([b.low for b in f1], [b.median for b in f1], [b.high for b in f1])
+            found.append(BandCurve(algorithm(key).title, x, *ends))
+        return found
+
+    def _table(self) -> str:
+        head = ("Algorithm", "ε", "Links found", "Invented", "Skeleton F1", "Expect")
+        rows = [
+            (
+                algorithm(f.algorithm).title,
+                f"{f.epsilon:g}",
+                f"{f.found.median:.0f} of {f.links.median:.0f}",
+                f"{f.invented.median:.0f}",
+                f"{f.f1.median:.2f}",
+                "noise" if f.noise else "",
+            )
+            for f in self.forecasts
+        ]
+        lines = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
+        top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+        return f"<table><tr>{top}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+
+def plan(
+    schema: Schema,
+    *,
+    rows: int | None = None,
+    epsilon: float | Sequence[float] = (0.1, 1.0, 3.0),
+    delta: float = 1e-6,
+    algorithms: str | Sequence[str] | None = None,
+    density: float = DENSITY,
+    draws: int = DRAWS,
+    seed: int = 0,
+    on_step: Callable[[ForecastProgress], None] = lambda progress: None,
+    stop: Stop | None = None,
+) -> Plan:
+    """What a budget will buy on a table of this schema, from public facts alone.
+
+    Args:
+        schema: Columns and their levels; a draft will do, since nothing is promised of a plan.
+        rows: How many records there are; the schema's number where it states one.
+        epsilon: Strict totals to try.
+        delta: Of every total.
+        algorithms: Keys; all with a strict guarantee unless said.
+        density: A guess of how many links there are for each column.
+        draws: Networks to simulate.
+        seed: Of the simulation.
+        on_step: Told how far it is after each run.
+        stop: A ``threading.Event``, or what is called to ask; what was finished is kept.
+
+    Returns:
+        Forecasts, which a notebook shows as a curve and a small table.
+
+    Raises:
+        InputError: Where the question does not fit.
+
+    Examples:
+        >>> two = {"type": "ordered", "levels": ("no", "yes")}
+        >>> from engine.data.schema import Column, Schema
+        >>> schema = Schema(tuple(Column(name=name, **two) for name in ("smoke", "tar", "cough")))
+        >>> found = plan(schema, rows=3_000, epsilon=1, algorithms="marginal_pc", draws=3)
+        >>> found.frame["links"].tolist()
+        [3.0]
+    """
+    if not isinstance(schema, Schema):
+        raise InputError("A plan is for a Schema: Schema.draft(frame), or load_schema(path).")
+    n = rows if rows is not None else schema.rows
+    if isinstance(n, bool) or not isinstance(n, int):
+        raise InputError("Say how many records there are: rows=3000, a whole number.")
+    question = Question(schema.names, schema.levels, n, density)
+    epsilons = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
+    keys = [algorithms] if isinstance(algorithms, str) else algorithms
+    ask = (lambda: False) if stop is None else asking(stop)
+    told = forecast.plan(
+        question,
+        [float(e) for e in epsilons],
+        keys,
+        delta=delta,
+        draws=draws,
+        seed=seed,
+        cancelled=ask,
+        on_progress=on_step,
+    )
+    return Plan(question, tuple(told))

@@ -1,0 +1,226 @@
+"""Help that helps: what each word does, an example that works, completion, schemas."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import load_schema
+from engine.__main__ import COMMANDS, EXAMPLES, command, main
+from engine.cli.completion import SHELLS, complete_words, parser_of
+from engine.cli.flags import Parser
+
+PARTS = {
+    "schema": ("draft", "check", "from-codebook"),
+    "budget": ("new", "show"),
+}
+# Every parser there is: a word, and where it has words of its own, these.
+PATHS = [
+    *((word,) for word in COMMANDS if word != "budget"),
+    *((word, part) for word, parts in PARTS.items() for part in parts),
+]
+# Those whose example is run by another test, and which.
+ELSEWHERE = {("warm",): "tests/contract/test_kernels.py runs it, in a process of its own"}
+
+
+def parser_at(path: tuple[str, ...]) -> Parser:
+    return parser_of(command(path[0]), list(path[1:]))
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that the examples speak of."""
+    folder = tmp_path_factory.mktemp("desk")
+    chance = np.random.default_rng(3)
+    ages, smokes = chance.integers(20, 90, 300), chance.integers(0, 2, 300)
+    stage = np.minimum(2, ages // 40 + smokes)
+    cells = zip(ages, smokes, stage, strict=True)
+    rows = [f"{a},{('no', 'yes')[s]},{('I', 'II', 'III')[g]}" for a, s, g in cells]
+    (folder / "table.csv").write_text("\n".join(["age,smokes,stage", *rows]) + "\n")
+    book = "name,levels,cuts,other\nage,,40|55|70,level\nsmokes,no|yes,,\nstage,I|II|III,,\n"
+    (folder / "codebook.csv").write_text(book)
+    x = chance.normal(size=200)
+    pairs = [f"{a:.4f},{b:.4f}" for a, b in zip(x, x**2 + chance.uniform(size=200), strict=True)]
+    (folder / "pair.csv").write_text("\n".join(["x,y", *pairs]) + "\n")
+    return folder
+
+
+@pytest.fixture
+def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callable[[str], str]:
+    """Run a command there; what it prints."""
+    monkeypatch.chdir(desk)
+    monkeypatch.setenv("DP_CAUSAL_EXPLORER_BUDGETS", str(desk / "budgets.db"))
+    monkeypatch.setenv("DP_CAUSAL_EXPLORER_KEY", str(desk / "key.pem"))
+
+    def ran(words: str) -> str:
+        status = main(shlex.split(words))
+        told = capsys.readouterr()
+        assert status == 0, told.err
+        return str(told.out)
+
+    if not (desk / "schema.json").exists():
+        (desk / "schema.json").write_text(ran("schema from-codebook codebook.csv"))
+        ran("budget new ward-7 --epsilon 9 --delta 1e-5")
+        release = "release --csv table.csv --schema schema.json --budget ward-7 --epsilon 1"
+        ran(f"{release} --out first.json")
+        (desk / "release.json").write_bytes((desk / "first.json").read_bytes())
+        study = "sweep --dataset cancer --n 500 --algorithm priv_pc,svt_pc --epsilon 1,10"
+        ran(f"{study} --seeds 2 --out curves.db")
+    return ran
+
+
+def test_help_says_what_each_word_does(capsys: Any) -> None:
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    for word in COMMANDS:
+        [line] = [one for one in shown.splitlines() if one.startswith(f"  {word} ")]
+        assert line.rstrip().endswith("."), line
+        assert "`" not in line
+    assert shown.count("\n  python -m engine ") == len(EXAMPLES) == 3
+
+
+def test_a_word_that_there_is_not_is_one_line_with_a_hint(capsys: Any) -> None:
+    assert main(["relaese"]) == 2
+    told = capsys.readouterr().err
+    assert "Did you mean 'release'?" in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_every_help_ends_with_an_example(path: tuple[str, ...]) -> None:
+    parser = parser_at(path)
+    shown = parser.format_help().rstrip().splitlines()
+    assert shown[-2] == "example:"
+    assert shown[-1] == f"  python -m engine {parser.example}"
+    assert parser.example.split()[0] == path[0]
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if path not in ELSEWHERE], ids=" ".join)
+def test_the_example_of_every_help_runs(
+    path: tuple[str, ...], at_desk: Callable[[str], str], desk: Path
+) -> None:
+    example = parser_at(path).example
+    if path == ("release",):  # the desk has its file already, and none is overwritten
+        example = example.replace("release.json", "second.json")
+    assert at_desk(example).strip() or "--out" in example
+
+
+def test_an_example_outside_the_word_s_own_help_runs(
+    at_desk: Callable[[str], str], desk: Path
+) -> None:
+    drafted = at_desk(EXAMPLES[1].partition(" >")[0])
+    content = json.loads(drafted)
+    assert [column["stated"] for column in content["columns"]] == [False] * 3
+
+
+# Completion -----------------------------------------------------------------------------
+
+COMPLETED = {
+    "ru": {"run"},
+    "re": {"release", "reproduce"},
+    "run --algorithm gauss": {"gauss_pc"},
+    "run --dataset as": {"asia"},
+    "run --al": {"--algorithm"},
+    "run --algorithm priv_pc --tw": {"--tweak"},
+    "run --algorithm klingon --eps": {"--epsilon"},
+    "schema fr": {"from-codebook"},
+    "schema check --c": {"--csv", "--csv-encoding"},
+    "completion z": {"zsh"},
+    "klingon ": set(),
+    "schema draft tab": set(),
+}
+
+
+@pytest.mark.parametrize("typed", COMPLETED)
+def test_what_is_typed_is_completed(typed: str) -> None:
+    found = complete_words(typed.split(" "), command, list(COMMANDS))
+    assert set(found) == COMPLETED[typed]
+    assert not Parser.asked
+
+
+def test_the_shell_is_told(capsys: Any) -> None:
+    for shell in SHELLS:
+        assert main(["completion", shell]) == 0
+        assert "-m engine complete --" in capsys.readouterr().out
+    assert main(["complete", "--", "sche"]) == 0
+    assert capsys.readouterr().out == "schema\n"
+
+
+# Schemas --------------------------------------------------------------------------------
+
+
+def test_a_draft_is_marked_until_it_is_stated(at_desk: Callable[[str], str], desk: Path) -> None:
+    (desk / "draft.json").write_text(at_desk("schema draft table.csv"))
+    shown = at_desk("schema check draft.json --csv table.csv")
+    assert "Not stated yet: age, smokes, stage" in shown
+    assert "300 rows" in shown
+    run = "run --csv table.csv --schema draft.json --algorithm marginal_pc --epsilon 1"
+    assert "defended: epsilon inf" in at_desk(run)
+    text = (desk / "draft.json").read_text().replace(',\n   "stated": false', "")
+    (desk / "stated.json").write_text(text)
+    assert "All columns are stated" in at_desk("schema check stated.json")
+
+
+def test_a_level_that_holds_nearly_all_rows_is_told_to_its_owner(
+    at_desk: Callable[[str], str], desk: Path
+) -> None:
+    """Equal bins of what has a long tail: nothing is left to learn from."""
+    rows = "\n".join(f"{k % 3},{k % 2}" for k in range(200))
+    (desk / "tail.csv").write_text(f"visits,b\n77,0\n{rows}\n")
+    two = {"name": "b", "type": "ordered", "levels": ["0", "1"]}
+    for facts, crowded in (({"bounds": [0, 77]}, True), ({"cuts": [1, 2]}, False)):
+        columns = [{"name": "visits", "type": "numeric", **facts}, two]
+        head = {"format": "dp-causal-explorer/schema", "version": 1}
+        (desk / "tail.json").write_text(json.dumps(head | {"columns": columns}))
+        shown = at_desk("schema check tail.json --csv tail.csv")
+        assert ("visits: 100% are in one level" in shown) == crowded
+
+
+BOOKS: dict[str, str] = {
+    "one line a column": "variable,type,values,breaks\nage,continuous,,40;55\n"
+    "stage,ordinal,I;II,\n",
+    "one line a level": "column,value,breaks,note\nage,,40|55,years\nstage,I,,\nstage,II,,\n",
+    "an object": '{"age": {"cuts": [40, 55]}, "stage": ["I", "II"]}',
+    "a list": '[{"name": "age", "cuts": [40, 55]}, {"name": "stage", "levels": ["I", "II"]}]',
+    "tabs and a mark": "\ufeffname\tcuts\tlevels\nage\t40|55\t\nstage\t\tI|II\n",
+}
+
+
+@pytest.mark.parametrize("case", BOOKS)
+def test_a_codebook_in_any_of_its_forms(case: str, tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "book").write_text(BOOKS[case], encoding="utf-8")
+    assert main(["schema", "from-codebook", str(tmp_path / "book")]) == 0
+    (tmp_path / "s.json").write_text(capsys.readouterr().out, encoding="utf-8")
+    found = load_schema(tmp_path / "s.json")
+    assert found.levels == (("< 40", "[40, 55)", ">= 55"), ("I", "II"))
+    assert not found.waiting
+
+
+BAD_BOOKS: dict[str, tuple[str, str]] = {
+    "no names": ("levels,cuts\nI|II,\n", "needs a column called name"),
+    "nothing but a head": ("name,levels\n", "a line for each"),
+    "an unknown type": ("name,type,cuts\na,klingon,1\nb,numeric,1\n", "'klingon' of column 'a'"),
+    "a cut that is none": ("name,cuts\na,1|x\nb,2\n", "'x' of column 'a'"),
+    "two columns of levels": ("name,levels,values\na,I|II,I|II\n", "levels in two columns"),
+    "broken JSON": ('{"a": [1, 2}', "no JSON"),
+    "a list without names": ('[{"cuts": [1]}]', 'needs a "name"'),
+    "one column": ("name,levels\na,I|II\n", "needs 2 to"),
+    "empty": ("", "is empty"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_BOOKS)
+def test_a_codebook_that_is_none_is_one_line(case: str, tmp_path: Path, capsys: Any) -> None:
+    text, expected = BAD_BOOKS[case]
+    (tmp_path / "book").write_text(text)
+    assert main(["schema", "from-codebook", str(tmp_path / "book")]) == 2
+    told = capsys.readouterr()
+    assert expected in told.err
+    assert told.err.count("\n") == 1
+    assert not told.out

@@ -1,0 +1,108 @@
+"""From a release file alone: what other tools read of it is its graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import networkx as nx
+import pydot
+import pytest
+from causallearn.graph.Endpoint import Endpoint
+from causallearn.utils.TXT2GeneralGraph import txt2generalgraph
+
+from engine import Budget, Paid, Schema, load_dataset, load_release
+from engine.release.page import doubtful
+from tests.graphs.test_formats import read_dagitty
+
+
+@pytest.fixture(scope="module")
+def received(tmp_path_factory: pytest.TempPathFactory) -> Paid:
+    """A release as its reader has it: a file, and nothing else."""
+    folder = tmp_path_factory.mktemp("release")
+    frame = load_dataset("asia", n=20_000, seed=1).to_frame().astype(str)
+    schema = Schema.draft(frame).state(*frame.columns)
+    ward = Budget("ward", epsilon=3, delta=1e-5, path=folder / "budgets.db")
+    found = load_release(ward.release(frame, schema, epsilon=2).save(folder / "ward.json"))
+    both = set(found.release.cpdag)
+    assert {pair for pair in both if pair[::-1] in both}  # edges of either kind
+    assert {pair for pair in both if pair[::-1] not in both}
+    return found
+
+
+def arcs(paid: Paid) -> set[tuple[str, str]]:
+    return set(paid.release.cpdag)
+
+
+def drawn(paid: Paid) -> set[tuple[str, str]]:
+    """Those that other tools get: an arrow in doubt is a line."""
+    return arcs(paid) | {(b, a) for a, b in doubtful(paid.release)}
+
+
+def test_networkx_reads_the_graph_and_its_probabilities(received: Paid) -> None:
+    assert set(nx.parse_graphml(received.to_text("graphml")).edges) == drawn(received)
+    graph = received.to_networkx()
+    assert set(graph.edges) == arcs(received)
+    links = {frozenset((a, b)): share for a, b, share in received.release.confidence}
+    assert {frozenset(e): s for *e, s in graph.edges(data="link")} == links
+
+
+def test_pydot_reads_what_dowhy_is_given(received: Paid) -> None:
+    (graph,) = pydot.graph_from_dot_data(received.to_dot())
+    found = set()
+    for edge in graph.get_edges():
+        a, b = edge.get_source().strip('"'), edge.get_destination().strip('"')
+        found |= {(a, b), (b, a)} if edge.get("dir") == "none" else {(a, b)}
+    assert found == drawn(received)
+
+
+def test_causal_learn_reads_the_graph(received: Paid, tmp_path: Path) -> None:
+    place = tmp_path / "graph.txt"
+    place.write_text(received.to_text("tetrad"), encoding="utf-8")
+    found = set()
+    for edge in txt2generalgraph(str(place)).get_graph_edges():
+        a, b = edge.get_node1().get_name(), edge.get_node2().get_name()
+        if edge.get_endpoint1() == Endpoint.ARROW:
+            found.add((b, a))
+        elif edge.get_endpoint2() == Endpoint.ARROW:
+            found.add((a, b))
+        else:
+            found |= {(a, b), (b, a)}
+    assert found == drawn(received)
+
+
+def test_dagitty_s_grammar_reads_the_graph(received: Paid) -> None:
+    head, nodes, edges = read_dagitty(received.to_text("dagitty"))
+    found = {(a, b) for a, b, _ in edges} | {(b, a) for a, b, mark in edges if mark == "undirected"}
+    assert (head, nodes, found) == ("pdag", list(received.names), drawn(received))
+
+
+APART = "{} is installed apart (pip install {}): it brings more than this project's tests"
+
+
+def dag_of(paid: Paid) -> set[tuple[str, str]]:
+    """The directed graph that the twin is drawn from."""
+    return set(paid.twin(10).truth.edges)
+
+
+def test_every_edge_has_a_direction_where_that_is_asked_for(received: Paid) -> None:
+    head, _, edges = read_dagitty(received.to_text("dagitty", directed=True))
+    assert head == "dag"
+    assert {(a, b) for a, b, _ in edges} == dag_of(received)
+
+
+def test_pgmpy_reads_the_directed_graph(received: Paid) -> None:
+    base = pytest.importorskip("pgmpy.base", reason=APART.format("pgmpy", "pgmpy==1.1.2"))
+    graph = base.DAG.from_dagitty(received.to_text("dagitty", directed=True))
+    assert set(graph.edges) == dag_of(received)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_dowhy_estimates_an_effect_on_the_twin(received: Paid) -> None:
+    dowhy = pytest.importorskip("dowhy", reason=APART.format("DoWhy", "dowhy==0.14"))
+    rows = received.twin(3_000).to_frame().apply(lambda column: column.cat.codes)
+    text = received.to_text("dot", directed=True)
+    model = dowhy.CausalModel(rows, treatment="smoke", outcome="dysp", graph=text)
+    asked = model.identify_effect(proceed_when_unidentifiable=True)
+    effect = model.estimate_effect(asked, method_name="backdoor.linear_regression")
+    assert -1 <= effect.value <= 1
+    assert set(model._graph._graph.nodes) >= set(received.names)

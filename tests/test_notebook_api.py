@@ -1,0 +1,355 @@
+"""What a notebook hands over and gets back: any frame, one sentence where it is none, no row."""
+
+from __future__ import annotations
+
+import re
+import threading
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+import engine
+from engine import Budget, InputError, Schema, load_dataset, load_release, load_schema, plan, run
+from engine.release.page import doubtful
+
+RNG = np.random.default_rng(7)
+FRAME = load_dataset("asia", n=3_000, seed=7).to_frame().astype(str)
+SCHEMA = Schema.draft(FRAME).state(*FRAME.columns)
+
+
+def of(**columns: Any) -> pd.DataFrame:
+    return pd.DataFrame(columns)
+
+
+TWO = [1, 2] * 10
+ODD: dict[str, tuple[Any, str]] = {
+    "nothing": (None, "not nothing"),
+    "a number": (5, "not of the type int"),
+    "lists": ([[1, 2], [2, 1]], "not of the type list"),
+    "one axis": (np.zeros(3), "this one has 1 axes"),
+    "complex numbers in an array": (np.zeros((3, 2), complex), "complex128 holds no levels"),
+    "complex numbers in a frame": (of(a=[1j, 2] * 10, b=TWO), "'a' holds complex numbers"),
+    "a column twice": (
+        pd.DataFrame([[1, 2, 3]] * 4, columns=["a", "a", "b"]),
+        "called 'a'; rename",
+    ),
+    "one column": (of(a=TWO), "fewer than two columns"),
+    "a series": (pd.Series(TWO), "single column is no table"),
+    "an empty frame": (pd.DataFrame(), "fewer than two columns"),
+    "no such file": ("nowhere.csv", "no file 'nowhere.csv'"),
+    "mixed objects with a gap": (of(a=[1, "x", 2.5, None, (1, 2)] * 4, b=TWO), "Missing values"),
+    "infinite numbers": (of(a=[1, 2.5, np.inf, 3] * 5, b=TWO), "holds an infinite number"),
+    "a million words": (
+        of(a=np.char.add("w", np.arange(150_000).astype(str)), b=np.arange(150_000) % 2),
+        "more than 100,000 distinct values",
+    ),
+    "a schema that is none": (FRAME, "The schema is a Schema"),
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_what_is_no_table_is_one_sentence(case: str) -> None:
+    data, expected = ODD[case]
+    more = {"schema": {}} if case == "a schema that is none" else {}
+    with pytest.raises(InputError, match=re.escape(expected)) as caught:
+        run("marginal_pc", data, epsilon=1.0, **more)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+READ: dict[str, tuple[Any, tuple[tuple[str, ...], ...]]] = {
+    "mixed objects": (
+        of(a=[1, "x", 2.5, (1, 2)] * 5, b=TWO),
+        (("1", "2.5", "(1, 2)", "x"), ("1", "2")),
+    ),
+    "booleans": (of(a=[True, False] * 10, b=TWO), (("false", "true"), ("1", "2"))),
+    "categories in their order": (
+        of(a=pd.Categorical(["lo", "hi"] * 10, categories=["lo", "hi"]), b=TWO),
+        (("lo", "hi"), ("1", "2")),
+    ),
+    "periods": (
+        of(a=pd.PeriodIndex(["2021", "2020"] * 10, freq="Y"), b=TWO),
+        (("2020", "2021"), ("1", "2")),
+    ),
+    "dates with a time zone": (
+        of(a=pd.to_datetime(["2021-01-01", "2020-01-01"] * 10).tz_localize("Europe/Berlin"), b=TWO),
+        (("2020-01-01 00:00:00+0100", "2021-01-01 00:00:00+0100"), ("1", "2")),
+    ),
+    "an array of whole numbers": (np.array([TWO, TWO[::-1]]).T, (("1", "2"), ("1", "2"))),
+}
+
+
+@pytest.mark.parametrize("case", READ)
+def test_what_is_a_table_is_read(case: str) -> None:
+    frame, levels = READ[case]
+    assert engine.data.anything.as_dataset(frame).levels == levels
+
+
+# What is shown --------------------------------------------------------------------------
+
+
+def no_row_in(text: str, frame: pd.DataFrame) -> bool:
+    """Whether no row stands in a text, whatever separates its cells."""
+    words = set(re.findall(r"\w+", text))
+    return not any(set(map(str, row)) <= words for row in frame.head(50).itertuples(index=False))
+
+
+@pytest.fixture(scope="module")
+def people() -> pd.DataFrame:
+    """A table whose cells are found again wherever they appear."""
+    n = 400
+    ages = RNG.permutation(np.arange(10_000, 10_000 + n))
+    return of(age=ages, stage=RNG.choice(["early", "late"], n), smokes=RNG.choice(["no", "yes"], n))
+
+
+def test_what_a_run_shows_of_own_data_is_nothing_exact(people: pd.DataFrame) -> None:
+    schema = Schema.draft(people).keep("stage", "smokes").state("stage", "smokes")
+    whole = Schema(
+        (engine.Column(name="age", type="numeric", cuts=(10_100, 10_300)), *schema.columns)
+    )
+    ours = run("marginal_pc", people, schema=whole, epsilon=1)
+    assert repr(ours).count("\n") == 0
+    html = ours._repr_html_()
+    assert "<svg" in html
+    assert "Defended: (ε, δ) = (1, 1e-06)" in html
+    assert no_row_in(repr(ours) + html, people)
+    assert not re.search(r"1\d{4}", html.replace("10100", ""))  # no age
+    assert ours.metrics is None
+    assert "src=" not in html
+    assert html.count("http") == html.count("http://www.w3.org/2000/svg")
+
+
+def test_text_in_a_picture_is_text() -> None:
+    frame = of(**{"<script>x</script>": ["a", "b"] * 9, "y&z": ["a", "b"] * 9})
+    html = run("marginal_pc", frame, epsilon=1.0)._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert "Nothing is defended" in html
+
+
+def test_the_edges_of_a_run_are_its_graph() -> None:
+    result = run("marginal_pc", load_dataset("asia", n=20_000), epsilon=1.0)
+    frame = result.edges
+    assert list(frame.columns) == ["cause", "effect", "link", "arrow", "class"]
+    assert {
+        frozenset(pair) for pair in zip(frame.cause, frame.effect, strict=True)
+    } == result.skeleton
+    graph = result.to_networkx()
+    assert set(graph.edges) == set(result.cpdag.edges)
+    assert list(graph) == list(result.names)
+    for one in frame.itertuples():
+        assert graph.edges[one.cause, one.effect]["link"] == one.link
+        assert (one.effect, one.cause) in graph.edges or frame["class"][one.Index] == "directed"
+    lines = result.to_dot().count("dir=none")
+    assert lines == (result.drawn & result.drawn.T).sum() / 2
+    assert result.to_dot().count("->") == len(result.skeleton)
+    assert frame.link.between(0, 1).all()
+
+
+def test_an_algorithm_without_confidence_says_nothing_of_it() -> None:
+    result = run("priv_pc", load_dataset("cancer", n=5_000), epsilon=1.0)
+    assert result.edges.link.isna().all()
+    assert "NaN" not in result._repr_html_()
+
+
+# A draft --------------------------------------------------------------------------------
+
+
+def test_a_draft_is_not_declared_until_all_of_it_is_stated(
+    people: pd.DataFrame, tmp_path: Path
+) -> None:
+    frame = people.assign(age=people.age % 90)
+    draft = Schema.draft(frame)
+    assert draft.waiting == draft.names
+    assert np.isinf(run("marginal_pc", frame, schema=draft, epsilon=1).spent.epsilon)
+    partly = draft.state("stage", age={"cuts": [40, 55, 70]})
+    assert partly.waiting == ("smokes",)
+    said = run("marginal_pc", frame, schema=partly, epsilon=1).guarantee
+    assert "found in the data" in said
+    with pytest.raises(InputError, match="What smokes can hold was found in the data"):
+        Budget("draft", epsilon=3, delta=1e-5, path=tmp_path / "b.db").release(frame, partly, 1)
+    whole = partly.state(smokes=["no", "yes"])
+    assert run("marginal_pc", frame, schema=whole, epsilon=1).spent.epsilon == 1
+
+
+def test_a_drafted_column_survives_the_file_as_one(tmp_path: Path) -> None:
+    draft = Schema.draft(FRAME).state("asia")
+    draft.save(tmp_path / "s.json")
+    assert load_schema(tmp_path / "s.json") == draft
+    assert load_schema(tmp_path / "s.json").waiting == draft.names[1:]
+
+
+def test_what_looks_like_an_identifier_or_text_is_left_out() -> None:
+    n = 100
+    frame = of(
+        id=np.arange(n),
+        note=[f"text {k}" for k in range(n)],
+        one=["same"] * n,
+        kind=["a", "b"] * 50,
+        size=RNG.normal(size=n).round(3),
+    )
+    assert Schema.draft(frame).names == ("kind", "size")
+
+
+STATED: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "levels": (["lo", "hi"], ("lo", "hi")),
+    "levels of numbers": ([0, 1], ("0", "1")),
+    "cuts": ({"cuts": [1, 3, 6]}, ("< 1", "[1, 3)", "[3, 6)", ">= 6")),
+    "cuts of numpy": ({"cuts": np.array([1, 3])}, ("< 1", "[1, 3)", ">= 3")),
+    "bounds": ({"bounds": [0, 4], "bins": 2}, ("< 2", ">= 2")),
+    "a template": ("counts 0/1/2/3–5/6+", ("< 1", "[1, 2)", "[2, 3)", "[3, 6)", ">= 6", "missing")),
+    "a level of gaps": ({"cuts": [1], "other": "level"}, ("< 1", ">= 1", "missing")),
+}
+
+
+@pytest.mark.parametrize("case", STATED)
+def test_what_a_person_states_is_what_the_column_has(case: str) -> None:
+    said, levels = STATED[case]
+    draft = Schema.draft(of(a=np.arange(30) % 12, b=["x", "y"] * 15))
+    assert draft.state(a=said).levels[0] == levels
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "another column": ({"c": [1, 2]}, "has no column 'c' to state"),
+    "a field that there is not": ({"a": {"cut": [1]}}, "has no field 'cut'; it has type"),
+    "a number": ({"a": 3}, "its levels, its cuts or a template"),
+    "no such template": ({"a": "age in twelves"}, "no template 'age in twelves'"),
+    "cuts that fall": ({"a": {"cuts": [3, 1]}}, "increasing numbers"),
+    "cuts of text": ({"a": {"cuts": "123"}}, "is a list"),
+    "cuts and bounds": ({"a": {"cuts": [1], "bounds": [0, 1]}}, "only one of them"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_does_not_fit_is_one_sentence(case: str) -> None:
+    said, expected = WRONG[case]
+    draft = Schema.draft(of(a=np.arange(30) % 12, b=["x", "y"] * 15))
+    with pytest.raises(InputError, match=re.escape(expected)):
+        draft.state(**said)
+
+
+# Progress and stops ---------------------------------------------------------------------
+
+
+def test_progress_is_told_and_a_run_is_stopped() -> None:
+    seen: list[Any] = []
+    halt = threading.Event()
+
+    def step(one: Any) -> None:
+        seen.append(one)
+        halt.set()
+
+    result = run("priv_pc", load_dataset("asia", n=5_000), epsilon=1.0, on_step=step, stop=halt)
+    assert result.status == "cancelled"
+    assert seen
+    with pytest.raises(InputError, match=r"threading\.Event"):
+        run("pc", load_dataset("asia", n=500), stop=5)
+
+
+# A plan ---------------------------------------------------------------------------------
+
+
+def test_a_plan_is_a_sentence_a_frame_and_a_curve() -> None:
+    seen: list[Any] = []
+    found = plan(
+        SCHEMA, rows=3_000, epsilon=[0.3, 3], algorithms="marginal_pc", draws=2, on_step=seen.append
+    )
+    assert found.frame.epsilon.tolist() == [0.3, 3.0]
+    assert found.frame.f1.between(0, 1).all()
+    assert len(seen) > 2
+    assert "\n" not in repr(found)
+    html = found._repr_html_()
+    assert html.count("<polyline") == 1
+    assert "No row was read" in html
+    nothing = plan(SCHEMA, rows=3_000, algorithms="marginal_pc", stop=lambda: True)
+    assert "Stopped" in nothing._repr_html_()
+    with pytest.raises(InputError, match="Say how many records"):
+        plan(SCHEMA)
+    with pytest.raises(InputError, match="A plan is for a Schema"):
+        plan(FRAME, rows=10)  # type: ignore[arg-type]
+
+
+# A budget and what it pays --------------------------------------------------------------
+
+
+def test_a_release_from_frame_to_file_and_back(tmp_path: Path) -> None:
+    book = tmp_path / "budgets.db"
+    ward = Budget("ward-7", epsilon=3, delta=1e-5, path=book)
+    seen: list[Any] = []
+    paid = ward.release(FRAME, SCHEMA, epsilon=1, on_step=seen.append)
+    assert seen
+    assert ward.left.epsilon == 2.0
+    assert 0 < paid.check() <= 1
+    assert paid.twin(50).n == 50
+    assert "\n" not in repr(paid)
+    place = paid.save(tmp_path / "ward-7.json")
+    assert "<svg" in (tmp_path / "ward-7.html").read_text(encoding="utf-8")
+    again = load_release(place)
+    pd.testing.assert_frame_equal(again.edges, paid.edges)
+    assert set(again.to_networkx().edges) == set(paid.release.cpdag)
+    assert "probably" in paid._repr_html_() or "No link" in paid._repr_html_()
+    assert no_row_in(paid._repr_html_() + repr(paid), FRAME)
+    with pytest.raises(InputError, match="none is overwritten"):
+        paid.save(place)
+    # The name is known from here on, with its total.
+    assert Budget("ward-7", path=book).left.epsilon == 2.0
+    assert Budget("ward-7", epsilon=3, delta=1e-5, path=book).charges
+    with pytest.raises(InputError, match="never changed to 4"):
+        Budget("ward-7", epsilon=4, path=book)
+    with pytest.raises(InputError, match="declare its total"):
+        Budget("ward-8", path=book)
+    with pytest.raises(InputError, match="ask for less"):
+        ward.release(FRAME, SCHEMA, epsilon=2.5)
+
+
+def test_nothing_is_charged_for_a_request_that_does_not_fit(tmp_path: Path) -> None:
+    ward = Budget("ward", epsilon=3, delta=1e-5, path=tmp_path / "budgets.db")
+    halt = threading.Event()
+    halt.set()
+    for data, schema, more in (
+        (FRAME, None, {}),
+        (FRAME.drop(columns="asia"), SCHEMA, {}),
+        (FRAME, SCHEMA, {"algorithm": "priv_pc"}),
+        (FRAME, SCHEMA, {"stop": halt}),
+        (None, SCHEMA, {}),
+    ):
+        with pytest.raises(InputError):
+            ward.release(data, schema, 1, **more)
+    assert ward.left.epsilon == 3.0
+
+
+def test_a_release_of_persons_says_so(tmp_path: Path) -> None:
+    visits = of(
+        who=RNG.integers(0, 300, 2_000),
+        smokes=RNG.choice(["no", "yes"], 2_000),
+        dose=RNG.integers(0, 4, 2_000),
+    )
+    schema = (
+        Schema.draft(visits.drop(columns="who"))
+        .state(smokes=["no", "yes"], dose={"cuts": [5, 10]})
+        .by_person("who", smokes="any", dose="sum")
+    )
+    paid = Budget("ward", epsilon=3, delta=1e-5, path=tmp_path / "b.db").release(visits, schema, 1)
+    assert paid.release.rows == visits.who.nunique()
+    page = (paid.save(tmp_path / "r.json")).with_suffix(".html").read_text(encoding="utf-8")
+    assert "replace one person with all of their rows" in page
+    assert 0 < load_release(tmp_path / "r.json").check() <= 1
+
+
+def test_everything_of_the_task_is_importable_from_engine() -> None:
+    for name in engine.__all__:
+        assert getattr(engine, name) is not None
+    assert engine.release.__name__ == "engine.release"
+
+
+def test_networkx_reads_what_is_written(tmp_path: Path) -> None:
+    paid = Budget("w", epsilon=3, delta=1e-5, path=tmp_path / "b.db").release(FRAME, SCHEMA, 1)
+    graph = nx.parse_graphml(paid.to_text("graphml"))
+    turned = {(b, a) for a, b in doubtful(paid.release)}  # lines, as on every picture
+    assert set(graph.edges) == set(paid.release.cpdag) | turned
+    with pytest.raises(InputError, match="'gml' is none"):
+        paid.to_text("gml")
