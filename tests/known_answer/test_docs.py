@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import calibration, null
+from benchmarks import calibration, effects, null
 from benchmarks.written import between
 from engine.data.networks import NETWORKS
 from scripts import counterexamples, form_costs
@@ -45,3 +45,4 @@ def test_tables_are_what_was_measured() -> None:
         assert between(path, null.MARK) == null.table(found[key])
     measured = json.loads(calibration.KEPT.read_text(encoding="utf-8"))
     assert between(calibration.DOC, calibration.MARK) == calibration.table(measured)
+    assert between(effects.DOC, effects.MARK) == effects.table()
