@@ -11,6 +11,11 @@ from pages.shell.data import OWN_GAPS, own_data, own_file
 from pages.shell.dataset import own_options
 
 
+def asking() -> bool:
+    """Whether a question about missing values is open."""
+    return OWN_GAPS.get() is not None
+
+
 def gaps() -> None:
     """What missing values count as: a question with answers, not an error."""
     where = OWN_GAPS.get()
@@ -49,6 +54,11 @@ def view() -> None:
         else "No true graph came with the table, so nothing is scored.",
     ]
     st.markdown("\n".join(f"- {text.plain(line)}" for line in lines))
+    st.markdown("**What you know of the causes**")
+    st.caption(
+        "What cannot come before what, and which links are certain: public, like the columns."
+    )
+    knowledge.button("data")
+    st.markdown("**What each column can hold**")
     rows = [(column.name, " | ".join(column.labels)) for column in schema.columns]
     st.markdown("\n".join(f"- **{text.plain(name)}**: {text.plain(said)}" for name, said in rows))
-    knowledge.button("data")

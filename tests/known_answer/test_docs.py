@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import calibration, effects, null
+from benchmarks import calibration, effects, f1, null
 from benchmarks.written import between
 from engine.data.networks import NETWORKS
 from scripts import counterexamples, form_costs
@@ -46,3 +46,6 @@ def test_tables_are_what_was_measured() -> None:
     measured = json.loads(calibration.KEPT.read_text(encoding="utf-8"))
     assert between(calibration.DOC, calibration.MARK) == calibration.table(measured)
     assert between(effects.DOC, effects.MARK) == effects.table()
+    runs = f1.kept()
+    for mark, (name, write) in f1.TABLES.items():
+        assert between(f1.DOCS / name, mark) == write(runs)
