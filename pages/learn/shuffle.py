@@ -9,7 +9,6 @@ import streamlit as st
 
 from engine import RunResult, run
 from engine.registry import algorithm
-from engine.studies.null import rounded
 from engine.teaching.shuffled import shuffled
 from pages.draw import show
 from pages.draw.links import found_links
@@ -131,6 +130,6 @@ def _table(before: dict[str, RunResult], counts: dict[str, list[int]]) -> pd.Dat
     for key, some in counts.items():
         row = {"Algorithm": algorithm(key).title, "Links before": len(links_of(before[key]))}
         if some:
-            row |= {"After": some[-1], "Mean after": rounded(sum(some) / len(some))}
+            row |= {"After": some[-1], "Mean after": round(sum(some) / len(some), 1)}
         rows.append(row)
     return pd.DataFrame(rows)

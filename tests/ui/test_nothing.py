@@ -220,6 +220,10 @@ def test_an_address_holds_the_shuffles(open_app: Open) -> None:
     )
     assert first.equals(second)
     assert (first["Links before"] > 0).any()
+    once = table(open_app("learn", step="shuffle", network="cancer", shuffles="1"), "After")
+    both = (once["After"] + first["After"]) / 2  # the first shuffle is the same in both
+    assert first["Mean after"].tolist() == both.tolist()
+    assert (once["After"] != first["After"]).any()  # and the second another
 
 
 def test_pairs_not_tested_are_no_links() -> None:
