@@ -1,8 +1,8 @@
 """``make bench``: our speed beside peers and beside the machine, all in one run.
 
 1. One order-2 test on Alarm (n = 100,000) beside one read of its four columns from memory.
-2. Full PC with G2 beside causal-learn's ``pc(..., 'gsq')`` on the same arrays, and beside
-   ``pc.stable`` of R's bnlearn where that is installed.
+2. Full PC with G2 and with chi2 beside causal-learn's ``pc(..., 'gsq')`` and ``'chisq'`` on the
+   same arrays, and with G2 beside ``pc.stable`` of R's bnlearn where that is installed.
 3. How long each algorithm takes on the seven networks, cold (nothing counted) and warm.
 """
 
@@ -64,14 +64,14 @@ def one_test() -> None:
     print(f"  its table and G2             {test * 1e6:8.1f}   {test / read:.1f} x the read")
 
 
-def peer_run(data: Dataset) -> tuple[float, Adjacency]:
+def peer_run(data: Dataset, test: str = "gsq") -> tuple[float, Adjacency]:
     """causal-learn's CPU seconds and skeleton (d, d) on the same array."""
     from causallearn.search.ConstraintBased.PC import pc
 
     array = np.ascontiguousarray(data.codes).astype(int)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         start = time.process_time()
-        graph = pc(array, ALPHA, "gsq", show_progress=False).G.graph
+        graph = pc(array, ALPHA, test, show_progress=False).G.graph
         seconds = time.process_time() - start
     return seconds, (graph != 0) | (graph.T != 0)
 
@@ -89,41 +89,59 @@ def agreement(one: Adjacency, other: Adjacency) -> float:
     return float((one & other).sum() / max(1, (one | other).sum()))
 
 
-def our_run(data: Dataset) -> tuple[float, Adjacency]:
+def our_run(data: Dataset, statistic: str) -> tuple[float, Adjacency]:
     """Our CPU seconds and skeleton (d, d), folding and counting from nothing."""
     copy = fresh(data)
     start = time.process_time()
-    result = run("pc", copy, statistic="g2", threshold=ALPHA, trace=False)
+    result = run("pc", copy, statistic=statistic, threshold=ALPHA, trace=False)
     return time.process_time() - start, result.matrix | result.matrix.T
 
 
-def full_pc(repeats: int, names: Sequence[str]) -> None:
-    """Section 2. Ours includes folding and counting from nothing each time.
+PeerRun = Callable[[Dataset], tuple[float, Adjacency] | None]
 
-    For each peer its CPU seconds and F1, how many times ours those seconds are, and how many of the
-    edges that either skeleton has are in both.
-    """
-    peers: dict[str, Callable[[Dataset], tuple[float, Adjacency] | None]]
-    peers = {"causal-learn": peer_run}
+
+def full_pc(repeats: int, names: Sequence[str]) -> None:
+    """Section 2. Ours includes folding and counting from nothing each time."""
+    peers: dict[str, PeerRun] = {"causal-learn": peer_run}
     if bnlearn.installed():
         peers["bnlearn"] = partial(bnlearn.bnlearn_run, alpha=ALPHA)
-    print(f"\nFull PC with G2, alpha = {ALPHA}, n = 100,000 (CPU seconds; median of {repeats})")
-    titles = "".join(f"{peer:>14}{'F1':>7}{'times':>8}{'agree':>8}" for peer in peers)
-    print(f"  {'':12}{'ours':>10}{'F1':>7}{titles}")
+    beside("G2", "g2", peers, repeats, names)
+    beside("chi2", "chi2", {"causal-learn": partial(peer_run, test="chisq")}, repeats, names)
+
+
+def beside(
+    title: str, statistic: str, peers: dict[str, PeerRun], repeats: int, names: Sequence[str]
+) -> None:
+    """One statistic: everybody's CPU seconds, median and range, and F1.
+
+    For each peer, how many times ours its median is, and how many of the edges that either
+    skeleton has are in both.
+    """
+    print(f"\nFull PC with {title}, alpha = {ALPHA}, n = 100,000")
+    print(f"CPU seconds: median of {repeats} (least to most)")
+    titles = "".join(f"{peer:>24}{'F1':>7}{'times':>8}{'agree':>8}" for peer in peers)
+    print(f"  {'':12}{'ours':>24}{'F1':>7}{titles}")
     for name in names:
         data = load_dataset(name)
-        ours = [our_run(data) for _ in range(repeats)]
+        ours = [our_run(data, statistic) for _ in range(repeats)]
         mine, found = statistics.median(seconds for seconds, _ in ours), ours[0][1]
-        line = f"  {name:12}{mine:10.4f}{f1(found, data):7.3f}"
+        line = f"  {name:12}{spread(ours):>24}{f1(found, data):7.3f}"
         for run_peer in peers.values():
             runs = [one for _ in range(repeats) if (one := run_peer(data)) is not None]
             if not runs:
-                line += f"{'failed':>14}{'':23}"
+                line += f"{'failed':>24}{'':23}"
                 continue
             seconds, theirs = statistics.median(one[0] for one in runs), runs[0][1]
-            line += f"{seconds:14.3f}{f1(theirs, data):7.3f}"
+            line += f"{spread(runs):>24}{f1(theirs, data):7.3f}"
             line += f"{seconds / mine:8.0f}{agreement(theirs, found):8.3f}"
         print(line, flush=True)
+
+
+def spread(runs: Sequence[tuple[float, Adjacency]]) -> str:
+    """The runs' seconds as "median (least-most)"."""
+    seconds = [one[0] for one in runs]
+    middle = statistics.median(seconds)
+    return f"{middle:.3f} ({min(seconds):.3f}-{max(seconds):.3f})"
 
 
 def every_algorithm() -> None:
@@ -147,7 +165,7 @@ def every_algorithm() -> None:
 def main() -> None:
     """Print all sections."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--networks", default=",".join(PEERED), help="for the peers")
     options = parser.parse_args()
     repeats = options.repeats

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, TypeVar
 
-from engine.errors import InputError
+from engine.errors import InputError, need
 
 T = TypeVar("T")
 _POLL = 0.5
@@ -24,10 +24,9 @@ class Lost(WorkerError):
 
 def connect(address: str, timeout: float) -> tuple[Any, list[str]]:
     """(client, its workers' names); InputError where nothing answers or there is no worker."""
-    try:
-        from distributed import Client
-    except ImportError:
-        raise InputError("A cluster needs the package distributed; pip install it.") from None
+    need("distributed", "cluster")
+    from distributed import Client  # here: it takes half a second to load
+
     # It tells of a lost connection in forty lines; we say it in one (:func:`present`).
     logging.getLogger("distributed.client").setLevel(logging.CRITICAL)
     try:

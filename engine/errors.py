@@ -1,7 +1,9 @@
 """Errors a person can act on, and the spelling hint they share."""
 
+import sys
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from importlib.util import find_spec
 
 
 class InputError(ValueError):
@@ -28,6 +30,23 @@ class MissingValues(DataError):
         super().__init__(
             f"{begin}{counted}{end}; fill them in or delete those rows (missing='drop'), or keep "
             "them as a level (missing='level', or declare the marker)."
+        )
+
+
+def need(package: str, extra: str) -> None:
+    """InputError where a package is not installed that only some ways of use need.
+
+    ``extra`` is the word in brackets that installs it: ``pip install dp-causal-explorer[release]``.
+    """
+    if package in sys.modules and sys.modules[package] is not None:
+        return
+    try:
+        found = find_spec(package)
+    except (ImportError, ValueError):  # None in its place among the modules
+        found = None
+    if found is None:
+        raise InputError(
+            f"This needs the package {package}: pip install dp-causal-explorer[{extra}]."
         )
 
 

@@ -207,8 +207,8 @@ class RunResult:
         return annotated(self.names, self._edges)
 
     def to_dot(self) -> str:
-        """The graph as Graphviz DOT."""
-        return dot(self.names, self.matrix)
+        """The graph as Graphviz DOT, as it is drawn: :attr:`drawn`."""
+        return dot(self.names, self.drawn)
 
     @cached_property
     def skeleton(self) -> set[frozenset[str]]:

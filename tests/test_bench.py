@@ -1,6 +1,7 @@
 """``make bench``'s columns for R's bnlearn, with a stand-in for Rscript: R is not needed here."""
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -49,15 +50,23 @@ def test_bnlearn_is_a_column_where_it_is_installed(
     missed = np.argwhere(np.triu((true | true.T) ^ skeleton))
     assert len(missed) == 1
     assert np.array_equal(skeleton, skeleton.T)
-    monkeypatch.setattr(speed, "peer_run", lambda data: (1.0, true | true.T))
-    speed.full_pc(1, ["earthquake"])
-    title, line = capsys.readouterr().out.splitlines()[-2:]
+    seconds_of = iter((1.0, 3.0, 2.0, 5.0, 5.0, 5.0))
+    peer = lambda data, test="gsq": (next(seconds_of), true | true.T)  # noqa: E731
+    monkeypatch.setattr(speed, "peer_run", peer)
+    speed.full_pc(3, ["earthquake"])
+    printed = capsys.readouterr().out.splitlines()
+    assert [text.split(",")[0] for text in printed if "Full PC" in text] == [
+        "Full PC with G2",
+        "Full PC with chi2",
+    ]
+    title, line = (text for text in printed if "bnlearn" in text or "0.250" in text)
     assert "bnlearn" in title
-    cells = line.split()
+    assert "2.000 (1.000-3.000)" in line  # the median of causal-learn's, and their range
+    cells = re.sub(r"\([^)]*\)", "", line).split()
     assert cells[0] == "earthquake"
     # ours and its F1, then seconds, F1, ratio, agreement of each peer
-    assert (cells[3], cells[4], cells[7], cells[8]) == ("1.000", "1.000", "0.250", "0.857")
-    assert float(cells[5]) == pytest.approx(4 * float(cells[9]), abs=4)
+    assert (cells[3], cells[4], cells[7], cells[8]) == ("2.000", "1.000", "0.250", "0.857")
+    assert float(cells[5]) == pytest.approx(8 * float(cells[9]), abs=8)
 
 
 def test_bnlearn_is_no_column_where_it_is_missing(
@@ -69,7 +78,7 @@ def test_bnlearn_is_no_column_where_it_is_missing(
     put_rscript(tmp_path, "#!/bin/sh\nexit 1\n", monkeypatch)
     assert not bnlearn.installed()
     assert bnlearn.bnlearn_run(earthquake, 0.01) is None
-    monkeypatch.setattr(speed, "peer_run", lambda data: speed.our_run(data))
+    monkeypatch.setattr(speed, "peer_run", lambda data, test="gsq": speed.our_run(data, "g2"))
     speed.full_pc(1, ["earthquake"])
     assert "bnlearn" not in capsys.readouterr().out
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))

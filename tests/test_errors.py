@@ -1,10 +1,23 @@
-"""What messages share: a value quoted on one line and not too long."""
+"""What messages share: a value quoted on one line and not too long; a package that is missing."""
 
 from __future__ import annotations
 
+import re
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+from engine import InputError, load_dataset, sweep
+from engine.data.schema import Column, Schema
 from engine.errors import show
+from engine.papers.figures import chart
+from engine.release.budget import Budgets
+from engine.release.make import make
 
 
 @pytest.mark.parametrize(
@@ -21,3 +34,47 @@ from engine.errors import show
 )
 def test_a_value_is_quoted_on_one_line(value: object, shown: str) -> None:
     assert show(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "use"),
+    [
+        ("opendp", "release", lambda: _release()),
+        ("distributed", "cluster", lambda: list(sweep("asia", "pc", executor="tcp://127.0.0.1:1"))),
+        ("matplotlib", "figures", lambda: chart([], "nothing")),
+    ],
+)
+def test_a_package_that_few_need_is_asked_for_in_one_sentence(
+    package: str, extra: str, use: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
+    with pytest.raises(InputError, match=rf"{package}: pip install dp-causal-explorer\[{extra}\]"):
+        use()
+
+
+def _release() -> None:
+    rows = load_dataset("cancer", n=1_000)
+    named = zip(rows.names, rows.levels, strict=True)
+    schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
+    with tempfile.TemporaryDirectory() as folder:
+        budgets = Budgets(Path(folder) / "budgets.db")
+        budgets.new("ward", epsilon=3, delta=1e-5)
+        data = replace(rows, schema=schema)
+        try:
+            make(data, schema, "marginal_pc", {"epsilon": 1}, name="ward", budgets=budgets)
+        finally:
+            assert not budgets.show("ward").charges  # nothing was charged for it
+
+
+def test_each_extra_is_declared() -> None:
+    root = Path(__file__).resolve().parent.parent
+    declared = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    extras = declared["optional-dependencies"]
+    asked = re.findall(
+        r'need\("(\w+)", "(\w+)"\)',
+        "".join(path.read_text() for path in (root / "engine").rglob("*.py")),
+    )
+    assert len(set(asked)) == 3
+    for package, extra in asked:
+        assert any(line.startswith(f"{package}>=") for line in extras[extra])
+        assert not any(line.startswith(f"{package}>=") for line in declared["dependencies"])

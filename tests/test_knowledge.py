@@ -164,7 +164,7 @@ def test_knowledge_is_a_part_of_a_schema() -> None:
         Column(name=name, type="ordered", levels=("no", "yes")) for name in ("age", "smoke")
     )
     known = Knowledge(tiers=[["age"], ["smoke"]])
-    schema = Schema(columns, 100, known)
+    schema = Schema(columns, 100, knowledge=known)
     assert parse_schema(schema.to_json()) == schema
     assert "knowledge" not in Schema(columns).to_json()
     with pytest.raises(InputError, match="names 'smok', and no column is called so"):

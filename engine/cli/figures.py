@@ -33,7 +33,7 @@ def figure_command(argv: Sequence[str]) -> int:
     """A study's curves as a file for a paper, its caption and its numbers beside it."""
     parser = Parser(
         prog="engine figure",
-        example="figure study.db --out curves.pdf",
+        example="figure curves.db --out curves.pdf",
         description="Draw a study's curves for a paper: PDF, SVG or PNG by the ending of --out.",
         allow_abbrev=False,
     )
@@ -62,7 +62,7 @@ def compare_command(argv: Sequence[str]) -> int:
     """Two studies, or two algorithms of one, run by run: a table or JSON."""
     parser = Parser(
         prog="engine compare-studies",
-        example="compare-studies study.db --algorithms priv_pc,svt_pc",
+        example="compare-studies curves.db --algorithms priv_pc,svt_pc",
         description="Compare two studies, or two algorithms of one, on the same data and seeds.",
         allow_abbrev=False,
     )

@@ -106,12 +106,10 @@ def fold_table(
     numbers = Numbers(decimal, thousands)
     path = Path(source) if isinstance(source, str | Path) else None
     kind = None if path is None or doors.is_frame(source) else doors.kind_of(path)
-    if scheduler is not None and schema.person is not None and (path is None or not path.is_dir()):
-        raise InputError("A cluster gathers persons from a Parquet folder; give such a folder.")
     if scheduler is not None and kind != "parquet":
         raise InputError("A cluster folds Parquet files; give one, or a folder of them.")
     if schema.person is not None:
-        found = _gather(source, kind, query, sheet, scheduler, encoding, schema, numbers, watch)
+        found = _gather(source, query, sheet, scheduler, encoding, schema, numbers, watch)
     elif path is not None and kind == "parquet" and query is None and sheet is None:
         found = _fold_files(_files(path), schema, numbers, scheduler, watch)
     elif path is not None and kind == "duckdb" and sheet is None:
@@ -150,7 +148,6 @@ def _fold_batches(
 
 def _gather(
     source: Any,
-    kind: str | None,
     query: str | None,
     sheet: str | None,
     scheduler: str | None,
@@ -167,24 +164,25 @@ def _gather(
             return gathered(batches, schema, batches.written(numbers), watch)
 
         return doors.through_door(source, query, sheet, encoding, read)
-    files = _files(Path(source))
-    parts = spread(scheduler, _rows_remotely, files, schema, numbers, __version__)
+    tasks = [part for file in _files(Path(source)) for part in _parts(file)]
+    found = spread(scheduler, _rows_remotely, tasks, schema, numbers, __version__)
     with Gathering(schema) as gathering:
-        watch(0, len(files), "files")
-        for done, part in enumerate(parts, 1):
-            gathering.add(part)
-            watch(done, len(files), "files")
+        watch(0, len(tasks), "parts")
+        for done, rows in enumerate(found, 1):
+            gathering.add(rows)
+            watch(done, len(tasks), "parts")
         return gathering.finish()
 
 
-def _rows_remotely(file: str, schema: Schema, numbers: Numbers, version: str) -> pa.Table:
-    _check_worker(file, version)
+def _rows_remotely(part: Part, schema: Schema, numbers: Numbers, version: str) -> pa.Table:
+    _check_worker(part, version)
 
     def read(batches: Batches) -> pa.Table:
         check_names(batches)
         return pa.concat_tables(person_rows(batches, schema, numbers))
 
-    return doors.parquet_or_arrow(Path(file), "parquet", read)
+    groups = None if part.groups is None else range(*part.groups)
+    return doors.parquet_or_arrow(Path(part.file), "parquet", read, groups)
 
 
 # Partitions ---------------------------------------------------------------------------
@@ -253,15 +251,15 @@ def _fold_files(
 
 def _fold_remotely(part: Part, schema: Schema, numbers: Numbers, version: str) -> Folded:
     """On a worker, which has one thread a task."""
-    _check_worker(part.file, version)
+    _check_worker(part, version)
     return fold_part(part, schema, numbers, threads=1)
 
 
-def _check_worker(file: str, version: str) -> None:
+def _check_worker(part: Part, version: str) -> None:
     if version != __version__:
         raise InputError(f"A worker runs engine {__version__}, you run {version}; make them equal.")
-    if not Path(file).is_file():
-        raise DataError(f"A worker finds no file {Path(file).name}; share it with the worker.")
+    if not Path(part.file).is_file():
+        raise DataError(f"A worker finds no file {Path(part.file).name}; share it with the worker.")
 
 
 _NUMBER = "file_row_number"  # DuckDB's name for a row's place in its file

@@ -273,8 +273,8 @@ def _refuse_endless(column: RawColumn, reading: Reading) -> None:
     rest = [word for word in column.values if word.casefold() not in _ENDLESS]
     if endless and number_style(rest, reading.numbers, column.name) is not None:
         raise DataError(
-            f"Column {show(column.name)} holds {show(endless[0])} among its numbers; correct it, "
-            "or leave the cell empty."
+            f"Column {show(column.name)} holds an infinite number; correct it, or leave the cell "
+            "empty."
         )
 
 

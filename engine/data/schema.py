@@ -61,10 +61,9 @@ class Schema:
     """The columns used, in order, and the public number of rows where it is stated.
 
     With a ``person`` a record is a person, not a row: every column says how a person's rows become
-    one, and ``rows`` is the number of persons. Raises InputError for fewer than two columns, a name
-    that occurs twice, rows below 2, or rules for persons that do not fit together.
-    ``knowledge`` is what is stated of the columns' causes; of a column that there is not it raises
-    InputError.
+    one, and ``rows`` is the number of persons. ``knowledge`` is what is stated of the columns'
+    causes. Raises InputError for fewer than two columns, a name that occurs twice, rows below 2,
+    rules for persons that do not fit together, or knowledge of a column that there is not.
 
     Examples:
         >>> stage = Column(name="stage", type="ordered", levels=("I", "II", "III"))
@@ -89,9 +88,9 @@ class Schema:
             isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 2
         ):
             raise InputError("The rows of a schema are a whole number of at least 2, or left out.")
+        _check_person(self)
         if self.knowledge is not None:
             self.knowledge.check_names(names)
-        _check_person(self)
 
     @classmethod
     def draft(cls, source: Any, **options: Any) -> Schema:
@@ -348,12 +347,11 @@ def parse_schema(content: Any) -> Schema:
     columns = content.get("columns")
     if not isinstance(columns, list):
         raise InputError('A schema needs "columns": a list with one object a column.')
-    person = _parse_person(content["person"]) if "person" in content else None
     known = content.get("knowledge")
     return Schema(
         tuple(map(_parse_column, columns)),
         content.get("rows"),
-        person,
+        _parse_person(content["person"]) if "person" in content else None,
         None if known is None else parse_knowledge(known),
     )
 

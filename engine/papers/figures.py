@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.errors import need
+
 # Okabe and Ito's colours; every curve has a dash of its own too.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#555555")
 DASHES = ("-", "--", ":", "-.")
@@ -55,6 +57,7 @@ class Panel:
 
 def chart(panels: Sequence[Panel], title: str, columns: int = 4) -> str:
     """An SVG document of the panels in rows, with one legend for all of them."""
+    need("matplotlib", "figures")
     # Here, so that studies without figures do not wait for it.
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG

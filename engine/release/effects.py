@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import networkx as nx
-
 from engine.effects.effect import Effect, effect_of
-from engine.graphs.cpdag import Adjacency, matrix_of
 from engine.release.checking import check, moments_of
 from engine.release.file import Release
 
@@ -57,15 +54,9 @@ def effect(release: Release, cause: str, effect: str, **options: Any) -> Effect:
 
 def question(release: Release) -> Callable[..., Effect]:
     """Effects of a release that was checked, asked one after another: its tensors are read once."""
-    moments, levels = moments_of(release)
-    graph = graph_of(release)
+    (moments, levels), graph = moments_of(release), release.matrix
 
     def ask(cause: str, effect: str, **options: Any) -> Effect:
         return effect_of(moments, release.names, levels, graph, cause, effect, **options)
 
     return ask
-
-
-def graph_of(release: Release) -> Adjacency:
-    """The released CPDAG or MPDAG as a (d, d) matrix."""
-    return matrix_of(nx.DiGraph(list(release.cpdag)), release.names)

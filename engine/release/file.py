@@ -10,8 +10,11 @@ from importlib import import_module
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+import networkx as nx
+
 from engine.algorithm import Outcome
 from engine.data.schema import Schema
+from engine.graphs.cpdag import Adjacency, matrix_of
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Released
@@ -76,6 +79,11 @@ class Release:
     def names(self) -> tuple[str, ...]:
         """The columns' names."""
         return self.schema.names
+
+    @property
+    def matrix(self) -> Adjacency:
+        """The graph as a (d, d) boolean matrix."""
+        return matrix_of(nx.DiGraph(list(self.cpdag)), self.names)
 
     def effect(self, cause: str, effect: str, **options: Any) -> Effect:
         """What setting one column does to another: :func:`engine.release.effects.effect`."""

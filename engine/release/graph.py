@@ -29,6 +29,15 @@ def release_edges(release: Release) -> list[Edge]:
     return edges(release.names, release_matrix(release), (), link, arrow)
 
 
+def release_drawn(release: Release) -> Any:
+    """The (d, d) matrix for other tools: an arrow that pictures draw as a line is one there too."""
+    matrix, at = release_matrix(release), {name: i for i, name in enumerate(release.names)}
+    for edge in release_edges(release):
+        if not edge.pointed:
+            matrix[at[edge.effect], at[edge.cause]] = True
+    return matrix
+
+
 def release_svg(release: Release) -> str:
     """The graph as SVG, the same to the byte on every machine: a page is compared by its bytes."""
     alt = f"The graph of the release {release.name}"

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema
-from engine.errors import InputError
+from engine.errors import InputError, need
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Hardened
 from engine.randomness import Randomness
@@ -109,6 +109,7 @@ def make(
     fits = (data.names, data.levels) == (schema.names, schema.levels)
     if not data.declared or schema.waiting or not fits:
         raise InputError("A release needs data that were read with the declared schema.")
+    need("opendp", "release")
     budgets.show(name)
     vault = Vault(budgets)
     vault.prepare()

@@ -6,6 +6,7 @@ from html import escape
 
 import numpy as np
 
+from engine.graphs.known import known_of
 from engine.graphs.orientation import SHOWN
 from engine.marginals.confidence import percent
 from engine.release.checking import moments_of
@@ -120,7 +121,19 @@ def confidence_words(release: Release) -> str:
     some = f" ({lines} of them here; the file's graph keeps them)" if lines else ""
     return (
         f"{words} Arrow confidence: the probability of either direction if the link is real; an "
-        f"arrow below {percent(SHOWN)} is drawn as a line{some}."
+        f"arrow below {percent(SHOWN)} is drawn as a line{some}.{_known_words(release)}"
+    )
+
+
+def _known_words(release: Release) -> str:
+    """How many of the arrows were stated before and not found; nothing where none was."""
+    known = known_of(release.schema.knowledge, release.names)
+    if known is None:
+        return ""
+    turned, links = known.settled(release.matrix)
+    return (
+        f" What was stated as known settles {turned} of {links} directions by itself: those arrows "
+        "are no findings."
     )
 
 

@@ -22,7 +22,7 @@ from engine.privacy.accounting import Guarantee
 from engine.release import budget as books
 from engine.release.checking import check
 from engine.release.file import Release, canonical, neighbours
-from engine.release.graph import release_edges, release_matrix
+from engine.release.graph import release_drawn, release_edges
 from engine.release.make import make
 from engine.release.names import tidy
 from engine.release.page import doubt_words, to_html
@@ -250,12 +250,14 @@ class Paid:
     def to_text(self, kind: str, *, directed: bool = False) -> str:
         """The graph for another tool, by a key of :data:`engine.graphs.formats.FORMATS`.
 
+        An arrow less sure than pictures draw is a line; :attr:`edges` tells how sure each is.
+
         With ``directed`` every edge has a direction, as in the twin: one DAG of those that the
         released graph allows, for tools that take no other graph.
         """
         if kind not in FORMATS:
             raise InputError(f"A graph is written as {', '.join(FORMATS)}; {kind!r} is none.")
-        matrix = release_matrix(self.release)
+        matrix = release_drawn(self.release)
         if directed:
             matrix = np.zeros_like(matrix)
             matrix[tuple(np.array(consistent_dag(self.release).edges, int).reshape(-1, 2).T)] = True

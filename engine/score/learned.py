@@ -64,7 +64,7 @@ def learned_by_correlation(
     dag, _ = prune(weights, TINY, required)
     limits = np.broadcast_to(threshold + np.asarray(widening), dag.shape)
     if required is not None:
-        limits = np.where(required, 0.0, limits)
+        limits = np.where(required, -1.0, limits)
     ratios = np.full(dag.shape, np.inf)
     for child in range(len(dag)):
         _refit(ratios, dag, child, covariance, limits)
@@ -79,7 +79,10 @@ TINY = 1e-2  # weights below it are L-BFGS' remains of an edge
 
 
 def _refit(ratios: Matrix, dag: Adjacency, child: int, covariance: Matrix, limits: Matrix) -> None:
-    """Partial correlations of the child's edges over their limits, into its column of ratios."""
+    """Partial correlations of the child's edges over their limits, into its column of ratios.
+
+    A limit below 0 is one that every edge passes.
+    """
     parents = np.flatnonzero(dag[:, child])
     ratios[:, child] = np.inf
     if parents.size:
@@ -88,7 +91,8 @@ def _refit(ratios: Matrix, dag: Adjacency, child: int, covariance: Matrix, limit
         own = np.sqrt(np.maximum(np.diag(precision), np.finfo(float).tiny))
         partial = np.abs(precision[:-1, -1]) / (own[:-1] * own[-1])
         least = limits[parents, child]
-        ratios[parents, child] = np.where(least > 0, partial, np.inf) / np.maximum(least, 1e-300)
+        over = partial / np.maximum(least, 1e-300)
+        ratios[parents, child] = np.where(least < 0, np.inf, over)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

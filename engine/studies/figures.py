@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from engine.data.spreadsheets import table_csv
-from engine.errors import InputError
+from engine.errors import InputError, need
 from engine.registry import ALGORITHMS
 from engine.studies.analysis import QUANTITIES, TOTALS, bands, parameter_names, varied
 
@@ -116,6 +116,7 @@ def figure(
 def _drawn(
     points: pd.DataFrame, varying: Sequence[str], y: str, x: str, kind: str, columns: int
 ) -> bytes:
+    need("matplotlib", "figures")
     from matplotlib import rc_context  # here: who draws nothing need not wait for it
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas

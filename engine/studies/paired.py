@@ -25,7 +25,8 @@ def paired(
 
     Args:
         ours: Runs, as :func:`engine.studies.analysis.frame` gives them.
-        theirs: The runs they are laid beside. A pair has the same values of ``by`` and one seed.
+        theirs: The runs they are laid beside. A pair has the same values of ``by``, one dataset and
+            one seed.
         y: One of ``QUANTITIES``.
         by: What makes a row of the answer.
 
@@ -39,7 +40,7 @@ def paired(
     """
     if y not in QUANTITIES:
         raise InputError(f"y must be one of {', '.join(QUANTITIES)}; {y!r} is not.")
-    keys = [*by, "seed"]
+    keys = [*by, "fingerprint", "seed"]
     sides = [_side(table, keys, y) for table in (ours, theirs)]
     both = pd.concat(sides, axis=1, join="inner").dropna()
     if both.empty:

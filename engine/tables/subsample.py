@@ -22,7 +22,8 @@ def draw(store: Store, m: int, randomness: Randomness) -> Rows | Subsample:
     """A fresh sample of m of the n rows without replacement; all of them for m >= n."""
     if m >= store.n:
         return store.rows
-    cells = 0 if randomness.by_row else Subsample.CELLS
+    # To draw rows takes a number for each of the n: with many, ever larger tables cost less.
+    cells = 0 if randomness.by_row else max(Subsample.CELLS, store.n >> 4)
     return Subsample(store, m, randomness.generator("sample"), cells)
 
 

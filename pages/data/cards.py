@@ -27,8 +27,8 @@ KINDS = {
 REFUSE, OWN_LEVEL, NUMBER = "refuse", LEVEL, "number"
 GAPS = {
     REFUSE: "Refuse the table",
-    OWN_LEVEL: "Are a level of their own",
-    NUMBER: "Count as a number that I state",
+    OWN_LEVEL: "A level of their own",
+    NUMBER: "A number I state",
 }
 NONE = "(by hand)"
 STATE = "I state this"

@@ -29,6 +29,7 @@ OPEN = (
     "Nothing is stated of this table yet: what its columns can hold was found in its rows, so no "
     "run on it is defended."
 )
+START = "State each column (starts from exact values found in your rows, which are not private)"
 _BOOK: Place[str] = Place("codebook_seen", str)
 
 
@@ -43,11 +44,12 @@ def builder() -> None:
     else:
         st.warning(OPEN)
     _codebook(file)
-    st.caption(ABOUT)
-    try:
-        _cards(file)
-    except InputError as error:
-        st.error(text.plain(str(error)))
+    if st.toggle(START, key="schema-open"):
+        st.caption(ABOUT)
+        try:
+            _cards(file)
+        except InputError as error:
+            st.error(text.plain(str(error)))
     if file.schema is not None:
         content = json.dumps(file.schema.to_json(), ensure_ascii=False, indent=1)
         export.download("Schema (JSON)", lambda: content, f"{file.stem}_schema.json", key="schema")

@@ -5,10 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.release.file import neighbours
-from pages.shell import journey
+from pages.shell import journey, knowledge
 from pages.shell import words as text
 from pages.shell.data import OWN_GAPS, own_data, own_file
 from pages.shell.dataset import own_options
+
+
+def asking() -> bool:
+    """Whether a question about missing values is open."""
+    return OWN_GAPS.get() is not None
 
 
 def gaps() -> None:
@@ -49,5 +54,11 @@ def view() -> None:
         else "No true graph came with the table, so nothing is scored.",
     ]
     st.markdown("\n".join(f"- {text.plain(line)}" for line in lines))
+    st.markdown("**What you know of the causes**")
+    st.caption(
+        "What cannot come before what, and which links are certain: public, like the columns."
+    )
+    knowledge.button("data")
+    st.markdown("**What each column can hold**")
     rows = [(column.name, " | ".join(column.labels)) for column in schema.columns]
     st.markdown("\n".join(f"- **{text.plain(name)}**: {text.plain(said)}" for name, said in rows))

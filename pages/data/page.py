@@ -23,7 +23,11 @@ def main() -> None:
     own = drafted_source().own
     here = journey.at("data")
     journey.bar(here)
-    data = drafted_data("Data")
+    data = None
+    if own and known.asking():
+        st.title("Data", anchor=False)
+    else:
+        data = drafted_data("Data")
     if data is not None:
         show_strip("Data", data)
     if not own:

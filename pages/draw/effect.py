@@ -7,12 +7,13 @@ from typing import Any
 
 import streamlit as st
 
-from engine import InputError
+from engine import InputError, RunResult
 from engine.data.networks import NETWORKS
 from engine.effects.effect import Effect
 from engine.effects.estimate import Interval
 from engine.effects.truth import interventional
 from engine.effects.words import notes, of_hundred, sentence
+from engine.marginals.diagnostics import MarginalDiagnostics
 from pages.shell import words as text
 from pages.shell.palette import INKS, muted_ink, see_through, theme
 
@@ -49,6 +50,27 @@ def effects(
         st.error(text.plain(str(error)))
         return
     _show(found, dataset)
+
+
+@st.fragment
+def how_much(result: RunResult, key: str) -> None:
+    """Two boxes and one sentence, once asked for; nothing where no tables were released."""
+    found = result.diagnostics
+    if not isinstance(found, MarginalDiagnostics) or found.released is None or not result.skeleton:
+        return
+    box = st.expander("How much? Effects", key=f"{key}-effects", on_change="rerun")
+    if box.open:
+        with box:
+            arrows = sorted((a, b) for a, b in result.cpdag.edges if (b, a) not in result.cpdag)
+            first = (arrows or sorted(result.cpdag.edges))[0]
+            effects(
+                result.names,
+                found.levels,
+                first,
+                result.effect,
+                key=f"{key}-effect",
+                dataset=result.dataset if result.public else None,
+            )
 
 
 def _levels(

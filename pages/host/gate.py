@@ -171,6 +171,7 @@ async def _tidy(every: float) -> None:
         over = server._session_mgr._session_storage._cache.expire()  # type: ignore[attr-defined]
         for _, info in over:
             info.session.shutdown()
+            info.session.session_state.clear()  # Streamlit's loop holds on to the last session
         now = sum(_held(server).values())
         if over or now < before:
             await asyncio.to_thread(bounds.give_back)

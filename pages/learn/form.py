@@ -10,6 +10,8 @@ from pages.learn.tour import NETWORKS, ROWS, Tour, draft, tour
 from pages.shell.data import network_sizes
 from pages.shell.fields import spec_of
 from pages.shell.form import bound, seed
+from pages.shell.listen import watch_keys
+from pages.shell.present import presenting
 
 # Where the steps do not fit beside the buttons, they have a row of their own below them.
 _NARROW = """
@@ -68,6 +70,8 @@ def ways(keys: Mapping[str, str], now: str) -> None:
     order = list(keys)
     place = order.index(now)
     st.html(f"<style>{_NARROW}</style>")
+    leave = {"Escape": "learn-present"} if presenting() else {}
+    watch_keys({"ArrowRight": "learn-next", "ArrowLeft": "learn-back"} | leave)
     with st.container(key="learn-ways", horizontal=True, vertical_alignment="center"):
         st.button(
             "Back",

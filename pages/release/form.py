@@ -12,7 +12,7 @@ from engine.studies.null import Shape
 from pages.host import person
 from pages.release import expected
 from pages.release import state as releases
-from pages.shell import journey, known, nothing
+from pages.shell import journey, knowledge, nothing
 from pages.shell import words as text
 from pages.shell.data import own_file
 from pages.shell.drafts import kept
@@ -89,12 +89,12 @@ def spend(data: Dataset) -> None:
         help="An Ed25519 signature binds file and page to whoever holds the key. It is made on "
         "first use and stays in your data folder.",
     )
-    known.button("release")
+    knowledge.button("release")
     words = f"Spend ε = {text.number(d['epsilon'])} of “{d['budget']}” for good"
     bound(st.checkbox, words, d, "sure", key="release-sure")
     if st.button("Release", key="release-go", type="primary", disabled=not d["sure"]):
         releases.begin(
-            data, known.stated(file.schema), asked, str(d["budget"]), sign=bool(d["sign"])
+            data, knowledge.stated(file.schema), asked, str(d["budget"]), sign=bool(d["sign"])
         )
         d["sure"] = False
         st.rerun()  # the box is not ticked any more

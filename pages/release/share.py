@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.graphs.formats import FORMATS
 from engine.release.file import Release
-from engine.release.graph import release_matrix, release_svg
+from engine.release.graph import release_drawn, release_svg
 from pages.shell import export
 from pages.shell.palette import LOOKS, theme
 from pages.shell.words import safe
@@ -32,7 +32,7 @@ def for_tools(release: Release, key: str) -> None:
         for kind, form in FORMATS.items():
             export.download(
                 form.title.partition(":")[0],
-                partial(form.write, release.names, release_matrix(release)),
+                partial(form.write, release.names, release_drawn(release)),
                 f"{stem}_graph.{form.extension}",
                 key=f"{key}-{kind}",
             )

@@ -163,6 +163,9 @@ def _offer(content: str, page: str, stem: str, key: str) -> None:
 
 def edges(release: Release) -> None:
     """The learned edges as they are drawn, with the confidence of link and arrow."""
+    if not release.confidence:
+        st.markdown(doubt_words(release))
+        return
     rows = pd.DataFrame(edge_words(release), columns=list(EDGES))
     show.table(rows, alt="Edges of the release")
     st.caption(confidence_words(release))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.draw.effect import how_much
 from pages.report import files, form, repeats, view
 from pages.report.brief import brief_of
 from pages.shell import address, journey, present, runs
@@ -62,6 +63,7 @@ def _content(run: runs.Shown, typed: Draft) -> None:
     found = repeats.repeats_of(run)
     heading = form.Heading.build(typed)
     view.show(brief_of(run, found, heading, theme()), found, theme())
+    how_much(run.result, "report")
     if not present.presenting():
         with st.container(key="notes-files"):
             files.files_view(run, found, heading)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from engine.privacy.budget import PRESETS
 from engine.registry import algorithm
-from pages.shell import dataset, known
+from pages.shell import dataset, knowledge
 from pages.shell.drafts import adapt, draft, drafted_source
 from pages.shell.form import algorithm_choice, parameter_form, preset, seed
 from pages.shell.nothing import shape_of
@@ -28,7 +28,7 @@ def settings_form() -> bool:
                 args=(name,),
                 disabled=chosen.private and name not in chosen.presets,
             )
-    known.button("run")
+    knowledge.button("run")
     parameter_form(chosen, form["params"], key="param", shape=shape_of(drafted_source()))
     if not drafted_source().own:
         about = "Fixes every draw of noise, so that a run can be repeated."

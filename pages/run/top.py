@@ -12,7 +12,7 @@ from engine.registry import ALGORITHMS, algorithm
 from engine.studies.null import Shape
 from engine.studies.price import BOUNDED, PAPER, PriceStep, price_steps
 from pages.run.ledger import step_word
-from pages.shell import known, nothing, runs
+from pages.shell import knowledge, nothing, runs
 from pages.shell import words as text
 from pages.shell.drafts import drafted
 from pages.shell.runs import Shown, compute
@@ -45,7 +45,7 @@ def headline(run: Shown) -> None:
         'gap:.35rem 1.2rem;align-items:center"><span style="font-size:1.15rem;font-weight:600">'
         f"{text.safe(words)}</span>{price_html(run.result)}</div>{end}"
     )
-    known.line(run.result)
+    knowledge.line(run.result)
     nothing.line(run.result.algorithm, Shape.of(run.data), run.settings.params, "run")
 
 

@@ -10,9 +10,9 @@ import streamlit as st
 from engine import RunResult
 from pages.draw import show
 from pages.draw.bars import bars
+from pages.draw.effect import how_much
 from pages.draw.graphs import comparison
 from pages.run import descent, ledger, trace
-from pages.run.effect import how_much
 from pages.shell import export
 from pages.shell import words as text
 from pages.shell.data import own_costs
@@ -28,7 +28,7 @@ def outcome(run: Shown) -> None:
     ledger.privacy_sentence(result)
     if not data.public:
         own_data_costs(run)
-    how_much(result)
+    how_much(result, "run")
     more(result)
     details(run)
 

@@ -26,16 +26,17 @@ _CSS = """
 .st-key-story {min-height: 6.4rem; max-width: 75rem}
 .st-key-result .legend {min-height: 3.8em}
 .st-key-sweep-results {min-height: 72rem}
-.st-key-theme-watch, .st-key-node-watch {position: absolute; height: 0; overflow: hidden}
+.st-key-theme-watch, .st-key-node-watch, .st-key-key-watch {
+  position: absolute; height: 0; overflow: hidden}
+/* A link to a step of the page that is open is not the step that is open. */
+.st-key-journey > div {width: auto; flex: 0 0 auto}
+.st-key-journey > div:not(.st-key-journey-here) a, .st-key-journey-next a {background: none}
+.st-key-journey > div:not(.st-key-journey-here) a p {font-weight: 400}
 .st-key-who {position: fixed; top: .55rem; right: 3.4rem; z-index: 999991; width: auto;
   max-width: 16rem; gap: .6rem; font-size: .85rem}
 div:has(> .st-key-who) {position: absolute; height: 0}
 .st-key-who span {display: block; line-height: 2.2rem; max-width: 11rem;
   white-space: nowrap; overflow: hidden; text-overflow: ellipsis}
-/* A link to a step of the page that is open is not the step that is open. */
-.st-key-journey > div {width: auto; flex: 0 0 auto}
-.st-key-journey > div:not(.st-key-journey-here) a, .st-key-journey-next a {background: none}
-.st-key-journey > div:not(.st-key-journey-here) a p {font-weight: 400}
 .st-key-presets button {padding: .2rem .55rem; min-height: 2.1rem}
 .st-key-presets button p {font-size: .85rem; white-space: nowrap}
 /* Small print and links that can be read: 4.5:1 at least on both backgrounds. */

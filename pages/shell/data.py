@@ -60,6 +60,10 @@ class OwnFile:
         """The file's name without its ending."""
         return Path(self.name).stem
 
+    def empty(self) -> None:
+        """Let go of what was in it: Streamlit keeps what was replaced until the next click."""
+        self.raw, self.truth, self.proposal = b"", None, None
+
     def read(self, schema: Schema) -> Dataset:
         """The file's columns that the schema declares; keeps it, with the rows there are."""
         data = read_csv(self.raw, truth=self.truth, name=self.stem, schema=schema)

@@ -182,9 +182,9 @@ def upload(*, key: str) -> None:
         if file.size > LARGE:
             bounds.give_back()
         st.rerun()  # what stands above must not speak of the file before
-    if OWN_GAPS.get() is not None:
+    if OWN_GAPS.get() is not None and key != "data":  # where the question itself stands
         st.warning(text.plain(str(OWN_PROBLEM.get())), icon=":material/help:")
-    elif problem := OWN_PROBLEM.get():
+    elif OWN_GAPS.get() is None and (problem := OWN_PROBLEM.get()):
         st.error(text.plain(problem), icon=":material/error:")
 
 

@@ -126,6 +126,8 @@ def keep_own(data: Dataset) -> None:
 
 def take_file(file: OwnFile) -> None:
     """Another file comes into force: there are no own data until it has been read."""
+    if (before := OWN_FILE.get()) is not None:
+        before.empty()
     OWN_FILE.put(file)
     OWN_DATA.put(None)
     OWN_GAPS.put(None)

@@ -12,9 +12,9 @@ from typing import Any
 import streamlit as st
 
 from engine import InputError
-from engine.release.budget import Budgets
 from engine.studies.forecast import DENSITY
-from pages.shell.data import own_data, own_file
+from pages.host import person
+from pages.shell.data import OWN_GAPS, own_data, own_file
 from pages.shell.drafts import drafted_source
 from pages.shell.session import Place
 
@@ -72,7 +72,8 @@ def is_done(word: str) -> bool:
     """Whether a step is done: some follow from the table itself, the others were said to be."""
     file, data = own_file(), own_data()
     if word == "table":
-        return file is not None and (data is not None or file.schema is not None)
+        asked = OWN_GAPS.get() is not None  # it is there, and a question about it is open
+        return file is not None and (data is not None or file.schema is not None or asked)
     if word == "columns":
         return data is not None and data.declared
     if word == "budget":
@@ -90,7 +91,7 @@ def keep(here: Stage) -> None:
 def _budgets() -> bool:
     """Whether this person has declared any budget."""
     try:
-        return bool(Budgets().all())
+        return bool(person.required().budgets().all())
     except InputError:
         return False
 
@@ -98,6 +99,9 @@ def _budgets() -> bool:
 def at(page: str) -> Stage:
     """The step that the address names; of a page that is opened without one, its first open one."""
     named = _BY_WORD.get(st.query_params.get(NAME, ""))
+    answers = named is not None and named.word == "columns"
+    if page == "data" and OWN_GAPS.get() is not None and not answers:
+        return STAGES[0]  # where the question stands
     mine = [stage for stage in STAGES if stage.page == page]
     if named is not None and named in mine:
         return named
@@ -107,9 +111,9 @@ def at(page: str) -> Stage:
 
 
 def after(here: Stage) -> Stage | None:
-    """The first step that is open and not behind a step that must be done; None at the end."""
-    open_ = [stage for stage in STAGES if not is_done(stage.word) and stage is not here]
-    return next(iter(open_), None)
+    """The first open step behind this one; None where there is none."""
+    behind = STAGES[STAGES.index(here) + 1 :]
+    return next((stage for stage in behind if not is_done(stage.word)), None)
 
 
 def bar(here: Stage) -> None:

@@ -1,8 +1,8 @@
-"""What the browser tells the page by itself: a new theme, a click on a graph's node."""
+"""What the browser tells by itself: a new theme, a click on a graph's node, a key."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -48,7 +48,24 @@ export default function ({data, setStateValue}) {
   return () => window.removeEventListener("message", hear);
 }
 """
-_COMPONENTS = {"theme_watch": _THEME, "node_watch": _NODE}
+# Arrow keys step as a presenter's remote control does, where nothing in focus takes them itself.
+_KEYS = """
+const TAKEN = "input, select, textarea, canvas, svg, [role=slider], [role=radio], [role=tab],"
+  + " [role=application], [contenteditable], [role=dialog]";
+export default function ({data}) {
+  const press = (key) => document.querySelector(`.st-key-${key} button:not([disabled])`)?.click();
+  const hear = (e) => {
+    const at = e.composedPath()[0];
+    if (e.ctrlKey || e.metaKey || e.altKey || e.shiftKey || e.defaultPrevented) { return; }
+    if (at.closest && at.closest(TAKEN)) { return; }
+    if (document.querySelector('[data-testid="stPopoverBody"]')) { return; }
+    if (data.keys[e.key]) { press(data.keys[e.key]); }
+  };
+  document.addEventListener("keydown", hear);
+  return () => document.removeEventListener("keydown", hear);
+}
+"""
+_COMPONENTS = {"theme_watch": _THEME, "node_watch": _NODE, "key_watch": _KEYS}
 
 
 def _mount(name: str, **options: Any) -> Any:
@@ -71,3 +88,8 @@ def watch_node(chosen: str, changed: Callable[[str], None]) -> None:
         changed(str(st.session_state[key].get("node") or ""))
 
     _mount("node_watch", key=key, data={"node": chosen}, on_node_change=clicked)
+
+
+def watch_keys(keys: Mapping[str, str]) -> None:
+    """Let a key press the button of this key: {"ArrowRight": "learn-next"}."""
+    _mount("key_watch", key="key-watch-state", data={"keys": dict(keys)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import go, settle
+from tests.browser.steps import go, serious, settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -37,6 +37,7 @@ def test_drag_a_tier_run_and_read_an_effect(page: Page, screenshots: Path) -> No
     settle(page)
     assert page.get_by_text("2 of 8").is_visible()
     page.screenshot(path=screenshots / "known.png")
+    assert serious(page) == []
     page.keyboard.press("Escape")
     page.locator(".st-key-run-known button:visible", has_text="2 tiers, 1 arrow").wait_for()
     page.get_by_role("button", name="Run", exact=True).click()

@@ -71,7 +71,7 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callabl
         ran(f"{release} --out first.json")
         (desk / "release.json").write_bytes((desk / "first.json").read_bytes())
         study = "sweep --dataset cancer --n 500 --algorithm priv_pc,svt_pc --epsilon 1,10"
-        ran(f"{study} --seeds 2 --out study.db")
+        ran(f"{study} --seeds 2 --out curves.db")
     return ran
 
 

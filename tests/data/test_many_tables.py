@@ -129,7 +129,7 @@ BROKEN: dict[str, tuple[bytes, dict, str]] = {
     "missing": (text(MARKED), {}, "Missing values in column 'a' \\(1\\), 'b' \\(1\\)"),
     "nothing left": (b"a,b\n,1\n2,\n", {"missing": "drop"}, "has no rows of data"),
     "ambiguous comma": (b"a\tb\n1,000\tx\n2,500\ty\n", {}, "numbers whose comma may be"),
-    "an infinite number": (b"a,b\n1,x\n2.5,y\ninf,x\n", {}, "'a' holds 'inf' among its numbers"),
+    "an infinite number": (b"a,b\n1,x\n2.5,y\ninf,x\n", {}, "'a' holds an infinite number"),
     "no header": (b"5.1,3.5\n4.9,3.0\n4.7,3.2\n", {}, "numbers alone; put a line"),
     "broken gzip": (gzip.compress(text(PLAIN))[:-9], {}, "broken gzip"),
     "comments alone": (b"# a\n# b\n", {}, "no header line"),

@@ -30,6 +30,7 @@ from engine.release import twin as twins
 from engine.release.budget import Budgets
 from engine.release.checking import check, moments_of, replayed, too_good
 from engine.release.file import Release, Signature, canonical, digest, findings, to_json
+from engine.release.graph import release_drawn, release_matrix
 from engine.release.make import Stopped, make, rehearse
 from engine.release.noise import ALARM
 from engine.release.reading import loads, pairs_size, parse
@@ -240,6 +241,16 @@ def test_the_digest_is_of_all_but_the_signature(small: Release) -> None:
         with pytest.raises(ValueError, match=r"JSON compliant|argument"):
             canonical(broken)
     assert canonical(loads(canonical(small).encode())) == canonical(small)
+
+
+def test_an_arrow_in_doubt_is_a_line_for_other_tools(small: Release) -> None:
+    """Below three fifths; a line stays one, and the file's own graph keeps its arrow."""
+    graph = (("a", "b"), ("c", "b"), ("a", "c"), ("c", "a"))
+    arrows = (("a", "b", 0.6, 0.1), ("b", "c", 0.2, 0.59), ("a", "c", 0.9, 0.1))
+    told = replace(small, cpdag=graph, arrows=arrows)
+    found = {("abc"[i], "abc"[j]) for i, j in np.argwhere(release_drawn(told)).tolist()}
+    assert found == {*graph, ("b", "c")}
+    assert release_matrix(told).sum() == 4
 
 
 def test_findings_are_told_by_name_once_a_pair() -> None:

@@ -12,12 +12,14 @@ from engine import InputError, Knowledge, load_dataset
 from engine.__main__ import main
 from engine.data.schema import Schema
 from engine.effects.words import sentence
+from engine.graphs.known import Known
 from engine.privacy import sources
 from engine.release.budget import Budgets
 from engine.release.checking import check
-from engine.release.effects import effect, graph_of
+from engine.release.effects import effect
 from engine.release.file import Release, canonical
 from engine.release.make import make
+from engine.release.page import confidence_words, to_html
 from engine.release.reading import load
 from engine.release.twin import twin
 from tests.release.samples import asia_schema
@@ -52,6 +54,11 @@ def test_what_is_known_is_in_the_file_and_the_graph_follows_from_both(
     arrows = [(a, b) for a, b in release.cpdag if (b, a) not in release.cpdag]
     assert ("smoke", "bronc") in arrows
     assert all(KNOWN.allows(a, b) for a, b in arrows)
+    said = confidence_words(release)
+    turned, links = Known(KNOWN, release.names).settled(release.matrix)
+    assert 0 < turned <= len(arrows)
+    assert f"settles {turned} of {links} directions by itself" in said
+    assert said in to_html(release).replace("&#x27;", "'")
     forged = replace(again, schema=replace(again.schema, knowledge=None))
     with pytest.raises(InputError, match=r"does not follow|its algorithm makes"):
         check(forged)
@@ -73,7 +80,7 @@ def test_an_effect_needs_no_data_and_costs_nothing(
     assert budgets.show("ward") == before
     assert release.effect("smoke", "bronc").to_json() == found.to_json()
     assert effect(release, "bronc", "smoke").refusal is not None
-    assert graph_of(release).sum() == len(release.cpdag)
+    assert release.matrix.sum() == len(release.cpdag)
 
 
 def test_the_command_line_says_it(

@@ -101,6 +101,7 @@ def test_pairs_are_the_same_data_and_seed(table: pd.DataFrame) -> None:
 def test_an_interval_holds_the_difference_as_often_as_it_says() -> None:
     rng, n, held = np.random.default_rng(0), 400, 0
     base = {"dataset": "a", "algorithm": "b", "epsilon": 1.0, "seed": range(8)}
+    base |= {"fingerprint": "0"}
     for _ in range(n):
         common = rng.normal(size=8)
         ours, theirs = (pd.DataFrame(base) for _ in range(2))

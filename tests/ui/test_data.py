@@ -165,6 +165,13 @@ def step(app: AppTest, word: str) -> None:
     assert not app.exception
 
 
+def state_columns(app: AppTest) -> None:
+    """To the cards, which show what was found in the rows."""
+    step(app, "columns")
+    app.toggle(key="schema-open").set_value(True).run()
+    assert not app.exception
+
+
 def told(app: AppTest) -> str:
     """What the page says in words."""
     parts = (app.markdown, app.caption, app.warning, app.success, app.info, app.error)
@@ -175,6 +182,8 @@ def test_the_columns_are_stated_card_by_card(data_page: AppTest) -> None:
     upload(data_page, b"id,a,b\n" + b"".join(f"p{k},{k % 2},{k % 3}\n".encode() for k in range(60)))
     assert "Nothing is stated of this table" in told(data_page)
     step(data_page, "columns")
+    assert not [c for c in data_page.checkbox if str(c.key).startswith("card-")]  # not asked for
+    state_columns(data_page)
     assert "0 of the used columns are stated by you (public); 2 are as found" in told(data_page)
     data_page.button(key="schema-use").click().run()
     assert "I state this" in data_page.error[0].value
@@ -205,7 +214,7 @@ def test_a_codebook_states_all_columns_at_once(data_page: AppTest) -> None:
 def test_persons_have_one_row(data_page: AppTest) -> None:
     rows = "".join(f"p{k % 20},{k % 7},{('no', 'yes')[k % 2]}\n" for k in range(80))
     upload(data_page, f"who,day,smokes\n{rows}".encode())
-    step(data_page, "columns")
+    state_columns(data_page)
     data_page.selectbox(key="cards-whose").set_value("who").run()
     data_page.selectbox(key="cards-order").set_value("day").run()
     for card, take in (("card-1", "sum"), ("card-2", "last")):
@@ -227,7 +236,7 @@ def test_persons_have_one_row(data_page: AppTest) -> None:
 
 def test_a_template_says_what_a_column_is_by_its_nature(data_page: AppTest) -> None:
     upload(data_page, with_gaps())
-    step(data_page, "columns")
+    state_columns(data_page)
     data_page.selectbox(key="card-0-template").set_value("age in tens").run()
     assert data_page.text_input(key="card-0-cuts").value.startswith("10, 20, 30")
     assert not data_page.checkbox(key="card-0-stated").value
@@ -237,7 +246,7 @@ def test_many_columns_are_turned(data_page: AppTest) -> None:
     names = [f"c{j}" for j in range(30)]
     rows = "\n".join(",".join(str((k + j) % 2) for j in range(30)) for k in range(9))
     upload(data_page, (",".join(names) + "\n" + rows).encode())
-    step(data_page, "columns")
+    state_columns(data_page)
     stated = [c.key for c in data_page.checkbox if str(c.key).startswith("card-")]
     assert stated == [f"card-{j}-stated" for j in range(cards.A_PAGE)]
 
@@ -317,7 +326,7 @@ def test_missing_values_are_a_question(data_page: AppTest) -> None:
 def test_the_question_is_answered_on_the_cards(data_page: AppTest) -> None:
     raw = with_gaps().replace(b",yes\n", b",\n", 1)
     upload(data_page, raw)
-    step(data_page, "columns")
+    state_columns(data_page)
     assert "Some values of age, smoker are missing" in told(data_page)
     data_page.selectbox(key="card-0-gaps").set_value("refuse").run()
     data_page.button(key="gaps-level").click().run()

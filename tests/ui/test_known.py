@@ -4,41 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import InputError, Knowledge, load_dataset, run
-from engine.data.schema import Schema
 from engine.effects.effect import effect_of
 from engine.effects.estimate import Interval
 from engine.graphs.known import ready_sets
 from engine.knowledge import ORIENTS
 from pages.draw import effect as drawn
-from pages.release.state import begin
-from pages.shell import known
+from pages.shell import knowledge
 from pages.shell.settings import Settings, Source, known_from, ready, word_of
 from tests.effects.models import exact
-from tests.release.samples import asia_schema, own_asia
+from tests.release.samples import asia_schema
 
 TRUTH = load_dataset("asia", n=10).truth
 assert TRUTH is not None
 SETS = ready_sets(TRUTH)
-COLUMNS = known.Columns(tuple(TRUTH), TRUTH)
+COLUMNS = knowledge.Columns(tuple(TRUTH), TRUTH)
 
 
 def test_ready_sets_are_true_and_settle_more_and_more() -> None:
     assert list(SETS) == ["two tiers", "four tiers", "complete order"]
     for found in SETS.values():
         assert all(found.allows(a, b) for a, b in TRUTH.edges)
-    said = [known.settles(COLUMNS, SETS[name]) for name in SETS]
+    said = [knowledge.settles(COLUMNS, SETS[name]) for name in SETS]
     assert said[0] == "This knowledge settles **3 of 8** true directions by itself."
     assert "8 of 8" in said[2]
-    own = known.Columns(("a", "b", "c"), None)
-    assert known.settles(own, Knowledge(roots=["a"])) == (
+    own = knowledge.Columns(("a", "b", "c"), None)
+    assert knowledge.settles(own, Knowledge(roots=["a"])) == (
         "This knowledge settles the direction of **2 of 3** pairs by itself."
     )
 
@@ -53,7 +48,7 @@ def test_ready_sets_are_true_and_settle_more_and_more() -> None:
     ],
 )
 def test_the_buttons_words(stated: Knowledge | None, said: str) -> None:
-    assert known.label(COLUMNS, stated) == said
+    assert knowledge.label(COLUMNS, stated) == said
 
 
 @pytest.mark.parametrize(
@@ -137,15 +132,11 @@ def test_a_refusal_stands_without_figures(monkeypatch: pytest.MonkeyPatch) -> No
     assert "no number is told" in shown[0]
 
 
-def test_a_schema_that_states_it_is_released_with_it(
-    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_what_the_form_says_of_own_data_goes_into_their_release(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What the form says of own data goes into the release; the dialog's words stay public."""
-    told: list[Any] = []
-    monkeypatch.setattr("pages.release.state.ReleaseJob.__init__", lambda self, *a: told.append(a))
-    monkeypatch.setattr("pages.release.state.JOB.begin", lambda *_: None)
-    data = own_asia()
-    schema = Schema(asia_schema().columns, asia_schema().rows, SETS["two tiers"])
-    begin(replace(data, schema=schema), schema, {"epsilon": 1.0}, "ward")
-    assert told[0][1].knowledge == SETS["two tiers"]
-    assert np.array_equal(told[0][0].codes, data.codes)
+    """And what the form takes back does not."""
+    schema = replace(asia_schema(), knowledge=SETS["two tiers"])
+    for said in (SETS["four tiers"], None):
+        monkeypatch.setattr(knowledge, "drafted_known", lambda source, said=said: said)
+        assert knowledge.stated(schema) == replace(schema, knowledge=said)

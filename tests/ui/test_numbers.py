@@ -112,10 +112,11 @@ def test_tiles_of_a_budget(scored: RunResult) -> None:
 
 
 def test_a_budget_that_rounding_leaves_is_none(scored: RunResult) -> None:
-    paid = Ledger(Guarantee(8.0, 1e-5))
-    paid.charge(LaplaceEvent(8.0 * (1 - 1e-11), 1.0))
-    assert 0 < paid.left < 1e-9
-    assert ledger.privacy_tiles(replace(scored, ledger=paid))[2][1] == "0"
+    for share in (1 - 1e-11, 1 - 5e-10):
+        paid = Ledger(Guarantee(8.0, 1e-5))
+        paid.charge(LaplaceEvent(8.0 * share, 1.0))
+        assert 0 < paid.left < 8e-9
+        assert ledger.privacy_tiles(replace(scored, ledger=paid))[2][1] == "0"
 
 
 def test_tiles_of_a_published_run(scored: RunResult) -> None:
@@ -241,6 +242,7 @@ def test_the_legend_counts_each_class(scored: RunResult, monkeypatch: pytest.Mon
     shown = links.legend(scored, "light")
     assert shown.count("<b>3</b>") == shown.count("<b>2</b>") == shown.count("<b>1</b>") == 1
     assert "<b>1</b> (1 of them true links; not drawn)" in shown
+    assert shown.count("of them true links") == 1
     assert "(1 of them true links)" in links.legend(scored, "light", waiting=True)
     assert "claim" not in shown.lower()  # of the rare ones those that are there
     assert links.describe("A graph", ["a", "b"], []) == "A graph: 2 nodes, 0 edges"
@@ -359,6 +361,7 @@ def test_without_a_cap_the_defended_sum_is_drawn(scored: RunResult, page: Page) 
 def _without_limit() -> Ledger:
     found = Ledger()
     found.charge(GaussianEvent(1.0, 1.0), order=0)
+    found.charge(LaplaceEvent(1.0, 1.0), order=1)
     assert math.isinf(found.cost(GaussianEvent(1.0, 1.0)))
     return found
 

@@ -329,6 +329,7 @@ def test_own_data_on_the_page(open_app: Callable[..., AppTest]) -> None:
     app.file_uploader(key="data-file").set_value(("mine.csv", table, "text/csv")).run()
     edges = (ROOT / "sample_data" / "asia_edges.csv").read_bytes()
     app.file_uploader(key="data-truth").set_value(("e.csv", edges, "text/csv")).run()
+    app.query_params.clear()  # as a browser does on the way to another page
     app.switch_page("pages/run/page.py").run()
     app.button(key="run").click().run()
 

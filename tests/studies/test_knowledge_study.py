@@ -1,0 +1,67 @@
+"""The study of what knowledge is worth, in the small: levels, scores, tables, the picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine import load_dataset
+from engine.graphs.known import Known
+from engine.papers import knowledge
+from engine.papers.knowledge import FALSE, FALSE_ORIENTS, NONE, against_dag, knowing, levels_of
+from engine.papers.report import Work
+from engine.registry import ALGORITHMS
+
+DATA = load_dataset("cancer", n=2000)
+TRUTH = DATA.truth
+assert TRUTH is not None
+
+
+def test_true_levels_are_true_and_the_false_one_bars_one_true_arrow() -> None:
+    found = levels_of(TRUTH)
+    assert list(found) == [NONE, "two tiers", "four tiers", "complete order", FALSE, FALSE_ORIENTS]
+    for name, known in found.items():
+        if known is not None:
+            wrong = [arc for arc in TRUTH.edges if not known.allows(*arc)]
+            assert bool(wrong) == (name in (FALSE, FALSE_ORIENTS))
+    assert found[NONE] is None
+
+
+def test_the_same_rows_that_know_more_are_another_dataset() -> None:
+    """A study's store and the pages' caches must not take one for the other."""
+    told = knowing(DATA, levels_of(TRUTH)["two tiers"])
+    assert np.array_equal(told.codes, DATA.codes)
+    assert told.fingerprint != DATA.fingerprint
+    assert knowing(DATA, None) is DATA
+    assert knowing(DATA, levels_of(TRUTH)["two tiers"]).fingerprint == told.fingerprint
+
+
+def test_the_tables_and_the_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knowledge, "NETWORKS", ("cancer",))
+    monkeypatch.setattr(knowledge, "ALGORITHMS", {k: ALGORITHMS[k] for k in ("pc", "marginal_pc")})
+    work = Work(tmp_path, seeds=1, n=2000, executor="serial")
+    knowledge.knowledge_study(work)
+    assert {path.name for path in work.written} == {
+        "knowledge-runs.csv", "knowledge.csv", "knowledge.md", "knowledge-networks.csv",
+        "knowledge.svg",
+    }  # fmt: skip
+    runs = pd.read_csv(tmp_path / "knowledge-runs.csv")
+    assert len(runs) == 6 * (3 + 1)
+    whole = runs[runs["knowledge"] == "complete order"]
+    assert (whole["directed_dag"] == whole["skeleton_f1"]).all()  # every link is turned right
+    assert (whole["alone_dag"] == whole["directed_dag"]).all()
+    assert (runs[runs["knowledge"] == NONE]["alone_dag"] == 0.0).all()
+    assert "<svg" in (tmp_path / "knowledge.svg").read_text(encoding="utf-8")
+
+
+def test_scores_against_the_graph_itself() -> None:
+    chain = np.zeros((3, 3), dtype=bool)
+    chain[0, 1] = chain[1, 2] = True
+    assert against_dag(chain, chain) == 1.0
+    assert against_dag(chain | chain.T, chain) == 0.0
+    known = Known(levels_of(nx.DiGraph([("a", "b"), ("b", "c")]))["complete order"], "abc")  # type: ignore[arg-type]
+    assert (known.turned(chain | chain.T) == chain).all()
