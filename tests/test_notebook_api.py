@@ -14,6 +14,7 @@ import pytest
 
 import engine
 from engine import Budget, InputError, Schema, load_dataset, load_release, load_schema, plan, run
+from engine.effects.words import sentence
 from engine.release.page import doubtful
 
 RNG = np.random.default_rng(7)
@@ -285,6 +286,7 @@ def test_a_release_from_frame_to_file_and_back(tmp_path: Path) -> None:
     assert ward.left.epsilon == 2.0
     assert 0 < paid.check() <= 1
     assert paid.twin(50).n == 50
+    assert sentence(paid.effect("smoke", "bronc")).endswith(".")
     assert "\n" not in repr(paid)
     place = paid.save(tmp_path / "ward-7.json")
     assert "<svg" in (tmp_path / "ward-7.html").read_text(encoding="utf-8")

@@ -15,12 +15,14 @@ import numpy as np
 from engine.data.anything import as_dataset
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema
+from engine.effects.effect import Effect
 from engine.errors import InputError
 from engine.graphs.edges import Edge, annotated, edge_frame, svg
 from engine.graphs.formats import FORMATS
 from engine.privacy.accounting import Guarantee
 from engine.release import budget as books
 from engine.release.checking import check
+from engine.release.effects import effect as effect_of_release
 from engine.release.file import Release, canonical, neighbours
 from engine.release.graph import release_drawn, release_edges
 from engine.release.make import make
@@ -266,6 +268,10 @@ class Paid:
     def check(self) -> float:
         """Derive it again from its numbers alone (:func:`engine.release.checking.check`)."""
         return check(self.release)
+
+    def effect(self, cause: str, effect: str, **options: Any) -> Effect:
+        """What setting one column does to another (:func:`engine.release.effects.effect`)."""
+        return effect_of_release(self.release, cause, effect, **options)
 
     def twin(self, rows: int, seed: int = 0) -> Dataset:
         """Synthetic rows drawn from it, none a record (:func:`engine.release.twin.twin`)."""

@@ -46,7 +46,7 @@ def view() -> None:
         journey.done("known")
     st.markdown("**What counts as known to everybody**")
     lines = [
-        f"There are {data.n:,} {schema.what}: {neighbours(schema)}.",
+        f"There are {data.n:,} {schema.what}. Neighbours: {neighbours(schema)}.",
         f"There are {data.d} columns, with the levels below.",
         "A true graph came with the table, and results are compared with it: such scores are not "
         "private."

@@ -75,6 +75,8 @@ def test_only_a_whole_schema_makes_a_dataset_declared() -> None:
         ("reading.py", "_follow"),
         ("reading.py", "folded_dataset"),
         ("pairs.py", "_pair"),
+        ("settings.py", "empty"),  # rows that hold nothing
+        ("knowledge.py", "knowing"),  # samples of bundled networks
         ("levels.py", "_merge"),  # takes it away
     }
     codes = np.zeros((3, 2), int)
@@ -460,7 +462,7 @@ def test_a_long_column_of_numbers_names_the_row_too(monkeypatch: pytest.MonkeyPa
 
 def test_an_ambiguous_comma_is_not_quoted() -> None:
     with pytest.raises(DataError, match="comma may be a decimal or a thousands") as caught:
-        read_csv(b"a;b\n1,234;1\n5,678;2\n")
+        read_csv(b"a\tb\n1,234\t1\n5,678\t2\n")
     assert "1,234" not in str(caught.value)
 
 
@@ -485,7 +487,6 @@ def test_a_database_does_not_quote_the_value_it_cannot_take(query: str, tmp_path
 
 
 def test_a_frame_of_types_that_are_not_read_is_refused_in_a_sentence() -> None:
-    periods = pd.Series(pd.period_range("2020", periods=3, freq="M"))
-    for strange in (periods, pd.Series(pd.interval_range(0, 3)), pd.Series([1j, 2j, 3j])):
-        with pytest.raises(DataError, match="a column of a type that is not read"):
-            read_table(pd.DataFrame({"a": strange, "b": [1, 2, 3]}))
+    with pytest.raises(DataError, match=r"complex numbers.*\.$") as caught:
+        read_table(pd.DataFrame({"a": [1j, 77j, 3j], "b": [1, 2, 3]}))
+    assert "77" not in str(caught.value)

@@ -30,7 +30,7 @@ def test_an_analyst_from_upload_to_the_smallest_epsilon(new_page: Page, screensh
     files = page.locator('input[type="file"]')
     bad = {"name": "bad.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n,3\n"}
     files.nth(0).set_input_files(bad)
-    page.get_by_test_id("stAlertContentError").get_by_text("Missing values in column").wait_for()
+    page.get_by_role("heading", name="Missing values in column").wait_for()
     settle(page)
     assert page.locator(EXCEPTION).count() == 0
     page.screenshot(path=screenshots / "data_error.png")
@@ -38,7 +38,7 @@ def test_an_analyst_from_upload_to_the_smallest_epsilon(new_page: Page, screensh
     files.nth(0).set_input_files(SAMPLES / "asia_2000.csv")
     page.get_by_text("2,000 rows, 8 columns").wait_for()
     files.nth(1).set_input_files(SAMPLES / "asia_edges.csv")
-    page.get_by_text("No schema is declared for this file").wait_for()
+    page.get_by_text("Nothing is stated of this table yet").wait_for()
     page.get_by_test_id("stFileChipName").get_by_text("asia_edges.csv").wait_for()
     page.wait_for_timeout(1000)  # the second file arrives in a script run of its own
     settle(page)

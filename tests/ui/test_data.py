@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from streamlit.testing.v1 import AppTest
 from engine import InputError, read_csv
 from engine.data.schema import Column, Schema
 from engine.data.survey import survey
+from engine.release.budget import VARIABLE, Budgets
 from pages.data import cards
+from pages.release import expected
 from pages.shell import runs
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
@@ -209,6 +212,42 @@ def test_a_codebook_states_all_columns_at_once(data_page: AppTest) -> None:
     assert data.levels[0] == ("< 60", "[60, 120)", ">= 120", "missing")
     assert not data_page.error
     assert not data_page.sidebar.warning  # no complaint beside what was read
+
+
+def test_plan_knows_the_table_and_shows_no_other_s_forecast(data_page: AppTest) -> None:
+    upload(data_page, with_gaps())
+    step(data_page, "columns")
+    book = b"name,levels,cuts,other\nage,,60|120,level\nsmoker,no|yes,,\n"
+    data_page.file_uploader(key="codebook").set_value(("book.csv", book, "text/csv")).run()
+    data_page.query_params.clear()
+    data_page.switch_page("pages/plan/page.py").run()
+    assert not data_page.exception
+    assert data_page.selectbox(key="plan-schema").value == "Your declared schema"
+    assert "228 rows, 2 columns" in told(data_page)
+    assert "Press Simulate" in told(data_page)
+    assert not data_page.get("plotly_chart")
+    data_page.selectbox(key="plan-schema").set_value("cancer").run()
+    assert data_page.get("plotly_chart")  # the example, which says whose it is
+
+
+def test_release_says_what_remains_and_what_to_expect(
+    data_page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
+    Budgets(tmp_path / "b.db").new("ward", 1.5, 1e-5)
+    monkeypatch.setattr(expected, "DRAWS", 2)
+    monkeypatch.setattr(expected, "PATIENCE", 60.0)
+    upload(data_page, with_gaps())
+    step(data_page, "columns")
+    book = b"name,levels,cuts,other\nage,,60|120,level\nsmoker,no|yes,,\n"
+    data_page.file_uploader(key="codebook").set_value(("book.csv", book, "text/csv")).run()
+    data_page.query_params.clear()
+    data_page.switch_page("pages/release/page.py").run()
+    assert not data_page.exception
+    assert "has ε = 1.5 left, and 0.5 after this release" in told(data_page)
+    assert re.search(r"Expect about \d+ of \d+ links, and (none|\d+) invented", told(data_page))
+    data_page.number_input(key="release-epsilon").set_value(2.0).run()
+    assert "which does not pay for this" in told(data_page)
 
 
 def test_persons_have_one_row(data_page: AppTest) -> None:
