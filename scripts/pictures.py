@@ -1,7 +1,7 @@
 """Take the pictures of pages that the documents show: ``python -m scripts.pictures [NAME ...]``.
 
 A server of its own and Chromium (apt-get install chromium); names are those in docs/pictures,
-without their endings. ``sweep_own`` is taken by the browser tests and only copied from there.
+without their endings. Some are taken by the browser tests, and only copied from there.
 """
 
 from __future__ import annotations
@@ -52,18 +52,6 @@ def report(page: Page) -> Image.Image:
     return _shot(page)
 
 
-def learn_search(page: Page) -> Image.Image:
-    """Learn's second step."""
-    _open(page, "/learn?step=search")
-    return _shot(page)
-
-
-def learn_person(page: Page) -> Image.Image:
-    """Learn's crowd."""
-    _open(page, "/learn?step=person")
-    return _shot(page)
-
-
 def dial(page: Page) -> list[Image.Image]:
     """The dial of the opening page, pulled from all to nothing and back; the frames."""
     page.set_viewport_size({"width": 1200, "height": 800})
@@ -79,19 +67,23 @@ def dial(page: Page) -> list[Image.Image]:
     return frames
 
 
-TAKEN: dict[str, Callable[[Page], Image.Image]] = {
-    "scene": scene,
-    "report": report,
-    "learn_search": learn_search,
-    "learn_person": learn_person,
+TAKEN: dict[str, Callable[[Page], Image.Image]] = {"scene": scene, "report": report}
+# What a journey of the browser tests (make test) leads to is taken there.
+TESTED = {
+    "learn_search": "learn_search",
+    "learn_person": "learn_person",
+    "learn_money": "learn_money",
+    "sweep_own": "journey_analyst",
 }
 
 
 def main(names: list[str]) -> int:
     """Take what is named; all of them without a name."""
-    wanted = names or [*TAKEN, "dial", "sweep_own"]
-    if "sweep_own" in wanted and (made := TESTS / "journey_analyst.png").exists():
-        _save(Image.open(made).crop((0, 0, 1440, 1000)), "sweep_own")
+    wanted = names or [*TAKEN, "dial", *TESTED]
+    for name in wanted:
+        if name in TESTED and (made := TESTS / f"{TESTED[name]}.png").exists():
+            picture = Image.open(made)
+            _save(picture.crop((0, 0, picture.width, min(picture.height, 1000))), name)
     with tempfile.TemporaryDirectory() as folder, served(PORT, Path(folder) / "log", folder):
         _take(wanted)
     return 0

@@ -55,8 +55,7 @@ def purse(result: RunResult) -> Purse:
         paid += COINS * sum(account.cost(c.event) for c in step.charges) / account.most
         if step.x is None or step.y is None or step.decision not in _LETTERS:
             continue
-        a, b = sorted((column[step.x], column[step.y]))
-        pairs.append(place[a, b])
+        pairs.append(place[column[step.x], column[step.y]])  # a query names x before y
         decisions.append(_LETTERS[step.decision])
         coins.append(paid)
     asked = {step.kind for step in result.steps}

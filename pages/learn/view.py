@@ -17,6 +17,7 @@ from pages.learn.search import draws_view, search_view
 from pages.learn.shuffle import shuffle_view
 from pages.learn.tour import Tour
 from pages.learn.truth import truth_view
+from pages.shell.present import presenting
 from pages.shell.words import safe
 
 
@@ -170,7 +171,8 @@ def show_step(step: Step, now: Tour) -> None:
         "</div>"
     )
     step.view(now)
-    if asides := [other for other in STEPS if other.under == step.key]:
+    asides = [other for other in STEPS if other.under == step.key]
+    if asides and not presenting():
         with st.container(horizontal=True, key="learn-asides"):
             for other in asides:
                 st.button(

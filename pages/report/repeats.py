@@ -47,7 +47,7 @@ class Repeats(Watched):
         stop = self.until(time.monotonic() + SECONDS)
         settings = self.run.settings
         for outcome in repeated(
-            settings.algorithm, self.run.data, settings.params, range(REPETITIONS), stop
+            settings.algorithm, self.run.data, settings.asked, range(REPETITIONS), stop
         ):
             self.outcomes.append(outcome)
 
@@ -57,7 +57,7 @@ class Repeats(Watched):
         stop = self.until(time.monotonic() + SECONDS)
         # From the run's own epsilon outwards, so that an early end leaves the middle.
         for epsilon in sorted(around(middle), key=lambda e: max(e / middle, middle / e)):
-            params = {**settings.params, "epsilon": epsilon}
+            params = {**settings.asked, "epsilon": epsilon}
             seeds = range(PER_POINT)
             found = list(repeated(settings.algorithm, self.run.data, params, seeds, stop))
             if len(found) < PER_POINT:
@@ -71,7 +71,7 @@ def repeats_of(run: Shown) -> Repeats | None:
     """
     if not run.data.public or run.data.truth is None or "epsilon" not in run.settings.params:
         return None
-    key = (run.data.identity, run.settings.algorithm, tuple(run.settings.params.items()))
+    key = (run.data.identity, run.settings.algorithm, tuple(run.settings.asked.items()))
     return shared(_store(), key, Repeats.lasts, lambda: Repeats(run), _KEPT)
 
 

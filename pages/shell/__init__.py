@@ -46,6 +46,8 @@ div:has(> .st-key-who) {position: absolute; height: 0}
 /* The path from one table to the next is short: its tool bar comes with the pointer alone. */
 [data-testid="stElementToolbar"] {visibility: hidden}
 :hover > [data-testid="stElementToolbar"] {visibility: visible}
+/* What only listens takes no room, not even a gap. */
+div:has(> .st-key-key-watch) {position: absolute}
 /* Run stays in sight while a long form scrolls. */
 div:has(> .st-key-run-bar) {position: sticky; bottom: 0; z-index: 5; background: BACKGROUND}
 .st-key-run-bar {padding: .7rem 0}

@@ -487,10 +487,9 @@ def test_a_database_does_not_quote_the_value_it_cannot_take(query: str, tmp_path
 
 
 def test_a_frame_of_types_that_are_not_read_is_refused_in_a_sentence() -> None:
-    complex_numbers = pd.DataFrame({"a": [1j, 2j, 3j], "b": [1, 2, 3]})
-    with pytest.raises(DataError, match="'a' holds complex numbers") as caught:
-        read_table(complex_numbers)
-    assert "2j" not in str(caught.value)
+    with pytest.raises(DataError, match=r"complex numbers.*\.$") as caught:
+        read_table(pd.DataFrame({"a": [1j, 77j, 3j], "b": [1, 2, 3]}))
+    assert "77" not in str(caught.value)
 
 
 def test_periods_and_intervals_are_read_as_their_text() -> None:

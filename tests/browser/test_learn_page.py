@@ -225,6 +225,8 @@ def test_a_threshold_in_the_hand_moves_the_charts(page: Page, screenshots: Path)
     settle(page)
     assert f"sieve.threshold={held['t']}" in page.url
     page.screenshot(path=screenshots / "sieve_scene.png")
+    go(page, "/sieve")
+    settle(page)
     go(page, "/budget?data=cancer&n=2000")
     page.locator(".plan-scene .sentence b").wait_for()
     settle(page)
@@ -234,4 +236,6 @@ def test_a_threshold_in_the_hand_moves_the_charts(page: Page, screenshots: Path)
     page.wait_for_function("() => location.search.includes('budget.beta1=1.0')")
     assert data(page, "plan-scene")["coins"] != first["coins"]
     page.screenshot(path=screenshots / "budget_scene.png")
+    go(page, "/budget")  # as it was, for those who come after
+    settle(page)
     assert page.locator(BROKEN).count() == 0

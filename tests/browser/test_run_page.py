@@ -10,19 +10,19 @@ from tests.browser.steps import DARK, SIZE, WHITE, drawn, enter, go, settle, sha
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-# Milliseconds from the choice of a preset to both new graphs drawn; Run is pressed where the page
-# asks for it. Aims: 1,000 for Asia, 3,000 for Alarm; a shared machine is allowed twice that.
+# Milliseconds from the choice of a preset to both new graphs drawn; or from Run, where the page
+# asks for that. Aims: 1,000 for Asia, 3,000 for Alarm; a shared machine is allowed twice that.
 CHOICE_TO_GRAPH = """(preset) => new Promise((done) => {
   const bodies = () => [...document.querySelectorAll("iframe")].map((f) => f.contentDocument?.body);
   const button = (name) => [...document.querySelectorAll("button")].find(
     (b) => b.innerText.trim() === name);
   bodies().forEach((body) => { body.dataset.old = "1"; });
-  const start = performance.now();
+  let start = performance.now();
   button(preset).click();
   let pressed = false;
   const look = () => {
     if (!pressed && document.querySelector(".st-key-notice").innerText.includes("press Run")) {
-      pressed = true; button("Run").click(); }
+      pressed = true; start = performance.now(); button("Run").click(); }
     const now = bodies();
     const fresh = now.length > 0 && now.every((b) => b?.dataset.drawn && !b.dataset.old);
     const spent = performance.now() - start;

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import calibration, f1, null
+from benchmarks import calibration, effects, f1, null
 from benchmarks.written import between
 from engine.data.networks import NETWORKS
 from scripts import counterexamples, form_costs
@@ -45,6 +45,7 @@ def test_tables_are_what_was_measured() -> None:
         assert between(path, null.MARK) == null.table(found[key])
     measured = json.loads(calibration.KEPT.read_text(encoding="utf-8"))
     assert between(calibration.DOC, calibration.MARK) == calibration.table(measured)
+    assert between(effects.DOC, effects.MARK) == effects.table()
     runs = f1.kept()
     for mark, (name, write) in f1.TABLES.items():
         assert between(f1.DOCS / name, mark) == write(runs)

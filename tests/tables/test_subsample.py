@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -116,3 +118,13 @@ def test_a_second_table_has_the_law_of_rows_drawn_at_once(
 def test_all_rows_are_the_rows_themselves() -> None:
     store = Store(load_dataset("asia", n=500))
     assert draw(store, 500, Randomness(0)) is store.rows
+
+
+def test_with_many_rows_larger_tables_are_drawn_before_rows_are() -> None:
+    """To draw rows takes a number for each of all n; up to 2^18 of them nothing changes."""
+    few, many = (SimpleNamespace(n=n) for n in (1 << 18, 1 << 20))
+    assert draw(few, 5, Randomness(0))._most == Subsample.CELLS
+    assert draw(many, 5, Randomness(0))._most == 4 * Subsample.CELLS
+    by_row = Randomness(0)
+    by_row.by_row = True
+    assert draw(many, 5, by_row)._most == 0

@@ -44,6 +44,12 @@ def test_answers_are_those_of_d_separation() -> None:
             assert (answers[0] != answers[1]) == (k in changed)
 
 
+def test_arrows_that_meet_between_linked_tails_tell_nothing() -> None:
+    """In a triangle every order of the three answers alike: nothing is ever independent."""
+    triangle = nx.DiGraph([("a", "b"), ("a", "c"), ("b", "c")])
+    assert sorted(turning(triangle, ["a", "b", "c"]).kinds) == [CYCLE] * 2 + [0] * 6
+
+
 def test_too_many_arrows_are_refused_in_words() -> None:
     network = load_network("sachs")
     with pytest.raises(InputError, match="At most 10 arrows"):
