@@ -10,8 +10,8 @@ from tests.browser.steps import DARK, SIZE, WHITE, drawn, enter, go, settle, sha
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-# Milliseconds from the choice of a preset to both new graphs drawn; or from Run, where the page asks
-# for that. Aims: 1,000 for Asia, 3,000 for Alarm; a shared machine is allowed twice that.
+# Milliseconds from the choice of a preset to both new graphs drawn; or from Run, where the page
+# asks for that. Aims: 1,000 for Asia, 3,000 for Alarm; a shared machine is allowed twice that.
 CHOICE_TO_GRAPH = """(preset) => new Promise((done) => {
   const bodies = () => [...document.querySelectorAll("iframe")].map((f) => f.contentDocument?.body);
   const button = (name) => [...document.querySelectorAll("button")].find(
