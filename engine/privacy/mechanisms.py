@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from functools import lru_cache
 from typing import Protocol
 
@@ -265,7 +266,8 @@ class AboveThreshold:
         label: str = "Above-threshold",
         order: int | None = None,
     ):
-        event = _above_threshold(sensitivity, threshold_scale, query_scale, rate)
+        # A charge is told from others by its event, so that each round has its own.
+        event = copy(_above_threshold(sensitivity, threshold_scale, query_scale, rate))
         if not session.ledger.affords(event, *reserve):
             raise BudgetExhausted("No budget is left for a round and what its answer leads to.")
         session.ledger.charge(event, label=label, order=order)

@@ -136,7 +136,7 @@ def test_ten_minutes_from_the_opening_to_the_coins(page: Page, screenshots: Path
         assert ("The purse was empty" in words) == bool(result.untested)
     settle(page)
     page.screenshot(path=screenshots / "learn_money.png")
-    assert f"total={epsilon}" in page.url
+    page.wait_for_url(re.compile(re.escape(f"total={epsilon}")))  # the dial tells it at rest
     # Where spending once does not win, the page says so, from all draws of the scene.
     for _ in range(4):
         page.locator(".money .dial").press("ArrowRight")

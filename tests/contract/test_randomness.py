@@ -190,6 +190,7 @@ MAY = {
     "data/imagined.py",
     "studies/forecast.py",  # rows of imagined networks
     "studies/null.py",  # rows of columns that depend on nothing
+    "studies/tuning.py",  # which settings a search tries
     "audit/neighbours.py",  # random datasets to attack
     "audit/forced.py",  # the same, of a release's own settings
     "audit/planted.py",  # a fault that an attack has to find: less noise than is charged

@@ -93,6 +93,7 @@ def walk(open_app: Callable[..., AppTest], raw: bytes, algorithm: str) -> Pages:
     found = {}
     for page in PAGES:
         app._page_hash = calc_hash(page)
+        app.query_params.clear()  # as a browser does on the way to another page
         app.run()
         if page == "run":
             app.button(key="run").click().run()
