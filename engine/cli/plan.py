@@ -20,7 +20,7 @@ from engine.studies.forecast import (
     ForecastProgress,
     Question,
     plan,
-    smallest_epsilon,
+    reach,
     warning,
 )
 
@@ -87,15 +87,15 @@ def show_progress(progress: ForecastProgress) -> None:
 
 def as_dict(question: Question, forecasts: Sequence[Forecast], target: float) -> dict[str, Any]:
     """The whole answer for JSON."""
-    reached = smallest_epsilon(forecasts, target)
+    reached = reach(forecasts, target) if forecasts else None
     return {
         "rows": question.rows,
         "columns": list(question.names),
         "density": question.density,
         "forecasts": [f.as_dict() for f in forecasts],
         "target": target,
-        "smallest_epsilon": None if reached is None else reached[0],
-        "by": None if reached is None else reached[1].algorithm,
+        "smallest_epsilon": None if reached is None else [reached.may, reached.will],
+        "by": None if reached is None else reached.algorithm,
         "warning": warning(question, forecasts),
         "guarantee": "strict",
     }
@@ -124,13 +124,7 @@ def table(question: Question, forecasts: Sequence[Forecast], target: float) -> s
         )
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    reached = smallest_epsilon(forecasts, target)
-    aim = f"skeleton F1 {target:g}"
-    lines.append(
-        f"No ε tried reaches {aim}."
-        if reached is None
-        else f"ε = {reached[0]:g} is the first to reach {aim}, by {reached[1].algorithm}."
-    )
+    lines.append(reach(forecasts, target).words)
     lines += filter(None, [warning(question, forecasts)])
     lines.append(
         f"Strict guarantee. Medians and 10th to 90th percentile over {forecasts[0].draws} random "

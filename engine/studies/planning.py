@@ -37,10 +37,9 @@ class Plan:
         """The answer in a sentence."""
         if not self.forecasts:
             return "Stopped before the first network was finished"
-        reached = forecast.smallest_epsilon(self.forecasts, TARGET)
-        if reached is not None:
-            by = algorithm(reached[1].algorithm).title
-            return f"ε = {reached[0]:g} is the first to reach skeleton F1 {TARGET:g}, by {by}"
+        reached = forecast.reach(self.forecasts, TARGET)
+        if reached.may is not None:
+            return reached.words.rstrip(".")
         best = max(self.forecasts, key=lambda f: f.f1.median)
         by = algorithm(best.algorithm).title
         return f"The best is skeleton F1 {best.f1.median:.2f}, by {by} at ε = {best.epsilon:g}"

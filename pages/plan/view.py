@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from engine.registry import algorithm
-from engine.studies.forecast import Band, Forecast, Question, smallest_epsilon, warning
+from engine.studies.forecast import Band, Forecast, Question, reach, warning
 from pages.draw.curves import Axis, Curve, curves
 from pages.draw.show import figure, table
 from pages.shell import words as text
@@ -44,19 +44,19 @@ def forecast_view(
 
 
 def sentence(question: Question, forecasts: Sequence[Forecast], target: float) -> str:
-    """The answer in one sentence."""
-    reached = smallest_epsilon(forecasts, target)
-    if reached is None:
+    """The answer in two sentences: the range, and what is found at its end."""
+    found = reach(forecasts, target)
+    if found.may is None:
         best = max(forecasts, key=lambda f: f.f1.median)
         return (
             f"No ε tried reaches skeleton F1 {target:g}; the best is {best.f1.median:.2f}, by "
             f"{algorithm(best.algorithm).title} at ε = {text.number(best.epsilon)}."
         )
-    epsilon, by = reached
+    at = found.will or found.may
+    one = next(f for f in forecasts if (f.algorithm, f.epsilon) == (found.algorithm, at))
     return (
-        f"With {question.rows:,} rows expect skeleton F1 {target:g} from ε = "
-        f"{text.number(epsilon)} on, by {algorithm(by.algorithm).title}: {by.found.median:.0f} of "
-        f"{by.links.median:.0f} links found, {by.invented.median:.0f} invented."
+        f"{found.words} At ε = {text.number(at)}: {one.found.median:.0f} of "
+        f"{one.links.median:.0f} links found, {one.invented.median:.0f} invented."
     )
 
 

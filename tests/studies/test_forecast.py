@@ -13,7 +13,7 @@ from engine import InputError, load_dataset, run
 from engine.__main__ import main
 from engine.data.imagined import MOST_PARENTS, random_network
 from engine.studies import null
-from engine.studies.forecast import BANDS, Band, Question, one_run, plan, smallest_epsilon, warning
+from engine.studies.forecast import BANDS, Band, Forecast, Question, one_run, plan, reach, warning
 
 FAST = ["gauss_pc", "em_pc"]
 
@@ -68,10 +68,32 @@ def test_more_budget_and_more_rows_buy_more() -> None:
         assert not b.noise
     assert "300 rows and ε = 0.01 expect noise" in warning(few, poor)
     assert warning(many, rich) == ""
-    reached = smallest_epsilon([*poor, *rich], 0.5)
-    assert reached is not None
-    assert reached[0] == 5.0
-    assert smallest_epsilon(poor, 0.99) is None
+    reached = reach([*poor, *rich], 0.5)
+    assert reached.will == 5.0
+    assert reach(poor, 1.01).may is None
+
+
+def test_a_target_is_reached_in_a_range_of_epsilons() -> None:
+    def forecasts(key: str, bands: dict[float, tuple[float, float]]) -> list[Forecast]:
+        links = {name: Band(0, 0, 0) for name in BANDS}
+        return [
+            Forecast(key, e, draws=9, nothing=None, **links | {"f1": Band(a, (a + b) / 2, b)})
+            for e, (a, b) in bands.items()
+        ]
+
+    # At 0.3 the upper end reaches .8 and at 1 it does not, so that it counts from 3 on.
+    first = {0.1: (0.1, 0.4), 0.3: (0.6, 0.9), 1.0: (0.5, 0.7), 3.0: (0.7, 0.9), 10.0: (0.85, 1)}
+    found = reach(forecasts("priv_pc", first), 0.8)
+    assert (found.may, found.will) == (3.0, 10.0)
+    assert "between ε = 3 and 10 on, with Priv-PC" in found.words
+    early = forecasts("marginal_pc", {0.1: (0.1, 0.9), 1.0: (0.7, 0.9), 10.0: (0.7, 1)})
+    # The one that surely reaches it is told, though another may at a smaller epsilon.
+    assert reach([*forecasts("priv_pc", first), *early], 0.8).algorithm == "priv_pc"
+    alone = reach(early, 0.8)
+    assert (alone.may, alone.will) == (0.1, None)
+    assert "at no ε tried on nine networks in ten" in alone.words
+    sure = reach(forecasts("priv_pc", {1.0: (0.85, 0.9)}), 0.8)
+    assert sure.words == "Expect skeleton F1 0.8 from ε = 1 on, with Priv-PC."
 
 
 def test_the_real_f1_lies_in_the_band_about_as_often_as_it_says() -> None:
