@@ -184,6 +184,20 @@ def test_many_records_at_once_come_near_the_single_moves() -> None:
         assert single <= records_changed(table, 6.63, raising, 10**4) <= single + 2
 
 
+def test_records_go_from_stratum_to_stratum_as_single_moves_would() -> None:
+    """Strata of unlike strength, so that the best move takes a record from one to another."""
+    rng, ways = np.random.default_rng(5), set()
+    for _ in range(12):
+        strong, weak = rng.integers(2, 60, (2, 2)), rng.integers(20, 30, (2, 2))
+        table = np.stack([strong, weak, rng.integers(1, 9, (2, 2))]).astype(np.int64)
+        raising = g2(table) <= 11.3
+        single = greedy(table, 11.3, raising, 10**4)
+        found = records_changed(table, 11.3, raising, 10**4)
+        assert abs(found - single) <= max(1, single // 10)
+        ways.add(raising)
+    assert ways == {True, False}
+
+
 def test_the_sign_tells_which_way_the_answer_would_turn() -> None:
     near, apart = np.array([[[20, 19], [18, 22]]]), np.array([[[30, 3], [2, 35]]])
     critical = chi2.isf(0.01, 1)
