@@ -42,12 +42,12 @@ def test_drag_a_tier_run_and_read_an_effect(page: Page, screenshots: Path) -> No
     page.wait_for_function(
         f"(wanted) => JSON.stringify(({_TIERS})().slice(1)) === wanted", arg=wanted
     )
-    assert page.get_by_text("1 of 8").is_visible()
+    page.get_by_text("1 of 8").wait_for()
     for name in ("tub", "either"):
         page.locator(f'.chip[data-name="{name}"]').click()
     page.locator(".way").first.get_by_text("causes", exact=True).click()
     settle(page)
-    assert page.get_by_text("2 of 8").is_visible()
+    page.get_by_text("2 of 8").wait_for()
     page.screenshot(path=screenshots / "known.png")
     page.wait_for_timeout(
         1500
