@@ -10,7 +10,7 @@ from engine.audit.lines import read_lines, write_lines
 from engine.audit.measure import Measured
 from engine.audit.replay import Finding
 from engine.audit.survey import Subject, Surveyed, subjects, survey
-from engine.cli.flags import Parser, add_json_flag
+from engine.cli.flags import Parser, add_json_flag, aligned
 from engine.cli.interrupts import ending, interruptible
 from engine.errors import InputError
 from engine.release.attacked import attack_release, strength, verdict
@@ -116,8 +116,7 @@ def table(lines: Sequence[Surveyed]) -> str:
                 "" if line.power is None else line.power.words,
             )
         )
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    drawn = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    drawn = aligned(rows)
     note = (
         "measured: 99 % lower bound from runs alone. replay: largest change of a mechanism's exact "
         "input over the sensitivity it paid for. planted: the smallest fault, in times of ε, that "

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from engine.cli.flags import Parser, add_json_flag, parts
+from engine.cli.flags import Parser, add_json_flag, aligned, parts
 from engine.errors import InputError
 from engine.studies.analysis import QUANTITIES, TOTALS
 from engine.studies.store import ResultStore
@@ -90,10 +90,8 @@ def compare_command(argv: Sequence[str]) -> int:
 
 def _lines(found: Any) -> str:
     cells = [list(found.columns), *([_word(v) for v in row] for row in found.to_numpy().tolist())]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in cells]
     note = "Difference: ours less theirs, pair by pair, with its 95 % interval; a win is higher."
-    return "\n".join([*lines, note])
+    return "\n".join([*aligned(cells), note])
 
 
 def _word(value: object) -> str:

@@ -55,6 +55,12 @@ class Parser(argparse.ArgumentParser):
         raise InputError(f"{message[0].upper()}{message[1:]}; see python -m {self.prog} --help.")
 
 
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table's rows as lines for a terminal, each column as wide as its widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
 def parts(text: str, flag: str) -> list[str]:
     """The values of a flag that takes a list; InputError where one of them is empty."""
     found = [part.strip() for part in text.split(",")]

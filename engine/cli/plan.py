@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from engine.cli.flags import Parser, add_json_flag, parts
+from engine.cli.flags import Parser, add_json_flag, aligned, parts
 from engine.cli.interrupts import ending, interruptible
 from engine.data.schema import load_schema
 from engine.errors import InputError
@@ -122,8 +122,7 @@ def table(question: Question, forecasts: Sequence[Forecast], target: float) -> s
                 "expect noise" if f.noise else "",
             )
         )
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    lines = aligned(rows)
     lines.append(reach(forecasts, target).words)
     lines += filter(None, [warning(question, forecasts)])
     lines.append(

@@ -15,6 +15,7 @@ from engine.cli.flags import (
     add_dataset_flags,
     add_json_flag,
     add_parameter_flags,
+    aligned,
     chosen_algorithms,
     datasets,
     given,
@@ -115,9 +116,7 @@ def _as_table(results: Sequence[Any]) -> str:
         return "Nothing was finished."
     from engine.studies.analysis import frame, summary
 
-    rows = summary(frame(results))
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    lines = aligned(summary(frame(results)))
     note = "Skeleton F1: median with the 10th and 90th percentile; the others: medians."
     return "\n".join([*lines, note])
 
