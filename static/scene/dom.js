@@ -11,6 +11,8 @@ export function el(tag, attributes = {}, ...children) {
   return node;
 }
 
+const REST = 150; // milliseconds without a change until the page is told
+
 /** The one way onto a Streamlit page: one ``Kind`` an element, shown again with each rerun's data.
  * ``rested`` and ``yours`` tell the page of a state; nothing else leaves the browser.
  * @param {new (root: HTMLElement, hooks: any) => {root: HTMLElement, show: (data: any) => void}} Kind */
@@ -20,10 +22,12 @@ export function mount(Kind) {
     let made = shown.get(parentElement);
     if (!made) {
       const root = document.createElement("div");
+      let later = 0;
       parentElement.append(root);
       made = new Kind(root, {
-        rested: (state) => setStateValue("frame", state),
-        yours: (state) => setTriggerValue("yours", state),
+        // Once the hand rests: of keys held down the page would hear every one, and lose the last.
+        rested: (state) => { clearTimeout(later); later = setTimeout(() => setStateValue("frame", state), REST); },
+        yours: (state) => { clearTimeout(later); setTriggerValue("yours", state); },
       });
       shown.set(parentElement, made);
     }

@@ -5,7 +5,6 @@ import {Dots} from "./dots.js";
 import {Graph} from "./graph.js";
 import {count, counts, figure, frame, mean, most, nearest, read} from "./model.js";
 
-const REST = 150; // milliseconds
 const PACE = 22;      // answers a second
 const PRELUDE = 26;   // answers that the purchase of tables lasts, before the clock begins
 const NARROW = 720;   // CSS pixels below which the three stand below each other
@@ -89,11 +88,7 @@ export class Money {
   }
 
   stop() { this.going = false; }
-  /** Tell the page once the hand rests: of keys held down it would hear every one, and lose the last. */
-  rest() {
-    clearTimeout(this.later);
-    this.later = setTimeout(() => { if (this.hooks.rested) this.hooks.rested({epsilon: this.model.epsilons[this.at]}); }, REST);
-  }
+  rest() { if (this.hooks.rested) this.hooks.rested({epsilon: this.model.epsilons[this.at]}); }
 
   draw() {
     if (!this.columns || !this.root.clientWidth) return;
