@@ -6,8 +6,8 @@ import streamlit as st
 
 from engine.privacy.budget import PRESETS
 from engine.registry import algorithm
-from pages.shell import dataset, knowledge
-from pages.shell.drafts import adapt, draft, drafted_source, typed
+from pages.shell import dataset, knowledge, runs
+from pages.shell.drafts import adapt, draft, drafted, drafted_source, typed
 from pages.shell.form import algorithm_choice, parameter_form, preset, seed
 from pages.shell.nothing import shape_of
 
@@ -29,7 +29,9 @@ def settings_form() -> bool:
                 disabled=chosen.private and name not in chosen.presets,
             )
     knowledge.button("run")
-    parameter_form(chosen, form["params"], key="param", shape=shape_of(drafted_source()))
+    shown = not runs.stale(drafted()) or runs.quick(drafted())
+    shape = shape_of(drafted_source())
+    parameter_form(chosen, form["params"], key="param", shape=shape, told=shown)
     if not drafted_source().own:
         about = "Fixes every draw of noise, so that a run can be repeated."
         seed(form, "seed", "Noise seed", key="run-seed", help=about)
