@@ -20,6 +20,7 @@ from pages.sweep.curves import (
     data_of,
     early,
     references,
+    source_of,
     stability_view,
     target_view,
     truth_of,
@@ -98,7 +99,8 @@ def results_view(job: StudyJob, results: list[CellResult]) -> None:
     here = table[table["dataset"] == chosen]
     mine = [r for r in results if r.dataset == chosen]
     data = data_of(job, mine[0].fingerprint)
-    curve_view(here, x, y, references(data, mine), counted)
+    source = source_of(job, mine[0].fingerprint)
+    curve_view(here, x, y, references(data, mine), counted, source, mine)
     if job.name == EXAMPLE_NAME:
         st.caption(ceiling_note(counting(here, counted)))
     left, right = st.columns([5, 4], gap="medium")
