@@ -206,6 +206,17 @@ def opened(store: ResultStore | str | os.PathLike[str] | None) -> ResultStore | 
     return store if store is None or isinstance(store, ResultStore) else ResultStore(store)
 
 
+@contextmanager
+def held(store: ResultStore | str | os.PathLike[str] | None) -> Iterator[ResultStore | None]:
+    """The store itself, which stays open, or the one at a path, closed at the end."""
+    found = opened(store)
+    try:
+        yield found
+    finally:
+        if found is not None and found is not store:
+            found.close()
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False

@@ -25,7 +25,7 @@ from engine.studies.cells import (
     study_of,
 )
 from engine.studies.executors import Batch, DaskPool, ProcessPool, parallel, serial
-from engine.studies.store import ResultStore, opened
+from engine.studies.store import ResultStore, held, opened
 
 StoreLike = ResultStore | str | os.PathLike[str] | None
 Group = tuple[str, str]  # a dataset's fingerprint and an algorithm: runs of like length
@@ -242,8 +242,7 @@ def estimate(
     are not touched: random ones of their schema stand in, and may take longer.
     """
     study = _standing_in(study_of(datasets, algorithms, parameters, seeds))
-    kept = opened(store)
-    try:
+    with held(store) as kept:
         missing = [c for c in study.cells if kept is None or not kept.has(c)]
         groups: dict[Group, list[Cell]] = {}
         for cell in missing:
@@ -259,9 +258,6 @@ def estimate(
             seconds, cut = _probe(study, cells, patience / len(groups))
             each[key] = seconds / len(cells)
             total, at_least = total + seconds, at_least or cut
-    finally:
-        if kept is not None and kept is not store:
-            kept.close()
     done = len(study.cells) - len(missing)
     return Estimate(len(study.cells), done, total / workers, at_least, each)
 
