@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pandas as pd
@@ -44,6 +45,7 @@ TITLES = {
 _INKS = ("#0072b2", "#e69f00", "#004d40", "#cc79a7", "#000000", "#d55e00", "#56b4e9", "#7a7a7a")
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2)))
 _MARKS = "osD^vPX*"
+_ONE_AT_A_TIME = Lock()
 _RULES: Any = {
     "svg.hashsalt": "dp-causal-explorer",  # the same figure gives the same file
     "svg.fonttype": "path",  # no reader needs the font
@@ -102,16 +104,26 @@ def figure(
         InputError: For a quantity, axis, kind or width there is not, and where nothing can be
             drawn.
     """
-    if y not in QUANTITIES or x not in TOTALS:
-        raise InputError(f"y is one of {', '.join(QUANTITIES)}; x one of {', '.join(TOTALS)}.")
-    points = bands(table, y, x=x)
-    drawn = points[points["median"].notna() & ~points["x"].le(0) & ~points["x"].eq(math.inf)]
-    if drawn.empty or drawn["x"].isna().all():
-        raise InputError(f"The study has no {TITLES.get(y, y)} against {TITLES[x]} to draw.")
+    points = curve_points(table, y, x)
+    drawn = points[points["drawn"]]
     drawn = drawn.assign(curve=_curves(drawn, varied(table)))
     look = Look(TITLES[x], TITLES.get(y, y), "f1" in y or y.endswith(("precision", "recall")))
     content = draw_curves(drawn, look, kind=kind, columns=columns)
     return Figure(content, caption(table, y, x, rows or {}), points)
+
+
+def curve_points(table: pd.DataFrame, y: str, x: str) -> pd.DataFrame:
+    """The figure's numbers: :func:`engine.studies.analysis.bands`, and whether a point is drawn.
+
+    Raises InputError for a quantity or axis there is not, and where nothing can be drawn.
+    """
+    if y not in QUANTITIES or x not in TOTALS:
+        raise InputError(f"y is one of {', '.join(QUANTITIES)}; x one of {', '.join(TOTALS)}.")
+    points = bands(table, y, x=x)
+    there = points["median"].notna() & ~points["x"].le(0) & ~points["x"].eq(math.inf)
+    if points.loc[there, "x"].isna().all():
+        raise InputError(f"The study has no {TITLES.get(y, y)} against {TITLES[x]} to draw.")
+    return points.assign(drawn=there)
 
 
 @dataclass(frozen=True)
@@ -172,7 +184,7 @@ def drawing(kind: str, columns: int, height: float) -> Iterator[tuple[Any, io.By
     from matplotlib.figure import Figure as Canvas
 
     out = io.BytesIO()
-    with rc_context(_RULES):
+    with _ONE_AT_A_TIME, rc_context(_RULES):  # matplotlib's rules are the whole process's
         canvas = Canvas(figsize=(COLUMNS[columns], height), layout="constrained")
         FigureCanvasAgg(canvas)
         yield canvas, out

@@ -11,8 +11,9 @@ from engine import InputError
 from engine.studies.tuning import Least, Tuned
 from pages.shell import words as text
 from pages.tune.form import MAP, fields
+from pages.tune.map import map_view
 from pages.tune.state import JOB, TuneJob, asked_for
-from pages.tune.view import least_view, map_view, setting_view
+from pages.tune.view import least_view, setting_view
 
 
 def main() -> None:
