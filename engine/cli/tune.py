@@ -111,7 +111,7 @@ def _search(
         named = [] if text is None else parts(text, f"--{flag}")
         return [load_dataset(name, n=args.n, seed=args.data_seed) for name in named]
 
-    return Search(
+    search = Search(
         key,
         data("dataset"),
         fixed,
@@ -122,13 +122,15 @@ def _search(
         store=store,
         seed=args.search_seed,
         cancelled=cancelled,
-        on_progress=_progress,
+        on_progress=lambda done, planned: _progress(done, planned, search.left),
     )
+    return search
 
 
-def _progress(done: int, planned: int) -> None:
+def _progress(done: int, planned: int, left: float | None) -> None:
     if sys.stderr.isatty():
-        print(f"\r\033[K{done}/{planned} runs", end="", file=sys.stderr, flush=True)
+        words = "" if left is None else f", about {left:.0f} s left"
+        print(f"\r\033[K{done}/{planned} runs{words}", end="", file=sys.stderr, flush=True)
 
 
 def as_dict(found: Tuned | Least) -> dict[str, Any]:

@@ -41,8 +41,8 @@ TITLES = {
     "claimed_epsilon": "Paper's total ε",
     "spent_epsilon": "Defended total ε",
 }
-# Okabe and Ito's, in an order in which neighbours differ in lightness too.
-_INKS = ("#0072b2", "#e69f00", "#004d40", "#cc79a7", "#000000", "#d55e00", "#56b4e9", "#7a7a7a")
+# Apart for every eye and in grey (tests/ui/test_colours.py); the palest come where few lines reach.
+_INKS = ("#0072b2", "#a53003", "#084c41", "#de4a78", "#180b00", "#b49038", "#4d0262", "#2dbdcd")
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2)))
 _MARKS = "osD^vPX*"
 _ONE_AT_A_TIME = Lock()

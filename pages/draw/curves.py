@@ -147,6 +147,6 @@ def vertical(figure: go.Figure, x: float, words: str, *, style: int, level: floa
         showarrow=False,
         xanchor="left",
         xshift=4,
-        font={"color": ink(style), "size": 13},
+        font={"color": font_ink(), "size": 13},
         bgcolor=see_through(heat_inks()[0], 0.75),
     )
