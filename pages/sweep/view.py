@@ -10,6 +10,7 @@ from engine.studies import CellResult, analysis
 from engine.studies.cells import SCORED
 from engine.studies.figures import caption, curve_points, figure
 from engine.studies.null import Shape
+from engine.studies.sharing import runs_table
 from pages.draw.paper import paper_figure
 from pages.shell import export
 from pages.shell import words as text
@@ -28,6 +29,7 @@ from pages.sweep.curves import (
     target_view,
     truth_of,
 )
+from pages.sweep.handed import file_of
 from pages.sweep.jobs import EXAMPLE_NAME, SLOT, StudyJob, current, known_datasets
 from pages.sweep.start import resume
 
@@ -178,5 +180,15 @@ def downloads(job: StudyJob, results: list[CellResult], table: pd.DataFrame) -> 
     with st.container(horizontal=True):
         export.download("Runs (CSV)", lambda: export.as_csv(tidy), f"{name}.csv", key="sweep-csv")
         export.download("Runs (JSON)", as_json, f"{name}.json", key="sweep-json")
+        export.download(
+            "Runs (Parquet)",
+            lambda: runs_table(tidy, "parquet"),
+            f"{name}.parquet",
+            key="sweep-parquet",
+        )
+        if not own:
+            export.download(
+                "Study (file)", lambda: file_of(job), f"{name}.db", key="sweep-study-file"
+            )
     if own:
         st.caption("Your own data: F1 against a truth is not private; seeds are left out.")
