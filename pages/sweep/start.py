@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from engine import InputError
@@ -14,6 +16,7 @@ from pages.shell.form import bound
 from pages.shell.strip import refuse
 from pages.sweep import jobs as study_jobs
 from pages.sweep.form import draft, fill_draft, wanted_now
+from pages.sweep.handed import ADDED, add_saved, file_view
 from pages.sweep.jobs import SLOT, StudyJob, current
 from pages.sweep.state import Wanted
 
@@ -102,11 +105,15 @@ def saved_studies() -> None:
             place = study_jobs.folder()
             kept = f"A started study is kept in the folder {STUDIES}."
             st.caption(f"None yet. {kept if place is not None else study_jobs.KEPT_NOWHERE}")
-            return
-        chosen = st.selectbox("Study", names, key="sweep-chosen")
-        st.button(
-            "Open study", key="sweep-open", on_click=open_study, args=(chosen,), width="stretch"
-        )
+        else:
+            chosen = st.selectbox("Study", names, key="sweep-chosen")
+            arguments: Any = {"args": (chosen,), "width": "stretch"}
+            left, right = st.columns(2, gap="small")
+            left.button("Open study", key="sweep-open", on_click=open_study, **arguments)
+            right.button(
+                "Add to shown", key="sweep-add", on_click=add_saved, help=ADDED, **arguments
+            )
+        file_view()
 
 
 def open_study(name: str) -> None:
