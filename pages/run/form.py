@@ -7,7 +7,7 @@ import streamlit as st
 from engine.privacy.budget import PRESETS
 from engine.registry import algorithm
 from pages.shell import dataset, knowledge
-from pages.shell.drafts import adapt, draft, drafted_source
+from pages.shell.drafts import adapt, draft, drafted_source, typed
 from pages.shell.form import algorithm_choice, parameter_form, preset, seed
 from pages.shell.nothing import shape_of
 
@@ -44,3 +44,4 @@ def apply_preset(name: str) -> None:
         form["algorithm"] = "priv_pc"
     adapt(form)
     form["params"] = preset(algorithm(form["algorithm"]), name)
+    typed()
