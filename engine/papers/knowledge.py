@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import networkx as nx
@@ -18,7 +17,6 @@ import numpy as np
 import pandas as pd
 
 from engine.data.dataset import Dataset
-from engine.data.schema import Column, Schema
 from engine.graphs.cpdag import Adjacency, matrix_of
 from engine.graphs.known import Known, ready_sets
 from engine.graphs.metrics import compare
@@ -27,6 +25,7 @@ from engine.papers.figures import COLOURS, DASHES, Panel, Series, chart
 from engine.papers.report import Work
 from engine.registry import ALGORITHMS
 from engine.studies.cells import CellResult
+from engine.studies.known import knowing
 
 NETWORKS = ("cancer", "earthquake", "asia", "survey", "sachs", "child", "insurance", "alarm",
             "water", "win95pts")  # fmt: skip
@@ -51,15 +50,6 @@ def _changed_over(known: Knowledge, truth: nx.DiGraph) -> Knowledge:
     return Knowledge(
         tiers=[[b if n == a else n for n in early], [a if n == b else n for n in late]]  # type: ignore[arg-type]
     )
-
-
-def knowing(data: Dataset, known: Knowledge | None) -> Dataset:
-    """The same rows, under a schema that states what is known."""
-    if known is None:
-        return data
-    named = zip(data.names, data.levels, strict=True)
-    columns = tuple(Column(name=name, type="ordered", levels=some) for name, some in named)
-    return replace(data, schema=Schema(columns, knowledge=known))
 
 
 def against_dag(cpdag: Adjacency, dag: Adjacency) -> float:

@@ -25,6 +25,7 @@ from engine.studies.cells import (
     study_of,
 )
 from engine.studies.executors import Batch, DaskPool, ProcessPool, parallel, serial
+from engine.studies.known import Said
 from engine.studies.store import ResultStore, opened
 
 StoreLike = ResultStore | str | os.PathLike[str] | None
@@ -54,6 +55,7 @@ def sweep(
     parameters: Mapping[str, Any] | None = None,
     seeds: Seeds = 5,
     *,
+    knowledge: Said = None,
     store: StoreLike = None,
     repair: bool = False,
     executor: str = "serial",
@@ -73,6 +75,8 @@ def sweep(
         algorithms: A key, or several.
         parameters: By name: a value, or a list of values to go through.
         seeds: How many, or which.
+        knowledge: What is known of the causes, of every dataset: Knowledge, or the name of a set
+            that is true of each one's true graph: "two tiers", "four tiers", "complete order".
         store: A path or a ResultStore. Results in it come first and are not run again; new ones are
             in it before they are yielded. A damaged row is named and left as it is.
         repair: Compute damaged rows of the store again.
@@ -97,7 +101,7 @@ def sweep(
         >>> len(cells), cells[0].values["epsilon"], cells[0].spent_epsilon
         (4, 0.1, 0.1)
     """
-    study = study_of(datasets, algorithms, parameters, seeds)
+    study = study_of(datasets, algorithms, parameters, seeds, knowledge)
     if executor not in EXECUTORS and "://" not in executor:
         raise InputError(
             f"executor must be {', '.join(EXECUTORS)} or a scheduler's address such as "
