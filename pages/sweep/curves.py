@@ -14,6 +14,7 @@ from engine import Dataset
 from engine.graphs.metrics import Scores
 from engine.registry import ALGORITHMS
 from engine.studies import CellResult, analysis
+from engine.studies.known import ALONE
 from engine.studies.null import Shape
 from engine.studies.price import DESCENT, TABLES, PriceStep, price_steps
 from pages.draw import show
@@ -22,13 +23,14 @@ from pages.draw.curves import Axis, Curve, curves
 from pages.shell import words as text
 from pages.shell.nothing import NOTHING, Counts, cell, nothing_of, watch
 from pages.shell.palette import PLAIN, style_of
-from pages.shell.runs import shown
+from pages.shell.runs import shown, told
 from pages.shell.verdict import reference_lines
 from pages.shell.words import SCORES
 from pages.sweep.jobs import StudyJob, known_datasets
 
-Y = {**SCORES, "CI tests": "ci_tests", "Seconds": "seconds"}
-SHARES = ("Skeleton F1", "Directed F1")  # from 0 to 1, the more the better
+KNOWN = "Known arrows alone"  # directed F1 of the links with no arrows but those
+Y = {**SCORES, KNOWN: ALONE, "CI tests": "ci_tests", "Seconds": "seconds"}
+SHARES = ("Skeleton F1", "Directed F1", KNOWN)  # from 0 to 1, the more the better
 X = {"asked ε": "epsilon", "paper's total": "claimed_epsilon", "defended total": "spent_epsilon"}
 X_TITLES = {"asked ε": "ε asked for", "paper's total": "Total ε as the paper composes it"}
 X_TITLES |= {"defended total": "Total ε that can be defended"}
@@ -174,7 +176,7 @@ def run_page_point(
 ) -> tuple[float, float, str] | None:
     """Where the Run page's result lies, if it is about these data and has an ε."""
     run = shown()
-    if run.data.identity not in set(table["fingerprint"]):
+    if told(run).identity not in set(table["fingerprint"]):
         return None
     result = run.result
     asked = getattr(result.params, "epsilon", None)
@@ -214,7 +216,8 @@ def _numbers(points: pd.DataFrame, table: pd.DataFrame, x: str, y: str) -> pd.Da
     out[x[0].upper() + x[1:]] = [text.number(v) for v in at] if endless else at
     for name, column in (("Median", "median"), ("10 %", "low"), ("90 %", "high")):
         out[name] = points[column].to_numpy(dtype=float)
-    beside = {name: Y[name] for name in SCORES if y in SCORES and name != y}
+    scored = [*SCORES, *([KNOWN] if ALONE in table else [])]
+    beside = {name: Y[name] for name in scored if y in scored and name != y}
     medians = analysis.medians(table, list(beside.values()))
     for name, column in beside.items():
         out[name] = medians[column].to_numpy(dtype=float)
@@ -229,7 +232,7 @@ def target_view(
 
     ``shape`` is that of the study's data: what the setting invents where nothing is stands beside.
     """
-    score = y if y in SHARES else SHARES[0]
+    score = y if y in SHARES and y != KNOWN else SHARES[0]
     st.markdown(f"**Smallest ε that meets a target F1** ({score[0].lower()}{score[1:]})")
     if not table["skeleton_f1"].notna().any():
         st.caption("There is no truth, so there is no F1 to aim at.")

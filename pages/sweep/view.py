@@ -7,11 +7,13 @@ import streamlit as st
 
 from engine.studies import CellResult, analysis
 from engine.studies.cells import SCORED
+from engine.studies.known import ALONE, beside
 from engine.studies.null import Shape
 from pages.shell import export
 from pages.shell import words as text
 from pages.sweep.curves import (
     COUNTED,
+    KNOWN,
     TESTED,
     X,
     Y,
@@ -24,7 +26,7 @@ from pages.sweep.curves import (
     target_view,
     truth_of,
 )
-from pages.sweep.jobs import EXAMPLE_NAME, SLOT, StudyJob, current
+from pages.sweep.jobs import EXAMPLE_NAME, SLOT, StudyJob, current, known_datasets
 from pages.sweep.start import resume
 
 RANKED = ("priv_pc", "svt_pc", "em_pc")  # of the example: what they release rests on rank tests
@@ -55,9 +57,11 @@ def study_view() -> None:
 
 
 @st.cache_data(max_entries=4, show_spinner=False, scope="session")
-def tidy(name: str, count: int, last: str, _results: list[CellResult]) -> pd.DataFrame:
+def tidy(
+    name: str, count: int, last: str, _job: StudyJob, _results: list[CellResult]
+) -> pd.DataFrame:
     """One row a run; the key changes whenever a run is added."""
-    table = analysis.frame(_results)
+    table = analysis.frame(_results, beside(known_datasets(_job)))
     for column in ("claimed_epsilon", "spent_epsilon", *SCORED, *analysis.TESTED.values()):
         table[column] = pd.to_numeric(table[column])
     return table
@@ -90,7 +94,7 @@ def _state(job: StudyJob) -> str:
 
 def results_view(job: StudyJob, results: list[CellResult]) -> None:
     """Curves, heat map, smallest ε, files."""
-    table = tidy(job.name, len(results), repr(results[-1].cell.key), results)
+    table = tidy(job.name, len(results), repr(results[-1].cell.key), job, results)
     names = list(dict.fromkeys(table["dataset"]))
     x, y, counted = controls(table, names)
     chosen = st.session_state.get("sweep-dataset") if len(names) > 1 else names[0]
@@ -112,11 +116,15 @@ def results_view(job: StudyJob, results: list[CellResult]) -> None:
 
 def controls(table: pd.DataFrame, names: list[str]) -> tuple[str, str, str]:
     """What the axes show, and which dataset; returns (x, y, which links a score counts)."""
+    known = ALONE in table
+    if not known and st.session_state.get("sweep-y") == KNOWN:  # of the study before
+        del st.session_state["sweep-y"]
     with st.container(horizontal=True, gap="large", key="sweep-controls"):
         if len(names) > 1:
             st.selectbox("Dataset", names, key="sweep-dataset", width=220)
         scored = table["skeleton_f1"].notna().any()
         options = [name for name in Y if scored or name not in text.SCORES]
+        options = [name for name in options if known or name != KNOWN]
         y = st.segmented_control("Show", options, default=options[0], key="sweep-y", required=True)
         x = st.segmented_control(
             "Against", list(X), default="asked ε", key="sweep-x", required=True

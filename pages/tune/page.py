@@ -73,6 +73,7 @@ def open_on_run(job: TuneJob, settings: Sequence[Mapping[str, Any]]) -> None:
     )
     query = {"data": d["networks"][0], "n": d["n"], "algorithm": d["algorithm"]}
     query |= {"epsilon": d["epsilon"], "guarantee": "strict", **settings[chosen or 0]}
+    query |= {"known": d["known"]} if d["known"] else {}
     words = {name: as_word(value) for name, value in query.items()}
     if st.button("Open it on Run", key="tune-open", icon=":material/play_arrow:"):
         st.switch_page("pages/run/page.py", query_params=words)

@@ -67,6 +67,8 @@ def _scores(what: str, found: Tuned) -> None:
     for column, (where, score, default) in zip(columns, cells, strict=False):
         column.metric(f"{what} {where}", number(score))
         column.caption(f"default setting: {number(default)}")
+    if found.alone is not None:
+        columns[0].caption(f"known arrows alone: directed F1 {number(found.alone)}")
     columns[-1].metric("Where it was chosen", number(found.chosen))
     columns[-1].caption(f"It looked {found.gap:+.2f} better than it is: the best is partly luck.")
 
