@@ -12,6 +12,7 @@ from pages.shell.data import (
     OWN_DATA,
     OWN_FILE,
     OWN_GAPS,
+    OWN_KNOWING,
     OWN_PROBLEM,
     OwnFile,
     own_data,
@@ -128,6 +129,7 @@ def draft_known(known: Knowledge | None) -> None:
 def keep_own(data: Dataset) -> None:
     """What was read from the file in force becomes the session's own data, and is selected."""
     OWN_DATA.put(data)
+    OWN_KNOWING.get().clear()
     OWN_PROBLEM.put(None)
     OWN_GAPS.put(None)
     if (file := own_file()) is not None:
@@ -141,4 +143,5 @@ def take_file(file: OwnFile) -> None:
         before.empty()
     OWN_FILE.put(file)
     OWN_DATA.put(None)
+    OWN_KNOWING.get().clear()
     OWN_GAPS.put(None)

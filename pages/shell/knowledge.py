@@ -18,13 +18,14 @@ from engine import InputError, Knowledge, RunResult, load_knowledge
 from engine.data.networks import load_network
 from engine.data.schema import Schema
 from engine.graphs.cpdag import matrix_of
-from engine.graphs.known import Known, ready_sets
+from engine.graphs.known import READY, Known, ready_sets
 from engine.knowledge import FULL, ORIENTS
 from pages.shell import words as text
 from pages.shell.data import data_for
-from pages.shell.drafts import draft_known, drafted_known, drafted_source
+from pages.shell.drafts import Draft, draft_known, drafted_known, drafted_source
+from pages.shell.form import bound
 from pages.shell.session import Place
-from pages.shell.settings import is_simulated
+from pages.shell.settings import is_simulated, said, word_of
 
 _FOLDER = Path(__file__).resolve().parents[2] / "static" / "known"
 _BOARD = "known-board"
@@ -90,6 +91,33 @@ def label(data: Columns, known: Knowledge | None) -> str:
     said = [text.count(len(known.tiers), "tier")] if known.tiers else []
     pairs = len(known.forbidden) + len(known.required)
     return ", ".join(said + ([text.count(pairs, "arrow")] if pairs else [])) or "a little"
+
+
+def field(store: Draft, name: str, *, key: str) -> None:
+    """A field of a form whose runs are all told the same: nothing, or what is true of each network.
+
+    Or what the Run page states. The draft keeps a word of :func:`pages.shell.settings.said`.
+    """
+    words = {"": NOTHING} | {ready.replace(" ", "-"): ready for ready in READY}
+    source = drafted_source()
+    here = drafted_known(source)
+    for word in (word_of(here, source.name) if here else "", store[name]):
+        words.setdefault(word, f"as stated on Run: {_label_of(word)}")
+    bound(
+        st.selectbox,
+        "What is known",
+        store,
+        name,
+        key=key,
+        options=list(words),
+        format_func=lambda word: words[word].capitalize(),
+        help=f"Tiers that are true of each network, or what you state on Run. {PUBLIC}",
+    )
+
+
+def _label_of(word: str) -> str:
+    found = said(word)
+    return label(Columns((), None), found if isinstance(found, Knowledge) else None)
 
 
 def _shut() -> None:

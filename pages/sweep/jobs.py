@@ -237,7 +237,7 @@ def _matching(study: Study, results: Iterable[CellResult]) -> tuple[list[CellRes
 
 def datasets_of(wanted: Wanted) -> list[Dataset]:
     """The study's datasets; raises InputError if one is not there."""
-    return [data_for(source) for source in wanted.sources]
+    return [data_for(source, wanted.known) for source in wanted.sources]
 
 
 @st.cache_resource(show_spinner=False)

@@ -24,6 +24,7 @@ class Wanted:
     epsilons: tuple[float, ...]
     seeds: int
     params: tuple[tuple[str, Any], ...] = ()
+    known: str = ""  # a word of pages.shell.settings.said
 
     @property
     def own(self) -> bool:
@@ -56,6 +57,7 @@ class Wanted:
             "epsilons": list(self.epsilons),
             "seeds": self.seeds,
             "params": dict(self.params),
+            **({"known": self.known} if self.known else {}),
         }
 
     @classmethod
@@ -68,6 +70,7 @@ class Wanted:
                 epsilons=tuple(map(float, spec["epsilons"])),
                 seeds=int(spec["seeds"]),
                 params=tuple(dict(spec["params"]).items()),
+                known=str(spec.get("known", "")),
             )
         except (KeyError, TypeError, ValueError, OverflowError):
             raise InputError("The file does not say what the study asked for.") from None
