@@ -18,6 +18,7 @@ from pages.shell.data import bundled
 from pages.shell.drafts import Draft, kept
 from pages.shell.fields import Query, among, choice, decode, defaults, encode, slider
 from pages.shell.form import bound, parameters, title_of
+from pages.shell.settings import Source
 
 SETTING, LEAST, MAP = "best setting", "least ε", "map of two"
 GOALS = (SETTING, LEAST, MAP)
@@ -116,6 +117,11 @@ def axes_of(d: Mapping[str, Any]) -> list[Axis]:
 def names_of(key: str) -> dict[str, str]:
     """The parameters' titles."""
     return {s.name: s.title for s in algorithm(key).params.specs()}
+
+
+def sources(d: Mapping[str, Any]) -> list[Source]:
+    """What a search or a map is run on."""
+    return [Source(network, d["n"], 0) for network in d["networks"]]
 
 
 def samples(d: Mapping[str, Any], name: str) -> list[Any]:

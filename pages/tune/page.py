@@ -9,9 +9,10 @@ import streamlit as st
 
 from engine import InputError
 from engine.studies.tuning import Least, Tuned
+from pages.shell import nothing
 from pages.shell import words as text
 from pages.shell.fields import as_word
-from pages.tune.form import MAP, fields
+from pages.tune.form import LEAST, MAP, fields, sources
 from pages.tune.state import JOB, TuneJob, asked_for
 from pages.tune.view import least_view, map_view, setting, setting_view
 
@@ -28,6 +29,8 @@ def main() -> None:
     )
     with st.sidebar:
         d = fields()
+        if d["goal"] != LEAST:
+            nothing.regime([nothing.shape_of(s) for s in sources(d)], [d["epsilon"]])
         pressed = st.button("Search", type="primary", width="stretch", key="tune-go")
     job = _job(d, pressed)
     if job is None:
