@@ -117,6 +117,8 @@ def parameter_form(
         for spec in (s for s in specs if s.name == name):
             parameter(spec, values, key=key)
     st.caption(text.epsilon_meaning(algorithm, values, None if shape is None else shape.rows))
+    if shape is not None and values.get("guarantee") == "strict":
+        nothing.regime([shape], [values["epsilon"]], values.get("delta"))
     if not told:
         nothing.line(algorithm.key, shape, values, "form")
     rest = [s for s in specs if s.name not in PRIVACY[:2]]
