@@ -19,6 +19,7 @@ from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
 from engine.graphs.metrics import SCORES
 from engine.studies.cells import SCORED, CellResult
+from engine.studies.known import ALONE
 
 if TYPE_CHECKING:
     from pandas.core.groupby import DataFrameGroupBy
@@ -27,7 +28,7 @@ TESTED = {name: f"tested_{name}" for name in SCORED}  # of the links tested to t
 QUANTITIES = (
     *SCORED,
     *TESTED.values(),
-    *("ci_tests", "seconds", "edges", "spent_epsilon", "claimed_epsilon"),
+    *("ci_tests", "seconds", "edges", "spent_epsilon", "claimed_epsilon", ALONE),
 )
 TOTALS = ("epsilon", "claimed_epsilon", "spent_epsilon")  # what an ε axis may show
 
@@ -71,7 +72,7 @@ def _row(r: CellResult) -> dict[str, object]:
 
 def parameter_names(table: pd.DataFrame) -> list[str]:
     """The columns of :func:`frame` that are parameters."""
-    return [c for c in table.columns if c not in _FIXED]
+    return [c for c in table.columns if c not in (*_FIXED, ALONE)]
 
 
 def varied(table: pd.DataFrame) -> list[str]:
@@ -208,24 +209,25 @@ def summary(table: pd.DataFrame) -> list[Sequence[str]]:
     """Rows of text for a terminal: a header, then one line a point of a curve.
 
     The scores are of the links tested to the end; where a run left others, F1 with them as links
-    stands beside.
+    stands beside, and where causes are known the directed F1 of what is known alone.
     """
-    scores, whole = [TESTED[name] for name in SCORES], []
+    scores, more = [TESTED[name] for name in SCORES], {}
+    if ALONE in table:
+        more[ALONE] = "known alone"
     if table["status"].ne("complete").any():
-        whole = ["skeleton_f1"]
-    f1, *others = (bands(table, y) for y in (*scores, *whole, "ci_tests", "seconds"))
+        more["skeleton_f1"] = "F1, all as links"
+    f1, *others = (bands(table, y) for y in (*scores, *more, "ci_tests", "seconds"))
     claimed = bands(table, x="claimed_epsilon")["x"]
     spent = bands(table, x="spent_epsilon")["x"]
     keys = [c for c in f1.columns if c not in _BAND]
     first, *names = SCORES.values()
-    names += ["F1, all as links"] * len(whole)
-    names += ["tests", "seconds", "claimed", "defended", "runs"]
+    names += [*more.values(), "tests", "seconds", "claimed", "defended", "runs"]
     header = [*keys, first, "low", "high", *names]
     rows: list[Sequence[str]] = [header]
     for i in range(len(f1)):
         numbers = (f1["median"][i], f1["low"][i], f1["high"][i])
-        more = (*(other["median"][i] for other in others), claimed[i], spent[i])
-        cells = [*(f1[k][i] for k in keys), *numbers, *more]
+        rest = (*(other["median"][i] for other in others), claimed[i], spent[i])
+        cells = [*(f1[k][i] for k in keys), *numbers, *rest]
         rows.append([*map(_text, cells), str(f1["count"][i])])
     return rows
 

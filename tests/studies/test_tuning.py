@@ -121,7 +121,7 @@ def test_the_least_epsilon_is_a_range(monkeypatch: pytest.MonkeyPatch, cancer: D
     def told(search: Search) -> Any:
         score = Score(math.log10(search.fixed["epsilon"]) / 4 + 0.6, 0.05, 20)
         return tuning.Tuned(
-            "priv_pc", search.fixed, {}, score, score, score, None, None, (), 1, True
+            "priv_pc", search.fixed, {}, score, score, score, None, None, None, (), 1, True
         )
 
     monkeypatch.setattr(Search, "tune", told)
