@@ -11,7 +11,9 @@ from engine.params import ParameterError
 from engine.registry import algorithm
 from engine.studies.known import facts_of
 from engine.studies.null import Shape
-from pages.compare.state import MOST, pin
+from engine.studies.recommended import Recommended, ranked
+from pages.compare.state import MOST, pin, pin_only
+from pages.draw import recommended
 from pages.shell import knowledge
 from pages.shell import words as text
 from pages.shell.drafts import Draft, adapt, kept
@@ -42,11 +44,22 @@ def pin_form(run: Shown, pinned: Sequence[Shown]) -> None:
         icon=":material/push_pin:",
     )
     d = draft(run)
+    published(run)
     st.markdown("**Add a run**")
     st.caption(f"On the Run page's dataset: {text.plain(run.data.name)}, {run.data.n:,} rows.")
     chosen = algorithm(algorithm_choice(d, key="compare-algorithm"))
     adapt(d)
     knowledge.field(d, "known", key="compare-known")
+    st.button(
+        "At its recommended setting",
+        key="compare-recommended",
+        on_click=recommend,
+        args=(run,),
+        disabled=recommended.found_for(chosen.key, d["params"]) is None,
+        help="The setting that a study chose at this ε, on other networks.",
+        width="stretch",
+    )
+    recommended.why(chosen.key, d["params"], "compare")
     parameter_form(chosen, d["params"], key="compare-param", shape=Shape.of(run.data))
     if run.data.public:
         seed(d, "seed", "Noise seed", key="compare-seed")
@@ -63,6 +76,47 @@ def pin_form(run: Shown, pinned: Sequence[Shown]) -> None:
     )
     if full:
         st.caption(f"{MOST} runs are the most; unpin one first.")
+
+
+def published(run: Shown) -> None:
+    """One press for the rivals: the best published algorithms, each as a study would set it."""
+    epsilon = run.settings.params.get("epsilon")
+    if not run.data.public or not isinstance(epsilon, int | float):
+        return
+    found = [one for one in ranked(float(epsilon)) if one.algorithm != run.settings.algorithm]
+    if not found:
+        return
+    st.button(
+        "Beside published ones, recommended",
+        key="compare-published",
+        on_click=pin_published,
+        args=(run, found[: MOST - 1]),
+        width="stretch",
+        icon=":material/science:",
+        help="The Run page's result beside the published algorithms that were best in a study at "
+        "this ε, each at the setting which that study chose, with the same ε, δ and seed.",
+    )
+
+
+def pin_published(run: Shown, found: Sequence[Recommended]) -> None:
+    """Pin the Run page's result and these settings on its data, and nothing else."""
+    runs = [run]
+    for one in found:
+        params = recommended.laid_over(one, run.settings.params)
+        settings = Settings(run.settings.source, one.algorithm, params, run.settings.seed)
+        try:
+            runs.append(compute(settings))
+        except (InputError, ParameterError) as error:
+            refuse("compare", str(error))
+    pin_only(runs)
+
+
+def recommend(run: Shown) -> None:
+    """Fill the small form with what a study chose at its ε."""
+    d = draft(run)
+    found = recommended.found_for(d["algorithm"], d["params"])
+    if found is not None:
+        d["params"] = recommended.laid_over(found, d["params"])
 
 
 def add(run: Shown) -> None:

@@ -102,11 +102,14 @@ def preset(algorithm: Algorithm, name: str) -> dict[str, Any]:
     return filled(algorithm.key, algorithm.presets[name])
 
 
-def parameter_form(algorithm: Algorithm, values: Draft, *, key: str, shape: Shape | None) -> None:
+def parameter_form(
+    algorithm: Algorithm, values: Draft, *, key: str, shape: Shape | None, told: bool = False
+) -> None:
     """Show a widget for each parameter that has an effect, bound to ``values``.
 
-    Privacy comes first, with one sentence on what ε means and one on what the setting invents; the
-    rest is folded away. ``shape`` is that of the data, where it is known.
+    Privacy comes first, with one sentence on what ε means and, unless a result beside it tells
+    (``told``), one on what the setting invents; the rest is folded away. ``shape`` is that of the
+    data, where it is known.
     """
     values.update(filled(algorithm.key, values))
     specs = relevant(algorithm.params.specs(), values)
@@ -114,7 +117,10 @@ def parameter_form(algorithm: Algorithm, values: Draft, *, key: str, shape: Shap
         for spec in (s for s in specs if s.name == name):
             parameter(spec, values, key=key)
     st.caption(text.epsilon_meaning(algorithm, values, None if shape is None else shape.rows))
-    nothing.line(algorithm.key, shape, values, "form")
+    if shape is not None and values.get("guarantee") == "strict":
+        nothing.regime([shape], [values["epsilon"]], values.get("delta"))
+    if not told:
+        nothing.line(algorithm.key, shape, values, "form")
     rest = [s for s in specs if s.name not in PRIVACY[:2]]
     changed = sum(values[s.name] != s.default for s in rest)
     title = f"More settings ({changed} changed)" if changed else "More settings"

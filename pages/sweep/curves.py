@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import networkx as nx
@@ -20,10 +21,12 @@ from engine.studies.price import DESCENT, TABLES, PriceStep, price_steps
 from pages.draw import show
 from pages.draw.bars import heat
 from pages.draw.curves import Axis, Curve, curves
+from pages.draw.opening import figure_of_runs, list_of_runs
 from pages.shell import words as text
 from pages.shell.nothing import NOTHING, Counts, cell, nothing_of, watch
 from pages.shell.palette import PLAIN, style_of
 from pages.shell.runs import shown, told
+from pages.shell.settings import Settings, filled
 from pages.shell.verdict import reference_lines
 from pages.shell.words import SCORES
 from pages.sweep.jobs import StudyJob, known_datasets
@@ -91,11 +94,18 @@ def _early_notes(table: pd.DataFrame, counted: str) -> str:
 
 
 def curve_view(
-    runs: pd.DataFrame, x: str, y: str, levels: Sequence[Level] = (), counted: str = TESTED
+    runs: pd.DataFrame,
+    x: str,
+    y: str,
+    levels: Sequence[Level] = (),
+    counted: str = TESTED,
+    source: Settings | None = None,
+    results: Sequence[CellResult] = (),
 ) -> None:
     """Median and band of every algorithm, the Run page's place, and the numbers.
 
-    ``levels`` are drawn as horizontal lines; ``counted`` says which links the scores count.
+    ``levels`` are drawn as horizontal lines; ``counted`` says which links the scores count;
+    ``source`` is that of public data, on which a point opens as one of ``results``.
     """
     table = counting(runs, counted)
     points = analysis.bands(table, Y[y], x=X[x])
@@ -106,13 +116,16 @@ def curve_view(
         if drawn.empty:
             st.info(_nothing(x))
         else:
-            _curve_chart(drawn, flat, x, y, levels, run_page_point(table, x, y, counted))
+            opens = [] if source is None else runs_at(drawn, table, y, results, source)
+            _curve_chart(drawn, flat, x, y, levels, run_page_point(table, x, y, counted), opens)
         st.caption(_curve_notes(points, drawn, flat, x))
         if y in SCORES and early(table):
             st.caption(_early_notes(table, counted))
     with right:
         st.markdown(f"**{y}: median and band over the seeds**")
         show.table(_numbers(points, table, x, y), alt=f"{y} of every algorithm by ε", height=400)
+        if source is not None and not drawn.empty:
+            list_of_runs({_point_name(run): run for run in opens}, key="sweep-run")
 
 
 def _nothing(x: str) -> str:
@@ -128,11 +141,13 @@ def _curve_chart(
     y: str,
     levels: Sequence[Level],
     place: tuple[float, float, str] | None,
+    opens: Sequence[Settings],
 ) -> None:
     low, high = float(drawn["x"].min()), float(drawn["x"].max())
     lines = []
+    numbered = drawn.assign(opens=range(len(drawn)))
     for key in dict.fromkeys(drawn["algorithm"]):
-        part = drawn[drawn["algorithm"] == key].sort_values("x")
+        part = numbered[numbered["algorithm"] == key].sort_values("x")
         lines.append(
             Curve(
                 name=ALGORITHMS[key].title,
@@ -141,6 +156,7 @@ def _curve_chart(
                 low=list(part["low"]),
                 high=list(part["high"]),
                 style=style_of(key),
+                opens=list(part["opens"]),
             )
         )
     level = flat if flat is not None else drawn.iloc[:0]
@@ -158,7 +174,45 @@ def _curve_chart(
         height=430 + 25 * len(levels),
         here=place,
     )
-    show.figure(figure, key="sweep-curves", alt=f"{y} against ε, one line an algorithm")
+    alt = f"{y} against ε, one line an algorithm"
+    if opens:
+        figure_of_runs(figure, opens, key="sweep-curves", alt=alt, hint=_HINT)
+    else:
+        show.figure(figure, key="sweep-curves", alt=alt)
+
+
+_HINT = "Click a point to open its run: that of the seed nearest to the median."
+
+
+def runs_at(
+    points: pd.DataFrame,
+    table: pd.DataFrame,
+    y: str,
+    results: Sequence[CellResult],
+    source: Settings,
+) -> list[Settings]:
+    """The run behind each point: of the seed whose ``y`` is nearest to the median."""
+    told_by = [c for c in dict.fromkeys(("epsilon", *analysis.varied(table))) if c in points]
+    by_place = {
+        (r.algorithm, *(r.values.get(name) for name in told_by), r.seed): r for r in results
+    }
+    found = []
+    for point in points.to_dict("records"):
+        place = (point["algorithm"], *(None if pd.isna(point[n]) else point[n] for n in told_by))
+        here = table
+        for name, value in zip(("algorithm", *told_by), place, strict=True):
+            here = here[here[name].isna() if value is None else here[name].eq(value)]
+        gaps = (here[Y[y]].astype(float) - point["median"]).abs()
+        result = by_place[*place, here.loc[gaps.idxmin(), "seed"]]
+        key, params = result.algorithm, filled(result.algorithm, result.values)
+        found.append(replace(source, algorithm=key, params=params, seed=result.seed))
+    return found
+
+
+def _point_name(run: Settings) -> str:
+    epsilon = run.params.get("epsilon")
+    named = "" if epsilon is None else f", ε = {epsilon:g}"
+    return f"{ALGORITHMS[run.algorithm].title}{named}"
 
 
 def _level_lines(levels: Sequence[Level], y: str, ends: tuple[float, float]) -> list[Curve]:
@@ -289,6 +343,18 @@ def _targets(found: pd.DataFrame, nothing: Counts) -> pd.DataFrame:
 
 
 MOST_EDGES = 36  # rows of the heat map
+
+
+def source_of(job: StudyJob, fingerprint: str) -> Settings | None:
+    """A run's source and what is known of it, of the public dataset with the fingerprint.
+
+    None where the study's settings do not say it.
+    """
+    named = () if job.wanted is None else job.wanted.sources
+    for data, source in zip(known_datasets(job), named, strict=False):
+        if data.identity == fingerprint and not source.own:
+            return Settings(source, known=None if data.schema is None else data.schema.knowledge)
+    return None
 
 
 def data_of(job: StudyJob, fingerprint: str) -> Dataset | None:

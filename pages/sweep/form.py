@@ -60,7 +60,7 @@ def follow() -> None:
                 draft()["name"] = job.name
         if "sweep.wanted" in query:
             untouched = wanted_now()
-            fill_draft(_wanted_in(query["sweep.wanted"]))
+            fill_draft(wanted_in(query["sweep.wanted"]))
             _UNTOUCHED.put(untouched)
     except (InputError, OSError) as error:
         refuse("sweep", str(error))
@@ -68,7 +68,7 @@ def follow() -> None:
         st.session_state[f"sweep-{name}"] = chosen
 
 
-def _wanted_in(words: str) -> Wanted:
+def wanted_in(words: str) -> Wanted:
     """Settings from an address; raises InputError in one sentence where they do not fit."""
     try:
         wanted = Wanted.from_json(json.loads(words))

@@ -37,6 +37,18 @@ class Wanted:
         known = declared(self.algorithms)
         return {name: value for name, value in grid.items() if name in known}
 
+    def joined(self, other: Wanted) -> Wanted | None:
+        """What asks for all that either asks for; None where their parameters differ."""
+        if dict(self.params) != dict(other.params):
+            return None
+        return Wanted(
+            sources=tuple(dict.fromkeys((*self.sources, *other.sources))),
+            algorithms=tuple(dict.fromkeys((*self.algorithms, *other.algorithms))),
+            epsilons=tuple(sorted({*self.epsilons, *other.epsilons})),
+            seeds=max(self.seeds, other.seeds),
+            params=self.params,
+        )
+
     def as_json(self) -> dict[str, Any]:
         """What a file keeps of it."""
         return {

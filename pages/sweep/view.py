@@ -5,10 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from engine import InputError
 from engine.studies import CellResult, analysis
 from engine.studies.cells import SCORED
+from engine.studies.figures import caption, curve_points, figure
 from engine.studies.known import ALONE, beside
 from engine.studies.null import Shape
+from engine.studies.sharing import runs_table
+from pages.draw.paper import paper_figure
 from pages.shell import export
 from pages.shell import words as text
 from pages.sweep.curves import (
@@ -22,10 +26,12 @@ from pages.sweep.curves import (
     data_of,
     early,
     references,
+    source_of,
     stability_view,
     target_view,
     truth_of,
 )
+from pages.sweep.handed import file_of
 from pages.sweep.jobs import EXAMPLE_NAME, SLOT, StudyJob, current, known_datasets
 from pages.sweep.start import resume
 
@@ -102,9 +108,11 @@ def results_view(job: StudyJob, results: list[CellResult]) -> None:
     here = table[table["dataset"] == chosen]
     mine = [r for r in results if r.dataset == chosen]
     data = data_of(job, mine[0].fingerprint)
-    curve_view(here, x, y, references(data, mine), counted)
+    source = source_of(job, mine[0].fingerprint)
+    curve_view(here, x, y, references(data, mine), counted, source, mine)
     if job.name == EXAMPLE_NAME:
         st.caption(ceiling_note(counting(here, counted)))
+    _paper(job, table, x, y, counted)
     left, right = st.columns([5, 4], gap="medium")
     with left:
         stability_view(mine, truth_of(job, mine[0].fingerprint))
@@ -112,6 +120,26 @@ def results_view(job: StudyJob, results: list[CellResult]) -> None:
         shape = None if data is None else Shape.of(data)
         target_view(counting(here, counted), x, y, mine, shape)
     downloads(job, results, table)
+
+
+def _paper(job: StudyJob, table: pd.DataFrame, x: str, y: str, counted: str) -> None:
+    """The curves of all datasets as a paper prints them."""
+    name = analysis.TESTED[Y[y]] if y in text.SCORES and counted == TESTED else Y[y]
+    try:
+        data = curve_points(table, name, X[x])
+    except InputError as error:
+        st.caption(text.plain(str(error)))
+        return
+    rows = {data.name: data.n for data in known_datasets(job)}
+    paper_figure(
+        lambda kind, columns: (
+            figure(table, name, x=X[x], kind=kind, columns=columns, rows=rows).content
+        ),
+        data,
+        caption(table, name, X[x], rows),
+        name=job.name.replace(" ", "_"),
+        key="sweep",
+    )
 
 
 def controls(table: pd.DataFrame, names: list[str]) -> tuple[str, str, str]:
@@ -160,5 +188,15 @@ def downloads(job: StudyJob, results: list[CellResult], table: pd.DataFrame) -> 
     with st.container(horizontal=True):
         export.download("Runs (CSV)", lambda: export.as_csv(tidy), f"{name}.csv", key="sweep-csv")
         export.download("Runs (JSON)", as_json, f"{name}.json", key="sweep-json")
+        export.download(
+            "Runs (Parquet)",
+            lambda: runs_table(tidy, "parquet"),
+            f"{name}.parquet",
+            key="sweep-parquet",
+        )
+        if not own:
+            export.download(
+                "Study (file)", lambda: file_of(job), f"{name}.db", key="sweep-study-file"
+            )
     if own:
         st.caption("Your own data: F1 against a truth is not private; seeds are left out.")

@@ -122,6 +122,11 @@ def names_of(key: str) -> dict[str, str]:
     return {s.name: s.title for s in algorithm(key).params.specs()}
 
 
+def sources(d: Mapping[str, Any]) -> list[Source]:
+    """What a search or a map is run on."""
+    return [Source(network, d["n"], 0) for network in d["networks"]]
+
+
 def samples(d: Mapping[str, Any], name: str) -> list[Any]:
     """The networks' samples."""
     return [data_for(Source(network, d["n"], 0), d[_KNOWN]) for network in d[name]]

@@ -14,7 +14,7 @@ from engine.studies.cells import CellResult
 from engine.studies.sweep import sweep
 from engine.studies.tuning import Least, Search, Tuned, least_epsilon
 from pages.shell.form import title_of
-from pages.shell.job import Job, Slot, shared
+from pages.shell.job import Job, Slot, left, shared
 from pages.tune.form import LEAST, MAP, axes_of, samples
 
 CELLS = 7  # a side of a map
@@ -34,6 +34,7 @@ class TuneJob(Job):
         self.found: Tuned | Least | None = None
         self.runs: list[CellResult] = []
         self._ran, self._planned, self._searches = 0, 0, 0
+        self._left: float | None = None  # seconds, of this search or map
 
     def work(self) -> None:
         """Search, or run the map's cells."""
@@ -47,7 +48,7 @@ class TuneJob(Job):
     def _search(self, epsilon: float) -> Search:
         d = self.asked
         self._searches += 1
-        return Search(
+        search = Search(
             d["algorithm"],
             self._data,
             {"epsilon": epsilon, "guarantee": "strict"},
@@ -56,8 +57,9 @@ class TuneJob(Job):
             objective=d["objective"],
             elsewhere=self._elsewhere,
             cancelled=self.stopped,
-            on_progress=self._note,
+            on_progress=lambda done, planned: self._note(done, planned, search.left),
         )
+        return search
 
     def _lay_out(self) -> None:
         d = self.asked
@@ -69,20 +71,26 @@ class TuneJob(Job):
             {**fixed, **grid},
             d["seeds"],
             cancelled=self.stopped,
-            on_progress=lambda p: self._note(p.done, p.total),
+            on_progress=lambda p: self._note(p.done, p.total, p.left),
         )
         for result in results:
             self.runs.append(result)
 
-    def _note(self, done: int, planned: int) -> None:
-        self._ran, self._planned = done, planned
+    def _note(self, done: int, planned: int, left: float | None) -> None:
+        self._ran, self._planned, self._left = done, planned, left
         if self._searches <= 1:
             self.share = min(1.0, done / planned)
 
     def so_far(self) -> list[str]:
-        """Searches and runs."""
+        """Searches, runs, and the time that is left of the search or the map."""
         several = [f"search {self._searches}"] if self.asked["goal"] == LEAST else []
-        return [*several, f"{self._ran} of {self._planned} runs"] if self._planned else several
+        if not self._planned:
+            return several
+        known = self._left is not None and self._ran > 2  # starting up tells nothing yet
+        rest = [left(self._left)] if known and self._left is not None else []
+        if rest and several:
+            rest = [f"{rest[0]} of this search"]
+        return [*several, f"{self._ran} of {self._planned} runs", *rest]
 
     @property
     def table(self) -> Any:

@@ -7,14 +7,18 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine.graphs.known import ready_sets
-from engine.studies import ResultStore
+from engine.studies import ResultStore, analysis
+from pages.shell.settings import Settings
 from pages.sweep import jobs as study_jobs
 from pages.sweep import state as studies
-from pages.sweep.state import Wanted
+from pages.sweep.curves import runs_at
+from pages.sweep.jobs import _example_results
+from pages.sweep.state import EXAMPLE, Wanted
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"sweep-n": 2000, "sweep-seeds": 2, "sweep-count": 3}
@@ -284,3 +288,35 @@ def test_own_data_are_labelled_and_never_kept(sweep_page: AppTest) -> None:
     assert meter.total()[:2] == (4, float("inf"))  # no schema was declared
     results = app.session_state["sweep_job"].results
     assert all(r.as_dict()["seed"] is None for r in results)
+
+
+def test_a_point_opens_the_run_of_the_seed_nearest_to_its_median(
+    open_app: Callable[..., AppTest],
+) -> None:
+    results = list(_example_results())
+    table = analysis.frame(results)
+    points = analysis.bands(table, "shd")
+    source = EXAMPLE.sources[0]
+    runs = runs_at(points, table, "SHD", results, Settings(source))
+    assert len(runs) == len(points)
+    for point, settings in zip(points.to_dict("records"), runs, strict=True):
+        assert settings.source == source
+        assert settings.algorithm == point["algorithm"]
+        asked = settings.params.get("epsilon")
+        assert asked == point["epsilon"] or (asked is None and pd.isna(point["epsilon"]))
+        mine = [
+            r
+            for r in results
+            if (r.algorithm, r.values.get("epsilon")) == (settings.algorithm, asked)
+        ]
+        (chosen,) = (r for r in mine if r.seed == settings.seed)
+        gaps = [abs(r.shd - point["median"]) for r in mine if r.shd is not None]
+        assert chosen.shd is not None
+        assert abs(chosen.shd - point["median"]) == min(gaps)
+    app = open_app("sweep")
+    app.selectbox(key="sweep-run-setting").select_index(2).run()
+    app.button(key="sweep-run-open").click().run()
+    assert not app.exception
+    shown = app.session_state["shown"]
+    assert shown.settings.algorithm == "em_pc"
+    assert shown.result.params.as_dict()["epsilon"] == 1.0
