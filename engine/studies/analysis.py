@@ -213,7 +213,7 @@ def summary(table: pd.DataFrame) -> list[Sequence[str]]:
     """
     scores, more = [TESTED[name] for name in SCORES], {}
     if ALONE in table:
-        more[ALONE] = "known alone"
+        more[ALONE] = "known arrows alone"
     if table["status"].ne("complete").any():
         more["skeleton_f1"] = "F1, all as links"
     f1, *others = (bands(table, y) for y in (*scores, *more, "ci_tests", "seconds"))

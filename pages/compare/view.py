@@ -119,7 +119,7 @@ def _counted(result: RunResult, nothing: Nothing | None) -> dict[str, str]:
     counts, m, whole = result.counts, result.metrics_tested, result.metrics
     out = {
         **{name: _score(m, field) for name, field in text.SCORES.items()},
-        "Directed F1 of known arrows alone": _score(result.knowledge_alone, "directed_f1"),
+        "Known arrows alone": _score(result.knowledge_alone, "directed_f1"),
         "Precision": f"{m.precision:.2f}" if m and counts and counts.learned else "–",
         "Recall": f"{m.recall:.2f}" if m else "–",
         "True links found": f"{counts.found:,} of {counts.true:,}" if counts else "–",

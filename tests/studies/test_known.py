@@ -58,11 +58,11 @@ def test_the_column_beside_the_scores() -> None:
     assert ALONE not in parameter_names(table)
     assert bands(table, ALONE)["median"].item() == pytest.approx(table[ALONE].median())
     header, line = summary(table)
-    at = list(header).index("known alone")
+    at = list(header).index("known arrows alone")
     assert float(line[at]) == pytest.approx(table[ALONE].median(), abs=1e-3)
     plain = frame(sweep(ASIA, "marginal_pc", FIXED, 1), beside([ASIA]))
     assert ALONE not in plain
-    assert "known alone" not in summary(plain)[0]
+    assert "known arrows alone" not in summary(plain)[0]
 
 
 def test_a_search_tells_what_the_knowledge_alone_gives() -> None:

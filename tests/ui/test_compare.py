@@ -82,7 +82,7 @@ def test_a_run_is_added_that_knows_more(compare_page: AppTest) -> None:
     differ = table(app, "Setting").set_index("Setting").loc["What is known"]
     assert list(differ) == ["nothing", "nothing", "complete order"]
     scores = table(app, "Score").set_index("Score")
-    alone = scores.loc["Directed F1 of known arrows alone"]
+    alone = scores.loc["Known arrows alone"]
     assert list(alone[:2]) == ["–", "–"]
     assert alone.iloc[2] == scores.loc["Skeleton F1"].iloc[2]  # every arrow is known
     assert "known=complete-order" in str(app.query_params["pin2"])
