@@ -188,7 +188,9 @@ class RunResult:
     def order_words(self) -> str:
         """What of the graph hangs on the order of the columns, in a sentence; empty for nothing."""
         if self.hanging is None:
-            return "Which links are arrows may hang on the order of the columns; PC-stable's do not."
+            return (
+                "Which links are arrows may hang on the order of the columns; PC-stable's do not."
+            )
         if not self.hanging:
             return ""
         return (

@@ -21,7 +21,7 @@ from pages.learn.tour import Tour
 from pages.shell.fields import decode, defaults, encode
 from pages.shell.settings import MOST_SEED, Settings, Source, check_rows
 from pages.sieve import form as sieve
-from pages.sweep.form import Axes, _wanted_in
+from pages.sweep.form import Axes, wanted_in
 from pages.sweep.state import Wanted
 
 LONGEST = 700  # characters of a sentence
@@ -159,7 +159,7 @@ def test_what_a_study_asks_for_is_settings_or_one_sentence(
     for name in BASE:
         for odd in ODD:
             words = json.dumps(BASE | {name: odd})
-            if answer(_wanted_in, words) is not None:
+            if answer(wanted_in, words) is not None:
                 taken.append(words)
     assert 5 <= len(taken) <= 15
     app = open_app("sweep", data="cancer", n="2000")
