@@ -112,7 +112,7 @@ class RunResult:
     def told(self) -> Adjacency:
         """(d, d): what of the truth the graph is held against; only where there is a truth."""
         assert self.truth is not None
-        return told_of(self.algorithm, self.truth, self.names, self.knowledge)
+        return _told(self.algorithm, self.truth, self.names, self.knowledge)
 
     @cached_property
     def known(self) -> Known | None:
@@ -189,13 +189,13 @@ class RunResult:
         """What of the graph hangs on the order of the columns, in a sentence; empty for nothing."""
         if self.hanging is None:
             return (
-                "Which links are arrows may hang on the order of the columns; PC-stable's do not."
+                "Which links are arrows may hang on the order of the columns; not so in PC-stable."
             )
         if not self.hanging:
             return ""
         return (
             f"{len(self.hanging)} of {len(self.skeleton)} links would be drawn otherwise with the "
-            "columns in another order, on the same answers; PC-stable's would not."
+            "columns in another order, on the same answers; not so in PC-stable."
         )
 
     @property
@@ -429,7 +429,7 @@ def _result(
     knowledge = None if session.known is None else session.known.knowledge
     metrics = None
     if data.truth is not None:
-        metrics = compare(outcome.cpdag, told_of(key, data.truth, data.names, knowledge))
+        metrics = compare(outcome.cpdag, _told(key, data.truth, data.names, knowledge))
     return RunResult(
         algorithm=key,
         params=params,
@@ -455,7 +455,7 @@ def _result(
     )
 
 
-def told_of(
+def _told(
     key: str, truth: nx.DiGraph, names: tuple[str, ...], knowledge: Knowledge | None
 ) -> Adjacency:
     """What of the truth the algorithm's result is held against.
