@@ -13,9 +13,11 @@ from typing import Any
 from engine.cli.flags import (
     Parser,
     add_json_flag,
+    add_knowledge_flag,
     add_parameter_flags,
     chosen_algorithms,
     parts,
+    said,
     values,
 )
 from engine.cli.interrupts import ending, interruptible
@@ -23,6 +25,7 @@ from engine.data.networks import NETWORKS, load_dataset
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import declared
+from engine.studies.known import knowing
 from engine.studies.store import held
 from engine.studies.tuning import OBJECTIVES, Least, Score, Search, Tuned, least_epsilon
 
@@ -49,6 +52,7 @@ def _parser(specs: Sequence[Spec]) -> Parser:
     parser.add_argument(
         "--figure", metavar="FILE", help="with --target: draw it, a .pdf, .svg or .png"
     )
+    add_knowledge_flag(parser, ready=True)
     add_json_flag(parser)
     add_parameter_flags(parser, specs)
     return parser
@@ -106,10 +110,13 @@ def _search(
     cancelled: Callable[[], bool],
     fixed: dict[str, Any],
 ) -> Search:
+    known = said(args)
+
     def data(flag: str) -> list[Any]:
         text = getattr(args, flag)
         named = [] if text is None else parts(text, f"--{flag}")
-        return [load_dataset(name, n=args.n, seed=args.data_seed) for name in named]
+        sampled = (load_dataset(name, n=args.n, seed=args.data_seed) for name in named)
+        return [knowing(each, known) for each in sampled]
 
     search = Search(
         key,
@@ -143,7 +150,7 @@ def as_dict(found: Tuned | Least) -> dict[str, Any]:
         }
     scores = {
         name: _score(getattr(found, name))
-        for name in ("chosen", "fresh", "default", "elsewhere", "default_elsewhere")
+        for name in ("chosen", "fresh", "default", "elsewhere", "default_elsewhere", "alone")
     }
     return {
         "algorithm": found.key,
@@ -191,6 +198,8 @@ def told(found: Tuned, what: str) -> list[str]:
     if found.elsewhere is not None and found.default_elsewhere is not None:
         away = f"{_number(found.elsewhere)}  (default {_number(found.default_elsewhere)})"
         rows.append(f"{what} on other networks    {away}")
+    if found.alone is not None:
+        rows.append(f"Directed F1 with known arrows alone   {_number(found.alone)}")
     rows.append(f"It looked {found.gap:+.3f} better than it is. {found.runs} runs.")
     return rows if found.whole else [*rows, "Stopped early: what was known by then."]
 

@@ -32,6 +32,7 @@ from engine.studies.executors import (
     parallel,
     serial,
 )
+from engine.studies.known import Said
 from engine.studies.store import ResultStore, held, opened
 from engine.studies.timing import Group, Left, looks_first
 
@@ -60,6 +61,7 @@ def sweep(
     parameters: Mapping[str, Any] | None = None,
     seeds: Seeds = 5,
     *,
+    knowledge: Said = None,
     store: StoreLike = None,
     repair: bool = False,
     executor: str = "serial",
@@ -80,6 +82,8 @@ def sweep(
         algorithms: A key, or several.
         parameters: By name: a value, or a list of values to go through.
         seeds: How many, or which.
+        knowledge: What is known of the causes, of every dataset: Knowledge, or the name of a set
+            that is true of each one's true graph: "two tiers", "four tiers", "complete order".
         store: A path or a ResultStore. Results in it come first and are not run again; new ones are
             in it before they are yielded. A damaged row is named and left as it is.
         repair: Compute damaged rows of the store again.
@@ -104,7 +108,7 @@ def sweep(
         >>> len(cells), cells[0].values["epsilon"], cells[0].spent_epsilon
         (4, 0.1, 0.1)
     """
-    study = study_of(datasets, algorithms, parameters, seeds)
+    study = study_of(datasets, algorithms, parameters, seeds, knowledge)
     if executor not in EXECUTORS and "://" not in executor:
         raise InputError(
             f"executor must be {', '.join(EXECUTORS)} or a scheduler's address such as "

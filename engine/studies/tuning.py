@@ -26,6 +26,7 @@ from engine.errors import InputError, did_you_mean
 from engine.params import Spec
 from engine.registry import algorithm
 from engine.studies.cells import CellResult, Datasets
+from engine.studies.known import knowledge_alone
 from engine.studies.sweep import StoreLike, sweep
 
 Array = NDArray[np.float64]
@@ -181,7 +182,9 @@ class Tuned:
     ``params`` are the parameters that it chose; ``chosen`` their score on the runs that chose
     them, ``fresh`` on new seeds of the same data, ``elsewhere`` on other data, where asked for.
     ``default`` is the default setting's on the fresh seeds, ``default_elsewhere`` on other data.
-    ``tried`` are all candidates that were run. ``whole`` is False where the search was stopped.
+    ``alone``, where causes are known: the directed F1 of the fresh runs' links with no arrows but
+    those that are known. ``tried`` are all candidates that were run. ``whole`` is False where the
+    search was stopped.
     """
 
     key: str
@@ -192,6 +195,7 @@ class Tuned:
     default: Score
     elsewhere: Score | None
     default_elsewhere: Score | None
+    alone: Score | None
     tried: tuple[Candidate, ...]
     runs: int
     whole: bool
@@ -286,6 +290,7 @@ class Search:
         self.done = 0
         self._known: dict[tuple[str, int], list[float]] = {}
         self._results: dict[str, list[CellResult]] = {}
+        self._alone: dict[tuple[str, int], list[float]] = {}
 
     def _check(self, runs: int) -> None:
         if not self._data:
@@ -359,7 +364,7 @@ class Search:
             one.means = self._means(one.params)
         return Tuned(
             self.key, self.fixed, best.params, best.score, fresh, default, away[0], away[1],
-            tried, self.done, not self._cancelled(),
+            self._alone_at(best.params), tried, self.done, not self._cancelled(),
         )  # fmt: skip
 
     def _report(self, params: Mapping[str, Any], data: Sequence[Dataset]) -> Score:
@@ -394,10 +399,15 @@ class Search:
 
         return score
 
+    def _alone_at(self, params: Mapping[str, Any]) -> Score | None:
+        """What is known alone makes of a report's links; None where nothing is."""
+        keys = (_key(params, FRESH + s, self._data) for s in range(REPORTED))
+        found = [float(np.mean(self._alone[key])) for key in keys if key in self._alone]
+        return Score.of(found) if found else None
+
     def _run(self, params: Mapping[str, Any], seed: int, data: Sequence[Dataset]) -> list[float]:
         """The score on each dataset with this seed; none once the search was stopped."""
-        name = json.dumps(params, sort_keys=True)
-        key = name + "|".join(d.identity for d in data), seed
+        name, key = json.dumps(params, sort_keys=True), _key(params, seed, data)
         if key not in self._known:
             if self._cancelled():
                 return []
@@ -412,10 +422,18 @@ class Search:
             if seed < FRESH:
                 self._results.setdefault(name, []).extend(runs)
             self._known[key] = found
+            by_print = {d.identity: d for d in data}
+            told = [knowledge_alone(r, by_print[r.fingerprint]) for r in runs]
+            if known := [value for value in told if value is not None]:
+                self._alone[key] = known
             self.done += len(found)
             self._clock.note(runs, monotonic() - began)
             self._on_progress(self.done, self.planned)
         return self._known[key]
+
+
+def _key(params: Mapping[str, Any], seed: int, data: Sequence[Dataset]) -> tuple[str, int]:
+    return json.dumps(params, sort_keys=True) + "|".join(d.identity for d in data), seed
 
 
 # The least epsilon -----------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import networkx as nx
@@ -14,6 +15,7 @@ from engine import Dataset
 from engine.graphs.metrics import Scores
 from engine.registry import ALGORITHMS
 from engine.studies import CellResult, analysis
+from engine.studies.known import ALONE
 from engine.studies.null import Shape
 from engine.studies.price import DESCENT, TABLES, PriceStep, price_steps
 from pages.draw import show
@@ -23,14 +25,15 @@ from pages.draw.opening import figure_of_runs, list_of_runs
 from pages.shell import words as text
 from pages.shell.nothing import NOTHING, Counts, cell, nothing_of, watch
 from pages.shell.palette import PLAIN, style_of
-from pages.shell.runs import shown
-from pages.shell.settings import Settings, Source, filled
+from pages.shell.runs import shown, told
+from pages.shell.settings import Settings, filled
 from pages.shell.verdict import reference_lines
 from pages.shell.words import SCORES
 from pages.sweep.jobs import StudyJob, known_datasets
 
-Y = {**SCORES, "CI tests": "ci_tests", "Seconds": "seconds"}
-SHARES = ("Skeleton F1", "Directed F1")  # from 0 to 1, the more the better
+KNOWN = "Known arrows alone"  # directed F1 of the links with no arrows but those
+Y = {**SCORES, KNOWN: ALONE, "CI tests": "ci_tests", "Seconds": "seconds"}
+SHARES = ("Skeleton F1", "Directed F1", KNOWN)  # from 0 to 1, the more the better
 X = {"asked ε": "epsilon", "paper's total": "claimed_epsilon", "defended total": "spent_epsilon"}
 X_TITLES = {"asked ε": "ε asked for", "paper's total": "Total ε as the paper composes it"}
 X_TITLES |= {"defended total": "Total ε that can be defended"}
@@ -96,7 +99,7 @@ def curve_view(
     y: str,
     levels: Sequence[Level] = (),
     counted: str = TESTED,
-    source: Source | None = None,
+    source: Settings | None = None,
     results: Sequence[CellResult] = (),
 ) -> None:
     """Median and band of every algorithm, the Run page's place, and the numbers.
@@ -116,6 +119,8 @@ def curve_view(
             opens = [] if source is None else runs_at(drawn, table, y, results, source)
             _curve_chart(drawn, flat, x, y, levels, run_page_point(table, x, y, counted), opens)
         st.caption(_curve_notes(points, drawn, flat, x))
+        if ALONE in table:
+            st.caption(f"{KNOWN}: directed F1 of the same links with no arrows but known ones.")
         if y in SCORES and early(table):
             st.caption(_early_notes(table, counted))
     with right:
@@ -186,7 +191,7 @@ def runs_at(
     table: pd.DataFrame,
     y: str,
     results: Sequence[CellResult],
-    source: Source,
+    source: Settings,
 ) -> list[Settings]:
     """The run behind each point: of the seed whose ``y`` is nearest to the median."""
     told_by = [c for c in dict.fromkeys(("epsilon", *analysis.varied(table))) if c in points]
@@ -201,8 +206,8 @@ def runs_at(
             here = here[here[name].isna() if value is None else here[name].eq(value)]
         gaps = (here[Y[y]].astype(float) - point["median"]).abs()
         result = by_place[*place, here.loc[gaps.idxmin(), "seed"]]
-        key = result.algorithm
-        found.append(Settings(source, key, filled(key, result.values), result.seed))
+        key, params = result.algorithm, filled(result.algorithm, result.values)
+        found.append(replace(source, algorithm=key, params=params, seed=result.seed))
     return found
 
 
@@ -227,7 +232,7 @@ def run_page_point(
 ) -> tuple[float, float, str] | None:
     """Where the Run page's result lies, if it is about these data and has an ε."""
     run = shown()
-    if run.data.identity not in set(table["fingerprint"]):
+    if told(run).identity not in set(table["fingerprint"]):
         return None
     result = run.result
     asked = getattr(result.params, "epsilon", None)
@@ -267,7 +272,8 @@ def _numbers(points: pd.DataFrame, table: pd.DataFrame, x: str, y: str) -> pd.Da
     out[x[0].upper() + x[1:]] = [text.number(v) for v in at] if endless else at
     for name, column in (("Median", "median"), ("10 %", "low"), ("90 %", "high")):
         out[name] = points[column].to_numpy(dtype=float)
-    beside = {name: Y[name] for name in SCORES if y in SCORES and name != y}
+    scored = [*([KNOWN] if ALONE in table else []), *SCORES]
+    beside = {name: Y[name] for name in scored if y in scored and name != y}
     medians = analysis.medians(table, list(beside.values()))
     for name, column in beside.items():
         out[name] = medians[column].to_numpy(dtype=float)
@@ -282,7 +288,7 @@ def target_view(
 
     ``shape`` is that of the study's data: what the setting invents where nothing is stands beside.
     """
-    score = y if y in SHARES else SHARES[0]
+    score = y if y in SHARES and y != KNOWN else SHARES[0]
     st.markdown(f"**Smallest ε that meets a target F1** ({score[0].lower()}{score[1:]})")
     if not table["skeleton_f1"].notna().any():
         st.caption("There is no truth, so there is no F1 to aim at.")
@@ -341,12 +347,15 @@ def _targets(found: pd.DataFrame, nothing: Counts) -> pd.DataFrame:
 MOST_EDGES = 36  # rows of the heat map
 
 
-def source_of(job: StudyJob, fingerprint: str) -> Source | None:
-    """Where the public dataset with the fingerprint comes from, if the study's settings say."""
+def source_of(job: StudyJob, fingerprint: str) -> Settings | None:
+    """A run's source and what is known of it, of the public dataset with the fingerprint.
+
+    None where the study's settings do not say it.
+    """
     named = () if job.wanted is None else job.wanted.sources
     for data, source in zip(known_datasets(job), named, strict=False):
         if data.identity == fingerprint and not source.own:
-            return source
+            return Settings(source, known=None if data.schema is None else data.schema.knowledge)
     return None
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from engine import InputError
 from engine.registry import ALGORITHMS
 from pages.host.person import STUDIES
+from pages.shell import nothing
 from pages.shell import words as text
 from pages.shell.data import own_data
 from pages.shell.drafts import Draft
@@ -33,6 +34,8 @@ def start_bar(d: Draft) -> None:
     seconds = text.number(cost.seconds, 2)
     least = "at least " if cost.at_least else "about "
     st.caption(f"{text.count(cost.cells, 'run')}, {least}{seconds} s on one core.")
+    if dict(wanted.params).get("guarantee") != "published":
+        nothing.regime([nothing.shape_of(s) for s in wanted.sources], wanted.epsilons)
     if wanted.own:
         st.warning(own_warning(wanted))
     else:

@@ -24,6 +24,7 @@ class Wanted:
     epsilons: tuple[float, ...]
     seeds: int
     params: tuple[tuple[str, Any], ...] = ()
+    known: str = ""  # a word of pages.shell.settings.said
 
     @property
     def own(self) -> bool:
@@ -37,8 +38,8 @@ class Wanted:
         return {name: value for name, value in grid.items() if name in known}
 
     def joined(self, other: Wanted) -> Wanted | None:
-        """What asks for all that either asks for; None where their parameters differ."""
-        if dict(self.params) != dict(other.params):
+        """What asks for all that either asks for; None where parameters or what is known differ."""
+        if (dict(self.params), self.known) != (dict(other.params), other.known):
             return None
         return Wanted(
             sources=tuple(dict.fromkeys((*self.sources, *other.sources))),
@@ -46,6 +47,7 @@ class Wanted:
             epsilons=tuple(sorted({*self.epsilons, *other.epsilons})),
             seeds=max(self.seeds, other.seeds),
             params=self.params,
+            known=self.known,
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -56,6 +58,7 @@ class Wanted:
             "epsilons": list(self.epsilons),
             "seeds": self.seeds,
             "params": dict(self.params),
+            **({"known": self.known} if self.known else {}),
         }
 
     @classmethod
@@ -68,6 +71,7 @@ class Wanted:
                 epsilons=tuple(map(float, spec["epsilons"])),
                 seeds=int(spec["seeds"]),
                 params=tuple(dict(spec["params"]).items()),
+                known=str(spec.get("known", "")),
             )
         except (KeyError, TypeError, ValueError, OverflowError):
             raise InputError("The file does not say what the study asked for.") from None

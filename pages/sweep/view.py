@@ -9,6 +9,7 @@ from engine import InputError
 from engine.studies import CellResult, analysis
 from engine.studies.cells import SCORED
 from engine.studies.figures import caption, curve_points, figure
+from engine.studies.known import ALONE, beside
 from engine.studies.null import Shape
 from engine.studies.sharing import runs_table
 from pages.draw.paper import paper_figure
@@ -16,6 +17,7 @@ from pages.shell import export
 from pages.shell import words as text
 from pages.sweep.curves import (
     COUNTED,
+    KNOWN,
     TESTED,
     X,
     Y,
@@ -61,9 +63,11 @@ def study_view() -> None:
 
 
 @st.cache_data(max_entries=4, show_spinner=False, scope="session")
-def tidy(name: str, count: int, last: str, _results: list[CellResult]) -> pd.DataFrame:
+def tidy(
+    name: str, count: int, last: str, _job: StudyJob, _results: list[CellResult]
+) -> pd.DataFrame:
     """One row a run; the key changes whenever a run is added."""
-    table = analysis.frame(_results)
+    table = analysis.frame(_results, beside(known_datasets(_job)))
     for column in ("claimed_epsilon", "spent_epsilon", *SCORED, *analysis.TESTED.values()):
         table[column] = pd.to_numeric(table[column])
     return table
@@ -96,13 +100,13 @@ def _state(job: StudyJob) -> str:
 
 def results_view(job: StudyJob, results: list[CellResult]) -> None:
     """Curves, heat map, smallest ε, files."""
-    table = tidy(job.name, len(results), repr(results[-1].cell.key), results)
+    table = tidy(job.name, len(results), repr(results[-1].cell.key), job, results)
     names = list(dict.fromkeys(table["dataset"]))
     x, y, counted = controls(table, names)
     chosen = st.session_state.get("sweep-dataset") if len(names) > 1 else names[0]
     chosen = chosen if chosen in names else names[0]
     here = table[table["dataset"] == chosen]
-    mine = [r for r in results if r.dataset == chosen]
+    mine = [r for r in results if r.fingerprint in set(here["fingerprint"])]
     data = data_of(job, mine[0].fingerprint)
     source = source_of(job, mine[0].fingerprint)
     curve_view(here, x, y, references(data, mine), counted, source, mine)
@@ -140,11 +144,15 @@ def _paper(job: StudyJob, table: pd.DataFrame, x: str, y: str, counted: str) -> 
 
 def controls(table: pd.DataFrame, names: list[str]) -> tuple[str, str, str]:
     """What the axes show, and which dataset; returns (x, y, which links a score counts)."""
+    known = ALONE in table
+    if not known and st.session_state.get("sweep-y") == KNOWN:  # of the study before
+        del st.session_state["sweep-y"]
     with st.container(horizontal=True, gap="large", key="sweep-controls"):
         if len(names) > 1:
             st.selectbox("Dataset", names, key="sweep-dataset", width=220)
         scored = table["skeleton_f1"].notna().any()
         options = [name for name in Y if scored or name not in text.SCORES]
+        options = [name for name in options if known or name != KNOWN]
         y = st.segmented_control("Show", options, default=options[0], key="sweep-y", required=True)
         x = st.segmented_control(
             "Against", list(X), default="asked ε", key="sweep-x", required=True

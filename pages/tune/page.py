@@ -9,8 +9,9 @@ import streamlit as st
 
 from engine import InputError
 from engine.studies.tuning import Least, Tuned
+from pages.shell import nothing
 from pages.shell import words as text
-from pages.tune.form import MAP, fields
+from pages.tune.form import LEAST, MAP, fields, sources
 from pages.tune.map import map_view
 from pages.tune.margins import margins_view
 from pages.tune.state import JOB, TuneJob, asked_for
@@ -27,6 +28,8 @@ def main() -> None:
     )
     with st.sidebar:
         d = fields()
+        if d["goal"] != LEAST:
+            nothing.regime([nothing.shape_of(s) for s in sources(d)], [d["epsilon"]])
         pressed = st.button("Search", type="primary", width="stretch", key="tune-go")
     job = _job(d, pressed)
     if job is None:

@@ -22,6 +22,7 @@ from pages.draw.opening import figure_of_runs, list_of_runs
 from pages.draw.paper import paper_figure
 from pages.draw.show import figure, table
 from pages.shell import words as text
+from pages.shell.data import data_for
 from pages.shell.form import title_of
 from pages.shell.palette import PLAIN, font_ink, heat_inks, ink, see_through, style_of
 from pages.shell.settings import Settings, Source, filled
@@ -48,8 +49,10 @@ def run_of(job: TuneJob, params: Mapping[str, Any], epsilon: float | None = None
     """The first seed's run of a setting, on the first network."""
     d = job.asked
     values = {"epsilon": d["epsilon"] if epsilon is None else epsilon, "guarantee": "strict"}
-    key = d["algorithm"]
-    return Settings(Source(d["networks"][0], d["n"]), key, filled(key, {**values, **params}))
+    key, source = d["algorithm"], Source(d["networks"][0], d["n"])
+    schema = data_for(source, d["known"]).schema if d["known"] else None
+    known = None if schema is None else schema.knowledge
+    return Settings(source, key, filled(key, {**values, **params}), known=known)
 
 
 def runs_view(job: TuneJob, settings: Sequence[Mapping[str, Any]]) -> None:
@@ -90,6 +93,8 @@ def _scores(what: str, found: Tuned) -> None:
     for column, (where, score, default) in zip(columns, cells, strict=False):
         column.metric(f"{what} {where}", number(score))
         column.caption(f"default setting: {number(default)}")
+    if found.alone is not None:
+        columns[0].caption(f"known arrows alone: directed F1 {number(found.alone)}")
     columns[-1].metric("Where it was chosen", number(found.chosen))
     columns[-1].caption(f"It looked {found.gap:+.2f} better than it is: the best is partly luck.")
 

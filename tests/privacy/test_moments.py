@@ -159,7 +159,7 @@ def test_triples_that_would_be_too_noisy_cost_nothing() -> None:
     noise = math.sqrt(tables_change(TRIPLES, store().rows.cardinalities) / (2 * 0.2)) / 400
     assert not release_triples(session, store(), moments, TRIPLES, 0.2, most=noise)
     assert len(session.ledger) == 0
-    assert not moments.three
+    assert not moments.higher
     above = noise * (1 + 1e-9)
     assert release_triples(session, store(), moments, TRIPLES, 0.2, most=above)
     assert moments.released() == [*SINGLES, *EVERY_PAIR, *TRIPLES]
@@ -168,8 +168,8 @@ def test_triples_that_would_be_too_noisy_cost_nothing() -> None:
 def test_axes_come_in_the_order_asked_for() -> None:
     found = released(0, with_triples)
     for asked in ((2, 0, 1), (1, 2, 0), (0, 1, 2)):
-        assert found.triple(*asked).shape == tuple(exact((v,)).size for v in asked)
-        assert found.triple(*asked) == pytest.approx(exact(asked), abs=0.05)
+        assert found.tensor_of(*asked).shape == tuple(exact((v,)).size for v in asked)
+        assert found.tensor_of(*asked) == pytest.approx(exact(asked), abs=0.05)
         assert found.has(*asked)
         assert found.variance(*asked) == found.variance(0, 1, 2)
     assert not found.has(0, 1, 3)
