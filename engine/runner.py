@@ -189,13 +189,13 @@ class RunResult:
         """What of the graph hangs on the order of the columns, in a sentence; empty for nothing."""
         if self.hanging is None:
             return (
-                "Which links are arrows may hang on the order of the columns; PC-stable's do not."
+                "Which links are arrows may hang on the order of the columns; not so in PC-stable."
             )
         if not self.hanging:
             return ""
         return (
             f"{len(self.hanging)} of {len(self.skeleton)} links would be drawn otherwise with the "
-            "columns in another order, on the same answers; PC-stable's would not."
+            "columns in another order, on the same answers; not so in PC-stable."
         )
 
     @property

@@ -185,6 +185,8 @@ def _shared(
     arrows: NDArray[np.float64], skeleton: Adjacency, ranks: Sequence[int]
 ) -> NDArray[np.float64]:
     """The mean of the arrows on links between nodes of the same ranks, in the place of each."""
+    if not skeleton.any():
+        return arrows
     some = np.argwhere(skeleton)
     links = some[:, 0], some[:, 1]
     of = np.unique(np.array(ranks)[some], axis=0, return_inverse=True)[1].ravel()
@@ -204,10 +206,22 @@ def _oriented(
     arrows = arrow_probabilities(skeleton, weights, known)
     if known is None:
         arrows = _shared(arrows, skeleton, alike)
+    return Orientation(drawn(skeleton, arrows, threshold, known), arrows)
+
+
+def drawn(
+    skeleton: Adjacency,
+    arrows: NDArray[np.float64],
+    threshold: float = EARNED,
+    known: Known | None = None,
+) -> Adjacency:
+    """The skeleton with the arrows (d, d) whose probability exceeds ``threshold``.
+
+    Strongest first, none that closes a cycle; those that are known before; then Meek's rules.
+    """
     if known is None:
-        return Orientation(meek(_earned(skeleton.copy(), arrows, threshold)), arrows)
-    graph = meek(_earned(known.turned(skeleton), arrows, threshold))
-    return Orientation(known.respected(graph), arrows)
+        return meek(_earned(skeleton.copy(), arrows, threshold))
+    return known.respected(meek(_earned(known.turned(skeleton), arrows, threshold)))
 
 
 def _earned(graph: Adjacency, arrows: NDArray[np.float64], threshold: float) -> Adjacency:
@@ -392,9 +406,12 @@ def _temper(graph, temperatures, sweeps, burn, numbers):  # type: ignore[no-unty
     for s in range(sweeps):
         for t in range(count):
             for _ in range(len(edges)):
-                e = int(_next(numbers) * len(edges))
+                # Now and then no edge: where all reversals are accepted, their number would be even
+                # or odd at the end of every sweep, and half of the DAGs would not be met.
+                e = int(_next(numbers) * (len(edges) + 1))
                 chance = _next(numbers)
-                logs[t] += _reverse(into[t], graph, e, temperatures[t], chance, stack, seen)
+                if e < len(edges):
+                    logs[t] += _reverse(into[t], graph, e, temperatures[t], chance, stack, seen)
         for t in range(count - 1):
             cooler = 1 / temperatures[t] - 1 / temperatures[t + 1]
             if _next(numbers) < math.exp(min((logs[t + 1] - logs[t]) * cooler, 0.0)):

@@ -4,12 +4,13 @@ What was released is t = C p + sampling + noise, p the distribution over all cel
 contrasts: normal about C p with covariance D + C (diag p - p p^T) C^T / n, D the noise that is
 stated. A DAG says p = prod_i theta_i(x_i | parents). With theta fitted, its evidence is
 
-    log likelihood - 1/2 log det(1 + I),
+    log likelihood + log mean over c of det(1 + c I)^(-1/2),
 
-I the information that t has on theta, in units of that of one record (the unit information prior,
-Kass and Wasserman 1995: without noise Schwarz's 1/2 dof ln n). A parameter that the noise hides
-costs nothing, and neither does one of cells that are never seen. All DAGs of an equivalence class
-have the same evidence. It reads released numbers alone, and costs no privacy.
+I the information that t has on theta, in units of that of one record, and c the variance of effects
+beforehand (c = 1 is the unit information prior, Kass and Wasserman 1995: without noise Schwarz's
+1/2 dof ln n). A parameter that the noise hides costs nothing, and neither does one of cells that
+are never seen. All DAGs of an equivalence class have the same evidence. It reads released numbers
+alone, and costs no privacy.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from scipy.linalg import solve_triangular
 from engine.marginals.contrasts import Array, Check, helmert
 from engine.marginals.moments import Moments
 
+EFFECTS = (0.01, 0.1, 1.0)  # c, equally likely
 LEAST = 0.5  # records that a cell has at least where the sample's covariance is taken
 PRIOR = 1.0  # records that are alike in all cells, so that the fit is one
 STEPS, TRIES, GAIN = 25, 8, 1e-2
@@ -73,19 +75,27 @@ class Evidence:
         self._white = solve_triangular(root, contrasts, lower=True)
         self._seen = solve_triangular(root, seen, lower=True)
         self._families: dict[tuple[int, tuple[int, ...]], Family] = {}
+        self._known: dict[bytes, float] = {}
 
     def of(self, dag: NDArray[np.bool_]) -> float:
         """The log evidence of the (d, d) DAG, up to a number that is the same for all."""
-        self._check()
+        key = dag.tobytes()
+        if key not in self._known:
+            self._check()
+            self._known[key] = self._compute(dag)
+        return self._known[key]
+
+    def _compute(self, dag: NDArray[np.bool_]) -> float:
         families = [self._family(i, np.flatnonzero(dag[:, i])) for i in range(len(dag))]
         fit = self._fitted(families)
         slopes, weights = self._slopes(families, fit), _weights(families, fit)
         # Scaled, so that cells of next to no probability do not make the determinants 0 / 0.
         scale = np.sqrt(np.maximum(np.diag(weights), 1e-300))
         own = weights / np.outer(scale, scale) + 1e-9 * np.eye(len(scale))
-        told = slopes / scale
-        rise = np.linalg.slogdet(own + told.T @ told)[1] - np.linalg.slogdet(own)[1]
-        return -fit.loss - 0.5 * float(rise)
+        told = solve_triangular(np.linalg.cholesky(own), (slopes / scale).T, lower=True)
+        information = np.maximum(np.linalg.eigvalsh(told @ told.T), 0.0)
+        costs = [0.5 * float(np.log1p(c * information).sum()) for c in EFFECTS]
+        return -fit.loss + float(np.logaddexp.reduce(np.negative(costs))) - math.log(len(costs))
 
     def _contrasts(self, key: Sequence[int]) -> Array:
         """(cells, entries): the products of the columns' contrasts in every cell."""

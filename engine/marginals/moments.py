@@ -40,9 +40,9 @@ class Moments:
 
     ``one`` (D,), ``two`` (D, D) symmetric hold the contrasts of all variables side by side, the
     D = sum of (levels - 1) columns of variable i at ``at[i]``. ``two``'s diagonal blocks follow
-    from ``one``. ``higher`` maps three or more ordered columns to their tensor. ``noise_one`` (d,)
-    is the variance of an entry of a variable's part of ``one``, ``noise_two`` (d, d) of an entry of
-    a pair's block, ``noise_higher`` of one of three or more.
+    from ``one``. ``higher`` maps three or more ordered variables to their tensor. ``noise_one``
+    (d,) is the variance of an entry of a variable's part of ``one``, ``noise_two`` (d, d) of an
+    entry of a pair's block, ``noise_higher`` of one of three or more.
     """
 
     n: int
@@ -109,11 +109,8 @@ class Moments:
     def released(self) -> list[Key]:
         """The column sets whose tensors have been released, smallest first."""
         singles: list[Key] = [(i,) for i in range(self.d)]
-        return (
-            singles
-            + list(combinations(range(self.d), 2))
-            + sorted(self.higher, key=lambda key: (len(key), key))
-        )
+        higher = sorted(self.higher, key=lambda key: (len(key), key))
+        return singles + list(combinations(range(self.d), 2)) + higher
 
     def variance(self, *variables: int) -> float:
         """Noise variance of an entry of the variables' tensor."""
