@@ -6,13 +6,18 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from engine import Dataset, load_dataset, sweep
+from engine.studies import tuning
 from engine.studies.cells import Cell, CellResult
 from engine.studies.timing import Left, looks_first
+from engine.studies.tuning import Search
 
 FACTOR = 1.5
 FIRST = 5.0  # times as long as others: a dataset's first run, which counts the tables
@@ -149,3 +154,36 @@ def test_rows_without_a_clock_leave_the_probe_to_tell() -> None:
     left = Left(mine, {("asia", "priv_pc"): 2.0})
     left.note(finished(mine[0], math.nan), fresh=True)
     assert left.seconds(3.0) == pytest.approx(2.0 * (len(mine) - 1))
+
+
+def test_a_search_knows_how_long_its_report_on_other_data_will_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Runs on the other data take thirty times as long, and come last but for two looks."""
+    near, far = load_dataset("cancer", n=200), load_dataset("earthquake", n=200)
+    clock, told = [0.0], []
+
+    def slow(data: list[Dataset], *asked: Any, **kept: Any) -> list[CellResult]:
+        results = []
+        for result in sweep(data, *asked, **kept):
+            took = (30.0 if result.fingerprint == far.identity else 1.0) + 0.3 * (len(told) % 3)
+            clock[0] += took
+            results.append(replace(result, seconds=took))
+        return results
+
+    monkeypatch.setattr(tuning, "sweep", slow)
+    monkeypatch.setattr(tuning, "monotonic", lambda: clock[0])
+    search = Search(
+        "priv_pc", near, {"epsilon": 1.0}, ["subsample"], runs=60, elsewhere=far,
+        on_progress=lambda done, planned: told.append((done / planned, clock[0], search.left)),
+    )  # fmt: skip
+    assert search.left is None
+    assert search.tune().params  # not the default, whose report would serve twice
+    ratios = [
+        left / (clock[0] - at)
+        for share, at, left in told
+        if 0.1 <= share < 0.9 and left is not None
+    ]
+    assert len(ratios) > 50
+    assert min(ratios) > 1 / FACTOR
+    assert max(ratios) < FACTOR
