@@ -56,8 +56,8 @@ def sentence(found: Recommended, made: Study) -> str:
     if not found.changed:
         return f"{at}: the default; no setting tried beat it on {where}."
     worth = ", ".join(
-        f"{r.network.capitalize()} {text.number(r.tuned['skeleton_f1'].mean, 2)} "
-        f"(default {text.number(r.default['skeleton_f1'].mean, 2)})"
+        f"{r.network.capitalize()} {r.tuned['skeleton_f1'].mean:.2f} "
+        f"(default {r.default['skeleton_f1'].mean:.2f})"
         for r in found.reported
     )
     return f"{at}: tuned on {where}; skeleton F1 elsewhere: {worth}."

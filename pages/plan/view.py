@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from engine.registry import algorithm
-from engine.studies.forecast import Band, Forecast, Question, reach, warning
+from engine.studies.forecast import TRUST, Band, Forecast, Question, reach, warning
 from pages.draw.curves import Axis, Curve, curves
 from pages.draw.show import figure, table
 from pages.shell import words as text
@@ -32,7 +32,7 @@ def forecast_view(
     st.caption(
         f"Strict guarantee, δ = 10⁻⁶. The schema of {text.plain(schema)}, {question.rows:,} rows, "
         f"a guess of {question.density:g} links a column. Medians over {forecasts[0].draws} "
-        "simulated networks; bands and brackets hold four fifths of them. No row was read, nothing "
+        f"simulated networks; brackets hold four fifths of them. {TRUST} No row was read, nothing "
         "was spent."
     )
     table_view(forecasts)

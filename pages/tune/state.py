@@ -11,11 +11,12 @@ import streamlit as st
 
 from engine.studies.analysis import frame
 from engine.studies.cells import CellResult
+from engine.studies.margins import CURATE, Margins, margins
 from engine.studies.sweep import sweep
 from engine.studies.tuning import Least, Search, Tuned, least_epsilon
 from pages.shell.form import title_of
 from pages.shell.job import Job, Slot, left, shared
-from pages.tune.form import LEAST, MAP, axes_of, samples
+from pages.tune.form import LEAST, MAP, MARGINS, axes_of, samples
 
 CELLS = 7  # a side of a map
 
@@ -23,16 +24,19 @@ CELLS = 7  # a side of a map
 class TuneJob(Job):
     """One question of the page: how far it is, and what came of it.
 
-    ``found`` is a setting or a range of ε, ``runs`` what a map is drawn from.
+    ``found`` is a setting or a range of ε, ``runs`` what a map is drawn from, ``margins`` what a
+    hand may go through.
     """
 
     def __init__(self, asked: Mapping[str, Any]):
         super().__init__()
         self.asked = json.loads(json.dumps(dict(asked)))  # the form goes on changing
-        self.what = f"{asked['goal']} of {title_of(asked['algorithm'])}"
+        key = CURATE if asked["goal"] == MARGINS else asked["algorithm"]
+        self.what = f"{asked['goal']} of {title_of(key)}"
         self._data, self._elsewhere = samples(asked, "networks"), samples(asked, "elsewhere")
         self.found: Tuned | Least | None = None
         self.runs: list[CellResult] = []
+        self.margins: Margins | None = None
         self._ran, self._planned, self._searches = 0, 0, 0
         self._left: float | None = None  # seconds, of this search or map
 
@@ -40,6 +44,8 @@ class TuneJob(Job):
         """Search, or run the map's cells."""
         if self.asked["goal"] == MAP:
             self._lay_out()
+        elif self.asked["goal"] == MARGINS:
+            self._by_hand()
         elif self.asked["goal"] == LEAST:
             self.found = least_epsilon(self.asked["target"], self._search, cancelled=self.stopped)
         else:
@@ -75,6 +81,18 @@ class TuneJob(Job):
         )
         for result in results:
             self.runs.append(result)
+
+    def _by_hand(self) -> None:
+        d = self.asked
+        self.margins = margins(
+            self._data[0],
+            d["epsilon"],
+            guarantee=d["guarantee"],
+            objective=d["objective"],
+            draws=d["seeds"],
+            cancelled=self.stopped,
+            on_progress=lambda p: self._note(p.done, p.total, p.left),
+        )
 
     def _note(self, done: int, planned: int, left: float | None) -> None:
         self._ran, self._planned, self._left = done, planned, left

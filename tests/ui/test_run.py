@@ -17,6 +17,8 @@ from engine import ALGORITHMS, load_dataset, run
 from engine.graphs.orientation import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import relevant
+from engine.studies.forecast import regime
+from engine.studies.recommended import recommended, study
 from engine.teaching.sieving import Sieve
 from pages.draw import allocation
 from pages.draw.links import Link, doubtful, found_links
@@ -186,6 +188,37 @@ def test_presets_fill_the_fields_and_leave_the_result(app: AppTest, asked: None)
     assert app.number_input(key="param-epsilon").value == 0.1
     assert app.number_input(key="param-delta").value == 1e-6
     assert metrics(app) == before
+
+
+def test_the_recommended_setting_is_the_studys(open_app: Callable[..., AppTest]) -> None:
+    """At the form's ε, under the strict guarantee; the study is one click away, and so is Tune."""
+    app = open_app(data="cancer", n="2000", algorithm="priv_pc", epsilon="0.3")
+    found = recommended("priv_pc", 0.3)
+    assert found is not None
+    assert found.changed
+    app.radio(key="param-guarantee").set_value("published").run()
+    app.button(key="preset-recommended").click().run()
+    params = app.session_state["draft"]["params"]
+    assert {**params, **found.params} == params
+    assert (params["epsilon"], params["guarantee"]) == (0.3, "strict")
+    worth = found.reported[0].tuned["skeleton_f1"].mean
+    assert any(f"Earthquake {worth:.2f} (default" in c.value for c in app.caption)
+    app.button(key="study-run").click().run()
+    rows = next(d.value for d in app.dataframe if "Recommended" in d.value)
+    assert len(rows) == len(study().epsilons) * len(study().told)
+    assert f"{worth:.2f} ± " in rows["Recommended"][0]
+    app.selectbox(key="run-algorithm").set_value("pc").run()
+    assert app.button(key="preset-recommended").disabled
+    assert not app.exception
+
+
+def test_next_to_nothing_is_said_before_the_run(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(data="cancer", n="500", algorithm="em_pc", epsilon="0.1")
+    said = regime(500, 5, [0.1])
+    assert said
+    assert said in [w.value for w in app.warning]
+    app.number_input(key="param-epsilon").set_value(5.0).run()
+    assert not any("next to nothing" in w.value for w in app.warning)
 
 
 def test_slider_and_exact_entry_are_one_value(app: AppTest) -> None:
