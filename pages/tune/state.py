@@ -11,9 +11,9 @@ import streamlit as st
 
 from engine.studies.analysis import frame
 from engine.studies.cells import CellResult
-from engine.studies.margins import CURATE, Margins, margins
-from engine.studies.sweep import sweep
-from engine.studies.tuning import Least, Search, Tuned, least_epsilon
+from engine.studies.margins import CURATE, Margins
+from engine.studies.tuning import Least, Tuned
+from pages.host import apart
 from pages.shell.form import title_of
 from pages.shell.job import Job, Slot, left, shared
 from pages.tune.form import LEAST, MAP, MARGINS, axes_of, samples
@@ -42,57 +42,39 @@ class TuneJob(Job):
 
     def work(self) -> None:
         """Search, or run the map's cells."""
-        if self.asked["goal"] == MAP:
-            self._lay_out()
-        elif self.asked["goal"] == MARGINS:
-            self._by_hand()
-        elif self.asked["goal"] == LEAST:
-            self.found = least_epsilon(self.asked["target"], self._search, cancelled=self.stopped)
-        else:
-            self.found = self._search(self.asked["epsilon"]).tune()
-
-    def _search(self, epsilon: float) -> Search:
         d = self.asked
+        if d["goal"] == MAP:
+            grid: dict[str, Any] = {axis.name: axis.grid(CELLS) for axis in axes_of(d)}
+            apart.call(
+                apart.laid_out,
+                *(self._data, d["algorithm"]),
+                {"epsilon": d["epsilon"], "guarantee": "strict", **grid},
+                d["seeds"],
+                stopped=self.stopped,
+                notes={"made": self.runs.append, "noted": self._note},
+            )
+            return
+        if d["goal"] == MARGINS:
+            self.margins = apart.call(
+                apart.by_hand,
+                *(self._data[0], d["epsilon"]),
+                {"guarantee": d["guarantee"], "objective": d["objective"], "draws": d["seeds"]},
+                stopped=self.stopped,
+                notes={"noted": self._note},
+            )
+            return
+        names = {"names": d["over"], "elsewhere": self._elsewhere}
+        self.found = apart.call(
+            apart.tuned,
+            *(self._data, d["algorithm"], d["epsilon"]),
+            d["target"] if d["goal"] == LEAST else None,
+            {**names, "runs": d["runs"], "objective": d["objective"]},
+            stopped=self.stopped,
+            notes={"begun": self._begun, "noted": self._note},
+        )
+
+    def _begun(self) -> None:
         self._searches += 1
-        search = Search(
-            d["algorithm"],
-            self._data,
-            {"epsilon": epsilon, "guarantee": "strict"},
-            d["over"],
-            runs=d["runs"],
-            objective=d["objective"],
-            elsewhere=self._elsewhere,
-            cancelled=self.stopped,
-            on_progress=lambda done, planned: self._note(done, planned, search.left),
-        )
-        return search
-
-    def _lay_out(self) -> None:
-        d = self.asked
-        grid: dict[str, Any] = {axis.name: axis.grid(CELLS) for axis in axes_of(d)}
-        fixed = {"epsilon": d["epsilon"], "guarantee": "strict"}
-        results = sweep(
-            self._data,
-            d["algorithm"],
-            {**fixed, **grid},
-            d["seeds"],
-            cancelled=self.stopped,
-            on_progress=lambda p: self._note(p.done, p.total, p.left),
-        )
-        for result in results:
-            self.runs.append(result)
-
-    def _by_hand(self) -> None:
-        d = self.asked
-        self.margins = margins(
-            self._data[0],
-            d["epsilon"],
-            guarantee=d["guarantee"],
-            objective=d["objective"],
-            draws=d["seeds"],
-            cancelled=self.stopped,
-            on_progress=lambda p: self._note(p.done, p.total, p.left),
-        )
 
     def _note(self, done: int, planned: int, left: float | None) -> None:
         self._ran, self._planned, self._left = done, planned, left
