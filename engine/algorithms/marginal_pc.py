@@ -114,8 +114,9 @@ class MarginalPCParameters(PrivateParameters):
         choices=ORIENTATIONS,
         title="Directions",
         help="Strongest: all colliders are weighed against each other by their Bayes factors, and "
-        "an arrow is drawn where its probability exceeds 0.4. Majority: a middle node is a "
-        "collider if it lies in fewer than half of the sets that separated its neighbours.",
+        "an arrow is drawn where its probability exceeds 0.4; in tables of few cells whole graphs "
+        "near the one that the tests find are compared. Majority: a middle node is a collider if "
+        "it lies in fewer than half of the sets that separated its neighbours.",
     )
     guarantee: str = again(
         PrivateParameters,
@@ -402,17 +403,20 @@ class Compared:
 
     From the best on the skeleton one climbs, link by link (:mod:`engine.graphs.climbing`). A link
     must raise the evidence by e^LINK and by the odds of the threshold; none joins a pair whose
-    dependence is no more than chance among all pairs. ``skeleton`` is where that ends.
+    dependence is no more than chance among all pairs. ``skeleton`` is where that ends. Knowledge
+    that only turns links has no say in which there are.
     """
 
     def __init__(self, tests: NoisyTests, skeleton: Adjacency, threshold: float, session: Session):
         self._evidence, self._known = Evidence(tests.moments), session.known
         share = min(max(threshold, 1e-9), 1 - 1e-9)
         self._price = LINK + math.log((1 - share) / share)
-        on, seen = classes(skeleton, session.known), tests.seen()
-        start = max((c.dag for c in on), key=self._value)
-        self._dag = climbed(start, self._value, seen | seen.T, session.known)
-        self.skeleton: Adjacency = self._dag | self._dag.T
+        known = None if self._known is None or self._known.only_orients else self._known
+        start = max((c.dag for c in classes(skeleton, known)), key=self._value)
+        seen = tests.seen()
+        self._dag = climbed(start, self._value, seen | seen.T, known)
+        links: Adjacency = self._dag | self._dag.T
+        self.skeleton = links if self._known is None else self._known.joined(links)
 
     def _value(self, dag: Adjacency) -> float:
         return self._evidence.of(dag) - self._price * int(dag.sum())
