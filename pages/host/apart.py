@@ -368,7 +368,7 @@ def by_hand(
     noted: Callable[[int, int, float | None], object],
     cancelled: Stopped,
 ) -> Margins | None:
-    """CURATE's plans and scores at every margin, told with (runs made, runs in all, seconds left)."""
+    """CURATE's plans and scores at every margin; tells (runs made, runs in all, seconds left)."""
 
     def told(at: Progress) -> None:
         noted(at.done, at.total, at.left)
