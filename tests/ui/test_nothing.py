@@ -236,10 +236,10 @@ def test_pairs_not_tested_are_no_links() -> None:
 
 
 def warnings(app: AppTest) -> list[str]:
-    return [w.value for w in app.warning if "next to nothing" in w.value]
+    return [w.value for w in app.warning if "is to be had" in w.value]
 
 
-def test_next_to_nothing_is_said_wherever_an_epsilon_is_chosen(
+def test_where_little_is_to_be_had_it_is_said_wherever_an_epsilon_is_chosen(
     open_app: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each page says the engine's sentence about its own rows, columns and ε, and no other."""
