@@ -112,7 +112,7 @@ class RunResult:
     def told(self) -> Adjacency:
         """(d, d): what of the truth the graph is held against; only where there is a truth."""
         assert self.truth is not None
-        return _told(self.algorithm, self.truth, self.names, self.knowledge)
+        return told_of(self.algorithm, self.truth, self.names, self.knowledge)
 
     @cached_property
     def known(self) -> Known | None:
@@ -429,7 +429,7 @@ def _result(
     knowledge = None if session.known is None else session.known.knowledge
     metrics = None
     if data.truth is not None:
-        metrics = compare(outcome.cpdag, _told(key, data.truth, data.names, knowledge))
+        metrics = compare(outcome.cpdag, told_of(key, data.truth, data.names, knowledge))
     return RunResult(
         algorithm=key,
         params=params,
@@ -455,7 +455,7 @@ def _result(
     )
 
 
-def _told(
+def told_of(
     key: str, truth: nx.DiGraph, names: tuple[str, ...], knowledge: Knowledge | None
 ) -> Adjacency:
     """What of the truth the algorithm's result is held against.

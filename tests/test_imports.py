@@ -68,6 +68,7 @@ SIMULATES = {
     "mechanisms.py",
     "simulated.py",
     "simulated_pairs.py",
+    "borrowed.py",
     "imagined.py",
     "sieving.py",
     "neighbours.py",

@@ -2,19 +2,24 @@
 
 Real networks mix kinds of nodes, and so do these: probability tables drawn from a Dirichlet
 distribution, effects that need no more than one cause (noisy-or), and copies of the parents with a
-little noise. Some causes are rare.
+little noise. Some causes are rare. Or all tables are borrowed from one real network
+(:mod:`engine.data.borrowed`), with its near-deterministic nodes, its rare levels, its copies and
+its crowded neighbourhoods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.data.borrowed import table_like
 from engine.data.networks import Network
 
 MOST_PARENTS = 3
+MOST_BORROWED = 4  # parents of a node whose table is borrowed
+LEAST_LEAN = 0.3  # what a node weighs as a child for which no parents were drawn
 TABLES, NOISY_OR, COPIES = 0.6, 0.2, 0.2  # shares of the three kinds of nodes with parents
 RARE = 0.2  # share of rare causes among nodes without parents
 
@@ -27,22 +32,73 @@ def random_network(
     Parents come from the nodes before in a random order, near ones first, so that chains, trees
     and shared children all occur.
     """
+    parents = _parents(np.ones(len(names)), edges, MOST_PARENTS, 0.0, rng)
+    return _network(names, levels, parents, rng, _table)
+
+
+def network_like(
+    like: Network,
+    names: Sequence[str],
+    levels: Sequence[Sequence[str]],
+    edges: int,
+    rng: np.random.Generator,
+) -> Network:
+    """A network of these columns whose tables are those of a real one, fitted to their levels.
+
+    How many parents the nodes have is drawn from that network's (at most 4), and those who have
+    children already may draw more of them.
+    """
+    lean = rng.choice([len(p) for p in like.parents], len(names)) + LEAST_LEAN
+    parents = _parents(lean, edges, MOST_BORROWED, rng.uniform(0.0, 1.5), rng)
+
+    def borrow(shape: list[int], size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        return table_like(like, shape, size, rng)
+
+    return _network(names, levels, parents, rng, borrow)
+
+
+def _parents(
+    lean: NDArray[np.float64], edges: int, most: int, pull: float, rng: np.random.Generator
+) -> list[list[int]]:
+    """Parents of each node among those before it, so many edges in all.
+
+    A node becomes a child with a weight of ``lean``; a parent weighs more the nearer it is, and the
+    more children it has: (1 + children) to the power of ``pull``.
+    """
+    d = len(lean)
+    parents: list[list[int]] = [[] for _ in range(d)]
+    children = np.zeros(d)
+    room = np.minimum(np.arange(d), most)
+    for _ in range(min(edges, int(room.sum()))):
+        child = int(rng.choice(d, p=_shares(np.where(room > 0, lean, 0.0))))
+        near = np.exp(-(child - np.arange(child)) / 6.0) * (1 + children[:child]) ** pull
+        near[parents[child]] = 0.0
+        parent = int(rng.choice(child, p=_shares(near)))
+        parents[child].append(parent)
+        children[parent] += 1
+        room[child] -= 1
+    return parents
+
+
+def _shares(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    shares: NDArray[np.float64] = weights / weights.sum()
+    return shares
+
+
+def _network(
+    names: Sequence[str],
+    levels: Sequence[Sequence[str]],
+    parents: list[list[int]],
+    rng: np.random.Generator,
+    table: Callable[[list[int], int, np.random.Generator], NDArray[np.float64]],
+) -> Network:
+    """The network of parents by place, in a random order of the columns, each with a table."""
     d = len(names)
     order = rng.permutation(d)
-    parents: list[list[int]] = [[] for _ in range(d)]  # by place in the order
-    possible = sum(min(k, MOST_PARENTS) for k in range(d))
-    left = min(edges, possible)
-    while left > 0:
-        child = int(rng.integers(1, d))
-        near = np.exp(-(child - np.arange(child)) / 6.0)
-        parent = int(rng.choice(child, p=near / near.sum()))
-        if parent not in parents[child] and len(parents[child]) < MOST_PARENTS:
-            parents[child].append(parent)
-            left -= 1
     place = np.argsort(order)
     causes = [[int(order[p]) for p in parents[place[j]]] for j in range(d)]
     tables = [
-        _table([len(levels[p]) for p in pa], len(levels[j]), rng) for j, pa in enumerate(causes)
+        table([len(levels[p]) for p in pa], len(levels[j]), rng) for j, pa in enumerate(causes)
     ]
     return Network(
         name="imagined",

@@ -9,13 +9,17 @@ import streamlit as st
 from engine import InputError
 from engine.params import ParameterError
 from engine.registry import algorithm
+from engine.studies.known import facts_of
 from engine.studies.null import Shape
-from pages.compare.state import MOST, pin
+from engine.studies.recommended import Recommended, ranked
+from pages.compare.state import MOST, pin, pin_only
+from pages.draw import recommended
+from pages.shell import knowledge
 from pages.shell import words as text
 from pages.shell.drafts import Draft, adapt, kept
 from pages.shell.form import algorithm_choice, parameter_form, seed
 from pages.shell.runs import Shown, compute
-from pages.shell.settings import Settings, filled
+from pages.shell.settings import Settings, filled, said, word_of
 from pages.shell.strip import refuse
 
 
@@ -23,7 +27,8 @@ def draft(run: Shown) -> Draft:
     """The small form's fields; at first the settings of the run."""
     key = run.settings.algorithm
     fresh = {"algorithm": key, "params_of": key, "params": dict(run.settings.params)}
-    return kept("compare_draft", fresh | {"seed": run.settings.seed or 0})
+    known = word_of(run.settings.known, run.settings.source.name) if run.settings.known else ""
+    return kept("compare_draft", fresh | {"seed": run.settings.seed or 0, "known": known})
 
 
 def pin_form(run: Shown, pinned: Sequence[Shown]) -> None:
@@ -39,10 +44,22 @@ def pin_form(run: Shown, pinned: Sequence[Shown]) -> None:
         icon=":material/push_pin:",
     )
     d = draft(run)
+    published(run)
     st.markdown("**Add a run**")
     st.caption(f"On the Run page's dataset: {text.plain(run.data.name)}, {run.data.n:,} rows.")
     chosen = algorithm(algorithm_choice(d, key="compare-algorithm"))
     adapt(d)
+    knowledge.field(d, "known", key="compare-known")
+    st.button(
+        "At its recommended setting",
+        key="compare-recommended",
+        on_click=recommend,
+        args=(run,),
+        disabled=recommended.found_for(chosen.key, d["params"]) is None,
+        help=recommended.help_of(chosen.key, d["params"]),
+        width="stretch",
+    )
+    recommended.why(chosen.key, d["params"], "compare")
     parameter_form(chosen, d["params"], key="compare-param", shape=Shape.of(run.data))
     if run.data.public:
         seed(d, "seed", "Noise seed", key="compare-seed")
@@ -61,13 +78,56 @@ def pin_form(run: Shown, pinned: Sequence[Shown]) -> None:
         st.caption(f"{MOST} runs are the most; unpin one first.")
 
 
+def published(run: Shown) -> None:
+    """One press for the rivals: the best published algorithms, each as a study would set it."""
+    epsilon = run.settings.params.get("epsilon")
+    if not run.data.public or not isinstance(epsilon, int | float):
+        return
+    found = [one for one in ranked(float(epsilon)) if one.algorithm != run.settings.algorithm]
+    if not found:
+        return
+    st.button(
+        "Beside published ones, recommended",
+        key="compare-published",
+        on_click=pin_published,
+        args=(run, found[: MOST - 1]),
+        width="stretch",
+        icon=":material/science:",
+        help="The Run page's result beside the published algorithms that were best in a study at "
+        "this ε, each at the setting which that study chose, with the same ε, δ and seed.",
+    )
+
+
+def pin_published(run: Shown, found: Sequence[Recommended]) -> None:
+    """Pin the Run page's result and these settings on its data, and nothing else."""
+    runs = [run]
+    for one in found:
+        params = recommended.laid_over(one, run.settings.params)
+        settings = Settings(run.settings.source, one.algorithm, params, run.settings.seed)
+        try:
+            runs.append(compute(settings))
+        except (InputError, ParameterError) as error:
+            refuse("compare", str(error))
+    pin_only(runs)
+
+
+def recommend(run: Shown) -> None:
+    """Fill the small form with what a study chose at its ε."""
+    d = draft(run)
+    found = recommended.found_for(d["algorithm"], d["params"])
+    if found is not None:
+        d["params"] = recommended.laid_over(found, d["params"])
+
+
 def add(run: Shown) -> None:
     """Run the small form's settings and pin the result."""
     d = draft(run)
     drawn = d["seed"] if run.data.public else None
     params = filled(d["algorithm"], d["params"])
+    source = run.settings.source
     try:
-        found = compute(Settings(run.settings.source, d["algorithm"], params, drawn))
+        known = facts_of(run.data, said(d["known"]))
+        found = compute(Settings(source, d["algorithm"], params, drawn, known))
     except (InputError, ParameterError) as error:
         refuse("compare", str(error))
         return

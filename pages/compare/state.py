@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import parse_qsl, urlencode
 
 from engine import InputError
@@ -66,6 +67,11 @@ def pin(run: Shown) -> None:
         refuse("compare", f"{MOST} runs are the most; unpin one first.")
     elif run not in pinned:
         pinned.append(run)
+
+
+def pin_only(runs: Sequence[Shown]) -> None:
+    """These and no other."""
+    _PINS.put(list(runs))
 
 
 def unpin(index: int) -> None:

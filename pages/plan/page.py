@@ -9,10 +9,11 @@ import streamlit as st
 from engine import InputError
 from engine.data.networks import NETWORKS, load_network
 from engine.registry import algorithm
-from engine.studies.forecast import Forecast, Question, planned_algorithms
+from engine.studies.forecast import Forecast, Question, donors_for, planned_algorithms
+from engine.studies.null import Shape
 from pages.plan.state import JOB, PlanJob, example
 from pages.plan.view import forecast_view
-from pages.shell import journey
+from pages.shell import journey, nothing
 from pages.shell import words as text
 from pages.shell.data import own_file
 from pages.shell.form import bound
@@ -113,14 +114,15 @@ def question_form() -> str:
         format_func=lambda key: algorithm(key).title,
         key="plan-algorithms",
     )
+    if choice == OWN and schema is not None:
+        columns = schema.names, schema.levels
+    else:
+        network = load_network(choice)
+        columns = network.names, network.states
+    nothing.regime([Shape(tuple(map(len, columns[1])), int(rows))], EPSILONS)
     if st.button("Simulate", type="primary", width="stretch", key="plan-go", disabled=not keys):
         try:
-            if choice == OWN and schema is not None:
-                columns = schema.names, schema.levels
-            else:
-                network = load_network(choice)
-                columns = network.names, network.states
-            question = Question(*columns, int(rows), density)
+            question = Question(*columns, int(rows), density, donors_for(choice))
             JOB.begin(PlanJob(question, choice, EPSILONS, keys, DRAWS))
         except InputError as error:
             st.error(text.plain(str(error)))

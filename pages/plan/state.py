@@ -10,7 +10,15 @@ from pathlib import Path
 import streamlit as st
 
 from engine.data.networks import load_network
-from engine.studies.forecast import BANDS, Band, Forecast, ForecastProgress, Question, plan
+from engine.studies.forecast import (
+    BANDS,
+    Band,
+    Forecast,
+    ForecastProgress,
+    Question,
+    donors_for,
+    plan,
+)
 from engine.studies.null import Invented
 from pages.host import apart
 from pages.shell import words as text
@@ -67,7 +75,8 @@ def example() -> tuple[Question, str, list[Forecast]]:
     """The finished plan that comes with the project: question, its schema's name, forecasts."""
     content = json.loads(EXAMPLE.read_text(encoding="utf-8"))
     network = load_network(content["schema"])
-    question = Question(network.names, network.states, content["rows"], content["density"])
+    asked = network.names, network.states, content["rows"], content["density"]
+    question = Question(*asked, donors_for(network.name))
     forecasts = [
         Forecast(
             algorithm=f["algorithm"],

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 import streamlit as st
 
 from engine import InputError
 from engine.data.schema import Schema
+from engine.release.file import Release
 from engine.release.settings import COVERED
-from engine.studies.forecast import Forecast, Question, plan
+from engine.studies.forecast import Forecast, Question, plan, regime
 from pages.shell import words as text
 from pages.shell.job import Line, Watched, look_again, shared
 
@@ -54,10 +55,31 @@ def _store() -> OrderedDict[Hashable, Expected]:
 
 def line(schema: Schema, rows: int, density: float, epsilon: float, delta: float) -> None:
     """The forecast in a sentence, once it is known; and a warning where noise is all there is."""
+    if (question := _asked(schema, rows, density)) is not None:
+        with st.container(key="expected"):
+            _watch(question, epsilon, delta, lambda found: _say(found, question, epsilon))
+
+
+def beside(release: Release, density: float, place: str) -> None:
+    """What was forecast for a release, beside what came; from its public facts alone."""
+    epsilon, delta = float(release.total.epsilon), float(release.total.delta)
+    came = len({frozenset(pair) for pair in release.cpdag})
+    if (question := _asked(release.schema, release.rows, density)) is not None:
+        with st.container(key=f"expected-{place}"):
+            _watch(question, epsilon, delta, lambda found: _compare(found, came))
+
+
+def _asked(schema: Schema, rows: int, density: float) -> Question | None:
     try:
-        question = Question(schema.names, schema.levels, rows, density)
+        return Question(schema.names, schema.levels, rows, density)
     except InputError:
-        return
+        return None
+
+
+def _watch(
+    question: Question, epsilon: float, delta: float, draw: Callable[[Expected], None]
+) -> None:
+    """Draw a forecast once it is known; one that anybody had asked for is there at once."""
 
     def find() -> Expected:
         place = question, epsilon, delta
@@ -71,14 +93,38 @@ def line(schema: Schema, rows: int, density: float, epsilon: float, delta: float
         found = find()
         return found if found.running else None
 
-    with st.container(key="expected"):
-        if going() is None:
-            _say(find(), rows * epsilon)
-        else:
-            look_again(going, lambda found: _say(found, rows * epsilon))
+    if going() is None:
+        draw(find())
+    else:
+        look_again(going, draw)
 
 
-def _say(found: Expected, product: float) -> None:
+def _compare(found: Expected, came: int) -> None:
+    if found.running:
+        st.caption("Simulating what was to be expected of it …")
+    elif found.found is not None:
+        st.markdown(f"**{against(found.found, came)}**")
+
+
+def against(f: Forecast, came: int) -> str:
+    """A release's number of links beside the forecast's."""
+    band, invented = f.shown, round(f.invented.median)
+    said = (
+        f"Forecast: {band.low:.0f} to {band.high:.0f} links shown, {invented or 'none'} of them "
+        f"invented, skeleton F1 between {f.f1.low:.2f} and {f.f1.high:.2f}. Came: {came}."
+    )
+    if band.holds(came):
+        return said
+    less = came < band.low
+    why = (
+        "the links are weaker, or fewer, than in most simulated tables"
+        if less
+        else "there are more links, or stronger ones, than the guess had"
+    )
+    return f"{said} That is {'less' if less else 'more'} than forecast: {why}."
+
+
+def _say(found: Expected, question: Question, epsilon: float) -> None:
     if found.running:
         st.caption("Simulating what this ε will find …")
         return
@@ -86,9 +132,11 @@ def _say(found: Expected, product: float) -> None:
     if f is None:
         return
     st.markdown(f"**{sentence(f)}**")
-    if f.noise:
+    # Where n, d and ε alone say it, they have said it above.
+    if f.noise and not regime(question.rows, len(question.names), [epsilon]):
+        product = text.number(question.rows * epsilon)
         st.warning(
-            f"With n·ε = {text.number(product)} expect nothing but noise: more links are invented "
+            f"With n·ε = {product} expect nothing but noise: more links are invented "
             "than found, or next to none is. Ask for a larger ε, or coarser levels.",
             icon=":material/warning:",
         )

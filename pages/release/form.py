@@ -79,6 +79,7 @@ def spend(data: Dataset) -> None:
     remaining(str(d["budget"]), float(d["epsilon"]))
     guess = float(journey.GUESS.get()["density"])
     expected.line(file.schema, data.n, guess, float(d["epsilon"]), float(d["delta"]))
+    nothing.regime([Shape.of(data)], [d["epsilon"]], d["delta"])
     nothing.line(COVERED[0], Shape.of(data), asked, "release")
     bound(
         st.checkbox,

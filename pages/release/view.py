@@ -19,11 +19,11 @@ from engine.release.twin import LABEL, twin
 from engine.release.vault import Vault
 from pages.draw import show
 from pages.host import person
-from pages.release import share
+from pages.release import expected, share
 from pages.release import state as releases
 from pages.release.effect import how_much
 from pages.release.form import declare
-from pages.shell import export
+from pages.shell import export, journey
 from pages.shell import words as text
 from pages.shell.data import in_force
 
@@ -132,6 +132,7 @@ def shown(release: Release) -> None:
         st.caption(f"Signed with your key {release.signature.public_key}: give it to your readers.")
     share.picture(release)
     edges(release)
+    expected.beside(release, float(journey.GUESS.get()["density"]), "release")
     how_much(release, "release")
     stem = release.name.replace(" ", "_")
     with st.container(horizontal=True):

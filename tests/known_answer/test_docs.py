@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import calibration, effects, f1, null
+from benchmarks import calibration, effects, f1, knowledge, null
 from benchmarks.written import between
 from engine.data.networks import NETWORKS
 from scripts import counterexamples, form_costs
@@ -38,6 +38,12 @@ def test_the_table_of_what_the_form_costs_is_the_scripts() -> None:
         assert lines[network] == form_costs.line(network)
 
 
+def test_the_picture_of_knowledge_is_what_was_measured() -> None:
+    """The same numbers give the same file."""
+    drawn = knowledge.PICTURE.read_text(encoding="utf-8")
+    assert drawn == knowledge.picture(knowledge.kept())
+
+
 def test_tables_are_what_was_measured() -> None:
     """Those that commands write between two marks, from benchmarks/results."""
     found = null.kept()
@@ -46,6 +52,9 @@ def test_tables_are_what_was_measured() -> None:
     measured = json.loads(calibration.KEPT.read_text(encoding="utf-8"))
     assert between(calibration.DOC, calibration.MARK) == calibration.table(measured)
     assert between(effects.DOC, effects.MARK) == effects.table()
+    means = knowledge.kept()
+    for mark in knowledge.TABLES:
+        assert between(knowledge.DOC, mark) == knowledge.written(mark, means)
     runs = f1.kept()
     for mark, (name, write) in f1.TABLES.items():
         assert between(f1.DOCS / name, mark) == write(runs)

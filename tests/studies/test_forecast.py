@@ -3,17 +3,41 @@
 from __future__ import annotations
 
 import json
+import math
+from itertools import combinations
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
 
+from benchmarks import forecast as judging
+from benchmarks.written import between
 from engine import InputError, load_dataset, run
 from engine.__main__ import main
-from engine.data.imagined import MOST_PARENTS, random_network
-from engine.studies import null
-from engine.studies.forecast import BANDS, Band, Forecast, Question, one_run, plan, reach, warning
+from engine.data.borrowed import fitted
+from engine.data.imagined import MOST_BORROWED, MOST_PARENTS, network_like, random_network
+from engine.data.networks import NETWORKS, Network, load_network
+from engine.studies import forecast, null
+from engine.studies.forecast import (
+    BANDS,
+    GUESSED,
+    LEAST_END,
+    Band,
+    Forecast,
+    Question,
+    donors_for,
+    ends_for,
+    kind_of,
+    one_run,
+    plan,
+    planned_algorithms,
+    reach,
+    regime,
+    smallest_correlation,
+    warning,
+)
 
 FAST = ["gauss_pc", "em_pc"]
 
@@ -47,6 +71,152 @@ def test_networks_keep_to_the_schema() -> None:
             assert (table >= 0).all()
         network.sample(20, rng)
     assert random_network(["a", "b"], [("0", "1")] * 2, 99, rng).dag().number_of_edges() == 1
+
+
+def test_half_of_the_networks_borrow_the_tables_of_others() -> None:
+    """In turns made up and borrowed, each time of another donor; never of the schema's own."""
+    data = load_dataset("asia", n=10)
+    donors = donors_for("asia")
+    assert "asia" not in donors
+    assert len(donors) == len(NETWORKS) - 1
+    lent: list[str] = []
+
+    def like(donor: Network, *rest: Any) -> Network:
+        lent.append(donor.name)
+        return network_like(donor, *rest)
+
+    question = Question(data.names, data.levels, 50, donors=donors)
+    with mock.patch.object(forecast, "network_like", like):
+        tables = [question.dataset(k) for k in range(2 * len(donors))]
+        assert sorted(lent) == sorted(donors)
+        assert question.dataset(3).codes.tolist() == tables[3].codes.tolist()
+        question.dataset(3, seed=1)
+        assert lent[-1] != lent[1]
+    counts = [t.truth.number_of_edges() for t in tables if t.truth is not None]
+    assert min(counts) >= round(8 * 1.2 * math.exp(-GUESSED))
+    assert max(counts) <= round(8 * 1.2 * math.exp(GUESSED))
+    alone = Question(data.names, data.levels, 50, donors=())
+    assert alone.dataset(1).n == 50
+
+
+def test_a_borrowed_network_keeps_to_the_schema_and_to_its_donor() -> None:
+    rng = np.random.default_rng(3)
+    levels = [tuple(map(str, range(r))) for r in (1, 2, 2, 3, 5, 9, 2, 4)]
+    for name in NETWORKS:
+        donor = load_network(name)
+        network = network_like(donor, [f"v{j}" for j in range(8)], levels, 9, rng)
+        assert network.states == tuple(levels)
+        assert network.dag().number_of_edges() == 9
+        assert max(map(len, network.parents)) <= MOST_BORROWED
+        for table in network.tables:
+            assert np.allclose(table.sum(axis=1), 1)
+            assert (table >= 0).all()
+        network.sample(20, rng)
+
+
+def test_a_table_of_the_same_levels_is_lent_as_it_is() -> None:
+    """With the same numbers of levels only the order of equal parents could change."""
+    rng = np.random.default_rng(0)
+    table = rng.dirichlet(np.ones(3), 2 * 4)
+    assert np.array_equal(fitted(table, (2, 4), (2, 4), 3, rng), table)
+    turned = fitted(table, (2, 4), (4, 2), 3, rng)  # the parent with 4 levels stands first
+    assert np.array_equal(turned.reshape(4, 2, 3), table.reshape(2, 4, 3).swapaxes(0, 1))
+
+
+def test_levels_that_are_added_up_or_split_keep_their_probability() -> None:
+    rng = np.random.default_rng(1)
+    table = rng.dirichlet(np.ones(4), 3)
+    fewer = fitted(table, (3,), (3,), 2, rng)
+    sums = [table[:, :k].sum(axis=1) for k in (1, 2, 3)]
+    assert any(np.allclose(fewer[:, 0], s) for s in sums)
+    more = fitted(table, (3,), (3,), 6, rng)
+    # Split levels stand side by side, in parts that are the same in every row.
+    joins = [np.add.reduceat(more, (0, *cuts), axis=1) for cuts in combinations(range(1, 6), 3)]
+    assert any(np.allclose(join, table) for join in joins)
+    assert np.allclose((more[:, 1:] / more[:, :-1]).std(axis=0).min(), 0)
+    some = fitted(table, (3,), (2,), 4, rng)
+    assert all(any(np.array_equal(row, own) for own in table) for row in some)
+    twice = fitted(table, (3,), (5,), 4, rng)
+    assert {tuple(row) for row in twice} == {tuple(row) for row in table}
+    extra = fitted(table, (3,), (3, 2), 4, rng).reshape(3, 2, 4)
+    assert np.array_equal(extra[:, 0], extra[:, 1])  # a parent that the table does not know
+    gone = fitted(table, (3,), (), 4, rng)
+    assert gone.shape == (1, 4)
+
+
+def test_a_stretched_band_moves_both_ends_from_the_median() -> None:
+    band = Band(0.4, 0.5, 0.7).stretched(2.0, 0.5, 0.02)
+    assert (band.low, band.median, band.high) == pytest.approx((0.3, 0.5, 0.6))
+    # One that has no length reaches a little; F1 ends at 0 and 1.
+    assert Band(0.5, 0.5, 0.5).stretched(2.0, 1.0, 0.02).low == pytest.approx(0.46)
+    assert Band(0.1, 0.5, 0.9).stretched(3.0, 3.0, 0.02) == Band(0.0, 0.5, 1.0)
+
+
+def test_the_band_of_f1_is_the_stretched_one() -> None:
+    data = load_dataset("cancer", n=10)
+    question = Question(data.names, data.levels, 3_000)
+    runs = [one_run("em_pc", question.dataset(k), 1.0, 1e-6, seed=k) for k in range(5)]
+    ends = {**forecast.ENDS, "published": ((1.0, 1.0), (3.0, 0.0), (9.0, 9.0))}
+    with mock.patch.object(forecast, "ENDS", ends):
+        (found,) = plan(question, [1.0], ["em_pc"], draws=5, empty=0)
+    raw = Band.of([run[3] for run in runs])
+    share = math.log10(3)  # of the way from 1,000 to 10,000 rows
+    below, above = 1 + 2 * share, 1 - share
+    wanted = raw.stretched(below, above, LEAST_END)
+    assert (found.f1.low, found.f1.high) == pytest.approx((wanted.low, wanted.high))
+    assert found.directed_f1 == Band.of([run[4] for run in runs])
+
+
+def test_ends_are_those_of_the_kind_and_the_rows() -> None:
+    kinds = {key: kind_of(key) for key in planned_algorithms()}
+    assert set(kinds.values()) == set(forecast.ENDS)
+    assert kinds["marginal_pc"] == "marginals"
+    assert kinds["gram_notears"] == kinds["noleaks"] == "scores"
+    assert kinds["priv_pc"] == kinds["em_pc"] == "published"
+    ends = ((1.0, 4.0), (2.0, 3.0), (4.0, 2.0))
+    assert ends_for(10_000, ends) == (2.0, 3.0)
+    assert ends_for(31_623, ends) == pytest.approx((3.0, 2.5), abs=1e-3)
+    assert ends_for(50, ends) == (1.0, 4.0)
+    assert ends_for(10**7, ends) == (4.0, 2.0)
+
+
+def test_what_the_band_holds_is_what_the_study_counted() -> None:
+    """The numbers that Plan prints, and the table, follow from the runs that are kept."""
+    found = judging.kept()
+    names = ("ENDS", "HELD", "RUNS", "JUDGED")
+    assert judging.constants(found) == {name: getattr(forecast, name) for name in names}
+    assert between(judging.DOC, "benchmarks.forecast") == judging.table(found)
+    assert {one.rows for one in found} == set(forecast.KNOTS)
+    assert {one.algorithm for one in found} == set(planned_algorithms())
+
+
+def test_each_network_is_judged_with_ends_of_the_others() -> None:
+    """Two networks: one lies far below its bands, the other in the middle of its own."""
+    drawn = tuple(np.linspace(0.4, 0.6, 9))
+    low = judging.Judged("low", "em_pc", 1000, 1.0, drawn, (0.1,) * 10)
+    mid = judging.Judged("mid", "em_pc", 1000, 1.0, drawn, (0.5,) * 10)
+    where = judging.places([low, mid])
+    assert where[low] == [-1] * 10  # the other network's ends know nothing of it
+    assert where[mid] == [0] * 10
+    (below, _), *rest = judging.fitted([low, mid])["published"]
+    band = Band.of(drawn)
+    assert below == pytest.approx((0.5 - 0.1) / (0.5 - band.low))
+    assert rest == [(1.0, 1.0)] * 2  # where nothing was run the simulated band stands
+
+
+def test_where_nothing_is_to_be_had_is_said_from_public_facts() -> None:
+    assert smallest_correlation(100_000, 37, 0.1, 1e-6) == pytest.approx(0.041, abs=5e-4)
+    assert smallest_correlation(5_000, 37, 1.0, 1e-6) == pytest.approx(0.10, abs=5e-3)
+    # Four times the noise for twice the columns, half of it for twice the rows, but for chance.
+    few, many = (smallest_correlation(1000, d, 0.01, 1e-6) for d in (10, 20))
+    assert many / few == pytest.approx(2.0, rel=1e-2)
+    said = regime(10_000, 20, [10.0, 0.1, 0.05])
+    assert "ε = 0.05, 0.1 next to nothing" in said
+    assert "20 columns" in said
+    assert "correlation of 0.2" in said  # at the larger of the two
+    assert regime(10_000, 20, [1.0, 10.0]) == ""
+    assert "no link would surely stand out" in regime(1_000, 37, [0.1])
+    assert regime(1, 5, [0.1]) == regime(100, 1, [0.1]) == ""
 
 
 def test_a_band_holds_as_many_new_draws_as_it_says() -> None:
@@ -90,8 +260,9 @@ def test_a_target_is_reached_in_a_range_of_epsilons() -> None:
     # The one that surely reaches it is told, though another may at a smaller epsilon.
     assert reach([*forecasts("priv_pc", first), *early], 0.8).algorithm == "priv_pc"
     alone = reach(early, 0.8)
-    assert (alone.may, alone.will) == (0.1, None)
-    assert "at no ε tried on nine networks in ten" in alone.words
+    assert (alone.may, alone.usual, alone.will) == (0.1, 1.0, None)
+    assert "0.1 on one network in ten, ε = 1 on half of them" in alone.words
+    assert "more than any ε tried on the hardest tenth" in alone.words
     sure = reach(forecasts("priv_pc", {1.0: (0.85, 0.9)}), 0.8)
     assert sure.words == "Expect skeleton F1 0.8 from ε = 1 on, with Priv-PC."
 
@@ -181,11 +352,12 @@ def test_bad_input_is_one_sentence(
 
 def test_a_false_share_is_that_of_the_links_shown() -> None:
     data = load_dataset("asia", n=3000)
-    links, found, made, *_, share = one_run("priv_pc", data, 1.0, 1e-6, seed=0)
+    links, found, made, *_, share, shown = one_run("priv_pc", data, 1.0, 1e-6, seed=0)
     assert links == 8
     assert made > 0
-    assert share == made / (found + made)
-    assert one_run("em_pc", load_dataset("asia", n=100), 1e-3, 1e-6, seed=3)[-1] <= 1
+    assert shown == found + made
+    assert share == made / shown
+    assert one_run("em_pc", load_dataset("asia", n=100), 1e-3, 1e-6, seed=3)[-2] <= 1
 
 
 def test_a_plan_without_empty_tables_says_nothing_of_them() -> None:

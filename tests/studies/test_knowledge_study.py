@@ -12,9 +12,10 @@ import pytest
 from engine import load_dataset
 from engine.graphs.known import Known
 from engine.papers import knowledge
-from engine.papers.knowledge import FALSE, FALSE_ORIENTS, NONE, against_dag, knowing, levels_of
+from engine.papers.knowledge import FALSE, FALSE_ORIENTS, NONE, against_dag, levels_of
 from engine.papers.report import Work
 from engine.registry import ALGORITHMS
+from engine.studies.known import knowing
 
 DATA = load_dataset("cancer", n=2000)
 TRUTH = DATA.truth

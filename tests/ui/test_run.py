@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +17,8 @@ from engine import ALGORITHMS, load_dataset, run
 from engine.graphs.orientation import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import relevant
+from engine.studies.forecast import regime
+from engine.studies.recommended import recommended, study
 from engine.teaching.sieving import Sieve
 from pages.draw import allocation
 from pages.draw.links import Link, doubtful, found_links
@@ -85,48 +89,44 @@ def test_opens_on_a_finished_run(untouched: AppTest) -> None:
     assert "Guaranteed: ε = 1 for the whole run" in headline(app)
 
 
-def story(app: AppTest) -> str:
-    return next(str(m.value) for m in app.markdown if m.value.startswith("A causal graph"))
+def where(app: AppTest) -> list[tuple[int, str]]:
+    """The bars of where the links go: how many are left, and why."""
+    bars = next(str(h.proto.body) for h in app.get("html") if "<ol class" in h.proto.body)
+    found = re.findall(r"<li><b>(\d+)</b>.*?</span><span>(.*?)</span></li>", bars)
+    return [(int(links), html.unescape(words)) for links, words in found]
 
 
-def test_the_introduction_blames_noise_for_noise_alone(untouched: AppTest) -> None:
+def test_the_bars_blame_noise_for_noise_alone(untouched: AppTest) -> None:
     """Asia: what the test loses, then its bounded form, then the noise of the run on screen."""
-    told = story(untouched)
-    assert "**Asia** (100,000 rows) has **8 true links**." in told
-    steps = [
-        "the best test (G²) finds **8**",
-        "the papers' test (Kendall's τ) finds **7**",
-        "the form of it whose one-record change is bounded finds **5**",
-        "With at most ε = 1 for everything (strict), Priv-PC finds **5** (and invents 2).",
-        "Only this last step is the noise's.",
-        "Our Marginal PC reads tables of counts instead: **8** without noise, **7** with the same",
+    assert where(untouched) == [
+        (8, "known links"),
+        (8, "by the best test (G²), without noise"),
+        (7, "by the papers' test (Kendall's τ), without noise"),
+        (5, "by the form of it whose one-record change is bounded, without noise"),
+        (5, "with the noise of this privacy: this result; 2 invented"),
+        (7, "our Marginal PC with the same ε, from tables"),
     ]
-    places = [told.index(step) for step in steps]
-    assert places == sorted(places)
-    assert "published" not in told
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "known", "said"),
     [
-        ({"data": "child", "n": "5000"}, "**Child** (5,000 rows) has **25 true links**"),
-        ({"n": "20000", "guarantee": "published"}, "With ε = 1 as published, for a round"),
-        ({"n": "20000", "seed": "5", "epsilon": "3"}, "With at most ε = 3 for everything"),
-        ({"n": "20000", "algorithm": "marginal_pc"}, "on exact tables of counts finds **8**"),
-        ({"n": "20000", "algorithm": "pc"}, "This run is one of these, and hides nobody."),
+        ({"data": "child", "n": "5000"}, 25, "with the noise of this privacy"),
+        ({"n": "20000", "guarantee": "published"}, 8, "with the noise of this privacy"),
+        ({"n": "20000", "algorithm": "marginal_pc"}, 8, "exact tables of counts"),
+        ({"n": "20000", "algorithm": "pc"}, 8, "in this result"),
     ],
 )
-def test_the_introduction_is_about_the_run_on_screen(
-    open_app: Callable[..., AppTest], query: dict[str, str], said: str
+def test_the_bars_are_about_the_run_on_screen(
+    open_app: Callable[..., AppTest], query: dict[str, str], known: int, said: str
 ) -> None:
     app = open_app(**query)
-    told, counts = story(app), app.session_state["shown"].result.counts
-    assert said in told
-    assert ("Asia" in told) == ("data" not in query)
-    if query.get("algorithm") != "pc":
-        found = f"finds **{counts.found}**"
-        assert found in told.split("With ", 2)[-1]
-        assert f"{counts.found} of {counts.true} true links found" in headline(app)
+    told, counts = where(app), app.session_state["shown"].result.counts
+    assert told[0] == (known, "known links")
+    assert any(said in words for _, words in told)
+    mine = next(links for links, words in told if "this result" in words)
+    assert mine == counts.found
+    assert f"{counts.found} of {counts.true} true links found" in headline(app)
 
 
 def test_graphs_hold_every_node_and_no_external_address(untouched: AppTest) -> None:
@@ -188,6 +188,37 @@ def test_presets_fill_the_fields_and_leave_the_result(app: AppTest, asked: None)
     assert app.number_input(key="param-epsilon").value == 0.1
     assert app.number_input(key="param-delta").value == 1e-6
     assert metrics(app) == before
+
+
+def test_the_recommended_setting_is_the_studys(open_app: Callable[..., AppTest]) -> None:
+    """At the form's ε, under the strict guarantee; the study is one click away, and so is Tune."""
+    app = open_app(data="cancer", n="2000", algorithm="priv_pc", epsilon="0.3")
+    found = recommended("priv_pc", 0.3)
+    assert found is not None
+    assert found.changed
+    app.radio(key="param-guarantee").set_value("published").run()
+    app.button(key="preset-recommended").click().run()
+    params = app.session_state["draft"]["params"]
+    assert {**params, **found.params} == params
+    assert (params["epsilon"], params["guarantee"]) == (0.3, "strict")
+    worth = found.reported[0].tuned["skeleton_f1"].mean
+    assert any(f"Earthquake {worth:.2f} (default" in c.value for c in app.caption)
+    app.button(key="study-run").click().run()
+    rows = next(d.value for d in app.dataframe if "Recommended" in d.value)
+    assert len(rows) == len(study().epsilons) * len(study().told)
+    assert f"{worth:.2f} ± " in rows["Recommended"][0]
+    app.selectbox(key="run-algorithm").set_value("pc").run()
+    assert app.button(key="preset-recommended").disabled
+    assert not app.exception
+
+
+def test_next_to_nothing_is_said_before_the_run(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(data="cancer", n="500", algorithm="em_pc", epsilon="0.1")
+    said = regime(500, 5, [0.1])
+    assert said
+    assert said in [w.value for w in app.warning]
+    app.number_input(key="param-epsilon").set_value(5.0).run()
+    assert not any("next to nothing" in w.value for w in app.warning)
 
 
 def test_slider_and_exact_entry_are_one_value(app: AppTest) -> None:

@@ -1,0 +1,155 @@
+"""Settings that a study recommends: chosen on some public networks, told on others.
+
+Each published algorithm was tuned (:mod:`engine.studies.tuning`) at three epsilons on half of the
+networks; ``python -m benchmarks.recommended`` ran the study and wrote the file that is read here.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from engine.params import relevant
+from engine.registry import algorithm
+from engine.studies.tuning import Score
+
+KEPT = Path(__file__).resolve().parents[2] / "sample_data" / "recommended.json"
+_FAR = math.log(math.sqrt(10) * 1.001)  # how far an epsilon may be from one that was studied
+SCORES = ("skeleton_f1", "directed_f1")
+
+
+@dataclass(frozen=True, eq=False)
+class Reported:
+    """Scores of one setting on one network, by name: each run has a sample and a seed of its own.
+
+    ``tuned`` is the recommended setting's, ``default`` the default setting's, on the same samples.
+    """
+
+    network: str
+    tuned: Mapping[str, Score]
+    default: Mapping[str, Score]
+
+
+@dataclass(frozen=True, eq=False)
+class Recommended:
+    """What was chosen for an algorithm at an epsilon.
+
+    ``params`` are laid over the defaults, those that have an effect; none where no setting beat
+    them. ``fresh`` and
+    ``default`` are both settings' scores on the networks searched on, with fresh seeds;
+    ``reported`` on the others. ``runs`` is how many the search took.
+    """
+
+    algorithm: str
+    epsilon: float
+    params: Mapping[str, Any]
+    runs: int
+    fresh: Score
+    default: Score
+    reported: tuple[Reported, ...]
+
+    @property
+    def told(self) -> float:
+        """The mean skeleton F1 over the networks that it is told on."""
+        return sum(r.tuned["skeleton_f1"].mean for r in self.reported) / len(self.reported)
+
+    @property
+    def changed(self) -> bool:
+        """Whether it is another setting than the default."""
+        return bool(self.params)
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """All that was chosen, where it was searched for and where it is told, and on how many rows."""
+
+    rows: int
+    searched: Mapping[str, Sequence[str]]
+    told: Sequence[str]
+    cells: Mapping[tuple[str, float], Recommended]
+
+    @property
+    def epsilons(self) -> list[float]:
+        """Those that were studied."""
+        return sorted({epsilon for _, epsilon in self.cells})
+
+
+@cache
+def study() -> Study:
+    """The study that comes with the project; empty where its file does not, as in a wheel."""
+    if not KEPT.exists():
+        return Study(0, {}, (), {})
+    return read(json.loads(KEPT.read_text(encoding="utf-8")))
+
+
+def recommended(key: str, epsilon: float) -> Recommended | None:
+    """The setting chosen at the nearest epsilon studied; None for one that is far from all.
+
+    Args:
+        key: An algorithm.
+        epsilon: A strict total, within a factor of √10 of one that was studied.
+
+    Returns:
+        The setting, and what it was told to reach.
+
+    Examples:
+        >>> recommended("marginal_pc", 1.0) is None  # ours were not tuned for the comparison
+        True
+    """
+    own = [one for one in study().cells.values() if one.algorithm == key and one.runs]
+    if not own or not 0 < epsilon < math.inf:
+        return None
+    nearest = min(own, key=lambda one: abs(math.log(one.epsilon / epsilon)))
+    return nearest if abs(math.log(nearest.epsilon / epsilon)) <= _FAR else None
+
+
+def ranked(epsilon: float) -> list[Recommended]:
+    """What is recommended at the epsilon studied next to this one, the best algorithm first.
+
+    By the mean skeleton F1 over the networks that no search saw; algorithms that were not tuned
+    are left out.
+    """
+    found = [recommended(key, epsilon) for key in dict.fromkeys(k for k, _ in study().cells)]
+    tuned = [one for one in found if one is not None and one.runs]
+    return sorted(tuned, key=lambda one: -one.told)
+
+
+def read(content: Mapping[str, Any]) -> Study:
+    """A study from the file's content."""
+    cells = {
+        (c["algorithm"], c["epsilon"]): Recommended(
+            c["algorithm"],
+            c["epsilon"],
+            _with_effect(c["algorithm"], c["params"]),
+            c["runs"],
+            _score(c["fresh"]),
+            _score(c["default"]),
+            tuple(
+                Reported(name, _scores(both["tuned"]), _scores(both["default"]))
+                for name, both in c["reported"].items()
+            ),
+        )
+        for c in content["cells"]
+    }
+    return Study(content["rows"], content["searched"], content["told"], cells)
+
+
+def _with_effect(key: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """A search goes through values that other values of the same setting leave without effect."""
+    specs = algorithm(key).params.specs()
+    full = {s.name: params.get(s.name, s.default) for s in specs} | {"guarantee": "strict"}
+    return {s.name: params[s.name] for s in relevant(specs, full) if s.name in params}
+
+
+def _scores(written: Mapping[str, Any]) -> dict[str, Score]:
+    return {name: _score(written[name]) for name in SCORES}
+
+
+def _score(written: Sequence[Any]) -> Score:
+    mean, error, runs = written
+    return Score(math.nan if mean is None else mean, math.nan if error is None else error, runs)
