@@ -4,7 +4,7 @@ Each network is forecast from its schema and the default density alone, every ot
 lending its tables, and run on samples of its own. Simulated and real F1 are kept in
 benchmarks/results/forecast.jsonl, a network and number of rows a line, and what is kept is not run
 again. From them follow, without a run, the ends of the band (how far from the median they must lie
-for a tenth of the real F1 to lie beyond either) and the share inside it where the ends come from
+for TAIL of the real F1 to lie beyond either) and the share inside it where the ends come from
 all networks but the judged one: the table of docs/explanation/privacy.md, and the numbers that
 engine/studies/forecast.py states, which are printed.
 
@@ -34,11 +34,15 @@ from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS, Network, load_network, normalised
 from engine.registry import algorithm
 from engine.studies.forecast import (
-    HIGH,
+    ENDS,
+    KNOTS,
     LEAST_END,
     Band,
+    Ends,
     Question,
     donors_for,
+    ends_for,
+    kind_of,
     one_run,
     planned_algorithms,
 )
@@ -46,9 +50,10 @@ from scripts.convert_networks import parse_bif
 
 RAN = Path(__file__).parent / "results" / "forecast.jsonl"
 DOC = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "privacy.md"
-ROWS, EPSILONS = (1_000, 10_000, 100_000), (0.1, 1.0, 10.0)
+EPSILONS = (0.1, 1.0, 10.0)
 DRAWS, REAL = 10, 2
 DELTA = 1e-6
+TAIL = 0.08  # of the other networks' runs beyond an end: a tenth of a new network's, as counted
 GRADIENTS = ("noleaks", "curate_notears")
 GRADIENT_COLUMNS, GRADIENT_ROWS, MOST = 12, 10_000, 30  # wider ones take a minute a run
 FOREIGN = ("hepar2", "andes", "munin1", "link", "pigs", "barley")
@@ -152,7 +157,7 @@ def measure(networks: Iterable[tuple[str, Network]]) -> None:
     """Run what is not kept."""
     done = {(j.network, j.rows) for j in kept()}
     for name, network in networks:
-        for rows in ROWS:
+        for rows in KNOTS:
             if (name, rows) not in done:
                 start = time.process_time()
                 found = list(judged(name, network, rows))
@@ -178,13 +183,25 @@ def scores(found: Sequence[Judged]) -> tuple[Array, Array]:
     return below, above
 
 
-def fitted(found: Sequence[Judged]) -> tuple[float, float]:
-    """The ends beyond which a tenth of the runs lies on either side.
+def fitted(found: Sequence[Judged]) -> dict[str, Ends]:
+    """The ends beyond which TAIL of the runs lies on either side, by kind and number of rows.
 
     Every network counts alike, however many of its runs there are.
     """
+    return {
+        kind: tuple(
+            _ends([j for j in found if kind_of(j.algorithm) == kind and j.rows == rows])
+            for rows in KNOTS
+        )
+        for kind in ENDS
+    }
+
+
+def _ends(found: Sequence[Judged]) -> tuple[float, float]:
+    if not found:
+        return 1.0, 1.0
     weights = np.concatenate([np.full(len(j.real), 1 / _count(found, j)) for j in found])
-    below, above = (_quantile(score, weights, HIGH) for score in scores(found))
+    below, above = (_quantile(score, weights, 1 - TAIL) for score in scores(found))
     return max(0.0, below), max(0.0, above)
 
 
@@ -205,7 +222,8 @@ def places(found: Sequence[Judged]) -> dict[Judged, list[int]]:
         ends = fitted([one for one in found if one.network != network])
         for one in found:
             if one.network == network:
-                band = Band.of(one.drawn).stretched(*ends, LEAST_END)
+                own = ends_for(one.rows, ends[kind_of(one.algorithm)])
+                band = Band.of(one.drawn).stretched(*own, LEAST_END)
                 out[one] = [int(r > band.high) - int(r < band.low) for r in one.real]
     return out
 
@@ -235,13 +253,14 @@ COLUMNS: dict[str, Callable[[Any], str]] = {
 }
 
 
-def constants(found: Sequence[Judged]) -> dict[str, float]:
+def constants(found: Sequence[Judged]) -> dict[str, Any]:
     """What engine/studies/forecast.py states."""
-    below, above = fitted(found)
     every = [place for some in places(found).values() for place in some]
     return {
-        "BELOW": round(below, 2),
-        "ABOVE": round(above, 2),
+        "ENDS": {
+            kind: tuple((round(below, 2), round(above, 2)) for below, above in ends)
+            for kind, ends in fitted(found).items()
+        },
         "HELD": round(every.count(0) / len(every), 3),
         "RUNS": len(every),
         "JUDGED": len({one.network for one in found}),

@@ -3,7 +3,8 @@
 The bundled networks up to MOST columns, sorted by columns and name, are taken in turns: on the
 first half each published algorithm is tuned at every epsilon, on the other half the outcome is
 told beside the default setting, each run on a sample of its own with a seed of its own. The
-default stays where the search's winner does not beat it on fresh seeds of its own half. Our own
+default stays where the search's winner does not beat it by two standard errors on fresh seeds of
+its own half. Our own
 algorithms are told with their defaults. A cell that is kept in sample_data/recommended.json is not
 run again; the last step writes the table of docs/reference/recommended.md, ``--tables`` that alone.
 """
@@ -78,7 +79,7 @@ def cell(key: str, epsilon: float) -> dict[str, Any]:
     if key in RUNS:
         found = tuned(key, epsilon)
         fresh, default, runs = found.fresh, found.default, found.runs
-        params = dict(found.params) if fresh.mean > default.mean else {}
+        params = dict(found.params) if surely(fresh, default) else {}
     reported = {}
     for name in halves()[1]:
         plain = scores(key, name, fixed)
@@ -88,6 +89,11 @@ def cell(key: str, epsilon: float) -> dict[str, Any]:
         "algorithm": key, "epsilon": epsilon, "params": params, "runs": runs,
         "fresh": _row(fresh), "default": _row(default), "reported": reported,
     }  # fmt: skip
+
+
+def surely(fresh: Score, default: Score) -> bool:
+    """Whether a setting beats the default by two standard errors of their difference."""
+    return fresh.mean - default.mean > 2 * math.hypot(fresh.error, default.error)
 
 
 _NONE = Score(math.nan, math.nan, 0)

@@ -15,6 +15,7 @@ from engine.graphs.metrics import SCORES
 from engine.studies.forecast import (
     DENSITY,
     DRAWS,
+    TRUST,
     Band,
     Forecast,
     ForecastProgress,
@@ -127,9 +128,9 @@ def table(question: Question, forecasts: Sequence[Forecast], target: float) -> s
     lines += filter(None, [warning(question, forecasts)])
     lines.append(
         f"Strict guarantee. Medians and 10th to 90th percentile over {forecasts[0].draws} random "
-        f"networks with about {question.density:g} links per column; no row was read. False share: "
-        "of the links shown, how many are invented. On nothing: links invented on columns that "
-        "depend on nothing."
+        f"networks with about {question.density:g} links per column; no row was read. {TRUST} "
+        "False share: of the links shown, how many are invented. On nothing: links invented on "
+        "columns that depend on nothing."
     )
     return "\n".join(lines)
 

@@ -136,7 +136,7 @@ def _as_table(results: Sequence[CellResult], column: Column) -> str:
     table = frame(results, column)
     note = "Skeleton F1: median with the 10th and 90th percentile; the others: medians."
     if ALONE in table:
-        note += " Known alone: the directed F1 of the same links with no arrows but known ones."
+        note += " Known arrows alone: directed F1 of the same links with no others."
     return "\n".join([*aligned(summary(table)), note])
 
 

@@ -51,14 +51,21 @@ def frame(
     Parameters are columns under their own names, empty where an algorithm does not declare one.
     ``ci_tests_by_order`` is text, "28 50 3" for orders 0, 1, 2. Scores named ``tested_`` are of the
     links tested to the end alone; the others, and ``edges``, count the ``untested`` pairs as links,
-    as the papers do. ``extra`` adds columns.
+    as the papers do. ``extra`` adds columns. Datasets of one name that are not the same (other
+    rows, or more known of them) have the end of their fingerprint beside it.
     """
     rows = [{**_row(r), **extra(r)} for r in results]
     names = list(dict.fromkeys(name for row in rows for name in row))
     ordered = [*_FIXED, *(n for n in names if n not in _FIXED)]
-    table = pd.DataFrame(rows, columns=ordered)
+    table = _apart(pd.DataFrame(rows, columns=ordered))
     by = [c for c in ("dataset", "algorithm", "epsilon", "seed") if c in table]
     return table.sort_values(by, kind="stable", ignore_index=True) if len(table) else table
+
+
+def _apart(table: pd.DataFrame) -> pd.DataFrame:
+    several = table.groupby("dataset")["fingerprint"].transform("nunique") > 1
+    ends = table["dataset"] + " (" + table["fingerprint"].str[-4:] + ")"
+    return table.assign(dataset=table["dataset"].mask(several, ends)) if several.any() else table
 
 
 def _row(r: CellResult) -> dict[str, object]:
@@ -213,7 +220,7 @@ def summary(table: pd.DataFrame) -> list[Sequence[str]]:
     """
     scores, more = [TESTED[name] for name in SCORES], {}
     if ALONE in table:
-        more[ALONE] = "known alone"
+        more[ALONE] = "known arrows alone"
     if table["status"].ne("complete").any():
         more["skeleton_f1"] = "F1, all as links"
     f1, *others = (bands(table, y) for y in (*scores, *more, "ci_tests", "seconds"))

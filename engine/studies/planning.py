@@ -83,7 +83,7 @@ class Plan:
         bad = forecast.warning(self.question, self.forecasts)
         note = (
             f"Skeleton F1 over {self.forecasts[0].draws} simulated networks of this schema with "
-            f"{self.question.rows:,} rows; bands hold four fifths. No row was read."
+            f"{self.question.rows:,} rows. {forecast.TRUST} No row was read."
         )
         alt = "Expected skeleton F1 against ε"
         parts = [

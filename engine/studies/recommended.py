@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from engine.params import relevant
+from engine.registry import algorithm
 from engine.studies.tuning import Score
 
 KEPT = Path(__file__).resolve().parents[2] / "sample_data" / "recommended.json"
@@ -37,7 +39,8 @@ class Reported:
 class Recommended:
     """What was chosen for an algorithm at an epsilon.
 
-    ``params`` are laid over the defaults; none where no setting beat them. ``fresh`` and
+    ``params`` are laid over the defaults, those that have an effect; none where no setting beat
+    them. ``fresh`` and
     ``default`` are both settings' scores on the networks searched on, with fresh seeds;
     ``reported`` on the others. ``runs`` is how many the search took.
     """
@@ -99,7 +102,7 @@ def recommended(key: str, epsilon: float) -> Recommended | None:
         True
     """
     own = [one for one in study().cells.values() if one.algorithm == key and one.runs]
-    if not own or not epsilon > 0:
+    if not own or not 0 < epsilon < math.inf:
         return None
     nearest = min(own, key=lambda one: abs(math.log(one.epsilon / epsilon)))
     return nearest if abs(math.log(nearest.epsilon / epsilon)) <= _FAR else None
@@ -122,7 +125,7 @@ def read(content: Mapping[str, Any]) -> Study:
         (c["algorithm"], c["epsilon"]): Recommended(
             c["algorithm"],
             c["epsilon"],
-            c["params"],
+            _with_effect(c["algorithm"], c["params"]),
             c["runs"],
             _score(c["fresh"]),
             _score(c["default"]),
@@ -134,6 +137,13 @@ def read(content: Mapping[str, Any]) -> Study:
         for c in content["cells"]
     }
     return Study(content["rows"], content["searched"], content["told"], cells)
+
+
+def _with_effect(key: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """A search goes through values that other values of the same setting leave without effect."""
+    specs = algorithm(key).params.specs()
+    full = {s.name: params.get(s.name, s.default) for s in specs} | {"guarantee": "strict"}
+    return {s.name: params[s.name] for s in relevant(specs, full) if s.name in params}
 
 
 def _scores(written: Mapping[str, Any]) -> dict[str, Score]:

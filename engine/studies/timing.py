@@ -161,10 +161,10 @@ class _Group:
             told = [self._first] if self._first is not None else self._kept
             return float(np.mean(told)) if told else None
         waiting = [params for params, count in self._waiting.items() if count > 0]
-        if not waiting:
-            return 0.0
         seen = list(self._took)
         means = np.array([np.mean(self._took[params]) for params in seen])
+        if not waiting:  # none to come; it still says how long an unseen kind may take
+            return float(means.mean())
         places = _places([*waiting, *seen])
         far = np.abs(places[: len(waiting), None] - places[None, len(waiting) :]).sum(axis=2)
         near = (far + _CLOSE) ** -2.0

@@ -56,7 +56,7 @@ def pin_form(run: Shown, pinned: Sequence[Shown]) -> None:
         on_click=recommend,
         args=(run,),
         disabled=recommended.found_for(chosen.key, d["params"]) is None,
-        help="The setting that a study chose at this ε, on other networks.",
+        help=recommended.help_of(chosen.key, d["params"]),
         width="stretch",
     )
     recommended.why(chosen.key, d["params"], "compare")

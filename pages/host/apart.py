@@ -23,6 +23,7 @@ from engine.errors import InputError
 from engine.params import Parameters
 from engine.session import Step
 from engine.studies.cells import CellResult
+from engine.studies.margins import Margins, margins
 from engine.studies.price import PriceStep, price_steps
 from engine.studies.repeat import Repetition, repeated
 from engine.studies.scene import Frame, Scene, States, states_of
@@ -357,6 +358,22 @@ def laid_out(
 
     for result in sweep(data, key, grid, seeds, cancelled=cancelled, on_progress=told):
         made(result)
+
+
+def by_hand(
+    data: Dataset,
+    epsilon: float,
+    options: Mapping[str, Any],
+    *,
+    noted: Callable[[int, int, float | None], object],
+    cancelled: Stopped,
+) -> Margins | None:
+    """CURATE's plans and scores at every margin; tells (runs made, runs in all, seconds left)."""
+
+    def told(at: Progress) -> None:
+        noted(at.done, at.total, at.left)
+
+    return margins(data, epsilon, cancelled=cancelled, on_progress=told, **options)
 
 
 def tuned(

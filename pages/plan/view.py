@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from engine.registry import algorithm
-from engine.studies.forecast import Band, Forecast, Question, reach, warning
+from engine.studies.forecast import TRUST, Band, Forecast, Question, reach, warning
 from pages.draw.curves import Axis, Curve, curves
 from pages.draw.show import figure, table
 from pages.shell import words as text
@@ -32,7 +32,7 @@ def forecast_view(
     st.caption(
         f"Strict guarantee, δ = 10⁻⁶. The schema of {text.plain(schema)}, {question.rows:,} rows, "
         f"a guess of {question.density:g} links a column. Medians over {forecasts[0].draws} "
-        "simulated networks; bands and brackets hold four fifths of them. No row was read, nothing "
+        f"simulated networks; brackets hold four fifths of them. {TRUST} No row was read, nothing "
         "was spent."
     )
     table_view(forecasts)
@@ -52,7 +52,7 @@ def sentence(question: Question, forecasts: Sequence[Forecast], target: float) -
             f"No ε tried reaches skeleton F1 {target:g}; the best is {best.f1.median:.2f}, by "
             f"{algorithm(best.algorithm).title} at ε = {text.number(best.epsilon)}."
         )
-    at = found.will or found.may
+    at = found.will or found.usual or found.may
     one = next(f for f in forecasts if (f.algorithm, f.epsilon) == (found.algorithm, at))
     return (
         f"{found.words} At ε = {text.number(at)}: {one.found.median:.0f} of "

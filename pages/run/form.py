@@ -34,7 +34,7 @@ def settings_form() -> bool:
             key="preset-recommended",
             on_click=apply_recommended,
             disabled=recommended.found_for(chosen.key, form["params"]) is None,
-            help="The setting that a study chose at this ε, on other networks.",
+            help=recommended.help_of(chosen.key, form["params"]),
         )
     recommended.why(chosen.key, form["params"], "run")
     knowledge.button("run")

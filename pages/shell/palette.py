@@ -13,8 +13,8 @@ from engine.registry import ALGORITHMS
 # In the order of .streamlit/config.toml's chartCategoricalColors; the last is the grey. Found by
 # search: every eye tells them apart, in grey too (tests/ui/test_colours.py measures it).
 INKS = {
-    "light": ("#0072b2", "#d55416", "#366843", "#da5aff", "#5c3500", "#02304c", "#574b50"),
-    "dark": ("#56b4e9", "#ffaf64", "#77a077", "#a922e8", "#fdff3d", "#ff0c30", "#d4dbd6"),
+    "light": ("#0072b2", "#d55416", "#02304c", "#da5aff", "#5c3500", "#366843", "#574b50"),
+    "dark": ("#56b4e9", "#ffaf64", "#ff0c30", "#a922e8", "#fdff3d", "#77a077", "#d4dbd6"),
 }
 PLAIN = 100  # styles from here on are grey: no privacy, or a mere reference
 _GROUPS = {

@@ -119,6 +119,8 @@ def curve_view(
             opens = [] if source is None else runs_at(drawn, table, y, results, source)
             _curve_chart(drawn, flat, x, y, levels, run_page_point(table, x, y, counted), opens)
         st.caption(_curve_notes(points, drawn, flat, x))
+        if ALONE in table:
+            st.caption(f"{KNOWN}: directed F1 of the same links with no arrows but known ones.")
         if y in SCORES and early(table):
             st.caption(_early_notes(table, counted))
     with right:
@@ -270,7 +272,7 @@ def _numbers(points: pd.DataFrame, table: pd.DataFrame, x: str, y: str) -> pd.Da
     out[x[0].upper() + x[1:]] = [text.number(v) for v in at] if endless else at
     for name, column in (("Median", "median"), ("10 %", "low"), ("90 %", "high")):
         out[name] = points[column].to_numpy(dtype=float)
-    scored = [*SCORES, *([KNOWN] if ALONE in table else [])]
+    scored = [*([KNOWN] if ALONE in table else []), *SCORES]
     beside = {name: Y[name] for name in scored if y in scored and name != y}
     medians = analysis.medians(table, list(beside.values()))
     for name, column in beside.items():

@@ -271,6 +271,9 @@ def estimated(wanted: Wanted) -> Estimate:
     return known[key]
 
 
+PATIENCE = 0.8  # seconds that runs are tried for, to tell how long a study takes
+
+
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _public_estimate(wanted: Wanted) -> Estimate:
     return _probed(wanted)
@@ -282,7 +285,7 @@ def _probed(wanted: Wanted) -> Estimate:
         wanted.algorithms,
         wanted.parameters(),
         wanted.seeds,
-        patience=0.8,
+        patience=PATIENCE,
     )
 
 

@@ -38,8 +38,8 @@ class Wanted:
         return {name: value for name, value in grid.items() if name in known}
 
     def joined(self, other: Wanted) -> Wanted | None:
-        """What asks for all that either asks for; None where their parameters differ."""
-        if dict(self.params) != dict(other.params):
+        """What asks for all that either asks for; None where parameters or what is known differ."""
+        if (dict(self.params), self.known) != (dict(other.params), other.known):
             return None
         return Wanted(
             sources=tuple(dict.fromkeys((*self.sources, *other.sources))),
@@ -47,6 +47,7 @@ class Wanted:
             epsilons=tuple(sorted({*self.epsilons, *other.epsilons})),
             seeds=max(self.seeds, other.seeds),
             params=self.params,
+            known=self.known,
         )
 
     def as_json(self) -> dict[str, Any]:

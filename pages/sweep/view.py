@@ -106,7 +106,7 @@ def results_view(job: StudyJob, results: list[CellResult]) -> None:
     chosen = st.session_state.get("sweep-dataset") if len(names) > 1 else names[0]
     chosen = chosen if chosen in names else names[0]
     here = table[table["dataset"] == chosen]
-    mine = [r for r in results if r.dataset == chosen]
+    mine = [r for r in results if r.fingerprint in set(here["fingerprint"])]
     data = data_of(job, mine[0].fingerprint)
     source = source_of(job, mine[0].fingerprint)
     curve_view(here, x, y, references(data, mine), counted, source, mine)

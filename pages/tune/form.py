@@ -9,10 +9,11 @@ from typing import Any
 
 import streamlit as st
 
-from engine.data.networks import NETWORKS
+from engine.data.networks import NETWORKS, load_network
 from engine.errors import InputError
 from engine.params import Parameters
 from engine.registry import ALGORITHMS, algorithm
+from engine.studies.margins import MOST_COLUMNS
 from engine.studies.tuning import EPSILONS, OBJECTIVES, Axis, axes, tunable
 from pages.shell import knowledge
 from pages.shell.address import arrived, write
@@ -22,8 +23,8 @@ from pages.shell.fields import Query, among, choice, decode, defaults, encode, s
 from pages.shell.form import bound, parameters, title_of
 from pages.shell.settings import Source, said
 
-SETTING, LEAST, MAP = "best setting", "least ε", "map of two"
-GOALS = (SETTING, LEAST, MAP)
+SETTING, LEAST, MAP, MARGINS = "best setting", "least ε", "map of two", "margins by hand"
+GOALS = (SETTING, LEAST, MAP, MARGINS)
 SEARCHED = tuple(key for key, one in ALGORITHMS.items() if one.private and one.columns is None)
 _LISTS = {"networks": ("asia",), "elsewhere": (), "over": ("tweak", "subsample")}
 _EPSILON, _KNOWN = "epsilon", "known"
@@ -36,7 +37,10 @@ class Fields(Parameters):
     goal: str = choice(SETTING, "What to find", GOALS)
     algorithm: str = choice("priv_pc", "Algorithm", SEARCHED)
     epsilon: float = among(
-        1.0, "ε (strict)", EPSILONS, help="What one pays.", when={"goal": (SETTING, MAP)}
+        1.0, "Total ε", EPSILONS, help="What one pays.", when={"goal": (SETTING, MAP, MARGINS)}
+    )
+    guarantee: str = choice(
+        "strict", "Guarantee", ("strict", "published"), when={"goal": (MARGINS,)}
     )
     target: float = slider(
         0.8, "Score to reach", 0.3, 1.0, 0.05, when={"goal": (LEAST,)}, help="See Score."
@@ -50,13 +54,37 @@ class Fields(Parameters):
         when={"goal": (SETTING, LEAST)},
         help="Spent on fewer and fewer settings, each time the better half.",
     )
-    seeds: int = among(4, "Seeds of each cell", (2, 4, 8, 16), when={"goal": (MAP,)})
+    seeds: int = among(4, "Seeds of each cell", (2, 4, 8, 16), when={"goal": (MAP, MARGINS)})
 
 
 def fields() -> Draft:
     """Show the fields; returns the draft."""
     d = _kept()
     parameters([s for s in Fields.specs() if s.name in ("goal",)], d, key="tune")
+    if d["goal"] == MARGINS:
+        _one_network(d)
+        parameters([s for s in Fields.specs() if s.name in _OF_MARGINS], d, key="tune")
+    else:
+        _searched(d)
+    write("tune", encode(Fields.specs(), d, "tune.") | _encoded(d))
+    return d
+
+
+_OF_MARGINS = ("epsilon", "guarantee", "objective", "n", "seeds")
+
+
+def _one_network(d: Draft) -> None:
+    """The network on which margins are tried: one of few columns."""
+    small = [name for name in NETWORKS if len(load_network(name).names) <= MOST_COLUMNS]
+    chosen = [name for name in d["networks"] if name in small][:1] or small[:1]
+    found = st.selectbox(
+        "Network", small, small.index(chosen[0]), format_func=str.capitalize, key="tune-network"
+    )
+    d["networks"] = [found or chosen[0]]
+
+
+def _searched(d: Draft) -> None:
+    """The fields of a search and of a map."""
     bound(
         st.selectbox,
         "Algorithm",
@@ -78,14 +106,12 @@ def fields() -> Draft:
         format_func=lambda name: names_of(d["algorithm"])[name],
         max_selections=2 if d["goal"] == MAP else None,
     )
-    rest = [s for s in Fields.specs() if s.name not in ("goal", "algorithm")]
+    rest = [s for s in Fields.specs() if s.name not in ("goal", "algorithm", "guarantee")]
     _networks(d, "networks", "Networks to search on")
     knowledge.field(d, _KNOWN, key="tune-known")
     parameters(rest, d, key="tune")
     if d["goal"] != MAP:
         _networks(d, "elsewhere", "Networks to tell the result on")
-    write("tune", encode(Fields.specs(), d, "tune.") | _encoded(d))
-    return d
 
 
 def _networks(d: Draft, name: str, title: str) -> None:

@@ -13,6 +13,7 @@ from pages.shell import nothing
 from pages.shell import words as text
 from pages.tune.form import LEAST, MAP, fields, sources
 from pages.tune.map import map_view
+from pages.tune.margins import margins_view
 from pages.tune.state import JOB, TuneJob, asked_for
 from pages.tune.view import least_view, setting_view
 
@@ -21,9 +22,9 @@ def main() -> None:
     """The page, top to bottom."""
     st.html("<h1>Tune</h1>")
     st.caption(
-        "Good settings for a budget, the least budget for a score, or a map of two parameters: "
-        "found by runs on public networks, with the strict guarantee, and told on runs that no "
-        "search used."
+        "Good settings for a budget, the least budget for a score, a map of two parameters, or "
+        "CURATE's margins by hand: by runs on public networks; what a search finds is told on runs "
+        "that it did not use."
     )
     with st.sidebar:
         d = fields()
@@ -41,6 +42,8 @@ def main() -> None:
         st.error(text.plain(job.problem), icon=":material/error:")
     elif job.asked["goal"] == MAP:
         map_view(job)
+    elif job.margins is not None:
+        margins_view(job, job.margins)
     elif isinstance(job.found, Tuned):
         setting_view(job, job.found)
     elif isinstance(job.found, Least):

@@ -11,11 +11,12 @@ import streamlit as st
 
 from engine.studies.analysis import frame
 from engine.studies.cells import CellResult
+from engine.studies.margins import CURATE, Margins
 from engine.studies.tuning import Least, Tuned
 from pages.host import apart
 from pages.shell.form import title_of
 from pages.shell.job import Job, Slot, left, shared
-from pages.tune.form import LEAST, MAP, axes_of, samples
+from pages.tune.form import LEAST, MAP, MARGINS, axes_of, samples
 
 CELLS = 7  # a side of a map
 
@@ -23,16 +24,19 @@ CELLS = 7  # a side of a map
 class TuneJob(Job):
     """One question of the page: how far it is, and what came of it.
 
-    ``found`` is a setting or a range of ε, ``runs`` what a map is drawn from.
+    ``found`` is a setting or a range of ε, ``runs`` what a map is drawn from, ``margins`` what a
+    hand may go through.
     """
 
     def __init__(self, asked: Mapping[str, Any]):
         super().__init__()
         self.asked = json.loads(json.dumps(dict(asked)))  # the form goes on changing
-        self.what = f"{asked['goal']} of {title_of(asked['algorithm'])}"
+        key = CURATE if asked["goal"] == MARGINS else asked["algorithm"]
+        self.what = f"{asked['goal']} of {title_of(key)}"
         self._data, self._elsewhere = samples(asked, "networks"), samples(asked, "elsewhere")
         self.found: Tuned | Least | None = None
         self.runs: list[CellResult] = []
+        self.margins: Margins | None = None
         self._ran, self._planned, self._searches = 0, 0, 0
         self._left: float | None = None  # seconds, of this search or map
 
@@ -48,6 +52,15 @@ class TuneJob(Job):
                 d["seeds"],
                 stopped=self.stopped,
                 notes={"made": self.runs.append, "noted": self._note},
+            )
+            return
+        if d["goal"] == MARGINS:
+            self.margins = apart.call(
+                apart.by_hand,
+                *(self._data[0], d["epsilon"]),
+                {"guarantee": d["guarantee"], "objective": d["objective"], "draws": d["seeds"]},
+                stopped=self.stopped,
+                notes={"noted": self._note},
             )
             return
         names = {"names": d["over"], "elsewhere": self._elsewhere}

@@ -253,7 +253,8 @@ def least_view(job: TuneJob, found: Least) -> None:
             name="default setting",
             x=epsilons,
             y=[(t.default_elsewhere or t.default).mean for t in found.found.values()],
-            style=PLAIN,
+            style=PLAIN + 1,
+            opens=range(len(epsilons), 2 * len(epsilons)),
         ),
         Curve(name="wanted", x=[epsilons[0], epsilons[-1]], y=[found.target] * 2, style=100,
               mode="lines"),
@@ -263,7 +264,7 @@ def least_view(job: TuneJob, found: Least) -> None:
     runs = {e: run_of(job, t.params, e) for e, t in found.found.items()}
     figure_of_runs(
         drawn,
-        list(runs.values()),
+        [*runs.values(), *(run_of(job, {}, e) for e in runs)],
         key="tune-least",
         alt=f"{what} of the tuned algorithm against ε",
         hint=f"Scores {where}, which no search used; the band is two standard errors. Click a "

@@ -24,10 +24,13 @@ from engine.studies.forecast import (
     BANDS,
     GUESSED,
     LEAST_END,
+    UNREACHED,
     Band,
     Forecast,
     Question,
     donors_for,
+    ends_for,
+    kind_of,
     one_run,
     plan,
     planned_algorithms,
@@ -154,20 +157,48 @@ def test_the_band_of_f1_is_the_stretched_one() -> None:
     data = load_dataset("cancer", n=10)
     question = Question(data.names, data.levels, 3_000)
     runs = [one_run("em_pc", question.dataset(k), 1.0, 1e-6, seed=k) for k in range(5)]
-    with mock.patch.multiple(forecast, BELOW=2.0, ABOVE=0.5):
+    ends = {**forecast.ENDS, "published": ((1.0, 1.0), (3.0, 0.0), (9.0, 9.0))}
+    with mock.patch.object(forecast, "ENDS", ends):
         (found,) = plan(question, [1.0], ["em_pc"], draws=5, empty=0)
     raw = Band.of([run[3] for run in runs])
-    assert found.f1 == raw.stretched(2.0, 0.5, LEAST_END)
+    share = math.log10(3)  # of the way from 1,000 to 10,000 rows
+    below, above = 1 + 2 * share, 1 - share
+    wanted = raw.stretched(below, above, LEAST_END)
+    assert (found.f1.low, found.f1.high) == pytest.approx((wanted.low, wanted.high))
     assert found.directed_f1 == Band.of([run[4] for run in runs])
+
+
+def test_where_little_is_to_be_had_nothing_was_found() -> None:
+    """Every network and setting of the study for which the sentence stands."""
+    sizes = {name: len(load_network(name).names) for name in NETWORKS}
+    met = 0
+    for one in judging.kept():
+        if one.network in sizes and regime(one.rows, sizes[one.network], [one.epsilon]):
+            assert np.mean(one.real) < UNREACHED
+            met += 1
+    assert met > 50
+
+
+def test_ends_are_those_of_the_kind_and_the_rows() -> None:
+    kinds = {key: kind_of(key) for key in planned_algorithms()}
+    assert set(kinds.values()) == set(forecast.ENDS)
+    assert kinds["marginal_pc"] == "marginals"
+    assert kinds["gram_notears"] == kinds["noleaks"] == "scores"
+    assert kinds["priv_pc"] == kinds["em_pc"] == "published"
+    ends = ((1.0, 4.0), (2.0, 3.0), (4.0, 2.0))
+    assert ends_for(10_000, ends) == (2.0, 3.0)
+    assert ends_for(31_623, ends) == pytest.approx((3.0, 2.5), abs=1e-3)
+    assert ends_for(50, ends) == (1.0, 4.0)
+    assert ends_for(10**7, ends) == (4.0, 2.0)
 
 
 def test_what_the_band_holds_is_what_the_study_counted() -> None:
     """The numbers that Plan prints, and the table, follow from the runs that are kept."""
     found = judging.kept()
-    names = ("BELOW", "ABOVE", "HELD", "RUNS", "JUDGED")
+    names = ("ENDS", "HELD", "RUNS", "JUDGED")
     assert judging.constants(found) == {name: getattr(forecast, name) for name in names}
     assert between(judging.DOC, "benchmarks.forecast") == judging.table(found)
-    assert {one.rows for one in found} == set(judging.ROWS)
+    assert {one.rows for one in found} == set(forecast.KNOTS)
     assert {one.algorithm for one in found} == set(planned_algorithms())
 
 
@@ -179,9 +210,10 @@ def test_each_network_is_judged_with_ends_of_the_others() -> None:
     where = judging.places([low, mid])
     assert where[low] == [-1] * 10  # the other network's ends know nothing of it
     assert where[mid] == [0] * 10
-    below, _ = judging.fitted([low, mid])
+    (below, _), *rest = judging.fitted([low, mid])["published"]
     band = Band.of(drawn)
     assert below == pytest.approx((0.5 - 0.1) / (0.5 - band.low))
+    assert rest == [(1.0, 1.0)] * 2  # where nothing was run the simulated band stands
 
 
 def test_where_nothing_is_to_be_had_is_said_from_public_facts() -> None:
@@ -191,11 +223,13 @@ def test_where_nothing_is_to_be_had_is_said_from_public_facts() -> None:
     few, many = (smallest_correlation(1000, d, 0.01, 1e-6) for d in (10, 20))
     assert many / few == pytest.approx(2.0, rel=1e-2)
     said = regime(10_000, 20, [10.0, 0.1, 0.05])
-    assert "ε = 0.05, 0.1 next to nothing" in said
+    assert "ε = 0.05, 0.1 little is to be had" in said
     assert "20 columns" in said
     assert "correlation of 0.2" in said  # at the larger of the two
     assert regime(10_000, 20, [1.0, 10.0]) == ""
-    assert "no link would surely stand out" in regime(1_000, 37, [0.1])
+    none = regime(1_000, 37, [0.1])
+    assert "next to nothing is to be had" in none
+    assert "no link would surely stand out" in none
     assert regime(1, 5, [0.1]) == regime(100, 1, [0.1]) == ""
 
 
@@ -240,8 +274,9 @@ def test_a_target_is_reached_in_a_range_of_epsilons() -> None:
     # The one that surely reaches it is told, though another may at a smaller epsilon.
     assert reach([*forecasts("priv_pc", first), *early], 0.8).algorithm == "priv_pc"
     alone = reach(early, 0.8)
-    assert (alone.may, alone.will) == (0.1, None)
-    assert "at no ε tried on nine networks in ten" in alone.words
+    assert (alone.may, alone.usual, alone.will) == (0.1, 1.0, None)
+    assert "0.1 on one network in ten, ε = 1 on half of them" in alone.words
+    assert "more than any ε tried on the hardest tenth" in alone.words
     sure = reach(forecasts("priv_pc", {1.0: (0.85, 0.9)}), 0.8)
     assert sure.words == "Expect skeleton F1 0.8 from ε = 1 on, with Priv-PC."
 

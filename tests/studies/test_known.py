@@ -51,6 +51,17 @@ def test_a_store_keeps_what_knew_more_apart(tmp_path: Path) -> None:
         assert len(list(store.results())) == 3  # a ready set by name or as it is, is one
 
 
+def test_a_table_never_takes_them_for_one() -> None:
+    """A store may hold both, and so may two studies that were put together."""
+    plain, told = ASIA, knowing(ASIA, "complete order")
+    runs = [r for data in (plain, told) for r in sweep(data, "priv_pc", FIXED, 2)]
+    points = bands(frame(runs), "directed_f1")
+    assert list(points["count"]) == [2, 2]
+    wanted = {f"asia ({data.fingerprint[-4:]})" for data in (plain, told)}
+    assert set(points["dataset"]) == wanted
+    assert set(frame(runs[:2])["dataset"]) == {"asia"}
+
+
 def test_the_column_beside_the_scores() -> None:
     told = knowing(ASIA, "two tiers")
     table = frame(sweep(told, "marginal_pc", FIXED, 2), beside([told]))
@@ -58,11 +69,11 @@ def test_the_column_beside_the_scores() -> None:
     assert ALONE not in parameter_names(table)
     assert bands(table, ALONE)["median"].item() == pytest.approx(table[ALONE].median())
     header, line = summary(table)
-    at = list(header).index("known alone")
+    at = list(header).index("known arrows alone")
     assert float(line[at]) == pytest.approx(table[ALONE].median(), abs=1e-3)
     plain = frame(sweep(ASIA, "marginal_pc", FIXED, 1), beside([ASIA]))
     assert ALONE not in plain
-    assert "known alone" not in summary(plain)[0]
+    assert "known arrows alone" not in summary(plain)[0]
 
 
 def test_a_search_tells_what_the_knowledge_alone_gives() -> None:

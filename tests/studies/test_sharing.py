@@ -18,6 +18,7 @@ from engine.__main__ import main
 from engine.data.dataset import OWN
 from engine.studies import CellResult, ResultStore
 from engine.studies.analysis import _FIXED, frame
+from engine.studies.known import ALONE
 from engine.studies.sharing import joined, read_study, runs_table, study_file
 
 GRID = {"epsilon": [0.5, 5.0]}
@@ -177,7 +178,7 @@ def test_the_lines_of_the_reference_read_the_file(
 
 def test_the_reference_names_every_column() -> None:
     listed = re.findall(r"^\| `(\w+)` \|", PAGE, re.M)
-    assert listed == list(_FIXED)
+    assert listed == [*_FIXED, ALONE]
 
 
 def test_a_parameter_that_is_a_number_or_a_word_is_text(results: list[CellResult]) -> None:

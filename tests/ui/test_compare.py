@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from engine.studies.recommended import ranked, recommended
+
 
 @pytest.fixture
 def compare_page(open_app: Callable[..., AppTest]) -> AppTest:
@@ -82,7 +84,7 @@ def test_a_run_is_added_that_knows_more(compare_page: AppTest) -> None:
     differ = table(app, "Setting").set_index("Setting").loc["What is known"]
     assert list(differ) == ["nothing", "nothing", "complete order"]
     scores = table(app, "Score").set_index("Score")
-    alone = scores.loc["Directed F1 of known arrows alone"]
+    alone = scores.loc["Known arrows alone"]
     assert list(alone[:2]) == ["–", "–"]
     assert alone.iloc[2] == scores.loc["Skeleton F1"].iloc[2]  # every arrow is known
     assert "known=complete-order" in str(app.query_params["pin2"])
@@ -110,3 +112,27 @@ def test_pairs_not_tested_to_the_end_are_apart(open_app: Callable[..., AppTest])
     assert drawn() == before - waiting
     # The other run was tested to its end.
     assert [t.key for t in app.toggle if "waiting" in t.key] == ["compare-0-waiting"]
+
+
+def test_published_ones_stand_beside_at_their_recommended_settings(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app("compare", data="cancer", n="2000", algorithm="marginal_pc", epsilon="1")
+    app.button(key="compare-published").click().run()
+    assert not app.exception
+    pinned = app.session_state["pins"]
+    best = ranked(1.0)[:3]
+    keys = [run.settings.algorithm for run in pinned]
+    assert keys == ["marginal_pc", *(one.algorithm for one in best)]
+    for run, one in zip(pinned[1:], best, strict=True):
+        asked = run.settings.params
+        assert {**asked, **one.params} == asked
+        assert (asked["epsilon"], asked["guarantee"]) == (1.0, "strict")
+    app.button(key="compare-unpin-3").click().run()
+    app.selectbox(key="compare-algorithm").set_value("priv_pc").run()
+    found = recommended("priv_pc", 1.0)
+    assert found is not None
+    app.button(key="compare-recommended").click().run()
+    app.button(key="compare-add").click().run()
+    params = app.session_state["pins"][-1].settings.params
+    assert {**params, **found.params} == params

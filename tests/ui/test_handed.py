@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,14 @@ def runs(one: Wanted) -> list[CellResult]:
 
 
 PRIV, EM = wanted("priv_pc"), wanted("em_pc")
+
+
+def test_what_is_known_is_that_of_both_or_of_neither() -> None:
+    told, more = replace(PRIV, known="two-tiers"), replace(EM, known="two-tiers")
+    both = told.joined(more)
+    assert both is not None
+    assert (both.known, both.algorithms) == ("two-tiers", ("priv_pc", "em_pc"))
+    assert told.joined(EM) is None
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,9 @@ from engine.release.page import to_html
 from engine.release.signature import VARIABLE as KEY
 from engine.release.signature import own_key, public_text
 from engine.release.vault import Vault
+from engine.studies.forecast import BANDS, Band, Forecast
 from pages.host.person import Person
+from pages.release import expected
 from pages.release.state import ReleaseJob
 from tests.release.samples import asia_schema, own_asia
 
@@ -27,6 +29,28 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Budgets]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, str(path))
         yield Budgets(path)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forecasts() -> Iterator[None]:
+    """The page waits for a forecast of two networks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(expected, "DRAWS", 2)
+        patch.setattr(expected, "PATIENCE", 60.0)
+        yield
+
+
+def test_a_release_s_links_stand_beside_the_forecast_s() -> None:
+    bands = dict.fromkeys(BANDS, Band(1, 2, 3))
+    f = Forecast(
+        "marginal_pc", 1.0, draws=9, **bands | {"shown": Band(4, 6, 8), "f1": Band(0.5, 0.6, 0.75)}
+    )
+    said = expected.against(f, 6)
+    assert "4 to 8 links shown, 2 of them invented, skeleton F1 between 0.50 and 0.75" in said
+    assert said.endswith("Came: 6.")
+    assert expected.against(f, 4).endswith("Came: 4.")
+    assert "less than forecast" in expected.against(f, 3)
+    assert "more than forecast" in expected.against(f, 9)
 
 
 def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: Budgets) -> None:
@@ -51,6 +75,9 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
     assert any("Released under" in s.value for s in app.success)
     assert list(app.dataframe[-1].value) == ["Edge", "Link confidence", "Arrow confidence"]
     assert any("is drawn as a line" in c.value for c in app.caption)
+    came = len({frozenset(pair) for pair in found.cpdag})
+    assert any(m.value.startswith("**Forecast: ") and f"Came: {came}." in m.value
+               for m in app.markdown)  # fmt: skip
     app.query_params["step"] = "release"  # one step back: without it the page goes on to Share
     app.run()
     app.checkbox(key="release-sure").set_value(True).run()

@@ -17,6 +17,8 @@ from engine import ALGORITHMS, load_dataset, run
 from engine.graphs.orientation import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import relevant
+from engine.studies.forecast import regime
+from engine.studies.recommended import recommended, study
 from engine.teaching.sieving import Sieve
 from pages.draw import allocation
 from pages.draw.links import Link, doubtful, found_links
@@ -186,6 +188,39 @@ def test_presets_fill_the_fields_and_leave_the_result(app: AppTest, asked: None)
     assert app.number_input(key="param-epsilon").value == 0.1
     assert app.number_input(key="param-delta").value == 1e-6
     assert metrics(app) == before
+
+
+def test_the_recommended_setting_is_the_studys(open_app: Callable[..., AppTest]) -> None:
+    """At the form's ε, under the strict guarantee; the study is one click away, and so is Tune."""
+    app = open_app(data="cancer", n="2000", algorithm="priv_pc", epsilon="0.3")
+    found = recommended("priv_pc", 0.3)
+    assert found is not None
+    assert found.changed
+    app.radio(key="param-guarantee").set_value("published").run()
+    app.button(key="preset-recommended").click().run()
+    params = app.session_state["draft"]["params"]
+    assert {**params, **found.params} == params
+    assert (params["epsilon"], params["guarantee"]) == (0.3, "strict")
+    worth = found.reported[0].tuned["skeleton_f1"].mean
+    assert any(f"Earthquake {worth:.2f} (default" in c.value for c in app.caption)
+    app.button(key="study-run").click().run()
+    rows = next(d.value for d in app.dataframe if "Recommended" in d.value)
+    assert len(rows) == len(study().epsilons) * len(study().told)
+    assert f"{worth:.2f} ± " in rows["Recommended"][0]
+    app.selectbox(key="run-algorithm").set_value("pc").run()
+    assert app.button(key="preset-recommended").disabled
+    assert not app.exception
+
+
+def test_where_little_is_to_be_had_it_is_said_before_the_run(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app(data="cancer", n="500", algorithm="em_pc", epsilon="0.1")
+    said = regime(500, 5, [0.1])
+    assert said
+    assert said in [w.value for w in app.warning]
+    app.number_input(key="param-epsilon").set_value(5.0).run()
+    assert not any("is to be had" in w.value for w in app.warning)
 
 
 def test_slider_and_exact_entry_are_one_value(app: AppTest) -> None:
@@ -528,7 +563,7 @@ def test_own_data_pay_for_a_stopped_run_too() -> None:
 def test_marginal_pc_lists_released_tables_and_confidence(
     open_app: Callable[..., AppTest],
 ) -> None:
-    app = open_app(data="cancer", n="5000", algorithm="marginal_pc")
+    app = open_app(data="cancer", n="50000", algorithm="marginal_pc")
     result = app.session_state["shown"].result
     table = ledger.released_table(result)
     assert len(table) == len(result.diagnostics.released_tables)
@@ -654,3 +689,14 @@ def test_em_pc_says_what_each_node_decided(open_app: Callable[..., AppTest]) -> 
     assert table["Deleted"].sum() == sum(s.kind == "delete" for s in steps)
     named = table["Which"].str.split("; ").map(lambda names: len([n for n in names if n]))
     assert (named == table["Deleted"]).all()
+
+
+def test_links_that_hang_on_the_order_of_the_columns_are_told(
+    open_app: Callable[..., AppTest],
+) -> None:
+    said = run("pc", load_dataset("sachs", n=3000)).order_words
+    assert "links would be drawn otherwise" in said
+    app = press_run(open_app(data="sachs", n="3000", algorithm="pc"))
+    assert said in [c.value for c in app.caption]
+    app.toggle(key="param-stable").set_value(True)
+    assert not any("columns in another order" in c.value for c in press_run(app).caption)

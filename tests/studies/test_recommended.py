@@ -1,0 +1,125 @@
+"""Recommended settings: what the file says, what the documents say, which of them is told."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+
+from benchmarks import recommended as measuring
+from benchmarks import search_grid
+from benchmarks.written import between
+from engine import load_dataset, run
+from engine.registry import algorithm
+from engine.studies import recommended as kept
+from engine.studies.recommended import ranked, read, recommended, study
+from engine.studies.tuning import REPORTED, Score, axes, tunable
+
+
+def test_the_documents_tables_are_the_files() -> None:
+    found = read(json.loads(kept.KEPT.read_text(encoding="utf-8")))
+    for mark, write in measuring.TABLES.items():
+        assert between(measuring.DOC, mark) == write(found)
+    said = between(measuring.DOC, "benchmarks.search_grid")
+    assert said == search_grid.table(search_grid.kept())
+
+
+def test_no_network_is_both_searched_on_and_told_on() -> None:
+    searched, told = measuring.halves()
+    assert not set(searched) & set(told)
+    assert abs(len(searched) - len(told)) <= 1
+    made = study()
+    assert list(made.told) == told
+    assert all(set(names) <= set(searched) for names in made.searched.values())
+    for one in made.cells.values():
+        assert [r.network for r in one.reported] == told
+        assert {r.tuned["skeleton_f1"].runs for r in one.reported} == {measuring.TOLD}
+    assert measuring.TOLD >= 20
+
+
+def test_every_recommended_setting_can_be_run_and_was_searched_for() -> None:
+    data = load_dataset("cancer", n=500)
+    for (key, epsilon), one in study().cells.items():
+        if not one.changed:
+            continue
+        algorithm(key).params.build({"epsilon": epsilon, "guarantee": "strict", **one.params})
+        own = {axis.name: axis for axis in axes(key, study().rows, tunable(key))}
+        for name, value in one.params.items():
+            axis = own[name]
+            assert value in axis.values if axis.values else axis.low <= value <= axis.high
+        assert run(key, data, seed=0, epsilon=epsilon, **one.params).public
+        assert measuring.surely(one.fresh, one.default)
+
+
+def test_a_told_score_is_that_of_the_runs() -> None:
+    """One cell of the file, run again: samples, seeds and the rule of what counts."""
+    one = study().cells["em_pc", 1.0]
+    found = measuring.scores("em_pc", "earthquake", {"epsilon": 1.0, "delta": 1e-6, **one.params})
+    told = next(r for r in one.reported if r.network == "earthquake")
+    for name, values in found.items():
+        assert told.tuned[name].mean == pytest.approx(Score.of(values).mean, abs=1e-4)
+        assert told.tuned[name].error == pytest.approx(Score.of(values).error, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "at"),
+    [(0.1, 0.1), (0.04, 0.1), (0.3, 0.1), (0.4, 1.0), (3.0, 1.0), (5.0, 10.0), (30.0, 10.0)],
+)
+def test_the_nearest_epsilon_is_told(epsilon: float, at: float) -> None:
+    found = recommended("priv_pc", epsilon)
+    assert found is not None
+    assert found.epsilon == at
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 100.0, 0.0, -1.0, math.nan, math.inf])
+def test_an_epsilon_far_from_all_has_none(epsilon: float) -> None:
+    assert recommended("priv_pc", epsilon) is None
+
+
+def test_what_was_not_tuned_has_none() -> None:
+    assert recommended("pc", 1.0) is None
+    assert recommended("marginal_pc", 1.0) is None
+
+
+def test_the_best_stand_first() -> None:
+    found = ranked(1.0)
+    assert [one.told for one in found] == sorted((one.told for one in found), reverse=True)
+    assert all(one.epsilon == 1.0 and one.runs for one in found)
+    assert not {one.algorithm for one in found} & set(measuring.OURS)
+    assert found[0].told == pytest.approx(
+        sum(r.tuned["skeleton_f1"].mean for r in found[0].reported) / 3
+    )
+
+
+def test_the_default_stays_unless_it_is_surely_beaten() -> None:
+    plain = Score(0.5, 0.03, 20)
+    assert not measuring.surely(Score(0.59, 0.04, 20), plain)  # 1.8 errors
+    assert measuring.surely(Score(0.61, 0.04, 20), plain)  # 2.2
+    assert not measuring.surely(Score(0.3, 0.01, 20), plain)
+
+
+def test_a_study_that_is_not_there_recommends_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setattr(kept, "KEPT", tmp_path / "none.json")
+    study.cache_clear()
+    assert recommended("priv_pc", 1.0) is None
+    assert ranked(1.0) == []
+    study.cache_clear()
+
+
+def test_the_search_stays_within_an_error_of_a_full_grid() -> None:
+    """What the kept runs say: the median search of each case, and how gaps are counted."""
+    assert len(search_grid.kept()) == len(search_grid.OVER) * len(search_grid.NETWORKS)
+    for one in search_grid.kept():
+        gaps = search_grid.gaps(one)
+        assert len(gaps) == search_grid.SEARCHES
+        assert sorted(gaps)[len(gaps) // 2] <= 1.0
+        assert {len(s) for s in one["found_scores"]} == {search_grid.REPORT}
+    made = {"grid_scores": [0.4, 0.6], "found_scores": [[0.3, 0.5], [0.5, 0.6]]}
+    unit = math.sqrt(0.02 / REPORTED)  # the variance of .4 and .6, over 20 runs
+    assert search_grid.gaps(made) == pytest.approx([0.1 / unit, -0.05 / unit])
+    sure = {"grid_scores": [1.0, 1.0], "found_scores": [[1.0, 1.0]]}
+    assert search_grid.gaps(sure) == [0.0]
