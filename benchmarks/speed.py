@@ -144,7 +144,7 @@ def beside(
         for peer, run_peer in peers.items():
             runs = several(run_peer, data, repeats)
             if not runs:
-                line = f"{own} {peer} | none in {pgmpy.LIMIT:.0f} s | | | |"
+                line = f"{own} {peer} | none in {pgmpy.LIMIT} CPU-s | | | |"
             else:
                 seconds, theirs = statistics.median(one[0] for one in runs), runs[0][1]
                 line = f"{own} {peer} | {spread(runs)} | {f1(theirs, data):.3f} "
