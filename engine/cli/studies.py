@@ -29,6 +29,7 @@ from engine.params import Spec
 from engine.registry import ALGORITHMS, declared
 from engine.studies.cells import CellResult
 from engine.studies.known import ALONE, beside, knowing
+from engine.studies.planning import all_unworkable
 from engine.studies.sweep import Progress, sweep
 
 
@@ -97,6 +98,11 @@ def sweep_command(argv: Sequence[str]) -> int:
     with interruptible() as cancelled, _progress_line() as progress:
         where = _executor(args)
         told = [knowing(data, said(args)) for data in datasets(args)]
+        shapes = [(data.cardinalities, data.n) for data in told]
+        first = {name: values[0] for name, values in grid.items()}
+        epsilons = grid.get("epsilon", [1.0])
+        for bad in all_unworkable(keys, shapes, epsilons, first):
+            print(bad, file=sys.stderr)
         results = sweep(
             told,
             keys,

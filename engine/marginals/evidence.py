@@ -199,10 +199,15 @@ def _blocks(parts: Sequence[tuple[Array, Array]]) -> Array:
     size = sum(x.shape[0] * (x.shape[1] - 1) for _, x in parts)
     out, start = np.zeros((size, size)), 0
     for weights, logs in parts:
-        for weight, theta in zip(weights, np.exp(logs[:, :-1]), strict=True):
-            at = slice(start, start + len(theta))
-            out[at, at] = weight * (np.diag(theta) - np.outer(theta, theta))
-            start += len(theta)
+        theta, (rows, levels) = np.exp(logs[:, :-1]), logs.shape
+        own = np.zeros((rows, levels - 1, rows, levels - 1))
+        each, pairs = np.arange(rows), theta[:, :, None] * theta[:, None, :]
+        own[each, :, each] = weights[:, None, None] * (
+            theta[:, :, None] * np.eye(levels - 1) - pairs
+        )
+        at = slice(start, start + theta.size)
+        out[at, at] = own.reshape(theta.size, theta.size)
+        start += theta.size
     return out
 
 

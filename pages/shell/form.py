@@ -119,6 +119,7 @@ def parameter_form(
     st.caption(text.epsilon_meaning(algorithm, values, None if shape is None else shape.rows))
     if shape is not None and values.get("guarantee") == "strict":
         nothing.regime([shape], [values["epsilon"]], values.get("delta"))
+        nothing.unworkable([algorithm.key], [shape], [values["epsilon"]], values)
     if not told:
         nothing.line(algorithm.key, shape, values, "form")
     rest = [s for s in specs if s.name not in PRIVACY[:2]]

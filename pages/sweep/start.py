@@ -35,7 +35,9 @@ def start_bar(d: Draft) -> None:
     least = "at least " if cost.at_least else "about "
     st.caption(f"{text.count(cost.cells, 'run')}, {least}{seconds} s on one core.")
     if dict(wanted.params).get("guarantee") != "published":
-        nothing.regime([nothing.shape_of(s) for s in wanted.sources], wanted.epsilons)
+        shapes = [nothing.shape_of(s) for s in wanted.sources]
+        nothing.regime(shapes, wanted.epsilons)
+        nothing.unworkable(wanted.algorithms, shapes, wanted.epsilons, dict(wanted.params))
     if wanted.own:
         st.warning(own_warning(wanted))
     else:

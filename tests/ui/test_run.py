@@ -561,7 +561,7 @@ def test_own_data_pay_for_a_stopped_run_too() -> None:
 def test_marginal_pc_lists_released_tables_and_confidence(
     open_app: Callable[..., AppTest],
 ) -> None:
-    app = open_app(data="cancer", n="5000", algorithm="marginal_pc")
+    app = open_app(data="cancer", n="50000", algorithm="marginal_pc")
     result = app.session_state["shown"].result
     table = ledger.released_table(result)
     assert len(table) == len(result.diagnostics.released_tables)
@@ -687,3 +687,14 @@ def test_em_pc_says_what_each_node_decided(open_app: Callable[..., AppTest]) -> 
     assert table["Deleted"].sum() == sum(s.kind == "delete" for s in steps)
     named = table["Which"].str.split("; ").map(lambda names: len([n for n in names if n]))
     assert (named == table["Deleted"]).all()
+
+
+def test_links_that_hang_on_the_order_of_the_columns_are_told(
+    open_app: Callable[..., AppTest],
+) -> None:
+    said = run("pc", load_dataset("sachs", n=3000)).order_words
+    assert "links would be drawn otherwise" in said
+    app = press_run(open_app(data="sachs", n="3000", algorithm="pc"))
+    assert said in [c.value for c in app.caption]
+    app.toggle(key="param-stable").set_value(True)
+    assert not any("columns in another order" in c.value for c in press_run(app).caption)
