@@ -44,7 +44,7 @@ def test_infinity_is_the_string_inf(capsys):
 
 
 def test_links_that_hang_on_the_order_of_the_columns_are_told(capsys):
-    argv = "run --dataset sachs --n 3000 --algorithm pc".split()
+    argv = ["run", "--dataset", "sachs", "--n", "3000", "--algorithm", "pc"]
     said = run("pc", load_dataset("sachs", n=3000)).order_words
     assert "with the columns in another order" in said
     assert main(argv) == 0

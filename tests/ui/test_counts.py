@@ -266,7 +266,7 @@ def test_its_sign_is_on_the_still_picture_too() -> None:
 
 def test_an_arrow_in_doubt_is_a_line_where_a_search_ends_too() -> None:
     data = load_dataset("survey", n=20_000)
-    result = run("marginal_pc", data, epsilon=1.0)
+    result = run("marginal_pc", data, epsilon=0.3)
     assert doubtful(result)
     ends = dict(
         zip(combinations(data.names, 2), search.played_back(data, result)["end"], strict=True)
