@@ -1,35 +1,38 @@
 """How often an effect's interval holds it: ``python -m benchmarks.effects``.
 
-Bundled networks, rows and epsilon; every draw is a new sample, a release by Marginal PC, and the
-effects of ordered pairs of columns, with the true graph given and with the learned one. An interval
-is held against what it is called (of a linear projection: the projection that the network's own
-tables give) and against the true P(y | do(x)). Beside its width stands that of the same sample
-without noise. Shares are means over draws, errors over draws too.
+Bundled networks, rows and epsilon. Every draw is a new sample, at each epsilon a release of it by
+Marginal PC, and the effects of ordered pairs of columns, with the true graph given and with the
+learned one. An interval is held against what it is called (of a linear projection: the projection
+that the network's own tables give) and against the true P(y | do(x)). Beside its width stands that
+of the same sample without noise. Shares, and medians of widths, are means over draws.
 
-Cells are kept in benchmarks/results/effects.jsonl, and one that is kept is not run again
-(``--again`` runs all). A cell ends after ``--draws`` draws or ``--seconds``, and says how many it
-had. The last step writes the table into docs/explanation/effects.md; ``--tables`` does that alone.
+Cells are kept in benchmarks/results/effects.jsonl as sums over draws. Those that have fewer draws
+than ``--draws`` go on where they ended, for ``--seconds`` of CPU a network and number of rows;
+``--again`` begins anew. The last step writes the table into docs/explanation/effects.md;
+``--tables`` does that alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from itertools import combinations, permutations, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from benchmarks.written import put
 from engine import Dataset, load_dataset
 from engine.algorithms import marginal_pc
-from engine.data.networks import NETWORKS, load_network
+from engine.data.networks import load_network
 from engine.effects.effect import Effect, effect_of
-from engine.effects.estimate import LEVELS, estimate
+from engine.effects.estimate import LEVELS, Interval, estimate
 from engine.effects.truth import interventional, joint
 from engine.graphs.cpdag import Adjacency, matrix_of
 from engine.marginals.contrasts import gram, helmert
@@ -45,39 +48,78 @@ DOC = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "effects
 MARK = "benchmarks.effects"
 ROWS, EPSILONS, DELTA = (100_000, 10_000), (1.0, 0.1, 10.0), 1e-6
 PAIRS = 60  # of a draw, where a network has more
+LEAST = 3  # draws, however long they take
+SLACK = 1e-12
 ORDER = ("cancer", "earthquake", "asia", "survey", "sachs", "child", "insurance", "alarm", "water",
          "win95pts", "hailfinder")  # fmt: skip
 
 
 @dataclass
+class Sums:
+    """How many numbers, one a draw, their sum and that of their squares."""
+
+    count: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+    def add(self, value: float) -> None:
+        """One draw more."""
+        self.count, self.total = self.count + 1, self.total + value
+        self.squares += value * value
+
+    @property
+    def mean(self) -> float | None:
+        """None without draws."""
+        return self.total / self.count if self.count else None
+
+    @property
+    def error(self) -> float | None:
+        """The mean's standard error; None where there are no two draws."""
+        if self.count < 2:
+            return None
+        spread = max(0.0, self.squares - self.total**2 / self.count) / (self.count - 1)
+        return math.sqrt(spread / self.count)
+
+
+@dataclass
 class Tally:
-    """What became of the pairs of every draw; one number a draw."""
+    """What became of the pairs of all draws of a cell.
+
+    ``called``, ``true``: shares of intervals that hold it; ``width``, ``plain``: median widths,
+    with noise and without.
+    """
 
     asked: int = 0
     reverse: int = 0
     refused: int = 0
-    called: list[float] = field(default_factory=list)
-    true: list[float] = field(default_factory=list)
-    widths: list[float] = field(default_factory=list)
-    plain: list[float] = field(default_factory=list)
+    called: Sums = field(default_factory=Sums)
+    true: Sums = field(default_factory=Sums)
+    width: Sums = field(default_factory=Sums)
+    plain: Sums = field(default_factory=Sums)
 
-    def summary(self) -> dict[str, float | int | None]:
-        """Shares with their errors, median widths."""
-        out: dict[str, float | int | None] = {
-            "asked": self.asked,
-            "reverse": self.reverse / max(1, self.asked),
-            "refused": self.refused / max(1, self.asked),
-        }
-        for name, shares in (("called", self.called), ("true", self.true)):
-            out[name] = float(np.mean(shares)) if shares else None
-            out[f"{name}_error"] = _error(shares)
-        for name, widths in (("width", self.widths), ("plain", self.plain)):
-            out[name] = float(np.median(widths)) if widths else None
-        return out
+    @classmethod
+    def of(cls, line: Mapping[str, Any]) -> Tally:
+        """From what :func:`vars` of it and of its sums gave."""
+        sums = {name: Sums(**line[name]) for name in ("called", "true", "width", "plain")}
+        return cls(line["asked"], line["reverse"], line["refused"], **sums)
 
 
-def _error(values: Sequence[float]) -> float | None:
-    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
+@dataclass
+class Cell:
+    """A network, rows and epsilon: draws so far, and their tallies by graph."""
+
+    dataset: str
+    n: int
+    epsilon: float
+    draws: int = 0
+    cpu_seconds: float = 0.0
+    true: Tally = field(default_factory=Tally)
+    learned: Tally = field(default_factory=Tally)
+
+    @property
+    def key(self) -> tuple[str, int, float]:
+        """What tells it from others."""
+        return self.dataset, self.n, self.epsilon
 
 
 @cache
@@ -101,11 +143,39 @@ def _moments(n: int, cards: tuple[int, ...], one: np.ndarray, two: np.ndarray) -
     return Moments(n, cards, one, two, np.zeros(d), np.zeros((d, d)))
 
 
+@cache
+def projected(name: str, x: int, y: int, adjusted: tuple[int, ...]) -> np.ndarray | None:
+    """(levels of x, levels of y): the projection that the network's own tables give."""
+    own = estimate(population(name), x, y, adjusted)
+    return None if own is None else own.risks
+
+
 def sampled(data: Dataset) -> Moments:
     """The sample's own tensors, without noise."""
-    rows = store_of(data).rows
-    one, two = gram(rows)
-    return _moments(data.n, rows.cardinalities, one / data.n, two / data.n)
+    store = store_of(data)
+    one, two = store.keep(("contrast gram",), lambda: gram(store.rows))
+    return _moments(data.n, store.rows.cardinalities, one / data.n, two / data.n)
+
+
+class Sample:
+    """Rows of one draw, the pairs that are asked about, and their intervals without noise."""
+
+    def __init__(self, name: str, n: int, seed: int):
+        self.data = load_dataset(name, n=n, seed=seed)
+        self._moments = sampled(self.data)
+        self.pairs = list(permutations(range(self.data.d), 2))
+        if len(self.pairs) > PAIRS:
+            chosen = np.random.default_rng(seed).choice(len(self.pairs), PAIRS, replace=False)
+            self.pairs = [self.pairs[k] for k in chosen]
+        self._widths: dict[tuple[Any, ...], float | None] = {}
+
+    def width(self, x: int, y: int, adjusted: tuple[int, ...], *at: int) -> float | None:
+        """The width without noise; None where there is no interval."""
+        key = (x, y, adjusted, *at)
+        if key not in self._widths:
+            free = estimate(self._moments, x, y, adjusted)
+            self._widths[key] = None if free is None else free.difference(*at).width
+        return self._widths[key]
 
 
 def released(data: Dataset, epsilon: float, seed: int) -> tuple[Moments, Adjacency]:
@@ -119,30 +189,35 @@ def released(data: Dataset, epsilon: float, seed: int) -> tuple[Moments, Adjacen
         return tests.moments, marginal_pc.conclude(data, tests, params, session).cpdag
 
 
-def one_draw(data: Dataset, epsilon: float, seed: int, tallies: dict[str, Tally]) -> None:
+def one_draw(sample: Sample, epsilon: float, seed: int, cell: Cell) -> None:
     """One release; the pairs are the same for both graphs."""
+    data = sample.data
     moments, learned = released(data, epsilon, seed)
     assert data.truth is not None
-    pairs = list(permutations(range(data.d), 2))
-    if len(pairs) > PAIRS:
-        chosen = np.random.default_rng(seed).choice(len(pairs), PAIRS, replace=False)
-        pairs = [pairs[k] for k in chosen]
-    plain = sampled(data)
-    graphs = {"true": matrix_of(data.truth, data.names), "learned": learned}
-    for which, graph in graphs.items():
-        tally, called, true = tallies[which], list[bool](), list[bool]()
-        for x, y in pairs:
+    for tally, graph in ((cell.true, matrix_of(data.truth, data.names)), (cell.learned, learned)):
+        hits = Hits()
+        for x, y in sample.pairs:
             found = effect_of(moments, data.names, data.levels, graph, data.names[x], data.names[y])
-            _count(found, data, x, y, tally, called, true, plain)
-        for kept, hits in ((tally.called, called), (tally.true, true)):
-            if hits:
-                kept.append(float(np.mean(hits)))
+            _count(found, sample, x, y, tally, hits)
+        for name, values in vars(hits).items():
+            if values:
+                middle = np.mean if name in ("called", "true") else np.median
+                getattr(tally, name).add(float(middle(values)))
+    cell.draws += 1
 
 
-def _count(
-    found: Effect, data: Dataset, x: int, y: int, tally: Tally, called: list[bool],
-    true: list[bool], plain: Moments,
-) -> None:  # fmt: skip
+@dataclass
+class Hits:
+    """Of one draw, as in :class:`Tally`: one number an interval."""
+
+    called: list[float] = field(default_factory=list)
+    true: list[float] = field(default_factory=list)
+    width: list[float] = field(default_factory=list)
+    plain: list[float] = field(default_factory=list)
+
+
+def _count(found: Effect, sample: Sample, x: int, y: int, tally: Tally, hits: Hits) -> None:
+    data = sample.data
     tally.asked += 1
     if found.refusal is not None:
         everywhere = all(version.reverse for version in found.versions)
@@ -150,44 +225,67 @@ def _count(
         return
     to, base = data.levels[x].index(found.level), data.levels[x].index(found.base)
     event, told = data.levels[y].index(found.event), found.difference
-    risks = interventional(data.name, data.names[x], data.names[y])
-    really = float(risks[to, event] - risks[base, event])
-    slack = 1e-12
-    inside = told.low - slack <= really <= told.high + slack
-    true.append(inside or (found.reverse > 0 and abs(really) < slack))
-    tally.widths.append(told.width)
+    really = _change(interventional(data.name, data.names[x], data.names[y]), to, base, event)
+    inside = _holds(told, really)
+    hits.true.append(inside or (found.reverse > 0 and abs(really) < SLACK))
+    hits.width.append(told.width)
     if len(found.answers) == 1:
         answer = found.answers[0]
-        target = really if answer.method == LEVELS and answer.adjusted else None
-        if target is None:
-            own = estimate(population(data.name), x, y, answer.adjusted)
-            target = really if own is None else float(own.risks[to, event] - own.risks[base, event])
-        called.append(told.low - slack <= target <= told.high + slack)
-        free = estimate(plain, x, y, answer.adjusted)
+        target = None
+        if answer.method != LEVELS or not answer.adjusted:
+            target = projected(data.name, x, y, answer.adjusted)
+        hits.called.append(
+            _holds(told, really if target is None else _change(target, to, base, event))
+        )
+        free = sample.width(x, y, answer.adjusted, to, base, event)
         if free is not None:
-            tally.plain.append(free.difference(to, base, event).width)
+            hits.plain.append(free)
 
 
-def measure(name: str, n: int, epsilon: float, draws: int, seconds: float) -> None:
-    """One cell, kept when it is done."""
-    tallies, begun, done = {"true": Tally(), "learned": Tally()}, time.process_time(), 0
-    while done < draws and (done < 3 or time.process_time() - begun < seconds):
-        one_draw(load_dataset(name, n=n, seed=done), epsilon, done, tallies)
-        done += 1
-    line = {"dataset": name, "n": n, "epsilon": epsilon, "draws": done}
-    line |= {which: tally.summary() for which, tally in tallies.items()}
-    line["cpu_seconds"] = round(time.process_time() - begun, 1)
-    KEPT.parent.mkdir(exist_ok=True)
-    with KEPT.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line) + "\n")
-    print(line, flush=True)
+def _change(risks: np.ndarray, to: int, base: int, event: int) -> float:
+    return float(risks[to, event] - risks[base, event])
 
 
-def kept() -> list[dict]:  # type: ignore[type-arg]
+def _holds(told: Interval, value: float) -> bool:
+    return told.low - SLACK <= value <= told.high + SLACK
+
+
+def measure(name: str, n: int, cells: Sequence[Cell], draws: int, seconds: float) -> None:
+    """Draw for all epsilons of a network and number of rows, until each has its draws."""
+    begun, seed = time.process_time(), min(cell.draws for cell in cells)
+    first = seed
+    while seed < draws and (seed < first + LEAST or time.process_time() - begun < seconds):
+        sample = Sample(name, n, seed)
+        for cell in cells:
+            if cell.draws == seed:
+                start = time.process_time()
+                one_draw(sample, cell.epsilon, seed, cell)
+                cell.cpu_seconds = round(cell.cpu_seconds + time.process_time() - start, 2)
+        seed += 1
+
+
+def kept() -> dict[tuple[str, int, float], Cell]:
     """The cells that were measured."""
     if not KEPT.exists():
-        return []
-    return [json.loads(line) for line in KEPT.read_text(encoding="utf-8").splitlines()]
+        return {}
+    lines = map(json.loads, KEPT.read_text(encoding="utf-8").splitlines())
+    cells = [
+        Cell(**line | {"true": Tally.of(line["true"]), "learned": Tally.of(line["learned"])})
+        for line in lines
+    ]
+    return {cell.key: cell for cell in cells}
+
+
+def keep(cells: Iterable[Cell]) -> None:
+    """Write all cells, in the order of the table."""
+    KEPT.parent.mkdir(exist_ok=True)
+    ordered = sorted(cells, key=_place)
+    text = "".join(json.dumps(asdict(cell)) + "\n" for cell in ordered)
+    KEPT.write_text(text, encoding="utf-8")
+
+
+def _place(cell: Cell) -> tuple[int, int, float]:
+    return ORDER.index(cell.dataset), -cell.n, cell.epsilon
 
 
 def table() -> str:
@@ -197,45 +295,46 @@ def table() -> str:
         "| width | without noise | learned graph: holds the truth | reverse / refused |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
-    for cell in sorted(kept(), key=lambda c: (ORDER.index(c["dataset"]), -c["n"], c["epsilon"])):
-        true, learned = cell["true"], cell["learned"]
-        none = true["refused"]
+    for cell in sorted(kept().values(), key=_place):
+        true, learned = cell.true, cell.learned
         lines.append(
-            f"| {cell['dataset']} | {cell['n']:,} | {cell['epsilon']:g} | {cell['draws']} "
-            f"| {none:.2f} | {_share(true, 'called')} | {_share(true, 'true')} "
-            f"| {_width(true['width'])} | {_width(true['plain'])} | {_share(learned, 'true')} "
-            f"| {learned['reverse']:.2f} / {learned['refused']:.2f} |"
+            f"| {cell.dataset} | {cell.n:,} | {cell.epsilon:g} | {cell.draws} "
+            f"| {true.refused / true.asked:.2f} | {_share(true.called)} | {_share(true.true)} "
+            f"| {_width(true.width)} | {_width(true.plain)} | {_share(learned.true)} "
+            f"| {learned.reverse / learned.asked:.2f} / {learned.refused / learned.asked:.2f} |"
         )
     return "\n".join(lines)
 
 
-def _share(found: dict[str, float | None], name: str) -> str:
-    value, error = found[name], found[f"{name}_error"]
-    if value is None:
+def _share(found: Sums) -> str:
+    if found.mean is None:
         return "–"
-    return f"{value:.3f}" if error is None else f"{value:.3f} ± {error:.3f}"
+    return f"{found.mean:.3f}" if found.error is None else f"{found.mean:.3f} ± {found.error:.3f}"
 
 
-def _width(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+def _width(found: Sums) -> str:
+    return "–" if found.mean is None else f"{found.mean:.3f}"
 
 
 def main() -> None:
-    """Run what is not kept, then write the table."""
+    """Run what is missing, then write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument("--seconds", type=float, default=60.0, help="of CPU, a cell")
+    parser.add_argument("--seconds", type=float, default=150.0)
     parser.add_argument("--networks", default=",".join(ORDER))
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--tables", action="store_true")
     options = parser.parse_args()
-    if options.again:
-        KEPT.unlink(missing_ok=True)
+    cells = {} if options.again else kept()
     if not options.tables:
-        done = {(cell["dataset"], cell["n"], cell["epsilon"]) for cell in kept()}
-        for n, epsilon, name in product(ROWS, EPSILONS, options.networks.split(",")):
-            if name in NETWORKS and (name, n, epsilon) not in done:
-                measure(name, n, epsilon, options.draws, options.seconds)
+        for name, n in product(options.networks.split(","), ROWS):
+            here = [cells.get((name, n, e), Cell(name, n, e)) for e in EPSILONS]
+            measure(name, n, here, options.draws, options.seconds)
+            cells |= {cell.key: cell for cell in here}
+            keep(cells.values())
+            print(
+                name, n, [(cell.epsilon, cell.draws, cell.cpu_seconds) for cell in here], flush=True
+            )
     put(DOC, MARK, table())
 
 

@@ -24,6 +24,8 @@ COMMANDS = {
     "tune": ("engine.cli.tune", "tune_command"),
     "figure": ("engine.cli.figures", "figure_command"),
     "compare-studies": ("engine.cli.figures", "compare_command"),
+    "merge": ("engine.cli.sharing", "merge_command"),
+    "table": ("engine.cli.sharing", "table_command"),
     "scene": ("engine.cli.scene", "scene_command"),
     "plan": ("engine.cli.plan", "plan_command"),
     "audit": ("engine.cli.audit", "audit_command"),

@@ -148,6 +148,11 @@ class Parameters:
     def check_together(self) -> None:
         """Override for conditions that join several parameters."""
 
+    @property
+    def by_order(self) -> bool:
+        """Whether the graph may hang on the order of the columns."""
+        return False
+
     @classmethod
     def specs(cls) -> tuple[Spec, ...]:
         """The declarations, in the order in which a form should show them."""

@@ -42,6 +42,7 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
 from engine.registry import algorithm
+from engine.search.orders import hanging
 from engine.session import Session, Step
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class RunResult:
     def told(self) -> Adjacency:
         """(d, d): what of the truth the graph is held against; only where there is a truth."""
         assert self.truth is not None
-        return _told(self.algorithm, self.truth, self.names, self.knowledge)
+        return told_of(self.algorithm, self.truth, self.names, self.knowledge)
 
     @cached_property
     def known(self) -> Known | None:
@@ -171,6 +172,31 @@ class RunResult:
         alt = f"The graph that {title} learned from {self.dataset}"
         lines = [f"<p><b>{escape(found)}</b></p>", svg(self.names, self._edges, alt)]
         return "".join([*lines, f"<p>{escape(self.guarantee)}</p>"])
+
+    @cached_property
+    def hanging(self) -> frozenset[tuple[int, int]] | None:
+        """The links (i, j), i < j, that the columns in another order would have marked otherwise.
+
+        On the answers that this run was given: nothing is asked and nothing spent. Empty where the
+        parameters make the order idle; None where it cannot be told from these answers.
+        """
+        if not self.params.by_order:
+            return frozenset()
+        return hanging(self.matrix, self.separating, self.names, self.known)
+
+    @property
+    def order_words(self) -> str:
+        """What of the graph hangs on the order of the columns, in a sentence; empty for nothing."""
+        if self.hanging is None:
+            return (
+                "Which links are arrows may hang on the order of the columns; not so in PC-stable."
+            )
+        if not self.hanging:
+            return ""
+        return (
+            f"{len(self.hanging)} of {len(self.skeleton)} links would be drawn otherwise with the "
+            "columns in another order, on the same answers; not so in PC-stable."
+        )
 
     @property
     def guarantee(self) -> str:
@@ -403,7 +429,7 @@ def _result(
     knowledge = None if session.known is None else session.known.knowledge
     metrics = None
     if data.truth is not None:
-        metrics = compare(outcome.cpdag, _told(key, data.truth, data.names, knowledge))
+        metrics = compare(outcome.cpdag, told_of(key, data.truth, data.names, knowledge))
     return RunResult(
         algorithm=key,
         params=params,
@@ -429,7 +455,7 @@ def _result(
     )
 
 
-def _told(
+def told_of(
     key: str, truth: nx.DiGraph, names: tuple[str, ...], knowledge: Knowledge | None
 ) -> Adjacency:
     """What of the truth the algorithm's result is held against.

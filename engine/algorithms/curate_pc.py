@@ -18,6 +18,7 @@ from engine.params import again, param
 from engine.privacy.accounting import Guarantee, unsampled
 from engine.privacy.budget import PRESETS, shares
 from engine.privacy.ledger import BudgetExhausted, Ledger
+from engine.randomness import Randomness
 from engine.search.allocation import (
     NOTHING,
     Allocation,
@@ -123,7 +124,7 @@ class CuratePC(TestByTest):
             self._price = Price(session.ledger.method)
         self._left = params.epsilon
         self._total = session.ledger.limit if params.strict else params.epsilon
-        self._epsilon, self._order, self._tests = 0.0, -1, 0
+        self._epsilon, self._order, self._tests = 0.0, -1, 0  # of one test, of this order
         self.planned: list[tuple[OrderBudget, ...]] = []
         self.spent: list[OrderBudget] = []
 
@@ -261,6 +262,25 @@ def ledger(data: Dataset, params: CuratePCParameters) -> Ledger:
     return Ledger(params.total, method=method, rate=rate)
 
 
+def noise(data: Dataset, params: CuratePCParameters) -> float:
+    """Deviation of what the first plan leaves for a test with one column in its set.
+
+    Inf where the plan leaves nothing. Noise that is large beside the cutoff spares half of all
+    pairs at order 0, however well it tells links, so that the graph is up to order 1.
+    A score on a sample is smaller, and one record moves it further: the noise on all rows' score
+    that would hide as much is larger by both.
+    """
+    session = Session(Randomness(0), ledger(data, params), data.names, trace=False)
+    rule = CuratePC(data, params, session)
+    try:
+        rule.begin_order(0, Graph(data.d))
+    except BudgetExhausted:
+        return math.inf
+    rate = params.rows_in_sample(data.n) / data.n
+    least = min(order.epsilon for order in rule.planned[0][:2])
+    return math.sqrt(2) / rate * Evidence(data, params, "z").least_unit() / least
+
+
 def run(data: Dataset, params: CuratePCParameters, session: Session) -> Outcome:
     """``epsilon`` is the total in both modes."""
     rule = CuratePC(data, params, session)
@@ -282,6 +302,7 @@ ALGORITHM = Algorithm(
     summary="Adds noise to every answer and plans anew, step by step, how much of the budget "
     "each may cost.",
     ledger=ledger,
+    noise=noise,
     epsilon_pays=WHOLE_RUN,
     parent="pc",
     presets=PRESETS,

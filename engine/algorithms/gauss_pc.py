@@ -23,6 +23,7 @@ from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import gaussian
 from engine.search.allocation import likely_tests
 from engine.search.diagnostics import SearchDiagnostics
+from engine.search.evidence import Evidence
 from engine.search.learn import learn
 from engine.search.parameters import NoisyTestParameters
 from engine.search.skeleton import Query, TestByTest
@@ -182,6 +183,17 @@ def ledger(data: Dataset, params: GaussPCParameters) -> Ledger:
     return Ledger(params.total, method="rdp", renyi_order=planned(data, params).renyi_order)
 
 
+def noise(data: Dataset, params: GaussPCParameters) -> float:
+    """A test's sigma.
+
+    A score on a sample is smaller, and one record moves it further: the noise on all rows' score
+    that would hide as much is larger by both.
+    """
+    rate = params.rows_in_sample(data.n) / data.n
+    unit = Evidence(data, params, "z").least_unit()
+    return planned(data, params).multiplier / rate * unit
+
+
 def run(data: Dataset, params: GaussPCParameters, session: Session) -> Outcome:
     """Published: ``epsilon`` and ``delta`` fix one test's noise. Strict: shared among the tests."""
     if params.strict:
@@ -208,6 +220,7 @@ ALGORITHM = Algorithm(
     summary="Adds noise to every answer, each computed on a random part of the rows, which "
     "hides people better.",
     ledger=ledger,
+    noise=noise,
     epsilon_pays="a test",
     parent="pc",
     presets=PRESETS,

@@ -6,7 +6,8 @@ Gaussian releases under one Gaussian DP filter, each chosen from what those befo
    products of the conditioning variables;
 2. twice more (with nine variables or fewer, once) the pairs that the releases before leave joined;
 3. the triples that could still explain an edge away through such a product, or, where their noise
-   would hide it, the joined pairs once more.
+   would hide it, the joined pairs once more. Of tables of few cells the contrasts of three columns
+   and more, all of them: what is released tells the whole table, and DAGs are compared by it.
 
 The PC search, the directions, and the confidence of edges and arrows are post-processing. The proof
 and the measurements are in docs/explanation/marginal_pc.md.
@@ -15,7 +16,7 @@ and the measurements are in docs/explanation/marginal_pc.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -24,24 +25,29 @@ import numpy as np
 
 from engine.algorithm import Algorithm, Outcome
 from engine.data.dataset import Dataset
-from engine.graphs.cpdag import Adjacency, complete
+from engine.graphs.climbing import climbed
+from engine.graphs.cpdag import Adjacency, SeparatingSets, complete
+from engine.graphs.equivalence import MOST_COLUMNS, classes
 from engine.graphs.known import Known
 from engine.graphs.orientation import (
     ORIENTATIONS,
     STRONGEST,
     Orientation,
     collider_weights,
+    drawn,
     orient,
 )
 from engine.marginals import confidence
 from engine.marginals.citest import NoisyTests
 from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.marginals.evidence import Evidence
 from engine.marginals.levels import merged
 from engine.marginals.moments import (
     Moments,
     Pair,
     Triple,
     refine_pairs,
+    release_orders,
     release_pairs,
     release_triples,
 )
@@ -63,6 +69,8 @@ EDGES_PER_NODE = 1.2  # expected, for the prior odds of adjacency
 LEAST_ODDS = 1.0
 SLACK = 0.1  # in favour of the edge: a test that can see nothing removes nothing
 FOREST = 1.0  # log odds in favour of the edges of the strongest spanning forest
+LINK = 1.0  # log odds that the evidence for a link must have, where all tensors are released
+MOST_CELLS = 256
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
 SEPARATORS = 8  # candidate separators an edge may buy triples for
 VISIBLE = 0.0065  # noise of E[u_x u_y u_z] above which too few products are seen to be worth it
@@ -106,8 +114,9 @@ class MarginalPCParameters(PrivateParameters):
         choices=ORIENTATIONS,
         title="Directions",
         help="Strongest: all colliders are weighed against each other by their Bayes factors, and "
-        "an arrow is drawn where its probability exceeds 0.4. Majority: a middle node is a "
-        "collider if it lies in fewer than half of the sets that separated its neighbours.",
+        "an arrow is drawn where its probability exceeds 0.4; in tables of few cells whole graphs "
+        "near the one that the tests find are compared. Majority: a middle node is a collider if "
+        "it lies in fewer than half of the sets that separated its neighbours.",
     )
     guarantee: str = again(
         PrivateParameters,
@@ -159,13 +168,14 @@ class Releases:
     last: float
 
 
+SMALL = Releases(0.5, (Round(0.15),), 0.35)
 FEW = Releases(0.6, (Round(0.2),), 0.2)
 USUAL = Releases(0.4, (Round(0.25), Round(0.15)), 0.2)
 WIDE = Releases(0.45, (Round(0.25, nulls=11.0, order=0), Round(0.2)), 0.1)
 
 
-def planned_releases(d: int) -> Releases:
-    """The releases of a table of d columns.
+def planned_releases(cardinalities: Sequence[int]) -> Releases:
+    """The releases of a table with columns of these numbers of levels.
 
     See docs/explanation/marginal_pc.md, "Choosing before measuring".
     For binary variables all pairs together have the squared sensitivity floor(d^2 / 4), and pairs
@@ -174,9 +184,18 @@ def planned_releases(d: int) -> Releases:
     screen must be stricter than SCREEN_P, what the first one loses costs most: it sees the noise of
     all pairs, and gets more of the budget and keeps more.
     """
+    d = len(cardinalities)
+    if has_few_cells(cardinalities):
+        return SMALL
     if d * d // 4 <= 2 * EDGES_PER_NODE * d:
         return FEW
     return WIDE if Round.nulls / d < SCREEN_P else USUAL
+
+
+def has_few_cells(cardinalities: Sequence[int]) -> bool:
+    """Whether the tensors of all orders are released: a public fact, of the levels alone."""
+    few = 3 <= len(cardinalities) <= MOST_COLUMNS
+    return few and math.prod(cardinalities) <= MOST_CELLS
 
 
 class Posterior(TestByTest):
@@ -318,13 +337,16 @@ def wanted_triples(tests: NoisyTests, graph: Graph, largest: int, session: Sessi
 def release(store: Store, params: MarginalPCParameters, order: int, session: Session) -> NoisyTests:
     """All releases, and the tests on them; together they spend the ledger's whole rho."""
     rho = session.ledger.limit
-    planned = planned_releases(len(store.rows.cardinalities))
+    planned = planned_releases(store.rows.cardinalities)
     tests_on = partial(NoisyTests, ordinal=params.ordinal, check=session.check)
     moments = release_pairs(session, store, planned.first * rho)
     for each in planned.again:
         screen = Screen(tests_on(moments, leaks=False), each.nulls)
         graph = _joined(screen, moments, min(order, each.order), session)
         refine_pairs(session, store, moments, _edges(graph), each.share * rho)
+    if planned is SMALL:
+        release_orders(session, store, moments, planned.last * rho)
+        return tests_on(moments, leaks=False)
     tests = tests_on(moments)
     graph = _joined(Posterior(tests, params.cutoff), moments, order, session)
     triples = wanted_triples(tests, graph, order, session)
@@ -353,22 +375,75 @@ def conclude(
     """The graph that follows from what was released."""
     rule = Posterior(tests, params.cutoff, session=session)
     outcome = learn(data, params, session, rule)
-    arrows: dict[Pair, float] = {}
+    least, arrows = rule.lowest, dict[Pair, float]()
     if params.orientation == STRONGEST and outcome.status == "complete":
         skeleton, limit = outcome.cpdag | outcome.cpdag.T, params.order_limit(data)
-        found = directions(skeleton, tests, limit, session.known)
-        outcome = replace(outcome, cpdag=found.cpdag)
+        if has_few_cells(data.cardinalities) and not params.ordinal:
+            best = Compared(tests, skeleton, params.cutoff, session)
+            skeleton, least, found = best.skeleton, best.links(), best.directions()
+        else:
+            found = directions(skeleton, tests, limit, session.known)
+        separating = _apart(outcome.separating, skeleton)
+        outcome = replace(outcome, cpdag=found.cpdag, separating=separating)
         arrows = arrow_frequencies(found, tests.moments)
         arrows |= _certain(skeleton, session.known)
     edges = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
     diagnostics = MarginalDiagnostics(
-        edge_confidence={p: confidence.of_link(rule.lowest.get(p, 1.0)) for p in edges},
+        edge_confidence={p: confidence.of_link(least.get(p, 1.0)) for p in edges},
         arrow_confidence=arrows,
         released_tables=tuple(tests.moments.released()),
         released=tests.moments,
         levels=data.levels,
     )
     return replace(outcome, diagnostics=diagnostics)
+
+
+class Compared:
+    """The DAGs near a skeleton, compared by the evidence for them in the tensors of all orders.
+
+    From the best on the skeleton one climbs, link by link (:mod:`engine.graphs.climbing`). A link
+    must raise the evidence by e^LINK and by the odds of the threshold; none joins a pair whose
+    dependence is no more than chance among all pairs. ``skeleton`` is where that ends. Knowledge
+    that only turns links has no say in which there are.
+    """
+
+    def __init__(self, tests: NoisyTests, skeleton: Adjacency, threshold: float, session: Session):
+        self._evidence, self._known = Evidence(tests.moments), session.known
+        share = min(max(threshold, 1e-9), 1 - 1e-9)
+        self._price = LINK + math.log((1 - share) / share)
+        known = None if self._known is None or self._known.only_orients else self._known
+        start = max((c.dag for c in classes(skeleton, known)), key=self._value)
+        seen = tests.seen()
+        self._dag = climbed(start, self._value, seen | seen.T, known)
+        links: Adjacency = self._dag | self._dag.T
+        self.skeleton = links if self._known is None else self._known.joined(links)
+
+    def _value(self, dag: Adjacency) -> float:
+        return self._evidence.of(dag) - self._price * int(dag.sum())
+
+    def links(self) -> dict[Pair, float]:
+        """The posterior probability of each link i < j: with it, or the same DAG without it."""
+        out: dict[Pair, float] = {}
+        for i, j in np.argwhere(self._dag).tolist():
+            less = self._dag.copy()
+            less[i, j] = False
+            rise = min(max(self._value(self._dag) - self._value(less), -700.0), 700.0)
+            out[min(i, j), max(i, j)] = 1 / (1 + math.exp(-rise))
+        return out
+
+    def directions(self) -> Orientation:
+        """Arrows by the share of the equivalence classes on the skeleton that have them."""
+        on = classes(self.skeleton, self._known)
+        logs = np.array([self._evidence.of(c.dag) for c in on])
+        shares = np.exp(logs - np.logaddexp.reduce(logs))
+        arrows = np.einsum("k,kij->ij", shares, np.array([c.graph & ~c.graph.T for c in on]))
+        return Orientation(drawn(self.skeleton, arrows, known=self._known), arrows)
+
+
+def _apart(separating: SeparatingSets, skeleton: Adjacency) -> SeparatingSets:
+    """The sets of the pairs that are not joined in the end."""
+    joined = {frozenset(pair) for pair in np.argwhere(skeleton).tolist()}
+    return {pair: sets for pair, sets in separating.items() if pair not in joined}
 
 
 def _linked(cpdag: Adjacency) -> list[Pair]:

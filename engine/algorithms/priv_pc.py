@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.algorithm import Algorithm
 from engine.privacy.budget import PRESETS
-from engine.search.sieve import BUDGET, SieveParameters, sieve_and_examine
+from engine.search.sieve import BUDGET, SieveParameters, examined_noise, sieve_and_examine
 
 ALGORITHM = Algorithm(
     key="priv_pc",
@@ -17,6 +17,7 @@ ALGORITHM = Algorithm(
     summary="Screens every question with a cheap noisy answer, then pays for a precise one "
     "only where the two might be unlinked.",
     ledger=BUDGET.ledger,
+    noise=examined_noise,
     epsilon_pays="a round (one sieve and one examine)",
     parent="pc",
     presets=PRESETS,

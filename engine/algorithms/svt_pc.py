@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from engine.algorithm import Algorithm, Outcome
@@ -9,6 +10,7 @@ from engine.data.dataset import Dataset
 from engine.privacy.accounting import advanced_total
 from engine.privacy.budget import PRESETS
 from engine.search.diagnostics import SearchDiagnostics
+from engine.search.evidence import Evidence
 from engine.search.learn import learn
 from engine.search.parameters import NoisyTestParameters
 from engine.search.rounds import RoundBudget, Rounds
@@ -50,6 +52,12 @@ class SVTPC(TestByTest):
         return found
 
 
+def noise(data: Dataset, params: SVTPCParameters) -> float:
+    """Deviation of a query's noise less the threshold's: Lap(4/epsilon) and Lap(2/epsilon)."""
+    unit = Evidence(data, params, "z").least_unit()
+    return math.sqrt(2 * (4**2 + 2**2)) * unit / BUDGET.epsilon(data, params)
+
+
 def run(data: Dataset, params: SVTPCParameters, session: Session) -> Outcome:
     """Published: ``epsilon`` a round. Strict: the total, shared equally among the rounds."""
     epsilon = BUDGET.epsilon(data, params)
@@ -74,6 +82,7 @@ ALGORITHM = Algorithm(
     summary="Compares every question's noisy answer with one noisy threshold and pays only "
     "when a link goes.",
     ledger=BUDGET.ledger,
+    noise=noise,
     epsilon_pays="a round (up to one deletion)",
     parent="pc",
     presets=PRESETS,

@@ -44,11 +44,12 @@ def _show(argv: Sequence[str]) -> None:
     args = parser.parse_args(argv)
     book = Budgets()
     found = [book.show(args.name)] if args.name is not None else list(book.all())
-    kept = {budget.name: Vault(book).ids(budget) for budget in found}
+    vault = Vault(book)
+    vault.check()
+    kept = {budget.name: vault.ids(budget) for budget in found}
     if args.json:
         print(json.dumps([_record(budget, kept[budget.name]) for budget in found]))
     else:
-        Vault(book).check()
         lines = [_lines(budget, kept[budget.name]) for budget in found]
         print("\n".join(lines) or "There is no budget yet.")
 

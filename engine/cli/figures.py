@@ -40,22 +40,37 @@ def figure_command(argv: Sequence[str]) -> int:
     parser.add_argument("study", metavar="FILE", help="results that engine sweep --out kept")
     parser.add_argument("--y", default="tested_skeleton_f1", help=", ".join(QUANTITIES))
     parser.add_argument("--x", default="epsilon", help=", ".join(TOTALS))
+    parser.add_argument(
+        "--map", metavar="A,B", help="a heat map of the mean over two parameters instead"
+    )
     parser.add_argument("--algorithm", help="with commas (default: all)")
     parser.add_argument("--columns", type=int, default=1, help="of the paper: 1 or 2")
     parser.add_argument("--n", type=int, help="rows of the data, for the caption")
     parser.add_argument("--out", required=True, metavar="FILE", help="curves.pdf, .svg or .png")
     args = parser.parse_args(argv)
     from engine.studies.figures import figure
+    from engine.studies.tuned_figures import map_figure
 
     out = Path(args.out)
     keys = [] if args.algorithm is None else parts(args.algorithm, "--algorithm")
     table = _table(args.study, keys)
     rows = {} if args.n is None else dict.fromkeys(table["dataset"], args.n)
-    kind = out.suffix.lstrip(".").lower()
-    made = figure(table, args.y, x=args.x, kind=kind, columns=args.columns, rows=rows)
+    how: Any = {"kind": out.suffix.lstrip(".").lower(), "columns": args.columns, "rows": rows}
+    if args.map is None:
+        made = figure(table, args.y, x=args.x, **how)
+    else:
+        made = map_figure(table, _two(args.map), args.y, **how)
     for path in made.write(out):
         print(path)
     return 0
+
+
+def _two(text: str) -> tuple[str, str]:
+    """The two parameters of a map."""
+    names = parts(text, "--map")
+    if len(names) != 2:
+        raise InputError(f"--map takes two parameters with a comma; {text!r} is not.")
+    return names[0], names[1]
 
 
 def compare_command(argv: Sequence[str]) -> int:

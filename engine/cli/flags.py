@@ -12,8 +12,11 @@ from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS, load_dataset
 from engine.data.schema import Schema, load_schema
 from engine.errors import InputError, MissingValues
+from engine.graphs.known import READY
+from engine.knowledge import load_knowledge
 from engine.params import Spec
 from engine.registry import algorithm
+from engine.studies.known import Said, ready_name
 
 HERE = "here"
 
@@ -122,14 +125,22 @@ def add_run_flags(parser: argparse.ArgumentParser) -> None:
     add_json_flag(parser)
 
 
-def add_knowledge_flag(parser: argparse.ArgumentParser) -> None:
-    """What is known of the causes."""
+def add_knowledge_flag(parser: argparse.ArgumentParser, *, ready: bool = False) -> None:
+    """What is known of the causes; ``ready``: a set that is true of a bundled network, too."""
+    words = [name.replace(" ", "-") for name in READY]
     parser.add_argument(
         "--knowledge",
         metavar="FILE",
         help="what is known of the causes, a public fact: tiers, forbidden and required arrows, as "
-        "JSON or as Tetrad writes them",
+        "JSON or as Tetrad writes them"
+        + (f"; or what is true of each network: {', '.join(words)}" if ready else ""),
     )
+
+
+def said(args: argparse.Namespace) -> Said:
+    """What --knowledge says: of each dataset, a ready set's name, or what the file holds."""
+    word = args.knowledge
+    return None if word is None else ready_name(word) or load_knowledge(word)
 
 
 def add_json_flag(parser: argparse.ArgumentParser, what: str = "print one JSON object") -> None:

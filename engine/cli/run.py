@@ -30,6 +30,7 @@ from engine.knowledge import load_knowledge
 from engine.registry import ALGORITHMS, algorithm, declared
 from engine.runner import RunResult, run
 from engine.serialise import algorithm_dict, result_dict
+from engine.studies.planning import unworkable
 
 
 def run_command(argv: Sequence[str]) -> int:
@@ -52,6 +53,8 @@ def run_command(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     known = None if args.knowledge is None else load_knowledge(args.knowledge)
     data, given = dataset(args), values(args, specs)  # an interrupted reading has nothing to keep
+    if bad := unworkable(chosen.key, data.cardinalities, data.n, given):
+        print(bad, file=sys.stderr)
     with interruptible() as cancelled:
         result = run(
             chosen.key, data, seed=args.seed, cancelled=cancelled, knowledge=known, **given
@@ -76,6 +79,8 @@ def summary(result: RunResult) -> str:
         lines.append(f"  {len(result.untested)} pairs not tested to the end")
     if result.doubted:
         lines.append(f"  {len(result.doubted)} of these -- are arrows less sure than {SHOWN:.0%}")
+    if result.order_words:
+        lines.append(f"  {result.order_words}")
     lines.extend(_known(result))
     lines.extend(_scores(result))
     clock = f", {result.seconds:.3f} s" if result.public else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,17 +14,22 @@ from engine.cli.flags import (
     Parser,
     add_dataset_flags,
     add_json_flag,
+    add_knowledge_flag,
     add_parameter_flags,
     aligned,
     chosen_algorithms,
     datasets,
     given,
     parts,
+    said,
 )
 from engine.cli.interrupts import ending, interruptible
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import ALGORITHMS, declared
+from engine.studies.cells import CellResult
+from engine.studies.known import ALONE, beside, knowing
+from engine.studies.planning import all_unworkable
 from engine.studies.sweep import Progress, sweep
 
 
@@ -74,6 +79,7 @@ def _sweep_parser(specs: Sequence[Spec]) -> Parser:
     )
     add_json_flag(parser, "print one JSON array, one object a run")
     _where_flags(parser, workers=1)
+    add_knowledge_flag(parser, ready=True)
     add_parameter_flags(parser, specs, many=True)
     return parser
 
@@ -91,8 +97,14 @@ def sweep_command(argv: Sequence[str]) -> int:
     }
     with interruptible() as cancelled, _progress_line() as progress:
         where = _executor(args)
+        told = [knowing(data, said(args)) for data in datasets(args)]
+        shapes = [(data.cardinalities, data.n) for data in told]
+        first = {name: values[0] for name, values in grid.items()}
+        epsilons = grid.get("epsilon", [1.0])
+        for bad in all_unworkable(keys, shapes, epsilons, first):
+            print(bad, file=sys.stderr)
         results = sweep(
-            datasets(args),
+            told,
             keys,
             grid,
             args.seeds,
@@ -103,22 +115,29 @@ def sweep_command(argv: Sequence[str]) -> int:
             **where,
         )
         finished = list(results)
-    print(_as_json(finished) if args.json else _as_table(finished))
+    column = beside(told)
+    print(_as_json(finished, column) if args.json else _as_table(finished, column))
     return ending(cancelled, args.out)
 
 
-def _as_json(results: Sequence[Any]) -> str:
-    return json.dumps([r.as_dict() for r in sorted(results, key=lambda r: r.cell.key)])
+Column = Callable[[CellResult], Mapping[str, object]]
 
 
-def _as_table(results: Sequence[Any]) -> str:
+def _as_json(results: Sequence[CellResult], column: Column) -> str:
+    ordered = sorted(results, key=lambda r: r.cell.key)
+    return json.dumps([{**r.as_dict(), **column(r)} for r in ordered])
+
+
+def _as_table(results: Sequence[CellResult], column: Column) -> str:
     if not results:
         return "Nothing was finished."
     from engine.studies.analysis import frame, summary
 
-    lines = aligned(summary(frame(results)))
+    table = frame(results, column)
     note = "Skeleton F1: median with the 10th and 90th percentile; the others: medians."
-    return "\n".join([*lines, note])
+    if ALONE in table:
+        note += " Known arrows alone: directed F1 of the same links with no others."
+    return "\n".join([*aligned(summary(table)), note])
 
 
 # reproduce ---------------------------------------------------------------------------

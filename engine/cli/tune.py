@@ -7,14 +7,17 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from engine.cli.flags import (
     Parser,
     add_json_flag,
+    add_knowledge_flag,
     add_parameter_flags,
     chosen_algorithms,
     parts,
+    said,
     values,
 )
 from engine.cli.interrupts import ending, interruptible
@@ -22,7 +25,8 @@ from engine.data.networks import NETWORKS, load_dataset
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import declared
-from engine.studies.store import opened
+from engine.studies.known import knowing
+from engine.studies.store import held
 from engine.studies.tuning import OBJECTIVES, Least, Score, Search, Tuned, least_epsilon
 
 
@@ -45,6 +49,10 @@ def _parser(specs: Sequence[Spec]) -> Parser:
     parser.add_argument("--target", type=float, help="find the least epsilon that reaches this")
     parser.add_argument("--search-seed", type=int, default=0, help="seed of what is tried")
     parser.add_argument("--out", metavar="FILE", help="keep runs here; what is there is reused")
+    parser.add_argument(
+        "--figure", metavar="FILE", help="with --target: draw it, a .pdf, .svg or .png"
+    )
+    add_knowledge_flag(parser, ready=True)
     add_json_flag(parser)
     add_parameter_flags(parser, specs)
     return parser
@@ -59,14 +67,15 @@ def tune_command(argv: Sequence[str]) -> int:
     args = _parser(specs).parse_args(argv)
     fixed = {"guarantee": "strict"} if any(s.name == "guarantee" for s in specs) else {}
     fixed |= values(args, specs)
-    store = opened(args.out)
-    with interruptible() as cancelled:
+    if args.target is not None and "epsilon" in fixed:
+        raise InputError("Give --epsilon or --target, not both.")
+    if args.figure is not None and args.target is None:
+        raise InputError("--figure draws what --target finds; give both.")
+    with held(args.out) as store, interruptible() as cancelled:
         make = partial(_search, keys[0], args, store, cancelled)
         if args.target is None:
             found: Tuned | Least = make(fixed).tune()
         else:
-            if "epsilon" in fixed:
-                raise InputError("Give --epsilon or --target, not both.")
             found = least_epsilon(
                 args.target, lambda e: make({**fixed, "epsilon": e}), cancelled=cancelled
             )
@@ -76,7 +85,22 @@ def tune_command(argv: Sequence[str]) -> int:
         print(json.dumps(as_dict(found)))
     else:
         print("\n".join(_lines(found, OBJECTIVES[args.objective])))
+    if isinstance(found, Least) and args.figure is not None:
+        _draw(found, args)
     return ending(cancelled, args.out)
+
+
+def _draw(found: Least, args: argparse.Namespace) -> None:
+    """The figure of ``--figure``, its caption and its numbers."""
+    from engine.studies.figures import listed  # here: they load pandas
+    from engine.studies.tuned_figures import least_figure
+
+    out = Path(args.figure)
+    names = parts(args.elsewhere or args.dataset, "--dataset")
+    where = f"{listed(names)} (n = {args.n:,})"
+    kind = out.suffix.lstrip(".").lower()
+    for path in least_figure(found, OBJECTIVES[args.objective], where, kind=kind).write(out):
+        print(path, file=sys.stderr)
 
 
 def _search(
@@ -86,12 +110,15 @@ def _search(
     cancelled: Callable[[], bool],
     fixed: dict[str, Any],
 ) -> Search:
+    known = said(args)
+
     def data(flag: str) -> list[Any]:
         text = getattr(args, flag)
         named = [] if text is None else parts(text, f"--{flag}")
-        return [load_dataset(name, n=args.n, seed=args.data_seed) for name in named]
+        sampled = (load_dataset(name, n=args.n, seed=args.data_seed) for name in named)
+        return [knowing(each, known) for each in sampled]
 
-    return Search(
+    search = Search(
         key,
         data("dataset"),
         fixed,
@@ -102,13 +129,15 @@ def _search(
         store=store,
         seed=args.search_seed,
         cancelled=cancelled,
-        on_progress=_progress,
+        on_progress=lambda done, planned: _progress(done, planned, search.left),
     )
+    return search
 
 
-def _progress(done: int, planned: int) -> None:
+def _progress(done: int, planned: int, left: float | None) -> None:
     if sys.stderr.isatty():
-        print(f"\r\033[K{done}/{planned} runs", end="", file=sys.stderr, flush=True)
+        words = "" if left is None else f", about {left:.0f} s left"
+        print(f"\r\033[K{done}/{planned} runs{words}", end="", file=sys.stderr, flush=True)
 
 
 def as_dict(found: Tuned | Least) -> dict[str, Any]:
@@ -121,7 +150,7 @@ def as_dict(found: Tuned | Least) -> dict[str, Any]:
         }
     scores = {
         name: _score(getattr(found, name))
-        for name in ("chosen", "fresh", "default", "elsewhere", "default_elsewhere")
+        for name in ("chosen", "fresh", "default", "elsewhere", "default_elsewhere", "alone")
     }
     return {
         "algorithm": found.key,
@@ -169,6 +198,8 @@ def told(found: Tuned, what: str) -> list[str]:
     if found.elsewhere is not None and found.default_elsewhere is not None:
         away = f"{_number(found.elsewhere)}  (default {_number(found.default_elsewhere)})"
         rows.append(f"{what} on other networks    {away}")
+    if found.alone is not None:
+        rows.append(f"Directed F1 with known arrows alone   {_number(found.alone)}")
     rows.append(f"It looked {found.gap:+.3f} better than it is. {found.runs} runs.")
     return rows if found.whole else [*rows, "Stopped early: what was known by then."]
 

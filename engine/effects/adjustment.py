@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -46,12 +47,14 @@ def versions(graph: Adjacency, x: int, y: int, sets: str = OPTIMAL) -> tuple[Ver
     A learned graph need not stand for any DAG: where no version is consistent, those that make no
     new collider at x are taken, and the graph's own arrows where there is none of these either.
     """
-    found = [_version(whole, x, y, sets) for whole in _directed_at(graph, x)]
-    return tuple(dict.fromkeys(found))
+    ways = _directed_at(graph.tobytes(), len(graph), x)
+    return tuple(dict.fromkeys(_version(whole, x, y, sets) for whole in ways))
 
 
-def _directed_at(graph: Adjacency, x: int) -> list[Adjacency]:
-    """The graph with all links at x directed, in every way that its class allows."""
+@lru_cache(maxsize=256)  # of one cause all effects are asked about, one after the other
+def _directed_at(matrix: bytes, d: int, x: int) -> tuple[Adjacency, ...]:
+    """The (d, d) graph with all links at x directed, in every way that its class allows."""
+    graph = np.frombuffer(matrix, dtype=bool).reshape(d, d)
     near = np.flatnonzero(graph[x] & graph[:, x]).tolist()
     if len(near) > MOST_OPEN:
         raise InputError(
@@ -60,7 +63,7 @@ def _directed_at(graph: Adjacency, x: int) -> list[Adjacency]:
         )
     local = list(_without_new_colliders(graph, x, near))
     closed = [whole for whole in map(meek, local) if _consistent(graph, whole)]
-    return closed or local or [graph & ~(graph & graph.T & _beside(x, len(graph)))]
+    return tuple(closed or local or [graph & ~(graph & graph.T & _beside(x, len(graph)))])
 
 
 def _beside(x: int, d: int) -> Adjacency:

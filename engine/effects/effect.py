@@ -7,7 +7,8 @@ and nothing is charged.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from engine.effects.adjustment import OPTIMAL, SETS, Version, versions
@@ -61,7 +62,7 @@ class Effect:
         j, k = self._at(self.cause, level), self._at(self.effect, self.event)
         return _together([answer.risk(j, k) for answer in self.answers])
 
-    @property
+    @cached_property
     def difference(self) -> Interval:
         """Chance of the event at ``level`` less that at ``base``: all answers together."""
         to, base = self._at(self.cause, self.level), self._at(self.cause, self.base)
@@ -220,7 +221,7 @@ def _unless_wide(found: Effect) -> Effect:
         f"The noise and the sample leave the effect of {found.cause} on {found.effect} anywhere "
         f"from {100 * told.low:+.0f} to {100 * told.high:+.0f} of 100, which says nothing."
     )
-    return Effect(**{**vars(found), "refusal": refusal})
+    return replace(found, refusal=refusal)
 
 
 def _column(names: Sequence[str], name: str) -> int:

@@ -28,6 +28,9 @@ import numpy as np
 from engine.marginals.contrasts import Array, helmert
 from engine.marginals.moments import Moments
 
+# For each released tensor its noise variance and the slopes of k numbers by its entries, (size, k).
+Slopes = list[tuple[float, Array]]
+
 LEVELS, PROJECTION = "level by level", "linear projection"
 Z95 = 1.959963984540054
 MOST_CELLS = 200_000
@@ -171,28 +174,19 @@ class _Fit:
         for z in self.adjusted:
             moved += (phi[:, self.at[z]] - self.gram[0, self.at[z]]) @ b[self.at[z]]
         influence = moved[:, None] + (phi @ u) * (self._hit(level, event) - phi @ b)[:, None]
-        return self._noise(u, b, v, shifted=True), _spread(influence, influence, p) / self.moments.n
+        slopes = self._slopes(u, b, v, shifted=True)
+        return _noise(slopes, slopes), _spread(influence, influence, p) / self.moments.n
 
     def _hit(self, level: Array, event: int) -> Array:
         """h_y(level)' h_y(event) of each cell."""
         out: Array = (level == event) - 1 / self.moments.cardinalities[self.y]
         return out
 
-    def _noise(
-        self, u: Array, b: Array, v: Array, other: tuple[Array, Array] | None = None,
-        shifted: bool = False,
-    ) -> Array:  # fmt: skip
-        """Covariance by noise of u' (C v - G b), over the columns of u; (k, k).
+    def _slopes(self, u: Array, b: Array, v: Array, shifted: bool = False) -> Slopes:
+        """How u' (C v - G b), over the columns of u, moves with every released tensor's entries.
 
-        ``other`` (b, v) makes it the one with another such expression; ``shifted`` adds how the
-        adjusted variables' means move what is averaged over them.
+        ``shifted`` adds how the adjusted variables' means move what is averaged over them.
         """
-        one = self._slopes(u, b, v, shifted)
-        two = one if other is None else self._slopes(u, *other, shifted)
-        return np.asarray(sum(var * (a.T @ c) for (var, a), (_, c) in zip(one, two, strict=True)))
-
-    def _slopes(self, u: Array, b: Array, v: Array, shifted: bool) -> list[tuple[float, Array]]:
-        """For each released tensor its noise variance and the slopes by its entries, (size, k)."""
         m, k = self.moments, u.shape[1]
         found = [(m.variance(self.y), np.outer(v, u[0]))]
         for w, at in self.at.items():
@@ -255,10 +249,16 @@ class _Fit:
         residual, left = phi @ u, self._hit(level, event) - phi @ b0
         n, d = (residual * left)[:, None], (residual * (phi @ b1))[:, None]
         rows = self.moments.n
-        top = fit._noise(column, b0, v) + _spread(n, n, p) / rows
-        low = fit._noise(column, -b1, none) + _spread(d, d, p) / rows
-        both = fit._noise(column, b0, v, (-b1, none)) + _spread(n, d, p) / rows
+        above, below = fit._slopes(column, b0, v), fit._slopes(column, -b1, none)
+        top = _noise(above, above) + _spread(n, n, p) / rows
+        low = _noise(below, below) + _spread(d, d, p) / rows
+        both = _noise(above, below) + _spread(n, d, p) / rows
         return top.item(), both.item(), low.item()
+
+
+def _noise(one: Slopes, two: Slopes) -> Array:
+    """Covariance by noise of what has these slopes; (k, k)."""
+    return np.asarray(sum(var * (a.T @ c) for (var, a), (_, c) in zip(one, two, strict=True)))
 
 
 def _spread(a: Array, b: Array, p: Array) -> Array:
@@ -312,6 +312,14 @@ def table(m: Moments, *variables: int) -> Array:
     return out
 
 
+def _pair(m: Moments, i: int, j: int) -> Array:
+    """:func:`table` of two variables, of which many are asked for."""
+    one, two = share(m, i), share(m, j)
+    even = one[:, None] / len(two) + two / len(one) - 1 / (len(one) * len(two))
+    out: Array = even + helmert(len(one)) @ m.block(i, j) @ helmert(len(two)).T
+    return out
+
+
 def _cells(m: Moments, x: int, y: int, adjusted: tuple[int, ...]) -> tuple[Array, Array, Array]:
     """phi, y's level and probability of every cell of x, y and the adjusted variables.
 
@@ -322,7 +330,7 @@ def _cells(m: Moments, x: int, y: int, adjusted: tuple[int, ...]) -> tuple[Array
     p = np.ones(cards) / math.prod(cards)
     targets = {}
     for a, b in combinations(range(len(cards)), 2):
-        wanted = np.maximum(table(m, variables[a], variables[b]), 1e-9)
+        wanted = np.maximum(_pair(m, variables[a], variables[b]), 1e-9)
         targets[a, b] = wanted / wanted.sum()
     for _ in range(SWEEPS if len(cards) > 2 else 1):
         for (a, b), wanted in targets.items():

@@ -102,10 +102,13 @@ def _meek_rules(
         # Rule 4: i - k -> l -> j, k and j not adjacent, i and l adjacent.
         fourth = np.flatnonzero(undirected[i] & apart[:, j])
         beside = joined[i] & directed[:, j]
-        wanted[i, j] = apart[np.ix_(third, third)].any() or bool(
-            directed[np.ix_(fourth, np.flatnonzero(beside))].any()
-        )
+        wanted[i, j] = _any(apart, third, third) or _any(directed, fourth, np.flatnonzero(beside))
     return wanted
+
+
+def _any(graph: Adjacency, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> bool:
+    """Whether any of these rows has an entry in any of these columns; most often there are none."""
+    return bool(rows.size and columns.size and graph[np.ix_(rows, columns)].any())
 
 
 def _product(a: Adjacency, b: Adjacency) -> Adjacency:

@@ -18,10 +18,11 @@ follow a fixed sequence of numbers. It costs no privacy.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,13 +135,93 @@ def orient(
 
     ``skeleton`` (d, d) symmetric; ``weights`` as :func:`collider_weights` gives them. Arrows are
     taken in order of probability unless they would close a cycle, then Meek's rules are applied.
-    Arrows that are known come first, and the chains turn the others alone.
+    Arrows that are known come first, and the chains turn the others alone. What the columns are
+    called and where they stand makes no difference: all is done in an order of their own, and
+    nodes that are alike share their arrows' mean.
     """
+    ranks = own_ranks(skeleton, weights)
+    order = sorted(range(len(ranks)), key=ranks.__getitem__)
+    place = np.argsort(order)
+    moved = {
+        (min(place[a], place[b]), int(place[z]), max(place[a], place[b])): weight
+        for (a, z, b), weight in weights.items()
+    }
+    if known is not None:
+        known = Known(known.knowledge, [known.names[i] for i in order])
+    alike = [ranks[i] for i in order]
+    found = _oriented(skeleton[np.ix_(order, order)], moved, alike, threshold, known)
+    back = np.ix_(place, place)
+    return Orientation(found.cpdag[back], found.arrows[back])
+
+
+def own_ranks(skeleton: Adjacency, weights: Mapping[Triple, float]) -> list[int]:
+    """A rank of every node that hangs on the skeleton and the weights, not on the nodes' numbers.
+
+    By a node's weights as the middle and as an end, then by its neighbours', and theirs, until no
+    more are told apart (colour refinement); nodes that are alike to the end have the same.
+    """
+    d = len(skeleton)
+    middle: list[list[float]] = [[] for _ in range(d)]
+    end: list[list[float]] = [[] for _ in range(d)]
+    for (a, z, b), weight in weights.items():
+        for v, kept in ((z, middle), (a, end), (b, end)):
+            kept[v].append(round(weight, 6))
+    seen = [(sorted(m), sorted(e)) for m, e in zip(middle, end, strict=True)]
+    ranks, kinds = _ranks(seen), 0
+    while kinds < len(set(ranks)):
+        kinds = len(set(ranks))
+        near = [sorted(ranks[j] for j in np.flatnonzero(row).tolist()) for row in skeleton]
+        ranks = _ranks(list(zip(ranks, near, strict=True)))
+    return ranks
+
+
+def _ranks(keys: Sequence[Any]) -> list[int]:
+    """The place of each key among all, the same for equal ones."""
+    ordered = sorted(keys)
+    return [bisect_left(ordered, key) for key in keys]
+
+
+def _shared(
+    arrows: NDArray[np.float64], skeleton: Adjacency, ranks: Sequence[int]
+) -> NDArray[np.float64]:
+    """The mean of the arrows on links between nodes of the same ranks, in the place of each."""
+    if not skeleton.any():
+        return arrows
+    some = np.argwhere(skeleton)
+    links = some[:, 0], some[:, 1]
+    of = np.unique(np.array(ranks)[some], axis=0, return_inverse=True)[1].ravel()
+    out = np.zeros_like(arrows)
+    out[links] = (np.bincount(of, arrows[links]) / np.bincount(of))[of]
+    return out
+
+
+def _oriented(
+    skeleton: Adjacency,
+    weights: Mapping[Triple, float],
+    alike: Sequence[int],
+    threshold: float,
+    known: Known | None,
+) -> Orientation:
+    """In nodes of their own order; knowledge parts nodes that are alike without it."""
     arrows = arrow_probabilities(skeleton, weights, known)
     if known is None:
-        return Orientation(meek(_earned(skeleton.copy(), arrows, threshold)), arrows)
-    graph = meek(_earned(known.turned(skeleton), arrows, threshold))
-    return Orientation(known.respected(graph), arrows)
+        arrows = _shared(arrows, skeleton, alike)
+    return Orientation(drawn(skeleton, arrows, threshold, known), arrows)
+
+
+def drawn(
+    skeleton: Adjacency,
+    arrows: NDArray[np.float64],
+    threshold: float = EARNED,
+    known: Known | None = None,
+) -> Adjacency:
+    """The skeleton with the arrows (d, d) whose probability exceeds ``threshold``.
+
+    Strongest first, none that closes a cycle; those that are known before; then Meek's rules.
+    """
+    if known is None:
+        return meek(_earned(skeleton.copy(), arrows, threshold))
+    return known.respected(meek(_earned(known.turned(skeleton), arrows, threshold)))
 
 
 def _earned(graph: Adjacency, arrows: NDArray[np.float64], threshold: float) -> Adjacency:
@@ -325,9 +406,12 @@ def _temper(graph, temperatures, sweeps, burn, numbers):  # type: ignore[no-unty
     for s in range(sweeps):
         for t in range(count):
             for _ in range(len(edges)):
-                e = int(_next(numbers) * len(edges))
+                # Now and then no edge: where all reversals are accepted, their number would be even
+                # or odd at the end of every sweep, and half of the DAGs would not be met.
+                e = int(_next(numbers) * (len(edges) + 1))
                 chance = _next(numbers)
-                logs[t] += _reverse(into[t], graph, e, temperatures[t], chance, stack, seen)
+                if e < len(edges):
+                    logs[t] += _reverse(into[t], graph, e, temperatures[t], chance, stack, seen)
         for t in range(count - 1):
             cooler = 1 / temperatures[t] - 1 / temperatures[t + 1]
             if _next(numbers) < math.exp(min((logs[t + 1] - logs[t]) * cooler, 0.0)):

@@ -21,6 +21,7 @@ Triple = tuple[int, int, int]
 Wanted = tuple[Key, float, Array]  # a tensor to be released: its variables, weight, exact value
 
 LEAST_WEIGHT = 0.1  # of the one-way tensors, where there are next to no pairs
+ORDER_WEIGHT = 0.5  # of a tensor of m + 1 columns beside one of m, where all are released
 ONE_WAY = 0.42  # weight beside one pair's (docs/explanation/marginal_pc.md, "Weights")
 
 
@@ -39,9 +40,9 @@ class Moments:
 
     ``one`` (D,), ``two`` (D, D) symmetric hold the contrasts of all variables side by side, the
     D = sum of (levels - 1) columns of variable i at ``at[i]``. ``two``'s diagonal blocks follow
-    from ``one``. ``three`` maps an ordered triple to its tensor. ``noise_one`` (d,) is the variance
-    of an entry of a variable's part of ``one``, ``noise_two`` (d, d) of an entry of a pair's block,
-    ``noise_three`` of a triple's.
+    from ``one``. ``higher`` maps three or more ordered variables to their tensor. ``noise_one``
+    (d,) is the variance of an entry of a variable's part of ``one``, ``noise_two`` (d, d) of an
+    entry of a pair's block, ``noise_higher`` of one of three or more.
     """
 
     n: int
@@ -50,8 +51,8 @@ class Moments:
     two: Array
     noise_one: Array
     noise_two: Array
-    three: dict[Triple, Array] = field(default_factory=dict)
-    noise_three: dict[Triple, float] = field(default_factory=dict)
+    higher: dict[Key, Array] = field(default_factory=dict)
+    noise_higher: dict[Key, float] = field(default_factory=dict)
     heard: list[Heard] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -91,26 +92,25 @@ class Moments:
         out: Array = self.two[np.ix_(self.at[i], self.at[j])]
         return out
 
-    def triple(self, i: int, j: int, k: int) -> Array:
-        """A released triple's tensor with its axes in the given order."""
-        key = _key(i, j, k)
-        return self.three[key].transpose([key.index(v) for v in (i, j, k)])
-
     def tensor_of(self, *variables: int) -> Array:
-        """The tensor of one, two or three variables, axes in the given order."""
+        """The tensor of one, two or more variables that was released, axes in the given order."""
         if len(variables) == 1:
             out: Array = self.one[self.at[variables[0]]]
             return out
-        return self.block(*variables) if len(variables) == 2 else self.triple(*variables)
+        if len(variables) == 2:
+            return self.block(*variables)
+        key = _key(variables)
+        return self.higher[key].transpose([key.index(v) for v in variables])
 
-    def has(self, i: int, j: int, k: int) -> bool:
-        """Whether the triple has been released."""
-        return _key(i, j, k) in self.three
+    def has(self, *variables: int) -> bool:
+        """Whether the tensor of these three or more has been released."""
+        return _key(variables) in self.higher
 
     def released(self) -> list[Key]:
         """The column sets whose tensors have been released, smallest first."""
         singles: list[Key] = [(i,) for i in range(self.d)]
-        return singles + list(combinations(range(self.d), 2)) + sorted(self.three)
+        higher = sorted(self.higher, key=lambda key: (len(key), key))
+        return singles + list(combinations(range(self.d), 2)) + higher
 
     def variance(self, *variables: int) -> float:
         """Noise variance of an entry of the variables' tensor."""
@@ -118,7 +118,7 @@ class Moments:
             return float(self.noise_one[variables[0]])
         if len(variables) == 2:
             return float(self.noise_two[variables])
-        return self.noise_three[_key(*variables)]
+        return self.noise_higher[_key(variables)]
 
     def add(self, variables: Key, value: Array, variance: float) -> None:
         """Average a new release of a tensor with what is known, by inverse variance."""
@@ -128,7 +128,7 @@ class Moments:
         elif len(variables) == 2:
             self._add_pair(*variables, value, variance)
         else:
-            self._add_triple(_key(*variables), value, variance)
+            self._add_higher(_key(variables), value, variance)
 
     def _add_margin(self, i: int, value: Array, variance: float) -> None:
         weight = _weight(self.noise_one[i], variance)
@@ -143,13 +143,13 @@ class Moments:
         self.two[np.ix_(self.at[j], self.at[i])] = value.T
         self.noise_two[i, j] = self.noise_two[j, i] = _combined(self.noise_two[i, j], variance)
 
-    def _add_triple(self, key: Triple, value: Array, variance: float) -> None:
-        if key in self.three:
-            old = self.noise_three[key]
+    def _add_higher(self, key: Key, value: Array, variance: float) -> None:
+        if key in self.higher:
+            old = self.noise_higher[key]
             weight = _weight(old, variance)
-            value = (1 - weight) * self.three[key] + weight * value
+            value = (1 - weight) * self.higher[key] + weight * value
             variance = _combined(old, variance)
-        self.three[key], self.noise_three[key] = value, variance
+        self.higher[key], self.noise_higher[key] = value, variance
 
 
 def _weight(old: float, new: float) -> float:
@@ -160,9 +160,8 @@ def _combined(old: float, new: float) -> float:
     return 0.0 if old + new == 0 else old * new / (old + new)
 
 
-def _key(i: int, j: int, k: int) -> Triple:
-    a, b, c = sorted((i, j, k))
-    return a, b, c
+def _key(variables: Key) -> Key:
+    return tuple(sorted(variables))
 
 
 def _sigma(change: float, rho: float) -> float:
@@ -261,6 +260,18 @@ def release_triples(
     wanted: list[Wanted] = [(key, 1.0, _exact(store, key)) for key in triples]
     _release(session, moments, wanted, change, rho, label="triples", order=1)
     return True
+
+
+def release_orders(session: Session, store: Store, moments: Moments, rho: float) -> None:
+    """Release the tensors of all sets of three columns and more, in one; spends ``rho``."""
+    cards = moments.cardinalities
+    names = [key for m in range(3, len(cards) + 1) for key in combinations(range(len(cards)), m)]
+    weights = [ORDER_WEIGHT ** (len(key) - 3) for key in names]
+    change = tables_change(names, cards, weights, session.check)
+    wanted: list[Wanted] = [
+        (key, weight, _exact(store, key)) for key, weight in zip(names, weights, strict=True)
+    ]
+    _release(session, moments, wanted, change, rho, label="all orders", order=1)
 
 
 def _release(

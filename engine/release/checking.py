@@ -107,10 +107,10 @@ def replayed(
     params, total = built(release.algorithm, stated)
     if total != release.total or json.dumps(params.as_dict()) != json.dumps(dict(release.params)):
         raise InputError("The release's parameters are not those of its (ε, δ).")
-    if len(release.releases) != 2 + len(planned_releases(len(release.schema.columns)).again):
+    data = empty(release.schema, release.rows)
+    if len(release.releases) != 2 + len(planned_releases(data.cardinalities).again):
         raise InputError("The file holds more or fewer releases than its algorithm makes.")
     source = Replay(release.releases)
-    data = empty(release.schema, release.rows)
     return run_with(covered(release.algorithm), data, params, source, cancelled)
 
 

@@ -152,6 +152,11 @@ class Evidence:
         span = test.largest_p if p else test.largest(n or self._n)
         return max(1.0, span / self.noise_sensitivity(Query(q.x, q.y, ()), n))
 
+    def least_unit(self) -> float:
+        """The sensitivity of the most favourable pair: that of the columns with fewest levels."""
+        x, y = sorted(range(len(self._cardinalities)), key=self._cardinalities.__getitem__)[:2]
+        return self.noise_sensitivity(Query(x, y, ()))
+
     def event(self, q: Query, epsilon: float, n: int | None = None) -> Event:
         """What :meth:`release` charges."""
         unit = self.noise_sensitivity(q, n)

@@ -57,6 +57,11 @@ class SearchParameters(Parameters):
     )
 
     @property
+    def by_order(self) -> bool:
+        """PC asks in the order of the columns, and drops edges as it goes, unless it is stable."""
+        return not self.stable
+
+    @property
     def test(self) -> Statistic:
         """The statistic itself."""
         return STATISTICS[self.statistic]

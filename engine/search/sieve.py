@@ -117,6 +117,12 @@ def claimed_total(answers: int, epsilon: float, delta: float) -> Guarantee:
 BUDGET = RoundBudget(per_pair=1.5, steps=2)
 
 
+def examined_noise(data: Dataset, params: SieveParameters) -> float:
+    """Deviation of what is put on an examined |z|: what passes the sieve has met more."""
+    unit = Evidence(data, params, "z").least_unit()
+    return math.sqrt(2) * unit / (BUDGET.epsilon(data, params) / 2)
+
+
 def sieve_and_examine(
     data: Dataset, params: SieveParameters, session: Session, noise: Noise = LAPLACE
 ) -> Outcome:

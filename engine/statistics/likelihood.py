@@ -21,20 +21,23 @@ def likelihood_sums(table, group, count, pearson):  # type: ignore[no-untyped-de
     strata, rows, columns = table.shape
     value = np.zeros(count)
     dof = np.zeros(count, np.int64)
-    row_sum = np.zeros(rows, np.int64)
-    column_sum = np.zeros(columns, np.int64)
+    row_sum, column_sum = np.empty(rows, np.int64), np.empty(columns, np.int64)
     for s in range(strata):
-        row_sum[:] = 0
+        n, high, wide = 0, 0, 0  # records, rows and columns that are not empty
         column_sum[:] = 0
         for i in range(rows):
+            row_sum[i] = 0
             for j in range(columns):
                 row_sum[i] += table[s, i, j]
                 column_sum[j] += table[s, i, j]
-        n = row_sum.sum()
+            n += row_sum[i]
+            high += row_sum[i] > 0
         if n == 0:
             continue
+        for j in range(columns):
+            wide += column_sum[j] > 0
         g = group[s]
-        dof[g] += (np.count_nonzero(row_sum) - 1) * (np.count_nonzero(column_sum) - 1)
+        dof[g] += (high - 1) * (wide - 1)
         for i in range(rows):
             for j in range(columns):
                 expected = row_sum[i] * column_sum[j] / n

@@ -19,6 +19,7 @@ from engine.data.spreadsheets import table_csv
 from engine.errors import InputError
 from engine.graphs.metrics import SCORES
 from engine.studies.cells import SCORED, CellResult
+from engine.studies.known import ALONE
 
 if TYPE_CHECKING:
     from pandas.core.groupby import DataFrameGroupBy
@@ -27,7 +28,7 @@ TESTED = {name: f"tested_{name}" for name in SCORED}  # of the links tested to t
 QUANTITIES = (
     *SCORED,
     *TESTED.values(),
-    *("ci_tests", "seconds", "edges", "spent_epsilon", "claimed_epsilon"),
+    *("ci_tests", "seconds", "edges", "spent_epsilon", "claimed_epsilon", ALONE),
 )
 TOTALS = ("epsilon", "claimed_epsilon", "spent_epsilon")  # what an ε axis may show
 
@@ -50,14 +51,21 @@ def frame(
     Parameters are columns under their own names, empty where an algorithm does not declare one.
     ``ci_tests_by_order`` is text, "28 50 3" for orders 0, 1, 2. Scores named ``tested_`` are of the
     links tested to the end alone; the others, and ``edges``, count the ``untested`` pairs as links,
-    as the papers do. ``extra`` adds columns.
+    as the papers do. ``extra`` adds columns. Datasets of one name that are not the same (other
+    rows, or more known of them) have the end of their fingerprint beside it.
     """
     rows = [{**_row(r), **extra(r)} for r in results]
     names = list(dict.fromkeys(name for row in rows for name in row))
     ordered = [*_FIXED, *(n for n in names if n not in _FIXED)]
-    table = pd.DataFrame(rows, columns=ordered)
+    table = _apart(pd.DataFrame(rows, columns=ordered))
     by = [c for c in ("dataset", "algorithm", "epsilon", "seed") if c in table]
     return table.sort_values(by, kind="stable", ignore_index=True) if len(table) else table
+
+
+def _apart(table: pd.DataFrame) -> pd.DataFrame:
+    several = table.groupby("dataset")["fingerprint"].transform("nunique") > 1
+    ends = table["dataset"] + " (" + table["fingerprint"].str[-4:] + ")"
+    return table.assign(dataset=table["dataset"].mask(several, ends)) if several.any() else table
 
 
 def _row(r: CellResult) -> dict[str, object]:
@@ -71,7 +79,7 @@ def _row(r: CellResult) -> dict[str, object]:
 
 def parameter_names(table: pd.DataFrame) -> list[str]:
     """The columns of :func:`frame` that are parameters."""
-    return [c for c in table.columns if c not in _FIXED]
+    return [c for c in table.columns if c not in (*_FIXED, ALONE)]
 
 
 def varied(table: pd.DataFrame) -> list[str]:
@@ -208,24 +216,25 @@ def summary(table: pd.DataFrame) -> list[Sequence[str]]:
     """Rows of text for a terminal: a header, then one line a point of a curve.
 
     The scores are of the links tested to the end; where a run left others, F1 with them as links
-    stands beside.
+    stands beside, and where causes are known the directed F1 of what is known alone.
     """
-    scores, whole = [TESTED[name] for name in SCORES], []
+    scores, more = [TESTED[name] for name in SCORES], {}
+    if ALONE in table:
+        more[ALONE] = "known arrows alone"
     if table["status"].ne("complete").any():
-        whole = ["skeleton_f1"]
-    f1, *others = (bands(table, y) for y in (*scores, *whole, "ci_tests", "seconds"))
+        more["skeleton_f1"] = "F1, all as links"
+    f1, *others = (bands(table, y) for y in (*scores, *more, "ci_tests", "seconds"))
     claimed = bands(table, x="claimed_epsilon")["x"]
     spent = bands(table, x="spent_epsilon")["x"]
     keys = [c for c in f1.columns if c not in _BAND]
     first, *names = SCORES.values()
-    names += ["F1, all as links"] * len(whole)
-    names += ["tests", "seconds", "claimed", "defended", "runs"]
+    names += [*more.values(), "tests", "seconds", "claimed", "defended", "runs"]
     header = [*keys, first, "low", "high", *names]
     rows: list[Sequence[str]] = [header]
     for i in range(len(f1)):
         numbers = (f1["median"][i], f1["low"][i], f1["high"][i])
-        more = (*(other["median"][i] for other in others), claimed[i], spent[i])
-        cells = [*(f1[k][i] for k in keys), *numbers, *more]
+        rest = (*(other["median"][i] for other in others), claimed[i], spent[i])
+        cells = [*(f1[k][i] for k in keys), *numbers, *rest]
         rows.append([*map(_text, cells), str(f1["count"][i])])
     return rows
 

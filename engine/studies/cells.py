@@ -25,6 +25,7 @@ from engine.params import Parameters
 from engine.registry import algorithm
 from engine.runner import RunResult, check_seed, run
 from engine.serialise import plain
+from engine.studies.known import Said, knowing
 from engine.version import __version__
 
 Pairs = tuple[tuple[str, str], ...]
@@ -266,18 +267,21 @@ def study_of(
     algorithms: Names,
     parameters: Mapping[str, Any] | None = None,
     seeds: Seeds = 5,
+    knowledge: Said = None,
 ) -> Study:
     """All cells of datasets x algorithms x parameters x seeds, checked, each once.
 
     ``datasets`` are Dataset objects or names of bundled networks. ``parameters`` maps a name to a
     value or to several; an algorithm that does not declare one leaves it out, so that it
-    gets fewer cells. ``seeds``: how many (0, 1, ...), or which. Raises InputError or ParameterError
+    gets fewer cells. ``seeds``: how many (0, 1, ...), or which. ``knowledge``: as in
+    :func:`engine.studies.known.knowing`, of every dataset. Raises InputError or ParameterError
     in one sentence for anything that does not fit, before anything runs.
     """
     chosen = _each(algorithms)
     if not chosen:
         raise InputError("Give at least one algorithm.")
-    by_print = {data.identity: data for data in _datasets(datasets)}
+    told = [knowing(data, knowledge) for data in _datasets(datasets)]
+    by_print = {data.identity: data for data in told}
     grids = {key: list(_combinations(key, chosen, parameters or {})) for key in chosen}
     numbers = _seeds(seeds)
     version = engine_version()

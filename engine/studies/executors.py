@@ -28,6 +28,7 @@ from engine.errors import InputError
 from engine.studies.cells import Cell, CellResult, engine_version, run_cell
 
 Batch = list[CellResult]
+_Pile = tuple[int, str]  # which part of the study, and a dataset's fingerprint
 Cancelled = Callable[[], bool]
 Started = Callable[[Sequence[Cell]], None]
 
@@ -36,6 +37,7 @@ GRACE_SECONDS = 2.0  # what running cells get to finish once a study is cancelle
 _MOST = 64  # cells in a batch
 _POLL = 0.05
 _WATCH = 0.5
+MET_MOST = 2  # datasets a worker keeps: each may hold hundreds of megabytes of tables
 GARBAGE_AFTER = 50_000  # new objects in a worker between two looks for garbage
 PATIENCE = 30.0  # seconds for a worker to come back where there is none
 MOST_LOST = 3  # workers that may end over the same cells
@@ -89,12 +91,12 @@ class Pool(Protocol):
 def parallel(
     pool: Pool,
     datasets: Mapping[str, Dataset],
-    cells: Sequence[Cell],
+    parts: Sequence[Sequence[Cell]],
     cancelled: Cancelled,
     on_start: Started = lambda cells: None,
 ) -> Iterator[Batch]:
-    """Run cells on a pool; batches come in the order in which they finish."""
-    queue = _Queue(cells, {k: d.d for k, d in datasets.items()}, pool.slots)
+    """Run cells on a pool, one part before the next; batches come in the order they finish in."""
+    queue = _Queue(parts, {k: d.d for k, d in datasets.items()}, pool.slots)
     running: dict[Future[Batch], _Given] = {}
     deadline: float | None = None
     complete = False
@@ -177,19 +179,23 @@ def _fill(
 
 
 class _Queue:
-    """Hands out batches: a dataset stays with a slot, the costly ones start first.
+    """Hands out batches: a dataset stays with a slot for a part, the costly ones start first.
 
     A slot that runs out helps with another slot's dataset if what is left of it takes longer than
     counting it anew.
     """
 
-    def __init__(self, cells: Sequence[Cell], widths: Mapping[str, int], slots: int):
-        self._left: dict[str, deque[Cell]] = {}
-        for cell in cells:
-            self._left.setdefault(cell.fingerprint, deque()).append(cell)
+    def __init__(self, parts: Sequence[Sequence[Cell]], widths: Mapping[str, int], slots: int):
+        self._left: dict[_Pile, deque[Cell]] = {}
+        self._part: dict[Cell, int] = {}
+        for part, cells in enumerate(parts):
+            for cell in cells:
+                self._part[cell] = part
+                self._left.setdefault((part, cell.fingerprint), deque()).append(cell)
         # Cost grows about with the square of the number of variables.
-        self._rank = {f: widths[f] ** 2 * len(q) for f, q in self._left.items()}
-        self._at: list[str | None] = [None] * slots
+        self._rank = {pile: widths[pile[1]] ** 2 * len(q) for pile, q in self._left.items()}
+        self._at: list[_Pile | None] = [None] * slots
+        self._holds: list[list[str]] = [[] for _ in range(slots)]  # datasets, the last one last
         self._first: dict[tuple[str, str], float] = {}  # dataset, algorithm -> first run's seconds
         self._pace: dict[tuple[str, str], float] = {}  # a running mean of the later ones
         self._lost: Counter[Cell] = Counter()
@@ -212,36 +218,41 @@ class _Queue:
                 f"{MOST_LOST} workers have ended over the same runs ({names} on "
                 f"{cells[0].dataset}), for want of memory perhaps; {_KEPT}."
             )
-        self._left[cells[0].fingerprint].extendleft(reversed(cells))
+        pile = self._part[cells[0]], cells[0].fingerprint
+        self._left[pile].extendleft(reversed(cells))
 
     def take(self, slot: int) -> list[Cell]:
         """The next batch of a slot; empty when nothing is left worth helping with."""
         here = self._at[slot]
         if here is None or not self._left[here]:
-            here = self._at[slot] = self._choose()
+            here = self._at[slot] = self._choose(slot)
         if here is None:
             return []
+        held = self._holds[slot]
+        held[:] = [*(name for name in held if name != here[1]), here[1]][-MET_MOST:]
         waiting, seconds = self._left[here], 0.0
         batch: list[Cell] = []
         while waiting and len(batch) < _MOST:
-            pace = self._pace.get((here, waiting[0].algorithm), BATCH_SECONDS)
+            pace = self._pace.get((here[1], waiting[0].algorithm), BATCH_SECONDS)
             if batch and seconds + pace > BATCH_SECONDS:
                 break
             batch.append(waiting.popleft())
             seconds += pace
         return batch
 
-    def _choose(self) -> str | None:
-        waiting = [f for f, queue in self._left.items() if queue]
-        free = [f for f in waiting if f not in self._at]
+    def _choose(self, slot: int) -> _Pile | None:
+        """What comes next: of the first part, then what the slot has counted, then the costly."""
+        waiting = [pile for pile, queue in self._left.items() if queue]
+        free = [pile for pile in waiting if pile not in self._at]
         if free:
-            return max(free, key=self._rank.__getitem__)
-        worth = {f: self._seconds_left(f) - self._counting(f) for f in waiting}
+            known = self._holds[slot]
+            return min(free, key=lambda p: (p[0], p[1] not in known, -self._rank[p]))
+        worth = {p: self._seconds_left(p) - self._counting(p[1]) for p in waiting}
         best = max(worth, key=worth.__getitem__, default=None)
         return best if best is not None and worth[best] > 0 else None
 
-    def _seconds_left(self, fingerprint: str) -> float:
-        return sum(self._pace.get((fingerprint, c.algorithm), 0.0) for c in self._left[fingerprint])
+    def _seconds_left(self, pile: _Pile) -> float:
+        return sum(self._pace.get((pile[1], c.algorithm), 0.0) for c in self._left[pile])
 
     def _counting(self, fingerprint: str) -> float:
         """What the first runs took: what a second worker would have to count again."""
@@ -263,7 +274,6 @@ class _Queue:
 # Worker processes -------------------------------------------------------------------
 
 _met: dict[str, Dataset] = {}  # in a worker: identity -> the dataset, oldest first
-_MET_MOST = 2  # each may hold hundreds of megabytes of tables
 
 
 class ProcessPool:
@@ -290,7 +300,7 @@ class ProcessPool:
         name, sent = data.identity, self._sent[slot]
         fresh = name not in sent
         if fresh:
-            sent[:] = [*sent, name][-_MET_MOST:]
+            sent[:] = [*sent, name][-MET_MOST:]
         with _without_interrupts():  # a first batch starts the worker
             future: Future[Batch] = self._executors[slot].submit(
                 _run_here, name, data if fresh else None, list(cells)
@@ -343,7 +353,7 @@ def _watch(parent: int) -> None:
 def _run_here(name: str, data: Dataset | None, cells: list[Cell]) -> Batch:
     """``data`` comes with the first batch; the pool keeps count of what is still held here."""
     if data is not None:
-        while len(_met) >= _MET_MOST:
+        while len(_met) >= MET_MOST:
             del _met[next(iter(_met))]
         _met[name] = data
     return _run_batch(_met[name], cells)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pandas as pd
@@ -39,10 +41,11 @@ TITLES = {
     "claimed_epsilon": "Paper's total ε",
     "spent_epsilon": "Defended total ε",
 }
-# Okabe and Ito's, in an order in which neighbours differ in lightness too.
-_INKS = ("#0072b2", "#e69f00", "#004d40", "#cc79a7", "#000000", "#d55e00", "#56b4e9", "#7a7a7a")
+# Apart for every eye and in grey (tests/ui/test_colours.py); the palest come where few lines reach.
+_INKS = ("#0072b2", "#a53003", "#084c41", "#de4a78", "#180b00", "#b49038", "#4d0262", "#2dbdcd")
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1.2)), (0, (5, 1.2, 1, 1.2)))
 _MARKS = "osD^vPX*"
+_ONE_AT_A_TIME = Lock()
 _RULES: Any = {
     "svg.hashsalt": "dp-causal-explorer",  # the same figure gives the same file
     "svg.fonttype": "path",  # no reader needs the font
@@ -55,6 +58,7 @@ _RULES: Any = {
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.2,
     "lines.markersize": 3.2,
+    "legend.handlelength": 2.8,  # two dashes at least
 }
 
 
@@ -101,49 +105,93 @@ def figure(
         InputError: For a quantity, axis, kind or width there is not, and where nothing can be
             drawn.
     """
-    if y not in QUANTITIES or x not in TOTALS:
-        raise InputError(f"y is one of {', '.join(QUANTITIES)}; x one of {', '.join(TOTALS)}.")
-    if kind not in KINDS or columns not in COLUMNS:
-        raise InputError(f"A figure is {', '.join(KINDS)}, and 1 or 2 columns wide.")
-    points = bands(table, y, x=x)
-    drawn = points[points["median"].notna() & ~points["x"].le(0) & ~points["x"].eq(math.inf)]
-    if drawn.empty or drawn["x"].isna().all():
-        raise InputError(f"The study has no {TITLES.get(y, y)} against {TITLES[x]} to draw.")
-    content = _drawn(drawn, varied(table), y, x, kind, columns)
+    points = curve_points(table, y, x)
+    drawn = points[points["drawn"]]
+    drawn = drawn.assign(curve=_curves(drawn, varied(table)))
+    look = Look(TITLES[x], TITLES.get(y, y), "f1" in y or y.endswith(("precision", "recall")))
+    content = draw_curves(drawn, look, kind=kind, columns=columns)
     return Figure(content, caption(table, y, x, rows or {}), points)
 
 
-def _drawn(
-    points: pd.DataFrame, varying: Sequence[str], y: str, x: str, kind: str, columns: int
-) -> bytes:
-    need("matplotlib", "figures")
-    from matplotlib import rc_context  # here: who draws nothing need not wait for it
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as Canvas
+def curve_points(table: pd.DataFrame, y: str, x: str) -> pd.DataFrame:
+    """The figure's numbers: :func:`engine.studies.analysis.bands`, and whether a point is drawn.
 
+    Raises InputError for a quantity or axis there is not, and where nothing can be drawn.
+    """
+    if y not in QUANTITIES or x not in TOTALS:
+        raise InputError(f"y is one of {', '.join(QUANTITIES)}; x one of {', '.join(TOTALS)}.")
+    points = bands(table, y, x=x)
+    there = points["median"].notna() & ~points["x"].le(0) & ~points["x"].eq(math.inf)
+    if points.loc[there, "x"].isna().all():
+        raise InputError(f"The study has no {TITLES.get(y, y)} against {TITLES[x]} to draw.")
+    return points.assign(drawn=there)
+
+
+@dataclass(frozen=True)
+class Look:
+    """A figure's axes: their titles, and whether y is a share, from 0 to 1."""
+
+    x: str
+    y: str
+    share: bool = False
+
+
+def draw_curves(points: pd.DataFrame, look: Look, *, kind: str, columns: int) -> bytes:
+    """Curves with bands over a logarithmic axis, one panel a dataset.
+
+    Args:
+        points: Columns dataset, curve (its name), x, median, low, high; a curve whose x are missing
+            is a level line.
+        look: The axes.
+        kind: One of ``KINDS``.
+        columns: Of the paper, 1 or 2.
+
+    Returns:
+        The file.
+
+    Raises:
+        InputError: For a kind or width there is not.
+    """
     names = list(dict.fromkeys(points["dataset"]))
     across = min(len(names), 1 if columns == 1 else 3)
     down = math.ceil(len(names) / across)
-    with rc_context(_RULES):
-        canvas = Canvas(figsize=(COLUMNS[columns], HEIGHT * down + 0.4), layout="constrained")
-        FigureCanvasAgg(canvas)
+    with drawing(kind, columns, HEIGHT * down + 0.4) as (canvas, out):
         panels = canvas.subplots(down, across, squeeze=False).ravel()
-        styles = {key: k for k, key in enumerate(dict.fromkeys(_curves(points, varying)))}
+        styles = {key: k for k, key in enumerate(dict.fromkeys(points["curve"]))}
         for panel, name in zip(panels, names, strict=False):
-            _panel(panel, points[points["dataset"] == name], varying, styles)
+            _panel(panel, points[points["dataset"] == name], styles)
             panel.set_title(name.capitalize(), loc="left", fontsize=8)
-            panel.set(xscale="log", xlabel=TITLES[x], ylabel=TITLES.get(y, y))
-            if "f1" in y or y.endswith(("precision", "recall")):
+            panel.set(xscale="log", xlabel=look.x, ylabel=look.y)
+            if look.share:
                 panel.set_ylim(0, 1.02)
         for panel in panels[len(names) :]:
             panel.set_axis_off()
         handles, labels = panels[0].get_legend_handles_labels()
         canvas.legend(handles, labels, loc="outside lower center", ncols=1 + columns, frameon=False)
-        out = io.BytesIO()
+    return out.getvalue()
+
+
+@contextmanager
+def drawing(kind: str, columns: int, height: float) -> Iterator[tuple[Any, io.BytesIO]]:
+    """A canvas of a paper's one or two columns and ``height`` inches, and the file it becomes.
+
+    Raises InputError for a kind or width there is not.
+    """
+    if kind not in KINDS or columns not in COLUMNS:
+        raise InputError(f"A figure is {', '.join(KINDS)}, and 1 or 2 columns wide.")
+    need("matplotlib", "figures")
+    from matplotlib import rc_context  # here: who draws nothing need not wait for it
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as Canvas
+
+    out = io.BytesIO()
+    with _ONE_AT_A_TIME, rc_context(_RULES):  # matplotlib's rules are the whole process's
+        canvas = Canvas(figsize=(COLUMNS[columns], height), layout="constrained")
+        FigureCanvasAgg(canvas)
+        yield canvas, out
         # No clock in a file: the same study gives the same bytes.
         blank = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[kind]
         canvas.savefig(out, format=kind, dpi=300, metadata=blank)
-    return out.getvalue()
 
 
 def _curves(points: pd.DataFrame, varying: Sequence[str]) -> list[str]:
@@ -158,12 +206,9 @@ def _curves(points: pd.DataFrame, varying: Sequence[str]) -> list[str]:
     return titles
 
 
-def _panel(
-    panel: Any, points: pd.DataFrame, varying: Sequence[str], styles: Mapping[str, int]
-) -> None:
+def _panel(panel: Any, points: pd.DataFrame, styles: Mapping[str, int]) -> None:
     """One dataset's curves; an algorithm without an ε is a level line."""
     ends = points["x"].min(), points["x"].max()
-    points = points.assign(curve=_curves(points, varying))
     for name, curve in points.groupby("curve", sort=False):
         style = styles[str(name)]
         look = {"color": _INKS[style % len(_INKS)], "linestyle": _DASHES[style % len(_DASHES)]}
@@ -179,28 +224,54 @@ def _panel(
 
 def caption(table: pd.DataFrame, y: str, x: str, rows: Mapping[str, int]) -> str:
     """The figure in words: what is drawn, of which data, under which guarantee, how often."""
+    axis = TITLES[x][0].lower() + TITLES[x][1:]
+    said = [f"{TITLES.get(y, y)} against {axis} on {datasets_words(table, rows)}."]
+    said += terms_words(table)
+    said.append(
+        f"Median over {seeds_words(table)}; the band reaches from the 10th to the 90th percentile."
+    )
+    return " ".join([*said, *early_words(table, y)])
+
+
+def datasets_words(table: pd.DataFrame, rows: Mapping[str, int]) -> str:
+    """The datasets with their n, where it is known."""
     names = list(dict.fromkeys(table["dataset"]))
-    sizes = [f"{name} (n = {rows[name]:,})" if name in rows else name for name in names]
-    said = [f"{TITLES.get(y, y)} against {TITLES[x].lower()} on {_listed(sizes)}."]
-    known = parameter_names(table)
+    return listed([f"{name} (n = {rows[name]:,})" if name in rows else name for name in names])
+
+
+def terms_words(table: pd.DataFrame) -> list[str]:
+    """The guarantee and its δ, a sentence each."""
+    said, known = [], parameter_names(table)
     if "guarantee" in known:
         guarantees = sorted(set(table["guarantee"].dropna()))
-        said.append(f"Guarantee: {_listed(guarantees)}.")
+        said.append(f"Guarantee: {listed(guarantees)}.")
     if "delta" in known:
         deltas = sorted(set(table.loc[table["epsilon"].notna(), "delta"].dropna()))
-        said.append(f"δ = {_listed([f'{d:g}' for d in deltas])}.")
+        said.append(f"δ = {listed([f'{d:g}' for d in deltas])}.")
+    return said
+
+
+def seeds_words(table: pd.DataFrame) -> str:
+    """How many seeds each dataset and algorithm has."""
     count = table.groupby(["dataset", "algorithm"])["seed"].nunique()
-    seeds = f"{count.min()}" if count.min() == count.max() else f"{count.min()} to {count.max()}"
-    said.append(
-        f"Median over {seeds} seeds; the band reaches from the 10th to the 90th percentile."
+    least, most = count.min(), count.max()
+    return (
+        f"{least} to {most} seeds" if least < most else f"{most} {'seed' if most == 1 else 'seeds'}"
     )
+
+
+def early_words(table: pd.DataFrame, y: str) -> list[str]:
+    """What runs count that ended before their last test."""
     early = int(table["status"].ne("complete").sum())
-    if early and not y.startswith("tested_") and y != "seconds":
-        said.append(f"In {early} of {len(table)} runs the budget ended before the last test; pairs "
-                    "left untested count as links.")  # fmt: skip
-    return " ".join(said)
+    if not early or y.startswith("tested_") or y == "seconds":
+        return []
+    return [
+        f"In {early} of {len(table)} runs the budget ended before the last test; pairs left "
+        "untested count as links."
+    ]
 
 
-def _listed(words: Iterable[object]) -> str:
+def listed(words: Iterable[object]) -> str:
+    """Words with commas and an "and"."""
     *most, last = [str(word) for word in words]
     return f"{', '.join(most)} and {last}" if most else last

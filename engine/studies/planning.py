@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from engine.data.dataset import Dataset
 from engine.data.schema import Schema
 from engine.errors import InputError
 from engine.graphs.edges import BandCurve, curve_svg
 from engine.registry import algorithm
 from engine.runner import Stop, asking
+from engine.search.parameters import NoisyTestParameters
 from engine.studies import forecast
 from engine.studies.forecast import DENSITY, DRAWS, Forecast, ForecastProgress, Question
 
@@ -19,6 +25,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TARGET = 0.8
+DEVIATIONS = 3.0  # what a score must be above the noise to be told from it
+# The share of the largest score that there is, from which on alone a score stands out: the F1 of
+# runs at such settings is in docs/explanation/privacy.md.
+HIDDEN = 0.5
 _DRAWN = 3  # curves that can be told apart
 
 
@@ -115,6 +125,87 @@ class Plan:
         lines = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
         top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
         return f"<table><tr>{top}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+
+
+def unworkable(key: str, sizes: Sequence[int], rows: int, values: Mapping[str, Any]) -> str:
+    """A sentence where a strict setting's noise hides what it asks about; "" where it does not.
+
+    From public facts alone, so that it can stand before a run: the deviation of what the
+    algorithm's own plan puts on an answer, beside the largest score that so many rows can have.
+    Algorithms that put noise on no score of a pair say nothing.
+
+    Args:
+        key: An algorithm.
+        sizes: The number of levels of each column.
+        rows: How many records there are.
+        values: The algorithm's parameters.
+
+    Raises:
+        InputError: For parameters that do not fit.
+
+    Examples:
+        >>> unworkable("curate_pc", (2,) * 8, 100_000, {"epsilon": 1.0})
+        ''
+        >>> unworkable("curate_pc", (2,) * 500, 100_000, {"epsilon": 1.0})[:53]
+        'CURATE cannot work here: shared among the tests that '
+    """
+    chosen = algorithm(key)
+    params = chosen.params.build(values)
+    told = isinstance(params, NoisyTestParameters) and params.strict and params.perturbed == "z"
+    if chosen.noise is None or not told or rows < chosen.min_rows or len(sizes) < 2:
+        return ""
+    assert isinstance(params, NoisyTestParameters)
+    if not params.test.bounded:
+        return ""
+    noise = chosen.noise(_shape(tuple(sizes), rows), params)
+    largest = params.test.largest(rows)
+    if DEVIATIONS * noise <= HIDDEN * largest:
+        return ""
+    of_it = "nothing is left for a single answer"
+    if noise < math.inf:
+        of_it = (
+            f"an answer gets noise of ±{noise:,.3g} on a score that {rows:,} rows keep below "
+            f"{largest:,.3g}"
+        )
+    return (
+        f"{chosen.title} cannot work here: shared among the tests that {len(sizes)} columns may "
+        f"need, ε = {params.epsilon:g} is so little that {of_it}. Take fewer columns, a larger ε "
+        "or Marginal PC, which pays once for all pairs."
+    )
+
+
+def all_unworkable(
+    keys: Sequence[str],
+    shapes: Sequence[tuple[Sequence[int], int]],
+    epsilons: Sequence[float],
+    values: Mapping[str, Any],
+) -> list[str]:
+    """:func:`unworkable` for a study: of each algorithm and (sizes, rows) at the largest epsilon.
+
+    ``values`` are other parameters; an algorithm is asked about those that it declares.
+    """
+    found = []
+    for key in keys:
+        own = {s.name for s in algorithm(key).params.specs()}
+        rest = {name: value for name, value in values.items() if name in own}
+        if "epsilon" not in own:
+            continue
+        for sizes, rows in shapes:
+            each = (
+                unworkable(key, sizes, rows, {**rest, "epsilon": epsilon})
+                for epsilon in sorted(epsilons, reverse=True)
+            )
+            found.append(next(filter(None, each), ""))
+    return list(dict.fromkeys(filter(None, found)))
+
+
+@lru_cache(maxsize=16)
+def _shape(sizes: tuple[int, ...], rows: int) -> Dataset:
+    """A table of these public facts whose rows are all alike: plans look at no row."""
+    names = [f"X{i}" for i in range(len(sizes))]
+    levels = [tuple(map(str, range(size))) for size in sizes]
+    codes = np.zeros((1, len(sizes)), np.int64)
+    return Dataset.from_codes(codes, names, levels, weights=[rows], public=True)
 
 
 def plan(

@@ -28,6 +28,8 @@ BUSY_SECONDS = 30.0
 
 _MAGIC = b"SQLite format 3\0"
 _APPLICATION_AT = 68  # where SQLite's file header holds the application id
+_JOURNAL_AT = 18  # and where the two versions of its journal: 2 is write-ahead, 1 is not
+_TABLES = ("cells", "studies")
 _COLUMNS = tuple(f.name for f in fields(CellResult))
 _JSON = ("ci_tests_by_order", "cpdag", "metrics_tested", "untested")  # kept as JSON text
 # What files of version 1 do not have; a file is brought up to date when it is opened.
@@ -81,6 +83,35 @@ class ResultStore:
         _refuse_foreign(self.path)
         with self._explained():
             self._connection = _connect(self.path)
+
+    @classmethod
+    def of_bytes(cls, content: bytes, name: str) -> Self:
+        """A store in memory with what a file from elsewhere holds; nothing of it is run.
+
+        Args:
+            content: The file.
+            name: What it is called, for sentences.
+
+        Raises:
+            InputError: For what is no such file, has more in it than tables of ours, is damaged, or
+                was written by a newer version.
+        """
+        path = Path(name)
+        _refuse_header(path, content[:100])
+        found = cls(":memory:")
+        found.path = path
+        try:
+            with found._explained():
+                _take_over(found._connection, content, path)
+        except BaseException:
+            found.close()
+            raise
+        return found
+
+    def to_bytes(self) -> bytes:
+        """The whole file, as of now."""
+        with self._explained():
+            return self._connection.serialize()
 
     def __enter__(self) -> Self:
         return self
@@ -171,7 +202,7 @@ class ResultStore:
             for name, spec in rows:
                 try:
                     found[name] = dict(json.loads(spec))
-                except (TypeError, ValueError):
+                except (TypeError, ValueError, RecursionError):
                     self.damaged.append(f"the study {name!r}")
             return found
 
@@ -204,6 +235,17 @@ class ResultStore:
 def opened(store: ResultStore | str | os.PathLike[str] | None) -> ResultStore | None:
     """The store itself, or the one at a path."""
     return store if store is None or isinstance(store, ResultStore) else ResultStore(store)
+
+
+@contextmanager
+def held(store: ResultStore | str | os.PathLike[str] | None) -> Iterator[ResultStore | None]:
+    """The store itself, which stays open, or the one at a path, closed at the end."""
+    found = opened(store)
+    try:
+        yield found
+    finally:
+        if found is not None and found is not store:
+            found.close()
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -254,10 +296,31 @@ def _refuse_foreign(path: Path) -> None:
         raise InputError(f"{show(str(path))} cannot be the name of a file.") from None
     if not header:
         return  # made by another process an instant ago, or by tempfile
+    _refuse_header(path, header)
+    _check_whole(path)
+
+
+def _refuse_header(path: Path, header: bytes) -> None:
     ours = APPLICATION_ID.to_bytes(4, "big")
     if not header.startswith(_MAGIC) or header[_APPLICATION_AT : _APPLICATION_AT + 4] != ours:
         raise InputError(f"{path} is not a file of study results; give another name.")
-    _check_whole(path)
+
+
+def _take_over(connection: sqlite3.Connection, content: bytes, path: Path) -> None:
+    """Put a stranger's file into a connection, once nothing in it could compute anything."""
+    # A file in write-ahead mode cannot be in memory: its header says so in two bytes.
+    quiet = bytearray(content)
+    quiet[_JOURNAL_AT : _JOURNAL_AT + 2] = b"\x01\x01"
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    connection.deserialize(bytes(quiet))
+    things = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    made = {(kind, name) for kind, name, sql in things if sql is not None}
+    hidden = [c for t in _TABLES for c in connection.execute(f"PRAGMA table_xinfo({t})") if c[-1]]
+    if made != {("table", name) for name in _TABLES} or hidden:
+        raise InputError(f"{path} holds more than study results; it was not opened.")
+    _check_content(connection, path)
+    _create(connection)
 
 
 def _check_whole(path: Path) -> None:
@@ -275,15 +338,20 @@ def _check_whole(path: Path) -> None:
 def _read_through(path: Path, how: str) -> None:
     with closing(sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True)) as reader:
         reader.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
-        version = _version(reader)
-        if version > SCHEMA_VERSION:
-            raise InputError(f"{path} was written by a newer version; update this program.")
-        verdict = reader.execute("PRAGMA quick_check(1)").fetchone()[0]
-        if verdict != "ok":
-            raise sqlite3.DatabaseError(verdict)
-        columns = [c for c in _COLUMNS if version > 1 or c not in _ADDED]
-        reader.execute(f"SELECT {', '.join(columns)} FROM cells LIMIT 1").fetchone()
-        reader.execute("SELECT name, spec FROM studies LIMIT 1").fetchone()
+        _check_content(reader, path)
+
+
+def _check_content(reader: sqlite3.Connection, path: Path) -> None:
+    """Raise for a newer version, a damaged page, and columns that are not there."""
+    version = _version(reader)
+    if version > SCHEMA_VERSION:
+        raise InputError(f"{path} was written by a newer version; update this program.")
+    verdict = reader.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if verdict != "ok":
+        raise sqlite3.DatabaseError(verdict)
+    columns = [c for c in _COLUMNS if version > 1 or c not in _ADDED]
+    reader.execute(f"SELECT {', '.join(columns)} FROM cells LIMIT 1").fetchone()
+    reader.execute("SELECT name, spec FROM studies LIMIT 1").fetchone()
 
 
 def _sentence(path: Path, error: sqlite3.Error) -> str:
@@ -315,7 +383,7 @@ def _from_sql(row: tuple[Any, ...]) -> CellResult | None:
         values["untested"] = _pairs(values["untested"], values["status"])
         values["metrics_tested"] = _scores(values)
         sound = isinstance(json.loads(values["params"]), dict)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return None
     sound = sound and all(isinstance(count, int) for count in values["ci_tests_by_order"])
     named = (*values["cpdag"], *(values["untested"] or ()))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,12 +24,19 @@ from engine.studies.cells import (
     run_cell,
     study_of,
 )
-from engine.studies.executors import Batch, DaskPool, ProcessPool, parallel, serial
-from engine.studies.store import ResultStore, opened
+from engine.studies.executors import (
+    MET_MOST,
+    Batch,
+    DaskPool,
+    ProcessPool,
+    parallel,
+    serial,
+)
+from engine.studies.known import Said
+from engine.studies.store import ResultStore, held, opened
+from engine.studies.timing import Group, Left, looks_first
 
 StoreLike = ResultStore | str | os.PathLike[str] | None
-Group = tuple[str, str]  # a dataset's fingerprint and an algorithm: runs of like length
-
 EXECUTORS = ("serial", "processes")
 
 
@@ -37,8 +44,8 @@ EXECUTORS = ("serial", "processes")
 class Progress:
     """How far a study is: cells done of how many, those found in the store, seconds so far.
 
-    ``left`` estimates the seconds to come, None before the first run: dataset by dataset and
-    algorithm by algorithm, since an Alarm run takes a hundred times an Asia run.
+    ``left`` estimates the seconds to come, None before the first run: by dataset, algorithm and
+    setting (:mod:`engine.studies.timing`), since an Alarm run takes a hundred times an Asia run.
     """
 
     done: int
@@ -54,6 +61,7 @@ def sweep(
     parameters: Mapping[str, Any] | None = None,
     seeds: Seeds = 5,
     *,
+    knowledge: Said = None,
     store: StoreLike = None,
     repair: bool = False,
     executor: str = "serial",
@@ -66,13 +74,16 @@ def sweep(
     """Run every cell of datasets x algorithms x parameters x seeds.
 
     What is asked for is checked at once; cells run as the iterator is consumed, and the datasets'
-    tables and scores are counted once a process.
+    tables and scores are counted once a process. A tenth of the cells, spread over all datasets,
+    algorithms and settings, comes first: from then on it is known how long the others take.
 
     Args:
         datasets: A name, a dataset, or several.
         algorithms: A key, or several.
         parameters: By name: a value, or a list of values to go through.
         seeds: How many, or which.
+        knowledge: What is known of the causes, of every dataset: Knowledge, or the name of a set
+            that is true of each one's true graph: "two tiers", "four tiers", "complete order".
         store: A path or a ResultStore. Results in it come first and are not run again; new ones are
             in it before they are yielded. A damaged row is named and left as it is.
         repair: Compute damaged rows of the store again.
@@ -97,7 +108,7 @@ def sweep(
         >>> len(cells), cells[0].values["epsilon"], cells[0].spent_epsilon
         (4, 0.1, 0.1)
     """
-    study = study_of(datasets, algorithms, parameters, seeds)
+    study = study_of(datasets, algorithms, parameters, seeds, knowledge)
     if executor not in EXECUTORS and "://" not in executor:
         raise InputError(
             f"executor must be {', '.join(EXECUTORS)} or a scheduler's address such as "
@@ -109,39 +120,10 @@ def sweep(
     make = {"serial": lambda: None, "processes": lambda: ProcessPool(workers)}.get(
         executor, lambda: DaskPool(executor)
     )
-    left = _Left(study.cells, dict(expected or {}))
+    left = Left(study.cells, expected)
     return _Walk(
         study, kept, kept is not store, make, cancelled, on_progress, on_start, left
     ).results()
-
-
-class _Left:
-    """The seconds that the runs to come will take, from those of their kind so far."""
-
-    def __init__(self, cells: Sequence[Cell], expected: dict[Group, float]):
-        self._expected = expected
-        self._waiting = Counter((c.fingerprint, c.algorithm) for c in cells)
-        self._runs: Counter[Group] = Counter()
-        self._seconds: dict[Group, float] = {}
-
-    def note(self, result: CellResult, *, fresh: bool) -> None:
-        """A run is there; one from the store tells its length too, but took no time."""
-        group = result.fingerprint, result.algorithm
-        self._waiting[group] -= 1
-        self._runs[group] += fresh
-        self._seconds[group] = self._seconds.get(group, 0.0) + (result.seconds if fresh else 0.0)
-
-    def seconds(self, elapsed: float) -> float | None:
-        """Seconds to come, as ``elapsed`` went by for the runs so far; None before the first."""
-        worked = sum(self._seconds.values())
-        if not worked:
-            return None
-        each = self._expected | {g: self._seconds[g] / n for g, n in self._runs.items() if n}
-        # A kind of run that nobody has seen is taken to be as slow as the slowest.
-        slowest = max(each.values())
-        work = sum(n * each.get(g, slowest) for g, n in self._waiting.items())
-        # Workers beside each other, or time between the runs; starting up is not held against it.
-        return work * elapsed / max(worked, elapsed / 2)
 
 
 class _Walk:
@@ -156,7 +138,7 @@ class _Walk:
         cancelled: Callable[[], bool],
         on_progress: Callable[[Progress], None] | None,
         on_start: Callable[[Sequence[Cell]], None],
-        left: _Left,
+        left: Left,
     ):
         self._left = left
         self._plan, self._store, self._owns_store = study, store, owns_store
@@ -192,11 +174,16 @@ class _Walk:
             return iter(())
         pool = self._make_pool()
         if pool is None:
-            return serial(self._plan.datasets, cells, self._cancelled, self._on_start)
-        return parallel(pool, self._plan.datasets, cells, self._cancelled, self._on_start)
+            early, later = looks_first(cells)
+            return serial(self._plan.datasets, early + later, self._cancelled, self._on_start)
+        parts = looks_first(cells, holds=MET_MOST * pool.slots)
+        return parallel(pool, self._plan.datasets, parts, self._cancelled, self._on_start)
 
     def _report(self, result: CellResult, *, fresh: bool) -> CellResult:
         self._done += 1
+        if fresh and self._done == self._reused + 1 and not math.isnan(result.seconds):
+            # Workers start up and import once: that tells nothing of the runs to come.
+            self._began = max(self._began, monotonic() - result.seconds)
         self._left.note(result, fresh=fresh)
         if self._on_progress is not None:
             total, now = len(self._plan.cells), monotonic()
@@ -242,8 +229,7 @@ def estimate(
     are not touched: random ones of their schema stand in, and may take longer.
     """
     study = _standing_in(study_of(datasets, algorithms, parameters, seeds))
-    kept = opened(store)
-    try:
+    with held(store) as kept:
         missing = [c for c in study.cells if kept is None or not kept.has(c)]
         groups: dict[Group, list[Cell]] = {}
         for cell in missing:
@@ -259,9 +245,6 @@ def estimate(
             seconds, cut = _probe(study, cells, patience / len(groups))
             each[key] = seconds / len(cells)
             total, at_least = total + seconds, at_least or cut
-    finally:
-        if kept is not None and kept is not store:
-            kept.close()
     done = len(study.cells) - len(missing)
     return Estimate(len(study.cells), done, total / workers, at_least, each)
 

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from engine.errors import InputError, did_you_mean
 from engine.params import Spec
 from engine.registry import algorithm
 from engine.studies.cells import CellResult, Datasets
+from engine.studies.known import knowledge_alone
 from engine.studies.sweep import StoreLike, sweep
 
 Array = NDArray[np.float64]
@@ -37,6 +40,7 @@ _ROUNDS = 5  # half of the candidates with twice the new seeds, so that all cost
 _REACH = 0.05  # how near a neighbour is, in widths of an axis
 _HEARD = 8  # runs of a neighbour that count at most
 _DOUBT = 4  # runs of the average candidate that each is given besides its own
+_LOOKS = 2  # runs on other data before the search, to know how long theirs take
 _NEVER = {"epsilon", "delta", "guarantee"}  # what one pays is not found, it is given
 _ORACLE = "oracle"  # asks the true graph
 
@@ -177,7 +181,9 @@ class Tuned:
     ``params`` are the parameters that it chose; ``chosen`` their score on the runs that chose
     them, ``fresh`` on new seeds of the same data, ``elsewhere`` on other data, where asked for.
     ``default`` is the default setting's on the fresh seeds, ``default_elsewhere`` on other data.
-    ``tried`` are all candidates that were run. ``whole`` is False where the search was stopped.
+    ``alone``, where causes are known: the directed F1 of the fresh runs' links with no arrows but
+    those that are known. ``tried`` are all candidates that were run. ``whole`` is False where the
+    search was stopped.
     """
 
     key: str
@@ -188,6 +194,7 @@ class Tuned:
     default: Score
     elsewhere: Score | None
     default_elsewhere: Score | None
+    alone: Score | None
     tried: tuple[Candidate, ...]
     runs: int
     whole: bool
@@ -198,8 +205,40 @@ class Tuned:
         return self.chosen.mean - self.fresh.mean
 
 
+class _Clock:
+    """Seconds that a search's runs took, data by data."""
+
+    def __init__(self, *planned: Mapping[str, int]):
+        self._waiting: Counter[str] = Counter()
+        for one in planned:
+            self._waiting.update(one)
+        self.planned = sum(self._waiting.values())
+        self._took: dict[str, list[float]] = {}
+        self._worked = self._went = 0.0
+
+    def note(self, runs: Sequence[CellResult], seconds: float) -> None:
+        """Runs of one setting and seed that went by in so many seconds."""
+        for run in runs:
+            self._waiting[run.fingerprint] -= 1
+            self._took.setdefault(run.fingerprint, []).append(run.seconds)
+            self._worked += run.seconds
+        self._went += seconds
+
+    @property
+    def left(self) -> float | None:
+        """Seconds to come; None before the first run."""
+        if not self._worked:
+            return None
+        # The first run on some data counts their tables.
+        each = {name: float(np.mean(took[1:] or took)) for name, took in self._took.items()}
+        slowest = max(each.values())
+        work = sum(count * each.get(name, slowest) for name, count in self._waiting.items())
+        return work * self._went / self._worked
+
+
 class Search:
-    """One search: give its runs out with :meth:`tune`; ``done`` of ``planned`` runs say how far.
+    """One search: give its runs out with :meth:`tune`; ``done`` of ``planned`` runs say how far,
+    :attr:`left` how long the others will take.
 
     Args:
         key: An algorithm.
@@ -241,11 +280,16 @@ class Search:
             raise InputError(f"{key} has nothing left to search over.")
         first = max(2, runs // (_ROUNDS * len(self._data)))
         self.candidates = list(self._candidates(first, seed))
-        reports = 2 * REPORTED * (len(self._data) + len(self._elsewhere))
-        self.planned = sum(len(self._data) * c * s for c, s in self._rounds()) + reports
+        searched = sum(c * s for c, s in self._rounds())
+        self._clock = _Clock(
+            {d.identity: searched + 2 * REPORTED for d in self._data},
+            {d.identity: 2 * REPORTED for d in self._elsewhere},
+        )
+        self.planned = self._clock.planned
         self.done = 0
         self._known: dict[tuple[str, int], list[float]] = {}
         self._results: dict[str, list[CellResult]] = {}
+        self._alone: dict[tuple[str, int], list[float]] = {}
 
     def _check(self, runs: int) -> None:
         if not self._data:
@@ -288,8 +332,16 @@ class Search:
             left = max(2, math.ceil(left / 2))
         return found
 
+    @property
+    def left(self) -> float | None:
+        """Seconds to come, from the runs so far on each of the data; None before the first."""
+        return self._clock.left
+
     def tune(self) -> Tuned:
         """Search, choose, and tell the choice on runs that it was not chosen by."""
+        for seed in range(FRESH, FRESH + _LOOKS):  # of the report: how long its runs will take
+            if self._elsewhere:
+                self._run({}, seed, self._elsewhere)
         alive, first = list(self.candidates), 0
         for count, seeds in self._rounds():
             alive = sorted(alive, key=self._smoothed(), reverse=True)[:count] if first else alive
@@ -311,7 +363,7 @@ class Search:
             one.means = self._means(one.params)
         return Tuned(
             self.key, self.fixed, best.params, best.score, fresh, default, away[0], away[1],
-            tried, self.done, not self._cancelled(),
+            self._alone_at(best.params), tried, self.done, not self._cancelled(),
         )  # fmt: skip
 
     def _report(self, params: Mapping[str, Any], data: Sequence[Dataset]) -> Score:
@@ -346,14 +398,19 @@ class Search:
 
         return score
 
+    def _alone_at(self, params: Mapping[str, Any]) -> Score | None:
+        """What is known alone makes of a report's links; None where nothing is."""
+        keys = (_key(params, FRESH + s, self._data) for s in range(REPORTED))
+        found = [float(np.mean(self._alone[key])) for key in keys if key in self._alone]
+        return Score.of(found) if found else None
+
     def _run(self, params: Mapping[str, Any], seed: int, data: Sequence[Dataset]) -> list[float]:
         """The score on each dataset with this seed; none once the search was stopped."""
-        name = json.dumps(params, sort_keys=True)
-        key = name + "|".join(d.identity for d in data), seed
+        name, key = json.dumps(params, sort_keys=True), _key(params, seed, data)
         if key not in self._known:
             if self._cancelled():
                 return []
-            given = {**self.fixed, **params}
+            given, began = {**self.fixed, **params}, monotonic()
             results = sweep(
                 data, self.key, given, [seed], store=self._store, cancelled=self._cancelled
             )
@@ -364,9 +421,18 @@ class Search:
             if seed < FRESH:
                 self._results.setdefault(name, []).extend(runs)
             self._known[key] = found
+            by_print = {d.identity: d for d in data}
+            told = [knowledge_alone(r, by_print[r.fingerprint]) for r in runs]
+            if known := [value for value in told if value is not None]:
+                self._alone[key] = known
             self.done += len(found)
+            self._clock.note(runs, monotonic() - began)
             self._on_progress(self.done, self.planned)
         return self._known[key]
+
+
+def _key(params: Mapping[str, Any], seed: int, data: Sequence[Dataset]) -> tuple[str, int]:
+    return json.dumps(params, sort_keys=True) + "|".join(d.identity for d in data), seed
 
 
 # The least epsilon -----------------------------------------------------------------------

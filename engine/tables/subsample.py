@@ -163,19 +163,17 @@ def _growth(store: Store, known: tuple[int, ...], wanted: tuple[int, ...]) -> _G
 
 def _picked(folded: Rows, times: NDArray[np.int32]) -> Rows | _PickedRows:
     """Rows of which each folded one is taken so many times."""
-    if 2 * np.count_nonzero(times) > times.size:  # to gather most of them costs more than the rest
+    found = int(np.count_nonzero(times))
+    if 2 * found > times.size:  # to gather most of them costs more than the rest
         return Rows(folded.codes, times, folded.cardinalities, int(times.sum()))
-    return _PickedRows(folded, times)
+    return _PickedRows(folded, *_positive(times, found))
 
 
 class _PickedRows:
-    """Chosen rows, ``times`` how often each folded one; a column is gathered when first asked for.
+    """Chosen rows, the folded ones ``picked``; a column is gathered when first asked for."""
 
-    ``times`` (folded rows,) of which most may be 0.
-    """
-
-    def __init__(self, folded: Rows, times: NDArray[np.int32]):
-        self._folded, (self._picked, weights) = folded, _positive(times)
+    def __init__(self, folded: Rows, picked: NDArray[np.int64], weights: NDArray[np.int32]):
+        self._folded, self._picked = folded, picked
         codes = np.empty((folded.codes.shape[1], weights.size), folded.codes.dtype).T
         self._rows = Rows(codes, weights, folded.cardinalities, int(weights.sum()))
         self._gathered: set[int] = set()
@@ -189,10 +187,15 @@ class _PickedRows:
         return self._rows.table(x, y, given)
 
 
-def _positive(times: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """(where they are, the positive numbers)."""
-    where = np.flatnonzero(times)
-    return where, times[where]
+@kernel()
+def _positive(times, count):  # type: ignore[no-untyped-def]
+    """(where they are, the positive numbers); there are ``count``."""
+    where, numbers = np.empty(count + 1, np.int64), np.empty(count + 1, np.int32)
+    found = 0
+    for i in range(times.size):  # written down in any case: a branch would be guessed wrong
+        where[found], numbers[found] = i, times[i]
+        found += times[i] > 0
+    return where[:count], numbers[:count]
 
 
 @kernel()

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from engine.algorithms.curate_pc import CuratePC, CuratePCParameters, ledger
 from engine.data.dataset import Dataset
 from engine.errors import InputError
-from engine.privacy.ledger import BudgetExhausted
-from engine.randomness import Randomness
 from engine.runner import RunResult, run
-from engine.search.skeleton import Graph
-from engine.session import Session
+from engine.studies.margins import planned
 
 COINS = 100
 _LETTERS = {"independent": "i", "dependent": "d", "passed": "p"}
@@ -101,12 +97,4 @@ def first_plan(data: Dataset, **values: Any) -> list[Share]:
         >>> [share.order for share in plan], round(sum(share.coins for share in plan))
         ([0, 1, 2, 3], 100)
     """
-    params = CuratePCParameters.build(values)
-    rule = CuratePC(data, params, Session(Randomness(0), ledger(data, params), data.names))
-    try:
-        rule.begin_order(0, Graph(data.d))
-    except BudgetExhausted:
-        return []
-    planned = rule.planned[0]
-    total = sum(budget.cost for budget in planned)
-    return [Share(b.order, b.tests, b.epsilon, COINS * b.cost / total) for b in planned]
+    return [Share(s.order, s.tests, s.epsilon, s.coins) for s in planned(data, **values)]

@@ -9,15 +9,17 @@ import streamlit as st
 from engine import InputError
 from engine.params import ParameterError
 from engine.registry import algorithm
+from engine.studies.known import facts_of
 from engine.studies.null import Shape
 from engine.studies.recommended import Recommended, ranked
 from pages.compare.state import MOST, pin, pin_only
 from pages.draw import recommended
+from pages.shell import knowledge
 from pages.shell import words as text
 from pages.shell.drafts import Draft, adapt, kept
 from pages.shell.form import algorithm_choice, parameter_form, seed
 from pages.shell.runs import Shown, compute
-from pages.shell.settings import Settings, filled
+from pages.shell.settings import Settings, filled, said, word_of
 from pages.shell.strip import refuse
 
 
@@ -25,7 +27,8 @@ def draft(run: Shown) -> Draft:
     """The small form's fields; at first the settings of the run."""
     key = run.settings.algorithm
     fresh = {"algorithm": key, "params_of": key, "params": dict(run.settings.params)}
-    return kept("compare_draft", fresh | {"seed": run.settings.seed or 0})
+    known = word_of(run.settings.known, run.settings.source.name) if run.settings.known else ""
+    return kept("compare_draft", fresh | {"seed": run.settings.seed or 0, "known": known})
 
 
 def pin_form(run: Shown, pinned: Sequence[Shown]) -> None:
@@ -46,13 +49,14 @@ def pin_form(run: Shown, pinned: Sequence[Shown]) -> None:
     st.caption(f"On the Run page's dataset: {text.plain(run.data.name)}, {run.data.n:,} rows.")
     chosen = algorithm(algorithm_choice(d, key="compare-algorithm"))
     adapt(d)
+    knowledge.field(d, "known", key="compare-known")
     st.button(
         "At its recommended setting",
         key="compare-recommended",
         on_click=recommend,
         args=(run,),
         disabled=recommended.found_for(chosen.key, d["params"]) is None,
-        help="The setting that a study chose at this ε, on other networks.",
+        help=recommended.help_of(chosen.key, d["params"]),
         width="stretch",
     )
     recommended.why(chosen.key, d["params"], "compare")
@@ -120,8 +124,10 @@ def add(run: Shown) -> None:
     d = draft(run)
     drawn = d["seed"] if run.data.public else None
     params = filled(d["algorithm"], d["params"])
+    source = run.settings.source
     try:
-        found = compute(Settings(run.settings.source, d["algorithm"], params, drawn))
+        known = facts_of(run.data, said(d["known"]))
+        found = compute(Settings(source, d["algorithm"], params, drawn, known))
     except (InputError, ParameterError) as error:
         refuse("compare", str(error))
         return

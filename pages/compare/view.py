@@ -20,8 +20,9 @@ from pages.draw.graph import render_graph
 from pages.draw.graphs import NARROW, positions, waiting_toggle
 from pages.draw.links import describe, found_links, legend, links_of
 from pages.draw.strength import weighted
-from pages.shell import export
+from pages.shell import export, knowledge
 from pages.shell import words as text
+from pages.shell.knowledge import Columns
 from pages.shell.nothing import NOTHING, Counts, Nothing, cell, nothing_for, watch
 from pages.shell.palette import theme
 from pages.shell.runs import Shown
@@ -54,6 +55,8 @@ def one_graph(pinned: Sequence[Shown], k: int) -> None:
     right.button("Unpin", key=f"compare-unpin-{k}", on_click=unpin, args=(k,), width="stretch")
     data, result = run.data, run.result
     st.html(price_html(result))
+    if result.order_words:
+        st.caption(result.order_words)
     frame = st.container()  # before its switch, so that graphs beside each other stand level
     key_place = st.empty()
     waiting = waiting_toggle(data, len(result.untested), f"compare-{k}")
@@ -85,6 +88,7 @@ def layout(pinned: Sequence[Shown], run: Shown) -> dict[str, Point]:
 
 
 WAITING = text.CLASSES["not tested"]
+KNOWN = "Known arrows alone"  # directed F1 of the links with no arrows but those
 
 
 def columns(pinned: Sequence[Shown]) -> list[str]:
@@ -103,6 +107,8 @@ def _scores(pinned: Sequence[Shown], nothing: Counts) -> None:
     for run, found in zip(pinned, nothing, strict=True):
         for name, value in (_counted(run.result, found) | _cost(run.result)).items():
             rows.setdefault(name, []).append(value)
+    if all(run.result.known is None for run in pinned):
+        del rows[KNOWN]
     table = pd.DataFrame(rows.values(), columns=columns(pinned))
     table.insert(0, "Score", list(rows))
     show.table(table, alt="Scores and cost of the pinned runs")
@@ -118,6 +124,7 @@ def _counted(result: RunResult, nothing: Nothing | None) -> dict[str, str]:
     counts, m, whole = result.counts, result.metrics_tested, result.metrics
     out = {
         **{name: _score(m, field) for name, field in text.SCORES.items()},
+        KNOWN: _score(result.knowledge_alone, "directed_f1"),
         "Precision": f"{m.precision:.2f}" if m and counts and counts.learned else "–",
         "Recall": f"{m.recall:.2f}" if m else "–",
         "True links found": f"{counts.found:,} of {counts.true:,}" if counts else "–",
@@ -167,6 +174,8 @@ def all_settings(run: Shown) -> dict[str, str]:
     if not source.own:
         out["Data seed"] = f"{source.seed}"
     out["Algorithm"] = ALGORITHMS[run.result.algorithm].title
+    columns = Columns(run.data.names, run.data.truth)
+    out["What is known"] = knowledge.label(columns, run.result.knowledge)
     titles = {s.name: s.title for s in algorithm(run.result.algorithm).params.specs()}
     for name, value in run.settings.params.items():
         known = value if isinstance(value, str) else None

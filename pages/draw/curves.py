@@ -28,6 +28,7 @@ class Curve:
     mode: str = "lines+markers"
     fill: bool = False
     second: bool = False  # on the axis at the right
+    opens: Sequence[int] | None = None  # which run each point opens (pages.draw.opening)
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,7 @@ def trace(line: Curve) -> go.Scatter:
         fill="tozeroy" if line.fill else None,
         fillcolor=see_through(colour, 0.18) if line.fill else None,
         yaxis="y2" if line.second else "y",
+        customdata=None if line.opens is None else list(line.opens),
         hovertemplate=f"{line.name}<br>%{{x:.4g}}: %{{y:.4g}}<extra></extra>",
     )
 
@@ -145,6 +147,6 @@ def vertical(figure: go.Figure, x: float, words: str, *, style: int, level: floa
         showarrow=False,
         xanchor="left",
         xshift=4,
-        font={"color": ink(style), "size": 13},
+        font={"color": font_ink(), "size": 13},
         bgcolor=see_through(heat_inks()[0], 0.75),
     )

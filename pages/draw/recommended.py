@@ -33,10 +33,16 @@ def laid_over(found: Recommended, values: Mapping[str, Any]) -> dict[str, Any]:
     return filled(found.algorithm, {**found.params, **paid, "guarantee": "strict"})
 
 
-def why(key: str, values: Mapping[str, Any], place: str) -> None:
-    """A sentence on the preset, and the study behind it."""
+def help_of(key: str, values: Mapping[str, Any]) -> str:
+    """What is said of the preset before it is chosen."""
     found = found_for(key, values)
-    if found is None:
+    return "No study chose one." if found is None else text.plain(sentence(found, study()))
+
+
+def why(key: str, values: Mapping[str, Any], place: str) -> None:
+    """A sentence on the preset where it is what the form shows, and the study behind it."""
+    found = found_for(key, values)
+    if found is None or laid_over(found, values) != filled(key, values):
         return
     with st.container(key=f"recommended-{place}", gap="xxsmall"):
         st.caption(text.plain(sentence(found, study())))

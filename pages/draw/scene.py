@@ -34,6 +34,7 @@ _KINDS = {
     "person": ("Person", ("dom", "noise", "person")),
     "sieve": ("Sieve", ("dom", "noise", "sieve")),
     "plan": ("Plan", ("dom", "noise", "plan")),
+    "margins": ("Margins", ("dom", "noise", "margins")),
     "search": ("Search", (*_GRAPH, "search")),
     "money": ("Money", (*_GRAPH, "dots", "coins", "money")),
 }
@@ -217,6 +218,11 @@ def show_sieve(content: Mapping[str, Any], key: str, rested: Hear) -> None:
 def show_plan(content: Mapping[str, Any], key: str, rested: Hear) -> None:
     """A plan's coins over the orders with both margins to drag; ``rested`` hears of them."""
     _mount("plan", content, key, {"frame": rested})
+
+
+def show_margins(content: Mapping[str, Any], key: str, rested: Hear) -> None:
+    """Lemma 1's errors with CURATE's margins to drag; ``rested`` hears of the setting at rest."""
+    _mount("margins", content, key, {"frame": rested})
 
 
 def show_search(content: Mapping[str, Any], key: str) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -20,13 +20,23 @@ if TYPE_CHECKING:
 CONFIG: Mapping[str, Any] = {"displayModeBar": False, "responsive": True}
 
 
-def figure(drawn: go.Figure, *, key: str, alt: str) -> None:
-    """Draw a figure over the full width, without the tool bar."""
+def figure(
+    drawn: go.Figure, *, key: str, alt: str, points: bool = False
+) -> Sequence[Mapping[str, Any]]:
+    """Draw a figure over the full width, without the tool bar.
+
+    With ``points`` they can be clicked; returns the one that was, as the browser tells it.
+    """
     # attribute by attribute: update_layout() and its like take twice as long
     drawn.layout.font.color = muted_ink()
     for axis in (*drawn.select_xaxes(), *drawn.select_yaxes()):
         axis.tickfont.color = axis.title.font.color = muted_ink()
-    st.plotly_chart(drawn, width="stretch", config=dict(CONFIG), key=key, alt=alt)
+    shared: dict[str, Any] = {"width": "stretch", "config": dict(CONFIG), "key": key, "alt": alt}
+    if not points:
+        st.plotly_chart(drawn, **shared)
+        return ()
+    state = st.plotly_chart(drawn, on_select="rerun", selection_mode="points", **shared)
+    return cast(Sequence[Mapping[str, Any]], state.selection.points)
 
 
 Options = Mapping[str, Any]  # of a column: label, help, width

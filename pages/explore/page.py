@@ -10,6 +10,8 @@ import streamlit as st
 from engine.studies.scene import kept_scenes
 from pages.draw.scene import given, plainly, show_scene
 from pages.explore import state
+from pages.shell import address
+from pages.shell.drafts import typed
 from pages.shell.form import bound
 from pages.shell.session import Place
 
@@ -22,6 +24,7 @@ _RUNS = {"n", "sample", "seed", "guarantee"}  # words of a link to a run, which 
 def rested(frame: Mapping[str, Any]) -> None:
     """Keep the frame at rest."""
     state.draft().update(frame)
+    typed()
 
 
 def yours(frame: Mapping[str, Any]) -> None:
@@ -81,7 +84,7 @@ def growing(name: str, frame: Mapping[str, Any]) -> None:
         elif job.running:
             st.caption(f"Draws are being made: {job.done:,} so far. The dial answers with those.")
         elif going:
-            st.rerun()
+            address.again()
         show_scene(given(job.scene.as_dict()), frame, rested, yours)
 
     look()

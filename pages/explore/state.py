@@ -19,12 +19,14 @@ from engine.studies.scene import (
     EPSILONS,
     MOST_COLUMNS,
     Scene,
+    States,
     empty_scene,
-    fill,
     kept_scene,
     kept_scenes,
 )
+from engine.studies.scene import Frame as SceneFrame
 from pages.draw.scene import given
+from pages.host import apart
 from pages.shell import address
 from pages.shell.drafts import Draft, kept
 from pages.shell.fields import choice, decode, defaults, encode, number, switch
@@ -71,14 +73,18 @@ class SceneJob(Job):
         super().__init__()
         self.what = f"the draws of {name}"
         self.scene: Scene = empty_scene(load_dataset(name), draws=GROWING)
-        self.done = 0
+        self.done, self._of = 0, 1
 
     def work(self) -> None:
         """One draw of every epsilon first, then the next."""
-        fill(self.scene, self.stopped, self._note)
+        self._of = len(list(self.scene.missing()))
+        notes = {"framed": self._framed}
+        steps = apart.call(apart.filled, self.scene, stopped=self.stopped, notes=notes)
+        self.scene.steps.update(steps)
 
-    def _note(self, done: int, of: int) -> None:
-        self.done, self.share = done, done / of
+    def _framed(self, frame: SceneFrame, states: States) -> None:
+        self.scene.states[frame.algorithm][frame.at, frame.draw] = states
+        self.done, self.share = self.done + 1, (self.done + 1) / self._of
 
     def steps(self) -> list[str]:
         """How far it is."""

@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any
@@ -20,7 +20,15 @@ from engine import Dataset, RunResult, run
 from engine.audit.measure import Measured
 from engine.audit.survey import Surveyed, audit, subjects
 from engine.errors import InputError
+from engine.params import Parameters
 from engine.session import Step
+from engine.studies.cells import CellResult
+from engine.studies.margins import Margins, margins
+from engine.studies.price import PriceStep, price_steps
+from engine.studies.repeat import Repetition, repeated
+from engine.studies.scene import Frame, Scene, States, states_of
+from engine.studies.sweep import Progress, sweep
+from engine.studies.tuning import Least, Search, Tuned, least_epsilon
 
 Stopped = Callable[[], bool]
 
@@ -30,15 +38,16 @@ IDLE = 120.0  # seconds after which a process with nothing to do gives its memor
 TOLD = 0.25  # seconds between two notes of a run
 KEEPS = 2  # public datasets that a process keeps, with all that was counted of them
 SMALL = 12  # columns; searches on so few are done before a process would have the request
+LONG = 3  # processes for what is no search: at most so many, so that no search waits for them
 
 
 class Workers:
-    """At most so many processes, each with one thing to do at a time."""
+    """At most so many processes, each with one thing to do at a time; ``LONG`` for long work."""
 
     def __init__(self, most: int) -> None:
         self.most, self.killed = most, 0
         self._idle: list[_Worker] = []
-        self._busy = 0
+        self._busy = self._long = 0
         self._room = threading.Condition()
 
     def call(
@@ -48,6 +57,7 @@ class Workers:
         stopped: Stopped,
         notes: Mapping[str, Callable[..., object]] | None = None,
         data: Dataset | None = None,
+        long: bool = False,
         **options: Any,
     ) -> Any:
         """``function(*args, cancelled=…, **options)`` in one of the processes.
@@ -56,7 +66,7 @@ class Workers:
         which a process that has it already is not sent again. Raises what the function raises, and
         InputError where it did not listen to a stop, or where its process came to an end.
         """
-        worker = self._take("" if data is None else data.identity)
+        worker = self._take("" if data is None else data.identity, long)
         alive = False
         try:
             request = _Request(function, args, options, tuple(notes or ()), worker.pack(data))
@@ -66,17 +76,18 @@ class Workers:
             alive = True
             raise raised.error from None
         finally:
-            self._back(worker if alive else None)
+            self._back(worker if alive else None, long)
             if not alive:
                 self.killed += 1
                 worker.end()
         return result
 
-    def _take(self, identity: str) -> _Worker:
+    def _take(self, identity: str, long: bool) -> _Worker:
         with self._room:
-            while self._busy >= self.most:
+            while self._busy >= self.most or (long and self._long >= LONG):
                 self._room.wait(LOOK)
             self._busy += 1
+            self._long += long
             self._end_idle()
             fitting = [worker for worker in self._idle if identity in worker.has]
             if self._idle:
@@ -85,9 +96,10 @@ class Workers:
                 return worker
         return _Worker()
 
-    def _back(self, worker: _Worker | None) -> None:
+    def _back(self, worker: _Worker | None, long: bool) -> None:
         with self._room:
             self._busy -= 1
+            self._long -= long
             if worker is not None:
                 worker.since = time.monotonic()
                 self._idle.append(worker)
@@ -257,7 +269,8 @@ def call(
     """The function's result, from a process or, before :func:`begin`, made here."""
     if _WORKERS is None:
         return function(*args, cancelled=stopped, **dict(notes or {}), **options)
-    return _WORKERS.call(function, *args, stopped=stopped, notes=notes, **options)
+    long = function is not searched
+    return _WORKERS.call(function, *args, stopped=stopped, notes=notes, long=long, **options)
 
 
 def heavy(data: Dataset) -> bool:
@@ -293,3 +306,99 @@ def audited(
     """The audit of the subject with this key: some hold functions that no pipe carries."""
     subject = next(one for one in subjects(key.partition("/")[0]) if one.key == key)
     return audit(subject, runs, cancelled=cancelled, watch=lambda _, found: watch(found))
+
+
+def repetitions(
+    key: str,
+    params: Mapping[str, Any],
+    seeds: Sequence[int],
+    *,
+    data: Dataset,
+    made: Callable[[Repetition], object],
+    cancelled: Stopped,
+) -> None:
+    """The run with each seed in turn; each is told as it is made."""
+    for outcome in repeated(key, data, params, seeds, cancelled):
+        made(outcome)
+
+
+def priced(
+    key: str, params: Parameters, *, data: Dataset, cancelled: Stopped
+) -> tuple[PriceStep, ...]:
+    """What is lost before the noise, step by step."""
+    return price_steps(data, key, params)
+
+
+def filled(
+    scene: Scene, *, framed: Callable[[Frame, States], object], cancelled: Stopped
+) -> dict[str, list[dict[str, Any]]]:
+    """The scene's missing frames, told one by one, and at the end its price's steps."""
+    for frame in scene.missing():
+        if cancelled():
+            return {}
+        framed(frame, states_of(scene.run(frame)))
+    scene.price()
+    return scene.steps
+
+
+def laid_out(
+    data: Sequence[Dataset],
+    key: str,
+    grid: Mapping[str, Any],
+    seeds: int,
+    *,
+    made: Callable[[CellResult], object],
+    noted: Callable[[int, int, float | None], object],
+    cancelled: Stopped,
+) -> None:
+    """Every cell of a map, told as it is made, with (runs made, runs in all, seconds left)."""
+
+    def told(at: Progress) -> None:
+        noted(at.done, at.total, at.left)
+
+    for result in sweep(data, key, grid, seeds, cancelled=cancelled, on_progress=told):
+        made(result)
+
+
+def by_hand(
+    data: Dataset,
+    epsilon: float,
+    options: Mapping[str, Any],
+    *,
+    noted: Callable[[int, int, float | None], object],
+    cancelled: Stopped,
+) -> Margins | None:
+    """CURATE's plans and scores at every margin; tells (runs made, runs in all, seconds left)."""
+
+    def told(at: Progress) -> None:
+        noted(at.done, at.total, at.left)
+
+    return margins(data, epsilon, cancelled=cancelled, on_progress=told, **options)
+
+
+def tuned(
+    data: Sequence[Dataset],
+    key: str,
+    epsilon: float,
+    target: float | None,
+    options: Mapping[str, Any],
+    *,
+    begun: Callable[[], object],
+    noted: Callable[[int, int, float | None], object],
+    cancelled: Stopped,
+) -> Tuned | Least:
+    """The best setting at an epsilon, or the least epsilon for a target; tells each search."""
+
+    def search(at: float) -> Search:
+        begun()
+        fixed = {"epsilon": at, "guarantee": "strict"}
+
+        def told(done: int, planned: int) -> None:
+            noted(done, planned, made.left)
+
+        made = Search(key, data, fixed, cancelled=cancelled, on_progress=told, **options)
+        return made
+
+    if target is None:
+        return search(epsilon).tune()
+    return least_epsilon(target, search, cancelled=cancelled)

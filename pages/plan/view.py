@@ -52,7 +52,7 @@ def sentence(question: Question, forecasts: Sequence[Forecast], target: float) -
             f"No ε tried reaches skeleton F1 {target:g}; the best is {best.f1.median:.2f}, by "
             f"{algorithm(best.algorithm).title} at ε = {text.number(best.epsilon)}."
         )
-    at = found.will or found.may
+    at = found.will or found.usual or found.may
     one = next(f for f in forecasts if (f.algorithm, f.epsilon) == (found.algorithm, at))
     return (
         f"{found.words} At ε = {text.number(at)}: {one.found.median:.0f} of "

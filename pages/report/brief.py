@@ -17,6 +17,7 @@ from engine.studies.repeat import stability
 from pages.draw.graphs import positions
 from pages.draw.links import Entry, Link, as_digraph, describe, doubtful, entries, found_links
 from pages.draw.picture import Band, Picture, curve_picture, graph_picture, people_picture
+from pages.draw.price import Step, steps_of
 from pages.draw.scene import words as plain_names
 from pages.draw.strength import weighted
 from pages.report import words
@@ -26,7 +27,7 @@ from pages.report.words import LEAST, Promise
 from pages.shell import words as text
 from pages.shell.nothing import nothing_for
 from pages.shell.runs import Shown
-from pages.shell.verdict import reference_lines, step_words
+from pages.shell.verdict import reference_lines
 
 _FRAME = 600.0, 370.0  # of a graph, half as wide as a page on a desk
 _THIN, _THICK = 1.4, 7.0  # of a link that no repetition has, and of one that all have
@@ -47,7 +48,7 @@ class Brief:
     graph: Picture
     legend: Sequence[Entry]
     note: str
-    price: Sequence[tuple[int, str]]
+    price: Sequence[Step]
     promise: Promise
     people: Picture
     curve: Picture | None
@@ -163,18 +164,9 @@ def _graph(data: Dataset, result: RunResult, shown: Sequence[Link], theme: str) 
 # Price and curve ----------------------------------------------------------------------------
 
 
-def _price(data: Dataset, result: RunResult, steps: Sequence[PriceStep]) -> list[tuple[int, str]]:
+def _price(data: Dataset, result: RunResult, before: Sequence[PriceStep]) -> list[Step]:
     """From all links to those of this run: what the method loses before any noise, then it."""
-    counts = result.counts
-    if counts is None or not _known(data):
-        return []
-    noise = "with the noise of this privacy: this result"
-    last = noise if "epsilon" in result.params.as_dict() else "in this result"
-    return [
-        (counts.true, "known links"),
-        *((s.counts.found, f"by {step_words(s)}, without noise") for s in steps),
-        (counts.found, last),
-    ]
+    return steps_of(result, before) if _known(data) else []
 
 
 def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | None:

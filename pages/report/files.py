@@ -16,6 +16,7 @@ from engine.studies.scene import kept_scene, kept_scenes
 from pages.draw import typeset
 from pages.draw.links import stroke_picture
 from pages.draw.picture import Picture
+from pages.draw.price import said
 from pages.draw.scene import Offline, given, offline
 from pages.report.brief import Brief, brief_of
 from pages.report.form import Heading
@@ -83,7 +84,7 @@ def told(brief: Brief, kind: str) -> dict[str, Any]:
             for e in brief.legend
         ],
         "note": brief.note,
-        "price": [{"links": links, "words": words} for links, words in brief.price],
+        "price": [{"links": step.found, "words": said(step)} for step in brief.price],
         "promise": brief.promise.sentence,
         "terms": brief.promise.terms,
         "nobody": brief.promise.level == NOTHING,

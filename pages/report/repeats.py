@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
 
 import streamlit as st
 
-from engine.studies.price import PriceStep, price_steps
-from engine.studies.repeat import Point, Repetition, around, point, repeated
+from engine.studies.price import PriceStep
+from engine.studies.repeat import Point, Repetition, around, point
+from pages.host import apart
 from pages.shell.job import Line, Watched, shared
 from pages.shell.runs import Shown
 
@@ -39,17 +41,33 @@ class Repeats(Watched):
         """The repetitions, then the curve."""
         self._repeat()
         result = self.run.result
-        self.steps = price_steps(self.run.data, result.algorithm, result.params)
+        self.steps = apart.call(
+            apart.priced,
+            *(result.algorithm, result.params),
+            data=self.run.data,
+            stopped=self.stopped,
+        )
         self._curve()
         self.whole = not self.stopped()
 
     def _repeat(self) -> None:
         stop = self.until(time.monotonic() + SECONDS)
-        settings = self.run.settings
-        for outcome in repeated(
-            settings.algorithm, self.run.data, settings.asked, range(REPETITIONS), stop
-        ):
-            self.outcomes.append(outcome)
+        self._each(self.run.settings.asked, REPETITIONS, stop, self.outcomes.append)
+
+    def _each(
+        self,
+        params: Mapping[str, Any],
+        count: int,
+        stop: Callable[[], bool],
+        made: Callable[[Repetition], None],
+    ) -> None:
+        apart.call(
+            apart.repetitions,
+            *(self.run.settings.algorithm, dict(params), range(count)),
+            data=self.run.data,
+            stopped=stop,
+            notes={"made": made},
+        )
 
     def _curve(self) -> None:
         settings = self.run.settings
@@ -57,9 +75,8 @@ class Repeats(Watched):
         stop = self.until(time.monotonic() + SECONDS)
         # From the run's own epsilon outwards, so that an early end leaves the middle.
         for epsilon in sorted(around(middle), key=lambda e: max(e / middle, middle / e)):
-            params = {**settings.asked, "epsilon": epsilon}
-            seeds = range(PER_POINT)
-            found = list(repeated(settings.algorithm, self.run.data, params, seeds, stop))
+            found: list[Repetition] = []
+            self._each({**settings.asked, "epsilon": epsilon}, PER_POINT, stop, found.append)
             if len(found) < PER_POINT:
                 return
             self.points = sorted([*self.points, point(epsilon, found)], key=lambda p: p.epsilon)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.draw import price
 from pages.draw.links import legend_of
 from pages.draw.picture import Picture
 from pages.report.brief import Brief
 from pages.report.repeats import REPETITIONS, Repeats
 from pages.shell import words as text
-from pages.shell.palette import INKS, LOOKS
 from pages.shell.verdict import NOTHING, mark
 from pages.shell.words import safe
 
-STYLE = """
+STYLE = (
+    price.STYLE
+    + """
 .report {font-size: 1.15rem; line-height: 1.45}
 .report .question {font-size: 1.4rem; font-weight: 650; margin: 0; overflow-wrap: anywhere}
 .report .signed {margin: 0 0 .5rem; opacity: .8; overflow-wrap: anywhere}
@@ -28,18 +30,13 @@ STYLE = """
 .report figcaption {font-size: 1rem; margin-top: .4rem}
 .report h3 {font-size: 1.3rem; margin: 0 0 .4rem; padding: 0}
 .report li {margin: .25rem 0; max-width: 75rem}
-.report ol.price {list-style: none; margin: 0; padding: 0}
-.report ol.price li {display: grid; grid-template-columns: 2.4rem 7rem 1fr; gap: .2rem .8rem;
-  align-items: center; line-height: 1.25}
-.report ol.price b {text-align: right; font-size: 1.4rem; font-variant-numeric: tabular-nums}
-.report .bar {height: 1.2rem; border: 1px solid; border-radius: .2rem; overflow: hidden}
-.report .bar i {display: block; height: 100%}
 .report .promise {display: grid; grid-template-columns: minmax(8rem, 11rem) 1fr; gap: 1.4rem;
   align-items: center; margin-top: 1.4rem}
 .report .promise p {margin: 0 0 .5rem}
-@media (max-width: 30rem) {.report ol.price li {grid-template-columns: 2rem 4rem 1fr}
-  .report .promise {grid-template-columns: 1fr} .report .promise figure {max-width: 11rem}}
+@media (max-width: 30rem) {.report .promise {grid-template-columns: 1fr}
+  .report .promise figure {max-width: 11rem}}
 """
+)
 
 
 def body(brief: Brief, theme: str, *, inline: bool) -> str:
@@ -81,15 +78,7 @@ def _price(brief: Brief, theme: str) -> str:
     """The steps from all links to what is shown, as bars."""
     if not brief.price:
         return ""
-    most = max(links for links, _ in brief.price) or 1
-    inks = [LOOKS[theme].faded] * (len(brief.price) - 1) + [INKS[theme][0]]
-    steps = "".join(
-        f'<li><b>{links}</b><span class="bar" style="border-color:{LOOKS[theme].border}">'
-        f'<i style="width:{100 * links / most:.0f}%;background:{ink}"></i></span>'
-        f"<span>{safe(words)}</span></li>"
-        for (links, words), ink in zip(brief.price, inks, strict=True)
-    )
-    return f'<h3>Where the links go</h3><ol class="price">{steps}</ol>'
+    return f"<h3>{price.TITLE}</h3>{price.price_html(brief.price, theme)}"
 
 
 def _promise(brief: Brief, theme: str) -> str:

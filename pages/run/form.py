@@ -7,8 +7,8 @@ import streamlit as st
 from engine.privacy.budget import PRESETS
 from engine.registry import algorithm
 from pages.draw import recommended
-from pages.shell import dataset, knowledge
-from pages.shell.drafts import adapt, draft, drafted_source
+from pages.shell import dataset, knowledge, runs
+from pages.shell.drafts import adapt, draft, drafted, drafted_source, typed
 from pages.shell.form import algorithm_choice, parameter_form, preset, seed
 from pages.shell.nothing import shape_of
 
@@ -34,11 +34,13 @@ def settings_form() -> bool:
             key="preset-recommended",
             on_click=apply_recommended,
             disabled=recommended.found_for(chosen.key, form["params"]) is None,
-            help="The setting that a study chose at this ε, on other networks.",
+            help=recommended.help_of(chosen.key, form["params"]),
         )
     recommended.why(chosen.key, form["params"], "run")
     knowledge.button("run")
-    parameter_form(chosen, form["params"], key="param", shape=shape_of(drafted_source()))
+    shown = not runs.stale(drafted()) or runs.quick(drafted())
+    shape = shape_of(drafted_source())
+    parameter_form(chosen, form["params"], key="param", shape=shape, told=shown)
     if not drafted_source().own:
         about = "Fixes every draw of noise, so that a run can be repeated."
         seed(form, "seed", "Noise seed", key="run-seed", help=about)
@@ -53,6 +55,7 @@ def apply_preset(name: str) -> None:
         form["algorithm"] = "priv_pc"
     adapt(form)
     form["params"] = preset(algorithm(form["algorithm"]), name)
+    typed()
 
 
 def apply_recommended() -> None:
@@ -61,3 +64,4 @@ def apply_recommended() -> None:
     found = recommended.found_for(form["algorithm"], form["params"])
     if found is not None:
         form["params"] = recommended.laid_over(found, form["params"])
+        typed()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.run.form import settings_form
-from pages.run.top import notice, story
+from pages.run.top import ABOUT, has_price, notice, price_view
 from pages.run.view import outcome
 from pages.shell import runs
 from pages.shell.drafts import drafted
@@ -26,7 +26,7 @@ def main() -> None:
     job, run = runs.job(), runs.shown()
     runs.write_link(job.settings if job is not None else run.settings)
     show_strip("Run", run.data, run.result)
-    top = st.container(key="story")
+    st.caption(ABOUT)
     old = runs.stale(now) or job is not None
     with st.container(key="notice"):
         if job is not None:
@@ -35,9 +35,9 @@ def main() -> None:
             notice(run, old)
     st.html(f"<style>.st-key-result{{opacity:{0.4 if old else 1}}}</style>")
     with st.container(key="result"):
-        outcome(run)
-    with top:
-        story(run)
+        place = outcome(run, priced=has_price(run))
+    with place:
+        price_view(run)
 
 
 main()

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from engine import RunResult
 from pages.draw import show
@@ -20,10 +21,14 @@ from pages.shell.listen import watch_node
 from pages.shell.runs import Shown
 
 
-def outcome(run: Shown) -> None:
-    """Graphs, scores, cost, and the reasons."""
+def outcome(run: Shown, *, priced: bool) -> DeltaGenerator:
+    """Graphs, scores, cost, and the reasons; returns the place where links are said to go.
+
+    Where that can be said (``priced``), room is kept for it.
+    """
     data, result = run.data, run.result
     comparison(data, result, key="run")
+    place = st.container(key="price" if priced else "unpriced")
     scores_row(result)
     ledger.privacy_sentence(result)
     if not data.public:
@@ -31,6 +36,7 @@ def outcome(run: Shown) -> None:
     how_much(result, "run")
     more(result)
     details(run)
+    return place
 
 
 @st.fragment

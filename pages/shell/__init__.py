@@ -23,7 +23,7 @@ _CSS = """
 .st-key-notice {min-height: 6.75rem}
 .st-key-nothing-run {min-height: 1.7rem}
 .st-key-nothing-form {min-height: 3.1rem}
-.st-key-story {min-height: 6.4rem; max-width: 75rem}
+.st-key-price {min-height: 13.5rem; max-width: 60rem}
 .st-key-result .legend {min-height: 3.8em}
 .st-key-sweep-results {min-height: 72rem}
 .st-key-theme-watch, .st-key-node-watch, .st-key-key-watch {

@@ -5,18 +5,17 @@ start and after Back, Forward or Reload.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import streamlit as st
 
 from engine.params import Parameters
-from pages.shell.drafts import Draft, drafted_source, kept
+from pages.shell.drafts import TYPED, Draft, drafted_source, kept, typed
 from pages.shell.fields import Query, decode, defaults, encode
 from pages.shell.session import Place
 from pages.shell.settings import DRAWN
 
 _WRITTEN: Place[tuple[str, Query] | None] = Place("address")  # as it was written last
-_TYPED: Place[bool] = Place("typed", bool)  # whether a field has changed since
 
 
 def arrived(page: str) -> Query | None:
@@ -29,18 +28,23 @@ def arrived(page: str) -> Query | None:
     last = _WRITTEN.get()
     if last is None or last[0] != page:
         return now or None
-    return None if now == last[1] or _TYPED.get() else now
+    return None if now == last[1] or TYPED.get() else now
 
 
-def typed() -> None:
-    """Say that a field has changed, from its callback: the address is written in the same run."""
-    _TYPED.put(True)
+def again() -> NoReturn:
+    """Draw the whole page anew, of itself.
+
+    A piece of a page that looks again by the clock brings the address the browser had when the
+    clock struck: who changes fields fast is ahead of it, and no link nor Back has led there.
+    """
+    typed()
+    st.rerun()
 
 
 def write(page: str, query: Mapping[str, str]) -> None:
     """Put the settings into the address; a change is one step for Back."""
     wanted = dict(query)
-    _TYPED.put(False)
+    TYPED.put(False)
     _WRITTEN.put((page, wanted))
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)

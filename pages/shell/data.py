@@ -15,9 +15,10 @@ from engine.data.networks import NETWORKS, load_network
 from engine.data.schema import Schema
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
+from engine.studies.known import knowing
 from pages.host import person
 from pages.shell.session import Place
-from pages.shell.settings import Source, check_rows
+from pages.shell.settings import Source, check_rows, said
 
 OFF = "Own data are switched off for you here, as the sidebar says; sign in where that is offered"
 
@@ -88,12 +89,35 @@ def in_force(data: Dataset) -> bool:
     return data.public or (file is not None and data.identity in file.readings)
 
 
-def data_for(source: Source) -> Dataset:
-    """The dataset; raises InputError in one sentence if it is not there."""
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _knowing(name: str, n: int, seed: int, known: str) -> Dataset:
+    return knowing(bundled(name, n, seed), said(known))
+
+
+def _own_knowing(data: Dataset, known: str) -> Dataset:
+    """One dataset for each word, read from the same file: what it costs is on the file's meter."""
+    told, file = OWN_KNOWING.get(), own_file()
+    key = data.identity, known
+    if key not in told:
+        told[key] = knowing(data, said(known))
+        if file is not None and data.identity in file.readings:
+            file.readings.add(told[key].identity)
+    return told[key]
+
+
+def data_for(source: Source, known: str = "") -> Dataset:
+    """The dataset, told what is known; raises InputError in one sentence if it is not there.
+
+    ``known`` is a word of :func:`pages.shell.settings.said`. Every run on what it gives is told.
+    """
     if not source.own:
         check_rows(source)
+        if known:
+            return _knowing(source.name, source.n, source.seed, known)
         return bundled(source.name, source.n, source.seed)
     data = own_data()
+    if data is not None and known:
+        return _own_knowing(data, known)
     if data is None:
         first = OFF if person.visitor() is None else "Upload a CSV file first"
         raise InputError(OWN_PROBLEM.get() or f"{first}, or choose a bundled network.")
@@ -128,6 +152,7 @@ class Meter:
         return len(costs), sum(c.epsilon for c in costs), sum(c.delta for c in costs)
 
 
+OWN_KNOWING: Place[dict[tuple[str, str], Dataset]] = Place("own_knowing", dict)
 OWN_COSTS: Place[dict[str, Meter]] = Place("own_costs", dict)
 
 

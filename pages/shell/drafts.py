@@ -12,6 +12,7 @@ from pages.shell.data import (
     OWN_DATA,
     OWN_FILE,
     OWN_GAPS,
+    OWN_KNOWING,
     OWN_PROBLEM,
     OwnFile,
     own_data,
@@ -23,6 +24,16 @@ from pages.shell.settings import OWN, SEM, Settings, Source, filled, fits, is_si
 SEM_FIELDS = ("sem_graph", "sem_nodes", "sem_edges", "sem_noise")
 SEM_START = "sem:er:10:20:gaussian"
 Draft = MutableMapping[str, Any]
+TYPED: Place[bool] = Place("typed", bool)  # whether a field is ahead of the address
+
+
+def typed() -> None:
+    """Say that a draft was changed by hand, from the callback that changes it.
+
+    The address is written in the same run. Until the browser has it, it still sends the one
+    before, which must not be taken for a link or for Back.
+    """
+    TYPED.put(True)
 
 
 def kept(name: str, fresh: Draft) -> Draft:
@@ -112,11 +123,13 @@ def draft_known(known: Knowledge | None) -> None:
     source = drafted_source()
     form = draft()
     form["known"], form["known_of"] = known or None, source.fingerprint or source.name
+    typed()
 
 
 def keep_own(data: Dataset) -> None:
     """What was read from the file in force becomes the session's own data, and is selected."""
     OWN_DATA.put(data)
+    OWN_KNOWING.get().clear()
     OWN_PROBLEM.put(None)
     OWN_GAPS.put(None)
     if (file := own_file()) is not None:
@@ -130,4 +143,5 @@ def take_file(file: OwnFile) -> None:
         before.empty()
     OWN_FILE.put(file)
     OWN_DATA.put(None)
+    OWN_KNOWING.get().clear()
     OWN_GAPS.put(None)

@@ -12,9 +12,9 @@ from engine.algorithm import Algorithm
 from engine.params import ParameterError, Spec, relevant
 from engine.registry import ALGORITHMS
 from engine.studies.null import Shape
-from pages.shell import address, nothing
+from pages.shell import nothing
 from pages.shell import words as text
-from pages.shell.drafts import Draft
+from pages.shell.drafts import Draft, typed
 from pages.shell.settings import filled, fits
 
 # What takes any number of columns; those of two have a page of their own.
@@ -23,13 +23,22 @@ GRAPH_ALGORITHMS = tuple(key for key, chosen in ALGORITHMS.items() if chosen.col
 Widget = Callable[..., Any]
 
 
+def show(key: str, value: Any) -> None:
+    """Have a widget show a value. It is told only what it does not show already: a browser takes
+    every telling for the last word, and what was typed since would be lost on a slow line.
+    """
+    if key not in st.session_state or st.session_state[key] != value:
+        st.session_state[key] = value
+
+
 def bound(widget: Widget, label: str, store: Draft, name: str, *, key: str, **options: Any) -> Any:
     """Show a widget whose value is ``store[name]``, whatever page or rerun it is shown on."""
 
     def keep() -> None:
         store[name] = st.session_state[key]
+        typed()
 
-    st.session_state[key] = store[name]
+    show(key, store[name])
     return widget(label, key=key, on_change=keep, **options)
 
 
@@ -93,11 +102,14 @@ def preset(algorithm: Algorithm, name: str) -> dict[str, Any]:
     return filled(algorithm.key, algorithm.presets[name])
 
 
-def parameter_form(algorithm: Algorithm, values: Draft, *, key: str, shape: Shape | None) -> None:
+def parameter_form(
+    algorithm: Algorithm, values: Draft, *, key: str, shape: Shape | None, told: bool = False
+) -> None:
     """Show a widget for each parameter that has an effect, bound to ``values``.
 
-    Privacy comes first, with one sentence on what ε means and one on what the setting invents; the
-    rest is folded away. ``shape`` is that of the data, where it is known.
+    Privacy comes first, with one sentence on what ε means and, unless a result beside it tells
+    (``told``), one on what the setting invents; the rest is folded away. ``shape`` is that of the
+    data, where it is known.
     """
     values.update(filled(algorithm.key, values))
     specs = relevant(algorithm.params.specs(), values)
@@ -107,7 +119,9 @@ def parameter_form(algorithm: Algorithm, values: Draft, *, key: str, shape: Shap
     st.caption(text.epsilon_meaning(algorithm, values, None if shape is None else shape.rows))
     if shape is not None and values.get("guarantee") == "strict":
         nothing.regime([shape], [values["epsilon"]], values.get("delta"))
-    nothing.line(algorithm.key, shape, values, "form")
+        nothing.unworkable([algorithm.key], [shape], [values["epsilon"]], values)
+    if not told:
+        nothing.line(algorithm.key, shape, values, "form")
     rest = [s for s in specs if s.name not in PRIVACY[:2]]
     changed = sum(values[s.name] != s.default for s in rest)
     title = f"More settings ({changed} changed)" if changed else "More settings"
@@ -167,14 +181,13 @@ def parameter(spec: Spec, values: Draft, *, key: str) -> None:
 
 
 def _line(spec: Spec, values: Draft, key: str) -> None:
-    """A line of words. Told only what its field does not show: else what is being typed is lost."""
+    """A line of words."""
 
     def keep() -> None:
         values[spec.name] = text.one_line(st.session_state[key])
-        address.typed()
+        typed()
 
-    if st.session_state.get(key) != values[spec.name]:
-        st.session_state[key] = values[spec.name]
+    show(key, values[spec.name])
     most = int(spec.high or 0)
     st.text_input(spec.title, key=key, on_change=keep, max_chars=most, help=spec.help or None)
 
@@ -217,10 +230,11 @@ def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
     slider = f"{key}-slider"
     value = values[spec.name]
     grid = sorted({*_grid(spec), value if fits(spec, value) else spec.default})
-    st.session_state[slider] = value if value in grid else spec.default
+    show(slider, value if value in grid else spec.default)
 
     def keep() -> None:
         values[spec.name] = st.session_state[slider]
+        typed()
 
     left, right = st.columns([2.1, 1], vertical_alignment="bottom", gap="small")
     with left:
@@ -252,14 +266,15 @@ def _worded(spec: Spec, values: Draft, key: str) -> None:
     """A named value, or a number typed into the same field."""
     value = values[spec.name]
     options = [*spec.words] if value in spec.words else [*spec.words, f"{value}"]
-    st.session_state[key] = f"{value}"
+    show(key, f"{value}")
 
     def keep() -> None:
-        typed = st.session_state[key]
+        entry = st.session_state[key]
+        typed()
         try:
-            values[spec.name] = spec.parse(typed)
+            values[spec.name] = spec.parse(entry)
         except ParameterError:
-            values[spec.name] = typed  # kept as typed; a run says what is wrong with it
+            values[spec.name] = entry  # kept as typed; a run says what is wrong with it
 
     st.selectbox(
         spec.title,

@@ -18,6 +18,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.errors import InputError
 from pages.host import bounds, person, record
+from pages.shell import address
 from pages.shell.palette import RUNNING
 from pages.shell.session import Place
 
@@ -355,7 +356,7 @@ def look_again(
     def look() -> None:
         job = find()
         if job is None or not job.running:
-            st.rerun()
+            address.again()
         draw(job)
 
     look()

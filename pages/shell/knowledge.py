@@ -18,20 +18,31 @@ from engine import InputError, Knowledge, RunResult, load_knowledge
 from engine.data.networks import load_network
 from engine.data.schema import Schema
 from engine.graphs.cpdag import matrix_of
-from engine.graphs.known import Known, ready_sets
+from engine.graphs.known import READY, Known, ready_sets
 from engine.knowledge import FULL, ORIENTS
 from pages.shell import words as text
 from pages.shell.data import data_for
-from pages.shell.drafts import draft_known, drafted_known, drafted_source
-from pages.shell.settings import is_simulated
+from pages.shell.drafts import Draft, draft_known, drafted_known, drafted_source
+from pages.shell.form import bound
+from pages.shell.session import Place
+from pages.shell.settings import is_simulated, said, word_of
 
 _FOLDER = Path(__file__).resolve().parents[2] / "static" / "known"
 _BOARD = "known-board"
+_OPEN: Place[str] = Place("known-open", str)  # the key of the button that opened the dialog
 NOTHING = "nothing"
 _USES = {
     FULL: "Say what is asked, too: fewer questions, but a false tier costs links",
-    ORIENTS: "Only turn links: none is lost, but a false tier turns more arrows round",
+    ORIENTS: "Only turn links: a false tier costs none, but turns as many arrows round",
 }
+# Marginal PC at ε = 1 (docs/explanation/knowledge.md): of 100 arrows on true links, so many point
+# the wrong way; and points of skeleton F1 lost by the false tier where knowledge is used in full.
+WRONG, LOST = {"none": 4, FULL: 19, ORIENTS: 19}, 10
+_FALSE_TIER = (
+    f"One false tier, measured: {WRONG[FULL]} of 100 arrows are wrong, and {WRONG[ORIENTS]} where "
+    f"it only turns links; without any tiers {WRONG['none']}. Used in full it costs {LOST} points "
+    "of skeleton F1, else none. Leave a column of which you are not sure in no tier."
+)
 PUBLIC = (
     "Facts that you state, not read off the rows: they are public, cost no ε, and the guarantee is "
     "the same with them and without."
@@ -62,15 +73,18 @@ def button(key: str) -> None:
     """Opens the dialog; its label says how much is known."""
     data = _columns()
     if data is None:
+        _shut()
         return
     known = drafted_known(drafted_source())
-    if st.button(
+    pressed = st.button(
         f"What is known: {label(data, known)}",
         key=f"{key}-known",
         icon=":material/account_tree:",
         width="stretch",
         help=PUBLIC,
-    ):
+    )
+    _OPEN.put(key if pressed or _OPEN.get() == key else "")
+    if _OPEN.get():  # it stays when the page behind it is drawn anew
         _dialog(data)
 
 
@@ -87,7 +101,38 @@ def label(data: Columns, known: Knowledge | None) -> str:
     return ", ".join(said + ([text.count(pairs, "arrow")] if pairs else [])) or "a little"
 
 
-@st.dialog("What is known", width="large", on_dismiss="rerun")
+def field(store: Draft, name: str, *, key: str) -> None:
+    """A field of a form whose runs are all told the same: nothing, or what is true of each network.
+
+    Or what the Run page states. The draft keeps a word of :func:`pages.shell.settings.said`.
+    """
+    words = {"": NOTHING} | {ready.replace(" ", "-"): ready for ready in READY}
+    source = drafted_source()
+    here = drafted_known(source)
+    for word in (word_of(here, source.name) if here else "", store[name]):
+        words.setdefault(word, f"as stated on Run: {_label_of(word)}")
+    bound(
+        st.selectbox,
+        "What is known",
+        store,
+        name,
+        key=key,
+        options=list(words),
+        format_func=lambda word: words[word].capitalize(),
+        help=f"Tiers that are true of each network, or what you state on Run. {PUBLIC}",
+    )
+
+
+def _label_of(word: str) -> str:
+    found = said(word)
+    return label(Columns((), None), found if isinstance(found, Knowledge) else None)
+
+
+def _shut() -> None:
+    _OPEN.put("")
+
+
+@st.dialog("What is known", width="large", on_dismiss=_shut)
 def _dialog(data: Columns) -> None:
     st.caption(PUBLIC)
     known = drafted_known(drafted_source()) or Knowledge()
@@ -124,6 +169,7 @@ def _use(known: Knowledge) -> Knowledge:
         format_func=_USES.__getitem__,
         key=f"known-use-{known.use}",
     )
+    st.caption(_FALSE_TIER)
     if chosen != known.use:
         known = Knowledge(**{**_facts(known), "use": chosen})
         _keep(known)

@@ -19,6 +19,7 @@ from engine.registry import algorithm
 from engine.studies import null
 from engine.studies.forecast import regime as told
 from engine.studies.null import Invented, Shape, invented
+from engine.studies.planning import all_unworkable
 from pages.host import apart
 from pages.shell.data import data_for
 from pages.shell.job import Line, Watched, look_again, shared
@@ -117,6 +118,23 @@ def regime(shapes: Sequence[Shape | None], epsilons: Sequence[Any], delta: Any =
     known = [shape for shape in shapes if shape is not None]
     found = (told(shape.rows, len(shape.cardinalities), numbers, usual) for shape in known)
     if lines := list(dict.fromkeys(filter(None, found))):
+        st.warning("\n\n".join(lines), icon=":material/visibility_off:")
+
+
+def unworkable(
+    keys: Sequence[str],
+    shapes: Sequence[Shape | None],
+    epsilons: Sequence[Any],
+    values: Mapping[str, Any],
+) -> None:
+    """A warning where an algorithm's own plan leaves its answers to the noise."""
+    known = [(shape.cardinalities, shape.rows) for shape in shapes if shape is not None]
+    numbers = [float(e) for e in epsilons if isinstance(e, int | float) and e > 0]
+    try:
+        lines = all_unworkable(keys, known, numbers, values)
+    except InputError:  # the form says itself what does not fit
+        return
+    if lines:
         st.warning("\n\n".join(lines), icon=":material/visibility_off:")
 
 

@@ -1,4 +1,4 @@
-"""Every colour that the theme's settings do not reach. Okabe and Ito's, as in the theme."""
+"""Every colour that the theme's settings do not reach."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import streamlit as st
 from engine.graphs.metrics import EdgeClass
 from engine.registry import ALGORITHMS
 
-# In the order of .streamlit/config.toml's chartCategoricalColors; the last is the grey.
+# In the order of .streamlit/config.toml's chartCategoricalColors; the last is the grey. Found by
+# search: every eye tells them apart, in grey too (tests/ui/test_colours.py measures it).
 INKS = {
-    "light": ("#0072b2", "#b34700", "#00785a", "#a8467f", "#8a6a00", "#3a86b7", "#4d5666"),
-    "dark": ("#56b4e9", "#e69f00", "#22b58a", "#dd8fbb", "#f0e442", "#e8743b", "#a9b4c6"),
+    "light": ("#0072b2", "#d55416", "#02304c", "#da5aff", "#5c3500", "#366843", "#574b50"),
+    "dark": ("#56b4e9", "#ffaf64", "#ff0c30", "#a922e8", "#fdff3d", "#77a077", "#d4dbd6"),
 }
 PLAIN = 100  # styles from here on are grey: no privacy, or a mere reference
 _GROUPS = {
-    "light": ("#8592a8", "#3a86b7", "#b34700"),
-    "dark": ("#a9b4c6", "#56b4e9", "#e69f00"),
+    "light": ("#8c8f94", "#0072b2", "#7a2f00"),
+    "dark": ("#d4dbd6", "#56b4e9", "#d9661f"),
 }
 _HEAT = {"light": ("#ffffff", "#0072b2"), "dark": ("#1a2230", "#2f8fc6")}
 _FONT = {"light": "#1a2230", "dark": "#e9edf4"}

@@ -23,7 +23,7 @@ from pages.shell.data import costs_of, data_for, in_force, promised
 from pages.shell.drafts import drafted, redraft
 from pages.shell.job import RUNS, Job, Slot, shared
 from pages.shell.session import Place
-from pages.shell.settings import OWN, Settings, filled
+from pages.shell.settings import OWN, Settings, filled, word_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,14 @@ class Shown:
     settings: Settings
     data: Dataset
     result: RunResult
+
+
+def told(run: Shown) -> Dataset:
+    """A run's public rows as a study has them that is told the same; own ones as they are."""
+    source, known = run.settings.source, run.settings.known
+    if source.own or not known:
+        return run.data
+    return data_for(source, word_of(known, source.name))
 
 
 class RunJob(Job):

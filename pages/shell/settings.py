@@ -13,6 +13,7 @@ from engine.data.simulated import parse_name
 from engine.graphs.known import ready_sets
 from engine.params import ParameterError, Spec, relevant
 from engine.registry import algorithm
+from engine.studies.known import Said, ready_name
 from pages.shell.fields import Query, as_word, decode
 
 OWN, SEM = "own", "sem"
@@ -112,7 +113,7 @@ def ready(name: str) -> dict[str, Knowledge]:
 
 def word_of(known: Knowledge, name: str) -> str:
     """What is known, for an address: a ready set's name, else its JSON."""
-    for word, found in ready(name).items():
+    for word, found in ({} if name == OWN else ready(name)).items():
         if found == known:
             return word.replace(" ", "-")
     return json.dumps(known.to_json(), separators=(",", ":"), ensure_ascii=False)
@@ -129,6 +130,11 @@ def known_from(word: str, name: str) -> Knowledge:
     if not is_simulated(name):
         known.check_names(load_network(name).names)
     return known
+
+
+def said(word: str) -> Said:
+    """What a field of a form says is known: nothing, a ready set's name, or the JSON of facts."""
+    return None if not word else ready_name(word) or load_knowledge(word.encode())
 
 
 def is_simulated(name: str) -> bool:

@@ -29,6 +29,7 @@ LABELS = {
     "best setting": "Best setting",
     "least ε": "Least ε",
     "map of two": "Map of two",
+    "margins by hand": "Margins by hand",
     "published": "Published",
     "p": "p-value",
     "z": "|z|",

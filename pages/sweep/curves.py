@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import networkx as nx
@@ -14,21 +15,24 @@ from engine import Dataset
 from engine.graphs.metrics import Scores
 from engine.registry import ALGORITHMS
 from engine.studies import CellResult, analysis
+from engine.studies.known import ALONE
 from engine.studies.null import Shape
 from engine.studies.price import DESCENT, TABLES, PriceStep, price_steps
 from pages.draw import show
-from pages.draw.bars import heat
 from pages.draw.curves import Axis, Curve, curves
+from pages.draw.opening import figure_of_runs, list_of_runs
 from pages.shell import words as text
 from pages.shell.nothing import NOTHING, Counts, cell, nothing_of, watch
 from pages.shell.palette import PLAIN, style_of
-from pages.shell.runs import shown
+from pages.shell.runs import shown, told
+from pages.shell.settings import Settings, filled
 from pages.shell.verdict import reference_lines
 from pages.shell.words import SCORES
 from pages.sweep.jobs import StudyJob, known_datasets
 
-Y = {**SCORES, "CI tests": "ci_tests", "Seconds": "seconds"}
-SHARES = ("Skeleton F1", "Directed F1")  # from 0 to 1, the more the better
+KNOWN = "Known arrows alone"  # directed F1 of the links with no arrows but those
+Y = {**SCORES, KNOWN: ALONE, "CI tests": "ci_tests", "Seconds": "seconds"}
+SHARES = ("Skeleton F1", "Directed F1", KNOWN)  # from 0 to 1, the more the better
 X = {"asked ε": "epsilon", "paper's total": "claimed_epsilon", "defended total": "spent_epsilon"}
 X_TITLES = {"asked ε": "ε asked for", "paper's total": "Total ε as the paper composes it"}
 X_TITLES |= {"defended total": "Total ε that can be defended"}
@@ -89,11 +93,18 @@ def _early_notes(table: pd.DataFrame, counted: str) -> str:
 
 
 def curve_view(
-    runs: pd.DataFrame, x: str, y: str, levels: Sequence[Level] = (), counted: str = TESTED
+    runs: pd.DataFrame,
+    x: str,
+    y: str,
+    levels: Sequence[Level] = (),
+    counted: str = TESTED,
+    source: Settings | None = None,
+    results: Sequence[CellResult] = (),
 ) -> None:
     """Median and band of every algorithm, the Run page's place, and the numbers.
 
-    ``levels`` are drawn as horizontal lines; ``counted`` says which links the scores count.
+    ``levels`` are drawn as horizontal lines; ``counted`` says which links the scores count;
+    ``source`` is that of public data, on which a point opens as one of ``results``.
     """
     table = counting(runs, counted)
     points = analysis.bands(table, Y[y], x=X[x])
@@ -104,13 +115,18 @@ def curve_view(
         if drawn.empty:
             st.info(_nothing(x))
         else:
-            _curve_chart(drawn, flat, x, y, levels, run_page_point(table, x, y, counted))
+            opens = [] if source is None else runs_at(drawn, table, y, results, source)
+            _curve_chart(drawn, flat, x, y, levels, run_page_point(table, x, y, counted), opens)
         st.caption(_curve_notes(points, drawn, flat, x))
+        if ALONE in table:
+            st.caption(f"{KNOWN}: directed F1 of the same links with no arrows but known ones.")
         if y in SCORES and early(table):
             st.caption(_early_notes(table, counted))
     with right:
         st.markdown(f"**{y}: median and band over the seeds**")
         show.table(_numbers(points, table, x, y), alt=f"{y} of every algorithm by ε", height=400)
+        if source is not None and not drawn.empty:
+            list_of_runs({_point_name(run): run for run in opens}, key="sweep-run")
 
 
 def _nothing(x: str) -> str:
@@ -126,11 +142,13 @@ def _curve_chart(
     y: str,
     levels: Sequence[Level],
     place: tuple[float, float, str] | None,
+    opens: Sequence[Settings],
 ) -> None:
     low, high = float(drawn["x"].min()), float(drawn["x"].max())
     lines = []
+    numbered = drawn.assign(opens=range(len(drawn)))
     for key in dict.fromkeys(drawn["algorithm"]):
-        part = drawn[drawn["algorithm"] == key].sort_values("x")
+        part = numbered[numbered["algorithm"] == key].sort_values("x")
         lines.append(
             Curve(
                 name=ALGORITHMS[key].title,
@@ -139,6 +157,7 @@ def _curve_chart(
                 low=list(part["low"]),
                 high=list(part["high"]),
                 style=style_of(key),
+                opens=list(part["opens"]),
             )
         )
     level = flat if flat is not None else drawn.iloc[:0]
@@ -156,7 +175,51 @@ def _curve_chart(
         height=430 + 25 * len(levels),
         here=place,
     )
-    show.figure(figure, key="sweep-curves", alt=f"{y} against ε, one line an algorithm")
+    alt = f"{y} against ε, one line an algorithm"
+    if opens:
+        figure_of_runs(figure, opens, key="sweep-curves", alt=alt, hint=_HINT)
+    else:
+        show.figure(figure, key="sweep-curves", alt=alt)
+
+
+_HINT = "Click a point to open its run: that of the seed nearest to the median."
+
+
+def runs_at(
+    points: pd.DataFrame,
+    table: pd.DataFrame,
+    y: str,
+    results: Sequence[CellResult],
+    source: Settings,
+) -> list[Settings]:
+    """The run behind each point: of the seed whose ``y`` is nearest to the median."""
+    told_by = [c for c in dict.fromkeys(("epsilon", *analysis.varied(table))) if c in points]
+    by_place = {
+        (r.algorithm, *(r.values.get(name) for name in told_by), r.seed): r for r in results
+    }
+    found = []
+    for point in points.to_dict("records"):
+        place = (point["algorithm"], *(None if pd.isna(point[n]) else point[n] for n in told_by))
+        here = table
+        for name, value in zip(("algorithm", *told_by), place, strict=True):
+            here = here[here[name].isna() if value is None else here[name].eq(value)]
+        gaps = (here[Y[y]].astype(float) - point["median"]).abs()
+        result = by_place[*place, here.loc[gaps.idxmin(), "seed"]]
+        found.append(run_of(result, source))
+    return found
+
+
+def run_of(result: CellResult, source: Settings) -> Settings:
+    """The run that a study's result is the summary of."""
+    key = result.algorithm
+    params = filled(key, result.values)
+    return replace(source, algorithm=key, params=params, seed=result.seed)
+
+
+def _point_name(run: Settings) -> str:
+    epsilon = run.params.get("epsilon")
+    named = "" if epsilon is None else f", ε = {epsilon:g}"
+    return f"{ALGORITHMS[run.algorithm].title}{named}"
 
 
 def _level_lines(levels: Sequence[Level], y: str, ends: tuple[float, float]) -> list[Curve]:
@@ -174,7 +237,7 @@ def run_page_point(
 ) -> tuple[float, float, str] | None:
     """Where the Run page's result lies, if it is about these data and has an ε."""
     run = shown()
-    if run.data.identity not in set(table["fingerprint"]):
+    if told(run).identity not in set(table["fingerprint"]):
         return None
     result = run.result
     asked = getattr(result.params, "epsilon", None)
@@ -214,7 +277,8 @@ def _numbers(points: pd.DataFrame, table: pd.DataFrame, x: str, y: str) -> pd.Da
     out[x[0].upper() + x[1:]] = [text.number(v) for v in at] if endless else at
     for name, column in (("Median", "median"), ("10 %", "low"), ("90 %", "high")):
         out[name] = points[column].to_numpy(dtype=float)
-    beside = {name: Y[name] for name in SCORES if y in SCORES and name != y}
+    scored = [*([KNOWN] if ALONE in table else []), *SCORES]
+    beside = {name: Y[name] for name in scored if y in scored and name != y}
     medians = analysis.medians(table, list(beside.values()))
     for name, column in beside.items():
         out[name] = medians[column].to_numpy(dtype=float)
@@ -229,7 +293,7 @@ def target_view(
 
     ``shape`` is that of the study's data: what the setting invents where nothing is stands beside.
     """
-    score = y if y in SHARES else SHARES[0]
+    score = y if y in SHARES and y != KNOWN else SHARES[0]
     st.markdown(f"**Smallest ε that meets a target F1** ({score[0].lower()}{score[1:]})")
     if not table["skeleton_f1"].notna().any():
         st.caption("There is no truth, so there is no F1 to aim at.")
@@ -282,10 +346,19 @@ def _targets(found: pd.DataFrame, nothing: Counts) -> pd.DataFrame:
     )
 
 
-# How often a study's runs found each edge ------------------------------------------------
+# The data behind a study ---------------------------------------------------------------
 
 
-MOST_EDGES = 36  # rows of the heat map
+def source_of(job: StudyJob, fingerprint: str) -> Settings | None:
+    """A run's source and what is known of it, of the public dataset with the fingerprint.
+
+    None where the study's settings do not say it.
+    """
+    named = () if job.wanted is None else job.wanted.sources
+    for data, source in zip(known_datasets(job), named, strict=False):
+        if data.identity == fingerprint and not source.own:
+            return Settings(source, known=None if data.schema is None else data.schema.knowledge)
+    return None
 
 
 def data_of(job: StudyJob, fingerprint: str) -> Dataset | None:
@@ -297,46 +370,3 @@ def truth_of(job: StudyJob, fingerprint: str) -> nx.DiGraph | None:
     """The true graph of that dataset."""
     data = data_of(job, fingerprint)
     return None if data is None else data.truth
-
-
-def stability_view(results: list[CellResult], truth: nx.DiGraph | None) -> None:
-    """How often each edge was found at each ε, for one algorithm."""
-    st.markdown("**How often each edge was found**")
-    table = analysis.edge_stability(results, truth)
-    keys = list(dict.fromkeys(r.algorithm for r in results))
-    private = [k for k in keys if ALGORITHMS[k].private] or keys
-    start = private[0]
-    key = st.selectbox(
-        "Algorithm",
-        [*private, *(k for k in keys if k not in private)],
-        key="sweep-stable-of",
-        format_func=lambda k: ALGORITHMS[k].title,
-        label_visibility="collapsed",
-    )
-    part = table[table["algorithm"] == (key or start)]
-    wide = part.assign(epsilon=part["epsilon"].map(_epsilon_word)).pivot_table(
-        index="edge", columns="epsilon", values="share", sort=False
-    )
-    if wide.empty:
-        st.caption("No edge was found.")
-        return
-    real = set(part.loc[part["true"].eq(True), "edge"])
-    order = sorted(wide.index, key=lambda e: (e not in real, -wide.loc[e].mean()))
-    wide = wide.loc[[e for e in order if e in real or wide.loc[e].max() > 0]]
-    cut = wide.iloc[:MOST_EDGES]
-    marked = cut.set_axis([f"✓ {e}" if e in real else e for e in cut.index])
-    figure = heat(marked, x_title="ε asked for", words=len(cut.columns) <= 12)
-    show.figure(figure, key="sweep-heat", alt="Share of seeds in which each edge was found, by ε")
-    notes = ["✓ marks an edge of the true graph (direction left out)."] if real else []
-    if len(wide) > len(cut):
-        notes.append(f"{len(wide) - len(cut):,} rarer edges are in the table only.")
-    st.caption(" ".join(notes))
-    with st.expander("The same as a table"):
-        shown = wide.reset_index(names="Edge")
-        if truth is not None:
-            shown.insert(1, "True", [e in real for e in wide.index])
-        show.table(shown, alt="Share of seeds in which each edge was found, by ε", digits=2)
-
-
-def _epsilon_word(value: float) -> str:
-    return "none" if pd.isna(value) else f"{value:g}"

@@ -12,8 +12,7 @@ from engine.data.networks import NETWORKS
 from engine.errors import show
 from engine.params import Parameters
 from engine.registry import declared
-from pages.shell import address
-from pages.shell import words as text
+from pages.shell import address, knowledge
 from pages.shell.address import arrived
 from pages.shell.data import data_for, own_data
 from pages.shell.dataset import network_label
@@ -25,7 +24,7 @@ from pages.shell.session import Place
 from pages.shell.settings import OWN, Source, is_simulated
 from pages.shell.strip import refuse
 from pages.sweep import jobs as study_jobs
-from pages.sweep.curves import COUNTED, TESTED
+from pages.sweep.curves import COUNTED, TESTED, Y
 from pages.sweep.state import (
     EXAMPLE,
     Wanted,
@@ -42,7 +41,7 @@ _UNTOUCHED: Place[Wanted | None] = Place("sweep_untouched")
 class Axes(Parameters):
     """What the charts show; their widgets stand with the charts (:mod:`pages.sweep.view`)."""
 
-    y: str = choice("Skeleton F1", "Show", (*text.SCORES, "CI tests", "Seconds"))
+    y: str = choice("Skeleton F1", "Show", tuple(Y))
     x: str = choice("asked ε", "Against", ("asked ε", "paper's total", "defended total"))
     counted: str = choice(TESTED, "Links that scores count", tuple(COUNTED))
 
@@ -61,7 +60,7 @@ def follow() -> None:
                 draft()["name"] = job.name
         if "sweep.wanted" in query:
             untouched = wanted_now()
-            fill_draft(_wanted_in(query["sweep.wanted"]))
+            fill_draft(wanted_in(query["sweep.wanted"]))
             _UNTOUCHED.put(untouched)
     except (InputError, OSError) as error:
         refuse("sweep", str(error))
@@ -69,7 +68,7 @@ def follow() -> None:
         st.session_state[f"sweep-{name}"] = chosen
 
 
-def _wanted_in(words: str) -> Wanted:
+def wanted_in(words: str) -> Wanted:
     """Settings from an address; raises InputError in one sentence where they do not fit."""
     try:
         wanted = Wanted.from_json(json.loads(words))
@@ -78,7 +77,7 @@ def _wanted_in(words: str) -> Wanted:
     for source in wanted.sources:
         if source.own:
             raise InputError("A link never carries a person's own data: upload the file first.")
-        data_for(source)
+        data_for(source, wanted.known)
     check(wanted)
     _check_fields(wanted)
     return wanted
@@ -145,6 +144,7 @@ def fill_draft(wanted: Wanted) -> None:
             "seeds": wanted.seeds,
             "changed": list(params),
             "params": params,
+            "known": wanted.known,
             "name": "",
         }
     )
@@ -166,6 +166,7 @@ def wanted_now() -> Wanted:
         epsilons=epsilons,
         seeds=d["seeds"],
         params=tuple((k, v) for k, v in params.items() if k in known),
+        known=d["known"],
     )
     check(wanted)
     return wanted
@@ -198,6 +199,7 @@ def settings_form() -> None:
         options=list(GRAPH_ALGORITHMS),
         format_func=title_of,
     )
+    knowledge.field(d, "known", key="sweep-known")
     grid_form(d)
     other_parameters(d)
 

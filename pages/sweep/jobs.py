@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +192,16 @@ def opened(name: str) -> StudyJob:
         raise InputError(f"There is no study named {name!r} any more.")
     with ResultStore(path) as store:
         specs, results = store.studies(), list(store.results())
+    return study_from(name, path, specs, results)
+
+
+def study_from(
+    name: str,
+    path: Path | None,
+    specs: Mapping[str, Mapping[str, Any]],
+    results: Sequence[CellResult],
+) -> StudyJob:
+    """The study of these runs by the settings of its name, or else the first there are."""
     spec = specs.get(name) or next(iter(specs.values()), None)
     if spec is None:
         return _foreign(name, path, results)
@@ -204,7 +214,7 @@ def opened(name: str) -> StudyJob:
     return StudyJob(name, wanted, path, total, kept, finished=current == total, note=note)
 
 
-def _foreign(name: str, path: Path, results: list[CellResult]) -> StudyJob:
+def _foreign(name: str, path: Path | None, results: Sequence[CellResult]) -> StudyJob:
     """A file that the command line wrote: its newest version's results."""
     versions = {r.version for r in results}
     newest = engine_version() if engine_version() in versions else max(versions, default="")
@@ -227,7 +237,7 @@ def _matching(study: Study, results: Iterable[CellResult]) -> tuple[list[CellRes
 
 def datasets_of(wanted: Wanted) -> list[Dataset]:
     """The study's datasets; raises InputError if one is not there."""
-    return [data_for(source) for source in wanted.sources]
+    return [data_for(source, wanted.known) for source in wanted.sources]
 
 
 @st.cache_resource(show_spinner=False)
@@ -261,6 +271,9 @@ def estimated(wanted: Wanted) -> Estimate:
     return known[key]
 
 
+PATIENCE = 0.8  # seconds that runs are tried for, to tell how long a study takes
+
+
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _public_estimate(wanted: Wanted) -> Estimate:
     return _probed(wanted)
@@ -272,7 +285,7 @@ def _probed(wanted: Wanted) -> Estimate:
         wanted.algorithms,
         wanted.parameters(),
         wanted.seeds,
-        patience=0.8,
+        patience=PATIENCE,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from engine import InputError
@@ -15,6 +17,7 @@ from pages.shell.form import bound
 from pages.shell.strip import refuse
 from pages.sweep import jobs as study_jobs
 from pages.sweep.form import draft, fill_draft, wanted_now
+from pages.sweep.handed import ADDED, add_saved, file_view
 from pages.sweep.jobs import SLOT, StudyJob, current
 from pages.sweep.state import Wanted
 
@@ -32,7 +35,9 @@ def start_bar(d: Draft) -> None:
     least = "at least " if cost.at_least else "about "
     st.caption(f"{text.count(cost.cells, 'run')}, {least}{seconds} s on one core.")
     if dict(wanted.params).get("guarantee") != "published":
-        nothing.regime([nothing.shape_of(s) for s in wanted.sources], wanted.epsilons)
+        shapes = [nothing.shape_of(s) for s in wanted.sources]
+        nothing.regime(shapes, wanted.epsilons)
+        nothing.unworkable(wanted.algorithms, shapes, wanted.epsilons, dict(wanted.params))
     if wanted.own:
         st.warning(own_warning(wanted))
     else:
@@ -105,11 +110,15 @@ def saved_studies() -> None:
             place = study_jobs.folder()
             kept = f"A started study is kept in the folder {STUDIES}."
             st.caption(f"None yet. {kept if place is not None else study_jobs.KEPT_NOWHERE}")
-            return
-        chosen = st.selectbox("Study", names, key="sweep-chosen")
-        st.button(
-            "Open study", key="sweep-open", on_click=open_study, args=(chosen,), width="stretch"
-        )
+        else:
+            chosen = st.selectbox("Study", names, key="sweep-chosen")
+            arguments: Any = {"args": (chosen,), "width": "stretch"}
+            left, right = st.columns(2, gap="small")
+            left.button("Open study", key="sweep-open", on_click=open_study, **arguments)
+            right.button(
+                "Add to shown", key="sweep-add", on_click=add_saved, help=ADDED, **arguments
+            )
+        file_view()
 
 
 def open_study(name: str) -> None:

@@ -24,6 +24,7 @@ class Wanted:
     epsilons: tuple[float, ...]
     seeds: int
     params: tuple[tuple[str, Any], ...] = ()
+    known: str = ""  # a word of pages.shell.settings.said
 
     @property
     def own(self) -> bool:
@@ -36,6 +37,19 @@ class Wanted:
         known = declared(self.algorithms)
         return {name: value for name, value in grid.items() if name in known}
 
+    def joined(self, other: Wanted) -> Wanted | None:
+        """What asks for all that either asks for; None where parameters or what is known differ."""
+        if (dict(self.params), self.known) != (dict(other.params), other.known):
+            return None
+        return Wanted(
+            sources=tuple(dict.fromkeys((*self.sources, *other.sources))),
+            algorithms=tuple(dict.fromkeys((*self.algorithms, *other.algorithms))),
+            epsilons=tuple(sorted({*self.epsilons, *other.epsilons})),
+            seeds=max(self.seeds, other.seeds),
+            params=self.params,
+            known=self.known,
+        )
+
     def as_json(self) -> dict[str, Any]:
         """What a file keeps of it."""
         return {
@@ -44,6 +58,7 @@ class Wanted:
             "epsilons": list(self.epsilons),
             "seeds": self.seeds,
             "params": dict(self.params),
+            **({"known": self.known} if self.known else {}),
         }
 
     @classmethod
@@ -56,6 +71,7 @@ class Wanted:
                 epsilons=tuple(map(float, spec["epsilons"])),
                 seeds=int(spec["seeds"]),
                 params=tuple(dict(spec["params"]).items()),
+                known=str(spec.get("known", "")),
             )
         except (KeyError, TypeError, ValueError, OverflowError):
             raise InputError("The file does not say what the study asked for.") from None

@@ -5,13 +5,19 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from engine import InputError
 from engine.studies import CellResult, analysis
 from engine.studies.cells import SCORED
+from engine.studies.figures import caption, curve_points, figure
+from engine.studies.known import ALONE, beside
 from engine.studies.null import Shape
+from engine.studies.sharing import runs_table
+from pages.draw.paper import paper_figure
 from pages.shell import export
 from pages.shell import words as text
 from pages.sweep.curves import (
     COUNTED,
+    KNOWN,
     TESTED,
     X,
     Y,
@@ -20,11 +26,13 @@ from pages.sweep.curves import (
     data_of,
     early,
     references,
-    stability_view,
+    source_of,
     target_view,
     truth_of,
 )
-from pages.sweep.jobs import EXAMPLE_NAME, SLOT, StudyJob, current
+from pages.sweep.handed import file_of
+from pages.sweep.jobs import EXAMPLE_NAME, SLOT, StudyJob, current, known_datasets
+from pages.sweep.stability import stability_view
 from pages.sweep.start import resume
 
 RANKED = ("priv_pc", "svt_pc", "em_pc")  # of the example: what they release rests on rank tests
@@ -55,9 +63,11 @@ def study_view() -> None:
 
 
 @st.cache_data(max_entries=4, show_spinner=False, scope="session")
-def tidy(name: str, count: int, last: str, _results: list[CellResult]) -> pd.DataFrame:
+def tidy(
+    name: str, count: int, last: str, _job: StudyJob, _results: list[CellResult]
+) -> pd.DataFrame:
     """One row a run; the key changes whenever a run is added."""
-    table = analysis.frame(_results)
+    table = analysis.frame(_results, beside(known_datasets(_job)))
     for column in ("claimed_epsilon", "spent_epsilon", *SCORED, *analysis.TESTED.values()):
         table[column] = pd.to_numeric(table[column])
     return table
@@ -90,33 +100,59 @@ def _state(job: StudyJob) -> str:
 
 def results_view(job: StudyJob, results: list[CellResult]) -> None:
     """Curves, heat map, smallest ε, files."""
-    table = tidy(job.name, len(results), repr(results[-1].cell.key), results)
+    table = tidy(job.name, len(results), repr(results[-1].cell.key), job, results)
     names = list(dict.fromkeys(table["dataset"]))
     x, y, counted = controls(table, names)
     chosen = st.session_state.get("sweep-dataset") if len(names) > 1 else names[0]
     chosen = chosen if chosen in names else names[0]
     here = table[table["dataset"] == chosen]
-    mine = [r for r in results if r.dataset == chosen]
+    mine = [r for r in results if r.fingerprint in set(here["fingerprint"])]
     data = data_of(job, mine[0].fingerprint)
-    curve_view(here, x, y, references(data, mine), counted)
+    source = source_of(job, mine[0].fingerprint)
+    curve_view(here, x, y, references(data, mine), counted, source, mine)
     if job.name == EXAMPLE_NAME:
         st.caption(ceiling_note(counting(here, counted)))
+    _paper(job, table, x, y, counted)
     left, right = st.columns([5, 4], gap="medium")
     with left:
-        stability_view(mine, truth_of(job, mine[0].fingerprint))
+        stability_view(mine, truth_of(job, mine[0].fingerprint), source)
     with right:
         shape = None if data is None else Shape.of(data)
         target_view(counting(here, counted), x, y, mine, shape)
     downloads(job, results, table)
 
 
+def _paper(job: StudyJob, table: pd.DataFrame, x: str, y: str, counted: str) -> None:
+    """The curves of all datasets as a paper prints them."""
+    name = analysis.TESTED[Y[y]] if y in text.SCORES and counted == TESTED else Y[y]
+    try:
+        data = curve_points(table, name, X[x])
+    except InputError as error:
+        st.caption(text.plain(str(error)))
+        return
+    rows = {data.name: data.n for data in known_datasets(job)}
+    paper_figure(
+        lambda kind, columns: (
+            figure(table, name, x=X[x], kind=kind, columns=columns, rows=rows).content
+        ),
+        data,
+        caption(table, name, X[x], rows),
+        name=job.name.replace(" ", "_"),
+        key="sweep",
+    )
+
+
 def controls(table: pd.DataFrame, names: list[str]) -> tuple[str, str, str]:
     """What the axes show, and which dataset; returns (x, y, which links a score counts)."""
+    known = ALONE in table
+    if not known and st.session_state.get("sweep-y") == KNOWN:  # of the study before
+        del st.session_state["sweep-y"]
     with st.container(horizontal=True, gap="large", key="sweep-controls"):
         if len(names) > 1:
             st.selectbox("Dataset", names, key="sweep-dataset", width=220)
         scored = table["skeleton_f1"].notna().any()
         options = [name for name in Y if scored or name not in text.SCORES]
+        options = [name for name in options if known or name != KNOWN]
         y = st.segmented_control("Show", options, default=options[0], key="sweep-y", required=True)
         x = st.segmented_control(
             "Against", list(X), default="asked ε", key="sweep-x", required=True
@@ -152,5 +188,15 @@ def downloads(job: StudyJob, results: list[CellResult], table: pd.DataFrame) -> 
     with st.container(horizontal=True):
         export.download("Runs (CSV)", lambda: export.as_csv(tidy), f"{name}.csv", key="sweep-csv")
         export.download("Runs (JSON)", as_json, f"{name}.json", key="sweep-json")
+        export.download(
+            "Runs (Parquet)",
+            lambda: runs_table(tidy, "parquet"),
+            f"{name}.parquet",
+            key="sweep-parquet",
+        )
+        if not own:
+            export.download(
+                "Study (file)", lambda: file_of(job), f"{name}.db", key="sweep-study-file"
+            )
     if own:
         st.caption("Your own data: F1 against a truth is not private; seeds are left out.")

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
-from engine.data.networks import NETWORKS
+from engine.data.networks import NETWORKS, load_network
 from engine.errors import InputError
 from engine.params import Parameters
 from engine.registry import ALGORITHMS, algorithm
+from engine.studies.margins import MOST_COLUMNS
 from engine.studies.tuning import EPSILONS, OBJECTIVES, Axis, axes, tunable
+from pages.shell import knowledge
 from pages.shell.address import arrived, write
-from pages.shell.data import bundled
+from pages.shell.data import data_for
 from pages.shell.drafts import Draft, kept
 from pages.shell.fields import Query, among, choice, decode, defaults, encode, slider
 from pages.shell.form import bound, parameters, title_of
-from pages.shell.settings import Source
+from pages.shell.settings import Source, said
 
-SETTING, LEAST, MAP = "best setting", "least ε", "map of two"
-GOALS = (SETTING, LEAST, MAP)
+SETTING, LEAST, MAP, MARGINS = "best setting", "least ε", "map of two", "margins by hand"
+GOALS = (SETTING, LEAST, MAP, MARGINS)
 SEARCHED = tuple(key for key, one in ALGORITHMS.items() if one.private and one.columns is None)
 _LISTS = {"networks": ("asia",), "elsewhere": (), "over": ("tweak", "subsample")}
-_EPSILON = "epsilon"
+_EPSILON, _KNOWN = "epsilon", "known"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +37,10 @@ class Fields(Parameters):
     goal: str = choice(SETTING, "What to find", GOALS)
     algorithm: str = choice("priv_pc", "Algorithm", SEARCHED)
     epsilon: float = among(
-        1.0, "ε (strict)", EPSILONS, help="What one pays.", when={"goal": (SETTING, MAP)}
+        1.0, "Total ε", EPSILONS, help="What one pays.", when={"goal": (SETTING, MAP, MARGINS)}
+    )
+    guarantee: str = choice(
+        "strict", "Guarantee", ("strict", "published"), when={"goal": (MARGINS,)}
     )
     target: float = slider(
         0.8, "Score to reach", 0.3, 1.0, 0.05, when={"goal": (LEAST,)}, help="See Score."
@@ -48,13 +54,37 @@ class Fields(Parameters):
         when={"goal": (SETTING, LEAST)},
         help="Spent on fewer and fewer settings, each time the better half.",
     )
-    seeds: int = among(4, "Seeds of each cell", (2, 4, 8, 16), when={"goal": (MAP,)})
+    seeds: int = among(4, "Seeds of each cell", (2, 4, 8, 16), when={"goal": (MAP, MARGINS)})
 
 
 def fields() -> Draft:
     """Show the fields; returns the draft."""
     d = _kept()
     parameters([s for s in Fields.specs() if s.name in ("goal",)], d, key="tune")
+    if d["goal"] == MARGINS:
+        _one_network(d)
+        parameters([s for s in Fields.specs() if s.name in _OF_MARGINS], d, key="tune")
+    else:
+        _searched(d)
+    write("tune", encode(Fields.specs(), d, "tune.") | _encoded(d))
+    return d
+
+
+_OF_MARGINS = ("epsilon", "guarantee", "objective", "n", "seeds")
+
+
+def _one_network(d: Draft) -> None:
+    """The network on which margins are tried: one of few columns."""
+    small = [name for name in NETWORKS if len(load_network(name).names) <= MOST_COLUMNS]
+    chosen = [name for name in d["networks"] if name in small][:1] or small[:1]
+    found = st.selectbox(
+        "Network", small, small.index(chosen[0]), format_func=str.capitalize, key="tune-network"
+    )
+    d["networks"] = [found or chosen[0]]
+
+
+def _searched(d: Draft) -> None:
+    """The fields of a search and of a map."""
     bound(
         st.selectbox,
         "Algorithm",
@@ -76,13 +106,12 @@ def fields() -> Draft:
         format_func=lambda name: names_of(d["algorithm"])[name],
         max_selections=2 if d["goal"] == MAP else None,
     )
-    rest = [s for s in Fields.specs() if s.name not in ("goal", "algorithm")]
+    rest = [s for s in Fields.specs() if s.name not in ("goal", "algorithm", "guarantee")]
     _networks(d, "networks", "Networks to search on")
+    knowledge.field(d, _KNOWN, key="tune-known")
     parameters(rest, d, key="tune")
     if d["goal"] != MAP:
         _networks(d, "elsewhere", "Networks to tell the result on")
-    write("tune", encode(Fields.specs(), d, "tune.") | _encoded(d))
-    return d
 
 
 def _networks(d: Draft, name: str, title: str) -> None:
@@ -126,7 +155,7 @@ def sources(d: Mapping[str, Any]) -> list[Source]:
 
 def samples(d: Mapping[str, Any], name: str) -> list[Any]:
     """The networks' samples."""
-    return [bundled(network, d["n"], 0) for network in d[name]]
+    return [data_for(Source(network, d["n"], 0), d[_KNOWN]) for network in d[name]]
 
 
 # The address ----------------------------------------------------------------------------
@@ -134,7 +163,8 @@ def samples(d: Mapping[str, Any], name: str) -> list[Any]:
 
 def _kept() -> Draft:
     """The fields as the session left them, or as a link has them."""
-    start = defaults(Fields) | {name: list(start) for name, start in _LISTS.items()}
+    lists = {name: list(start) for name, start in _LISTS.items()}
+    start = defaults(Fields) | lists | {_KNOWN: ""}
     form = kept("tune_draft", start)
     if (query := arrived("tune")) is not None:
         form.update(start | decode(Fields.specs(), query, "tune.", leniently=True))
@@ -143,12 +173,17 @@ def _kept() -> Draft:
 
 
 def _encoded(d: Mapping[str, Any]) -> Query:
-    return {f"tune.{n}": ",".join(d[n]) for n, start in _LISTS.items() if tuple(d[n]) != start}
+    known = {f"tune.{_KNOWN}": d[_KNOWN]} if d[_KNOWN] else {}
+    lists = {f"tune.{n}": ",".join(d[n]) for n, start in _LISTS.items() if tuple(d[n]) != start}
+    return lists | known
 
 
-def _decoded(query: Mapping[str, str], d: Mapping[str, Any]) -> dict[str, list[str]]:
+def _decoded(query: Mapping[str, str], d: Mapping[str, Any]) -> dict[str, Any]:
     """The lists that an address names; a word that no field could show is left out."""
-    found = {}
+    found: dict[str, Any] = {}
+    with suppress(InputError):
+        said(word := query.get(f"tune.{_KNOWN}", ""))
+        found[_KNOWN] = word
     for name in _LISTS:
         if (words := query.get(f"tune.{name}")) is not None:
             known: Sequence[str] = searchable(d) if name == "over" else list(NETWORKS)

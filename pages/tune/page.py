@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -11,21 +11,20 @@ from engine import InputError
 from engine.studies.tuning import Least, Tuned
 from pages.shell import nothing
 from pages.shell import words as text
-from pages.shell.fields import as_word
 from pages.tune.form import LEAST, MAP, fields, sources
+from pages.tune.map import map_view
+from pages.tune.margins import margins_view
 from pages.tune.state import JOB, TuneJob, asked_for
-from pages.tune.view import least_view, map_view, setting, setting_view
-
-OFFERED = 40  # settings to choose from
+from pages.tune.view import least_view, setting_view
 
 
 def main() -> None:
     """The page, top to bottom."""
     st.html("<h1>Tune</h1>")
     st.caption(
-        "Good settings for a budget, the least budget for a score, or a map of two parameters: "
-        "found by runs on public networks, with the strict guarantee, and told on runs that no "
-        "search used."
+        "Good settings for a budget, the least budget for a score, a map of two parameters, or "
+        "CURATE's margins by hand: by runs on public networks; what a search finds is told on runs "
+        "that it did not use."
     )
     with st.sidebar:
         d = fields()
@@ -42,9 +41,11 @@ def main() -> None:
     elif job.problem:
         st.error(text.plain(job.problem), icon=":material/error:")
     elif job.asked["goal"] == MAP:
-        open_on_run(job, map_view(job))
+        map_view(job)
+    elif job.margins is not None:
+        margins_view(job, job.margins)
     elif isinstance(job.found, Tuned):
-        open_on_run(job, setting_view(job, job.found))
+        setting_view(job, job.found)
     elif isinstance(job.found, Least):
         least_view(job, job.found)
     else:
@@ -63,22 +64,6 @@ def _job(d: Mapping[str, Any], pressed: bool) -> TuneJob | None:
         JOB.show(job)
         job.wait(TuneJob.patience)
     return job
-
-
-def open_on_run(job: TuneJob, settings: Sequence[Mapping[str, Any]]) -> None:
-    """One of the settings, the best first, as a run of its own on the first network."""
-    d = job.asked
-    chosen = st.selectbox(
-        "Setting",
-        range(min(len(settings), OFFERED)),
-        format_func=lambda k: setting(d["algorithm"], settings[k]),
-        key="tune-setting",
-    )
-    query = {"data": d["networks"][0], "n": d["n"], "algorithm": d["algorithm"]}
-    query |= {"epsilon": d["epsilon"], "guarantee": "strict", **settings[chosen or 0]}
-    words = {name: as_word(value) for name, value in query.items()}
-    if st.button("Open it on Run", key="tune-open", icon=":material/play_arrow:"):
-        st.switch_page("pages/run/page.py", query_params=words)
 
 
 main()

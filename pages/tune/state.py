@@ -11,11 +11,12 @@ import streamlit as st
 
 from engine.studies.analysis import frame
 from engine.studies.cells import CellResult
-from engine.studies.sweep import sweep
-from engine.studies.tuning import Least, Search, Tuned, least_epsilon
+from engine.studies.margins import CURATE, Margins
+from engine.studies.tuning import Least, Tuned
+from pages.host import apart
 from pages.shell.form import title_of
-from pages.shell.job import Job, Slot, shared
-from pages.tune.form import LEAST, MAP, axes_of, samples
+from pages.shell.job import Job, Slot, left, shared
+from pages.tune.form import LEAST, MAP, MARGINS, axes_of, samples
 
 CELLS = 7  # a side of a map
 
@@ -23,66 +24,73 @@ CELLS = 7  # a side of a map
 class TuneJob(Job):
     """One question of the page: how far it is, and what came of it.
 
-    ``found`` is a setting or a range of ε, ``runs`` what a map is drawn from.
+    ``found`` is a setting or a range of ε, ``runs`` what a map is drawn from, ``margins`` what a
+    hand may go through.
     """
 
     def __init__(self, asked: Mapping[str, Any]):
         super().__init__()
         self.asked = json.loads(json.dumps(dict(asked)))  # the form goes on changing
-        self.what = f"{asked['goal']} of {title_of(asked['algorithm'])}"
+        key = CURATE if asked["goal"] == MARGINS else asked["algorithm"]
+        self.what = f"{asked['goal']} of {title_of(key)}"
         self._data, self._elsewhere = samples(asked, "networks"), samples(asked, "elsewhere")
         self.found: Tuned | Least | None = None
         self.runs: list[CellResult] = []
+        self.margins: Margins | None = None
         self._ran, self._planned, self._searches = 0, 0, 0
+        self._left: float | None = None  # seconds, of this search or map
 
     def work(self) -> None:
         """Search, or run the map's cells."""
-        if self.asked["goal"] == MAP:
-            self._lay_out()
-        elif self.asked["goal"] == LEAST:
-            self.found = least_epsilon(self.asked["target"], self._search, cancelled=self.stopped)
-        else:
-            self.found = self._search(self.asked["epsilon"]).tune()
-
-    def _search(self, epsilon: float) -> Search:
         d = self.asked
+        if d["goal"] == MAP:
+            grid: dict[str, Any] = {axis.name: axis.grid(CELLS) for axis in axes_of(d)}
+            apart.call(
+                apart.laid_out,
+                *(self._data, d["algorithm"]),
+                {"epsilon": d["epsilon"], "guarantee": "strict", **grid},
+                d["seeds"],
+                stopped=self.stopped,
+                notes={"made": self.runs.append, "noted": self._note},
+            )
+            return
+        if d["goal"] == MARGINS:
+            self.margins = apart.call(
+                apart.by_hand,
+                *(self._data[0], d["epsilon"]),
+                {"guarantee": d["guarantee"], "objective": d["objective"], "draws": d["seeds"]},
+                stopped=self.stopped,
+                notes={"noted": self._note},
+            )
+            return
+        names = {"names": d["over"], "elsewhere": self._elsewhere}
+        self.found = apart.call(
+            apart.tuned,
+            *(self._data, d["algorithm"], d["epsilon"]),
+            d["target"] if d["goal"] == LEAST else None,
+            {**names, "runs": d["runs"], "objective": d["objective"]},
+            stopped=self.stopped,
+            notes={"begun": self._begun, "noted": self._note},
+        )
+
+    def _begun(self) -> None:
         self._searches += 1
-        return Search(
-            d["algorithm"],
-            self._data,
-            {"epsilon": epsilon, "guarantee": "strict"},
-            d["over"],
-            runs=d["runs"],
-            objective=d["objective"],
-            elsewhere=self._elsewhere,
-            cancelled=self.stopped,
-            on_progress=self._note,
-        )
 
-    def _lay_out(self) -> None:
-        d = self.asked
-        grid: dict[str, Any] = {axis.name: axis.grid(CELLS) for axis in axes_of(d)}
-        fixed = {"epsilon": d["epsilon"], "guarantee": "strict"}
-        results = sweep(
-            self._data,
-            d["algorithm"],
-            {**fixed, **grid},
-            d["seeds"],
-            cancelled=self.stopped,
-            on_progress=lambda p: self._note(p.done, p.total),
-        )
-        for result in results:
-            self.runs.append(result)
-
-    def _note(self, done: int, planned: int) -> None:
-        self._ran, self._planned = done, planned
+    def _note(self, done: int, planned: int, left: float | None) -> None:
+        self._ran, self._planned, self._left = done, planned, left
         if self._searches <= 1:
             self.share = min(1.0, done / planned)
 
     def so_far(self) -> list[str]:
-        """Searches and runs."""
+        """Searches, runs, and the time that is left of the search or the map."""
         several = [f"search {self._searches}"] if self.asked["goal"] == LEAST else []
-        return [*several, f"{self._ran} of {self._planned} runs"] if self._planned else several
+        if not self._planned:
+            return several
+        known = self._left is not None and self._ran > 2  # starting up tells nothing yet
+        rest = [left(self._left)] if known and self._left is not None else []
+        if rest and several:
+            rest = [f"{rest[0]} of this search"]
+        return [*several, f"{self._ran} of {self._planned} runs", *rest]
 
     @property
     def table(self) -> Any:

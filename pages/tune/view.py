@@ -10,13 +10,23 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from engine.studies.figures import listed
+from engine.studies.tuned_figures import (
+    least_caption,
+    least_figure,
+    least_numbers,
+)
 from engine.studies.tuning import OBJECTIVES, Candidate, Least, Score, Tuned, front
 from pages.draw.curves import Axis, Curve, curves
+from pages.draw.opening import figure_of_runs, list_of_runs
+from pages.draw.paper import paper_figure
 from pages.draw.show import figure, table
 from pages.shell import words as text
+from pages.shell.data import data_for
 from pages.shell.form import title_of
-from pages.shell.palette import font_ink, heat_inks, ink, see_through, style_of
-from pages.tune.form import axes_of, names_of
+from pages.shell.palette import PLAIN, font_ink, heat_inks, ink, see_through, style_of
+from pages.shell.settings import Settings, Source, filled
+from pages.tune.form import names_of
 from pages.tune.state import TuneJob
 
 COSTS = {"ci_tests": "CI tests", "seconds": "Seconds", "shd": "SHD", "invented": "Share invented"}
@@ -35,11 +45,27 @@ def setting(key: str, params: Mapping[str, Any]) -> str:
     return ", ".join(said) or "the default setting"
 
 
+def run_of(job: TuneJob, params: Mapping[str, Any], epsilon: float | None = None) -> Settings:
+    """The first seed's run of a setting, on the first network."""
+    d = job.asked
+    values = {"epsilon": d["epsilon"] if epsilon is None else epsilon, "guarantee": "strict"}
+    key, source = d["algorithm"], Source(d["networks"][0], d["n"])
+    schema = data_for(source, d["known"]).schema if d["known"] else None
+    known = None if schema is None else schema.knowledge
+    return Settings(source, key, filled(key, {**values, **params}), known=known)
+
+
+def runs_view(job: TuneJob, settings: Sequence[Mapping[str, Any]]) -> None:
+    """The settings by name, the best first; each opens as a run."""
+    key = job.asked["algorithm"]
+    list_of_runs({setting(key, params): run_of(job, params) for params in settings}, key="tune")
+
+
 # A setting ------------------------------------------------------------------------------
 
 
-def setting_view(job: TuneJob, found: Tuned) -> list[Mapping[str, Any]]:
-    """The setting, its score where it counts, and what was tried; all settings, the best first."""
+def setting_view(job: TuneJob, found: Tuned) -> None:
+    """The setting, its score where it counts, and what was tried."""
     what = OBJECTIVES[job.asked["objective"]]
     best = setting(found.key, found.params)
     st.subheader(text.plain(f"{title_of(found.key)}: {best}"), anchor=False)
@@ -51,11 +77,11 @@ def setting_view(job: TuneJob, found: Tuned) -> list[Mapping[str, Any]]:
     left, right = (st.container(), st.container()) if wide else st.columns(2, gap="large")
     with left:
         st.markdown("**What was tried**")
-        tried_view(tried, found)
+        tried_view(job, tried, found)
     with right:
-        cost_view(tried, what)
+        cost_view(job, tried, what)
     tried_table(found.key, tried, what)
-    return [found.params, *(c.params for c in tried if c.params != found.params)]
+    runs_view(job, [found.params, *(c.params for c in tried if c.params != found.params)])
 
 
 def _scores(what: str, found: Tuned) -> None:
@@ -67,18 +93,26 @@ def _scores(what: str, found: Tuned) -> None:
     for column, (where, score, default) in zip(columns, cells, strict=False):
         column.metric(f"{what} {where}", number(score))
         column.caption(f"default setting: {number(default)}")
+    if found.alone is not None:
+        columns[0].caption(f"known arrows alone: directed F1 {number(found.alone)}")
     columns[-1].metric("Where it was chosen", number(found.chosen))
     columns[-1].caption(f"It looked {found.gap:+.2f} better than it is: the best is partly luck.")
 
 
-def tried_view(tried: Sequence[Candidate], found: Tuned) -> None:
+def tried_view(job: TuneJob, tried: Sequence[Candidate], found: Tuned) -> None:
     """Every setting: two parameters as points, more as parallel coordinates."""
     names, spread = names_of(found.key), [c for c in tried if c.params]
     over = list(spread[0].params) if spread else []
     numeric = [n for n in over if not isinstance(spread[0].params[n], (str, bool))]
     if len(over) == 2 and len(numeric) == 2:
-        figure(_points(spread, over, names, found), key="tune-points", alt="Settings tried")
-        st.caption("Larger points had more seeds; the ring is what was chosen.")
+        figure_of_runs(
+            _points(spread, over, names, found),
+            [run_of(job, c.params) for c in spread],
+            key="tune-points",
+            alt="Settings tried",
+            hint="Larger points had more seeds; the ring is what was chosen. Click a point to open "
+            "its run.",
+        )
     elif over:
         figure(_parallel(spread, over, names), key="tune-parallel", alt="Settings tried")
         st.caption("A line a setting, the darker the better. Drag along an axis to pick some.")
@@ -93,7 +127,7 @@ def _points(
     shade = {"color": [c.score.mean for c in tried], "colorscale": [[0, low], [1, high]]}
     line = {"width": 1, "color": font_ink()}
     marks = go.Scatter(
-        x=x, y=y, mode="markers", showlegend=False,
+        x=x, y=y, mode="markers", showlegend=False, customdata=list(range(len(tried))),
         marker={**shade, "size": size, "line": line, "showscale": True,
                 "colorbar": {"thickness": 12}},
         hovertemplate="%{x}, %{y}: %{marker.color:.2f}<extra></extra>",
@@ -139,7 +173,7 @@ def _dimension(title: str, values: Sequence[Any]) -> dict[str, Any]:
     return {"label": title, "values": list(values)}
 
 
-def cost_view(tried: Sequence[Candidate], what: str) -> None:
+def cost_view(job: TuneJob, tried: Sequence[Candidate], what: str) -> None:
     """Score against what a setting costs besides ε; the front is what none beats in both."""
     chosen = st.segmented_control(
         "Against", list(COSTS), default="ci_tests", format_func=lambda c: COSTS[c], key="tune-cost"
@@ -152,23 +186,25 @@ def cost_view(tried: Sequence[Candidate], what: str) -> None:
         (1 - c.means["precision"] if cost == "invented" else c.means[cost], c.score.mean)
         for c in known
     ]
-    best = [points[k] for k in front(points)]
+    best = front(points)
     x, y = zip(*points, strict=True)
     drawn = curves(
         [
-            Curve(name="a setting", x=x, y=y, style=0, mode="markers"),
+            Curve(name="a setting", x=x, y=y, style=0, mode="markers", opens=range(len(known))),
             Curve(
                 name="none is better in both",
-                x=[p[0] for p in best],
-                y=[p[1] for p in best],
+                x=[x[k] for k in best],
+                y=[y[k] for k in best],
                 style=1,
+                opens=best,
             ),
         ],
         Axis(COSTS[cost], log=cost == "seconds"),
         Axis(what, ends=(0, 1.02)),
         height=330,
     )
-    figure(drawn, key="tune-front", alt=f"{what} against {COSTS[cost]}, and the Pareto front")
+    alt = f"{what} against {COSTS[cost]}, and the Pareto front"
+    figure_of_runs(drawn, [run_of(job, c.params) for c in known], key="tune-front", alt=alt)
 
 
 def tried_table(key: str, tried: Sequence[Candidate], what: str) -> None:
@@ -211,15 +247,44 @@ def least_view(job: TuneJob, found: Least) -> None:
             low=[s.mean - 2 * s.error for s in scores.values()],
             high=[s.mean + 2 * s.error for s in scores.values()],
             style=style_of(key),
+            opens=range(len(epsilons)),
+        ),
+        Curve(
+            name="default setting",
+            x=epsilons,
+            y=[(t.default_elsewhere or t.default).mean for t in found.found.values()],
+            style=PLAIN + 1,
+            opens=range(len(epsilons), 2 * len(epsilons)),
         ),
         Curve(name="wanted", x=[epsilons[0], epsilons[-1]], y=[found.target] * 2, style=100,
               mode="lines"),
     ]  # fmt: skip
     drawn = curves(lines, Axis("ε (strict)", log=True), Axis(what, ends=(0, 1.02)), height=380)
-    figure(drawn, key="tune-least", alt=f"{what} of the tuned algorithm against ε")
     where = "on other networks" if job.asked["elsewhere"] else "on fresh seeds"
-    st.caption(f"Scores {where}, which no search used; the band is two standard errors.")
+    runs = {e: run_of(job, t.params, e) for e, t in found.found.items()}
+    figure_of_runs(
+        drawn,
+        [*runs.values(), *(run_of(job, {}, e) for e in runs)],
+        key="tune-least",
+        alt=f"{what} of the tuned algorithm against ε",
+        hint=f"Scores {where}, which no search used; the band is two standard errors. Click a "
+        "point to open its run.",
+    )
+    _least_paper(job, found, what)
     table(_epsilon_table(key, found, what), alt="The best setting at each ε", most=300)
+    list_of_runs({f"ε = {e:g}": run for e, run in runs.items()}, key="tune")
+
+
+def _least_paper(job: TuneJob, found: Least, what: str) -> None:
+    """The tuned score beside the default setting's as a paper prints it."""
+    where = f"{listed(job.asked['elsewhere'] or job.asked['networks'])} (n = {job.asked['n']:,})"
+    paper_figure(
+        lambda kind, columns: least_figure(found, what, where, kind=kind, columns=columns).content,
+        least_numbers(found),
+        least_caption(found, what, where),
+        name=f"{job.asked['algorithm']}_tuned",
+        key="tune",
+    )
 
 
 def range_words(found: Least, what: str) -> str:
@@ -245,80 +310,3 @@ def _epsilon_table(key: str, found: Least, what: str) -> pd.DataFrame:
             "Tuned setting": [setting(key, t.params) for t in found.found.values()],
         }
     )
-
-
-# A map ----------------------------------------------------------------------------------
-
-
-def map_view(job: TuneJob) -> list[Mapping[str, Any]]:
-    """Mean score over two parameters, with level lines and the best cell; the best cells first."""
-    axes, y = axes_of(job.asked), job.asked["objective"]
-    names = names_of(job.asked["algorithm"])
-    if not job.runs:
-        st.info("Stopped before the first run.")
-        return []
-    cells = job.table.groupby([axis.name for axis in axes])[f"tested_{y}"].agg(["mean", "sem"])
-    wide = cells["mean"].unstack(0)
-    best = cells["mean"].astype(float).idxmax()
-    at = ", ".join(f"{names[a.name]} = {v:g}" if isinstance(v, float) else f"{names[a.name]} = {v}"
-                   for a, v in zip(axes, best, strict=True))  # fmt: skip
-    score = f"{cells['mean'][best]:.2f} ± {cells['sem'][best]:.2f}"
-    what = OBJECTIVES[y]
-    title = title_of(job.asked["algorithm"])
-    st.subheader(text.plain(f"{title}: best at {at}, {what} {score}"), anchor=False)
-    figure(_surface(wide, [names[a.name] for a in axes], best), key="tune-map", alt=f"{what} map")
-    count = text.count(len(job.asked["networks"]), "network")
-    st.caption(
-        f"Means over {job.asked['seeds']} seeds and {count}; lines join equal scores. The best of "
-        "many cells is partly luck: a search tells it on fresh seeds."
-    )
-    with st.expander("The same as a table"):
-        table(cells.reset_index().rename(columns={"mean": what, "sem": "±", **names}), alt=what)
-    order = cells["mean"].astype(float).sort_values(ascending=False)
-    return [dict(zip((a.name for a in axes), _plain(cell), strict=True)) for cell in order.index]
-
-
-def _plain(cell: tuple[Any, ...]) -> list[Any]:
-    """A cell's values as Python has them."""
-    return [v.item() if hasattr(v, "item") else v for v in cell]
-
-
-def _surface(wide: pd.DataFrame, titles: Sequence[str], best: tuple[Any, Any]) -> go.Figure:
-    low, high = heat_inks()
-    x, y = (list(map(str, side)) for side in (wide.columns, wide.index))
-    z = wide.to_numpy(dtype=float)
-    drawn = go.Figure(
-        go.Heatmap(
-            z=z,
-            x=x,
-            y=y,
-            colorscale=[[0, low], [1, high]],
-            colorbar={"thickness": 12},
-            text=[[f"{v:.2f}" for v in row] for row in z],
-            texttemplate="%{text}",
-            hovertemplate="%{x}, %{y}: %{z:.2f}<extra></extra>",
-        )
-    )
-    if min(z.shape) > 1:
-        lines = {"coloring": "lines", "showlabels": False}
-        drawn.add_contour(
-            z=z,
-            x=x,
-            y=y,
-            contours=lines,
-            showscale=False,
-            hoverinfo="skip",
-            ncontours=6,
-            colorscale=[[0, font_ink()], [1, font_ink()]],
-            line={"width": 1},
-        )
-    drawn.add_scatter(
-        x=[str(best[0])], y=[str(best[1])], mode="markers", hoverinfo="skip", showlegend=False,
-        marker={"size": 34, "symbol": "circle-open", "line": {"width": 3}, "color": ink(1)},
-    )  # fmt: skip
-    kind = {"type": "category", "showgrid": False}
-    drawn.update_layout(
-        height=460, margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        xaxis={**kind, "title": titles[0]}, yaxis={**kind, "title": titles[1]},
-    )  # fmt: skip
-    return drawn

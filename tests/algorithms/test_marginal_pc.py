@@ -12,6 +12,7 @@ import pytest
 from engine import Dataset, load_dataset, run
 from engine.algorithms.marginal_pc import (
     FEW,
+    SMALL,
     USUAL,
     WIDE,
     planned_releases,
@@ -104,6 +105,19 @@ def test_chosen_tables_sensitivity_is_exact(levels):
         )
 
 
+@pytest.mark.parametrize("levels", LEVELS)
+def test_all_orders_sensitivity_is_exact(levels):
+    """Over all pairs of records; a weight left out, or one too many, is seen."""
+    names = [k for m in range(3, len(levels) + 1) for k in combinations(range(len(levels)), m)]
+    weights = [released.ORDER_WEIGHT ** (len(k) - 3) for k in names]
+    session = Session(randomness=Randomness(0), ledger=Ledger())
+    store = store_of(random_data(levels, 50))
+    moments = released.release_pairs(session, store, 1.0)
+    released.release_orders(session, store, moments, 1.0)
+    charged = session.ledger[-1].event.sensitivity ** 2
+    assert charged == pytest.approx(largest_change(levels, names, weights), rel=1e-9)
+
+
 def test_tensors_determine_the_table():
     """The count table is the sum over subsets of expanded tensors; nothing is released twice."""
     levels = (2, 3, 4)
@@ -125,7 +139,7 @@ def test_tensors_determine_the_table():
 
 
 def test_no_record_moves_a_release_further_than_was_charged(monkeypatch):
-    """What reaches the Gaussian mechanism, on random neighbours, for all three releases."""
+    """What reaches the Gaussian mechanism, on random neighbours, for every kind of release."""
     levels = (2, 3, 4, 2)
     seen: list[tuple[np.ndarray, float]] = []
 
@@ -148,6 +162,7 @@ def test_no_record_moves_a_release_further_than_was_charged(monkeypatch):
             moments = released.release_pairs(session, store, 1.0)
             released.refine_pairs(session, store, moments, [(0, 1), (1, 3), (2, 3)], 1.0)
             released.release_triples(session, store, moments, [(0, 1, 2), (1, 2, 3)], 1.0)
+            released.release_orders(session, store, moments, 1.0)
             both.append(list(seen))
         for (a, bound), (b, same) in zip(*both, strict=True):
             assert bound == same
@@ -184,8 +199,9 @@ def test_noise_is_what_the_moments_say():
 @pytest.mark.parametrize("epsilon", [0.05, 1.0, 30.0])
 @pytest.mark.parametrize("name", ["cancer", "sachs"])
 def test_the_ledger_is_spent_whole_and_never_exceeded(name, epsilon):
-    result = run("marginal_pc", load_dataset(name, n=3000), epsilon=epsilon, seed=4)
-    assert len(result.ledger) == 2 + len(planned_releases(len(result.names)).again)
+    data = load_dataset(name, n=3000)
+    result = run("marginal_pc", data, epsilon=epsilon, seed=4)
+    assert len(result.ledger) == 2 + len(planned_releases(data.cardinalities).again)
     assert all(isinstance(c.event, GaussianEvent) for c in result.ledger)
     assert sum(c.rho for c in result.ledger) == pytest.approx(result.ledger.limit)
     assert result.ledger.used <= result.ledger.limit * (1 + 1e-9)
@@ -371,14 +387,36 @@ def test_all_pairs_at_once_are_the_single_tests(ordinal: bool, monkeypatch) -> N
 
 def test_plans_are_whole_and_follow_the_sensitivities() -> None:
     """Two rounds choose pairs where all pairs move more than twice the edges expected would."""
-    for chosen in (FEW, USUAL, WIDE):
+    for chosen in (SMALL, FEW, USUAL, WIDE):
         spent = chosen.first + sum(r.share for r in chosen.again) + chosen.last
         assert spent == pytest.approx(1.0, abs=1e-12)
     for d in range(1, 40):
         choosing = all_pairs_change((2,) * d, 0.0) > 2 * 1.2 * d
-        assert (len(planned_releases(d).again) == 2) == choosing, d
-    assert planned_releases(36) == USUAL
-    assert planned_releases(37) == planned_releases(1000) == WIDE
+        assert (len(planned_releases((2,) * d).again) == 2) == choosing, d
+    assert planned_releases((2,) * 36) == USUAL
+    assert planned_releases((2,) * 37) == planned_releases((2,) * 1000) == WIDE
+
+
+@pytest.mark.parametrize(
+    ("levels", "plan"),
+    [
+        ((2, 2), FEW),
+        ((2, 2, 2), SMALL),
+        ((2,) * 6, SMALL),
+        ((2,) * 7, FEW),
+        ((4, 4, 4, 4), SMALL),
+        ((4, 4, 4, 5), FEW),
+    ],
+)
+def test_tables_of_few_cells_are_released_whole(levels, plan) -> None:
+    """Three to six columns, at most 256 cells."""
+    assert planned_releases(levels) == plan
+    result = run("marginal_pc", random_data(levels, 300), epsilon=1.0, seed=1, trace=False)
+    assert (result.ledger[-1].label == "all orders") == (plan == SMALL)
+    every = [k for m in range(1, len(levels) + 1) for k in combinations(range(len(levels)), m)]
+    assert (list(result.diagnostics.released_tables) == every) == (
+        plan == SMALL or len(levels) == 2
+    )
 
 
 def test_wide_data_stay_small() -> None:

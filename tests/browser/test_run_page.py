@@ -30,6 +30,18 @@ CHOICE_TO_GRAPH = """(preset) => new Promise((done) => {
   };
   look();
 })"""
+# What the server says comes late: a browser shows, and sends, what is no longer so.
+SLOW_LINE = """(() => {
+  const late = (socket, f) => (e) => setTimeout(() => f.call(socket, e), window.lag || 0);
+  const real = WebSocket.prototype.addEventListener;
+  const said = Object.getOwnPropertyDescriptor(WebSocket.prototype, "onmessage");
+  WebSocket.prototype.addEventListener = function (kind, f, how) {
+    real.call(this, kind, kind === "message" ? late(this, f) : f, how);
+  };
+  Object.defineProperty(WebSocket.prototype, "onmessage", {
+    ...said, set(f) { said.set.call(this, late(this, f)); },
+  });
+})()"""
 CHANGED = "Settings changed – press Run."
 
 # Many edges and all orders: it takes far longer than a page waits.
@@ -131,7 +143,11 @@ def test_bad_input_is_one_sentence_and_back_brings_the_run_before(
 
 def test_a_node_brings_out_its_neighbours_and_graphs_come_quickly_on_asia(page: Page) -> None:
     open_run(page, "/run?n=20000")
+    # A look by the clock brings every field as the browser had it when the clock struck.
+    page.get_by_text("On data like these").first.wait_for()
+    settle(page)
     page.get_by_role("tab", name="Edge table").click()
+    settle(page)
     frame = page.frames[1]
     at = frame.evaluate("() => network.canvasToDOM(network.getPosition(ids['either']))")
     box = page.locator("iframe").first.bounding_box()
@@ -149,12 +165,18 @@ def test_a_node_brings_out_its_neighbours_and_graphs_come_quickly_on_asia(page: 
     assert quick(page, 2000)
 
 
-def test_the_last_of_a_fast_series_is_what_is_shown(page: Page) -> None:
-    open_run(page, "/run?data=cancer&n=2000&seed=1")
-    ran(page)
+def test_the_last_of_a_fast_series_is_what_is_shown(new_page: Page, app_server: str) -> None:
+    page = new_page
+    page.add_init_script(SLOW_LINE)
+    page.goto(f"{app_server}/run?data=cancer&n=2000&seed=1")
+    wait_drawn(page)
+    page.evaluate("window.lag = 400")
     up = page.locator(".st-key-run-seed").get_by_role("button").last
-    for _ in range(7):
+    for pause in (0, 350, 150, 450, 50, 250, 0):
         up.click(delay=0)
+        page.wait_for_timeout(pause)
+    page.wait_for_timeout(1000)
+    page.evaluate("window.lag = 0")
     ran(page)
     page.wait_for_function("() => location.search.includes('seed=8')")
     wait_drawn(page)

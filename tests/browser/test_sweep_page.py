@@ -22,7 +22,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "studies"
 def no_file_stays() -> Iterator[None]:
     """The study's file goes before and after the test."""
     for _ in range(2):
-        for path in FOLDER.glob(f"{NAME}.db*"):
+        for path in FOLDER.glob(f"{NAME.replace(' ', '?')}.db*"):
             path.unlink()
         if _ == 0:
             yield
@@ -34,7 +34,47 @@ def done(page: Page) -> int:
     return int(re.search(r"([\d,]+) of", words)[1].replace(",", ""))  # type: ignore[index]
 
 
-def test_journey(page: Page, screenshots: Path) -> None:
+def saved(page: Page, button: str, folder: Path) -> Path:
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button, exact=True).click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def handed_on(page: Page, folder: Path) -> None:
+    """The study as a figure and as a file; the file opened again; a point of it as a run."""
+    settle(page)
+    unfold(page, "Figure for a paper")
+    page.get_by_text("two columns").click()
+    settle(page)
+    drawn = saved(page, "Figure", folder).read_bytes()
+    assert drawn.startswith(b"%PDF")
+    width = float(re.search(rb"/MediaBox \[ ?0 0 ([\d.]+)", drawn)[1])  # type: ignore[index]
+    assert abs(width - 7.0 * 72) < 1
+    file = saved(page, "Study (file)", folder)
+    assert file.name == f"{NAME.replace(' ', '_')}.db"
+    page.locator(".st-key-sweep-file input[type=file]").set_input_files(file)
+    page.get_by_role("button", name="Open file").click()
+    page.get_by_text(f"{file.stem} · 290 of 290 runs · finished").wait_for()
+    page.locator(".st-key-sweep-curves .points path").first.wait_for()
+    settle(page)
+    point = page.locator(".st-key-sweep-curves .points path").nth(1)
+    point.scroll_into_view_if_needed()
+    box = point.bounding_box()
+    assert box
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.wait_for_timeout(150)
+    page.mouse.click(x, y)
+    page.wait_for_url("**/run?*")
+    settle(page)
+    assert page.locator(BROKEN).count() == 0
+    assert "data=asia" in page.url
+    assert "epsilon=0.3" in page.url
+
+
+def test_journey(page: Page, screenshots: Path, tmp_path: Path) -> None:
     walk(page, "Sweep")
     page.get_by_text("145 of 145 runs").wait_for()
     page.wait_for_selector(".js-plotly-plot")
@@ -72,4 +112,6 @@ def test_journey(page: Page, screenshots: Path) -> None:
     unfold(page, "Saved studies")
     page.get_by_role("button", name="Open study").click()
     page.get_by_text("290 of 290 runs · finished").wait_for()
+
+    handed_on(page, tmp_path)
     assert page.blocked == []  # type: ignore[attr-defined]

@@ -72,6 +72,7 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callabl
         (desk / "release.json").write_bytes((desk / "first.json").read_bytes())
         study = "sweep --dataset cancer --n 500 --algorithm priv_pc,svt_pc --epsilon 1,10"
         ran(f"{study} --seeds 2 --out curves.db")
+        ran("sweep --dataset cancer --n 500 --algorithm em_pc --epsilon 1 --seeds 1 --out more.db")
     return ran
 
 

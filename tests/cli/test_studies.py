@@ -39,10 +39,34 @@ def test_sweep_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(lines) == 1 + 4 + 1
 
 
+def test_sweep_and_tune_are_told_what_is_known(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """By a file, or by the name of what is true of each network; with its own score beside."""
+    known = tmp_path / "known.txt"
+    known.write_text("/knowledge\naddtemporal\n1 Pollution Smoker\n2 Cancer\n3 Xray Dyspnoea\n")
+    flags = ["--epsilon", "1", "--seeds", "1", "--json", "--knowledge"]
+    prints = []
+    for word in (str(known), "complete-order"):
+        assert main(["sweep", "--dataset", "cancer", "--n", "2000", *flags, word]) == 0
+        (cell,) = json.loads(capsys.readouterr().out)
+        assert cell["known_alone"] <= cell["metrics_tested"]["directed_f1"]
+        prints.append(cell["fingerprint"])
+    assert prints[0] != prints[1]
+    argv = ["tune", "--dataset", "cancer", "--n", "500", "--over", "tweak", "--runs", "20"]
+    argv += ["--epsilon", "1", "--knowledge", "complete-order"]
+    assert main([*argv, "--objective", "directed_f1"]) == 0
+    said = capsys.readouterr().out
+    (fresh,) = (line for line in said.splitlines() if "fresh seeds" in line)
+    (alone,) = (line for line in said.splitlines() if "known arrows alone" in line)
+    assert fresh.split("±")[0].split()[-1] == alone.split("±")[0].split()[-1]
+
+
 @pytest.mark.parametrize(
     "argv",
     [
         ["sweep"],
+        ["sweep", "--dataset", "asia", "--knowledge", "three-tiers"],
         ["sweep", "--dataset", "asai"],
         ["sweep", "--dataset", "asia", "--epsilon", "1,x"],
         ["sweep", "--dataset", "asia", "--epsilon", "1,,2"],

@@ -55,8 +55,14 @@ def counted(folder: Path) -> dict[str, Any]:
 def test_a_run_of_every_algorithm_compiles_each_loop_for_one_set_of_types(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    """In a folder of its own from one time to the next: what has changed is compiled anew."""
-    told = counted(request.config.cache.mkdir("kernels"))
+    """In a folder of its own from one time to the next: what has changed is compiled anew.
+
+    It begins with what the environment's set-up has compiled.
+    """
+    kept = request.config.cache.mkdir("kernels")
+    if not any(kept.iterdir()):
+        compiled._fill(kept)
+    told = counted(kept)
     if told["several"] or told["others"]:  # or the folder remembers a fault that was mended
         told = counted(tmp_path)
     assert len(told["counts"]) > 60

@@ -25,7 +25,7 @@ def exact(data: Dataset, sd: float = 0.0, triples: Iterable[tuple[int, int, int]
         noise_two=np.full((d, d), sd**2),
     )
     for key in triples:
-        found.three[key], found.noise_three[key] = tensor(rows, key) / n, sd**2
+        found.higher[key], found.noise_higher[key] = tensor(rows, key) / n, sd**2
     return found
 
 
@@ -39,7 +39,7 @@ def noisy(data: Dataset, sd: float, rng: np.random.Generator,
             shift = rng.normal(0, sd, (len(clean.at[i]), len(clean.at[j])))
             two[np.ix_(clean.at[i], clean.at[j])] += shift
             two[np.ix_(clean.at[j], clean.at[i])] += shift.T
-    three = {k: t + rng.normal(0, sd, t.shape) for k, t in clean.three.items()}
+    three = {k: t + rng.normal(0, sd, t.shape) for k, t in clean.higher.items()}
     return Moments(
         n=clean.n,
         cardinalities=clean.cardinalities,
@@ -47,8 +47,8 @@ def noisy(data: Dataset, sd: float, rng: np.random.Generator,
         two=two,
         noise_one=clean.noise_one,
         noise_two=clean.noise_two,
-        three=three,
-        noise_three=clean.noise_three,
+        higher=three,
+        noise_higher=clean.noise_higher,
     )
 
 
@@ -70,7 +70,7 @@ def from_table(p: np.ndarray, n: int = 1_000_000) -> Moments:
         noise_two=np.zeros((d, d)),
     )
     if d == 3:
-        found.three[0, 1, 2], found.noise_three[0, 1, 2] = _tensor(p, (0, 1, 2)), 0.0
+        found.higher[0, 1, 2], found.noise_higher[0, 1, 2] = _tensor(p, (0, 1, 2)), 0.0
     return found
 
 

@@ -52,7 +52,7 @@ def test_a_confounded_effect_by_hand() -> None:
     assert alone.risks[:, 1] == pytest.approx([0.1 * 12 / 13 + 0.5 / 13, 0.9 * 4 / 7 + 0.3 * 3 / 7])
     # Without the triple it is a straight line: z's effect is taken to be the same for both x.
     pairs = from_table(confounded())
-    pairs.three.clear()
+    pairs.higher.clear()
     line = estimate(pairs, 0, 1, (2,))
     assert line is not None
     assert line.method == PROJECTION
@@ -188,7 +188,7 @@ def test_a_rare_cell_is_not_divided_by() -> None:
 def test_what_is_no_covariance_has_no_answer() -> None:
     moments = from_table(confounded())
     moments.two[0, 2] = moments.two[2, 0] = 2.0
-    moments.three.clear()
+    moments.higher.clear()
     assert estimate(moments, 0, 1, (2,)) is None
 
 

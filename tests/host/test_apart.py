@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -11,8 +12,15 @@ import pytest
 
 from engine import InputError, load_dataset, run
 from engine.audit.survey import subjects
+from engine.registry import algorithm
 from engine.serialise import result_dict
+from engine.studies.cells import CellResult
 from engine.studies.forecast import Question, plan
+from engine.studies.price import price_steps
+from engine.studies.repeat import Repetition, repeated
+from engine.studies.scene import Frame, States, empty_scene, fill
+from engine.studies.sweep import sweep
+from engine.studies.tuning import Tuned
 from pages.host import apart
 from pages.host.apart import Workers
 
@@ -152,3 +160,80 @@ def test_plans_and_audits_travel(workers: Workers) -> None:
     )
     assert line.key == subject.key
     assert watched
+
+
+def test_repetitions_and_their_price_travel(workers: Workers) -> None:
+    data = load_dataset("cancer", n=2_000)
+    params = {"epsilon": 1.0}
+    here = list(repeated("priv_pc", data, params, range(4)))
+    there: list[Repetition] = []
+    notes = {"made": there.append}
+    asked = apart.repetitions, "priv_pc", params, range(4)
+    assert apart.call(*asked, data=data, stopped=never, notes=notes) is None
+    assert [o.seed for o in there] == [0, 1, 2, 3]
+    assert all((a.matrix == b.matrix).all() for a, b in zip(here, there, strict=True))
+    built = algorithm("priv_pc").params.build(params)
+    steps = apart.call(apart.priced, "priv_pc", built, data=data, stopped=never)
+    assert steps == price_steps(data, "priv_pc", built)
+
+
+def test_a_scene_that_is_filled_apart_is_the_scene_here(workers: Workers) -> None:
+    made = [empty_scene(load_dataset("cancer", n=2_000), ["priv_pc"], [1.0], 2) for _ in range(2)]
+    fill(made[0])
+
+    def framed(frame: Frame, states: States) -> None:
+        made[1].states[frame.algorithm][frame.at, frame.draw] = states
+
+    steps = apart.call(apart.filled, made[1], stopped=never, notes={"framed": framed})
+    assert (made[0].states["priv_pc"] == made[1].states["priv_pc"]).all()
+    assert steps == made[0].steps
+
+
+def test_a_search_for_settings_and_a_map_travel(workers: Workers) -> None:
+    data = [load_dataset("cancer", n=1_000)]
+    told: list[object] = []
+    begun: list[int] = []
+    options = {"names": ["threshold"], "runs": 20}
+    found = apart.call(
+        apart.tuned,
+        *(data, "priv_pc", 1.0, None, options),
+        stopped=lambda: len(told) > 2,
+        notes={"begun": lambda: begun.append(1), "noted": lambda *said: told.append(said)},
+    )
+    assert isinstance(found, Tuned)
+    assert len(begun) == 1
+    assert told
+    cells: list[CellResult] = []
+    grid = {"epsilon": 1.0, "guarantee": "strict", "threshold": [0.05, 0.1]}
+    apart.call(
+        apart.laid_out,
+        *(data, "priv_pc", grid, 2),
+        stopped=never,
+        notes={"made": cells.append, "noted": lambda *said: None},
+    )
+    assert [c.fixed() for c in cells] == [c.fixed() for c in sweep(data, "priv_pc", grid, 2)]
+
+
+def test_long_work_leaves_room_for_a_search(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With as many long calls as there may be, a search gets a process and another call waits."""
+    monkeypatch.setattr(apart, "LONG", 1)
+    monkeypatch.setattr(workers, "most", 2)
+    stop, here = threading.Event(), threading.Semaphore(0)
+
+    def long() -> None:
+        notes = {"told": lambda _: here.release()}
+        workers.call(waits, stopped=stop.is_set, notes=notes, long=True)
+
+    threads = [threading.Thread(target=long) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        assert here.acquire(timeout=60)
+        assert workers.call(pid, stopped=never) != os.getpid()
+        assert not here.acquire(blocking=False)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join(60)

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import calibration, effects, f1, null
+from benchmarks import calibration, effects, f1, knowledge, null
 from benchmarks.written import between
 from engine.data.networks import NETWORKS
+from engine.knowledge import FULL, ORIENTS
+from engine.papers.knowledge import FALSE, FALSE_ORIENTS, NONE, summary
+from pages.shell import knowledge as page
 from scripts import counterexamples, form_costs
 
 DOC = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "privacy.md"
@@ -38,6 +41,22 @@ def test_the_table_of_what_the_form_costs_is_the_scripts() -> None:
         assert lines[network] == form_costs.line(network)
 
 
+def test_the_picture_of_knowledge_is_what_was_measured() -> None:
+    """The same numbers give the same file."""
+    drawn = knowledge.PICTURE.read_text(encoding="utf-8")
+    assert drawn == knowledge.picture(knowledge.kept())
+
+
+def test_the_page_tells_what_a_false_tier_was_measured_to_do() -> None:
+    means = knowledge.kept()
+    table = summary(means[(means["algorithm"] == knowledge.OURS) & (means["epsilon"] == 1.0)])
+    rows = table.set_index("knowledge")
+    for kind, use in ((NONE, "none"), (FALSE, FULL), (FALSE_ORIENTS, ORIENTS)):
+        assert page.WRONG[use] == round(100 * float(rows["wrong arrows"][kind]))
+    assert round(100 * float(rows["Δ skeleton"][FALSE].split()[0])) == -page.LOST
+    assert float(rows["Δ skeleton"][FALSE_ORIENTS].split()[0]) == 0.0
+
+
 def test_tables_are_what_was_measured() -> None:
     """Those that commands write between two marks, from benchmarks/results."""
     found = null.kept()
@@ -46,6 +65,9 @@ def test_tables_are_what_was_measured() -> None:
     measured = json.loads(calibration.KEPT.read_text(encoding="utf-8"))
     assert between(calibration.DOC, calibration.MARK) == calibration.table(measured)
     assert between(effects.DOC, effects.MARK) == effects.table()
+    means = knowledge.kept()
+    for mark in knowledge.TABLES:
+        assert between(knowledge.DOC, mark) == knowledge.written(mark, means)
     runs = f1.kept()
     for mark, (name, write) in f1.TABLES.items():
         assert between(f1.DOCS / name, mark) == write(runs)

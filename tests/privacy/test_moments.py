@@ -18,9 +18,11 @@ from engine.data.dataset import Dataset
 from engine.marginals.contrasts import Array, gram, helmert, tensor
 from engine.marginals.moments import (
     ONE_WAY,
+    ORDER_WEIGHT,
     Moments,
     one_way_weight,
     refine_pairs,
+    release_orders,
     release_pairs,
     release_triples,
     rounding,
@@ -38,6 +40,8 @@ RUNS = 400
 RHO = 50.0  # so little noise that no margin comes near the end of its range
 PAIRS = [(0, 1), (0, 2), (1, 3)]
 TRIPLES = [(0, 1, 2), (1, 2, 3)]
+EVERY_TRIPLE = [(0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3)]
+ALL = [(0, 1, 2, 3)]
 
 
 @cache
@@ -62,6 +66,10 @@ def refined(session: Session, moments: Moments) -> None:
 
 def with_triples(session: Session, moments: Moments) -> None:
     assert release_triples(session, store(), moments, TRIPLES, RHO)
+
+
+def with_orders(session: Session, moments: Moments) -> None:
+    release_orders(session, store(), moments, RHO)
 
 
 def twice(session: Session, moments: Moments) -> None:
@@ -89,6 +97,7 @@ RELEASES = {
     "all pairs": (lambda s, m: None, [SINGLES, EVERY_PAIR]),
     "some pairs again": (refined, [SINGLES, PAIRS, [(0, 3), (1, 2), (2, 3)]]),
     "triples": (with_triples, [TRIPLES]),
+    "all orders": (with_orders, [SINGLES, EVERY_PAIR, EVERY_TRIPLE, ALL]),
     "a triple again": (twice, [TRIPLES[:1], TRIPLES[1:]]),
 }
 
@@ -140,8 +149,13 @@ def test_a_second_release_is_averaged_by_its_noise() -> None:
             0.2,
             lambda cards: tables_change(TRIPLES, cards),
         ),
+        (
+            lambda s: release_orders(s, store(), released(0), 0.2),
+            0.2,
+            lambda cards: tables_change([*EVERY_TRIPLE, *ALL], cards, [1.0] * 4 + [ORDER_WEIGHT]),
+        ),
     ],
-    ids=["all pairs", "pairs again", "margins alone", "triples"],
+    ids=["all pairs", "pairs again", "margins alone", "triples", "all orders"],
 )
 def test_a_release_costs_the_rho_that_was_asked(
     make: Callable[[Session], object], rho: float, change: Callable[[tuple[int, ...]], float]
@@ -159,7 +173,7 @@ def test_triples_that_would_be_too_noisy_cost_nothing() -> None:
     noise = math.sqrt(tables_change(TRIPLES, store().rows.cardinalities) / (2 * 0.2)) / 400
     assert not release_triples(session, store(), moments, TRIPLES, 0.2, most=noise)
     assert len(session.ledger) == 0
-    assert not moments.three
+    assert not moments.higher
     above = noise * (1 + 1e-9)
     assert release_triples(session, store(), moments, TRIPLES, 0.2, most=above)
     assert moments.released() == [*SINGLES, *EVERY_PAIR, *TRIPLES]
@@ -168,8 +182,8 @@ def test_triples_that_would_be_too_noisy_cost_nothing() -> None:
 def test_axes_come_in_the_order_asked_for() -> None:
     found = released(0, with_triples)
     for asked in ((2, 0, 1), (1, 2, 0), (0, 1, 2)):
-        assert found.triple(*asked).shape == tuple(exact((v,)).size for v in asked)
-        assert found.triple(*asked) == pytest.approx(exact(asked), abs=0.05)
+        assert found.tensor_of(*asked).shape == tuple(exact((v,)).size for v in asked)
+        assert found.tensor_of(*asked) == pytest.approx(exact(asked), abs=0.05)
         assert found.has(*asked)
         assert found.variance(*asked) == found.variance(0, 1, 2)
     assert not found.has(0, 1, 3)

@@ -72,8 +72,11 @@ def test_an_old_copy_of_the_budgets_is_noticed(
         asia(book)
     assert book.show("asia").spent == spent
     monkeypatch.setenv(VARIABLE, str(book.path))
-    assert main(["budget", "show"]) == 2
-    assert "older copy" in capsys.readouterr().err
+    for asked in (["budget", "show"], ["budget", "show", "--json"]):
+        assert main(asked) == 2
+        told = capsys.readouterr()
+        assert "older copy" in told.err
+        assert told.out == ""
 
 
 def test_it_is_for_its_owner_alone(book: Budgets) -> None:

@@ -11,11 +11,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from engine import InputError, sweep
+from engine import InputError, load_dataset, sweep
 from engine.__main__ import main
 from engine.studies.analysis import bands, frame
 from engine.studies.figures import COLUMNS, figure
 from engine.studies.paired import paired
+from engine.studies.store import ResultStore
+from engine.studies.tuned_figures import cells
 
 EPSILONS = [0.1, 1.0, 10.0]
 
@@ -29,8 +31,6 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def table(study: Path) -> pd.DataFrame:
-    from engine.studies.store import ResultStore
-
     with ResultStore(study) as store:
         return frame(store.results())
 
@@ -128,3 +128,48 @@ def test_the_command_compares_two_algorithms_of_a_study(
     assert main(["compare-studies", str(study)]) == 2
     assert main(["compare-studies", str(study), str(study)]) == 0
     assert "95 % interval" in capsys.readouterr().out
+
+
+@pytest.fixture(scope="module")
+def laid_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("map") / "m.db"
+    grid = {"tweak": [0.0, 0.05, 0.1], "subsample": [200, 1000], "epsilon": 1.0}
+    list(sweep(load_dataset("cancer", n=1000), "priv_pc", grid, seeds=3, store=path))
+    return path
+
+
+def test_a_map_over_two_parameters_is_the_means_of_its_cells(laid_out: Path) -> None:
+    out = laid_out.with_name("map.pdf")
+    argv = ["figure", str(laid_out), "--map", "tweak,subsample", "--n", "1000", "--out", str(out)]
+    assert main(argv) == 0
+    assert b"/FontFile2" in out.read_bytes()
+    with ResultStore(laid_out) as store:
+        runs = frame(store.results()).astype({"tested_skeleton_f1": float})
+    numbers = pd.read_csv(out.with_suffix(".csv"))
+    assert len(numbers) == 6
+    for row in numbers.to_dict("records"):
+        cell = runs[(runs["tweak"] == row["tweak"]) & (runs["subsample"] == row["subsample"])]
+        assert row["mean"] == pytest.approx(cell["tested_skeleton_f1"].mean())
+        assert row["runs"] == 3
+    best = numbers.loc[numbers["mean"].idxmax()]
+    said = out.with_suffix(".txt").read_text()
+    for words in (f"{best['mean']:.2f} ±", "cancer (n = 1,000)", "ε = 1.", "3 seeds", "strict"):
+        assert words in said, words
+    assert f"m = {best['subsample']:g}" in said
+
+
+@pytest.mark.parametrize(
+    ("over", "says"),
+    [("tweak", "two parameters"), ("tweak,tweak", "here vary"), ("tweak,steps", "no parameter")],
+)
+def test_a_map_that_is_none_is_a_sentence(
+    over: str, says: str, laid_out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    argv = ["figure", str(laid_out), "--map", over, "--out", str(laid_out.with_name("x.pdf"))]
+    assert main(argv) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_map_of_several_algorithms_is_refused(table: pd.DataFrame) -> None:
+    with pytest.raises(InputError, match="one algorithm"):
+        cells(table, ("epsilon", "tweak"), "shd")

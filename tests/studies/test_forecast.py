@@ -274,8 +274,9 @@ def test_a_target_is_reached_in_a_range_of_epsilons() -> None:
     # The one that surely reaches it is told, though another may at a smaller epsilon.
     assert reach([*forecasts("priv_pc", first), *early], 0.8).algorithm == "priv_pc"
     alone = reach(early, 0.8)
-    assert (alone.may, alone.will) == (0.1, None)
-    assert "at no ε tried on nine networks in ten" in alone.words
+    assert (alone.may, alone.usual, alone.will) == (0.1, 1.0, None)
+    assert "0.1 on one network in ten, ε = 1 on half of them" in alone.words
+    assert "more than any ε tried on the hardest tenth" in alone.words
     sure = reach(forecasts("priv_pc", {1.0: (0.85, 0.9)}), 0.8)
     assert sure.words == "Expect skeleton F1 0.8 from ε = 1 on, with Priv-PC."
 

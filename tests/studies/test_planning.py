@@ -1,60 +1,107 @@
-"""A plan as a notebook shows it: the sentence, the frame, the table, and which rows it is for."""
+"""A plan that cannot work is told before it runs, from public facts alone."""
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from engine import InputError
-from engine.data.schema import Column, Schema
-from engine.studies.forecast import BANDS, TRUST, Band, Forecast, Question, reach
-from engine.studies.planning import Plan, plan
+from engine import InputError, load_dataset, run
+from engine.__main__ import main
+from engine.privacy.events import GaussianEvent, LaplaceEvent
+from engine.registry import ALGORITHMS, algorithm
+from engine.studies.planning import HIDDEN, _shape, all_unworkable, unworkable
 
-QUESTION = Question(("a", "b", "c"), (("no", "yes"),) * 3, 3_000)
-
-
-def forecast(key: str, epsilon: float, low: float, median: float, high: float) -> Forecast:
-    counts = {name: Band(k, k + 1, k + 2) for k, name in enumerate(BANDS)}
-    return Forecast(key, epsilon, draws=9, **counts | {"f1": Band(low, median, high)})
+STRICT = {"guarantee": "strict", "epsilon": 1.0}
 
 
-LOW = forecast("em_pc", 0.1, 0.1, 0.2, 0.4)
-HIGH = forecast("priv_pc", 1.0, 0.3, 0.6, 0.7)
-REACHED = forecast("priv_pc", 3.0, 0.82, 0.9, 1.0)
+def noise(key: str, sizes: tuple[int, ...], rows: int, **values: object) -> float:
+    chosen = algorithm(key)
+    assert chosen.noise is not None
+    return chosen.noise(_shape(sizes, rows), chosen.params.build({**STRICT, **values}))
 
 
-def test_the_sentence_is_the_range_or_the_best_there_is() -> None:
-    assert str(Plan(QUESTION, (LOW, HIGH))) == ("The best is skeleton F1 0.60, by Priv-PC at ε = 1")
-    found = Plan(QUESTION, (LOW, HIGH, REACHED))
-    assert str(found) == reach(found.forecasts, 0.8).words.rstrip(".")
-    assert "from ε = 3 on" in str(found)
-    assert "Stopped before" in str(Plan(QUESTION, ()))
+def test_the_noise_that_is_told_is_what_a_run_draws() -> None:
+    """On binary columns, which all have the least sensitivity."""
+    data = load_dataset("asia", n=3_000)
+    shape = data.cardinalities, data.n
+    drawn = {key: run(key, data, seed=0, trace=False, **STRICT) for key in ("gauss_pc", "priv_pc")}
+    first = drawn["gauss_pc"].ledger[0].event
+    assert isinstance(first, GaussianEvent)
+    assert noise("gauss_pc", *shape) == pytest.approx(first.sigma)
+    examined = next(c.event for c in drawn["priv_pc"].ledger if c.label == "examine")
+    assert isinstance(examined, LaplaceEvent)
+    assert noise("priv_pc", *shape) == pytest.approx(math.sqrt(2) * examined.scale)
+    svt = run("svt_pc", data, seed=0, trace=False, **STRICT).ledger[0].event
+    both = math.hypot(svt.threshold_scale, svt.query_scale)  # type: ignore[attr-defined]
+    unit = 3 / math.sqrt(data.n)
+    assert noise("svt_pc", *shape) == pytest.approx(math.sqrt(2) * both * unit)
 
 
-def test_the_frame_has_medians_and_the_ends_of_f1() -> None:
-    frame = Plan(QUESTION, (LOW, HIGH)).frame
-    assert frame.loc[1, ["f1_low", "f1", "f1_high"]].tolist() == [0.3, 0.6, 0.7]
-    assert frame["links"].tolist() == [1, 1]
-    assert frame["found"].tolist() == [2, 2]
-    assert frame["invented"].tolist() == [3, 3]
-    assert frame["noise"].tolist() == [True, True]
+def test_curates_is_that_of_its_first_plan() -> None:
+    data = load_dataset("asia", n=3_000)
+    found = run("curate_pc", data, seed=0, trace=False, **STRICT).diagnostics
+    allocation = found.allocation  # type: ignore[attr-defined]
+    each = allocation.planned[0][1].epsilon
+    expected = math.sqrt(2) * 3 / math.sqrt(data.n) / each
+    assert noise("curate_pc", data.cardinalities, data.n) == pytest.approx(expected)
 
 
-def test_the_page_has_the_table_the_warning_and_how_far_to_trust_it() -> None:
-    page = Plan(QUESTION, (LOW, HIGH))._repr_html_()
-    for cell in ("Priv-PC", "0.60", "2 of 1", "noise"):
-        assert f"<td>{cell}</td>" in page
-    assert TRUST in page
-    assert "3,000 rows and ε = 0.1, 1 expect noise" in page
+@pytest.mark.parametrize("key", ["curate_pc", "gauss_pc"])
+def test_a_sample_hides_more_by_its_smaller_score_and_larger_steps(key: str) -> None:
+    """Told on the scale of all rows: the noise beside the sample's own largest score."""
+    data, rows = load_dataset("asia", n=3_000), 750
+    found = run(key, data, seed=0, trace=False, subsample=rows, max_order=0, **STRICT)
+    event = found.ledger[0].event
+    deviation = getattr(event, "sigma", None) or math.sqrt(2) * event.scale  # type: ignore[attr-defined]
+    told = noise(key, data.cardinalities, data.n, subsample=rows, max_order=0)
+    largest = [algorithm(key).params.build(STRICT).test.largest(n) for n in (rows, data.n)]  # type: ignore[attr-defined]
+    assert told / largest[1] == pytest.approx(deviation / largest[0])
 
 
-def test_rows_are_those_asked_for_then_the_schemas() -> None:
-    columns = tuple(Column(name=n, type="ordered", levels=("no", "yes")) for n in ("a", "b"))
-    schema = Schema(columns, rows=700)
+def test_it_is_said_where_three_deviations_hide_half_of_the_scale() -> None:
+    sizes = (2,) * 20
+    rows = {
+        n: 3 * noise("svt_pc", sizes, n) / (1.5 * math.sqrt(n)) for n in range(3_000, 30_000, 500)
+    }
+    for n, share in rows.items():
+        assert bool(unworkable("svt_pc", sizes, n, STRICT)) == (share > HIDDEN)
+    assert min(rows.values()) < HIDDEN < max(rows.values())
+    said = unworkable("curate_pc", (2,) * 500, 100_000, STRICT)
+    assert said.startswith("CURATE cannot work here: shared among the tests that 500 columns")
+    assert "100,000 rows keep below 474" in said
 
-    def rows(**asked: int) -> int:
-        return plan(schema, epsilon=1, algorithms="em_pc", draws=2, **asked).question.rows
 
-    assert rows() == 700
-    assert rows(rows=900) == 900
-    with pytest.raises(InputError, match="how many records"):
-        plan(Schema(columns), epsilon=1)
+def test_others_say_nothing() -> None:
+    sizes, rows = (2,) * 40, 1_000
+    assert unworkable("svt_pc", sizes, rows, STRICT)
+    assert not unworkable("svt_pc", sizes, rows, {**STRICT, "guarantee": "published"})
+    assert not unworkable("svt_pc", sizes, rows, {**STRICT, "score": "p"})
+    assert not unworkable("svt_pc", sizes, rows, {**STRICT, "statistic": "g2"})
+    assert not unworkable("svt_pc", sizes, rows, {**STRICT, "statistic": "oracle"})
+    assert not unworkable("svt_pc", (2,), rows, STRICT)
+    assert not unworkable("svt_pc", sizes, 1, STRICT)
+    silent = [key for key, a in ALGORITHMS.items() if a.noise is None]
+    assert {"pc", "marginal_pc", "gram_notears", "em_pc"} <= set(silent)
+    assert not any(unworkable(key, sizes, rows, {}) for key in silent)
+    with pytest.raises(InputError):
+        unworkable("svt_pc", sizes, rows, {"epsilon": -1})
+
+
+def test_a_study_is_told_the_largest_epsilon_of_each() -> None:
+    shapes = [((2,) * 40, 1_000), ((2,) * 5, 1_000_000)]
+    keys = ["svt_pc", "gauss_pc", "pc"]
+    said = all_unworkable(keys, shapes, [0.1, 1.0], {"guarantee": "strict", "tests": "auto"})
+    assert len(said) == 2
+    assert all("ε = 1 is" in line for line in said)
+    assert said[0].startswith("SVT-PC")
+
+
+@pytest.mark.parametrize("word", ["run", "sweep"])
+def test_the_command_line_says_it_first(capsys: pytest.CaptureFixture[str], word: str) -> None:
+    argv = [word, "--dataset", "asia", "--n", "300", "--algorithm", "svt_pc", "--epsilon", "0.1"]
+    where = ["--seeds", "1", "--workers", "1"] if word == "sweep" else []
+    assert main([*argv, *where, "--guarantee", "strict", "--json"]) == 0
+    told = capsys.readouterr()
+    assert told.err.startswith("SVT-PC cannot work here")
+    assert told.out.startswith(("{", "["))

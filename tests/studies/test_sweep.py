@@ -129,7 +129,7 @@ def test_without_a_scheduler_one_sentence_says_that_the_same_command_goes_on(
 
 def test_runs_that_end_one_worker_after_the_other_are_given_up(datasets: list[Dataset]) -> None:
     cells = study_of(datasets[0], "pc", seeds=1).cells
-    queue = executors._Queue(cells, {datasets[0].identity: datasets[0].d}, 1)
+    queue = executors._Queue([cells], {datasets[0].identity: datasets[0].d}, 1)
     for _ in range(executors.MOST_LOST - 1):
         taken = queue.take(0)
         queue.leave(0)

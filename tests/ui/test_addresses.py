@@ -18,10 +18,12 @@ from engine.registry import ALGORITHMS, algorithm
 from engine.score.increments import LARGEST, SMALLEST, growths
 from pages.budget import form as budget
 from pages.learn.tour import Tour
+from pages.report import repeats
 from pages.shell.fields import decode, defaults, encode
 from pages.shell.settings import MOST_SEED, Settings, Source, check_rows
 from pages.sieve import form as sieve
-from pages.sweep.form import Axes, _wanted_in
+from pages.sweep import jobs as study_jobs
+from pages.sweep.form import Axes, wanted_in
 from pages.sweep.state import Wanted
 
 LONGEST = 700  # characters of a sentence
@@ -82,8 +84,13 @@ def test_a_link_is_settings_that_fields_can_show_or_one_sentence(key: str) -> No
 
 
 @pytest.mark.parametrize("page", FIELDS)
-def test_no_address_is_a_traceback(open_app: Callable[..., AppTest], page: str) -> None:
+def test_no_address_is_a_traceback(
+    open_app: Callable[..., AppTest], page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All fields wrong in one way; then each alone; then each said twice."""
+    monkeypatch.setattr(repeats, "REPETITIONS", 2)
+    monkeypatch.setattr(repeats, "SECONDS", 0.05)
+    monkeypatch.setattr(study_jobs, "PATIENCE", 0.02)
     app = open_app(page, data="cancer", n="2000")
     for word in ON_PAGES:
         look(app, dict.fromkeys(FIELDS[page], word))
@@ -159,7 +166,7 @@ def test_what_a_study_asks_for_is_settings_or_one_sentence(
     for name in BASE:
         for odd in ODD:
             words = json.dumps(BASE | {name: odd})
-            if answer(_wanted_in, words) is not None:
+            if answer(wanted_in, words) is not None:
                 taken.append(words)
     assert 5 <= len(taken) <= 15
     app = open_app("sweep", data="cancer", n="2000")

@@ -76,6 +76,20 @@ def test_another_algorithm_in_the_form(compare_page: AppTest) -> None:
     assert len(compare_page.get("iframe")) == 3
 
 
+def test_a_run_is_added_that_knows_more(compare_page: AppTest) -> None:
+    app = compare_page
+    app.selectbox(key="compare-known").set_value("complete-order").run()
+    app.button(key="compare-add").click().run()
+    assert not app.exception
+    differ = table(app, "Setting").set_index("Setting").loc["What is known"]
+    assert list(differ) == ["nothing", "nothing", "complete order"]
+    scores = table(app, "Score").set_index("Score")
+    alone = scores.loc["Known arrows alone"]
+    assert list(alone[:2]) == ["–", "–"]
+    assert alone.iloc[2] == scores.loc["Skeleton F1"].iloc[2]  # every arrow is known
+    assert "known=complete-order" in str(app.query_params["pin2"])
+
+
 def test_nothing_pinned_says_so(compare_page: AppTest) -> None:
     compare_page.button(key="compare-unpin-0").click().run()
     compare_page.button(key="compare-unpin-0").click().run()

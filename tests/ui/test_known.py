@@ -14,7 +14,7 @@ from engine.effects.estimate import Interval
 from engine.graphs.known import ready_sets
 from engine.knowledge import ORIENTS
 from pages.draw import effect as drawn
-from pages.shell import knowledge
+from pages.shell import data, knowledge
 from pages.shell.settings import Settings, Source, known_from, ready, word_of
 from tests.effects.models import exact
 from tests.release.samples import asia_schema
@@ -69,6 +69,24 @@ def test_a_link_carries_it(stated: Knowledge) -> None:
 def test_a_link_that_says_nonsense_is_refused(word: str) -> None:
     with pytest.raises(InputError):
         known_from(word, "asia")
+
+
+def test_own_rows_that_are_told_are_of_the_file_in_force(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A study on them is one on the file: it ends with it, and costs what runs on it cost."""
+    rows = load_dataset("asia", n=50)
+    own = replace(rows, public=False, schema=asia_schema(), name="mine")
+    file = data.OwnFile(b"", "mine.csv", None, own.identity, readings={own.identity})
+    monkeypatch.setattr(data, "own_data", lambda: own)
+    monkeypatch.setattr(data, "own_file", lambda: file)
+    word = word_of(SETS["two tiers"], "own")
+    told = data.data_for(Source("own"), word)
+    assert told.schema is not None
+    assert told.schema.knowledge == SETS["two tiers"]
+    assert data.data_for(Source("own"), word) is told
+    assert data.data_for(Source("own")) is own
+    assert told.identity != own.identity
+    assert data.in_force(told)
+    assert data.costs_of(told) is data.costs_of(own)
 
 
 def test_a_run_that_knows_says_what_it_knew(open_app: Callable[..., AppTest]) -> None:

@@ -112,6 +112,16 @@ def test_a_shape_needs_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shape_of(Source("asia", 3)) is None
 
 
+def test_a_plan_that_cannot_work_is_said_beside_its_epsilon(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(null, "DRAWS", 1)
+    asked = {"data": "asia", "n": "300", "algorithm": "svt_pc", "guarantee": "strict"}
+    for epsilon, said in (("0.1", True), ("1000", False)):
+        app = open_app("run", **asked, epsilon=epsilon)
+        assert any("cannot work here" in w.value for w in app.warning) == said
+
+
 def test_a_row_of_compare(open_app: Open) -> None:
     app = open_app("run", **QUICK)
     app.switch_page("pages/compare/page.py").run()

@@ -19,6 +19,7 @@ from engine import Dataset, load_dataset, run
 from engine.graphs.metrics import EdgeClass
 from engine.studies.price import price_steps
 from engine.studies.repeat import repeated, usual
+from pages.draw.price import said
 from pages.report import brief as report
 from pages.report import files as report_files
 from pages.report import repeats, view
@@ -98,7 +99,7 @@ def test_page_html_pdf_slides_and_zip_say_the_same(open_app: Callable[..., AppTe
     app.run()
     made = brief_of(shown, found, Heading(**lines), "light")
     told = [made.headline, made.spread, made.promise.sentence, made.promise.terms, *made.limits]
-    told += [f"{links}{words}" for links, words in made.price]
+    told += [f"{step.found}{said(step)}" for step in made.price]
     told += [f"{e.name} {e.number}{e.more}" for e in made.legend]
     told += [lines["question"], lines["author"], lines["date"]]
     assert len(made.price) == 5  # known, three searches without noise, this run
@@ -119,7 +120,7 @@ def test_page_html_pdf_slides_and_zip_say_the_same(open_app: Callable[..., AppTe
         3,
     ]
     counts = json.loads(files["metrics.json"])["counts"]
-    assert (counts["true"], counts["found"]) == (made.price[0][0], made.price[-1][0])
+    assert (counts["true"], counts["found"]) == (made.price[0].found, made.price[-1].found)
     assert f"{counts['found']} of 8 known" in made.headline
     assert address(app)["report.question"] == lines["question"]
 

@@ -7,13 +7,19 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine.studies import ResultStore
+from engine.graphs.known import ready_sets
+from engine.studies import ResultStore, analysis
+from pages.shell.settings import Settings
 from pages.sweep import jobs as study_jobs
 from pages.sweep import state as studies
-from pages.sweep.state import Wanted
+from pages.sweep.curves import runs_at
+from pages.sweep.jobs import _example_results
+from pages.sweep.stability import _found_in
+from pages.sweep.state import EXAMPLE, Wanted
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = {"sweep-n": 2000, "sweep-seeds": 2, "sweep-count": 3}
@@ -77,6 +83,30 @@ def test_a_study_is_run_kept_and_opened_again(sweep_page: AppTest) -> None:
     app.button(key="sweep-open").click().run()
     assert "8 of 8 runs · finished" in words(app)
     assert app.multiselect(key="sweep-datasets").value == ["cancer"]
+
+
+def test_a_study_is_told_what_is_known(sweep_page: AppTest) -> None:
+    """Its file says so, a link does, and the score of the knowledge alone stands beside."""
+    app = small(sweep_page, "told")
+    assert "Known arrows alone" not in app.segmented_control(key="sweep-y").options
+    app.selectbox(key="sweep-known").set_value("complete-order").run()
+    wanted = json.loads(app.query_params["sweep.wanted"])
+    assert wanted["known"] == "complete-order"
+    app.button(key="sweep-start").click().run()
+    finished(app)
+    asked = app.session_state["sweep_job"].wanted
+    (told,) = study_jobs.datasets_of(asked)
+    assert told.truth is not None
+    assert told.schema is not None
+    assert told.schema.knowledge == ready_sets(told.truth)["complete order"]
+    assert Wanted.from_json(asked.as_json()) == asked
+    runs = app.session_state["sweep_job"].results
+    assert {r.fingerprint for r in runs} == {told.identity}
+    app.segmented_control(key="sweep-y").set_value("Directed F1").run()
+    table = next(d.value for d in app.dataframe if "Known arrows alone" in d.value)
+    assert (table["Known arrows alone"] == table["Median"]).all()  # nothing is left to find
+    # What the Run page ran knew nothing: it has no place among these.
+    assert "You are here" not in app.get("plotly_chart")[0].proto.spec
 
 
 def test_cancel_keeps_what_is_finished_and_resume_goes_on(
@@ -259,3 +289,44 @@ def test_own_data_are_labelled_and_never_kept(sweep_page: AppTest) -> None:
     assert meter.total()[:2] == (4, float("inf"))  # no schema was declared
     results = app.session_state["sweep_job"].results
     assert all(r.as_dict()["seed"] is None for r in results)
+
+
+def test_a_point_opens_the_run_of_the_seed_nearest_to_its_median(
+    open_app: Callable[..., AppTest],
+) -> None:
+    results = list(_example_results())
+    table = analysis.frame(results)
+    points = analysis.bands(table, "shd")
+    source = EXAMPLE.sources[0]
+    runs = runs_at(points, table, "SHD", results, Settings(source))
+    assert len(runs) == len(points)
+    for point, settings in zip(points.to_dict("records"), runs, strict=True):
+        assert settings.source == source
+        assert settings.algorithm == point["algorithm"]
+        asked = settings.params.get("epsilon")
+        assert asked == point["epsilon"] or (asked is None and pd.isna(point["epsilon"]))
+        mine = [
+            r
+            for r in results
+            if (r.algorithm, r.values.get("epsilon")) == (settings.algorithm, asked)
+        ]
+        (chosen,) = (r for r in mine if r.seed == settings.seed)
+        gaps = [abs(r.shd - point["median"]) for r in mine if r.shd is not None]
+        assert chosen.shd is not None
+        assert abs(chosen.shd - point["median"]) == min(gaps)
+    shares = analysis.edge_stability([r for r in results if r.algorithm == "em_pc"])
+    wide = shares.assign(epsilon=shares["epsilon"].map("{:g}".format)).pivot_table(
+        index="edge", columns="epsilon", values="share", sort=False
+    )
+    at = [(edge, word) for edge in wide.index for word in wide.columns]
+    mine = [r for r in results if r.algorithm == "em_pc"]
+    for (edge, word), run in zip(at, _found_in(wide, mine), strict=True):
+        assert run.values["epsilon"] == float(word)
+        assert (edge in {f"{a} - {b}" for a, b in run.found}) == (wide.loc[edge, word] > 0)
+    app = open_app("sweep")
+    app.selectbox(key="sweep-run-setting").select_index(2).run()
+    app.button(key="sweep-run-open").click().run()
+    assert not app.exception
+    shown = app.session_state["shown"]
+    assert shown.settings.algorithm == "em_pc"
+    assert shown.result.params.as_dict()["epsilon"] == 1.0

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import load_dataset, sweep
+from engine.graphs.known import ready_sets
 from engine.studies.analysis import frame
 from engine.studies.tuning import Search
 from pages.tune.form import LEAST, MAP
@@ -36,6 +37,29 @@ def test_the_headline_is_the_searchs(open_app: Callable[..., AppTest]) -> None:
     assert shown.settings.source.name == "cancer"
     if found.params:
         assert shown.result.params.as_dict()["tweak"] == found.params["tweak"]
+
+
+def test_a_search_is_told_what_is_known(open_app: Callable[..., AppTest]) -> None:
+    told = {"tune.known": "complete-order", "tune.objective": "directed_f1", "tune.over": "tweak"}
+    app = open_app("tune", **SMALL, **told)
+    assert app.selectbox(key="tune-known").value == "complete-order"
+    found = app.session_state["tune_job"].found
+    assert found.alone.mean == pytest.approx(found.fresh.mean)
+    said = f"known arrows alone: directed F1 {found.alone.mean:.2f}"
+    assert any(said in c.value for c in app.caption)
+    app.button(key="tune-open").click().run()
+    assert not app.exception
+    known = app.session_state["shown"].settings.known
+    assert known == ready_sets(load_dataset("cancer", n=10).truth)["complete order"]
+
+
+@pytest.mark.parametrize("word", ["five-tiers", "{}"])
+def test_a_link_that_knows_nonsense_is_told_nothing(
+    open_app: Callable[..., AppTest], word: str
+) -> None:
+    app = open_app("tune", **SMALL, **{"tune.known": word, "tune.over": "tweak"})
+    assert not app.exception
+    assert app.selectbox(key="tune-known").value == ""
 
 
 def test_a_map_shows_the_means_of_its_cells(open_app: Callable[..., AppTest]) -> None:

@@ -1,0 +1,60 @@
+"""The Markov equivalence classes of all DAGs on one small skeleton."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.known import Known, mpdag_of_dag
+
+MOST_COLUMNS = 6  # 720 orders of the columns: each gives a DAG
+
+
+class Class(NamedTuple):
+    """One of its DAGs, what all of them share (the CPDAG; with knowledge the MPDAG), their number.
+
+    Both graphs are (d, d) boolean.
+    """
+
+    dag: Adjacency
+    graph: Adjacency
+    members: int
+
+
+def classes(skeleton: Adjacency, known: Known | None = None) -> list[Class]:
+    """All classes of DAGs on the symmetric (d, d) skeleton that turn no arrow that is known.
+
+    Two DAGs on one skeleton are equivalent if they have the same unshielded colliders (Verma and
+    Pearl 1990). ValueError for more than ``MOST_COLUMNS`` columns.
+    """
+    d = len(skeleton)
+    if d > MOST_COLUMNS:
+        raise ValueError(f"Not all DAGs of {d} columns are listed: {MOST_COLUMNS} at most.")
+    told = np.zeros_like(skeleton) if known is None else known.told(skeleton)
+    found: dict[bytes, list[Adjacency]] = {}
+    for dag in _dags(skeleton):
+        if not (dag & told.T).any():
+            found.setdefault(_colliders(dag, skeleton).tobytes(), []).append(dag)
+    return [Class(some[0], mpdag_of_dag(some[0], known), len(some)) for some in found.values()]
+
+
+def _dags(skeleton: Adjacency) -> list[Adjacency]:
+    """Every acyclic way to turn the skeleton's links, once."""
+    found: dict[bytes, Adjacency] = {}
+    for order in permutations(range(len(skeleton))):
+        place = np.argsort(order)
+        dag = skeleton & (place[:, None] < place[None, :])
+        found[dag.tobytes()] = dag
+    return list(found.values())
+
+
+def _colliders(dag: Adjacency, skeleton: Adjacency) -> Adjacency:
+    """(d, d, d): [a, z, b] where a -> z <- b and a and b are not joined."""
+    both = dag[:, :, None] & dag.T[None, :, :]
+    apart = ~skeleton
+    np.fill_diagonal(apart, False)
+    out: Adjacency = both & apart[:, None, :]
+    return out

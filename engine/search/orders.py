@@ -1,0 +1,89 @@
+"""Which marks of a graph hang on the order of the columns.
+
+PC that is not stable asks in the order of the columns, and an edge that goes takes its ends out of
+the sets that are asked later. So which set separates a pair, and with it which colliders there are,
+may be an accident of that order. Here the search is repeated with the columns in other orders, on
+the answers that it was given: a set that separated a pair still does, and what was not asked
+separates nothing. Nothing new is asked, so this costs no privacy; what other questions would have
+been answered, it cannot know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from engine.graphs.cpdag import Adjacency, SeparatingSets
+from engine.graphs.known import Known, known_of, oriented
+from engine.search.skeleton import Graph, Query, search
+
+Pair = tuple[int, int]
+TURNS = 5  # the columns are begun at that many places, forwards and backwards
+
+
+class Answered:
+    """The rule that gives the answers that were given."""
+
+    def __init__(self, separating: SeparatingSets):
+        self._separating = separating
+
+    def begin_order(self, order: int, graph: Graph) -> None:
+        """Nothing to prepare."""
+
+    def separate(self, x: int, order: int, graph: Graph) -> Iterator[Query]:
+        """The edges of x that a set of this order separated which would be asked about now."""
+        for y in graph.open(x):
+            candidates = set(graph.candidates(x, y))
+            for given in self._separating.get(frozenset((x, y)), ()):
+                if len(given) == order and given <= candidates:
+                    yield Query(min(x, y), max(x, y), tuple(sorted(given)))
+                    break
+
+
+def hanging(
+    graph: Adjacency, separating: SeparatingSets, names: Sequence[str], known: Known | None = None
+) -> frozenset[Pair] | None:
+    """The links (i, j), i < j, of a (d, d) graph that another order of the columns marks otherwise.
+
+    ``separating`` are the sets that separated pairs. None where these answers do not give the
+    graph in its own order, so that nothing can be said: it was found in another way.
+    """
+    d = len(graph)
+    orders = list(_orders(d))
+    if not np.array_equal(_again(orders[0], separating, names, known), graph):
+        return None
+    turned = np.zeros_like(graph)
+    for order in orders[1:]:
+        other = _again(order, separating, names, known)
+        turned |= (graph != other) | (graph != other).T
+    links = np.argwhere(np.triu(turned & (graph | graph.T), 1)).tolist()
+    return frozenset((i, j) for i, j in links)
+
+
+def _orders(d: int) -> Iterator[list[int]]:
+    """The columns' own order first."""
+    for start in sorted({turn * d // TURNS for turn in range(TURNS)}):
+        turned = [*range(start, d), *range(start)]
+        yield turned
+        yield turned[::-1]
+
+
+def _again(
+    order: Sequence[int], separating: SeparatingSets, names: Sequence[str], known: Known | None
+) -> Adjacency:
+    """The graph that the answers give with the columns in this order; its own order of columns."""
+    place = {column: at for at, column in enumerate(order)}
+    answers = {
+        frozenset(place[i] for i in pair): [frozenset(place[i] for i in some) for some in sets]
+        for pair, sets in separating.items()
+    }
+    if known is not None:
+        known = known_of(known.knowledge, [names[i] for i in order])
+    graph = Graph(len(order), known=known)
+    largest = max((len(some) for sets in answers.values() for some in sets), default=0)
+    search(graph, Answered(answers), largest)
+    found = {pair: tuple(sets) for pair, sets in graph.separating.items()}
+    back = [place[i] for i in range(len(order))]
+    out: Adjacency = oriented(graph.matrix(), found, known)[np.ix_(back, back)]
+    return out

@@ -1,0 +1,88 @@
+"""Where the links go: what is left of them after each step, as bars, from the truth to a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from engine import RunResult
+from engine.graphs.metrics import Counts, EdgeClass
+from engine.registry import algorithm
+from engine.studies.price import PriceStep
+from pages.shell.palette import INKS, LOOKS, stroke_ink
+from pages.shell.verdict import step_words
+from pages.shell.words import count, safe
+
+TITLE = "Where the links go"
+STYLE = """
+ol.price {list-style: none; margin: 0; padding: 0}
+ol.price li {display: grid; grid-template-columns: 2.4rem 7rem 1fr; gap: .2rem .8rem;
+  align-items: center; line-height: 1.25; margin: .25rem 0; max-width: 75rem}
+ol.price b {text-align: right; font-size: 1.4rem; font-variant-numeric: tabular-nums}
+ol.price .bar {display: flex; height: 1.2rem; border: 1px solid; border-radius: .2rem;
+  overflow: hidden}
+ol.price .bar i {display: block; height: 100%}
+@media (max-width: 30rem) {ol.price li {grid-template-columns: 2rem 4rem 1fr}}
+"""
+
+
+class Step(NamedTuple):
+    """Links that are left, and why; ``lit`` where they are what somebody is shown."""
+
+    found: int
+    words: str
+    invented: int = 0
+    untested: int = 0
+    lit: bool = False
+
+
+def step(counts: Counts, words: str, *, lit: bool = False) -> Step:
+    """A search, by what it found."""
+    return Step(counts.found, words, counts.invented, counts.untested, lit)
+
+
+def steps_of(result: RunResult, before: Sequence[PriceStep]) -> list[Step]:
+    """From all links to those of a run: what its method loses ``before`` any noise, then it.
+
+    Empty where no truth is known.
+    """
+    counts = result.counts
+    if counts is None:
+        return []
+    private = algorithm(result.algorithm).private
+    last = "with the noise of this privacy: this result" if private else "in this result"
+    return [
+        Step(counts.true, "known links"),
+        *(step(s.counts, f"by {step_words(s)}, without noise") for s in before),
+        step(counts, last, lit=True),
+    ]
+
+
+def price_html(steps: Sequence[Step], theme: str) -> str:
+    """The list of bars; a link that is not there is a hatched piece beyond those found."""
+    most = max(s.found + s.invented for s in steps) or 1
+    border = LOOKS[theme].border
+    lines = "".join(
+        f'<li><b>{s.found}</b><span class="bar" style="border-color:{border}">'
+        f"{_piece(s.found / most, INKS[theme][0] if s.lit else LOOKS[theme].faded)}"
+        f"{_piece(s.invented / most, _hatched(theme))}</span><span>{safe(said(s))}</span></li>"
+        for s in steps
+    )
+    return f'<ol class="price">{lines}</ol>'
+
+
+def _piece(share: float, ink: str) -> str:
+    return f'<i style="width:{100 * share:.3g}%;background:{ink}"></i>' if share else ""
+
+
+def _hatched(theme: str) -> str:
+    ink = stroke_ink(EdgeClass.EXTRA, theme)
+    return f"repeating-linear-gradient(115deg,{ink} 0 4px,transparent 4px 7px)"
+
+
+def said(s: Step) -> str:
+    """The step in words, with what was invented and what was left open, if anything was."""
+    more = [f"{s.invented:,} invented"] if s.invented else []
+    if s.untested:
+        more.append(f"{count(s.untested, 'pair')} not tested to the end")
+    return "; ".join([s.words, *more])

@@ -1,0 +1,74 @@
+"""``engine tune`` on the command line: its file, its figure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from engine.__main__ import main
+from engine.studies.store import ResultStore
+
+ASK = ["tune", "--dataset", "cancer", "--n", "500", "--over", "tweak"]
+
+
+@pytest.fixture
+def left_open(monkeypatch: pytest.MonkeyPatch) -> set[Path]:
+    """The stores that were opened and not closed."""
+    found: set[Path] = set()
+    begin, end = ResultStore.__init__, ResultStore.close
+
+    def open_(self: ResultStore, path: Path) -> None:
+        begin(self, path)
+        found.add(self.path)
+
+    def close(self: ResultStore) -> None:
+        end(self)
+        found.discard(self.path)
+
+    monkeypatch.setattr(ResultStore, "__init__", open_)
+    monkeypatch.setattr(ResultStore, "close", close)
+    return found
+
+
+@pytest.mark.parametrize(("runs", "status"), [("20", 0), ("1", 2)])
+def test_the_file_is_closed_however_it_ends(
+    runs: str, status: int, tmp_path: Path, left_open: set[Path]
+) -> None:
+    out = tmp_path / "runs.db"
+    assert main([*ASK, "--epsilon", "1", "--runs", runs, "--out", str(out)]) == status
+    assert out.exists()
+    assert not left_open
+
+
+def test_the_tuned_score_beside_the_defaults_as_a_figure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "tuned.pdf"
+    assert main([*ASK, "--target", "0.3", "--runs", "20", "--figure", str(out)]) == 0
+    assert out.read_bytes().startswith(b"%PDF")
+    numbers = pd.read_csv(out.with_suffix(".csv"))
+    assert set(numbers["setting"]) == {"tuned", "default"}
+    assert (numbers["low"] <= numbers["mean"]).all()
+    said = out.with_suffix(".txt").read_text()
+    for words in ("Priv-PC", "cancer (n = 500)", "strict", "δ = 1e-06", "20 seeds"):
+        assert words in said, words
+    # What is drawn is what is told.
+    told = capsys.readouterr().out
+    for row in numbers[numbers["setting"] == "tuned"].to_dict("records"):
+        assert f"ε = {row['epsilon']:<7g} {row['mean']:.3f}" in told
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["--figure", "f.pdf", "--epsilon", "1"], "give both"),
+        (["--target", "0.5", "--epsilon", "1"], "not both"),
+    ],
+)
+def test_what_does_not_fit_is_a_sentence(
+    argv: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*ASK, *argv]) == 2
+    assert says in capsys.readouterr().err

@@ -1,0 +1,108 @@
+"""What the order of a table's columns may decide: nothing, or what the parameters say.
+
+Noise is silent and every other door opens to the same thing, so that two orders of the columns meet
+the same answers.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import ALGORITHMS, Dataset, load_dataset, run
+from engine.graphs.cpdag import Adjacency
+from engine.params import Parameters
+from engine.privacy.budget import STRICT
+from engine.privacy.ledger import Ledger
+from engine.session import Session
+from tests.contract.conftest import short
+from tests.contract.test_randomness import Deaf
+
+KEYS = [key for key, a in ALGORITHMS.items() if a.columns is None]
+EPSILON = 1e4  # so that no budget runs out
+ORDERS = 6
+
+
+def built(key: str, **values: Any) -> Parameters:
+    chosen = ALGORITHMS[key]
+    given = {"epsilon": EPSILON} if chosen.private else {}
+    if STRICT in chosen.guarantees:
+        given["guarantee"] = STRICT
+    return chosen.params.build({**given, **short(key, EPSILON), **values})
+
+
+FREE = [(key, {}) for key in KEYS if not built(key).by_order]
+BOUND = [key for key in KEYS if built(key).by_order]
+
+
+@cache
+def sachs() -> Dataset:
+    return load_dataset("sachs", n=3000, seed=4)
+
+
+def moved(data: Dataset, order: list[int]) -> Dataset:
+    return Dataset.from_codes(
+        data.codes[:, order],
+        [data.names[j] for j in order],
+        [data.levels[j] for j in order],
+        public=True,
+    )
+
+
+def found(key: str, params: Parameters, order: list[int]) -> Adjacency:
+    """The graph of the columns in this order, told in the columns' own."""
+    chosen, data = ALGORITHMS[key], moved(sachs(), order)
+    ledger = Ledger() if chosen.ledger is None else chosen.ledger(data, params)
+    outcome = chosen.run(data, params, Session(Deaf(), ledger, data.names, trace=False))
+    assert outcome.status == "complete"
+    back = np.argsort(order)
+    return outcome.cpdag[np.ix_(back, back)]
+
+
+def graphs(key: str, params: Parameters) -> set[bytes]:
+    rng = np.random.default_rng(0)
+    orders = [list(range(sachs().d)), *(rng.permutation(sachs().d).tolist() for _ in range(ORDERS))]
+    return {found(key, params, order).tobytes() for order in orders}
+
+
+@pytest.mark.parametrize(
+    ("key", "values"), [*FREE, *((key, {"stable": True}) for key in BOUND)], ids=str
+)
+def test_the_order_of_the_columns_decides_nothing(key: str, values: dict[str, Any]) -> None:
+    params = built(key, **values)
+    assert not params.by_order
+    assert len(graphs(key, params)) == 1
+
+
+@pytest.mark.parametrize("key", BOUND)
+def test_who_says_that_the_order_counts_is_right(key: str) -> None:
+    assert len(graphs(key, built(key))) > 1
+
+
+def test_marginal_pc_and_gram_notears_are_free_of_the_order() -> None:
+    assert {"marginal_pc", "gram_notears"} <= {key for key, _ in FREE}
+
+
+def test_the_run_tells_which_links_hang_on_the_order() -> None:
+    """Half of the links that it names, at least, turn where the columns do stand in other orders.
+
+    It knows the answers that were given alone; other orders ask other questions, too.
+    """
+    data = load_dataset("child", n=5000, seed=4)
+    plain = run("pc", data, max_order=4, trace=False)
+    assert plain.hanging
+    assert f"{len(plain.hanging)} of {len(plain.skeleton)} links" in plain.order_words
+    rng, turned = np.random.default_rng(1), np.zeros_like(plain.matrix)
+    for _ in range(5):
+        order = rng.permutation(data.d).tolist()
+        other = run("pc", moved(data, order), max_order=4, trace=False).matrix
+        back = np.argsort(order)
+        turned |= other[np.ix_(back, back)] != plain.matrix
+    real = {(i, j) for i, j in plain.hanging if turned[i, j] or turned[j, i]}
+    assert 2 * len(real) >= len(plain.hanging)
+    stable = run("pc", data, max_order=4, stable=True, trace=False)
+    assert stable.hanging == frozenset()
+    assert stable.order_words == ""

@@ -1,0 +1,119 @@
+"""All DAGs on a small skeleton, by their equivalence class, and the climb from one to a better."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from engine.graphs.climbing import climbed, neighbours
+from engine.graphs.cpdag import Adjacency, complete, cpdag_of_dag
+from engine.graphs.equivalence import MOST_COLUMNS, classes
+from engine.graphs.known import Known
+from engine.knowledge import Knowledge
+
+NAMES = tuple("abcdef")
+
+
+def skeleton(d: int, links: list[tuple[int, int]]) -> Adjacency:
+    out = np.zeros((d, d), dtype=bool)
+    for i, j in links:
+        out[i, j] = out[j, i] = True
+    return out
+
+
+def every_dag(links: Adjacency) -> list[Adjacency]:
+    """By brute force: every way to turn the links that closes no cycle."""
+    pairs = np.argwhere(np.triu(links)).tolist()
+    found = []
+    for turned in product((False, True), repeat=len(pairs)):
+        dag = np.zeros_like(links)
+        for (i, j), back in zip(pairs, turned, strict=True):
+            dag[(j, i) if back else (i, j)] = True
+        if nx.is_directed_acyclic_graph(nx.DiGraph(list(map(tuple, np.argwhere(dag))))):
+            found.append(dag)
+    return found
+
+
+SKELETONS = {
+    "chain": skeleton(4, [(0, 1), (1, 2), (2, 3)]),
+    "star": skeleton(5, [(0, 1), (0, 2), (0, 3), (0, 4)]),
+    "circle": skeleton(4, [(0, 1), (1, 2), (2, 3), (0, 3)]),
+    "circle and a chord": skeleton(5, [(0, 1), (1, 2), (2, 3), (0, 3), (1, 3), (3, 4)]),
+    "complete": complete(4),
+    "nothing": skeleton(3, []),
+}
+
+
+@pytest.mark.parametrize("name", SKELETONS)
+def test_classes_are_those_of_all_dags(name: str) -> None:
+    links = SKELETONS[name]
+    found = classes(links)
+    expected: dict[bytes, int] = {}
+    for dag in every_dag(links):
+        key = cpdag_of_dag(dag).tobytes()
+        expected[key] = expected.get(key, 0) + 1
+    assert {c.graph.tobytes(): c.members for c in found} == expected
+    assert len(found) == len(expected)
+    assert all((cpdag_of_dag(c.dag) == c.graph).all() for c in found)
+
+
+def test_knowledge_leaves_dags_out_and_turns_what_is_left() -> None:
+    """On a - b - c, with a no effect of b: a -> b; two classes stay, and no DAG with b -> a."""
+    links = skeleton(3, [(0, 1), (1, 2)])
+    known = Known(Knowledge(forbidden={("b", "a")}), NAMES[:3])
+    found = classes(links, known)
+    assert sorted(c.members for c in found) == [1, 1]
+    assert all(c.graph[0, 1] and not c.graph[1, 0] for c in found)
+
+
+def test_wide_skeletons_are_refused() -> None:
+    with pytest.raises(ValueError, match="6 at most"):
+        classes(np.zeros((MOST_COLUMNS + 1,) * 2, dtype=bool))
+
+
+def test_neighbours_differ_by_one_link_and_are_dags() -> None:
+    dag = np.triu(SKELETONS["circle and a chord"])
+    found = list(neighbours(dag, complete(5)))
+    keys = {n.tobytes() for n in found}
+    expected = set()
+    for i, j in combinations(range(5), 2):
+        for state in ((False, False), (True, False), (False, True)):
+            other = dag.copy()
+            other[i, j], other[j, i] = state
+            graph = nx.DiGraph(list(map(tuple, np.argwhere(other))))
+            if (other != dag).any() and nx.is_directed_acyclic_graph(graph):
+                expected.add(other.tobytes())
+    assert keys == expected
+    assert len(found) == len(keys)
+
+
+def test_a_climb_ends_where_no_neighbour_is_better() -> None:
+    """Each arrow is worth a number: the best DAG is reached from the empty and from the full."""
+    worth = np.random.default_rng(3).normal(size=(5, 5))
+
+    def value(dag: Adjacency) -> float:
+        return float(worth[dag].sum())
+
+    for start in (np.zeros((5, 5), dtype=bool), np.triu(complete(5))):
+        top = climbed(start, value, complete(5))
+        assert value(top) >= value(start)
+        assert all(value(n) <= value(top) for n in neighbours(top, complete(5)))
+
+
+def test_a_climb_keeps_to_what_is_known_and_to_what_may_be_added() -> None:
+    known = Known(Knowledge(required={("a", "b")}, forbidden={("c", "a")}), NAMES[:4])
+    start = np.zeros((4, 4), dtype=bool)
+    start[0, 1] = True
+    addable = complete(4)
+    addable[2, 3] = addable[3, 2] = False
+    for dag in neighbours(start, addable, known):
+        assert dag[0, 1]
+        assert not dag[2, 0]
+        assert not dag[2, 3]
+        assert not dag[3, 2]
+    assert climbed(start, lambda dag: -float(dag.sum()), addable, known)[0, 1]
+    most = climbed(start, lambda dag: float(dag.sum()), addable, known)
+    assert most.sum() == 5

@@ -1,0 +1,115 @@
+"""A study whose datasets are told what is known, and what that alone makes of its links."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from engine import Dataset, InputError, Knowledge, load_dataset, run
+from engine.graphs.known import READY, ready_sets
+from engine.studies import ResultStore, study_of, sweep
+from engine.studies.analysis import bands, frame, parameter_names, summary
+from engine.studies.known import ALONE, beside, knowing, knowledge_alone, ready_name
+from engine.studies.tuning import Search
+
+ASIA = load_dataset("asia", n=5_000)
+assert ASIA.truth is not None
+SETS = ready_sets(ASIA.truth)
+FIXED = {"epsilon": 1.0}
+
+
+@pytest.mark.parametrize("name", READY)
+def test_a_ready_set_is_that_of_each_network(name: str) -> None:
+    study = study_of(["asia", "cancer"], "pc", {}, 1, name)
+    for data in study.datasets.values():
+        assert data.truth is not None
+        assert data.schema is not None
+        assert data.schema.knowledge == ready_sets(data.truth)[name]
+
+
+def test_every_run_of_a_study_is_told() -> None:
+    """What a cell finds is what a run finds that is told the same by name."""
+    (cell,) = sweep(ASIA, "marginal_pc", FIXED, [3], knowledge="four tiers")
+    same = run("marginal_pc", ASIA, seed=3, knowledge=SETS["four tiers"], **FIXED)
+    assert {frozenset(pair) for pair in cell.skeleton} == same.skeleton
+    assert same.metrics is not None
+    assert same.knowledge_alone is not None
+    assert cell.directed_f1 == same.metrics.directed_f1
+    told = knowing(ASIA, "four tiers")
+    assert knowledge_alone(cell, told) == same.knowledge_alone.directed_f1
+    assert knowledge_alone(cell, ASIA) is None
+
+
+def test_a_store_keeps_what_knew_more_apart(tmp_path: Path) -> None:
+    with ResultStore(tmp_path / "s.db") as store:
+        for knowledge in (None, "two tiers", SETS["two tiers"], SETS["complete order"]):
+            list(sweep(ASIA, "priv_pc", FIXED, 1, knowledge=knowledge, store=store))
+        assert len(list(store.results())) == 3  # a ready set by name or as it is, is one
+
+
+def test_a_table_never_takes_them_for_one() -> None:
+    """A store may hold both, and so may two studies that were put together."""
+    plain, told = ASIA, knowing(ASIA, "complete order")
+    runs = [r for data in (plain, told) for r in sweep(data, "priv_pc", FIXED, 2)]
+    points = bands(frame(runs), "directed_f1")
+    assert list(points["count"]) == [2, 2]
+    wanted = {f"asia ({data.fingerprint[-4:]})" for data in (plain, told)}
+    assert set(points["dataset"]) == wanted
+    assert set(frame(runs[:2])["dataset"]) == {"asia"}
+
+
+def test_the_column_beside_the_scores() -> None:
+    told = knowing(ASIA, "two tiers")
+    table = frame(sweep(told, "marginal_pc", FIXED, 2), beside([told]))
+    assert table[ALONE].between(0, 1).all()
+    assert ALONE not in parameter_names(table)
+    assert bands(table, ALONE)["median"].item() == pytest.approx(table[ALONE].median())
+    header, line = summary(table)
+    at = list(header).index("known arrows alone")
+    assert float(line[at]) == pytest.approx(table[ALONE].median(), abs=1e-3)
+    plain = frame(sweep(ASIA, "marginal_pc", FIXED, 1), beside([ASIA]))
+    assert ALONE not in plain
+    assert "known arrows alone" not in summary(plain)[0]
+
+
+def test_a_search_tells_what_the_knowledge_alone_gives() -> None:
+    data = [load_dataset("cancer", n=500)]
+    told = [knowing(each, "complete order") for each in data]
+    found = Search("priv_pc", told, FIXED, ["tweak"], runs=20, objective="directed_f1").tune()
+    assert found.alone is not None
+    assert found.alone.mean == pytest.approx(found.fresh.mean)  # every arrow is known
+    assert Search("priv_pc", data, FIXED, ["tweak"], runs=20).tune().alone is None
+
+
+def test_what_cannot_be_told() -> None:
+    with pytest.raises(InputError, match="two tiers, four tiers, complete order, not 'tiers'"):
+        knowing(ASIA, "tiers")
+    with pytest.raises(InputError, match="no true graph of asia to cut two tiers from"):
+        knowing(replace(ASIA, truth=None), "two tiers")
+    with pytest.raises(InputError, match="no column is called so"):
+        knowing(ASIA, Knowledge(roots=["smok"]))
+    assert ready_name("complete-order") == "complete order"
+    assert ready_name("known.json") is None
+
+
+def test_private_rows_without_a_schema_are_not_declared_by_it() -> None:
+    """A schema made of the levels that were found would pass for one that was stated."""
+    own = Dataset.from_codes(np.array([[0, 1], [1, 0]]), ["a", "b"])
+    with pytest.raises(InputError, match="declare a schema first"):
+        knowing(own, Knowledge(roots=["a"]))
+    stated = Dataset.from_codes(np.array([[0, 1], [1, 0]]), ["a", "b"], [["n", "y"]] * 2)
+    told = knowing(stated, Knowledge(roots=["a"]))
+    assert told.schema is not None
+    assert stated.schema is not None
+    assert told.schema.columns == stated.schema.columns
+    assert told.identity != stated.identity
+
+
+def test_runs_without_a_dataset_have_no_column() -> None:
+    runs = list(sweep(knowing(ASIA, "two tiers"), "pc", {}, 1))
+    assert isinstance(frame(runs, beside([])), pd.DataFrame)
+    assert ALONE not in frame(runs, beside([ASIA]))
