@@ -186,7 +186,9 @@ def test_the_least_epsilon_is_judged_on_other_data_where_there_are_some(
 ) -> None:
     def told(search: Search) -> Any:
         high, low = Score(0.9, 0.01, 20), Score(0.2, 0.01, 20)
-        return tuning.Tuned("priv_pc", search.fixed, {}, high, high, low, low, low, (), 1, True)
+        return tuning.Tuned(
+            "priv_pc", search.fixed, {}, high, high, low, low, low, None, (), 1, True
+        )
 
     monkeypatch.setattr(Search, "tune", told)
     found = least_epsilon(
