@@ -20,14 +20,14 @@ DRAWS = 30
 
 @pytest.mark.slow
 def test_intervals_hold_what_they_are_called_only_because_they_know_the_noise() -> None:
-    """Cancer, n = 20,000, ε = .1, true graph given: .95 of 180 intervals, and far fewer without.
+    """Cancer, n = 50,000, ε = .1, true graph given: .95 of 180 intervals, and far fewer without.
 
     Intervals of one release go together: counted as 30 independent draws, .87 is two deviations
     below .95.
     """
     whole, alone = [], []
     for draw in range(DRAWS):
-        data = load_dataset("cancer", n=20_000, seed=1000 + draw)
+        data = load_dataset("cancer", n=50_000, seed=1000 + draw)
         assert data.truth is not None
         moments, _ = released(data, 0.1, seed=2000 + draw)
         graph = matrix_of(data.truth, data.names)
