@@ -85,7 +85,7 @@ def tune_command(argv: Sequence[str]) -> int:
         print(json.dumps(as_dict(found)))
     else:
         print("\n".join(_lines(found, OBJECTIVES[args.objective])))
-    if isinstance(found, Least) and args.figure is not None:
+    if isinstance(found, Least) and args.figure is not None and found.found:
         _draw(found, args)
     return ending(cancelled, args.out)
 
@@ -146,6 +146,7 @@ def as_dict(found: Tuned | Least) -> dict[str, Any]:
         return {
             "target": found.target,
             "least_epsilon": {"may": found.may, "will": found.will},
+            "whole": found.whole,
             "tried": [{"epsilon": e, **as_dict(t)} for e, t in found.found.items()],
         }
     scores = {
@@ -179,6 +180,8 @@ def _lines(found: Tuned | Least, what: str) -> list[str]:
 
 
 def _range(found: Least) -> str:
+    if not found.whole:
+        return "stopped before it was known."
     if found.may is None:
         return "no ε tried reaches it."
     if found.will is None:

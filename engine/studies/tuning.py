@@ -446,12 +446,15 @@ class Least:
 
     ``may`` is the least epsilon whose tuned setting may reach the target (two standard errors above
     its mean do), ``will`` the least whose mean does with two to spare; None where no epsilon does.
+    ``found`` are the searches that came to their end; ``whole`` is False where they were stopped,
+    and then neither end is known.
     """
 
     target: float
     may: float | None
     will: float | None
     found: Mapping[float, Tuned]
+    whole: bool = True
 
 
 def least_epsilon(
@@ -495,7 +498,8 @@ def least_epsilon(
             middle = (low + high) // 2
             low, high = (low, middle) if reached(middle, slack) else (middle + 1, high)
         ends.append(epsilons[low] if low < len(epsilons) and not cancelled() else None)
-    return Least(target, ends[0], ends[1], dict(sorted(found.items())))
+    ended = {epsilon: one for epsilon, one in sorted(found.items()) if one.whole}
+    return Least(target, ends[0], ends[1], ended, not cancelled())
 
 
 def score_of(result: CellResult, objective: str) -> float:

@@ -290,6 +290,8 @@ def _least_paper(job: TuneJob, found: Least, what: str) -> None:
 def range_words(found: Least, what: str) -> str:
     """The range of ε in words."""
     name = f"{what} {found.target:g}"
+    if not found.whole:
+        return f"stopped before the ε of {name} was known"
     if found.may is None:
         return f"no ε up to 10 reaches {name}"
     if found.will is None:

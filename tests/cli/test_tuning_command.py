@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from engine import load_dataset
 from engine.__main__ import main
+from engine.cli.tune import _range
 from engine.studies.store import ResultStore
+from engine.studies.tuning import Search, least_epsilon
 
 ASK = ["tune", "--dataset", "cancer", "--n", "500", "--over", "tweak"]
 
@@ -58,6 +62,29 @@ def test_the_tuned_score_beside_the_defaults_as_a_figure(
     told = capsys.readouterr().out
     for row in numbers[numbers["setting"] == "tuned"].to_dict("records"):
         assert f"ε = {row['epsilon']:<7g} {row['mean']:.3f}" in told
+
+
+def test_a_search_that_was_stopped_claims_no_range() -> None:
+    """Nor does it show the search it was in: its report was never run."""
+    data, tried, stops = load_dataset("cancer", n=500), list[float](), [False]
+
+    def search(epsilon: float) -> Search:
+        def note(done: int, planned: int) -> None:
+            stops[0] = len(tried) > 1 and done > 10
+
+        tried.append(epsilon)
+        fixed = {"epsilon": epsilon}
+        return Search(
+            "priv_pc", data, fixed, ["tweak"], runs=20, cancelled=lambda: stops[0], on_progress=note
+        )
+
+    found = least_epsilon(0.3, search, cancelled=lambda: stops[0])
+    assert stops[0]
+    assert not found.whole
+    assert (found.may, found.will) == (None, None)
+    assert list(found.found) == tried[:1]
+    assert all(not math.isnan(one.fresh.mean) for one in found.found.values())
+    assert _range(found) == "stopped before it was known."
 
 
 @pytest.mark.parametrize(
