@@ -25,7 +25,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,9 +34,11 @@ import psutil
 
 from benchmarks.visitor import DATASETS, Seen, mixed, visitors
 from benchmarks.windows import windows
+from benchmarks.written import put
 from engine import load_dataset, run
 
 ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "reference" / "performance.md"
 TROUBLE = ("Traceback", "ERROR", "WebSocketClosed", "Exception")
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 KEPT = 120.0  # seconds for which Streamlit keeps the session of a browser that has gone
@@ -106,8 +108,14 @@ def _wait_for(url: str) -> None:
     raise SystemExit("The server did not start.")
 
 
-def soak_sessions(crowd: Crowd, port: int) -> bool:
-    """Section 1; whether all that is promised held."""
+Numbers = dict[str, float]  # what of a soak goes into the document's table, by its words
+
+
+def soak_sessions(crowd: Crowd, port: int, kept: float = KEPT) -> tuple[bool, Numbers]:
+    """Section 1; whether all that is promised held, and what was measured.
+
+    ``kept`` are the seconds that the server gets to let its sessions go.
+    """
     chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if chromium is None and crowd.windows:
         print("No Chromium: its windows are left out.")
@@ -123,8 +131,8 @@ def soak_sessions(crowd: Crowd, port: int) -> bool:
             before, spent = resident(server), cpu_seconds(server)
             seen = crowd.come(url, chromium)
             highest, spent = resident(server), cpu_seconds(server) - spent
-            after = _settled(server, before, KEPT)
-            if after > 1.2 * before:  # old sessions are let go when the next one ends
+            after = _settled(server, before, kept)
+            if kept and after > 1.2 * before:  # old sessions are let go when the next one ends
                 Crowd(1, 0, 1, 0).come(url, None)
                 after = _settled(server, before, FOLLOWS)
         errors = [line for line in log.read_text().splitlines() if any(t in line for t in TROUBLE)]
@@ -141,9 +149,34 @@ def soak_sessions(crowd: Crowd, port: int) -> bool:
     print(f"  trouble, results that are mixed  {len(trouble):8d}")
     for line in [*errors[:5], *trouble[:5]]:
         print(f"    {line[:120]}", flush=True)
-    return (
-        not errors and not trouble and after <= 1.2 * before and quick[0 if crowd.sessions else 1]
-    )
+    held = not errors and not trouble and (after <= 1.2 * before or not kept)
+    return held and quick[0 if crowd.sessions else 1], {
+        **_numbers(seen[0]),
+        "server, CPU-s an interaction": spent / max(1, count),
+        "server's memory before, MB": before,
+        "at the end, MB": highest,
+        "errors, trouble, mixed results": float(len(errors) + len(trouble)),
+    }
+
+
+def _numbers(seen: Seen) -> Numbers:
+    """Medians and nine in ten of what visitors without a browser waited for."""
+    found: Numbers = {}
+    for name, times in (("key to reply", seen.replies), ("press to result", seen.answers)):
+        if times:
+            found[f"{name}, median s"] = statistics.median(times)
+            found[f"{name}, nine in ten below s"] = sorted(times)[int(0.9 * len(times))]
+    return found
+
+
+def spread(soaks: Sequence[Numbers]) -> str:
+    """A table: each number's median over the soaks, the least and the most."""
+    lines = [f"| median of {len(soaks)} runs | | least | most |", "|---|---:|---:|---:|"]
+    for name in soaks[0]:
+        values = sorted(one[name] for one in soaks if name in one)
+        three = (statistics.median(values), values[0], values[-1])
+        lines.append(f"| {name} | " + " | ".join(f"{v:.3g}" for v in three) + " |")
+    return "\n".join(lines)
 
 
 def _times(who: str, seen: Seen) -> bool:
@@ -208,10 +241,19 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--rest", type=float, default=5.0, help="seconds a person looks at it")
     parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--repeats", type=int, default=1, help="soaks, for their spread")
+    parser.add_argument("--write", action="store_true", help="their spread into the document")
     parser.add_argument("--port", type=int, default=8605)
     given = parser.parse_args()
     crowd = Crowd(given.sessions, given.windows, given.seconds, given.rest)
-    held = soak_sessions(crowd, given.port)
+    held = True
+    soaks: list[Numbers] = []
+    for left in reversed(range(given.repeats)):  # the last one waits for its memory to come back
+        one, numbers = soak_sessions(crowd, given.port, 0.0 if left else KEPT)
+        held, soaks = held and one, [*soaks, numbers]
+    print(table := spread(soaks))
+    if given.write:
+        put(PAGE, "benchmarks.soak", table)
     early, late = soak_runs(given.runs)
     print(f"{given.runs} runs in one process, each on a dataset anew")
     print(f"  memory after a fifth of them     {early:8.0f} MB")

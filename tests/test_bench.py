@@ -1,13 +1,12 @@
 """``make bench``'s columns for R's bnlearn, with a stand-in for Rscript: R is not needed here."""
 
 import os
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks import bnlearn, speed
+from benchmarks import bnlearn, pgmpy, speed
 from engine import load_dataset
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import matrix_of
@@ -21,6 +20,21 @@ test "$4" = 0.01 || exit 5
 test "$(head -n 1 "$3")" = "V0,V1,V2,V3,V4" || exit 6
 test "$(wc -l < "$3")" -eq 100001 || exit 7
 printf 'seconds 0.25 \\n1 3 \\n3 1 \\n2 3 \\n3 2 \\n3 4 \\n4 3 \\n'
+"""
+
+PGMPY = """
+class PC:
+    def __init__(self, rows):
+        assert rows.shape == (100_000, 5) and rows.dtypes.iloc[0] == "category"
+        self.rows = rows
+
+    def estimate(self, variant, ci_test, return_type, significance_level, **others):
+        assert (variant, ci_test, return_type) == ("stable", "g_sq", "skeleton")
+        assert significance_level == 0.01 and others["n_jobs"] == 1
+        return self, {}
+
+    def edges(self):
+        return [("v2", "v0")]
 """
 
 
@@ -59,14 +73,44 @@ def test_bnlearn_is_a_column_where_it_is_installed(
         "Full PC with G2",
         "Full PC with chi2",
     ]
-    title, line = (text for text in printed if "bnlearn" in text or "0.250" in text)
-    assert "bnlearn" in title
-    assert "2.000 (1.000-3.000)" in line  # the median of causal-learn's, and their range
-    cells = re.sub(r"\([^)]*\)", "", line).split()
-    assert cells[0] == "earthquake"
+    lines = [text.split(" | ") for text in printed if text.startswith("| earthquake")]
+    (learned,) = [cells for cells in lines[:2] if cells[4] == "causal-learn"]
+    assert learned[5] == "2.0 (1.0–3.0)"  # the median of causal-learn's, and their range
+    (r,) = [cells for cells in lines if cells[4] == "bnlearn"]
     # ours and its F1, then seconds, F1, ratio, agreement of each peer
-    assert (cells[3], cells[4], cells[7], cells[8]) == ("2.000", "1.000", "0.250", "0.857")
-    assert float(cells[5]) == pytest.approx(8 * float(cells[9]), abs=8)
+    assert (learned[6], r[5], r[6]) == ("1.000", "0.250 (0.250–0.250)", "0.857")
+    assert float(learned[7]) == pytest.approx(8 * float(r[7]), abs=8)
+    assert float(learned[1]) < float(learned[2].split()[0])  # the floor is below ours
+
+
+def test_a_slow_peer_is_run_fewer_times(
+    earthquake: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skeleton = np.zeros((5, 5), bool)
+    assert len(speed.several(lambda data: (20.0, skeleton), earthquake, 5)) == 2
+    assert len(speed.several(lambda data: (1.0, skeleton), earthquake, 5)) == 5
+    assert speed.several(lambda data: None, earthquake, 5) == []
+    assert speed.spread([(20.0, skeleton)]) == "20.0 (one run)"
+
+
+def test_pgmpy_is_called_with_its_own_packages(
+    earthquake: Dataset,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A stand-in that checks what it is given as pgmpy is, and answers with one edge."""
+    package = tmp_path / "pgmpy"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "estimators.py").write_text(PGMPY)
+    monkeypatch.setenv(pgmpy.PLACE, str(tmp_path))
+    assert pgmpy.installed()
+    _, skeleton = pgmpy.pgmpy_run(earthquake, 0.01, "g_sq") or (0.0, np.empty(0))
+    assert np.argwhere(skeleton).tolist() == [[0, 2], [2, 0]]
+    assert pgmpy.pgmpy_run(earthquake, 0.5, "g_sq") is None  # it fails: another alpha
+    monkeypatch.delenv(pgmpy.PLACE)
+    assert not pgmpy.installed()
 
 
 def test_bnlearn_is_no_column_where_it_is_missing(

@@ -147,10 +147,14 @@ def summary(means: pd.DataFrame) -> pd.DataFrame:
                 row[title] = f"{here[score].mean():.3f}"
                 row[f"Δ {title}"] = _gain(here[score] - free[score]) if str(level) != NONE else "–"
             row["alone"] = f"{here['alone_dag'].mean():.3f}"
-            row["wrong arrows"] = f"{here['wrong'].mean():.3f}" if here["wrong"].any() else "0"
+            row["wrong arrows"] = _share(here["wrong"].mean())
             row["tests"] = f"{here['ci_tests'].mean():,.0f}"
             rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _share(mean: float) -> str:
+    return "–" if math.isnan(mean) else f"{mean:.3f}" if mean else "0"
 
 
 def _gain(change: pd.Series) -> str:

@@ -58,6 +58,7 @@ _RULES: Any = {
     "grid.linewidth": 0.5,
     "lines.linewidth": 1.2,
     "lines.markersize": 3.2,
+    "legend.handlelength": 2.8,  # two dashes at least
 }
 
 

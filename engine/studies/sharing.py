@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.data.spreadsheets import table_csv
-from engine.errors import InputError
+from engine.errors import InputError, show
+from engine.registry import ALGORITHMS
 from engine.studies.cells import CellResult
 from engine.studies.store import ResultStore
 
@@ -50,7 +52,21 @@ def read_study(content: bytes, name: str) -> Handed:
             raise InputError(f"{name} has a damaged row ({store.damaged[0]}); it was not opened.")
     if any(r.cell.own for r in results):
         raise InputError(f"{name} holds runs on a person's own data; it was not opened.")
+    _check_settings(name, results)
     return Handed(name, results, studies)
+
+
+def _check_settings(name: str, results: Iterable[CellResult]) -> None:
+    """Raise InputError for what this version could not have been asked."""
+    for key, params in dict.fromkeys((r.algorithm, r.params) for r in results):
+        if key not in ALGORITHMS:
+            raise InputError(f"{name} holds runs of {show(key)}, which this version does not have.")
+        try:
+            ALGORITHMS[key].params.build(json.loads(params))
+        except InputError as error:
+            raise InputError(
+                f"{name} has a setting that does not fit this version: {error}"
+            ) from error
 
 
 def study_file(

@@ -202,7 +202,7 @@ class ResultStore:
             for name, spec in rows:
                 try:
                     found[name] = dict(json.loads(spec))
-                except (TypeError, ValueError):
+                except (TypeError, ValueError, RecursionError):
                     self.damaged.append(f"the study {name!r}")
             return found
 
@@ -383,7 +383,7 @@ def _from_sql(row: tuple[Any, ...]) -> CellResult | None:
         values["untested"] = _pairs(values["untested"], values["status"])
         values["metrics_tested"] = _scores(values)
         sound = isinstance(json.loads(values["params"]), dict)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         return None
     sound = sound and all(isinstance(count, int) for count in values["ci_tests_by_order"])
     named = (*values["cpdag"], *(values["untested"] or ()))

@@ -174,6 +174,8 @@ def least_figure(
     points = least_numbers(found)
     drawn = points.assign(dataset=where, x=points["epsilon"], median=points["mean"])
     drawn["curve"] = points["setting"].map({"tuned": "tuned at each ε", "default": "default"})
+    wanted = {"dataset": where, "curve": "wanted", "x": math.nan, "median": found.target}
+    drawn = pd.concat([drawn, pd.DataFrame([wanted])], ignore_index=True)
     look = Look("ε (strict)", what, share=True)
     content = draw_curves(drawn, look, kind=kind, columns=columns)
     return Figure(content, least_caption(found, what, where), points)

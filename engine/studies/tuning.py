@@ -36,9 +36,8 @@ BESIDE = ("precision", "recall", "shd", "ci_tests", "seconds")
 FRESH = 1_000_000  # the first seed of a report: no search counts so far
 REPORTED = 20  # seeds of a report
 MOST = 20_000  # runs of one search
-_ROUNDS = 5  # each doubles the seeds of what is left
-_COST = 3.0  # runs of a whole halving over those of its first round: 1 + 1/2 + 1/2 + 1/2 + 1/2
-_REACH = 0.15  # how near a neighbour is, in widths of an axis
+_ROUNDS = 5  # half of the candidates with twice the new seeds, so that all cost the same
+_REACH = 0.05  # how near a neighbour is, in widths of an axis
 _HEARD = 8  # runs of a neighbour that count at most
 _DOUBT = 4  # runs of the average candidate that each is given besides its own
 _LOOKS = 2  # runs on other data before the search, to know how long theirs take
@@ -279,7 +278,7 @@ class Search:
         self.axes = tuple(axis for axis in self.axes if axis.name not in self.fixed)
         if not self.axes:
             raise InputError(f"{key} has nothing left to search over.")
-        first = max(2, int(runs / (_COST * len(self._data))))
+        first = max(2, runs // (_ROUNDS * len(self._data)))
         self.candidates = list(self._candidates(first, seed))
         searched = sum(c * s for c, s in self._rounds())
         self._clock = _Clock(
@@ -329,7 +328,7 @@ class Search:
         """(candidates, new seeds of each) of every round."""
         left, found = len(self.candidates), []
         for k in range(_ROUNDS):
-            found.append((left, 1 if k == 0 else 1 << (k - 1)))
+            found.append((left, 1 << k))
             left = max(2, math.ceil(left / 2))
         return found
 

@@ -36,6 +36,28 @@ def figure_of_runs(
             visit(runs[place])
 
 
+def over_cells(drawn: go.Figure, words: Sequence[Sequence[str]]) -> None:
+    """Let a heat map's cells be clicked, each under its place, row by row; ``words`` name them.
+
+    A heat map itself cannot be: over each cell lies a mark that nobody sees, and the nearest one
+    answers wherever the hand is.
+    """
+    cells = drawn.data[0]
+    x, y = list(cells.x), list(cells.y)
+    cells.hovertemplate, cells.hoverinfo = None, "skip"
+    drawn.add_scatter(
+        x=x * len(y),
+        y=[name for name in y for _ in x],
+        mode="markers",
+        showlegend=False,
+        marker={"size": 20, "color": "rgba(0,0,0,0)"},
+        customdata=list(range(len(x) * len(y))),
+        text=[word for row in words for word in row],
+        hovertemplate="%{x}, %{y}: %{text}<extra></extra>",
+    )
+    drawn.layout.hoverdistance = -1
+
+
 def list_of_runs(runs: Mapping[str, Settings], *, key: str) -> None:
     """The same runs by name, for whoever has no mouse: a list and a button."""
     named = list(runs)[:OFFERED]

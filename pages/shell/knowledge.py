@@ -33,8 +33,16 @@ _OPEN: Place[str] = Place("known-open", str)  # the key of the button that opene
 NOTHING = "nothing"
 _USES = {
     FULL: "Say what is asked, too: fewer questions, but a false tier costs links",
-    ORIENTS: "Only turn links: none is lost, but a false tier turns more arrows round",
+    ORIENTS: "Only turn links: a false tier costs none, but turns as many arrows round",
 }
+# Marginal PC at ε = 1 (docs/explanation/knowledge.md): of 100 arrows on true links, so many point
+# the wrong way; and points of skeleton F1 lost by the false tier where knowledge is used in full.
+WRONG, LOST = {"none": 4, FULL: 19, ORIENTS: 19}, 10
+_FALSE_TIER = (
+    f"One false tier, measured: {WRONG[FULL]} of 100 arrows are wrong, and {WRONG[ORIENTS]} where "
+    f"it only turns links; without any tiers {WRONG['none']}. Used in full it costs {LOST} points "
+    "of skeleton F1, else none. Leave a column of which you are not sure in no tier."
+)
 PUBLIC = (
     "Facts that you state, not read off the rows: they are public, cost no ε, and the guarantee is "
     "the same with them and without."
@@ -161,6 +169,7 @@ def _use(known: Knowledge) -> Knowledge:
         format_func=_USES.__getitem__,
         key=f"known-use-{known.use}",
     )
+    st.caption(_FALSE_TIER)
     if chosen != known.use:
         known = Knowledge(**{**_facts(known), "use": chosen})
         _keep(known)

@@ -108,7 +108,7 @@ def line(key: str, shape: Shape | None, params: Mapping[str, Any], place: str) -
 
 
 def regime(shapes: Sequence[Shape | None], epsilons: Sequence[Any], delta: Any = None) -> None:
-    """A warning where next to nothing is to be had at an ε, before anything is spent.
+    """A warning where little is to be had at an ε, before anything is spent.
 
     One line for each shape that it holds for; a shape that is not known, and what a form has in
     the place of a number, say nothing.

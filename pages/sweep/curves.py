@@ -19,7 +19,6 @@ from engine.studies.known import ALONE
 from engine.studies.null import Shape
 from engine.studies.price import DESCENT, TABLES, PriceStep, price_steps
 from pages.draw import show
-from pages.draw.bars import heat
 from pages.draw.curves import Axis, Curve, curves
 from pages.draw.opening import figure_of_runs, list_of_runs
 from pages.shell import words as text
@@ -206,9 +205,15 @@ def runs_at(
             here = here[here[name].isna() if value is None else here[name].eq(value)]
         gaps = (here[Y[y]].astype(float) - point["median"]).abs()
         result = by_place[*place, here.loc[gaps.idxmin(), "seed"]]
-        key, params = result.algorithm, filled(result.algorithm, result.values)
-        found.append(replace(source, algorithm=key, params=params, seed=result.seed))
+        found.append(run_of(result, source))
     return found
+
+
+def run_of(result: CellResult, source: Settings) -> Settings:
+    """The run that a study's result is the summary of."""
+    key = result.algorithm
+    params = filled(key, result.values)
+    return replace(source, algorithm=key, params=params, seed=result.seed)
 
 
 def _point_name(run: Settings) -> str:
@@ -341,10 +346,7 @@ def _targets(found: pd.DataFrame, nothing: Counts) -> pd.DataFrame:
     )
 
 
-# How often a study's runs found each edge ------------------------------------------------
-
-
-MOST_EDGES = 36  # rows of the heat map
+# The data behind a study ---------------------------------------------------------------
 
 
 def source_of(job: StudyJob, fingerprint: str) -> Settings | None:
@@ -368,46 +370,3 @@ def truth_of(job: StudyJob, fingerprint: str) -> nx.DiGraph | None:
     """The true graph of that dataset."""
     data = data_of(job, fingerprint)
     return None if data is None else data.truth
-
-
-def stability_view(results: list[CellResult], truth: nx.DiGraph | None) -> None:
-    """How often each edge was found at each ε, for one algorithm."""
-    st.markdown("**How often each edge was found**")
-    table = analysis.edge_stability(results, truth)
-    keys = list(dict.fromkeys(r.algorithm for r in results))
-    private = [k for k in keys if ALGORITHMS[k].private] or keys
-    start = private[0]
-    key = st.selectbox(
-        "Algorithm",
-        [*private, *(k for k in keys if k not in private)],
-        key="sweep-stable-of",
-        format_func=lambda k: ALGORITHMS[k].title,
-        label_visibility="collapsed",
-    )
-    part = table[table["algorithm"] == (key or start)]
-    wide = part.assign(epsilon=part["epsilon"].map(_epsilon_word)).pivot_table(
-        index="edge", columns="epsilon", values="share", sort=False
-    )
-    if wide.empty:
-        st.caption("No edge was found.")
-        return
-    real = set(part.loc[part["true"].eq(True), "edge"])
-    order = sorted(wide.index, key=lambda e: (e not in real, -wide.loc[e].mean()))
-    wide = wide.loc[[e for e in order if e in real or wide.loc[e].max() > 0]]
-    cut = wide.iloc[:MOST_EDGES]
-    marked = cut.set_axis([f"✓ {e}" if e in real else e for e in cut.index])
-    figure = heat(marked, x_title="ε asked for", words=len(cut.columns) <= 12)
-    show.figure(figure, key="sweep-heat", alt="Share of seeds in which each edge was found, by ε")
-    notes = ["✓ marks an edge of the true graph (direction left out)."] if real else []
-    if len(wide) > len(cut):
-        notes.append(f"{len(wide) - len(cut):,} rarer edges are in the table only.")
-    st.caption(" ".join(notes))
-    with st.expander("The same as a table"):
-        shown = wide.reset_index(names="Edge")
-        if truth is not None:
-            shown.insert(1, "True", [e in real for e in wide.index])
-        show.table(shown, alt="Share of seeds in which each edge was found, by ε", digits=2)
-
-
-def _epsilon_word(value: float) -> str:
-    return "none" if pd.isna(value) else f"{value:g}"

@@ -27,12 +27,12 @@ from pages.sweep.curves import (
     early,
     references,
     source_of,
-    stability_view,
     target_view,
     truth_of,
 )
 from pages.sweep.handed import file_of
 from pages.sweep.jobs import EXAMPLE_NAME, SLOT, StudyJob, current, known_datasets
+from pages.sweep.stability import stability_view
 from pages.sweep.start import resume
 
 RANKED = ("priv_pc", "svt_pc", "em_pc")  # of the example: what they release rests on rank tests
@@ -115,7 +115,7 @@ def results_view(job: StudyJob, results: list[CellResult]) -> None:
     _paper(job, table, x, y, counted)
     left, right = st.columns([5, 4], gap="medium")
     with left:
-        stability_view(mine, truth_of(job, mine[0].fingerprint))
+        stability_view(mine, truth_of(job, mine[0].fingerprint), source)
     with right:
         shape = None if data is None else Shape.of(data)
         target_view(counting(here, counted), x, y, mine, shape)

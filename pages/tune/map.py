@@ -12,7 +12,7 @@ import streamlit as st
 from engine.studies import tuned_figures
 from engine.studies.tuned_figures import map_caption, map_figure
 from engine.studies.tuning import OBJECTIVES
-from pages.draw.opening import figure_of_runs
+from pages.draw.opening import figure_of_runs, over_cells
 from pages.draw.paper import paper_figure
 from pages.draw.show import table
 from pages.shell import words as text
@@ -92,7 +92,6 @@ def _surface(wide: pd.DataFrame, titles: Sequence[str], best: tuple[Any, Any]) -
             colorbar={"thickness": 12},
             text=[[f"{v:.2f}" for v in row] for row in z],
             texttemplate="%{text}",
-            hoverinfo="skip",
         )
     )
     if min(z.shape) > 1:
@@ -112,17 +111,10 @@ def _surface(wide: pd.DataFrame, titles: Sequence[str], best: tuple[Any, Any]) -
         x=[str(best[0])], y=[str(best[1])], mode="markers", hoverinfo="skip", showlegend=False,
         marker={"size": 34, "symbol": "circle-open", "line": {"width": 3}, "color": ink(1)},
     )  # fmt: skip
-    # A heat map cannot be clicked: over each cell lies a mark that nobody sees.
-    drawn.add_scatter(
-        x=x * len(y), y=[word for word in y for _ in x], mode="markers", showlegend=False,
-        marker={"size": 20, "color": "rgba(0,0,0,0)"}, customdata=list(range(z.size)),
-        text=[f"{v:.2f}" for v in z.ravel()],
-        hovertemplate="%{x}, %{y}: %{text}<extra></extra>",
-    )  # fmt: skip
+    over_cells(drawn, [[f"{v:.2f}" for v in row] for row in z])
     kind = {"type": "category", "showgrid": False}
     drawn.update_layout(
-        height=460, hoverdistance=-1,  # the nearest cell, wherever the pointer is
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        height=460, margin={"l": 8, "r": 8, "t": 8, "b": 8},
         xaxis={**kind, "title": titles[0]}, yaxis={**kind, "title": titles[1]},
     )  # fmt: skip
     return drawn

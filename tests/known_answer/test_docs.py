@@ -11,6 +11,9 @@ import pytest
 from benchmarks import calibration, effects, f1, knowledge, null
 from benchmarks.written import between
 from engine.data.networks import NETWORKS
+from engine.knowledge import FULL, ORIENTS
+from engine.papers.knowledge import FALSE, FALSE_ORIENTS, NONE, summary
+from pages.shell import knowledge as page
 from scripts import counterexamples, form_costs
 
 DOC = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "privacy.md"
@@ -42,6 +45,16 @@ def test_the_picture_of_knowledge_is_what_was_measured() -> None:
     """The same numbers give the same file."""
     drawn = knowledge.PICTURE.read_text(encoding="utf-8")
     assert drawn == knowledge.picture(knowledge.kept())
+
+
+def test_the_page_tells_what_a_false_tier_was_measured_to_do() -> None:
+    means = knowledge.kept()
+    table = summary(means[(means["algorithm"] == knowledge.OURS) & (means["epsilon"] == 1.0)])
+    rows = table.set_index("knowledge")
+    for kind, use in ((NONE, "none"), (FALSE, FULL), (FALSE_ORIENTS, ORIENTS)):
+        assert page.WRONG[use] == round(100 * float(rows["wrong arrows"][kind]))
+    assert round(100 * float(rows["Δ skeleton"][FALSE].split()[0])) == -page.LOST
+    assert float(rows["Δ skeleton"][FALSE_ORIENTS].split()[0]) == 0.0
 
 
 def test_tables_are_what_was_measured() -> None:

@@ -24,6 +24,7 @@ from engine.studies.forecast import (
     BANDS,
     GUESSED,
     LEAST_END,
+    UNREACHED,
     Band,
     Forecast,
     Question,
@@ -167,6 +168,17 @@ def test_the_band_of_f1_is_the_stretched_one() -> None:
     assert found.directed_f1 == Band.of([run[4] for run in runs])
 
 
+def test_where_little_is_to_be_had_nothing_was_found() -> None:
+    """Every network and setting of the study for which the sentence stands."""
+    sizes = {name: len(load_network(name).names) for name in NETWORKS}
+    met = 0
+    for one in judging.kept():
+        if one.network in sizes and regime(one.rows, sizes[one.network], [one.epsilon]):
+            assert np.mean(one.real) < UNREACHED
+            met += 1
+    assert met > 50
+
+
 def test_ends_are_those_of_the_kind_and_the_rows() -> None:
     kinds = {key: kind_of(key) for key in planned_algorithms()}
     assert set(kinds.values()) == set(forecast.ENDS)
@@ -211,11 +223,13 @@ def test_where_nothing_is_to_be_had_is_said_from_public_facts() -> None:
     few, many = (smallest_correlation(1000, d, 0.01, 1e-6) for d in (10, 20))
     assert many / few == pytest.approx(2.0, rel=1e-2)
     said = regime(10_000, 20, [10.0, 0.1, 0.05])
-    assert "ε = 0.05, 0.1 next to nothing" in said
+    assert "ε = 0.05, 0.1 little is to be had" in said
     assert "20 columns" in said
     assert "correlation of 0.2" in said  # at the larger of the two
     assert regime(10_000, 20, [1.0, 10.0]) == ""
-    assert "no link would surely stand out" in regime(1_000, 37, [0.1])
+    none = regime(1_000, 37, [0.1])
+    assert "next to nothing is to be had" in none
+    assert "no link would surely stand out" in none
     assert regime(1, 5, [0.1]) == regime(100, 1, [0.1]) == ""
 
 

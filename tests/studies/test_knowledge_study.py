@@ -56,7 +56,26 @@ def test_the_tables_and_the_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (whole["directed_dag"] == whole["skeleton_f1"]).all()  # every link is turned right
     assert (whole["alone_dag"] == whole["directed_dag"]).all()
     assert (runs[runs["knowledge"] == NONE]["alone_dag"] == 0.0).all()
+    assert (whole["arrows_wrong"] == 0).all()
+    means = knowledge.by_network(runs)
+    assert set(means["runs"]) == {1}
+    table = knowledge.summary(means)
+    keys = ["algorithm", "epsilon", "knowledge"]
+    counts = means.set_index(keys)[["arrows_right", "arrows_wrong"]]
+    for row in table.to_dict("records"):
+        right, wrong = counts.loc[row["algorithm"], row["ε"], row["knowledge"]]
+        share = f"{wrong / (right + wrong):.3f}" if wrong else "0"
+        assert row["wrong arrows"] == ("–" if right + wrong == 0 else share)
     assert "<svg" in (tmp_path / "knowledge.svg").read_text(encoding="utf-8")
+
+
+def test_wrong_arrows_are_those_on_true_links() -> None:
+    dag = np.zeros((4, 4), dtype=bool)
+    dag[0, 1] = dag[1, 2] = dag[2, 3] = True
+    found = np.zeros((4, 4), dtype=bool)
+    found[0, 1] = found[2, 1] = found[3, 0] = True  # right, turned round, invented
+    found[2, 3] = found[3, 2] = True  # open
+    assert knowledge.arrows_of(found, dag) == (1, 1)
 
 
 def test_scores_against_the_graph_itself() -> None:

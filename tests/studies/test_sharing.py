@@ -85,6 +85,17 @@ RECURSIVE = (
         ),
         (spoilt("DROP TABLE studies"), "more than study results"),
         (spoilt("UPDATE cells SET cpdag = '[[1]]' WHERE seed = 1"), "damaged row"),
+        (spoilt(f"UPDATE cells SET cpdag = '{'[' * 100_000}'"), "damaged row"),
+        (spoilt(f"UPDATE cells SET params = '{'[' * 100_000}' || params"), "damaged row"),
+        (spoilt("UPDATE cells SET algorithm = 'divination'"), "'divination', which this version"),
+        (
+            spoilt(
+                "UPDATE cells SET params = "
+                "json_replace(params, '$.epsilon', -(params ->> 'epsilon'))"
+            ),
+            "does not fit this version",
+        ),
+        (spoilt("UPDATE cells SET status = CAST(x'ff' AS TEXT)"), "damaged"),
         (spoilt(f"UPDATE cells SET fingerprint = '{OWN}x' || seed"), "own data"),
     ],
 )

@@ -13,7 +13,16 @@ from engine import Dataset, InputError, load_dataset
 from engine.__main__ import main
 from engine.registry import ALGORITHMS
 from engine.studies import tuning
-from engine.studies.tuning import EPSILONS, FRESH, REPORTED, Score, Search, axes, least_epsilon
+from engine.studies.tuning import (
+    EPSILONS,
+    FRESH,
+    REPORTED,
+    Score,
+    Search,
+    axes,
+    front,
+    least_epsilon,
+)
 
 STRICT = {"epsilon": 1.0, "guarantee": "strict"}
 
@@ -75,7 +84,7 @@ def test_the_best_is_found_and_told_on_seeds_it_was_not_chosen_by(
     assert abs(found.params["tweak"] - 0.07) < 0.01
     chosen = {seed for _, seed, _ in play.seen if seed < FRESH}
     told = {seed for _, seed, _ in play.seen if seed >= FRESH}
-    assert chosen == set(range(16))
+    assert chosen == set(range(31))  # 1 + 2 + 4 + 8 + 16
     assert told == set(range(FRESH, FRESH + REPORTED))
     assert {name for _, seed, name in play.seen if seed < FRESH} == {"cancer"}
     assert found.elsewhere is not None
@@ -139,6 +148,51 @@ def test_the_least_epsilon_is_a_range(monkeypatch: pytest.MonkeyPatch, cancer: D
     never = least_epsilon(1.0, search)
     assert never.will is None
     assert found.may in EPSILONS
+
+
+def test_a_score_has_the_standard_error_of_its_mean() -> None:
+    values = [0.2, 0.4, 0.9, 0.5]
+    found = Score.of(values)
+    assert (found.mean, found.runs) == (pytest.approx(0.5), 4)
+    assert found.error == pytest.approx(math.sqrt(0.26 / 3 / 4))  # sum of squares .26
+    assert math.isnan(Score.of([0.3]).error)
+
+
+def test_the_front_has_no_point_that_costs_more_for_no_more() -> None:
+    points = [(1.0, 0.5), (2.0, 0.5), (2.0, 0.7), (3.0, 0.7), (4.0, 0.6), (5.0, 0.9)]
+    assert front(points) == [0, 2, 5]
+
+
+def test_the_default_is_tried_first_and_told_beside_the_choice(
+    monkeypatch: pytest.MonkeyPatch, cancer: Dataset
+) -> None:
+    """Here and on other data, each beside its own."""
+    play = played(monkeypatch)
+    search = Search("priv_pc", cancer, STRICT, ["tweak"], runs=100, elsewhere="asia")
+    assert search.candidates[0].params == {}
+    found = search.tune()
+    assert play.seen[0][0] == 0.02
+    best = 0.8 - abs(found.params["tweak"] - 0.07) * 5
+    assert found.fresh.mean == pytest.approx(best)
+    assert found.default.mean == pytest.approx(0.55)
+    assert found.elsewhere is not None
+    assert found.default_elsewhere is not None
+    assert found.elsewhere.mean == pytest.approx(best)
+    assert found.default_elsewhere.mean == pytest.approx(0.55)
+
+
+def test_the_least_epsilon_is_judged_on_other_data_where_there_are_some(
+    monkeypatch: pytest.MonkeyPatch, cancer: Dataset
+) -> None:
+    def told(search: Search) -> Any:
+        high, low = Score(0.9, 0.01, 20), Score(0.2, 0.01, 20)
+        return tuning.Tuned("priv_pc", search.fixed, {}, high, high, low, low, low, (), 1, True)
+
+    monkeypatch.setattr(Search, "tune", told)
+    found = least_epsilon(
+        0.5, lambda e: Search("priv_pc", cancer, {"epsilon": e}, ["tweak"], runs=20), (0.1, 1.0)
+    )
+    assert (found.may, found.will) == (None, None)
 
 
 def test_private_rows_are_never_searched_on(cancer: Dataset) -> None:

@@ -16,6 +16,7 @@ from engine import load_dataset, run
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.page import doubt_words
 from engine.studies import null
+from engine.studies.forecast import regime
 from engine.studies.null import Invented, Shape, invented
 from pages.learn.shuffle import ALGORITHMS, NONE, links_of
 from pages.plan import state as plans
@@ -23,6 +24,7 @@ from pages.shell import job as work
 from pages.shell import nothing, runs
 from pages.shell.nothing import NOTHING, Nothing, nothing_of, shape_of
 from pages.shell.settings import Source
+from pages.tune.state import TuneJob
 from tests.release.samples import asia_schema, own_asia
 
 Open = Callable[..., AppTest]
@@ -241,3 +243,32 @@ def test_pairs_not_tested_are_no_links() -> None:
     result = run("priv_pc", data, seed=0, epsilon=0.05)
     assert result.untested
     assert len(links_of(result)) == len(result.skeleton) - len(result.untested)
+
+
+def warnings(app: AppTest) -> list[str]:
+    return [w.value for w in app.warning if "is to be had" in w.value]
+
+
+def test_where_little_is_to_be_had_it_is_said_wherever_an_epsilon_is_chosen(
+    open_app: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each page says the engine's sentence about its own rows, columns and ε, and no other."""
+    monkeypatch.chdir(tmp_path)
+    asia = regime(1_000, 8, [0.1])
+    assert asia
+    monkeypatch.setattr(TuneJob, "work", lambda self: None)  # nothing is searched for here
+    tune = {"tune.networks": "asia", "tune.n": "1000", "tune.runs": "60"}
+    app = open_app("tune", **tune, **{"tune.epsilon": "0.1", "tune.over": "max_order"})
+    assert warnings(app) == [asia]
+    app.select_slider(key="tune-epsilon").set_value(10.0).run()
+    assert warnings(app) == []
+    app = open_app("plan")
+    app.number_input(key="plan-rows").set_value(1_000).run()
+    assert warnings(app) == [regime(1_000, 8, [0.1, 0.3, 1.0, 3.0, 10.0])]
+    app.number_input(key="plan-rows").set_value(1_000_000).run()
+    assert warnings(app) == []
+    app = open_app("sweep", data="asia", n="1000")
+    app.multiselect(key="sweep-datasets").set_value(["asia", "cancer"]).run()
+    app.session_state["sweep_draft"].update(n=1_000, grid="List", list="0.1, 0.3, 10")
+    app.run()
+    assert warnings(app) == ["\n\n".join(regime(1_000, d, [0.1, 0.3, 10.0]) for d in (8, 5))]

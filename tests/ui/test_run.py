@@ -212,13 +212,15 @@ def test_the_recommended_setting_is_the_studys(open_app: Callable[..., AppTest])
     assert not app.exception
 
 
-def test_next_to_nothing_is_said_before_the_run(open_app: Callable[..., AppTest]) -> None:
+def test_where_little_is_to_be_had_it_is_said_before_the_run(
+    open_app: Callable[..., AppTest],
+) -> None:
     app = open_app(data="cancer", n="500", algorithm="em_pc", epsilon="0.1")
     said = regime(500, 5, [0.1])
     assert said
     assert said in [w.value for w in app.warning]
     app.number_input(key="param-epsilon").set_value(5.0).run()
-    assert not any("next to nothing" in w.value for w in app.warning)
+    assert not any("is to be had" in w.value for w in app.warning)
 
 
 def test_slider_and_exact_entry_are_one_value(app: AppTest) -> None:

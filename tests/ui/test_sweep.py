@@ -18,6 +18,7 @@ from pages.sweep import jobs as study_jobs
 from pages.sweep import state as studies
 from pages.sweep.curves import runs_at
 from pages.sweep.jobs import _example_results
+from pages.sweep.stability import _found_in
 from pages.sweep.state import EXAMPLE, Wanted
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -313,6 +314,15 @@ def test_a_point_opens_the_run_of_the_seed_nearest_to_its_median(
         gaps = [abs(r.shd - point["median"]) for r in mine if r.shd is not None]
         assert chosen.shd is not None
         assert abs(chosen.shd - point["median"]) == min(gaps)
+    shares = analysis.edge_stability([r for r in results if r.algorithm == "em_pc"])
+    wide = shares.assign(epsilon=shares["epsilon"].map("{:g}".format)).pivot_table(
+        index="edge", columns="epsilon", values="share", sort=False
+    )
+    at = [(edge, word) for edge in wide.index for word in wide.columns]
+    mine = [r for r in results if r.algorithm == "em_pc"]
+    for (edge, word), run in zip(at, _found_in(wide, mine), strict=True):
+        assert run.values["epsilon"] == float(word)
+        assert (edge in {f"{a} - {b}" for a, b in run.found}) == (wide.loc[edge, word] > 0)
     app = open_app("sweep")
     app.selectbox(key="sweep-run-setting").select_index(2).run()
     app.button(key="sweep-run-open").click().run()
