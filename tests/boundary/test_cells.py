@@ -76,7 +76,7 @@ def test_only_a_whole_schema_makes_a_dataset_declared() -> None:
         ("reading.py", "folded_dataset"),
         ("pairs.py", "_pair"),
         ("settings.py", "empty"),  # rows that hold nothing
-        ("knowledge.py", "knowing"),  # samples of bundled networks
+        ("known.py", "knowing"),  # public rows, or the schema that they were read by
         ("levels.py", "_merge"),  # takes it away
     }
     codes = np.zeros((3, 2), int)

@@ -184,7 +184,7 @@ def test_repetitions_that_fail_are_not_begun_again_and_again(
     def fails(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("pages.report.repeats.repeated", fails)
+    monkeypatch.setattr("pages.report.repeats.apart.call", fails)
     data = load_dataset("cancer", n=1000)
     job = Repeats(
         runs.Shown(Settings(params=filled("priv_pc", {})), data, engine.run("priv_pc", data))

@@ -23,6 +23,7 @@ from engine.privacy.sources import Hardened, Replay
 from engine.randomness import Randomness
 from engine.release import make as making
 from engine.release.budget import VARIABLE, Budgets
+from pages.release import expected
 from pages.shell import nothing
 from scripts.snapshot import masked, words
 
@@ -162,6 +163,7 @@ def test_release_page_tells_of_no_record(
     book: Callable[[str], Budgets],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(expected, "PATIENCE", 60.0)  # it hangs on public facts alone
     drawn = Hardened()
     monkeypatch.setattr(making, "Hardened", lambda: drawn)
     book("one")
