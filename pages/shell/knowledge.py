@@ -24,12 +24,10 @@ from pages.shell import words as text
 from pages.shell.data import data_for
 from pages.shell.drafts import Draft, draft_known, drafted_known, drafted_source
 from pages.shell.form import bound
-from pages.shell.session import Place
 from pages.shell.settings import is_simulated, said, word_of
 
 _FOLDER = Path(__file__).resolve().parents[2] / "static" / "known"
 _BOARD = "known-board"
-_OPEN: Place[str] = Place("known-open", str)  # the key of the button that opened the dialog
 NOTHING = "nothing"
 _USES = {
     FULL: "Say what is asked, too: fewer questions, but a false tier costs links",
@@ -73,18 +71,15 @@ def button(key: str) -> None:
     """Opens the dialog; its label says how much is known."""
     data = _columns()
     if data is None:
-        _shut()
         return
     known = drafted_known(drafted_source())
-    pressed = st.button(
+    if st.button(
         f"What is known: {label(data, known)}",
         key=f"{key}-known",
         icon=":material/account_tree:",
         width="stretch",
         help=PUBLIC,
-    )
-    _OPEN.put(key if pressed or _OPEN.get() == key else "")
-    if _OPEN.get():  # it stays when the page behind it is drawn anew
+    ):
         _dialog(data)
 
 
@@ -128,11 +123,7 @@ def _label_of(word: str) -> str:
     return label(Columns((), None), found if isinstance(found, Knowledge) else None)
 
 
-def _shut() -> None:
-    _OPEN.put("")
-
-
-@st.dialog("What is known", width="large", on_dismiss=_shut)
+@st.dialog("What is known", width="large", on_dismiss="rerun")
 def _dialog(data: Columns) -> None:
     st.caption(PUBLIC)
     known = drafted_known(drafted_source()) or Knowledge()
