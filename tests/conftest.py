@@ -1,4 +1,4 @@
-"""What every test runs under, and how the files are dealt to three workers."""
+"""What every test runs under, and how the files are dealt to two workers."""
 
 from __future__ import annotations
 
