@@ -22,6 +22,13 @@ def tune(goal: str, **more: str) -> str:
     return "/tune?" + urlencode({**SMALL, "tune.goal": goal, **named})
 
 
+def opened(page: Page) -> Page:
+    """The app as a visitor finds it: tests before may have folded the form away."""
+    page.goto("/")
+    settle(page)
+    return page
+
+
 def search(page: Page, goal: str, **more: str) -> None:
     """Ask the question; the page shows its last answer until then."""
     go(page, tune(goal, **more))
@@ -54,8 +61,9 @@ def state(page: Page) -> dict[str, Any]:
 
 
 def test_from_a_score_to_a_setting_and_its_figure(
-    page: Page, screenshots: Path, tmp_path: Path
+    new_page: Page, screenshots: Path, tmp_path: Path
 ) -> None:
+    page = opened(new_page)
     search(page, "least ε", target="0.3", over="tweak")
     page.get_by_role("heading", name=re.compile(r"Skeleton F1 0.3 from")).wait_for()
     chart = page.locator(".st-key-tune-least")
@@ -78,7 +86,8 @@ def test_from_a_score_to_a_setting_and_its_figure(
     assert float(run["epsilon"]) in (0.01, 0.0178, 0.0316, 0.0562, 0.1, 0.178, 0.316, 0.562, 1.0)
 
 
-def test_a_cell_of_a_map_opens_its_run(page: Page, screenshots: Path) -> None:
+def test_a_cell_of_a_map_opens_its_run(new_page: Page, screenshots: Path) -> None:
+    page = opened(new_page)
     search(page, "map of two", networks="asia", over="tweak,subsample")
     page.get_by_role("heading", name=re.compile("best at Threshold tweak t")).wait_for()
     settle(page)
@@ -95,7 +104,8 @@ def test_a_cell_of_a_map_opens_its_run(page: Page, screenshots: Path) -> None:
     assert (run["tweak"], run["subsample"]) == ("0.1", "200")
 
 
-def test_a_hand_on_the_margins(page: Page, screenshots: Path) -> None:
+def test_a_hand_on_the_margins(new_page: Page, screenshots: Path) -> None:
+    page = opened(new_page)
     sent: list[Any] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(data)))
     page.goto(tune("margins by hand"))
