@@ -13,7 +13,7 @@ from engine.params import ParameterError
 from engine.teaching.money import first_plan
 from pages.budget.form import Fields
 from pages.draw.scene import digested, show_plan
-from pages.shell.drafts import Draft, typed
+from pages.shell.drafts import Draft
 from pages.shell.fields import nearest, places, spec_of
 
 MOST_COLUMNS = 12  # with more, forty plans take longer than a hand waits
@@ -54,4 +54,3 @@ def plans(
 
 def _rested(d: Draft, frame: Mapping[str, Any]) -> None:
     d.update(beta1=float(frame["beta1"]), beta2=float(frame["beta2"]))
-    typed()

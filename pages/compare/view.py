@@ -88,7 +88,6 @@ def layout(pinned: Sequence[Shown], run: Shown) -> dict[str, Point]:
 
 
 WAITING = text.CLASSES["not tested"]
-KNOWN = "Known arrows alone"  # directed F1 of the links with no arrows but those
 
 
 def columns(pinned: Sequence[Shown]) -> list[str]:
@@ -108,7 +107,7 @@ def _scores(pinned: Sequence[Shown], nothing: Counts) -> None:
         for name, value in (_counted(run.result, found) | _cost(run.result)).items():
             rows.setdefault(name, []).append(value)
     if all(run.result.known is None for run in pinned):
-        del rows[KNOWN]
+        del rows[text.KNOWN_ALONE]
     table = pd.DataFrame(rows.values(), columns=columns(pinned))
     table.insert(0, "Score", list(rows))
     show.table(table, alt="Scores and cost of the pinned runs")
@@ -124,7 +123,7 @@ def _counted(result: RunResult, nothing: Nothing | None) -> dict[str, str]:
     counts, m, whole = result.counts, result.metrics_tested, result.metrics
     out = {
         **{name: _score(m, field) for name, field in text.SCORES.items()},
-        KNOWN: _score(result.knowledge_alone, "directed_f1"),
+        text.KNOWN_ALONE: _score(result.knowledge_alone, "directed_f1"),
         "Precision": f"{m.precision:.2f}" if m and counts and counts.learned else "–",
         "Recall": f"{m.recall:.2f}" if m else "–",
         "True links found": f"{counts.found:,} of {counts.true:,}" if counts else "–",

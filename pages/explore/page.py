@@ -11,7 +11,6 @@ from engine.studies.scene import kept_scenes
 from pages.draw.scene import given, plainly, show_scene
 from pages.explore import state
 from pages.shell import address
-from pages.shell.drafts import typed
 from pages.shell.form import bound
 from pages.shell.session import Place
 
@@ -24,7 +23,6 @@ _RUNS = {"n", "sample", "seed", "guarantee"}  # words of a link to a run, which 
 def rested(frame: Mapping[str, Any]) -> None:
     """Keep the frame at rest."""
     state.draft().update(frame)
-    typed()
 
 
 def yours(frame: Mapping[str, Any]) -> None:

@@ -118,6 +118,9 @@ def _turned(found: re.Match[str]) -> str:
     return f"the noisy |z| {-float(value):.4g} is {side} the threshold {-float(threshold):.4g}"
 
 
+KNOWN_ALONE = "Known arrows alone"  # directed F1 of the links with no arrows but those
+
+
 def label(value: Any) -> str:
     """The field's name for a declared choice."""
     return LABELS.get(str(value), str(value))

@@ -12,7 +12,7 @@ from engine import Dataset
 from engine.teaching.sieving import Array, Sieve
 from engine.theory import best_subsample
 from pages.draw.scene import digested, show_sieve
-from pages.shell.drafts import Draft, typed
+from pages.shell.drafts import Draft
 from pages.shell.fields import nearest, places, spec_of
 from pages.sieve.form import Fields
 from pages.sieve.scores import FIRST_Z
@@ -65,7 +65,6 @@ def _rested(d: Draft, frame: Mapping[str, Any]) -> None:
     d.update(threshold=float(frame["threshold"]), tweak=float(frame["tweak"]), best=frame["best"])
     if not frame["best"]:
         d["share"] = float(frame["share"])
-    typed()
 
 
 def _plain(values: Array) -> list[float | None]:

@@ -30,9 +30,8 @@ from pages.shell.verdict import reference_lines
 from pages.shell.words import SCORES
 from pages.sweep.jobs import StudyJob, known_datasets
 
-KNOWN = "Known arrows alone"  # directed F1 of the links with no arrows but those
-Y = {**SCORES, KNOWN: ALONE, "CI tests": "ci_tests", "Seconds": "seconds"}
-SHARES = ("Skeleton F1", "Directed F1", KNOWN)  # from 0 to 1, the more the better
+Y = {**SCORES, text.KNOWN_ALONE: ALONE, "CI tests": "ci_tests", "Seconds": "seconds"}
+SHARES = ("Skeleton F1", "Directed F1", text.KNOWN_ALONE)  # from 0 to 1, the more the better
 X = {"asked ε": "epsilon", "paper's total": "claimed_epsilon", "defended total": "spent_epsilon"}
 X_TITLES = {"asked ε": "ε asked for", "paper's total": "Total ε as the paper composes it"}
 X_TITLES |= {"defended total": "Total ε that can be defended"}
@@ -119,7 +118,9 @@ def curve_view(
             _curve_chart(drawn, flat, x, y, levels, run_page_point(table, x, y, counted), opens)
         st.caption(_curve_notes(points, drawn, flat, x))
         if ALONE in table:
-            st.caption(f"{KNOWN}: directed F1 of the same links with no arrows but known ones.")
+            st.caption(
+                f"{text.KNOWN_ALONE}: directed F1 of the same links with no arrows but known ones."
+            )
         if y in SCORES and early(table):
             st.caption(_early_notes(table, counted))
     with right:
@@ -277,7 +278,7 @@ def _numbers(points: pd.DataFrame, table: pd.DataFrame, x: str, y: str) -> pd.Da
     out[x[0].upper() + x[1:]] = [text.number(v) for v in at] if endless else at
     for name, column in (("Median", "median"), ("10 %", "low"), ("90 %", "high")):
         out[name] = points[column].to_numpy(dtype=float)
-    scored = [*([KNOWN] if ALONE in table else []), *SCORES]
+    scored = [*([text.KNOWN_ALONE] if ALONE in table else []), *SCORES]
     beside = {name: Y[name] for name in scored if y in scored and name != y}
     medians = analysis.medians(table, list(beside.values()))
     for name, column in beside.items():
@@ -293,7 +294,7 @@ def target_view(
 
     ``shape`` is that of the study's data: what the setting invents where nothing is stands beside.
     """
-    score = y if y in SHARES and y != KNOWN else SHARES[0]
+    score = y if y in SHARES and y != text.KNOWN_ALONE else SHARES[0]
     st.markdown(f"**Smallest ε that meets a target F1** ({score[0].lower()}{score[1:]})")
     if not table["skeleton_f1"].notna().any():
         st.caption("There is no truth, so there is no F1 to aim at.")

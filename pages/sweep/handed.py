@@ -128,23 +128,28 @@ ADDED = "A new study with the runs of the one on screen and of this one."
 
 def open_file(content: bytes, name: str) -> None:
     """Show the study that a file holds."""
-    _show(lambda: of_file(content, name))
+    _show(lambda: keep(of_file(content, name)))
+
+
+def open_saved(name: str) -> None:
+    """Show a kept study and its settings."""
+    _show(lambda: jobs.opened(name))
 
 
 def add_file(content: bytes, name: str) -> None:
     """Show the study on screen together with the one that a file holds."""
-    _show(lambda: together(current(), of_file(content, name)))
+    _show(lambda: keep(together(current(), of_file(content, name))))
 
 
 def add_saved(name: str) -> None:
     """Show the study on screen together with a kept one."""
-    _show(lambda: together(current(), jobs.opened(name)))
+    _show(lambda: keep(together(current(), jobs.opened(name))))
 
 
 def _show(make: Callable[[], StudyJob]) -> None:
-    """Keep and show a study; what is wrong with it is said on the page."""
+    """Show a study and its settings; what is wrong with it is said on the page."""
     try:
-        job = keep(make())
+        job = make()
     except (InputError, OSError) as error:
         refuse("sweep", str(error))
         return

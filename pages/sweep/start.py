@@ -16,9 +16,9 @@ from pages.shell.drafts import Draft
 from pages.shell.form import bound
 from pages.shell.strip import refuse
 from pages.sweep import jobs as study_jobs
-from pages.sweep.form import draft, fill_draft, wanted_now
-from pages.sweep.handed import ADDED, add_saved, file_view
-from pages.sweep.jobs import SLOT, StudyJob, current
+from pages.sweep.form import draft, wanted_now
+from pages.sweep.handed import ADDED, add_saved, file_view, open_saved
+from pages.sweep.jobs import StudyJob, current
 from pages.sweep.state import Wanted
 
 
@@ -114,21 +114,8 @@ def saved_studies() -> None:
             chosen = st.selectbox("Study", names, key="sweep-chosen")
             arguments: Any = {"args": (chosen,), "width": "stretch"}
             left, right = st.columns(2, gap="small")
-            left.button("Open study", key="sweep-open", on_click=open_study, **arguments)
+            left.button("Open study", key="sweep-open", on_click=open_saved, **arguments)
             right.button(
                 "Add to shown", key="sweep-add", on_click=add_saved, help=ADDED, **arguments
             )
         file_view()
-
-
-def open_study(name: str) -> None:
-    """Show a kept study and its settings."""
-    try:
-        job = study_jobs.opened(name)
-    except (InputError, OSError) as error:
-        refuse("sweep", str(error))
-        return
-    SLOT.show(job)
-    if job.wanted is not None:
-        fill_draft(job.wanted)
-        draft()["name"] = name

@@ -17,7 +17,6 @@ from pages.shell import export
 from pages.shell import words as text
 from pages.sweep.curves import (
     COUNTED,
-    KNOWN,
     TESTED,
     X,
     Y,
@@ -145,14 +144,14 @@ def _paper(job: StudyJob, table: pd.DataFrame, x: str, y: str, counted: str) -> 
 def controls(table: pd.DataFrame, names: list[str]) -> tuple[str, str, str]:
     """What the axes show, and which dataset; returns (x, y, which links a score counts)."""
     known = ALONE in table
-    if not known and st.session_state.get("sweep-y") == KNOWN:  # of the study before
+    if not known and st.session_state.get("sweep-y") == text.KNOWN_ALONE:  # of the study before
         del st.session_state["sweep-y"]
     with st.container(horizontal=True, gap="large", key="sweep-controls"):
         if len(names) > 1:
             st.selectbox("Dataset", names, key="sweep-dataset", width=220)
         scored = table["skeleton_f1"].notna().any()
         options = [name for name in Y if scored or name not in text.SCORES]
-        options = [name for name in options if known or name != KNOWN]
+        options = [name for name in options if known or name != text.KNOWN_ALONE]
         y = st.segmented_control("Show", options, default=options[0], key="sweep-y", required=True)
         x = st.segmented_control(
             "Against", list(X), default="asked ε", key="sweep-x", required=True

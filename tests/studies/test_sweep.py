@@ -206,11 +206,13 @@ def uninterrupted() -> list[bytes]:
     return _resumed(None)
 
 
-def _rows(path: Path) -> int:
+def _rows(path: Path, seeds: int = SEEDS) -> int:
+    """How many finished runs a store holds, of the first ``seeds`` only."""
+    counted = "SELECT count(*) FROM cells WHERE seed < ?"
     try:
         connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
         try:
-            return int(connection.execute("SELECT count(*) FROM cells").fetchone()[0])
+            return int(connection.execute(counted, [seeds]).fetchone()[0])
         finally:
             connection.close()
     except sqlite3.Error:
@@ -239,8 +241,14 @@ def test_a_study_killed_half_way_resumes_to_the_same_rows(
 
 
 def _wait_for_rows(path: Path, process: subprocess.Popen[Any], count: int) -> None:
+    """Until so many runs are kept, one at least of those that are resumed.
+
+    Each worker has seeds of its own: those of the one that starts last come late.
+    """
     give_up = time.monotonic() + 60
-    while _rows(path) < count and process.poll() is None and time.monotonic() < give_up:
+    while process.poll() is None and time.monotonic() < give_up:
+        if _rows(path) >= count and _rows(path, RESUMED):
+            return
         time.sleep(0.005)
 
 
