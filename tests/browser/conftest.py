@@ -40,6 +40,12 @@ CHROMIUM_ARGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 START_SECONDS = 60.0
+# Pages share the window's storage, in which Streamlit keeps whether a page's sidebar is folded:
+# the first address of each begins without.
+_FORGET = """if (location.protocol === "http:" && !sessionStorage.getItem("begun")) {
+  localStorage.clear();
+  sessionStorage.setItem("begun", "yes");
+}"""
 
 
 @pytest.fixture(scope="package")
@@ -143,12 +149,11 @@ def _opened(window: BrowserContext, app_server: str) -> Iterator[Page]:
             blocked.append(address)
 
     page = window.new_page()
+    page.add_init_script(_FORGET)
     page.on("request", lambda request: look(request.url))
     page.on("websocket", lambda web_socket: look(web_socket.url))
     page.blocked = blocked  # type: ignore[attr-defined]
     yield page
-    if page.url.startswith(app_server):
-        page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
     page.close()
     window.clear_cookies()
 
