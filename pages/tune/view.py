@@ -16,7 +16,7 @@ from engine.studies.tuned_figures import (
     least_figure,
     least_numbers,
 )
-from engine.studies.tuning import OBJECTIVES, Candidate, Least, Score, Tuned, front
+from engine.studies.tuning import OBJECTIVES, Candidate, Least, Score, Tuned, bounds, front
 from pages.draw.curves import Axis, Curve, curves
 from pages.draw.opening import figure_of_runs, list_of_runs
 from pages.draw.paper import paper_figure
@@ -291,7 +291,7 @@ def range_words(found: Least, what: str) -> str:
     """The range of ε in words."""
     name = f"{what} {found.target:g}"
     if not found.whole:
-        return f"stopped before the ε of {name} was known"
+        return f"stopped before the ε of {name} was known{bounds(found)}"
     if found.may is None:
         return f"no ε up to 10 reaches {name}"
     if found.will is None:

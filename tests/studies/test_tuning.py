@@ -20,6 +20,7 @@ from engine.studies.tuning import (
     Score,
     Search,
     axes,
+    bounds,
     front,
     least_epsilon,
 )
@@ -95,6 +96,22 @@ def test_the_best_is_found_and_told_on_seeds_it_was_not_chosen_by(
     assert 150 <= spent <= 210
 
 
+@pytest.mark.parametrize(("target", "short"), [(0.99, True), (0.3, True), (0.8, False)])
+def test_no_repeats_are_spent_where_the_target_is_far(
+    monkeypatch: pytest.MonkeyPatch, cancer: Dataset, target: float, short: bool
+) -> None:
+    """The best setting has .8: what is told of it is of as many fresh seeds as ever."""
+    play = played(monkeypatch, noise=0.05)
+    search = Search("priv_pc", cancer, STRICT, ["tweak"], runs=200, target=target)
+    before = search.planned
+    found = search.tune()
+    assert found.whole
+    assert (found.runs < before / 1.4) is short
+    assert found.runs == search.planned
+    assert found.fresh.runs == found.default.runs == REPORTED
+    assert {seed for _, seed, _ in play.seen if seed >= FRESH} == set(range(FRESH, FRESH + 20))
+
+
 def test_luck_of_one_seed_does_not_win(monkeypatch: pytest.MonkeyPatch, cancer: Dataset) -> None:
     played(monkeypatch, noise=0.4)
     search = Search("priv_pc", cancer, STRICT, ["tweak"], runs=400)
@@ -141,13 +158,45 @@ def test_the_least_epsilon_is_a_range(monkeypatch: pytest.MonkeyPatch, cancer: D
         made.append(epsilon)
         return Search("priv_pc", cancer, {"epsilon": epsilon}, ["tweak"], runs=20)
 
-    found = least_epsilon(0.6, search)
+    told: list[tuple[float, int, int]] = []
+    found = least_epsilon(0.6, search, on_search=lambda *at: told.append(at))
+    assert [epsilon for epsilon, _, _ in told] == made
+    behind, (most, *others) = [b for _, b, _ in told], [m for _, _, m in told]
+    assert behind == sorted(set(behind))
+    assert behind[0] == 0
+    assert behind[-1] < most == 8
+    assert set(others) == {8}
     # The mean passes .6 at ε = 1; two standard errors either way are a factor of 2.5.
     assert (found.may, found.will) == (0.562, 3.16)
     assert len(made) == len(set(made)) <= 8
     never = least_epsilon(1.0, search)
     assert never.will is None
     assert found.may in EPSILONS
+
+
+def test_a_stopped_range_keeps_what_its_searches_say(
+    monkeypatch: pytest.MonkeyPatch, cancer: Dataset
+) -> None:
+    made: list[float] = []
+
+    def told(search: Search) -> Any:
+        made.append(search.fixed["epsilon"])
+        score = Score(0.2 if made[-1] < 1 else 0.9, 0.01, 20)
+        return tuning.Tuned(
+            "priv_pc", search.fixed, {}, score, score, score, None, None, None, (), 1, True
+        )
+
+    monkeypatch.setattr(Search, "tune", told)
+
+    def search(epsilon: float) -> Search:
+        return Search("priv_pc", cancer, {"epsilon": epsilon}, ["tweak"], runs=20)
+
+    found = least_epsilon(0.5, search, cancelled=lambda: len(made) == 2)
+    assert (found.may, found.will, found.whole) == (None, None, False)
+    assert made == [0.316, 3.16]
+    assert (found.missed, found.met) == (0.316, 3.16)
+    assert bounds(found) == ": not by ε = 0.316, surely from ε = 3.16"
+    assert bounds(least_epsilon(0.5, search, cancelled=lambda: True)) == ""
 
 
 def test_a_score_has_the_standard_error_of_its_mean() -> None:

@@ -11,7 +11,8 @@ from engine import load_dataset, sweep
 from engine.graphs.known import ready_sets
 from engine.studies.analysis import frame
 from engine.studies.tuning import Search
-from pages.tune.form import LEAST, MAP
+from pages.tune.form import LEAST, MAP, MARGINS
+from pages.tune.state import TuneJob
 
 SMALL = {"tune.networks": "cancer", "tune.n": "1000", "tune.runs": "60"}
 
@@ -83,6 +84,35 @@ def test_the_least_epsilon_is_told_as_a_range(open_app: Callable[..., AppTest]) 
     assert f"ε = {found.may:g}" in words(app)
     (table,) = [t.value for t in app.dataframe]
     assert list(table["ε"]) == [f"{e:g}" for e in found.found]
+
+
+def test_how_far_a_range_is_goes_over_all_its_searches() -> None:
+    job = TuneJob({"goal": LEAST, "algorithm": "priv_pc", "networks": [], "elsewhere": []})
+    seen = []
+    for behind in (0, 4, 5):
+        job._begun(1.78, behind, 8)
+        for done in (0, 30, 60):
+            job._note(done, 60, 90.0)
+            seen.append(job.share)
+    assert seen == [at / 8 for at in (0, 0.5, 1, 4, 4.5, 5, 5, 5.5, 6)]
+    assert job.so_far() == [
+        "ε = 1.78, then at most 2 more", "60 of 60 runs", "about 90 s left at ε = 1.78"
+    ]  # fmt: skip
+
+
+def test_margins_by_hand_are_in_the_address(open_app: Callable[..., AppTest]) -> None:
+    """A link sets them; a word that no dial has is left out."""
+    link = {"tune.beta1": "0.5", "tune.beta2": "0.25", "tune.threshold": "0.1"}
+    app = open_app("tune", **SMALL, **link, **{"tune.goal": MARGINS, "tune.seeds": "2"})
+    at = app.session_state["tune_by_hand"]
+    assert at == {"threshold": 0.1, "beta1": 0.5, "beta2": 0.2}
+    assert app.query_params["tune.beta1"] == "0.5"
+    assert "tune.beta2" not in app.query_params
+    job = app.session_state["tune_job"]
+    assert not {"beta1", "beta2", "threshold"} & set(job.asked)  # nothing is run for a drag
+    app.button(key="tune-margins-open").click().run()
+    params = app.session_state["shown"].result.params.as_dict()
+    assert {name: params[name] for name in at} == at
 
 
 def test_changed_fields_say_that_the_answer_is_older(open_app: Callable[..., AppTest]) -> None:
