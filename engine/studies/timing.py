@@ -28,7 +28,7 @@ _MANY = 40  # runs of a dataset from which on its tables may be counted twice
 _EVERY = 0.25  # seconds between two reckonings of every group
 _CLOSE = 0.05  # distance within which settings count alike
 _LATE = 0.3  # share of the time so far that tells the pace
-_SHORTEST = 1.0  # seconds that tell it at least
+_SHORTEST = 10.0  # seconds that tell it at least
 
 
 def looks_first(cells: Sequence[Cell], holds: int | None = None) -> tuple[list[Cell], list[Cell]]:

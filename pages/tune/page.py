@@ -56,11 +56,14 @@ def _job(d: Mapping[str, Any], pressed: bool) -> TuneJob | None:
     """The search on screen: at first that of the form, later the one asked for."""
     job = JOB.job()
     if pressed or job is None:
+        before = job
         try:
             job = asked_for(d)
         except InputError as error:
             st.error(text.plain(str(error)), icon=":material/error:")
             return None
+        if before is not None and before is not job:
+            before.leave()  # or the new one would wait for its end
         JOB.show(job)
         job.wait(TuneJob.patience)
     return job

@@ -96,7 +96,14 @@ def _scores(what: str, found: Tuned) -> None:
     if found.alone is not None:
         columns[0].caption(f"known arrows alone: directed F1 {number(found.alone)}")
     columns[-1].metric("Where it was chosen", number(found.chosen))
-    columns[-1].caption(f"It looked {found.gap:+.2f} better than it is: the best is partly luck.")
+    columns[-1].caption(gap_words(found.gap))
+
+
+def gap_words(gap: float) -> str:
+    """How much better a setting looked where it was chosen than it is."""
+    if gap < 0.005:
+        return "It looked no better than it is on fresh seeds."
+    return f"It looked {gap:.2f} better than it is: the best is partly luck."
 
 
 def tried_view(job: TuneJob, tried: Sequence[Candidate], found: Tuned) -> None:

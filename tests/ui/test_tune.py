@@ -13,6 +13,7 @@ from engine.studies.analysis import frame
 from engine.studies.tuning import Search
 from pages.tune.form import LEAST, MAP, MARGINS
 from pages.tune.state import TuneJob
+from pages.tune.view import gap_words
 
 SMALL = {"tune.networks": "cancer", "tune.n": "1000", "tune.runs": "60"}
 
@@ -31,13 +32,18 @@ def test_the_headline_is_the_searchs(open_app: Callable[..., AppTest]) -> None:
     fresh, chosen = app.metric
     assert fresh.value == f"{found.fresh.mean:.2f} ± {found.fresh.error:.2f}"
     assert chosen.value == f"{found.chosen.mean:.2f} ± {found.chosen.error:.2f}"
-    assert any(f"{found.gap:+.2f} better" in c.value for c in app.caption)
+    assert any(c.value == gap_words(found.gap) for c in app.caption)
     app.button(key="tune-open").click().run()
     assert not app.exception
     shown = app.session_state["shown"]
     assert shown.settings.source.name == "cancer"
     if found.params:
         assert shown.result.params.as_dict()["tweak"] == found.params["tweak"]
+
+
+def test_what_luck_was_is_said_where_there_was_some() -> None:
+    assert gap_words(0.031) == "It looked 0.03 better than it is: the best is partly luck."
+    assert gap_words(-0.02) == gap_words(0.0) == "It looked no better than it is on fresh seeds."
 
 
 def test_a_search_is_told_what_is_known(open_app: Callable[..., AppTest]) -> None:
