@@ -17,9 +17,9 @@ SMALL = {"tune.networks": "cancer", "tune.n": "1000", "tune.runs": "60", "tune.s
 
 
 _ASKS = """([name, word]) => new URLSearchParams(location.search).get(name) === word"""
-_SHOWS = """([name, value]) => {
-  const found = [...document.querySelectorAll("*")].flatMap((e) => e.shadowRoot ? [...e.shadowRoot.querySelectorAll(".margins-scene")] : []);
-  return found.some((e) => JSON.parse(e.dataset.state)[name] === value); }"""
+_SHOWS = """([name, value]) => [...document.querySelectorAll("*")]
+  .flatMap((e) => [...(e.shadowRoot?.querySelectorAll(".margins-scene") ?? [])])
+  .some((e) => JSON.parse(e.dataset.state)[name] === value)"""
 
 
 def tune(goal: str, **more: str) -> str:
