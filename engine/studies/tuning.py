@@ -509,6 +509,13 @@ def bounds(found: Least) -> str:
     return f": {', '.join(said)}" if said else ""
 
 
+def verdict(one: Tuned, target: float) -> str:
+    """Whether a search's outcome reaches the target, in words."""
+    if not _reaches(one, target, 2.0):
+        return "too low"
+    return "enough" if _reaches(one, target, -2.0) else "too close to tell"
+
+
 def _reaches(one: Tuned, target: float, slack: float) -> bool:
     """Whether the mean, so many standard errors added, comes up to the target."""
     score = one.elsewhere or one.fresh
@@ -521,6 +528,7 @@ def least_epsilon(
     epsilons: Sequence[float] = EPSILONS,
     cancelled: Callable[[], bool] = lambda: False,
     on_search: Callable[[float, int, int], object] = lambda epsilon, done, most: None,
+    on_found: Callable[[float, Tuned], object] = lambda epsilon, found: None,
 ) -> Least:
     """The least epsilon that reaches a score when everything else is tuned for it.
 
@@ -534,6 +542,7 @@ def least_epsilon(
         cancelled: Polled; what is known by then is given back.
         on_search: Called before each search with its epsilon, how many searches of those that
             there may be need not be made any more, and how many there may be.
+        on_found: Called after each search that came to its end.
 
     Returns:
         The range, and what was found at each epsilon that was tried.
@@ -560,7 +569,9 @@ def least_epsilon(
         low, high = next(ends for ends in map(between, (2.0, -2.0)) if ends[0] < ends[1])
         middle = (low + high) // 2
         on_search(epsilons[middle], most - steps(), most)
-        found[middle] = search(epsilons[middle]).tune()
+        found[middle] = one = search(epsilons[middle]).tune()
+        if one.whole:
+            on_found(epsilons[middle], one)
     whole = not cancelled()
     ends = [high for _, high in map(between, (2.0, -2.0))]
     may, will = (epsilons[k] if whole and k < len(epsilons) else None for k in ends)

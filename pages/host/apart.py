@@ -384,11 +384,12 @@ def tuned(
     options: Mapping[str, Any],
     *,
     begun: Callable[[float, int, int], object],
+    ended: Callable[[float, Tuned], object],
     noted: Callable[[int, int, float | None], object],
     cancelled: Stopped,
 ) -> Tuned | Least:
     """The best setting at an epsilon, or the least epsilon for a target; tells each search of it
-    (its epsilon, searches behind it of how many there may be).
+    (its epsilon, searches behind it of how many there may be) and what that came to.
     """
 
     def search(at: float) -> Search:
@@ -404,4 +405,4 @@ def tuned(
 
     if target is None:
         return search(epsilon).tune()
-    return least_epsilon(target, search, cancelled=cancelled, on_search=begun)
+    return least_epsilon(target, search, cancelled=cancelled, on_search=begun, on_found=ended)

@@ -35,6 +35,7 @@ class TuneJob(Job):
         self.what = f"{asked['goal']} of {title_of(key)}"
         self._data, self._elsewhere = samples(asked, "networks"), samples(asked, "elsewhere")
         self.found: Tuned | Least | None = None
+        self.ended: dict[float, Tuned] = {}  # ε -> its search, of a range that is still sought
         self.runs: list[CellResult] = []
         self.margins: Margins | None = None
         self._ran, self._planned = 0, 0
@@ -71,7 +72,11 @@ class TuneJob(Job):
             d["target"] if d["goal"] == LEAST else None,
             {**names, "runs": d["runs"], "objective": d["objective"]},
             stopped=self.stopped,
-            notes={"begun": self._begun, "noted": self._note},
+            notes={
+                "begun": self._begun,
+                "ended": self.ended.__setitem__,
+                "noted": self._note,
+            },
         )
 
     def _begun(self, epsilon: float, behind: int, most: int) -> None:

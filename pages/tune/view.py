@@ -16,7 +16,16 @@ from engine.studies.tuned_figures import (
     least_figure,
     least_numbers,
 )
-from engine.studies.tuning import OBJECTIVES, Candidate, Least, Score, Tuned, bounds, front
+from engine.studies.tuning import (
+    OBJECTIVES,
+    Candidate,
+    Least,
+    Score,
+    Tuned,
+    bounds,
+    front,
+    verdict,
+)
 from pages.draw.curves import Axis, Curve, curves
 from pages.draw.opening import figure_of_runs, list_of_runs
 from pages.draw.paper import paper_figure
@@ -294,6 +303,18 @@ def _least_paper(job: TuneJob, found: Least, what: str) -> None:
     )
 
 
+def ended_view(job: TuneJob) -> None:
+    """The searches of a range that have come to their end, while others go on."""
+    if not job.ended:
+        return
+    what, target = OBJECTIVES[job.asked["objective"]], job.asked["target"]
+    rows = [
+        {"ε": f"{e:g}", what: number(t.elsewhere or t.fresh), f"For {target:g}": verdict(t, target)}
+        for e, t in sorted(job.ended.items())
+    ]
+    table(pd.DataFrame(rows), alt="Searches that came to their end", most=300)
+
+
 def range_words(found: Least, what: str) -> str:
     """The range of ε in words."""
     name = f"{what} {found.target:g}"
@@ -313,6 +334,7 @@ def _epsilon_table(key: str, found: Least, what: str) -> pd.DataFrame:
         {
             "ε": [f"{e:g}" for e in found.found],
             what: [number(t.elsewhere or t.fresh) for t in found.found.values()],
+            f"For {found.target:g}": [verdict(t, found.target) for t in found.found.values()],
             "Default setting": [
                 number(t.default_elsewhere or t.default) for t in found.found.values()
             ],

@@ -90,6 +90,17 @@ def test_the_least_epsilon_is_told_as_a_range(open_app: Callable[..., AppTest]) 
     assert f"ε = {found.may:g}" in words(app)
     (table,) = [t.value for t in app.dataframe]
     assert list(table["ε"]) == [f"{e:g}" for e in found.found]
+    job = app.session_state["tune_job"]
+    assert {e: t.fresh for e, t in job.ended.items()} == {
+        e: t.fresh for e, t in found.found.items()
+    }
+    said = dict(zip(table["ε"], table["For 0.3"], strict=True))
+    assert found.missed is None or said[f"{found.missed:g}"] == "too low"
+    assert said[f"{found.met:g}"] == "enough"
+    job.problem = "The process came to an end."  # what ended before that stays on screen
+    app.run()
+    assert list(app.dataframe[0].value["For 0.3"]) == list(table["For 0.3"])
+    job.problem = ""  # others may ask the same
 
 
 def test_how_far_a_range_is_goes_over_all_its_searches() -> None:
