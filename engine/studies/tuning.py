@@ -229,7 +229,7 @@ class _Clock:
         for run in runs:
             self._waiting[run.fingerprint] -= 1
             self._took.setdefault(run.fingerprint, []).append(cost(run))
-            self._worked += cost(run)
+            self._worked += 0.0 if math.isnan(run.cpu) else run.cpu  # from a store: no work
         self._went += seconds
         self._pace.note(self._went, self._worked)
 
@@ -377,14 +377,24 @@ class Search:
     def _settled(self, alive: Sequence[Candidate]) -> bool:
         """Whether the best is so far from the target that it is known to miss or to meet it.
 
-        The spread is that of all runs of those still tried: no less than that of one's own.
+        The spread is that of all runs of those still tried: no less than that of one's own. Where
+        the result is told on other data, the default setting's first runs there must agree.
         """
         scores = [score for c in alive for score in c.scores]
         if self._target is None or not scores or self._cancelled():
             return False
         best = max((c.score for c in alive if c.scores), key=lambda score: score.mean)
-        error = float(np.std(scores)) / math.sqrt(best.runs)
-        return bool(abs(best.mean - self._target) > _FAR * error)
+        sides = {self._side(best.mean, scores, best.runs)}
+        if self._elsewhere:
+            away = [s for k in range(_LOOKS) for s in self._run({}, FRESH + k, self._elsewhere)]
+            sides.add(self._side(Score.of(away).mean, scores, len(away)))
+        return sides in ({-1}, {1})
+
+    def _side(self, mean: float, scores: Sequence[float], runs: int) -> int:
+        """-1 for a mean of so many runs that is far below the target, 1 far above, 0 between."""
+        assert self._target is not None
+        far = _FAR * float(np.std(scores)) / math.sqrt(max(runs, 1))
+        return int(mean - self._target > far) - int(self._target - mean > far)
 
     def _told(self, best: Candidate) -> Tuned:
         fresh, default = (self._report(p, self._data) for p in (best.params, {}))

@@ -42,8 +42,11 @@ COSTS = {"ci_tests": "CI tests", "seconds": "Seconds", "shd": "SHD", "invented":
 
 
 def number(score: Score) -> str:
-    """A mean with its standard error."""
-    return f"{score.mean:.2f} ± {score.error:.2f}" if score.runs > 1 else f"{score.mean:.2f}"
+    """A mean with its standard error, which has a third place where two would make it 0."""
+    if score.runs < 2:
+        return f"{score.mean:.2f}"
+    places = 3 if 0 < score.error < 0.005 else 2
+    return f"{score.mean:.{places}f} ± {score.error:.{places}f}"
 
 
 def setting(key: str, params: Mapping[str, Any]) -> str:
@@ -272,8 +275,8 @@ def least_view(job: TuneJob, found: Least) -> None:
             style=PLAIN + 1,
             opens=range(len(epsilons), 2 * len(epsilons)),
         ),
-        Curve(name="wanted", x=[epsilons[0], epsilons[-1]], y=[found.target] * 2, style=100,
-              mode="lines"),
+        Curve(name="wanted", x=[epsilons[0] / 1.3, epsilons[-1] * 1.3], y=[found.target] * 2,
+              style=100, mode="lines"),
     ]  # fmt: skip
     drawn = curves(lines, Axis("ε (strict)", log=True), Axis(what, ends=(0, 1.02)), height=380)
     where = "on other networks" if job.asked["elsewhere"] else "on fresh seeds"
