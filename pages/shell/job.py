@@ -19,6 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from engine.errors import InputError
 from pages.host import bounds, person, record
 from pages.shell import address
+from pages.shell.dialog import OPEN
 from pages.shell.palette import RUNNING
 from pages.shell.session import Place
 
@@ -350,14 +351,20 @@ class Slot(Generic[T]):
 def look_again(
     find: Callable[[], T | None], draw: Callable[[T], None], every: float = EVERY
 ) -> None:
-    """Draw a job again and again; when it has ended, the whole page is drawn anew."""
+    """Draw a job again and again; when it has ended, the whole page is drawn anew.
+
+    Under a dialog that waits until the dialog is closed.
+    """
+    latest: list[T] = []
 
     @st.fragment(run_every=every)
     def look() -> None:
         job = find()
-        if job is None or not job.running:
+        if (job is None or not job.running) and not OPEN.get():
             address.again()
-        draw(job)
+        latest[:] = [job] if job is not None else latest
+        for one in latest:
+            draw(one)
 
     look()
 
