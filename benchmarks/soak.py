@@ -136,7 +136,7 @@ def soak_sessions(crowd: Crowd, port: int, kept: float = KEPT) -> tuple[bool, Nu
                 Crowd(1, 0, 1, 0).come(url, None)
                 after = _settled(server, before, FOLLOWS)
         errors = [line for line in log.read_text().splitlines() if any(t in line for t in TROUBLE)]
-    count = sum(len(one.replies) + len(one.answers) for one in seen)
+    count = sum(len(one.replies) + one.presses for one in seen)
     print(
         f"  server's CPU seconds an interaction  {spent / max(1, count):8.3f}   ({count} of them)"
     )
