@@ -236,7 +236,8 @@ def test_an_ended_job_draws_the_page_anew_unless_a_dialog_is_open(
     monkeypatch.setattr(address, "again", lambda: again.append(1))
     OPEN.put(open_)
     ended = _Ended()
-    assert not ended.running
+    ended.start()
+    assert ended.wait(10.0)
     drawn: list[Job] = []
     look_again(lambda: ended, drawn.append)
     assert len(again) == anew
