@@ -81,6 +81,7 @@ def resident(process: psutil.Process) -> float:
 @contextmanager
 def served(port: int, log: Path, folder: str) -> Iterator[psutil.Process]:
     """A server of its own; its log and its studies in a folder that goes away."""
+    shutil.copytree(ROOT / ".streamlit", Path(folder) / ".streamlit")  # served as it is by make app
     words = [sys.executable, str(ROOT / "scripts" / "serve.py"), "--server.headless", "true"]
     with log.open("wb") as out:
         server = subprocess.Popen(
