@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import os
 import re
 import socket
@@ -18,7 +19,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 
 from benchmarks.visitor import Visitor
 from pages.host import bounds, gate, person, record
@@ -316,3 +319,22 @@ def test_uploads_have_bounds(
     asked |= {"path": "/_stcore/upload_file/mine/f", "method": "PUT"}
     answer = gate.refusal(asked)  # type: ignore[arg-type]
     assert told == (None if answer is None else answer.status_code)
+
+
+def test_an_upload_is_not_copied_for_every_script_that_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Streamlit copies the value of each widget, a file of 90 MB included."""
+    record_ = UploadedFileRec("1", "a.csv", "text/csv", b"a,b\n" * 1_000)
+    file = UploadedFile(record_, FileURLs())
+    monkeypatch.setattr(gate.media, "_calculate_file_id", None)  # put back afterwards
+    monkeypatch.setattr(gate.MediaFileManager, "execute_deferred", None)
+    monkeypatch.setattr(UploadedFile, "__deepcopy__", None, raising=False)
+    gate.Gate(lambda *_: None)  # type: ignore[arg-type]
+    file.read()
+    again = copy.deepcopy(file)
+    assert again.getvalue() is record_.data
+    assert again.read() == record_.data
+    assert (again.name, again.file_id, again.size) == ("a.csv", "1", 4_000)
+    assert again == file
+    assert again is not file
