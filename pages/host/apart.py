@@ -248,6 +248,7 @@ class _Bench:
                 else:
                     self.stop.clear()
                     self.requests.put(asked)
+                del asked
         except (EOFError, OSError):
             os._exit(0)
 
@@ -276,13 +277,17 @@ def _serve(pipe: Any) -> None:
     bench = _Bench(pipe)
     threading.Thread(target=bench.listen, daemon=True).start()
     while True:
-        asked = bench.requests.get()
-        try:
-            answer = ("done", bench.do(asked))
-        except Exception as error:
-            answer = ("raised", error.with_traceback(None))
-        _send(pipe, answer)
-        del asked, answer  # what was a person's own is not kept until the next request
+        _answer(bench)
+
+
+def _answer(bench: _Bench) -> None:
+    """One request; nothing of it is kept until the next, for it may be a person's own."""
+    asked = bench.requests.get()
+    try:
+        answer = ("done", bench.do(asked))
+    except Exception as error:
+        answer = ("raised", error.with_traceback(None))
+    _send(bench.pipe, answer)
 
 
 # What is done there -----------------------------------------------------------------------

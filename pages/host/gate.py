@@ -22,6 +22,7 @@ from urllib.parse import unquote
 
 import streamlit as st
 from starlette.datastructures import Headers
+from starlette.formparsers import MultiPartParser
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -55,6 +56,7 @@ class Gate:
         media._calculate_file_id = _file_id
         setattr(MediaFileManager, "execute_deferred", _made_later)  # noqa: B010
         setattr(UploadedFile, "__deepcopy__", _same_bytes)  # noqa: B010
+        MultiPartParser.spool_max_size = 0  # none: what is more than 1 MB would go to a disk
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what is allowed."""

@@ -11,11 +11,11 @@ from engine.errors import MissingValues
 from pages.host import apart, bounds, uploads
 from pages.host.uploads import Reading
 from pages.shell import words as text
-from pages.shell.data import OWN_GAPS, OWN_PROBLEM, OwnFile, own_data, own_file
+from pages.shell.data import OWN_GAPS, OWN_PROBLEM, OwnFile, own_data
 from pages.shell.drafts import draft, keep_own
 from pages.shell.job import READINGS, Job, Slot
 
-STOPPED = "Stopped: the table was not read."
+STOPPED = "Stopped before the table was read; upload it again to read it."
 
 
 class ReadJob(Job):
@@ -82,8 +82,6 @@ def settle() -> None:
     if job is None or job.running:
         return
     JOB.forget()
-    if job.file is not own_file():
-        return
     if job.found is not None:
         chosen = draft()["network"]
         keep(job.file, *job.found)

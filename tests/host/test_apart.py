@@ -78,9 +78,21 @@ def turned(
     return fixed, free, type(file.raw).__name__
 
 
-def holds(*, cancelled: Cancelled) -> list[str]:
-    """The files that this process still has."""
-    return [found.name for found in gc.get_objects() if isinstance(found, Upload)]
+SEEN: list[str] = []
+
+
+def seen_later(file: Upload, *, cancelled: Cancelled) -> None:
+    """Look which files this process still has once this has been answered."""
+
+    def look() -> None:
+        SEEN.extend(found.name for found in gc.get_objects() if isinstance(found, Upload))
+        SEEN.append("looked")
+
+    threading.Timer(0.3, look).start()
+
+
+def seen(*, cancelled: Cancelled) -> list[str]:
+    return SEEN
 
 
 @pytest.fixture(scope="module")
@@ -310,9 +322,14 @@ def test_a_table_that_is_read_apart_is_the_table_here(workers: Workers) -> None:
         assert schema == own
         assert not found.codes.flags.writeable
     assert isinstance(schema, Schema)
-    assert workers.call(holds, stopped=never) == []  # nothing of the file stays there
     columns = workers.call(uploads.columns, Upload("t.csv", ROWS), stopped=never)
     assert columns == uploads.columns(Upload("t.csv", ROWS))
+
+
+def test_nothing_of_a_file_stays_in_a_process_that_waits(workers: Workers) -> None:
+    workers.call(seen_later, Upload("t.csv", ROWS), stopped=never)
+    time.sleep(0.6)  # a call would take the place of the one before
+    assert workers.call(seen, stopped=never) == ["looked"]
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,15 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from starlette.datastructures import Headers
+from starlette.formparsers import MultiPartParser
 from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
@@ -321,16 +323,37 @@ def test_uploads_have_bounds(
     assert told == (None if answer is None else answer.status_code)
 
 
-def test_an_upload_is_not_copied_for_every_script_that_runs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.fixture
+def gated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the gate changes in the libraries, put back afterwards."""
+    monkeypatch.setattr(gate.media, "_calculate_file_id", None)
+    monkeypatch.setattr(gate.MediaFileManager, "execute_deferred", None)
+    monkeypatch.setattr(UploadedFile, "__deepcopy__", None, raising=False)
+    monkeypatch.setattr(MultiPartParser, "spool_max_size", MultiPartParser.spool_max_size)
+    gate.Gate(lambda *_: None)  # type: ignore[arg-type]
+
+
+def test_an_upload_touches_no_disk(gated: None) -> None:
+    """Of more than 1 MB the parser would write a temporary file."""
+    part = b'--b\r\ncontent-disposition: form-data; name="f"; filename="a.csv"\r\n\r\n'
+    body = part + b"x" * 3_000_000 + b"\r\n--b--\r\n"
+
+    async def parsed() -> tuple[bool, int]:
+        async def parts() -> AsyncIterator[bytes]:
+            for start in range(0, len(body), 50_000):
+                yield body[start : start + 50_000]
+
+        headers = Headers({"content-type": "multipart/form-data; boundary=b"})
+        file = (await MultiPartParser(headers, parts()).parse())["f"]
+        return file.file._rolled, len(await file.read())
+
+    assert asyncio.run(parsed()) == (False, 3_000_000)
+
+
+def test_an_upload_is_not_copied_for_every_script(gated: None) -> None:
     """Streamlit copies the value of each widget, a file of 90 MB included."""
     record_ = UploadedFileRec("1", "a.csv", "text/csv", b"a,b\n" * 1_000)
     file = UploadedFile(record_, FileURLs())
-    monkeypatch.setattr(gate.media, "_calculate_file_id", None)  # put back afterwards
-    monkeypatch.setattr(gate.MediaFileManager, "execute_deferred", None)
-    monkeypatch.setattr(UploadedFile, "__deepcopy__", None, raising=False)
-    gate.Gate(lambda *_: None)  # type: ignore[arg-type]
     file.read()
     again = copy.deepcopy(file)
     assert again.getvalue() is record_.data

@@ -98,7 +98,7 @@ def test_a_reading_says_how_far_it_is_and_can_be_stopped(
     app.button(key="data-reading-stop").click().run()
     app.run()
     assert not app.exception
-    assert "Stopped: the table was not read." in told(app)
+    assert "Stopped before the table was read; upload it again to read it." in told(app)
     assert "is being read" not in told(app)
     assert app.session_state["own_data"] is None
 
