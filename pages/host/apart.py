@@ -23,6 +23,8 @@ from engine.audit.survey import Surveyed, audit, subjects
 from engine.errors import InputError
 from engine.pairs.decision import Setting
 from engine.params import Parameters
+from engine.release.checking import check
+from engine.release.file import Release
 from engine.session import Step
 from engine.studies.cells import CellResult
 from engine.studies.margins import Margins, margins
@@ -361,6 +363,11 @@ def audited(
     """The audit of the subject with this key: some hold functions that no pipe carries."""
     subject = next(one for one in subjects(key.partition("/")[0]) if one.key == key)
     return audit(subject, runs, cancelled=cancelled, watch=lambda _, found: watch(found))
+
+
+def rederived(release: Release, *, cancelled: Stopped) -> float:
+    """Check a release's file; how far its numbers are from being too good."""
+    return check(release)
 
 
 def repetitions(

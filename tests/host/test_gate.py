@@ -345,7 +345,9 @@ def test_an_upload_touches_no_disk(gated: None) -> None:
 
         headers = Headers({"content-type": "multipart/form-data; boundary=b"})
         file = (await MultiPartParser(headers, parts()).parse())["f"]
-        return file.file._rolled, len(await file.read())
+        seen = file.file._rolled, len(await file.read())
+        await file.close()
+        return seen
 
     assert asyncio.run(parsed()) == (False, 3_000_000)
 
