@@ -40,7 +40,7 @@ from engine import load_dataset, run
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "performance.md"
 TROUBLE = ("Traceback", "ERROR", "WebSocketClosed", "Exception")
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 KEPT = 120.0  # seconds for which Streamlit keeps the session of a browser that has gone
 FOLLOWS = 12.0  # seconds more until a visitor's session has let the old ones go
 
@@ -76,6 +76,11 @@ def resident(process: psutil.Process) -> float:
     """Megabytes of memory that a process and its children hold."""
     family = [process, *process.children(recursive=True)]
     return float(sum(p.memory_info().rss for p in family if p.is_running()) / 1e6)
+
+
+def chromium_path() -> str | None:
+    """A Chromium on this machine, if there is one."""
+    return next(filter(None, map(shutil.which, CHROMIUM)), None)
 
 
 @contextmanager
@@ -117,7 +122,7 @@ def soak_sessions(crowd: Crowd, port: int, kept: float = KEPT) -> tuple[bool, Nu
 
     ``kept`` are the seconds that the server gets to let its sessions go.
     """
-    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    chromium = chromium_path()
     if chromium is None and crowd.windows:
         print("No Chromium: its windows are left out.")
     url, first = f"http://127.0.0.1:{port}", Crowd(len(DATASETS), 1, 1, 0)
