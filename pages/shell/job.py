@@ -49,6 +49,12 @@ def gone() -> Present:
     return lambda: not present()
 
 
+def session() -> str:
+    """This session's name; to be called in a page's script."""
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
+
+
 def whose() -> Hashable:
     """Whose turn a job takes: a person's, or a session's whose person is not known."""
     context = get_script_run_ctx()
@@ -163,7 +169,7 @@ class Job(ABC):
 
     def __init__(self) -> None:
         self.problem = ""
-        self._lookers: list[Present] = []
+        self._lookers: dict[str, Present] = {}  # session -> whether its browser is there
         self._stop, self._done = threading.Event(), threading.Event()
 
     @abstractmethod
@@ -187,11 +193,17 @@ class Job(ABC):
 
     def join(self) -> None:
         """It goes on for this session too; to be called in a page's script."""
-        self._lookers.append(here())
+        self._lookers[session()] = here()
+
+    def leave(self) -> None:
+        """This session looks at something else; what nobody else looks at is stopped."""
+        self._lookers.pop(session(), None)
+        if not self._lookers:
+            self.cancel()
 
     def present(self) -> bool:
         """Whether the browser of any session that looks is connected."""
-        return any(look() for look in self._lookers)
+        return any(look() for look in self._lookers.values())
 
     def cancel(self, patience: float = 0.0) -> None:
         """Ask it to stop, and wait so long for that; what is finished is kept."""

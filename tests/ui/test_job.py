@@ -104,6 +104,22 @@ def test_work_goes_on_while_one_of_its_sessions_looks(monkeypatch: pytest.Monkey
     assert job.present()
 
 
+def test_who_looks_at_something_else_stops_what_nobody_else_looks_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job = Long()
+    monkeypatch.setattr(work, "here", lambda: lambda: True)
+    for name in ("a", "b", "b"):  # who comes back is counted once
+        monkeypatch.setattr(work, "session", lambda name=name: name)
+        job.join()
+    job.leave()
+    assert job.present()
+    assert not job.stopped()
+    monkeypatch.setattr(work, "session", lambda: "a")
+    job.leave()
+    assert job.stopped()
+
+
 @pytest.mark.parametrize(
     ("error", "said"),
     [(InputError("No."), "No."), (ZeroDivisionError(), "The work broke off: ZeroDivisionError.")],
