@@ -17,8 +17,9 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.errors import InputError
-from pages.host import bounds, person, record
+from pages.host import apart, bounds, person, record
 from pages.shell import address
+from pages.shell.dialog import OPEN
 from pages.shell.palette import RUNNING
 from pages.shell.session import Place
 
@@ -40,6 +41,12 @@ def here() -> Present:
         return lambda: True
     server, session = runtime.get_instance(), context.session_id
     return lambda: bool(server.is_active_session(session))
+
+
+def gone() -> Present:
+    """Whether it is not; for what a page waits for without a job."""
+    present = here()
+    return lambda: not present()
 
 
 def session() -> str:
@@ -140,7 +147,9 @@ class Line:
 
 RUNS = Line(bounds.cores())
 STUDIES = Line(1)
-for _name, _line in (("runs", RUNS), ("studies", STUDIES)):
+READINGS = Line(apart.READERS)
+_LINES = {"runs": RUNS, "studies": STUDIES, "readings": READINGS}
+for _name, _line in _LINES.items():
     record.gauge(f"dpce_{_name}_working", "Jobs at work.", _line.working)
     record.gauge(f"dpce_{_name}_waiting", "Jobs in line.", _line.waiting)
 
@@ -362,14 +371,20 @@ class Slot(Generic[T]):
 def look_again(
     find: Callable[[], T | None], draw: Callable[[T], None], every: float = EVERY
 ) -> None:
-    """Draw a job again and again; when it has ended, the whole page is drawn anew."""
+    """Draw a job again and again; when it has ended, the whole page is drawn anew.
+
+    Under a dialog that waits until the dialog is closed.
+    """
+    latest: list[T] = []
 
     @st.fragment(run_every=every)
     def look() -> None:
         job = find()
-        if job is None or not job.running:
+        if (job is None or not job.running) and not OPEN.get():
             address.again()
-        draw(job)
+        latest[:] = [job] if job is not None else latest
+        for one in latest:
+            draw(one)
 
     look()
 
