@@ -100,7 +100,8 @@ def grid() -> Iterator[Cell]:
         ruled = ("marginal_pc",) if wide else ("marginal_pc", UNRULED)
         for column, epsilon in product(ruled, (0.1, 1.0)):
             yield Cell(column, dataset, epsilon)
-        beside = () if wide else BESIDE if small else [c for c in BESIDE if c != "flat"]
+        few = dataset in SMALL[:-1]  # cells, for the whole table
+        beside = () if wide else BESIDE if few else [c for c in BESIDE if c != "flat"]
         for column, epsilon in product(beside, (0.1, 1.0)):
             yield Cell(column, dataset, epsilon)
             yield Cell(column, NOTHING + dataset, epsilon)

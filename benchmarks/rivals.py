@@ -36,7 +36,7 @@ from engine.tables.store import Store, store_of
 
 Family = tuple[int, tuple[int, ...]]  # a column and its parents
 
-MOST_CELLS = 1 << 18
+MOST_CELLS = 1 << 16
 MOVED = math.sqrt(2)  # l2 distance of two count tables that differ in one replaced record
 TO_CHOOSE, USEFUL = 0.3, 4.0  # PrivBayes' beta and theta
 MOST_PARENTS, WIDE = 3, 12  # parents of a column; one less from so many columns on: time, no rule
