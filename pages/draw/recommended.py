@@ -67,7 +67,8 @@ def sentence(found: Recommended, made: Study) -> str:
         f"(default {r.default['skeleton_f1'].mean:.2f})"
         for r in found.reported
     )
-    return f"{at}: tuned on {where}; skeleton F1 elsewhere: {worth}."
+    end = "" if found.carries else " It does not carry over; the default does better there."
+    return f"{at}: tuned on {where}; skeleton F1 elsewhere: {worth}.{end}"
 
 
 def _and(names: Any) -> str:

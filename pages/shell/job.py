@@ -198,7 +198,7 @@ class Job(ABC):
     def leave(self) -> None:
         """This session looks at something else; what nobody else looks at is stopped."""
         self._lookers.pop(session(), None)
-        if not self._lookers:
+        if not self._lookers and self.running:  # what has ended stays whole
             self.cancel()
 
     def present(self) -> bool:

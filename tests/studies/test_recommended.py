@@ -93,6 +93,19 @@ def test_the_best_stand_first() -> None:
     )
 
 
+def test_every_published_algorithm_was_tuned_and_four_settings_do_not_carry_over() -> None:
+    """As the document counts them; a mean over networks, tuned against default."""
+    cells = study().cells
+    tuned = {key for key, _ in cells} - set(measuring.OURS)
+    assert tuned == set(measuring.RUNS)
+    assert {e for _, e in cells} == set(measuring.EPSILONS)
+    assert len(cells) == len({*measuring.RUNS, *measuring.OURS}) * len(measuring.EPSILONS)
+    lost = {case for case, one in cells.items() if not one.carries}
+    assert lost == {("gauss_pc", 0.1), ("noleaks", 1), ("noleaks", 10), ("curate_notears", 1)}
+    assert sum(one.changed for one in cells.values()) == 12
+    assert all(cells[case].changed for case in lost)
+
+
 def test_the_default_stays_unless_it_is_surely_beaten() -> None:
     plain = Score(0.5, 0.03, 20)
     assert not measuring.surely(Score(0.59, 0.04, 20), plain)  # 1.8 errors

@@ -118,6 +118,11 @@ def test_who_looks_at_something_else_stops_what_nobody_else_looks_at(
     monkeypatch.setattr(work, "session", lambda: "a")
     job.leave()
     assert job.stopped()
+    ended = Long()
+    ended.join()
+    ended._done.set()
+    ended.leave()
+    assert not ended.stopped()
 
 
 @pytest.mark.parametrize(
