@@ -19,7 +19,12 @@ UNTOLD = {"untold": True}  # metadata of a field that a result's JSON leaves out
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnostics:
-    """Base of what a family of algorithms shows beside its graph; typed, named fields alone."""
+    """Base of what a family of algorithms shows beside its graph; typed, named fields alone.
+
+    ``chosen`` says which algorithm was chosen for the table and why; empty where none was chosen.
+    """
+
+    chosen: str = ""
 
     def doubted(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
         """The (d, d) graph's arrows (i, j) that are too little sure of to be drawn as arrows."""

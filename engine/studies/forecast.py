@@ -424,8 +424,8 @@ def regime(rows: int, columns: int, epsilons: Sequence[float], delta: float = 1e
     these = ", ".join(f"{e:g}" for e in bad)
     return (
         f"With {rows:,} rows, {columns} columns and ε = {these} {amount} is to be had: {which} "
-        f"would surely stand out of the noise, and no method tried came to skeleton F1 "
-        f"{UNREACHED:g} there. Ask for a larger ε, or for fewer columns."
+        "would surely stand out of the noise, and on no network tried did a method average "
+        f"skeleton F1 {UNREACHED:g} there. Ask for a larger ε, or for fewer columns."
     )
 
 

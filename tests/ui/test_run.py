@@ -77,6 +77,11 @@ def session(open_app: Callable[..., AppTest]) -> AppTest:
     return open_app(data="cancer", n="2000")
 
 
+def test_what_was_chosen_is_told_under_the_headline(open_app: Callable[..., AppTest]) -> None:
+    app = open_app(data="cancer", n="2000", algorithm="auto")
+    assert any(c.value.startswith("Chosen: Marginal PC, because ") for c in app.caption)
+
+
 def test_opens_on_a_finished_run(untouched: AppTest) -> None:
     app, result = untouched, run("priv_pc", ASIA, seed=0)
     shown = metrics(app)
