@@ -201,7 +201,8 @@ def ends_for(rows: int, ends: Ends) -> tuple[float, float]:
 def planned_algorithms(keys: Sequence[str] | None = None) -> list[str]:
     """The algorithms to forecast: those with a strict guarantee, for any number of columns."""
     if keys is None:
-        return [k for k, a in ALGORITHMS.items() if "strict" in a.guarantees and a.columns is None]
+        own = [k for k, a in ALGORITHMS.items() if not a.chooses and a.columns is None]
+        return [key for key in own if "strict" in algorithm(key).guarantees]
     for key in keys:
         if "strict" not in algorithm(key).guarantees or algorithm(key).columns is not None:
             raise InputError(f"A plan is for strict runs on all columns; {key} has none.")

@@ -25,7 +25,11 @@ from pages.shell.settings import Source, said
 
 SETTING, LEAST, MAP, MARGINS = "best setting", "least ε", "map of two", "margins by hand"
 GOALS = (SETTING, LEAST, MAP, MARGINS)
-SEARCHED = tuple(key for key, one in ALGORITHMS.items() if one.private and one.columns is None)
+SEARCHED = tuple(
+    key
+    for key, one in ALGORITHMS.items()
+    if one.private and one.columns is None and not one.chooses
+)
 _LISTS = {"networks": ("asia",), "elsewhere": (), "over": ("tweak", "subsample")}
 _EPSILON, _KNOWN = "epsilon", "known"
 
