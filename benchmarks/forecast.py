@@ -55,7 +55,7 @@ DRAWS, REAL = 10, 2
 DELTA = 1e-6
 TAIL = 0.08  # of the other networks' runs beyond an end: a tenth of a new network's, as counted
 GRADIENTS = ("noleaks", "curate_notears")
-GRADIENT_COLUMNS, GRADIENT_ROWS, MOST = 12, 10_000, 30  # wider ones take a minute a run
+GRADIENT_COLUMNS, GRADIENT_ROWS, MOST = 12, 10_000, 40  # descents on more take seconds a run
 FOREIGN = ("hepar2", "andes", "munin1", "link", "pigs", "barley")
 PARTS, SMALLEST, LARGEST, LEVELS = 1, 6, 14, 12  # of each of these
 
