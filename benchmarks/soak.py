@@ -86,6 +86,7 @@ def chromium_path() -> str | None:
 @contextmanager
 def served(port: int, log: Path, folder: str) -> Iterator[psutil.Process]:
     """A server of its own; its log and its studies in a folder that goes away."""
+    shutil.copytree(ROOT / ".streamlit", Path(folder) / ".streamlit")  # served as it is by make app
     words = [sys.executable, str(ROOT / "scripts" / "serve.py"), "--server.headless", "true"]
     with log.open("wb") as out:
         server = subprocess.Popen(
@@ -141,7 +142,7 @@ def soak_sessions(crowd: Crowd, port: int, kept: float = KEPT) -> tuple[bool, Nu
                 Crowd(1, 0, 1, 0).come(url, None)
                 after = _settled(server, before, FOLLOWS)
         errors = [line for line in log.read_text().splitlines() if any(t in line for t in TROUBLE)]
-    count = sum(len(one.replies) + len(one.answers) for one in seen)
+    count = sum(len(one.replies) + one.presses for one in seen)
     print(
         f"  server's CPU seconds an interaction  {spent / max(1, count):8.3f}   ({count} of them)"
     )

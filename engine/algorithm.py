@@ -19,7 +19,12 @@ UNTOLD = {"untold": True}  # metadata of a field that a result's JSON leaves out
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnostics:
-    """Base of what a family of algorithms shows beside its graph; typed, named fields alone."""
+    """Base of what a family of algorithms shows beside its graph; typed, named fields alone.
+
+    ``chosen`` says which algorithm was chosen for the table and why; empty where none was chosen.
+    """
+
+    chosen: str = ""
 
     def doubted(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
         """The (d, d) graph's arrows (i, j) that are too little sure of to be drawn as arrows."""
@@ -78,6 +83,8 @@ class Algorithm:
     # Facts about the data that it takes: this many columns (None: any), at least so many rows.
     columns: int | None = None
     min_rows: int = 2
+    # Whether it runs another of these, which it chooses: studies of all leave it out.
+    chooses: bool = False
     # Whether it tells the directed graph itself, not only its equivalence class (the CPDAG).
     directs_all: bool = False
 

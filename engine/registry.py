@@ -26,6 +26,7 @@ _KEYS = (
     "curate_notears",
     "gram_notears",
     "anm",
+    "auto",
 )
 
 
@@ -76,7 +77,7 @@ def algorithm(key: str) -> Algorithm:
 
 def slow(key: str) -> int:
     """Seconds that the algorithm's kernels must first be compiled for, 0 where that is little."""
-    if key != "marginal_pc":
+    if key not in ("marginal_pc", "auto"):
         return 0  # the others' take a few seconds
     from engine.marginals.kernels import tests
 

@@ -79,6 +79,8 @@ def summary(result: RunResult) -> str:
         lines.append(f"  {len(result.untested)} pairs not tested to the end")
     if result.doubted:
         lines.append(f"  {len(result.doubted)} of these -- are arrows less sure than {SHOWN:.0%}")
+    if result.diagnostics.chosen:
+        lines.append(f"  {result.diagnostics.chosen}")
     if result.order_words:
         lines.append(f"  {result.order_words}")
     lines.extend(_known(result))

@@ -55,8 +55,9 @@ def one_graph(pinned: Sequence[Shown], k: int) -> None:
     right.button("Unpin", key=f"compare-unpin-{k}", on_click=unpin, args=(k,), width="stretch")
     data, result = run.data, run.result
     st.html(price_html(result))
-    if result.order_words:
-        st.caption(result.order_words)
+    for said in (result.diagnostics.chosen, result.order_words):
+        if said:
+            st.caption(said)
     frame = st.container()  # before its switch, so that graphs beside each other stand level
     key_place = st.empty()
     waiting = waiting_toggle(data, len(result.untested), f"compare-{k}")

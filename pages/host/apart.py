@@ -445,25 +445,29 @@ def tuned(
     target: float | None,
     options: Mapping[str, Any],
     *,
-    begun: Callable[[], object],
+    begun: Callable[[float, int, int], object],
+    ended: Callable[[float, Tuned], object],
     noted: Callable[[int, int, float | None], object],
     cancelled: Stopped,
 ) -> Tuned | Least:
-    """The best setting at an epsilon, or the least epsilon for a target; tells each search."""
+    """The best setting at an epsilon, or the least epsilon for a target; tells each search of it
+    (its epsilon, searches behind it of how many there may be) and what that came to.
+    """
 
     def search(at: float) -> Search:
-        begun()
         fixed = {"epsilon": at, "guarantee": "strict"}
 
         def told(done: int, planned: int) -> None:
             noted(done, planned, made.left)
 
-        made = Search(key, data, fixed, cancelled=cancelled, on_progress=told, **options)
+        made = Search(
+            key, data, fixed, target=target, cancelled=cancelled, on_progress=told, **options
+        )
         return made
 
     if target is None:
         return search(epsilon).tune()
-    return least_epsilon(target, search, cancelled=cancelled)
+    return least_epsilon(target, search, cancelled=cancelled, on_search=begun, on_found=ended)
 
 
 def pictured(

@@ -44,8 +44,9 @@ def headline(run: Shown) -> None:
         'gap:.35rem 1.2rem;align-items:center"><span style="font-size:1.15rem;font-weight:600">'
         f"{text.safe(words)}</span>{price_html(run.result)}</div>{end}"
     )
-    if run.result.order_words:
-        st.caption(run.result.order_words)
+    for said in (run.result.diagnostics.chosen, run.result.order_words):
+        if said:
+            st.caption(said)
     knowledge.line(run.result)
     nothing.line(run.result.algorithm, Shape.of(run.data), run.settings.params, "run")
 

@@ -19,6 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from engine.errors import InputError
 from pages.host import apart, bounds, person, record
 from pages.shell import address
+from pages.shell.dialog import OPEN
 from pages.shell.palette import RUNNING
 from pages.shell.session import Place
 
@@ -46,6 +47,12 @@ def gone() -> Present:
     """Whether it is not; for what a page waits for without a job."""
     present = here()
     return lambda: not present()
+
+
+def session() -> str:
+    """This session's name; to be called in a page's script."""
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
 
 
 def whose() -> Hashable:
@@ -162,7 +169,7 @@ class Job(ABC):
 
     def __init__(self) -> None:
         self.problem = ""
-        self._lookers: list[Present] = []
+        self._lookers: dict[str, Present] = {}  # session -> whether its browser is there
         self._stop, self._done = threading.Event(), threading.Event()
 
     @abstractmethod
@@ -186,11 +193,17 @@ class Job(ABC):
 
     def join(self) -> None:
         """It goes on for this session too; to be called in a page's script."""
-        self._lookers.append(here())
+        self._lookers[session()] = here()
+
+    def leave(self) -> None:
+        """This session looks at something else; what nobody else looks at is stopped."""
+        self._lookers.pop(session(), None)
+        if not self._lookers and self.running:  # what has ended stays whole
+            self.cancel()
 
     def present(self) -> bool:
         """Whether the browser of any session that looks is connected."""
-        return any(look() for look in self._lookers)
+        return any(look() for look in self._lookers.values())
 
     def cancel(self, patience: float = 0.0) -> None:
         """Ask it to stop, and wait so long for that; what is finished is kept."""
@@ -358,14 +371,20 @@ class Slot(Generic[T]):
 def look_again(
     find: Callable[[], T | None], draw: Callable[[T], None], every: float = EVERY
 ) -> None:
-    """Draw a job again and again; when it has ended, the whole page is drawn anew."""
+    """Draw a job again and again; when it has ended, the whole page is drawn anew.
+
+    Under a dialog that waits until the dialog is closed.
+    """
+    latest: list[T] = []
 
     @st.fragment(run_every=every)
     def look() -> None:
         job = find()
-        if job is None or not job.running:
+        if (job is None or not job.running) and not OPEN.get():
             address.again()
-        draw(job)
+        latest[:] = [job] if job is not None else latest
+        for one in latest:
+            draw(one)
 
     look()
 

@@ -29,7 +29,7 @@ from engine.studies.price import price_steps
 from engine.studies.repeat import Repetition, repeated
 from engine.studies.scene import Frame, States, empty_scene, fill
 from engine.studies.sweep import sweep
-from engine.studies.tuning import Tuned
+from engine.studies.tuning import Least, Tuned
 from engine.teaching.pairwise import picture
 from pages.host import apart, uploads
 from pages.host.apart import Workers
@@ -233,17 +233,23 @@ def test_a_scene_that_is_filled_apart_is_the_scene_here(workers: Workers) -> Non
 def test_a_search_for_settings_and_a_map_travel(workers: Workers) -> None:
     data = [load_dataset("cancer", n=1_000)]
     told: list[object] = []
-    begun: list[int] = []
+    begun: list[float] = []
+    ended: dict[float, Tuned] = {}
     options = {"names": ["threshold"], "runs": 20}
-    found = apart.call(
-        apart.tuned,
-        *(data, "priv_pc", 1.0, None, options),
-        stopped=lambda: len(told) > 2,
-        notes={"begun": lambda: begun.append(1), "noted": lambda *said: told.append(said)},
-    )
+    notes = {
+        "begun": lambda epsilon, *_: begun.append(epsilon),
+        "ended": ended.__setitem__,
+        "noted": lambda *said: told.append(said),
+    }
+    asked = (data, "priv_pc", 1.0, None, options)
+    found = apart.call(apart.tuned, *asked, stopped=lambda: len(told) > 2, notes=notes)
     assert isinstance(found, Tuned)
-    assert len(begun) == 1
+    assert not begun
     assert told
+    asked = (data, "priv_pc", 1.0, 0.2, options)
+    least = apart.call(apart.tuned, *asked, stopped=lambda: len(ended) > 1, notes=notes)
+    assert isinstance(least, Least)
+    assert begun[:2] == list(ended)[:2]
     cells: list[CellResult] = []
     grid = {"epsilon": 1.0, "guarantee": "strict", "threshold": [0.05, 0.1]}
     apart.call(
