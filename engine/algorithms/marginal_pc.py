@@ -384,15 +384,15 @@ def conclude(
     least, arrows = rule.lowest, dict[Pair, float]()
     if params.orientation == STRONGEST and outcome.status == "complete":
         skeleton, limit = outcome.cpdag | outcome.cpdag.T, params.order_limit(data)
-        whole = known_whole(data.cardinalities, data.n, params.total)
-        if whole and not params.ordinal:
+        whole = known_whole(data.cardinalities, data.n, params.total) and not params.ordinal
+        if whole:
             best = Compared(tests, skeleton, params.cutoff, session)
             skeleton, least, found = best.skeleton, best.links(), best.directions()
         else:
             found = directions(skeleton, tests, limit, session.known)
         separating = _apart(outcome.separating, skeleton)
         outcome = replace(outcome, cpdag=found.cpdag, separating=separating)
-        arrows = arrow_frequencies(found, tests.moments)
+        arrows = arrow_frequencies(found, tests.moments, whole)
         arrows |= _certain(skeleton, session.known)
     edges = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
     diagnostics = MarginalDiagnostics(
@@ -466,15 +466,18 @@ def _certain(skeleton: Adjacency, known: Known | None) -> dict[Pair, float]:
     return dict.fromkeys(told, 1.0) | {(j, i): 0.0 for i, j in told}
 
 
-def arrow_frequencies(found: Orientation, moments: Moments) -> dict[Pair, float]:
-    """How often the arrow of each linked pair (i, j), in both orders, is right if the link is."""
+def arrow_frequencies(found: Orientation, moments: Moments, whole: bool) -> dict[Pair, float]:
+    """How often the arrow of each linked pair (i, j), in both orders, is right if the link is.
+
+    ``whole`` says that DAGs were compared by the evidence in tensors of all orders.
+    """
     told: dict[Pair, float] = {}
     shares, marks = found.arrows, found.cpdag
     for i, j in _linked(marks):
         # A correlation of binary columns of even levels is twice the covariance of contrasts.
         visible = math.sqrt(4 * moments.variance(i, j) + 1 / moments.n)
         there, back, drawn = shares[i, j], shares[j, i], int(marks[i, j]) - int(marks[j, i])
-        told[i, j], _ = confidence.of_arrows(there, back, visible, moments.d, drawn)
+        told[i, j], _ = confidence.of_arrows(there, back, visible, moments.d, drawn, whole)
     return told
 
 
