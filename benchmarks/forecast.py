@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from benchmarks.written import put
 from engine.data.dataset import Dataset
-from engine.data.networks import NETWORKS, Network, load_network, normalised
+from engine.data.networks import NETWORKS, Network, load_network, network_of
 from engine.registry import algorithm
 from engine.studies.forecast import (
     ENDS,
@@ -100,16 +100,7 @@ def _part(
             chosen = more
         if len(chosen) >= SMALLEST:
             break
-    kept = [nodes[n] for n in nodes if n in chosen]
-    return Network(
-        name=name,
-        names=tuple(n["name"] for n in kept),
-        states=tuple(tuple(n["states"]) for n in kept),
-        parents=tuple(tuple(n["parents"]) for n in kept),
-        tables=tuple(normalised(n["table"]) for n in kept),
-        source="",
-        licence="",
-    )
+    return network_of(name, [nodes[n] for n in nodes if n in chosen])
 
 
 def _joined(graph: nx.DiGraph, more: set[str], chosen: set[str]) -> bool:

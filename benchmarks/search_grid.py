@@ -3,8 +3,9 @@
 For Priv-PC over t and m and CURATE over its two margins, on three networks at ε = 1: a grid of
 SIDE x SIDE settings with PILOT seeds each, whose best TOP get SECOND more; and SEARCHES searches of
 200 runs. What the grid chose and what each search chose are then run on the same FINAL seeds that
-neither saw, so that the difference's error is small. Kept in benchmarks/results/search_grid.jsonl,
-where a line that is there is not run again; the table is that of docs/reference/recommended.md.
+neither saw: so many that the difference is known to a quarter of what is asked about. Kept in
+benchmarks/results/search_grid.jsonl, where a choice that is there is not made again, nor told again
+on as many seeds; the table is that of docs/reference/recommended.md.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ import argparse
 import json
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.recommended import DOC
 from benchmarks.utility import DELTA
@@ -26,7 +28,7 @@ from benchmarks.written import put
 from engine import ALGORITHMS, load_dataset
 from engine.data.dataset import Dataset
 from engine.runner import run
-from engine.studies.tuning import REPORTED, Score, Search, axes
+from engine.studies.tuning import REPORTED, Search, axes
 
 RAN = Path(__file__).parent / "results" / "search_grid.jsonl"
 OVER = {"priv_pc": ("tweak", "subsample"), "curate_pc": ("beta1", "beta2")}
@@ -35,7 +37,7 @@ ROWS, EPSILON = 100_000, 1.0
 RUNS, SEARCHES = 200, 5
 SIDE, PILOT, TOP, SECOND = 12, 8, 12, 40
 SEEDS = 5_000  # the first of the grid's; a search counts from 0
-FINAL, REPORT = 2_000_000, 100  # the first of the last seeds, and how many
+FINAL, REPORT = 2_000_000, 1_000  # the first of the last seeds, and how many
 FIXED: dict[str, Any] = {"epsilon": EPSILON, "delta": DELTA, "guarantee": "strict"}
 
 Params = Mapping[str, Any]
@@ -65,21 +67,35 @@ def best_of_grid(key: str, data: Dataset) -> dict[str, Any]:
     return best
 
 
-def compared(key: str, name: str) -> dict[str, Any]:
-    """What the grid and the searches chose, and the scores of all on seeds that none saw."""
+def chosen(key: str, name: str) -> dict[str, Any]:
+    """What the grid and the searches chose."""
     data = load_dataset(name, n=ROWS, seed=0)
-    grid = best_of_grid(key, data)
     found = [
         dict(Search(key, data, FIXED, OVER[key], runs=RUNS, seed=seed).tune().params)
         for seed in range(SEARCHES)
     ]
+    return {"algorithm": key, "network": name, "grid": best_of_grid(key, data), "found": found}
+
+
+def told(one: Mapping[str, Any]) -> dict[str, Any]:
+    """The choices with the scores of all, and of the default, on seeds that none saw.
+
+    Each as (mean, standard deviation); a search's also with how far it stays behind the grid in the
+    mean, and that difference's standard error.
+    """
+    key, data = one["algorithm"], load_dataset(one["network"], n=ROWS, seed=0)
     last = range(FINAL, FINAL + REPORT)
-    told = [scores(key, data, params, last) for params in (grid, *found, {})]
-    rows = [[round(score, 4) for score in one] for one in told]
-    return {
-        "algorithm": key, "network": name, "grid": grid, "found": found,
-        "grid_scores": rows[0], "found_scores": rows[1:-1], "default_scores": rows[-1],
-    }  # fmt: skip
+    grid, default, *found = (
+        np.array(scores(key, data, params, last)) for params in (one["grid"], {}, *one["found"])
+    )
+    behind = [[*_row(f), *_row(grid - f, REPORT)] for f in found]
+    made = {"grid_scores": _row(grid), "default_scores": _row(default), "found_scores": behind}
+    return {**one, "seeds": REPORT, **made}
+
+
+def _row(values: NDArray[np.float64], of: int = 1) -> list[float]:
+    """Mean and standard deviation; with ``of`` that of a mean of so many."""
+    return [round(float(values.mean()), 5), round(float(values.std(ddof=1)) / math.sqrt(of), 5)]
 
 
 def kept() -> list[dict[str, Any]]:
@@ -89,19 +105,16 @@ def kept() -> list[dict[str, Any]]:
     return list(map(json.loads, RAN.read_text(encoding="utf-8").splitlines()))
 
 
-def _error(values: Iterable[float]) -> float:
-    return Score.of(values).error
-
-
-def gaps(one: Mapping[str, Any]) -> list[float]:
-    """How far each search stays behind the grid, in standard errors of a mean as Tune tells it.
+def gaps(one: Mapping[str, Any]) -> list[tuple[float, float]]:
+    """How far each search stays behind the grid, and the error of that, in standard errors of a
+    mean as Tune tells it.
 
     That is one of REPORTED runs; where all runs of the grid's best come to the same, 0.
     """
-    grid = np.array(one["grid_scores"])
-    unit = float(grid.std(ddof=1)) / math.sqrt(REPORTED)
-    behind = (float(grid.mean() - np.mean(f)) for f in one["found_scores"])
-    return [gap / unit if gap else 0.0 for gap in behind]
+    unit = one["grid_scores"][1] / math.sqrt(REPORTED)
+    return [
+        (gap / unit, error / unit) if gap else (0.0, 0.0) for *_, gap, error in one["found_scores"]
+    ]
 
 
 def table(found: Sequence[Mapping[str, Any]]) -> str:
@@ -109,15 +122,14 @@ def table(found: Sequence[Mapping[str, Any]]) -> str:
     heads = ("", "", "default", "grid's best", "searches", "behind, in errors of 20 runs")
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
     for one in found:
-        grid = one["grid_scores"]
-        means = [f"{np.mean(f):.3f}" for f in one["found_scores"]]
+        mean, deviation = one["grid_scores"]
         cells = (
             ALGORITHMS[one["algorithm"]].title,
             one["network"].capitalize(),
-            f"{np.mean(one['default_scores']):.3f}",
-            f"{np.mean(grid):.3f} ± {_error(grid):.3f}",
-            ", ".join(means),
-            ", ".join(f"{gap:+.1f}".replace("-", "−") for gap in gaps(one)),
+            f"{one['default_scores'][0]:.3f}",
+            f"{mean:.3f} ± {deviation / math.sqrt(one['seeds']):.3f}",
+            ", ".join(f"{own:.3f}" for own, *_ in one["found_scores"]),
+            ", ".join(f"{gap:+.1f} ± {error:.1f}".replace("-", "−") for gap, error in gaps(one)),
         )
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -128,16 +140,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", action="store_true", help="run nothing")
     options = parser.parse_args()
-    done = {(one["algorithm"], one["network"]) for one in kept()}
+    known = {(one["algorithm"], one["network"]): one for one in kept()}
     for key, name in () if options.tables else product(OVER, NETWORKS):
-        if (key, name) not in done:
+        one = known.get((key, name))
+        if one is None or one.get("seeds") != REPORT:
             start = time.process_time()
-            one = compared(key, name)
-            with RAN.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(one) + "\n")
+            known[key, name] = one = told(one or chosen(key, name))
+            lines = (json.dumps(known[case]) for case in product(OVER, NETWORKS) if case in known)
+            RAN.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
             seconds = time.process_time() - start
-            print(key, name, one["grid"], one["found"], [f"{g:+.2f}" for g in gaps(one)],
-                  f"{seconds:.0f} s", flush=True)  # fmt: skip
+            said = [f"{gap:+.2f}±{error:.2f}" for gap, error in gaps(one)]
+            print(key, name, one["grid"], said, f"{seconds:.0f} s", flush=True)
     put(DOC, "benchmarks.search_grid", table(kept()))
 
 

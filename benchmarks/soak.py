@@ -40,7 +40,7 @@ from engine import load_dataset, run
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "performance.md"
 TROUBLE = ("Traceback", "ERROR", "WebSocketClosed", "Exception")
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 KEPT = 120.0  # seconds for which Streamlit keeps the session of a browser that has gone
 FOLLOWS = 12.0  # seconds more until a visitor's session has let the old ones go
 
@@ -78,9 +78,15 @@ def resident(process: psutil.Process) -> float:
     return float(sum(p.memory_info().rss for p in family if p.is_running()) / 1e6)
 
 
+def chromium_path() -> str | None:
+    """A Chromium on this machine, if there is one."""
+    return next(filter(None, map(shutil.which, CHROMIUM)), None)
+
+
 @contextmanager
 def served(port: int, log: Path, folder: str) -> Iterator[psutil.Process]:
     """A server of its own; its log and its studies in a folder that goes away."""
+    shutil.copytree(ROOT / ".streamlit", Path(folder) / ".streamlit")  # served as it is by make app
     words = [sys.executable, str(ROOT / "scripts" / "serve.py"), "--server.headless", "true"]
     with log.open("wb") as out:
         server = subprocess.Popen(
@@ -116,7 +122,7 @@ def soak_sessions(crowd: Crowd, port: int, kept: float = KEPT) -> tuple[bool, Nu
 
     ``kept`` are the seconds that the server gets to let its sessions go.
     """
-    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    chromium = chromium_path()
     if chromium is None and crowd.windows:
         print("No Chromium: its windows are left out.")
     url, first = f"http://127.0.0.1:{port}", Crowd(len(DATASETS), 1, 1, 0)
@@ -136,7 +142,7 @@ def soak_sessions(crowd: Crowd, port: int, kept: float = KEPT) -> tuple[bool, Nu
                 Crowd(1, 0, 1, 0).come(url, None)
                 after = _settled(server, before, FOLLOWS)
         errors = [line for line in log.read_text().splitlines() if any(t in line for t in TROUBLE)]
-    count = sum(len(one.replies) + len(one.answers) for one in seen)
+    count = sum(len(one.replies) + one.presses for one in seen)
     print(
         f"  server's CPU seconds an interaction  {spent / max(1, count):8.3f}   ({count} of them)"
     )

@@ -44,7 +44,7 @@ def columns() -> list[tuple[str, str]]:
     found = []
     for key, algorithm in ALGORITHMS.items():
         specs = {s.name: s for s in algorithm.params.specs()}
-        if algorithm.private and "guarantee" in specs:
+        if algorithm.private and "guarantee" in specs and not algorithm.chooses:
             choices = specs["guarantee"].choices
             found += [(key, g) for g in choices if g == "strict" or "statistic" in specs]
     return sorted(found, key=lambda c: (not ALGORITHMS[c[0]].ours, c))

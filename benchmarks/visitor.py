@@ -243,6 +243,7 @@ class Seen:
     answers: list[float] = field(default_factory=list)
     trouble: list[str] = field(default_factory=list)
     results: list[tuple[str, int, str, list[str]]] = field(default_factory=list)
+    presses: int = 0  # results that did not come of themselves
 
 
 async def visitors(
@@ -271,15 +272,17 @@ async def _person(url: str, who: int, wait: float, seconds: float, rest: float, 
                 await visitor.type("run-seed", seed)
                 # A short run begins by itself; a longer one waits for its button.
                 seen.replies.append(await visitor.until(lambda v: _changed(v) or ran(v)))  # noqa: B023
-                if ran(visitor):
+                at_once = ran(visitor)
+                if at_once:
                     seen.answers.append(seen.replies[-1])
                 else:
+                    seen.presses += 1
                     await asyncio.sleep(rest / 2)
                     await visitor.press("run")
                     seen.answers.append(await visitor.until(ran))
                 words, graphs = _headline(visitor), visitor.texts("iframe")
                 seen.results.append((dataset, seed, words, graphs))
-                await asyncio.sleep(rest / 2)
+                await asyncio.sleep(rest if at_once else rest / 2)
     except Exception as error:  # one session's end is a finding, not the end of the soak
         seen.trouble.append(f"{type(error).__name__}: {error}".partition("\n")[0])
 

@@ -70,6 +70,7 @@ async def _person(
             await entry.press("Enter")
             seen.replies.append(await page.evaluate(UNTIL, [False, seed]) / 1000)
             seen.answers.append(await page.evaluate(UNTIL, [True, seed]) / 1000)
+            seen.presses += 1
             shown = await page.evaluate(SHOWN)
             if dataset.capitalize() not in shown or f"\n{seed}\n" not in shown:
                 seen.trouble.append(f"a session on {dataset}, seed {seed}, shows something else")

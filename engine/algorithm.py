@@ -83,6 +83,8 @@ class Algorithm:
     # Facts about the data that it takes: this many columns (None: any), at least so many rows.
     columns: int | None = None
     min_rows: int = 2
+    # Whether it runs another of these, which it chooses: studies of all leave it out.
+    chooses: bool = False
     # Whether it tells the directed graph itself, not only its equivalence class (the CPDAG).
     directs_all: bool = False
 

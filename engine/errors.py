@@ -26,11 +26,16 @@ class MissingValues(DataError):
         end = f" and {more} more" if more > 0 else ""
         begin = "Missing values in column "
         self.where = begin + ", ".join(map(show, first)) + end
+        self._columns = dict(columns)
         counted = ", ".join(f"{show(name)} ({columns[name]:,})" for name in first)
         super().__init__(
             f"{begin}{counted}{end}; fill them in or delete those rows (missing='drop'), or keep "
             "them as a level (missing='level', or declare the marker)."
         )
+
+    def __reduce__(self) -> tuple[type, tuple[Mapping[str, int]]]:
+        """From one process to another: an exception's own way keeps the message alone."""
+        return type(self), (self._columns,)
 
 
 def need(package: str, extra: str) -> None:

@@ -21,7 +21,7 @@ from engine.privacy.events import UndefendedEvent
 from engine.statistics.oracle import ORACLE
 from tests.privacy.readd import total_of
 
-KEYS = [k for k, a in ALGORITHMS.items() if a.private and "strict" in a.guarantees]
+KEYS = [k for k, a in ALGORITHMS.items() if not a.chooses and "strict" in a.guarantees]
 MOST_WORK = {"gradients": 60, "rounds": 200, "blocks": 101, "max_order": 3, "tests": 10**6}
 
 

@@ -27,6 +27,8 @@ Line = dict[str, Any]
 def grid() -> Iterator[Line]:
     """What each line of the file asks for: algorithm, dataset, n, seed, values."""
     for key, algorithm in ALGORITHMS.items():
+        if algorithm.chooses:
+            continue
         for guarantee in algorithm.guarantees or (None,):
             said = {} if guarantee is None else {"guarantee": guarantee}
             for name, n in PAIRS if algorithm.columns == 2 else DATA:

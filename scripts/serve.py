@@ -106,7 +106,7 @@ def host() -> None:
         names = json.dumps({person.header(): person.FROM_PROXY})
         os.environ["STREAMLIT_SERVER_TRUSTED_USER_HEADERS"] = names
     record.listen()
-    workers = apart.begin(bounds.cores() + apart.LONG)
+    workers = apart.begin(bounds.cores() + apart.LONG + apart.READERS)
     about = "Processes that ended, or were ended, in the middle of their work."
     record.gauge("dpce_workers_lost", about, lambda: workers.killed)
 

@@ -106,6 +106,7 @@ ALGORITHM = Algorithm(
     run=run,
     private=True,
     ours=True,
+    chooses=True,
     reference="This project, docs/explanation/marginal_pc.md",
     summary="Takes the strict method that suits the columns, the number of rows and the budget, "
     "from public facts alone.",

@@ -46,7 +46,8 @@ def subjects(key: str | None = None) -> list[Subject]:
     if key is not None and not algorithm(key).private:
         raise InputError(f"{key} reads the data without noise: there is no claim to audit.")
     found = []
-    for one in ALGORITHMS.values() if key is None else [algorithm(key)]:
+    every = [one for one in ALGORITHMS.values() if not one.chooses]
+    for one in every if key is None else [algorithm(key)]:
         for guarantee in one.guarantees if one.private else ():
             for pair in known(one.columns):
                 values = {"guarantee": guarantee, "epsilon": EPSILON, **_settings(one, guarantee)}

@@ -27,7 +27,7 @@ from engine.params import Spec
 from engine.registry import declared
 from engine.studies.known import knowing
 from engine.studies.store import held
-from engine.studies.tuning import OBJECTIVES, Least, Score, Search, Tuned, least_epsilon
+from engine.studies.tuning import OBJECTIVES, Least, Score, Search, Tuned, bounds, least_epsilon
 
 
 def _parser(specs: Sequence[Spec]) -> Parser:
@@ -126,6 +126,7 @@ def _search(
         runs=args.runs,
         objective=args.objective,
         elsewhere=data("elsewhere"),
+        target=args.target,
         store=store,
         seed=args.search_seed,
         cancelled=cancelled,
@@ -181,7 +182,7 @@ def _lines(found: Tuned | Least, what: str) -> list[str]:
 
 def _range(found: Least) -> str:
     if not found.whole:
-        return "stopped before it was known."
+        return f"stopped before it was known{bounds(found)}."
     if found.may is None:
         return "no ε tried reaches it."
     if found.will is None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -98,15 +100,21 @@ def load_network(name: str) -> Network:
         hint = did_you_mean(str(name), NETWORKS)
         raise InputError(f"There is no network {show(name)}; choose one of {known}.{hint}")
     content = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    nodes = content["nodes"]
+    return network_of(name, content["nodes"], content["source"], content["licence"])
+
+
+def network_of(
+    name: str, nodes: Sequence[Mapping[str, Any]], source: str = "", licence: str = ""
+) -> Network:
+    """A network from its nodes as the files have them: name, states, parents and table of each."""
     return Network(
         name=name,
         names=tuple(node["name"] for node in nodes),
         states=tuple(tuple(node["states"]) for node in nodes),
         parents=tuple(tuple(node["parents"]) for node in nodes),
         tables=tuple(normalised(node["table"]) for node in nodes),
-        source=content["source"],
-        licence=content["licence"],
+        source=source,
+        licence=licence,
     )
 
 

@@ -20,7 +20,7 @@ MAX_BYTES = 200_000_000  # of what is handed over in memory; a file on disk is s
 SEPARATORS = (",", ";", "\t", "|")
 ENCODINGS = ("utf-8", "utf-16", "latin-1")
 LONGEST_CELL = 1 << 24  # characters; a quote that is never closed makes such a cell
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 18
 _FIRST_LINE = re.compile(rb'(?:[^"\r\n]|"[^"]*")*(\r\n?|\n)')
 
@@ -44,11 +44,11 @@ class Stream:
         file: IO[bytes]
         if isinstance(self.content, Path):
             with self.content.open("rb") as first:
-                zipped = first.read(2) == _GZIP
+                zipped = first.read(2) == GZIP
             file = self.content.open("rb") if not zipped else _unpacked(filename=self.content)
         else:
             file = io.BytesIO(self.content)
-            if self.content.startswith(_GZIP):
+            if self.content.startswith(GZIP):
                 file = _unpacked(fileobj=file)
         start = file.read(3)
         file.seek(0)

@@ -64,7 +64,7 @@ def arrows_of(cpdag: Adjacency, dag: Adjacency) -> tuple[int, int]:
 
 def knowledge_study(work: Work) -> None:
     """The tables and the picture; see the module."""
-    keys = [key for key, a in ALGORITHMS.items() if a.columns is None]
+    keys = [key for key, a in ALGORITHMS.items() if a.columns is None and not a.chooses]
     rows: list[dict[str, Any]] = []
     for data in work.data(NETWORKS):
         assert data.truth is not None

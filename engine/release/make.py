@@ -29,10 +29,16 @@ from engine.session import Step
 from engine.version import __version__
 
 _PACKAGES = ("numpy", "opendp", "scipy")
+Beside = Callable[..., Any]
 
 
 class Stopped(InputError):
     """The person stopped a release; the message says whether the budget was charged."""
+
+
+def here(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """The function's result, made in this process."""
+    return function(*args, **options)
 
 
 def rehearse(
@@ -64,10 +70,12 @@ def make(
     on_step: Callable[[Step], None] | None = None,
     on_charged: Callable[[], None] = lambda: None,
     on_kept: Callable[[str], None] = lambda kept: None,
+    beside: Beside = here,
 ) -> Release:
     """Charge the budget ``name``, then release; a crash in between leaves the charge.
 
-    The release is in the vault beside the budgets before it is returned.
+    The release is in the vault beside the budgets before it is returned. Charge, signature and
+    vault are this process's, whatever ``beside`` does with the rest.
 
     Args:
         data: Read with ``schema``.
@@ -81,6 +89,9 @@ def make(
         on_step: Sees each step as it happens.
         on_charged: Called once the charge is on the disk.
         on_kept: Told the release's id in the vault; not called where the disk refused it.
+        beside: Called with a function and its arguments, the trial on empty rows before the charge
+            and the release itself after it; returns their results, from a process of its own. What
+            it raises after the charge leaves the charge.
 
     Returns:
         What can be handed out; :func:`engine.release.file.canonical` is its file's text.
@@ -114,10 +125,12 @@ def make(
     vault = Vault(budgets)
     vault.prepare()
     vault.check()
-    total = rehearse(key, values, schema, data.n, cancelled)
+    total: Guarantee = beside(rehearse, key, values, schema, data.n, cancelled=cancelled)
     budget = budgets.charge(name, total, f"release by {key}")
     on_charged()
-    released = _released(data, schema, key, values, budget.name, cancelled, on_step)
+    watch = {} if on_step is None else {"on_step": on_step}
+    request = schema, key, values, budget.name
+    released: Release = beside(_released, *request, data=data, cancelled=cancelled, **watch)
     found = released if signer is None else signed(released, signer)
     with suppress(InputError):  # what has been paid for is returned all the same
         on_kept(vault.keep(budget.charges[-1].number, found))
@@ -125,13 +138,14 @@ def make(
 
 
 def _released(
-    data: Dataset,
     schema: Schema,
     key: str,
     values: Mapping[str, Any],
     name: str,
+    *,
+    data: Dataset,
     cancelled: Ask,
-    on_step: Callable[[Step], None] | None,
+    on_step: Callable[[Step], None] | None = None,
 ) -> Release:
     params, total = built(key, values)
     source = Hardened()

@@ -8,10 +8,11 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -119,8 +120,9 @@ class CellResult:
     ``metrics_tested`` the links tested to the end alone. ``claimed_*`` is None where the paper
     makes no claim. ``cpdag`` holds name pairs, an undirected edge in both directions; ``untested``
     the pairs of it, each sorted, that were not tested to the end. A run that ended early and was
-    kept by a version that did not note them has None for both. ``seconds`` is the one field that
-    differs from run to run, and NaN on private data.
+    kept by a version that did not note them has None for both. ``seconds`` and ``cpu`` alone differ
+    from run to run, and are NaN on private data; ``cpu``, the processor's seconds, is not kept: it
+    tells a study that goes on how long its other runs will take.
     """
 
     fingerprint: str
@@ -145,6 +147,7 @@ class CellResult:
     cpdag: Pairs
     metrics_tested: Scores | None
     untested: Pairs | None
+    cpu: float = field(default=math.nan, compare=False)
 
     @property
     def cell(self) -> Cell:
@@ -213,6 +216,7 @@ def run_cell(
 
     Raises InputError, with the cell named, where the run refuses its input.
     """
+    began = thread_time()
     try:
         result = run(
             cell.algorithm,
@@ -224,10 +228,11 @@ def run_cell(
         )
     except InputError as error:
         raise InputError(f"{cell.algorithm} on {cell.dataset}: {error}") from error
-    return summarise(cell, result)
+    cpu = thread_time() - began if data.public else math.nan
+    return summarise(cell, result, cpu)
 
 
-def summarise(cell: Cell, result: RunResult) -> CellResult:
+def summarise(cell: Cell, result: RunResult, cpu: float = math.nan) -> CellResult:
     """What a study keeps of the run."""
     m, claimed, names = result.metrics, result.claimed, result.names
     return CellResult(
@@ -248,6 +253,7 @@ def summarise(cell: Cell, result: RunResult) -> CellResult:
         cpdag=tuple(sorted((names[i], names[j]) for i, j in np.argwhere(result.matrix))),
         metrics_tested=result.metrics_tested,
         untested=tuple(unordered(result.untested_pairs)),
+        cpu=cpu,
     )
 
 

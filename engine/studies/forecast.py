@@ -201,7 +201,8 @@ def ends_for(rows: int, ends: Ends) -> tuple[float, float]:
 def planned_algorithms(keys: Sequence[str] | None = None) -> list[str]:
     """The algorithms to forecast: those with a strict guarantee, for any number of columns."""
     if keys is None:
-        return [k for k, a in ALGORITHMS.items() if "strict" in a.guarantees and a.columns is None]
+        own = [k for k, a in ALGORITHMS.items() if not a.chooses and a.columns is None]
+        return [key for key in own if "strict" in algorithm(key).guarantees]
     for key in keys:
         if "strict" not in algorithm(key).guarantees or algorithm(key).columns is not None:
             raise InputError(f"A plan is for strict runs on all columns; {key} has none.")
@@ -424,8 +425,8 @@ def regime(rows: int, columns: int, epsilons: Sequence[float], delta: float = 1e
     these = ", ".join(f"{e:g}" for e in bad)
     return (
         f"With {rows:,} rows, {columns} columns and ε = {these} {amount} is to be had: {which} "
-        f"would surely stand out of the noise, and no method tried came to skeleton F1 "
-        f"{UNREACHED:g} there. Ask for a larger ε, or for fewer columns."
+        "would surely stand out of the noise, and on no network tried did a method average "
+        f"skeleton F1 {UNREACHED:g} there. Ask for a larger ε, or for fewer columns."
     )
 
 

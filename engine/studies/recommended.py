@@ -59,6 +59,13 @@ class Recommended:
         return sum(r.tuned["skeleton_f1"].mean for r in self.reported) / len(self.reported)
 
     @property
+    def carries(self) -> bool:
+        """Whether it does no worse than the default there, in the mean over the networks."""
+        return self.told >= sum(r.default["skeleton_f1"].mean for r in self.reported) / len(
+            self.reported
+        )
+
+    @property
     def changed(self) -> bool:
         """Whether it is another setting than the default."""
         return bool(self.params)

@@ -30,7 +30,7 @@ _MAGIC = b"SQLite format 3\0"
 _APPLICATION_AT = 68  # where SQLite's file header holds the application id
 _JOURNAL_AT = 18  # and where the two versions of its journal: 2 is write-ahead, 1 is not
 _TABLES = ("cells", "studies")
-_COLUMNS = tuple(f.name for f in fields(CellResult))
+_COLUMNS = tuple(f.name for f in fields(CellResult) if f.name != "cpu")
 _JSON = ("ci_tests_by_order", "cpdag", "metrics_tested", "untested")  # kept as JSON text
 # What files of version 1 do not have; a file is brought up to date when it is opened.
 _ADDED = ("metrics_tested", "untested")

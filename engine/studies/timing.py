@@ -3,13 +3,16 @@
 How long a run takes depends on its dataset and algorithm above all, then on its parameters (a small
 epsilon ends a search early), and little on its seed. So a study begins with a tenth of its runs,
 spread over all of these, and what is left is reckoned from them.
+
+A run's length is reckoned in the processor's seconds, which hold whatever else the machine does;
+the clock on the wall goes by for them at a pace of its own (:class:`Pace`).
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +27,8 @@ _LEAST = 2  # of a group: the first run of all counts the tables
 _MANY = 40  # runs of a dataset from which on its tables may be counted twice
 _EVERY = 0.25  # seconds between two reckonings of every group
 _CLOSE = 0.05  # distance within which settings count alike
+_LATE = 0.3  # share of the time so far that tells the pace
+_SHORTEST = 10.0  # seconds that tell it at least
 
 
 def looks_first(cells: Sequence[Cell], holds: int | None = None) -> tuple[list[Cell], list[Cell]]:
@@ -72,6 +77,35 @@ def _far_apart(count: int) -> list[int]:
     return [at for at in dict.fromkeys(order) if 0 <= at < count]
 
 
+class Pace:
+    """Seconds on the wall that went by for each second of work, of late.
+
+    Other work on the machine, workers beside each other and time between the runs are all in it.
+    What lies far back is forgotten: the machine may have been emptier then.
+    """
+
+    def __init__(self) -> None:
+        self._marks = deque([(0.0, 0.0)])
+
+    def note(self, elapsed: float, worked: float) -> None:
+        """So many seconds have gone by, for so many of work."""
+        if elapsed - self._marks[-1][0] >= _EVERY:
+            self._marks.append((elapsed, worked))
+        far = max(_SHORTEST, _LATE * elapsed)
+        while len(self._marks) > 1 and elapsed - self._marks[1][0] >= far:
+            self._marks.popleft()
+
+    def seconds(self, work: float, elapsed: float, worked: float) -> float:
+        """How long so much work will take, where ``elapsed`` and ``worked`` are those of now."""
+        since, done = self._marks[0]
+        return work * (elapsed - since) / (worked - done) if worked > done else work
+
+
+def cost(result: CellResult) -> float:
+    """The processor's seconds that a run took; of one from a store, those on the wall."""
+    return result.seconds if math.isnan(result.cpu) else result.cpu
+
+
 class Left:
     """The seconds that the runs to come will take, from those so far.
 
@@ -85,14 +119,16 @@ class Left:
             self._groups.setdefault((cell.fingerprint, cell.algorithm), _Group()).add(cell)
         self._worked, self._count, self._at = 0.0, 0, -math.inf
         self._each: dict[Group, float] = {}
+        self._pace = Pace()
 
     def note(self, result: CellResult, *, fresh: bool) -> None:
         """A run is there; one from the store took no time, but tells how long its kind takes."""
         group = result.fingerprint, result.algorithm
-        self._groups[group].note(result.params, result.seconds, fresh=fresh)
+        took = cost(result)
+        self._groups[group].note(result.params, took, fresh=fresh)
         self._count += 1
-        if fresh and not math.isnan(result.seconds):
-            self._worked += result.seconds
+        if fresh and not math.isnan(took):
+            self._worked += took
 
     def seconds(self, elapsed: float) -> float | None:
         """Seconds to come, as ``elapsed`` went by for the runs so far; None before the first."""
@@ -106,8 +142,8 @@ class Left:
         work = sum(g.left * self._each.get(key, slowest) for key, g in self._groups.items())
         if not self._worked:  # the clock of private rows is not told
             return work
-        # Workers beside each other, or time between the runs; starting up is not held against it.
-        return work * elapsed / max(self._worked, elapsed / 2)
+        self._pace.note(elapsed, self._worked)
+        return self._pace.seconds(work, elapsed, self._worked)
 
     def _reckon(self) -> None:
         """Seconds that each run to come takes, group by group."""

@@ -28,6 +28,7 @@ from engine.registry import algorithm
 from engine.studies.cells import CellResult, Datasets
 from engine.studies.known import knowledge_alone
 from engine.studies.sweep import StoreLike, sweep
+from engine.studies.timing import Pace, cost
 
 Array = NDArray[np.float64]
 
@@ -41,6 +42,7 @@ _REACH = 0.05  # how near a neighbour is, in widths of an axis
 _HEARD = 8  # runs of a neighbour that count at most
 _DOUBT = 4  # runs of the average candidate that each is given besides its own
 _LOOKS = 2  # runs on other data before the search, to know how long theirs take
+_FAR = 3.0  # standard errors from a target at which it is known whether it is met
 _NEVER = {"epsilon", "delta", "guarantee"}  # what one pays is not found, it is given
 _ORACLE = "oracle"  # asks the true graph
 
@@ -215,14 +217,21 @@ class _Clock:
         self.planned = sum(self._waiting.values())
         self._took: dict[str, list[float]] = {}
         self._worked = self._went = 0.0
+        self._pace = Pace()
+
+    def skip(self, runs: Mapping[str, int]) -> None:
+        """So many runs on each of the data will not be made."""
+        self._waiting.subtract(runs)
+        self.planned -= sum(runs.values())
 
     def note(self, runs: Sequence[CellResult], seconds: float) -> None:
         """Runs of one setting and seed that went by in so many seconds."""
         for run in runs:
             self._waiting[run.fingerprint] -= 1
-            self._took.setdefault(run.fingerprint, []).append(run.seconds)
-            self._worked += run.seconds
+            self._took.setdefault(run.fingerprint, []).append(cost(run))
+            self._worked += 0.0 if math.isnan(run.cpu) else run.cpu  # from a store: no work
         self._went += seconds
+        self._pace.note(self._went, self._worked)
 
     @property
     def left(self) -> float | None:
@@ -233,7 +242,7 @@ class _Clock:
         each = {name: float(np.mean(took[1:] or took)) for name, took in self._took.items()}
         slowest = max(each.values())
         work = sum(count * each.get(name, slowest) for name, count in self._waiting.items())
-        return work * self._went / self._worked
+        return self._pace.seconds(work, self._went, self._worked)
 
 
 class Search:
@@ -248,6 +257,8 @@ class Search:
         runs: How many runs it may take, without those of the report.
         objective: "skeleton_f1" or "directed_f1", of the links tested to the end.
         elsewhere: Other data, on which the result is told as well.
+        target: A score that is asked for: once the best lies far from it, on either side, the
+            search ends, as further runs would not change the answer.
         store: A path or a ResultStore: what is in it is not run again.
         seed: Of the candidates.
 
@@ -265,12 +276,14 @@ class Search:
         runs: int = 200,
         objective: str = "skeleton_f1",
         elsewhere: Datasets = (),
+        target: float | None = None,
         store: StoreLike = None,
         seed: int = 0,
         cancelled: Callable[[], bool] = lambda: False,
         on_progress: Callable[[int, int], None] = lambda done, planned: None,
     ):
         self.key, self.fixed, self.objective = key, dict(fixed), objective
+        self._target = target
         self._data, self._elsewhere = _public(datasets), _public(elsewhere)
         self._store, self._cancelled, self._on_progress = store, cancelled, on_progress
         self._check(runs)
@@ -285,7 +298,6 @@ class Search:
             {d.identity: searched + 2 * REPORTED for d in self._data},
             {d.identity: 2 * REPORTED for d in self._elsewhere},
         )
-        self.planned = self._clock.planned
         self.done = 0
         self._known: dict[tuple[str, int], list[float]] = {}
         self._results: dict[str, list[CellResult]] = {}
@@ -333,6 +345,11 @@ class Search:
         return found
 
     @property
+    def planned(self) -> int:
+        """Runs in all, those of the report among them."""
+        return self._clock.planned
+
+    @property
     def left(self) -> float | None:
         """Seconds to come, from the runs so far on each of the data; None before the first."""
         return self._clock.left
@@ -342,16 +359,42 @@ class Search:
         for seed in range(FRESH, FRESH + _LOOKS):  # of the report: how long its runs will take
             if self._elsewhere:
                 self._run({}, seed, self._elsewhere)
-        alive, first = list(self.candidates), 0
-        for count, seeds in self._rounds():
+        alive, first, rounds = list(self.candidates), 0, self._rounds()
+        for k, (count, seeds) in enumerate(rounds):
             alive = sorted(alive, key=self._smoothed(), reverse=True)[:count] if first else alive
             for candidate in alive:
                 for seed in range(first, first + seeds):
                     candidate.scores += self._run(candidate.params, seed, self._data)
             first += seeds
+            if self._settled(alive):
+                rest = sum(c * s for c, s in rounds[k + 1 :])
+                self._clock.skip({d.identity: rest for d in self._data})
+                break
         scored = [c for c in alive if c.scores]
         best = max(scored, key=self._smoothed(), default=self.candidates[0])
         return self._told(best)
+
+    def _settled(self, alive: Sequence[Candidate]) -> bool:
+        """Whether the best is so far from the target that it is known to miss or to meet it.
+
+        The spread is that of all runs of those still tried: no less than that of one's own. Where
+        the result is told on other data, the default setting's first runs there must agree.
+        """
+        scores = [score for c in alive for score in c.scores]
+        if self._target is None or not scores or self._cancelled():
+            return False
+        best = max((c.score for c in alive if c.scores), key=lambda score: score.mean)
+        sides = {self._side(best.mean, scores, best.runs)}
+        if self._elsewhere:
+            away = [s for k in range(_LOOKS) for s in self._run({}, FRESH + k, self._elsewhere)]
+            sides.add(self._side(Score.of(away).mean, scores, len(away)))
+        return sides in ({-1}, {1})
+
+    def _side(self, mean: float, scores: Sequence[float], runs: int) -> int:
+        """-1 for a mean of so many runs that is far below the target, 1 far above, 0 between."""
+        assert self._target is not None
+        far = _FAR * float(np.std(scores)) / math.sqrt(max(runs, 1))
+        return int(mean - self._target > far) - int(self._target - mean > far)
 
     def _told(self, best: Candidate) -> Tuned:
         fresh, default = (self._report(p, self._data) for p in (best.params, {}))
@@ -447,7 +490,7 @@ class Least:
     ``may`` is the least epsilon whose tuned setting may reach the target (two standard errors above
     its mean do), ``will`` the least whose mean does with two to spare; None where no epsilon does.
     ``found`` are the searches that came to their end; ``whole`` is False where they were stopped,
-    and then neither end is known.
+    and then neither end is known, but both may be bounded: ``missed`` and ``met``.
     """
 
     target: float
@@ -456,12 +499,46 @@ class Least:
     found: Mapping[float, Tuned]
     whole: bool = True
 
+    @property
+    def missed(self) -> float | None:
+        """The largest epsilon tried that does not reach the target; None where none is known."""
+        out = [e for e, one in self.found.items() if not _reaches(one, self.target, 2.0)]
+        return max(out, default=None)
+
+    @property
+    def met(self) -> float | None:
+        """The least epsilon tried that surely reaches the target; None where none is known."""
+        known = [e for e, one in self.found.items() if _reaches(one, self.target, -2.0)]
+        return min(known, default=None)
+
+
+def bounds(found: Least) -> str:
+    """What a stopped one knows, as the end of a sentence; "" where that is nothing."""
+    known = ((found.missed, "not by"), (found.met, "surely from"))
+    said = [f"{words} ε = {epsilon:g}" for epsilon, words in known if epsilon is not None]
+    return f": {', '.join(said)}" if said else ""
+
+
+def verdict(one: Tuned, target: float) -> str:
+    """Whether a search's outcome reaches the target, in words."""
+    if not _reaches(one, target, 2.0):
+        return "too low"
+    return "enough" if _reaches(one, target, -2.0) else "too close to tell"
+
+
+def _reaches(one: Tuned, target: float, slack: float) -> bool:
+    """Whether the mean, so many standard errors added, comes up to the target."""
+    score = one.elsewhere or one.fresh
+    return bool(score.mean + slack * np.nan_to_num(score.error) >= target)
+
 
 def least_epsilon(
     target: float,
     search: Callable[[float], Search],
     epsilons: Sequence[float] = EPSILONS,
     cancelled: Callable[[], bool] = lambda: False,
+    on_search: Callable[[float, int, int], object] = lambda epsilon, done, most: None,
+    on_found: Callable[[float, Tuned], object] = lambda epsilon, found: None,
 ) -> Least:
     """The least epsilon that reaches a score when everything else is tuned for it.
 
@@ -473,6 +550,9 @@ def least_epsilon(
         search: Makes the search at an epsilon.
         epsilons: What is tried, rising.
         cancelled: Polled; what is known by then is given back.
+        on_search: Called before each search with its epsilon, how many searches of those that
+            there may be need not be made any more, and how many there may be.
+        on_found: Called after each search that came to its end.
 
     Returns:
         The range, and what was found at each epsilon that was tried.
@@ -482,24 +562,31 @@ def least_epsilon(
     """
     if not 0 < target <= 1:
         raise InputError(f"A target lies above 0 and is at most 1; {target:g} is not.")
-    found: dict[float, Tuned] = {}
+    found: dict[int, Tuned] = {}
 
-    def reached(k: int, slack: float) -> bool:
-        if epsilons[k] not in found:
-            found[epsilons[k]] = search(epsilons[k]).tune()
-        one = found[epsilons[k]]
-        score = one.elsewhere or one.fresh
-        return bool(score.mean + slack * np.nan_to_num(score.error) >= target)
+    def between(slack: float) -> tuple[int, int]:
+        """The first and the last place where the least epsilon of this end may lie."""
+        reached = [k for k, one in found.items() if _reaches(one, target, slack)]
+        high = min(reached, default=len(epsilons))
+        return max((k + 1 for k in found if k < high), default=0), high
 
-    ends: list[float | None] = []
-    for slack in (2.0, -2.0):
-        low, high = 0, len(epsilons)
-        while low < high and not cancelled():
-            middle = (low + high) // 2
-            low, high = (low, middle) if reached(middle, slack) else (middle + 1, high)
-        ends.append(epsilons[low] if low < len(epsilons) and not cancelled() else None)
-    ended = {epsilon: one for epsilon, one in sorted(found.items()) if one.whole}
-    return Least(target, ends[0], ends[1], ended, not cancelled())
+    def steps() -> int:
+        """How many more searches there may be."""
+        return sum((high - low).bit_length() for low, high in map(between, (2.0, -2.0)))
+
+    most = steps()
+    while steps() and not cancelled():
+        low, high = next(ends for ends in map(between, (2.0, -2.0)) if ends[0] < ends[1])
+        middle = (low + high) // 2
+        on_search(epsilons[middle], most - steps(), most)
+        found[middle] = one = search(epsilons[middle]).tune()
+        if one.whole:
+            on_found(epsilons[middle], one)
+    whole = not cancelled()
+    ends = [high for _, high in map(between, (2.0, -2.0))]
+    may, will = (epsilons[k] if whole and k < len(epsilons) else None for k in ends)
+    ended = {epsilons[k]: found[k] for k in sorted(found) if found[k].whole}
+    return Least(target, may, will, ended, whole)
 
 
 def score_of(result: CellResult, objective: str) -> float:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.algorithms.anm import AnmParameters
 from engine.data.dataset import Dataset
 from engine.pairs.columns import Halves, Pair, pair_of
 from engine.pairs.decision import IQR_SIGNS, Reach, Residuals, Setting
@@ -235,9 +236,14 @@ class Picture:
     sign: float
 
 
-def picture(data: Dataset, setting: Setting, seed: int, ballot: Ballot) -> Picture:
-    """Fits, residuals, scores and probabilities of one pair."""
+def picture(data: Dataset, setting: Setting, seed: int) -> Picture:
+    """Fits, residuals, scores and probabilities of one pair; the vote is as a run makes it."""
     shown = Exhibit.of(data, setting, seed)
+
+    def ballot(epsilon: float) -> tuple[int, str]:
+        params = AnmParameters(epsilon=epsilon)
+        return params.block_rows(data.n), params.measures(data.n)
+
     grid, forward, backward = shown.curves()
     some = slice(0, MOST_POINTS)
     rest = shown.rest

@@ -66,7 +66,9 @@ class ReleaseJob(Job):
 
     def work(self) -> None:
         """Check it, then force its answers upon neighbours."""
-        self.found = attack_release(self._release, cancelled=self.stopped, watch=self._look)
+        self.found = apart.call(
+            attack_release, self._release, stopped=self.stopped, notes={"watch": self._look}
+        )
 
     def _look(self, share: float) -> None:
         self.share = share

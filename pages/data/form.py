@@ -10,13 +10,16 @@ import streamlit as st
 from engine import InputError
 from engine.data.codebook import read_codebook
 from engine.data.schema import Schema
-from engine.data.survey import ROWS, Found, survey
+from engine.data.survey import ROWS, Found
 from pages.data import cards
-from pages.shell import export
+from pages.host import uploads
+from pages.host.uploads import Upload
+from pages.shell import export, reading
 from pages.shell import words as text
 from pages.shell.data import OwnFile, own_data, own_file
-from pages.shell.drafts import Draft, keep_own, kept
+from pages.shell.drafts import Draft, kept
 from pages.shell.form import bound
+from pages.shell.job import gone
 from pages.shell.session import Place
 
 ABOUT = (
@@ -74,14 +77,19 @@ def _codebook(file: OwnFile) -> None:
 
 def _take(file: OwnFile, schema: Schema) -> None:
     """Read the table by a schema, and look at it anew."""
-    keep_own(file.read(schema))
+    reading.begin(file, file.by(schema))
     st.rerun()
 
 
 def found_in(file: OwnFile) -> tuple[Found, ...]:
     """What the table's columns look like, looked at once a file."""
     if file.proposal is None:
-        file.proposal = survey(file.raw)
+        table = Upload(file.name, file.raw)
+        if uploads.large(table):
+            with st.spinner("Looking at the columns …"):
+                file.proposal = uploads.beside(uploads.columns, table, stopped=gone())
+        else:
+            file.proposal = uploads.columns(table)
     found: tuple[Found, ...] = file.proposal
     return found
 

@@ -13,6 +13,7 @@ from engine.studies.recommended import Recommended, Study, recommended, study
 from engine.studies.tuning import Score
 from pages.draw import show
 from pages.shell import words as text
+from pages.shell.dialog import dialog
 from pages.shell.fields import as_word
 from pages.shell.form import title_of
 from pages.shell.settings import filled
@@ -66,7 +67,8 @@ def sentence(found: Recommended, made: Study) -> str:
         f"(default {r.default['skeleton_f1'].mean:.2f})"
         for r in found.reported
     )
-    return f"{at}: tuned on {where}; skeleton F1 elsewhere: {worth}."
+    end = "" if found.carries else " It does not carry over; the default does better there."
+    return f"{at}: tuned on {where}; skeleton F1 elsewhere: {worth}.{end}"
 
 
 def _and(names: Any) -> str:
@@ -74,7 +76,7 @@ def _and(names: Any) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-@st.dialog("The study that chose the setting", width="large")
+@dialog("The study that chose the setting")
 def _dialog(key: str) -> None:
     made = study()
     own = [made.cells[c] for c in sorted(made.cells) if c[0] == key]

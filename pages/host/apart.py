@@ -8,6 +8,7 @@ interpreter, and a search that does not listen to a stop is ended with its proce
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 import time
@@ -20,7 +21,10 @@ from engine import Dataset, RunResult, run
 from engine.audit.measure import Measured
 from engine.audit.survey import Surveyed, audit, subjects
 from engine.errors import InputError
+from engine.pairs.decision import Setting
 from engine.params import Parameters
+from engine.release.checking import check
+from engine.release.file import Release
 from engine.session import Step
 from engine.studies.cells import CellResult
 from engine.studies.margins import Margins, margins
@@ -29,6 +33,7 @@ from engine.studies.repeat import Repetition, repeated
 from engine.studies.scene import Frame, Scene, States, states_of
 from engine.studies.sweep import Progress, sweep
 from engine.studies.tuning import Least, Search, Tuned, least_epsilon
+from engine.teaching.pairwise import Picture, picture
 
 Stopped = Callable[[], bool]
 
@@ -38,7 +43,12 @@ IDLE = 120.0  # seconds after which a process with nothing to do gives its memor
 TOLD = 0.25  # seconds between two notes of a run
 KEEPS = 2  # public datasets that a process keeps, with all that was counted of them
 SMALL = 12  # columns; searches on so few are done before a process would have the request
-LONG = 3  # processes for what is no search: at most so many, so that no search waits for them
+LONG = 3  # processes for studies and the like: at most so many, so that no search waits for them
+READERS = 2  # large files read at once
+
+
+class Lost(InputError):
+    """Work that ended with its process."""
 
 
 class Workers:
@@ -58,27 +68,32 @@ class Workers:
         notes: Mapping[str, Callable[..., object]] | None = None,
         data: Dataset | None = None,
         long: bool = False,
+        once: bool = False,
+        patience: float | None = None,
         **options: Any,
     ) -> Any:
         """``function(*args, cancelled=…, **options)`` in one of the processes.
 
         ``notes`` are functions that it calls under these names, here; ``data`` is one more option,
-        which a process that has it already is not sent again. Raises what the function raises, and
-        InputError where it did not listen to a stop, or where its process came to an end.
+        which a process that has it already is not sent again. ``once``: the process ends with it,
+        so that its memory is back at once. ``patience`` is :data:`PATIENCE` unless said. Raises
+        what the function raises, and Lost where it did not listen to a stop, or where its process
+        came to an end.
         """
         worker = self._take("" if data is None else data.identity, long)
         alive = False
+        patience = PATIENCE if patience is None else patience
         try:
             request = _Request(function, args, options, tuple(notes or ()), worker.pack(data))
-            result = worker.call(request, dict(notes or {}), stopped)
+            result = worker.call(request, dict(notes or {}), stopped, patience)
             alive = True
         except _Raised as raised:
             alive = True
             raise raised.error from None
         finally:
-            self._back(worker if alive else None, long)
-            if not alive:
-                self.killed += 1
+            self._back(worker if alive and not once else None, long)
+            if not alive or once:
+                self.killed += not alive
                 worker.end()
         return result
 
@@ -157,23 +172,27 @@ class _Worker:
         return data.identity, data
 
     def call(
-        self, request: _Request, notes: Mapping[str, Callable[..., object]], stopped: Stopped
+        self,
+        request: _Request,
+        notes: Mapping[str, Callable[..., object]],
+        stopped: Stopped,
+        patience: float,
     ) -> Any:
         """Send, listen, stop; raises _Raised for what the function raised."""
-        self._pipe.send(request)
+        _send(self._pipe, request)
         told: float | None = None
         while True:
             if told is None and stopped():
-                self._pipe.send(None)
+                _send(self._pipe, None)
                 told = time.monotonic()
-            if told is not None and time.monotonic() - told > PATIENCE:
-                raise InputError("Stopped: the work did not listen, so its process was ended.")
+            if told is not None and time.monotonic() - told >= patience:
+                raise Lost("Stopped: the work did not listen, so its process was ended.")
             if not self._pipe.poll(LOOK):
                 continue
             try:
-                kind, content = self._pipe.recv()
+                kind, content = _receive(self._pipe)
             except (EOFError, OSError):
-                raise InputError("The process that did the work came to an end.") from None
+                raise Lost("The process that did the work came to an end.") from None
             if kind == "note":
                 notes[content[0]](*content[1])
             elif kind == "raised":
@@ -187,6 +206,26 @@ class _Worker:
             os.kill(self._process.pid, signal.SIGKILL)  # loky's processes have no kill()
         self._process.join(PATIENCE)
         self._pipe.close()
+
+
+# Through the pipe -------------------------------------------------------------------------
+
+
+def _send(pipe: Any, what: Any) -> None:
+    """Send it; arrays and files go as they lie in memory, without a copy of them."""
+    parts: list[pickle.PickleBuffer] = []
+    head = pickle.dumps(what, protocol=5, buffer_callback=parts.append)
+    views = [part.raw() for part in parts]
+    pipe.send((head, [view.readonly for view in views]))
+    for view in views:
+        pipe.send_bytes(view)
+
+
+def _receive(pipe: Any) -> Any:
+    """What was sent; what could be written to there can be written to here."""
+    head, readonly = pipe.recv()
+    parts = [pipe.recv_bytes() if fixed else bytearray(pipe.recv_bytes()) for fixed in readonly]
+    return pickle.loads(head, buffers=parts)
 
 
 # In the process ---------------------------------------------------------------------------
@@ -205,12 +244,13 @@ class _Bench:
         """Requests and stops as they come; the server's end is this process's."""
         try:
             while True:
-                asked = self.pipe.recv()
+                asked = _receive(self.pipe)
                 if asked is None:
                     self.stop.set()
                 else:
                     self.stop.clear()
                     self.requests.put(asked)
+                del asked
         except (EOFError, OSError):
             os._exit(0)
 
@@ -218,7 +258,7 @@ class _Bench:
         """Call the function; its notes go through the pipe."""
         options: dict[str, Any] = dict(asked.options)
         for name in asked.notes:
-            options[name] = lambda *said, name=name: self.pipe.send(("note", (name, said)))
+            options[name] = lambda *said, name=name: _send(self.pipe, ("note", (name, said)))
         if asked.data is not None:
             options["data"] = self._data(*asked.data)
         return asked.function(*asked.args, cancelled=self.stop.is_set, **options)
@@ -239,12 +279,17 @@ def _serve(pipe: Any) -> None:
     bench = _Bench(pipe)
     threading.Thread(target=bench.listen, daemon=True).start()
     while True:
-        asked = bench.requests.get()
-        try:
-            answer = ("done", bench.do(asked))
-        except Exception as error:
-            answer = ("raised", error)
-        pipe.send(answer)
+        _answer(bench)
+
+
+def _answer(bench: _Bench) -> None:
+    """One request; nothing of it is kept until the next, for it may be a person's own."""
+    asked = bench.requests.get()
+    try:
+        answer = ("done", bench.do(asked))
+    except Exception as error:
+        answer = ("raised", error.with_traceback(None))
+    _send(bench.pipe, answer)
 
 
 # What is done there -----------------------------------------------------------------------
@@ -264,13 +309,25 @@ def call(
     *args: Any,
     stopped: Stopped,
     notes: Mapping[str, Callable[..., object]] | None = None,
+    long: bool = True,
+    once: bool = False,
+    patience: float | None = None,
     **options: Any,
 ) -> Any:
-    """The function's result, from a process or, before :func:`begin`, made here."""
+    """The function's result, from a process or, before :func:`begin`, made here.
+
+    ``long``: what stands in no line that bounds how many there are at once; see
+    :meth:`Workers.call` for the rest.
+    """
     if _WORKERS is None:
         return function(*args, cancelled=stopped, **dict(notes or {}), **options)
-    long = function is not searched
-    return _WORKERS.call(function, *args, stopped=stopped, notes=notes, long=long, **options)
+    how: dict[str, Any] = {"long": long, "once": once, "patience": patience}
+    return _WORKERS.call(function, *args, stopped=stopped, notes=notes, **how, **options)
+
+
+def beside(function: Callable[..., Any], *args: Any, cancelled: Stopped, **options: Any) -> Any:
+    """``function(*args, cancelled=…, **options)``, of work that has had its turn in a line."""
+    return call(function, *args, stopped=cancelled, long=False, **options)
 
 
 def heavy(data: Dataset) -> bool:
@@ -306,6 +363,11 @@ def audited(
     """The audit of the subject with this key: some hold functions that no pipe carries."""
     subject = next(one for one in subjects(key.partition("/")[0]) if one.key == key)
     return audit(subject, runs, cancelled=cancelled, watch=lambda _, found: watch(found))
+
+
+def rederived(release: Release, *, cancelled: Stopped) -> float:
+    """Check a release's file; how far its numbers are from being too good."""
+    return check(release)
 
 
 def repetitions(
@@ -383,22 +445,40 @@ def tuned(
     target: float | None,
     options: Mapping[str, Any],
     *,
-    begun: Callable[[], object],
+    begun: Callable[[float, int, int], object],
+    ended: Callable[[float, Tuned], object],
     noted: Callable[[int, int, float | None], object],
     cancelled: Stopped,
 ) -> Tuned | Least:
-    """The best setting at an epsilon, or the least epsilon for a target; tells each search."""
+    """The best setting at an epsilon, or the least epsilon for a target; tells each search of it
+    (its epsilon, searches behind it of how many there may be) and what that came to.
+    """
 
     def search(at: float) -> Search:
-        begun()
         fixed = {"epsilon": at, "guarantee": "strict"}
 
         def told(done: int, planned: int) -> None:
             noted(done, planned, made.left)
 
-        made = Search(key, data, fixed, cancelled=cancelled, on_progress=told, **options)
+        made = Search(
+            key, data, fixed, target=target, cancelled=cancelled, on_progress=told, **options
+        )
         return made
 
     if target is None:
         return search(epsilon).tune()
-    return least_epsilon(target, search, cancelled=cancelled)
+    return least_epsilon(target, search, cancelled=cancelled, on_search=begun, on_found=ended)
+
+
+def pictured(
+    datasets: Sequence[Dataset],
+    setting: Setting,
+    *,
+    made: Callable[[str, Picture], object],
+    cancelled: Stopped,
+) -> None:
+    """Everything exact of each pair, told as it is made."""
+    for data in datasets:
+        if cancelled():
+            return
+        made(data.name, picture(data, setting, 0))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import io
 import ipaddress
 import json
 import os
@@ -21,6 +22,7 @@ from urllib.parse import unquote
 
 import streamlit as st
 from starlette.datastructures import Headers
+from starlette.formparsers import MultiPartParser
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -28,6 +30,7 @@ from streamlit import runtime
 from streamlit.runtime import memory_media_file_storage as media
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 from streamlit.web.server.starlette import starlette_websocket as cookies
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
@@ -52,6 +55,8 @@ class Gate:
         self._app = app
         media._calculate_file_id = _file_id
         setattr(MediaFileManager, "execute_deferred", _made_later)  # noqa: B010
+        setattr(UploadedFile, "__deepcopy__", _same_bytes)  # noqa: B010
+        MultiPartParser.spool_max_size = 0  # none: what is more than 1 MB would go to a disk
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what is allowed."""
@@ -141,6 +146,14 @@ def _upload(scope: Scope, session: str) -> Response | None:
     if sum(held.values()) + size > bounds.memory() // SHARE:
         return _refused("memory", 507, "The server holds as many files as it can; try later.")
     return None
+
+
+def _same_bytes(file: UploadedFile, _: object) -> UploadedFile:
+    """A file as Streamlit copies it for each script that runs: its bytes are the same ones."""
+    found = UploadedFile.__new__(UploadedFile)
+    io.BytesIO.__init__(found, file.getvalue())
+    found.__dict__.update(file.__dict__)
+    return found
 
 
 def _held(server: Any) -> dict[str, int]:

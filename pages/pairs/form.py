@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine import InputError
-from engine.data.pairs import WHERE, read_pair, read_tuebingen
+from engine import Dataset, InputError
+from engine.data.pairs import WHERE
 from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES
 from engine.teaching.pairwise import EPSILONS
+from pages.host import uploads
+from pages.host.uploads import Upload
 from pages.pairs.state import COPY, FILE, OWN, OWN_PAIR, SIMULATED, SOURCES, draft, tuebingen
 from pages.shell import sign
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 from pages.shell.form import bound, number, seed
+from pages.shell.job import gone
 from pages.shell.session import Place
 
 _FILE_SEEN: Place[str | None] = Place("pairs_file_id")
@@ -98,7 +101,10 @@ def _file(d: Draft) -> None:
     if file is not None and _FILE_SEEN.get() != file.file_id:
         _FILE_SEEN.put(file.file_id)
         try:
-            found = {data.name: data for data in read_tuebingen(file)}
+            wheel = Upload(file.name, file.getvalue())
+            with st.spinner("Reading the pairs …"):
+                pairs = uploads.beside(uploads.tuebingen, wheel, stopped=gone())
+            found = {data.name: data for data in pairs}
         except InputError as error:
             _FILE_PROBLEM.put(str(error))
         else:
@@ -139,13 +145,21 @@ def _own(d: Draft) -> None:
     if _OWN_SEEN.get() != seen:
         _OWN_SEEN.put(seen)
         try:
-            file.seek(0)
-            OWN.put(read_pair(file, _bounds(d["bounds"])))
+            OWN.put(_read_pair(Upload(file.name, file.getvalue()), d["bounds"]))
             _OWN_PROBLEM.put(None)
         except InputError as error:
             OWN.put(None)
             _OWN_PROBLEM.put(str(error))
     _told(_OWN_PROBLEM)
+
+
+def _read_pair(file: Upload, typed: str) -> Dataset:
+    asked = file, _bounds(typed)
+    if not uploads.large(file):
+        return uploads.pair(*asked)
+    with st.spinner("Reading the two columns …"):
+        found: Dataset = uploads.beside(uploads.pair, *asked, stopped=gone())
+    return found
 
 
 def _bounds(typed: str) -> tuple[tuple[float, float], tuple[float, float]]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from engine import Dataset, InputError, RunResult, run
-from engine.algorithms.anm import AnmParameters
 from engine.data.simulated_pairs import HELD_OUT, MECHANISMS, NOISES, simulate_pair
 from engine.pairs.decision import Setting
 from engine.teaching.pairwise import Picture, over_ridge, picture
+from pages.host import apart
 from pages.shell.data import costs_of, promised
 from pages.shell.drafts import Draft, kept
 from pages.shell.job import Job, Slot
@@ -70,12 +68,6 @@ def setting_of(d: Draft) -> Setting:
     )
 
 
-def ballot(n: int, epsilon: float) -> tuple[int, str]:
-    """Rows of a block and score of the vote on n rows."""
-    params = AnmParameters(epsilon=epsilon)
-    return params.block_rows(n), params.measures(n)
-
-
 def picture_of(d: Draft, data: Dataset) -> Picture:
     """Everything exact of the pair."""
     return _picture(data.identity, setting_of(d), int(d["seed"]), data)
@@ -83,7 +75,7 @@ def picture_of(d: Draft, data: Dataset) -> Picture:
 
 @st.cache_data(max_entries=32, show_spinner="Fitting …", scope="session")
 def _picture(fingerprint: str, setting: Setting, seed: int, _data: Dataset) -> Picture:
-    return picture(_data, setting, seed, partial(ballot, _data.n))
+    return picture(_data, setting, seed)
 
 
 @st.cache_data(max_entries=16, show_spinner="Fitting over λ …", scope="session")
@@ -128,17 +120,20 @@ class Batch(Job):
 
     def work(self) -> None:
         """Pair by pair."""
-        for data in self.datasets:
-            if self.stopped():
-                return
-            found = picture(data, self._setting, 0, partial(ballot, data.n))
-            self.done.append((data.name, found))
-            self.share = len(self.done) / len(self.datasets)
-            time.sleep(0)  # lets the pages draw
+        apart.call(
+            apart.pictured,
+            *(self.datasets, self._setting),
+            stopped=self.stopped,
+            notes={"made": self._made},
+        )
 
     def so_far(self) -> list[str]:
         """Pairs so far."""
         return [f"{len(self.done)} of {len(self.datasets)} pairs"]
+
+    def _made(self, name: str, found: Picture) -> None:
+        self.done.append((name, found))
+        self.share = len(self.done) / len(self.datasets)
 
 
 BATCH: Slot[Batch] = Slot("pairs_batch")

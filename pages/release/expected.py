@@ -12,6 +12,7 @@ from engine.data.schema import Schema
 from engine.release.file import Release
 from engine.release.settings import COVERED
 from engine.studies.forecast import Forecast, Question, plan, regime
+from pages.host import apart
 from pages.shell import words as text
 from pages.shell.job import Line, Watched, look_again, shared
 
@@ -34,14 +35,13 @@ class Expected(Watched):
     def work(self) -> None:
         """Simulate; what is shown needs all of it."""
         question, epsilon, delta = self._asked
-        told = plan(
-            question,
-            [epsilon],
-            [COVERED[0]],
+        told = apart.call(
+            plan,
+            *(question, [epsilon], [COVERED[0]]),
             delta=delta,
             draws=DRAWS,
             empty=0,
-            cancelled=self.stopped,
+            stopped=self.stopped,
         )
         if told and not self.stopped():
             self.found, self.whole = told[0], True

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engine import Dataset
+from engine import Dataset, InputError
 from engine.data.schema import Schema
 from engine.release.file import Release
 from engine.release.make import make
 from engine.release.settings import COVERED
 from engine.release.signature import own_key
-from pages.host import person, record
+from pages.host import apart, person, record
 from pages.host.person import Person
 from pages.shell import words as text
 from pages.shell.data import in_force
@@ -60,7 +60,10 @@ class ReleaseJob(Job):
                 cancelled=self.stopped,
                 on_charged=self._paid,
                 on_kept=self._keep,
+                beside=apart.beside,
             )
+        except apart.Lost as lost:
+            raise InputError(f"{lost} {self._paid_for()}") from None
         finally:
             record.release(COVERED[0], charged=self.charged, made=self.released is not None)
 
@@ -71,6 +74,15 @@ class ReleaseJob(Job):
         if self.place:
             return "Nothing is charged yet."
         return "The request is tried out on empty rows. Nothing is charged yet: stopping is free."
+
+    def broken(self, error: Exception) -> str:
+        """What went wrong, and whether it is paid for."""
+        return f"{super().broken(error)} {self._paid_for()}"
+
+    def _paid_for(self) -> str:
+        if not self.charged:
+            return "Nothing was charged."
+        return f"The charge to “{self.name}” stays, since noise may have been drawn."
 
     def _paid(self) -> None:
         self.charged = True

@@ -9,7 +9,6 @@ import streamlit as st
 
 from engine import InputError
 from engine.release.budget import Budget
-from engine.release.checking import check
 from engine.release.file import Release, canonical, digest, neighbours
 from engine.release.noise import ALARM
 from engine.release.page import EDGES, confidence_words, doubt_words, edge_words, to_html
@@ -18,7 +17,7 @@ from engine.release.signature import public_key, verify, verify_page
 from engine.release.twin import LABEL, twin
 from engine.release.vault import Vault
 from pages.draw import show
-from pages.host import person
+from pages.host import apart, person
 from pages.release import expected, share
 from pages.release import state as releases
 from pages.release.effect import how_much
@@ -26,6 +25,7 @@ from pages.release.form import declare
 from pages.shell import export, journey
 from pages.shell import words as text
 from pages.shell.data import in_force
+from pages.shell.job import gone
 
 
 def budgets() -> None:
@@ -187,7 +187,7 @@ def checked() -> None:
         if page is not None:
             verify_page(release, page.getvalue())
         with st.spinner("Deriving the graph again …"):
-            doubt = check(release)
+            doubt = apart.call(apart.rederived, release, stopped=gone())
     except InputError as error:
         st.error(text.plain(str(error)))
         return

@@ -7,7 +7,8 @@ from pathlib import Path
 import streamlit as st
 
 from pages.host import person
-from pages.shell import sign
+from pages.shell import reading, sign
+from pages.shell.dialog import OPEN
 from pages.shell.listen import watch_theme
 from pages.shell.navigation import GROUPS, PAGES
 from pages.shell.palette import link_ink, muted_ink, theme
@@ -77,6 +78,8 @@ _DARK = """
 def main() -> None:
     """Set the app up and run the page that is open."""
     person.settle()
+    OPEN.put(False)
+    reading.settle()
     sidebar = st.get_option(f"theme.{theme()}.sidebar.backgroundColor") or "inherit"
     css = _CSS + (_DARK if theme() == "dark" else "")
     inks = {"BACKGROUND": sidebar, "MUTED": muted_ink(), "LINK": link_ink()}

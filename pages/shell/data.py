@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from engine import Dataset, InputError, load_dataset, read_csv
+from engine import Dataset, InputError, load_dataset
 from engine.data.networks import NETWORKS, load_network
 from engine.data.schema import Schema
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
 from engine.studies.known import knowing
 from pages.host import person
+from pages.host.uploads import Reading, Upload
 from pages.shell.session import Place
 from pages.shell.settings import Source, check_rows, said
 
@@ -65,11 +66,10 @@ class OwnFile:
         """Let go of what was in it: Streamlit keeps what was replaced until the next click."""
         self.raw, self.truth, self.proposal = b"", None, None
 
-    def read(self, schema: Schema) -> Dataset:
-        """The file's columns that the schema declares; keeps it, with the rows there are."""
-        data = read_csv(self.raw, truth=self.truth, name=self.stem, schema=schema)
-        self.schema = replace(schema, rows=data.n)
-        return data
+    def by(self, schema: Schema | Upload) -> Reading:
+        """How the columns are read that a schema, or a codebook as it was uploaded, declares."""
+        truth = None if self.truth is None else Upload("", self.truth)
+        return Reading(Upload(self.name, self.raw), truth, schema, {"name": self.stem})
 
 
 OWN_DATA: Place[Dataset | None] = Place("own_data")

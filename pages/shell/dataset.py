@@ -8,18 +8,17 @@ from typing import Any
 
 import streamlit as st
 
-from engine import InputError, read_csv
-from engine.data import reading
-from engine.data.codebook import read_codebook
+from engine import InputError
 from engine.data.levels import MAX_LEVELS
 from engine.data.networks import NETWORKS
+from engine.data.reading import MAX_COLUMNS
+from engine.data.reading import MAX_ROWS as MOST_ROWS
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
-from engine.errors import MissingValues
-from pages.host import bounds
-from pages.shell import sign
+from pages.host.uploads import Reading, Upload
+from pages.shell import reading, sign
 from pages.shell import words as text
 from pages.shell.data import OWN_GAPS, OWN_PROBLEM, OwnFile, network_sizes, own_data, own_file
-from pages.shell.drafts import Draft, draft, keep_own, kept, take_file
+from pages.shell.drafts import Draft, draft, kept, take_file
 from pages.shell.form import bound, seed
 from pages.shell.session import Place
 from pages.shell.settings import MAX_ROWS, MIN_ROWS, OWN, SEM
@@ -126,7 +125,7 @@ def simulated(*, key: str) -> None:
 LIMITS = (
     "Text (UTF-8, or UTF-16 with its mark) with a header line; comma, semicolon, tab or pipe "
     "between columns; a decimal point or comma. "
-    f"At most {reading.MAX_COLUMNS:,} columns, {reading.MAX_ROWS:,} rows and "
+    f"At most {MAX_COLUMNS:,} columns, {MOST_ROWS:,} rows and "
     f"{MAX_LEVELS} levels a column; numbers and dates with more are cut into bins. Missing values "
     "are refused unless you say what they count as. The file stays in this session's memory. "
     "Parquet, Arrow, Excel and database files are read on the command line (`python -m engine run "
@@ -134,7 +133,6 @@ LIMITS = (
 )
 
 
-LARGE = 5_000_000  # bytes of a file whose reading leaves much memory behind
 STATED = "stated"
 MISSING = {
     "refuse": "Refuse the file",
@@ -167,21 +165,32 @@ def upload(*, key: str) -> None:
         "helps to write one.",
     )
     options = _reading_options(key, declared is not None)
-    if file is None:
-        return
+    if file is not None:
+        _begin(file, truth, declared, options)
+    if reading.JOB.going() is not None:
+        reading.JOB.watch(key=f"{key}-reading-stop")
+    elif file is not None or current is not None:  # else the page itself says it
+        _problem(key)
+
+
+def _begin(file: Any, truth: Any, declared: Any, options: dict[str, Any]) -> None:
+    """Read the files, unless these are read in this way already."""
     ids = [one.file_id if one is not None else "" for one in (file, truth, declared)]
     seen = (*ids, repr(options))
-    if _SEEN.get() != seen:
-        _SEEN.put(seen)
-        kept_file = _taken(file, truth, ids[0])
-        OWN_PROBLEM.put(
-            _read(file, truth, options)
-            if declared is None
-            else _follow(kept_file, declared.getvalue())
-        )
-        if file.size > LARGE:
-            bounds.give_back()
-        st.rerun()  # what stands above must not speak of the file before
+    if _SEEN.get() == seen:
+        return
+    _SEEN.put(seen)
+    reading.stop()
+    taken = _taken(file, truth, ids[0])
+    try:
+        reading.begin(taken, _asked(taken, file, truth, declared, options))
+    except InputError as error:
+        reading.say(error)
+    st.rerun()  # what stands above must not speak of the file before
+
+
+def _problem(key: str) -> None:
+    """Why there is no table, or why it is not read as was asked."""
     if OWN_GAPS.get() is not None and key != "data":  # where the question itself stands
         st.warning(text.plain(str(OWN_PROBLEM.get())), icon=":material/help:")
     elif OWN_GAPS.get() is None and (problem := OWN_PROBLEM.get()):
@@ -200,35 +209,20 @@ def _taken(file: Any, truth: Any, identity: str) -> OwnFile:
     return taken
 
 
-def _read(file: Any, truth: Any, options: dict[str, Any]) -> str | None:
-    """Keep the data that the files hold; returns what is wrong with them, in one sentence."""
-    file.seek(0)
+def _asked(
+    taken: OwnFile, file: Any, truth: Any, declared: Any, options: dict[str, Any]
+) -> Reading:
+    """How the files are read; InputError in one sentence where the options do not say it."""
+    if declared is not None:
+        return taken.by(Upload(declared.name, declared.getvalue()))
     if options["missing"] == STATED:
-        return (
+        raise InputError(
             "State the schema on the Data page, or upload it: for every column it says what "
             "missing values count as. Until then nothing is read."
         )
-    try:
-        levels = _rules(options.pop("levels"), str)
-        edges = _rules(options.pop("edges"), _finite)
-        if truth is not None:
-            truth.seek(0)
-        keep_own(read_csv(file, truth=truth, levels=levels, edges=edges, **options))
-    except MissingValues as error:
-        OWN_GAPS.put(error.where)
-        return f"{error.where}. What do they count as? Answer on Data, or choose above."
-    except InputError as error:
-        return str(error)
-    return None
-
-
-def _follow(file: OwnFile, schema: bytes) -> str | None:
-    """Keep the data as a declared schema reads them; returns what is wrong, in one sentence."""
-    try:
-        keep_own(file.read(read_codebook(schema)))
-    except InputError as error:
-        return str(error)
-    return None
+    rules = {"levels": _rules(options["levels"], str), "edges": _rules(options["edges"], _finite)}
+    known = None if truth is None else Upload(truth.name, truth.getvalue())
+    return Reading(Upload(file.name, taken.raw), known, None, options | rules)
 
 
 def own_options() -> Draft:

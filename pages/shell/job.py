@@ -17,8 +17,9 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.errors import InputError
-from pages.host import bounds, person, record
+from pages.host import apart, bounds, person, record
 from pages.shell import address
+from pages.shell.dialog import OPEN
 from pages.shell.palette import RUNNING
 from pages.shell.session import Place
 
@@ -40,6 +41,18 @@ def here() -> Present:
         return lambda: True
     server, session = runtime.get_instance(), context.session_id
     return lambda: bool(server.is_active_session(session))
+
+
+def gone() -> Present:
+    """Whether it is not; for what a page waits for without a job."""
+    present = here()
+    return lambda: not present()
+
+
+def session() -> str:
+    """This session's name; to be called in a page's script."""
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
 
 
 def whose() -> Hashable:
@@ -134,7 +147,9 @@ class Line:
 
 RUNS = Line(bounds.cores())
 STUDIES = Line(1)
-for _name, _line in (("runs", RUNS), ("studies", STUDIES)):
+READINGS = Line(apart.READERS)
+_LINES = {"runs": RUNS, "studies": STUDIES, "readings": READINGS}
+for _name, _line in _LINES.items():
     record.gauge(f"dpce_{_name}_working", "Jobs at work.", _line.working)
     record.gauge(f"dpce_{_name}_waiting", "Jobs in line.", _line.waiting)
 
@@ -154,7 +169,7 @@ class Job(ABC):
 
     def __init__(self) -> None:
         self.problem = ""
-        self._lookers: list[Present] = []
+        self._lookers: dict[str, Present] = {}  # session -> whether its browser is there
         self._stop, self._done = threading.Event(), threading.Event()
 
     @abstractmethod
@@ -178,11 +193,17 @@ class Job(ABC):
 
     def join(self) -> None:
         """It goes on for this session too; to be called in a page's script."""
-        self._lookers.append(here())
+        self._lookers[session()] = here()
+
+    def leave(self) -> None:
+        """This session looks at something else; what nobody else looks at is stopped."""
+        self._lookers.pop(session(), None)
+        if not self._lookers and self.running:  # what has ended stays whole
+            self.cancel()
 
     def present(self) -> bool:
         """Whether the browser of any session that looks is connected."""
-        return any(look() for look in self._lookers)
+        return any(look() for look in self._lookers.values())
 
     def cancel(self, patience: float = 0.0) -> None:
         """Ask it to stop, and wait so long for that; what is finished is kept."""
@@ -350,14 +371,20 @@ class Slot(Generic[T]):
 def look_again(
     find: Callable[[], T | None], draw: Callable[[T], None], every: float = EVERY
 ) -> None:
-    """Draw a job again and again; when it has ended, the whole page is drawn anew."""
+    """Draw a job again and again; when it has ended, the whole page is drawn anew.
+
+    Under a dialog that waits until the dialog is closed.
+    """
+    latest: list[T] = []
 
     @st.fragment(run_every=every)
     def look() -> None:
         job = find()
-        if job is None or not job.running:
+        if (job is None or not job.running) and not OPEN.get():
             address.again()
-        draw(job)
+        latest[:] = [job] if job is not None else latest
+        for one in latest:
+            draw(one)
 
     look()
 

@@ -22,6 +22,7 @@ from engine.graphs.known import READY, Known, ready_sets
 from engine.knowledge import FULL, ORIENTS
 from pages.shell import words as text
 from pages.shell.data import data_for
+from pages.shell.dialog import dialog
 from pages.shell.drafts import Draft, draft_known, drafted_known, drafted_source
 from pages.shell.form import bound
 from pages.shell.settings import is_simulated, said, word_of
@@ -123,7 +124,7 @@ def _label_of(word: str) -> str:
     return label(Columns((), None), found if isinstance(found, Knowledge) else None)
 
 
-@st.dialog("What is known", width="large", on_dismiss="rerun")
+@dialog("What is known")
 def _dialog(data: Columns) -> None:
     st.caption(PUBLIC)
     known = drafted_known(drafted_source()) or Knowledge()

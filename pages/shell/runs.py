@@ -103,11 +103,11 @@ class RunJob(Job):
         )
 
     def _apart(self) -> RunResult:
-        result: RunResult = apart.call(
+        result: RunResult = apart.beside(
             apart.searched,
             *(self.key, self._seed, self._params),
             data=self.data,
-            stopped=self.stopped,
+            cancelled=self.stopped,
             notes={"noted": self._counted},
         )
         return result

@@ -146,7 +146,7 @@ def controls(table: pd.DataFrame, names: list[str]) -> tuple[str, str, str]:
     known = ALONE in table
     if not known and st.session_state.get("sweep-y") == text.KNOWN_ALONE:  # of the study before
         del st.session_state["sweep-y"]
-    with st.container(horizontal=True, gap="large", key="sweep-controls"):
+    with st.container(horizontal=True, gap="medium", key="sweep-controls"):
         if len(names) > 1:
             st.selectbox("Dataset", names, key="sweep-dataset", width=220)
         scored = table["skeleton_f1"].notna().any()

@@ -13,7 +13,7 @@ from engine.data.networks import NETWORKS, load_network
 from engine.errors import InputError
 from engine.params import Parameters
 from engine.registry import ALGORITHMS, algorithm
-from engine.studies.margins import MOST_COLUMNS
+from engine.studies.margins import BETAS, MOST_COLUMNS, THRESHOLDS
 from engine.studies.tuning import EPSILONS, OBJECTIVES, Axis, axes, tunable
 from pages.shell import knowledge
 from pages.shell.address import arrived, write
@@ -25,7 +25,11 @@ from pages.shell.settings import Source, said
 
 SETTING, LEAST, MAP, MARGINS = "best setting", "least ε", "map of two", "margins by hand"
 GOALS = (SETTING, LEAST, MAP, MARGINS)
-SEARCHED = tuple(key for key, one in ALGORITHMS.items() if one.private and one.columns is None)
+SEARCHED = tuple(
+    key
+    for key, one in ALGORITHMS.items()
+    if one.private and one.columns is None and not one.chooses
+)
 _LISTS = {"networks": ("asia",), "elsewhere": (), "over": ("tweak", "subsample")}
 _EPSILON, _KNOWN = "epsilon", "known"
 
@@ -57,6 +61,20 @@ class Fields(Parameters):
     seeds: int = among(4, "Seeds of each cell", (2, 4, 8, 16), when={"goal": (MAP, MARGINS)})
 
 
+@dataclass(frozen=True, kw_only=True)
+class ByHand(Parameters):
+    """Where a hand left CURATE's margins: no search is asked for it, so no field of the form."""
+
+    threshold: float = among(0.05, "Threshold T", THRESHOLDS)
+    beta1: float = among(0.2, "Margin β₁", BETAS)
+    beta2: float = among(0.2, "Margin β₂", BETAS)
+
+
+def by_hand() -> Draft:
+    """The margins at rest."""
+    return kept("tune_by_hand", defaults(ByHand))
+
+
 def fields() -> Draft:
     """Show the fields; returns the draft."""
     d = _kept()
@@ -66,7 +84,8 @@ def fields() -> Draft:
         parameters([s for s in Fields.specs() if s.name in _OF_MARGINS], d, key="tune")
     else:
         _searched(d)
-    write("tune", encode(Fields.specs(), d, "tune.") | _encoded(d))
+    hand = encode(ByHand.specs(), by_hand(), "tune.")
+    write("tune", encode(Fields.specs(), d, "tune.") | _encoded(d) | hand)
     return d
 
 
@@ -169,6 +188,7 @@ def _kept() -> Draft:
     if (query := arrived("tune")) is not None:
         form.update(start | decode(Fields.specs(), query, "tune.", leniently=True))
         form.update(_decoded(query, form))
+        by_hand().update(defaults(ByHand) | decode(ByHand.specs(), query, "tune.", leniently=True))
     return form
 
 

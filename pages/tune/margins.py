@@ -12,11 +12,9 @@ from engine.studies.tuning import OBJECTIVES
 from pages.draw.opening import visit
 from pages.draw.scene import digested, show_margins
 from pages.shell import words as text
-from pages.shell.session import Place
 from pages.shell.settings import Settings, Source, filled
+from pages.tune.form import by_hand
 from pages.tune.state import TuneJob
-
-_AT: Place[dict[str, float]] = Place("tune_margins", dict)  # the setting at rest
 
 
 def margins_view(job: TuneJob, found: Margins) -> None:
@@ -35,23 +33,18 @@ def margins_view(job: TuneJob, found: Margins) -> None:
         "the best of many is partly luck."
     )
     if st.button("Open run", key="tune-margins-open", icon=":material/play_arrow:"):
-        values = {"epsilon": found.epsilon, "guarantee": found.guarantee, **_setting(found)}
+        values = {"epsilon": found.epsilon, "guarantee": found.guarantee, **by_hand()}
         visit(Settings(Source(d["networks"][0], d["n"]), CURATE, filled(CURATE, values)))
 
 
 def content(found: Margins) -> dict[str, Any]:
-    """What the browser needs of it; it begins with the setting nearest to the default."""
-    start = (found.thresholds.index(0.05), found.betas.index(0.2), found.betas.index(0.2))
-    what = OBJECTIVES[found.objective]
-    return digested({**found.as_dict(), "what": what, "at": list(start)})
-
-
-def _setting(found: Margins) -> dict[str, float]:
-    """The setting at rest; at first that of the defaults."""
-    known = _AT.get()
-    fits = known.get("threshold") in found.thresholds and known.get("beta1") in found.betas
-    return known if fits else {"threshold": 0.05, "beta1": 0.2, "beta2": 0.2}
+    """What the browser needs of it, and the setting that it is to show."""
+    at = by_hand()
+    places = [found.thresholds.index(at["threshold"])]
+    places += [found.betas.index(at[name]) for name in ("beta1", "beta2")]
+    still = digested({**found.as_dict(), "what": OBJECTIVES[found.objective]})
+    return {**still, "at": places}
 
 
 def _rested(frame: Mapping[str, Any]) -> None:
-    _AT.put({name: float(frame[name]) for name in ("threshold", "beta1", "beta2")})
+    by_hand().update({name: float(frame[name]) for name in ("threshold", "beta1", "beta2")})

@@ -15,7 +15,7 @@ from pages.tune.form import LEAST, MAP, fields, sources
 from pages.tune.map import map_view
 from pages.tune.margins import margins_view
 from pages.tune.state import JOB, TuneJob, asked_for
-from pages.tune.view import least_view, setting_view
+from pages.tune.view import ended_view, least_view, setting_view
 
 
 def main() -> None:
@@ -37,9 +37,10 @@ def main() -> None:
     if dict(d) != job.asked and not job.running:
         st.info("The fields have changed since: press Search for an answer to them.")
     if job.running:
-        JOB.watch(key="tune-stop")
+        JOB.watch(key="tune-stop", more=ended_view)
     elif job.problem:
         st.error(text.plain(job.problem), icon=":material/error:")
+        ended_view(job)
     elif job.asked["goal"] == MAP:
         map_view(job)
     elif job.margins is not None:
@@ -56,11 +57,14 @@ def _job(d: Mapping[str, Any], pressed: bool) -> TuneJob | None:
     """The search on screen: at first that of the form, later the one asked for."""
     job = JOB.job()
     if pressed or job is None:
+        before = job
         try:
             job = asked_for(d)
         except InputError as error:
             st.error(text.plain(str(error)), icon=":material/error:")
             return None
+        if before is not None and before is not job:
+            before.leave()  # or the new one would wait for its end
         JOB.show(job)
         job.wait(TuneJob.patience)
     return job

@@ -35,9 +35,11 @@ class TuneJob(Job):
         self.what = f"{asked['goal']} of {title_of(key)}"
         self._data, self._elsewhere = samples(asked, "networks"), samples(asked, "elsewhere")
         self.found: Tuned | Least | None = None
+        self.ended: dict[float, Tuned] = {}  # ε -> its search, of a range that is still sought
         self.runs: list[CellResult] = []
         self.margins: Margins | None = None
-        self._ran, self._planned, self._searches = 0, 0, 0
+        self._ran, self._planned = 0, 0
+        self._search: tuple[float, int, int] | None = None  # ε, searches behind it, of how many
         self._left: float | None = None  # seconds, of this search or map
 
     def work(self) -> None:
@@ -70,27 +72,34 @@ class TuneJob(Job):
             d["target"] if d["goal"] == LEAST else None,
             {**names, "runs": d["runs"], "objective": d["objective"]},
             stopped=self.stopped,
-            notes={"begun": self._begun, "noted": self._note},
+            notes={
+                "begun": self._begun,
+                "ended": self.ended.__setitem__,
+                "noted": self._note,
+            },
         )
 
-    def _begun(self) -> None:
-        self._searches += 1
+    def _begun(self, epsilon: float, behind: int, most: int) -> None:
+        self._search = epsilon, behind, most
+        self._note(0, 0, None)
 
     def _note(self, done: int, planned: int, left: float | None) -> None:
         self._ran, self._planned, self._left = done, planned, left
-        if self._searches <= 1:
-            self.share = min(1.0, done / planned)
+        _, behind, most = self._search or (None, 0, 1)
+        self.share = (behind + (done / planned if planned else 0.0)) / most
 
     def so_far(self) -> list[str]:
-        """Searches, runs, and the time that is left of the search or the map."""
-        several = [f"search {self._searches}"] if self.asked["goal"] == LEAST else []
-        if not self._planned:
-            return several
-        known = self._left is not None and self._ran > 2  # starting up tells nothing yet
-        rest = [left(self._left)] if known and self._left is not None else []
-        if rest and several:
-            rest = [f"{rest[0]} of this search"]
-        return [*several, f"{self._ran} of {self._planned} runs", *rest]
+        """Which search it is, its runs, and the time that is left of it or of the map."""
+        said = []
+        if self._search is not None:
+            epsilon, behind, most = self._search
+            said.append(f"ε = {epsilon:g}, then at most {most - behind - 1} more")
+        if self._planned:
+            said.append(f"{self._ran} of {self._planned} runs")
+        if self._left is not None and self._ran > 2:  # starting up tells nothing yet
+            here = f" at ε = {self._search[0]:g}" if self._search is not None else ""
+            said.append(f"{left(self._left)}{here}")
+        return said
 
     @property
     def table(self) -> Any:

@@ -16,7 +16,16 @@ from engine.studies.tuned_figures import (
     least_figure,
     least_numbers,
 )
-from engine.studies.tuning import OBJECTIVES, Candidate, Least, Score, Tuned, front
+from engine.studies.tuning import (
+    OBJECTIVES,
+    Candidate,
+    Least,
+    Score,
+    Tuned,
+    bounds,
+    front,
+    verdict,
+)
 from pages.draw.curves import Axis, Curve, curves
 from pages.draw.opening import figure_of_runs, list_of_runs
 from pages.draw.paper import paper_figure
@@ -33,8 +42,11 @@ COSTS = {"ci_tests": "CI tests", "seconds": "Seconds", "shd": "SHD", "invented":
 
 
 def number(score: Score) -> str:
-    """A mean with its standard error."""
-    return f"{score.mean:.2f} ± {score.error:.2f}" if score.runs > 1 else f"{score.mean:.2f}"
+    """A mean with its standard error, which has a third place where two would make it 0."""
+    if score.runs < 2:
+        return f"{score.mean:.2f}"
+    places = 3 if 0 < score.error < 0.005 else 2
+    return f"{score.mean:.{places}f} ± {score.error:.{places}f}"
 
 
 def setting(key: str, params: Mapping[str, Any]) -> str:
@@ -96,7 +108,14 @@ def _scores(what: str, found: Tuned) -> None:
     if found.alone is not None:
         columns[0].caption(f"known arrows alone: directed F1 {number(found.alone)}")
     columns[-1].metric("Where it was chosen", number(found.chosen))
-    columns[-1].caption(f"It looked {found.gap:+.2f} better than it is: the best is partly luck.")
+    columns[-1].caption(gap_words(found.gap))
+
+
+def gap_words(gap: float) -> str:
+    """How much better a setting looked where it was chosen than it is."""
+    if gap < 0.005:
+        return "It looked no better than it is on fresh seeds."
+    return f"It looked {gap:.2f} better than it is: the best is partly luck."
 
 
 def tried_view(job: TuneJob, tried: Sequence[Candidate], found: Tuned) -> None:
@@ -256,8 +275,8 @@ def least_view(job: TuneJob, found: Least) -> None:
             style=PLAIN + 1,
             opens=range(len(epsilons), 2 * len(epsilons)),
         ),
-        Curve(name="wanted", x=[epsilons[0], epsilons[-1]], y=[found.target] * 2, style=100,
-              mode="lines"),
+        Curve(name="wanted", x=[epsilons[0] / 1.3, epsilons[-1] * 1.3], y=[found.target] * 2,
+              style=100, mode="lines"),
     ]  # fmt: skip
     drawn = curves(lines, Axis("ε (strict)", log=True), Axis(what, ends=(0, 1.02)), height=380)
     where = "on other networks" if job.asked["elsewhere"] else "on fresh seeds"
@@ -287,11 +306,23 @@ def _least_paper(job: TuneJob, found: Least, what: str) -> None:
     )
 
 
+def ended_view(job: TuneJob) -> None:
+    """The searches of a range that have come to their end, while others go on."""
+    if not job.ended:
+        return
+    what, target = OBJECTIVES[job.asked["objective"]], job.asked["target"]
+    rows = [
+        {"ε": f"{e:g}", what: number(t.elsewhere or t.fresh), f"For {target:g}": verdict(t, target)}
+        for e, t in sorted(job.ended.items())
+    ]
+    table(pd.DataFrame(rows), alt="Searches that came to their end", most=300)
+
+
 def range_words(found: Least, what: str) -> str:
     """The range of ε in words."""
     name = f"{what} {found.target:g}"
     if not found.whole:
-        return f"stopped before the ε of {name} was known"
+        return f"stopped before the ε of {name} was known{bounds(found)}"
     if found.may is None:
         return f"no ε up to 10 reaches {name}"
     if found.will is None:
@@ -306,6 +337,7 @@ def _epsilon_table(key: str, found: Least, what: str) -> pd.DataFrame:
         {
             "ε": [f"{e:g}" for e in found.found],
             what: [number(t.elsewhere or t.fresh) for t in found.found.values()],
+            f"For {found.target:g}": [verdict(t, found.target) for t in found.found.values()],
             "Default setting": [
                 number(t.default_elsewhere or t.default) for t in found.found.values()
             ],

@@ -8,7 +8,7 @@ const WORDS = {one: "β₁", two: "β₂", t: "T"};
 
 export class Margins {
   /** @param {HTMLElement} root @param {{rested?: (state: any) => void}} hooks */
-  constructor(root, hooks = {}) { this.root = root; this.hooks = hooks; }
+  constructor(root, hooks = {}) { this.root = root; this.hooks = hooks; this.asked = ""; /** @type {string[]} */ this.sent = []; }
 
   /** Plans are [order, tests, epsilon, coins, rate 1, rate 2] an order; they and the scores lie place by place, T outermost.
    * @param {{thresholds: number[], betas: number[], plans: number[][][], scores: number[][], default: number[], best: number[], what: string, at: number[], digest: string}} given */
@@ -16,9 +16,18 @@ export class Margins {
     const fresh = given.digest !== this.digest;
     this.digest = given.digest;
     this.given = given;
-    if (fresh) { [this.t, this.one, this.two] = given.at; this.ends = this.reach(); }
+    if (fresh) this.ends = this.reach();
+    if (this.asks(String(given.at), fresh)) [this.t, this.one, this.two] = given.at;
     if (!this.chart) this.build();
     this.draw();
+  }
+
+  /** Whether the page asks for other margins, as a link or Back does: the hand is ahead of what it answers to. @param {string} at @param {boolean} fresh */
+  asks(at, fresh) {
+    const own = this.sent.indexOf(at), other = at !== this.asked;
+    this.sent = this.sent.slice(own + 1);
+    this.asked = at;
+    return fresh || (other && own < 0 && !this.hand);
   }
 
   build() {
@@ -39,7 +48,11 @@ export class Margins {
     new ResizeObserver(() => { this.root.classList.toggle("narrow", this.root.clientWidth < NARROW_AT); this.draw(); }).observe(this.root);
   }
 
-  rest() { if (this.hooks.rested) this.hooks.rested(this.values_now); }
+  rest() {
+    const at = String([this.t, this.one, this.two]);
+    this.sent = at === this.asked ? [] : [...this.sent, at];
+    if (this.hooks.rested) this.hooks.rested(this.values_now);
+  }
 
   get values_now() { const {betas, thresholds} = this.given; return {threshold: thresholds[this.t], beta1: betas[this.one], beta2: betas[this.two]}; }
   place(t = this.t, one = this.one, two = this.two) { const count = this.given.betas.length; return (t * count + one) * count + two; }

@@ -26,9 +26,6 @@ def at_rest(page: Page) -> None:
 def test_drag_a_tier_run_and_read_an_effect(page: Page, screenshots: Path) -> None:
     go(page, ADDRESS)
     page.wait_for_selector(".st-key-run-known")
-    # What is counted beside the run draws the page anew when it is there, and that ends a dialog.
-    page.get_by_text("On data like these").first.wait_for()
-    at_rest(page)
     assert "nothing" in page.locator(".st-key-run-known button:visible").inner_text()
     page.locator(".st-key-run-known button:visible").click()
     page.locator(".board .chip").first.wait_for()

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 SMALL = {"tune.networks": "cancer", "tune.n": "1000", "tune.runs": "60", "tune.seeds": "2"}
 
 
+_ASKS = """([name, word]) => new URLSearchParams(location.search).get(name) === word"""
+_SHOWS = """([name, value]) => [...document.querySelectorAll("*")]
+  .flatMap((e) => [...(e.shadowRoot?.querySelectorAll(".margins-scene") ?? [])])
+  .some((e) => JSON.parse(e.dataset.state)[name] === value)"""
+
+
 def tune(goal: str, **more: str) -> str:
     """The address of a question."""
     named = {f"tune.{name}": value for name, value in more.items()}
@@ -133,11 +139,23 @@ def test_a_hand_on_the_margins(new_page: Page, screenshots: Path) -> None:
         settle(page)
         assert len(sent) > 0
         before = state(page)
+        page.wait_for_function(_ASKS, arg=[f"tune.{field}", str(before[field])])
     page.locator(".margins-scene .handle.two").focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")  # the focus stays on the handle
     settle(page)
     assert state(page)["beta2"] == 0.5
+    page.go_back()  # one rest of the hand is one step
+    page.wait_for_function(_SHOWS, arg=["beta2", before["beta2"]])
+    assert state(page)["threshold"] == before["threshold"]
+    page.go_forward()
+    page.wait_for_function(_SHOWS, arg=["beta2", 0.5])
+    page.reload()
+    page.locator(".margins-scene .grip").first.wait_for()
+    settle(page)
+    assert {**before, "beta2": 0.5}.items() >= {
+        name: state(page)[name] for name in ("threshold", "beta1", "beta2")
+    }.items()
     page.get_by_role("button", name="Open run").click()
     run = asked(page)
     final = {name: float(run[name]) for name in ("threshold", "beta1", "beta2")}

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import gc
+import gzip
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from engine import InputError, load_dataset, run
 from engine.audit.survey import subjects
+from engine.data.schema import Schema
+from engine.errors import MissingValues
 from engine.registry import algorithm
+from engine.release.checking import check
+from engine.release.vault import Vault
 from engine.serialise import result_dict
 from engine.studies.cells import CellResult
 from engine.studies.forecast import Question, plan
@@ -20,9 +29,15 @@ from engine.studies.price import price_steps
 from engine.studies.repeat import Repetition, repeated
 from engine.studies.scene import Frame, States, empty_scene, fill
 from engine.studies.sweep import sweep
-from engine.studies.tuning import Tuned
-from pages.host import apart
+from engine.studies.tuning import Least, Tuned
+from engine.teaching.pairwise import picture
+from pages.host import apart, uploads
 from pages.host.apart import Workers
+from pages.host.person import Person
+from pages.host.uploads import Reading, Upload
+from pages.pairs import state as pairs
+from pages.release.state import ReleaseJob
+from tests.release.samples import asia_schema, own_asia
 
 Cancelled = Callable[[], bool]
 
@@ -52,6 +67,32 @@ def dies(*, cancelled: Cancelled) -> None:
 
 def refuses(*, cancelled: Cancelled) -> None:
     raise InputError("No.")
+
+
+def turned(
+    fixed: np.ndarray, free: np.ndarray, file: Upload, *, cancelled: Cancelled
+) -> tuple[np.ndarray, np.ndarray, str]:
+    """Arrays that arrived, one changed in place, and what a file's bytes arrived as."""
+    assert not fixed.flags.writeable
+    free += 1
+    return fixed, free, type(file.raw).__name__
+
+
+SEEN: list[str] = []
+
+
+def seen_later(file: Upload, *, cancelled: Cancelled) -> None:
+    """Look which files this process still has once this has been answered."""
+
+    def look() -> None:
+        SEEN.extend(found.name for found in gc.get_objects() if isinstance(found, Upload))
+        SEEN.append("looked")
+
+    threading.Timer(0.3, look).start()
+
+
+def seen(*, cancelled: Cancelled) -> list[str]:
+    return SEEN
 
 
 @pytest.fixture(scope="module")
@@ -192,17 +233,23 @@ def test_a_scene_that_is_filled_apart_is_the_scene_here(workers: Workers) -> Non
 def test_a_search_for_settings_and_a_map_travel(workers: Workers) -> None:
     data = [load_dataset("cancer", n=1_000)]
     told: list[object] = []
-    begun: list[int] = []
+    begun: list[float] = []
+    ended: dict[float, Tuned] = {}
     options = {"names": ["threshold"], "runs": 20}
-    found = apart.call(
-        apart.tuned,
-        *(data, "priv_pc", 1.0, None, options),
-        stopped=lambda: len(told) > 2,
-        notes={"begun": lambda: begun.append(1), "noted": lambda *said: told.append(said)},
-    )
+    notes = {
+        "begun": lambda epsilon, *_: begun.append(epsilon),
+        "ended": ended.__setitem__,
+        "noted": lambda *said: told.append(said),
+    }
+    asked = (data, "priv_pc", 1.0, None, options)
+    found = apart.call(apart.tuned, *asked, stopped=lambda: len(told) > 2, notes=notes)
     assert isinstance(found, Tuned)
-    assert len(begun) == 1
+    assert not begun
     assert told
+    asked = (data, "priv_pc", 1.0, 0.2, options)
+    least = apart.call(apart.tuned, *asked, stopped=lambda: len(ended) > 1, notes=notes)
+    assert isinstance(least, Least)
+    assert begun[:2] == list(ended)[:2]
     cells: list[CellResult] = []
     grid = {"epsilon": 1.0, "guarantee": "strict", "threshold": [0.05, 0.1]}
     apart.call(
@@ -237,3 +284,172 @@ def test_long_work_leaves_room_for_a_search(
         stop.set()
         for thread in threads:
             thread.join(60)
+
+
+def test_arrays_and_files_arrive_as_they_were(workers: Workers) -> None:
+    fixed, free = np.arange(6).reshape(2, 3), np.zeros((3, 2), order="F")
+    fixed.flags.writeable = False
+    file = Upload("a.csv", b"a,b\n" * 50_000)
+    there, changed, kind = workers.call(turned, fixed, free, file, stopped=never)
+    assert (there == fixed).all()
+    assert (changed == 1).all()
+    assert changed.flags.f_contiguous
+    changed += 1  # whoever got it may write there, too
+    assert not free.any()
+    assert kind == "bytes"
+
+
+# A person's files -------------------------------------------------------------------------
+
+ROWS = b"sex,smokes\n" + b"f,yes\nm,no\nf,no\nm,yes\n" * 5
+SCHEMA = b"name,levels\nsex,f|m|x\nsmokes,no|yes\n"
+
+
+def readings() -> list[Reading]:
+    """A table by itself, by a codebook, and by a codebook that was read before."""
+    options = {"max_levels": 5}
+    by_book = Reading(Upload("t.csv", ROWS), None, Upload("book.csv", SCHEMA), {"name": "t"})
+    schema = uploads.table(by_book)[1]
+    truth = Upload("edges.csv", b"sex,smokes\n")
+    return [
+        Reading(Upload("t.csv", ROWS), truth, None, options),
+        by_book,
+        replace(by_book, schema=schema, truth=truth),
+    ]
+
+
+def test_a_table_that_is_read_apart_is_the_table_here(workers: Workers) -> None:
+    for asked in readings():
+        found, schema = workers.call(uploads.table, asked, stopped=never)
+        alone, own = uploads.table(asked)
+        assert found.fingerprint == alone.fingerprint
+        assert (found.name, found.notes, found.public) == (alone.name, alone.notes, False)
+        assert found.schema == alone.schema
+        assert schema == own
+        assert not found.codes.flags.writeable
+    assert isinstance(schema, Schema)
+    columns = workers.call(uploads.columns, Upload("t.csv", ROWS), stopped=never)
+    assert columns == uploads.columns(Upload("t.csv", ROWS))
+
+
+def test_nothing_of_a_file_stays_in_a_process_that_waits(workers: Workers) -> None:
+    workers.call(seen_later, Upload("t.csv", ROWS), stopped=never)
+    time.sleep(0.6)  # a call would take the place of the one before
+    assert workers.call(seen, stopped=never) == ["looked"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "schema"),
+    [(b"a\n1\n2\n", None), (b"a,b\n1,2\n1\n", None), (b"\0\1", None), (ROWS, b"name\nage\n")],
+)
+def test_a_refusal_is_the_same_sentence_apart(
+    workers: Workers, raw: bytes, schema: bytes | None
+) -> None:
+    book = None if schema is None else Upload("book.csv", schema)
+    asked = Reading(Upload("mine.csv", raw), None, book)
+    said = []
+    for read in (uploads.table, lambda one: workers.call(uploads.table, one, stopped=never)):
+        with pytest.raises(InputError) as refused:
+            read(asked)
+        said.append((type(refused.value), str(refused.value)))
+    assert said[0] == said[1]
+
+
+def test_missing_values_are_told_from_one_process_to_another(workers: Workers) -> None:
+    gaps = Reading(Upload("mine.csv", b"a,b\n1,2\n,3\n2,2\n"))
+    with pytest.raises(MissingValues) as here:
+        uploads.table(gaps)
+    with pytest.raises(MissingValues) as there:
+        workers.call(uploads.table, gaps, stopped=never)
+    assert (there.value.where, str(there.value)) == (here.value.where, str(here.value))
+    assert "a" in there.value.where
+
+
+def test_what_is_large_or_packed_is_read_apart() -> None:
+    small = Upload("t.csv", ROWS)
+    assert not Reading(small, small, small).large
+    packed = Upload("t.csv", gzip.compress(ROWS))  # of which nobody knows how large it is
+    assert Reading(packed).large
+    assert Reading(small, packed).large
+    half = Upload("t.csv", b"x" * (uploads.LARGE // 2 + 1))
+    assert not Reading(half).large
+    assert Reading(half, None, half).large
+
+
+# Releases and pairs -----------------------------------------------------------------------
+
+
+def released(folder: Path, monkeypatch: pytest.MonkeyPatch, lost: int) -> tuple[Any, list[int]]:
+    """A release of epsilon 1 of 3 whose process is lost in its so-many-th piece of work.
+
+    And how many charges there were on the disk before each piece.
+    """
+    payer, charges = Person(folder), []
+    payer.budgets().new("ward", 3, 1e-5)
+    real = apart.beside
+
+    def beside(function: Any, *args: Any, cancelled: Cancelled, **options: Any) -> Any:
+        charges.append(len(payer.budgets().show("ward").charges))
+        if len(charges) == lost:
+            function, args, options = dies, (), {}
+        return real(function, *args, cancelled=cancelled, **options)
+
+    monkeypatch.setattr(apart, "beside", beside)
+    job = ReleaseJob(own_asia(400), asia_schema(400), {"epsilon": 1.0}, "ward", payer)
+    job.start()
+    assert job.wait(120)
+    return job, charges
+
+
+def test_a_release_apart_is_charged_once_and_before_any_noise(
+    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, charges = released(tmp_path, monkeypatch, 0)
+    assert job.problem == ""
+    assert apart.call(apart.rederived, job.released, stopped=never) == check(job.released)
+    assert charges == [0, 1]  # tried out on empty rows, then charged, then made
+    book = Person(tmp_path).budgets()
+    (charge,) = book.show("ward").charges
+    assert Vault(book).ids(book.show("ward")) == {charge.number: job.kept}
+
+
+def test_a_batch_of_pairs_is_the_same_apart(workers: Workers) -> None:
+    setting = pairs.setting_of({"ridge": 0.001, "width": 0.3, "score_width": 0.2})
+    some, made = pairs.batch_pairs()[:2], {}
+    notes = {"made": lambda name, found: made.update({name: found.ways})}
+    apart.call(apart.pictured, some, setting, stopped=never, notes=notes)
+    assert made == {pair.name: picture(pair, setting, 0).ways for pair in some}
+
+
+def test_a_process_that_reads_ends_with_it_and_with_a_stop(workers: Workers) -> None:
+    lost, before = workers.killed, workers.call(pid, stopped=never)
+    assert uploads.beside(pid, stopped=never) == before
+    with pytest.raises(ProcessLookupError):
+        os.kill(before, 0)
+    assert before not in [worker._process.pid for worker in workers._idle]
+    assert workers.killed == lost  # it ended as it should
+    start = time.monotonic()
+    with pytest.raises(apart.Lost, match=r"^Stopped: "):
+        uploads.beside(deaf, stopped=lambda: True)
+    assert time.monotonic() - start < 10  # no patience: there is nothing to keep
+
+
+@pytest.mark.parametrize(
+    ("lost", "said"),
+    [
+        (1, "Nothing was charged."),
+        (2, "The charge to “ward” stays, since noise may have been drawn."),
+    ],
+)
+def test_a_release_whose_process_is_lost_says_whether_it_is_paid_for(
+    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: int, said: str
+) -> None:
+    job, charges = released(tmp_path, monkeypatch, lost)
+    assert job.problem == f"The process that did the work came to an end. {said}"
+    assert job.broken(MemoryError()) == f"The work broke off: MemoryError. {said}"
+    assert job.released is job.kept is None
+    assert charges == [0, 1][:lost]
+    book = Person(tmp_path).budgets()
+    assert len(book.show("ward").charges) == lost - 1 == job.charged
+    assert Vault(book).ids(book.show("ward")) == {}
+    Vault(book).check()  # the next release is made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import os
 import re
 import socket
@@ -11,14 +12,18 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from starlette.datastructures import Headers
+from starlette.formparsers import MultiPartParser
+from streamlit.proto.Common_pb2 import FileURLs
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 
 from benchmarks.visitor import Visitor
 from pages.host import bounds, gate, person, record
@@ -316,3 +321,45 @@ def test_uploads_have_bounds(
     asked |= {"path": "/_stcore/upload_file/mine/f", "method": "PUT"}
     answer = gate.refusal(asked)  # type: ignore[arg-type]
     assert told == (None if answer is None else answer.status_code)
+
+
+@pytest.fixture
+def gated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the gate changes in the libraries, put back afterwards."""
+    monkeypatch.setattr(gate.media, "_calculate_file_id", None)
+    monkeypatch.setattr(gate.MediaFileManager, "execute_deferred", None)
+    monkeypatch.setattr(UploadedFile, "__deepcopy__", None, raising=False)
+    monkeypatch.setattr(MultiPartParser, "spool_max_size", MultiPartParser.spool_max_size)
+    gate.Gate(lambda *_: None)  # type: ignore[arg-type]
+
+
+def test_an_upload_touches_no_disk(gated: None) -> None:
+    """Of more than 1 MB the parser would write a temporary file."""
+    part = b'--b\r\ncontent-disposition: form-data; name="f"; filename="a.csv"\r\n\r\n'
+    body = part + b"x" * 3_000_000 + b"\r\n--b--\r\n"
+
+    async def parsed() -> tuple[bool, int]:
+        async def parts() -> AsyncIterator[bytes]:
+            for start in range(0, len(body), 50_000):
+                yield body[start : start + 50_000]
+
+        headers = Headers({"content-type": "multipart/form-data; boundary=b"})
+        file = (await MultiPartParser(headers, parts()).parse())["f"]
+        seen = file.file._rolled, len(await file.read())
+        await file.close()
+        return seen
+
+    assert asyncio.run(parsed()) == (False, 3_000_000)
+
+
+def test_an_upload_is_not_copied_for_every_script(gated: None) -> None:
+    """Streamlit copies the value of each widget, a file of 90 MB included."""
+    record_ = UploadedFileRec("1", "a.csv", "text/csv", b"a,b\n" * 1_000)
+    file = UploadedFile(record_, FileURLs())
+    file.read()
+    again = copy.deepcopy(file)
+    assert again.getvalue() is record_.data
+    assert again.read() == record_.data
+    assert (again.name, again.file_id, again.size) == ("a.csv", "1", 4_000)
+    assert again == file
+    assert again is not file

@@ -95,7 +95,7 @@ def test_a_study_tells_neither_digest_nor_clock(own: Dataset, tmp_path: Path) ->
         assert digest not in text
         assert digest.encode() not in kept
     assert all(r.as_dict()["seconds"] is None and r.as_dict()["seed"] is None for r in results)
-    assert all(math.isnan(r.seconds) for r in (*results, *again))
+    assert all(math.isnan(r.seconds) and math.isnan(r.cpu) for r in (*results, *again))
 
 
 def test_the_command_line_tells_neither(capsys: Any, files: tuple[str, str], own: Dataset) -> None:

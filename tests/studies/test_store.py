@@ -84,6 +84,8 @@ def test_a_cell_is_kept_once_and_the_first_stays(tmp_path: Path, results: list[C
         kept = store.get(results[0].cell)
         assert kept is not None
         assert kept.seconds == results[0].seconds
+        assert results[0].cpu > 0
+        assert math.isnan(kept.cpu)  # of use to a study that goes on alone
 
 
 def test_another_version_of_the_engine_is_another_cell(

@@ -42,28 +42,38 @@ def study(length: Length, seed: int = 0) -> tuple[list[Cell], dict[Cell, float]]
     return cells, seconds
 
 
-def finished(cell: Cell, seconds: float) -> CellResult:
+def finished(cell: Cell, cpu: float, seconds: float = math.nan) -> CellResult:
+    """A run that took so long, on the processor and on the wall."""
     blank = dict.fromkeys(CellResult.__dataclass_fields__)
-    return CellResult(**{**blank, **vars(cell), "seconds": seconds})  # type: ignore[arg-type]
+    took = {"seconds": cpu if math.isnan(seconds) else seconds, "cpu": cpu}
+    return CellResult(**{**blank, **vars(cell), **took})  # type: ignore[arg-type]
+
+
+Load = Callable[[float], float]  # share of the work that is done -> seconds on the wall for one
+
+
+def alone(share: float) -> float:
+    return 1.0
 
 
 def ratios(
-    cells: list[Cell], seconds: dict[Cell, float], workers: int = 1
+    cells: list[Cell], seconds: dict[Cell, float], workers: int = 1, load: Load = alone
 ) -> dict[float, float | None]:
-    """Share of cells done -> what is said to be left over what is."""
+    """Share of cells done -> what is said to be left over what is, on the wall."""
     early, later = looks_first(cells)
-    left, elapsed, found = Left(cells), 0.0, {}
-    total = sum(seconds.values())
-    worked = 0.0
-    for done, cell in enumerate(early + later, 1):
+    left, said, at = Left(cells), [], [0.0]
+    total, worked = sum(seconds.values()), 0.0
+    for cell in early + later:
         worked += seconds[cell]
-        elapsed = worked / workers
-        left.note(finished(cell, seconds[cell]), fresh=True)
-        said = left.seconds(elapsed)
-        rest = (total - worked) / workers
-        if rest > 0:
-            found[done / len(cells)] = None if said is None else said / rest
-    return found
+        took = seconds[cell] * load(worked / total)
+        at.append(at[-1] + took / workers)
+        left.note(finished(cell, seconds[cell], took), fresh=True)
+        said.append(left.seconds(at[-1]))
+    return {
+        done / len(cells): None if told is None else told / (at[-1] - at[done])
+        for done, told in enumerate(said, 1)
+        if done < len(cells)
+    }
 
 
 def plain(cell: Cell, took: float, rng: np.random.Generator) -> float:
@@ -93,6 +103,37 @@ def test_after_a_tenth_what_is_left_is_known_within_a_factor(length: Length, wor
     worst = max(abs(math.log(ratio)) for ratio in known.values() if ratio)
     assert len(known) > 300
     assert math.exp(worst) < FACTOR, math.exp(worst)
+
+
+def crowded(share: float) -> float:
+    """Four others want the same core from beginning to end."""
+    return 5.0
+
+
+def filling(share: float) -> float:
+    """The machine was empty while the study began."""
+    return 1.0 if share < 0.06 else 4.0
+
+
+def emptying(share: float) -> float:
+    return 4.0 if share < 0.06 else 1.0
+
+
+def coming_and_going(share: float) -> float:
+    """Others' work lasts a hundredth of the study's at a time."""
+    return 2.0 + 1.5 * math.sin(2 * math.pi * 50 * share)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("load", [crowded, filling, emptying, coming_and_going])
+def test_what_is_left_is_known_on_the_wall_of_a_busy_machine(load: Load, workers: int) -> None:
+    """Lengths as recorded, of ten times the rows, on a clock that goes on as the load has it."""
+    cells, seconds = study(lambda cell, took, rng: 10 * took)
+    known = ratios(cells, seconds, workers, load)
+    told = [ratio for at, ratio in known.items() if 0.12 <= at < 0.9 and ratio]
+    worst = math.exp(max(abs(math.log(ratio)) for ratio in told))
+    assert len(told) > 300
+    assert worst < FACTOR, worst
 
 
 def test_a_tenth_is_looked_at_first_and_touches_every_kind() -> None:
@@ -168,7 +209,7 @@ def test_a_search_knows_how_long_its_report_on_other_data_will_take(
         for result in sweep(data, *asked, **kept):
             took = (30.0 if result.fingerprint == far.identity else 1.0) + 0.3 * (len(told) % 3)
             clock[0] += took
-            results.append(replace(result, seconds=took))
+            results.append(replace(result, seconds=took, cpu=took))
         return results
 
     monkeypatch.setattr(tuning, "sweep", slow)

@@ -20,6 +20,7 @@ from engine.studies.tuning import (
     Score,
     Search,
     axes,
+    bounds,
     front,
     least_epsilon,
 )
@@ -57,6 +58,7 @@ class Played:
 
     def __init__(self, noise: float = 0.0):
         self.noise, self.seen = noise, list[tuple[float, int, str]]()
+        self.away: float | None = None  # the score on Asia, where it is another
 
     def __call__(
         self, search: Search, params: dict[str, Any], seed: int, data: Sequence[Dataset]
@@ -66,7 +68,8 @@ class Played:
         new = [run for one in data if (run := (tweak, seed, one.name)) not in self.seen]
         self.seen += new  # a run is made once
         search.done += len(new)
-        return [0.8 - abs(tweak - 0.07) * 5 + luck for _ in data]
+        here = 0.8 - abs(tweak - 0.07) * 5 + luck
+        return [self.away if self.away and one.name == "asia" else here for one in data]
 
 
 def played(monkeypatch: pytest.MonkeyPatch, noise: float = 0.0) -> Played:
@@ -93,6 +96,33 @@ def test_the_best_is_found_and_told_on_seeds_it_was_not_chosen_by(
     assert found.gap == found.chosen.mean - found.fresh.mean
     spent = sum(seed < FRESH for _, seed, _ in play.seen)
     assert 150 <= spent <= 210
+
+
+@pytest.mark.parametrize(("target", "short"), [(0.99, True), (0.3, True), (0.8, False)])
+def test_no_repeats_are_spent_where_the_target_is_far(
+    monkeypatch: pytest.MonkeyPatch, cancer: Dataset, target: float, short: bool
+) -> None:
+    """The best setting has .8: what is told of it is of as many fresh seeds as ever."""
+    play = played(monkeypatch, noise=0.05)
+    search = Search("priv_pc", cancer, STRICT, ["tweak"], runs=200, target=target)
+    before = search.planned
+    found = search.tune()
+    assert found.whole
+    assert (found.runs < before / 1.4) is short
+    assert found.runs == search.planned
+    assert found.fresh.runs == found.default.runs == REPORTED
+    assert {seed for _, seed, _ in play.seen if seed >= FRESH} == set(range(FRESH, FRESH + 20))
+
+
+@pytest.mark.parametrize(("away", "short"), [(0.5, True), (0.98, False), (1.0, False)])
+def test_other_data_must_agree_that_a_target_is_far(
+    monkeypatch: pytest.MonkeyPatch, cancer: Dataset, away: float, short: bool
+) -> None:
+    """The score of .98 is missed by far here: above all it is asked for there."""
+    played(monkeypatch).away = away
+    search = Search("priv_pc", cancer, STRICT, ["tweak"], runs=200, elsewhere="asia", target=0.98)
+    before = search.planned
+    assert (search.tune().runs < before) is short
 
 
 def test_luck_of_one_seed_does_not_win(monkeypatch: pytest.MonkeyPatch, cancer: Dataset) -> None:
@@ -141,13 +171,45 @@ def test_the_least_epsilon_is_a_range(monkeypatch: pytest.MonkeyPatch, cancer: D
         made.append(epsilon)
         return Search("priv_pc", cancer, {"epsilon": epsilon}, ["tweak"], runs=20)
 
-    found = least_epsilon(0.6, search)
+    told: list[tuple[float, int, int]] = []
+    found = least_epsilon(0.6, search, on_search=lambda *at: told.append(at))
+    assert [epsilon for epsilon, _, _ in told] == made
+    behind, (most, *others) = [b for _, b, _ in told], [m for _, _, m in told]
+    assert behind == sorted(set(behind))
+    assert behind[0] == 0
+    assert behind[-1] < most == 8
+    assert set(others) == {8}
     # The mean passes .6 at ε = 1; two standard errors either way are a factor of 2.5.
     assert (found.may, found.will) == (0.562, 3.16)
     assert len(made) == len(set(made)) <= 8
     never = least_epsilon(1.0, search)
     assert never.will is None
     assert found.may in EPSILONS
+
+
+def test_a_stopped_range_keeps_what_its_searches_say(
+    monkeypatch: pytest.MonkeyPatch, cancer: Dataset
+) -> None:
+    made: list[float] = []
+
+    def told(search: Search) -> Any:
+        made.append(search.fixed["epsilon"])
+        score = Score(0.2 if made[-1] < 1 else 0.9, 0.01, 20)
+        return tuning.Tuned(
+            "priv_pc", search.fixed, {}, score, score, score, None, None, None, (), 1, True
+        )
+
+    monkeypatch.setattr(Search, "tune", told)
+
+    def search(epsilon: float) -> Search:
+        return Search("priv_pc", cancer, {"epsilon": epsilon}, ["tweak"], runs=20)
+
+    found = least_epsilon(0.5, search, cancelled=lambda: len(made) == 2)
+    assert (found.may, found.will, found.whole) == (None, None, False)
+    assert made == [0.316, 3.16]
+    assert (found.missed, found.met) == (0.316, 3.16)
+    assert bounds(found) == ": not by ε = 0.316, surely from ε = 3.16"
+    assert bounds(least_epsilon(0.5, search, cancelled=lambda: True)) == ""
 
 
 def test_a_score_has_the_standard_error_of_its_mean() -> None:

@@ -25,6 +25,7 @@ from pages.sieve import form as sieve
 from pages.sweep import jobs as study_jobs
 from pages.sweep.form import Axes, wanted_in
 from pages.sweep.state import Wanted
+from pages.tune import form as tune
 
 LONGEST = 700  # characters of a sentence
 WORDS = (
@@ -110,7 +111,10 @@ def look(app: AppTest, query: dict[str, Any]) -> None:
     assert all(len(error.value) < LONGEST for error in app.error), told
 
 
-@pytest.mark.parametrize("fields", [budget.Fields, sieve.Fields, Tour, Axes])
+KINDS = (budget.Fields, sieve.Fields, Tour, Axes, tune.Fields, tune.ByHand)
+
+
+@pytest.mark.parametrize("fields", KINDS)
 def test_every_field_of_an_address_says_what_it_admits(fields: type[Parameters]) -> None:
     for spec in fields.specs():
         bounded = spec.low is not None and spec.high is not None
@@ -118,7 +122,7 @@ def test_every_field_of_an_address_says_what_it_admits(fields: type[Parameters])
     fields()  # its own defaults fit
 
 
-@pytest.mark.parametrize("fields", [budget.Fields, sieve.Fields, Tour, Axes])
+@pytest.mark.parametrize("fields", KINDS)
 def test_an_address_is_read_as_it_was_written(fields: type[Parameters]) -> None:
     """Every field, moved away from its default; and every word that no field could show."""
     for spec in fields.specs():

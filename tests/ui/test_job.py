@@ -8,14 +8,17 @@ from collections import OrderedDict
 from collections.abc import Hashable
 
 import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
 
 import engine
 from engine import InputError, load_dataset
 from pages.pairs import state as pairs
 from pages.report.repeats import Repeats
+from pages.shell import address, nothing, runs
 from pages.shell import job as work
-from pages.shell import nothing, runs
-from pages.shell.job import Job, Line, Watched
+from pages.shell.dialog import OPEN
+from pages.shell.job import Job, Line, Watched, look_again
 from pages.shell.navigation import FOLDER
 from pages.shell.settings import Settings, filled
 
@@ -99,6 +102,27 @@ def test_work_goes_on_while_one_of_its_sessions_looks(monkeypatch: pytest.Monkey
     monkeypatch.setattr(work, "here", lambda: lambda: True)
     job.join()
     assert job.present()
+
+
+def test_who_looks_at_something_else_stops_what_nobody_else_looks_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job = Long()
+    monkeypatch.setattr(work, "here", lambda: lambda: True)
+    for name in ("a", "b", "b"):  # who comes back is counted once
+        monkeypatch.setattr(work, "session", lambda name=name: name)
+        job.join()
+    job.leave()
+    assert job.present()
+    assert not job.stopped()
+    monkeypatch.setattr(work, "session", lambda: "a")
+    job.leave()
+    assert job.stopped()
+    ended = Long()
+    ended.join()
+    ended._done.set()
+    ended.leave()
+    assert not ended.stopped()
 
 
 @pytest.mark.parametrize(
@@ -216,3 +240,44 @@ def test_a_waiting_run_has_a_place_and_starts_when_there_is_room(
     assert first.wait(20)
     assert second.wait(20)
     assert second.result is not None
+
+
+class _Ended(Job):
+    def work(self) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize(("open_", "anew"), [(True, 0), (False, 1)])
+def test_an_ended_job_draws_the_page_anew_unless_a_dialog_is_open(
+    open_: bool, anew: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "fragment", lambda **_: lambda draw: draw)
+    again: list[int] = []
+    monkeypatch.setattr(address, "again", lambda: again.append(1))
+    OPEN.put(open_)
+    ended = _Ended()
+    ended.start()
+    assert ended.wait(10.0)
+    drawn: list[Job] = []
+    look_again(lambda: ended, drawn.append)
+    assert len(again) == anew
+    assert drawn == [ended]
+
+
+def test_a_dialog_is_known_to_be_open_until_the_page_is_drawn_anew() -> None:
+    app = AppTest.from_string(_DIALOG).run()
+    assert app.session_state["dialog"] is False
+    app.button[0].click().run()
+    assert app.session_state["dialog"] is True
+    assert [t.value for t in app.markdown] == ["within"]
+
+
+_DIALOG = """
+import streamlit as st
+from pages.shell.dialog import OPEN, dialog
+
+OPEN.put(False)
+if st.button("Open"):
+    dialog("Title")(lambda: st.markdown("within"))()
+"""

@@ -161,7 +161,7 @@ def test_an_error_of_the_program_in_the_batch_is_one_sentence(
     def fails(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(pairs, "picture", fails)
+    monkeypatch.setattr("pages.host.apart.picture", fails)
     app.button(key="pairs-batch-run").click().run()
     assert app.session_state["pairs_batch"].wait(30)
     app.run()

@@ -217,6 +217,20 @@ def test_the_recommended_setting_is_the_studys(open_app: Callable[..., AppTest])
     assert not app.exception
 
 
+def test_a_setting_that_does_not_carry_over_says_so(open_app: Callable[..., AppTest]) -> None:
+    """Descents were tuned, too; what a study chose on some networks is no promise for others."""
+    app = open_app(data="cancer", n="500", algorithm="noleaks", epsilon="1.0")
+    app.button(key="preset-recommended").click().run()
+    found = recommended("noleaks", 1.0)
+    assert found is not None
+    assert app.session_state["draft"]["params"]["penalty"] == found.params["penalty"]
+    (said,) = [c.value for c in app.caption if c.value.startswith("Recommended at")]
+    assert "tuned on Cancer, Survey and Sachs" in said
+    assert said.endswith("It does not carry over; the default does better there.")
+    app.selectbox(key="run-algorithm").set_value("curate_notears").run()
+    assert not app.button(key="preset-recommended").disabled
+
+
 def test_where_little_is_to_be_had_it_is_said_before_the_run(
     open_app: Callable[..., AppTest],
 ) -> None:

@@ -10,8 +10,10 @@ from streamlit.testing.v1 import AppTest
 from engine import load_dataset, sweep
 from engine.graphs.known import ready_sets
 from engine.studies.analysis import frame
-from engine.studies.tuning import Search
-from pages.tune.form import LEAST, MAP
+from engine.studies.tuning import Score, Search
+from pages.tune.form import LEAST, MAP, MARGINS
+from pages.tune.state import TuneJob
+from pages.tune.view import gap_words, number
 
 SMALL = {"tune.networks": "cancer", "tune.n": "1000", "tune.runs": "60"}
 
@@ -30,13 +32,25 @@ def test_the_headline_is_the_searchs(open_app: Callable[..., AppTest]) -> None:
     fresh, chosen = app.metric
     assert fresh.value == f"{found.fresh.mean:.2f} ± {found.fresh.error:.2f}"
     assert chosen.value == f"{found.chosen.mean:.2f} ± {found.chosen.error:.2f}"
-    assert any(f"{found.gap:+.2f} better" in c.value for c in app.caption)
+    assert any(c.value == gap_words(found.gap) for c in app.caption)
     app.button(key="tune-open").click().run()
     assert not app.exception
     shown = app.session_state["shown"]
     assert shown.settings.source.name == "cancer"
     if found.params:
         assert shown.result.params.as_dict()["tweak"] == found.params["tweak"]
+
+
+def test_an_error_is_never_rounded_to_none() -> None:
+    assert number(Score(0.8412, 0.0041, 20)) == "0.841 ± 0.004"
+    assert number(Score(0.8412, 0.0061, 20)) == "0.84 ± 0.01"
+    assert number(Score(1.0, 0.0, 20)) == "1.00 ± 0.00"
+    assert number(Score(0.5, float("nan"), 1)) == "0.50"
+
+
+def test_what_luck_was_is_said_where_there_was_some() -> None:
+    assert gap_words(0.031) == "It looked 0.03 better than it is: the best is partly luck."
+    assert gap_words(-0.02) == gap_words(0.0) == "It looked no better than it is on fresh seeds."
 
 
 def test_a_search_is_told_what_is_known(open_app: Callable[..., AppTest]) -> None:
@@ -83,6 +97,46 @@ def test_the_least_epsilon_is_told_as_a_range(open_app: Callable[..., AppTest]) 
     assert f"ε = {found.may:g}" in words(app)
     (table,) = [t.value for t in app.dataframe]
     assert list(table["ε"]) == [f"{e:g}" for e in found.found]
+    job = app.session_state["tune_job"]
+    assert {e: t.fresh for e, t in job.ended.items()} == {
+        e: t.fresh for e, t in found.found.items()
+    }
+    said = dict(zip(table["ε"], table["For 0.3"], strict=True))
+    assert found.missed is None or said[f"{found.missed:g}"] == "too low"
+    assert said[f"{found.met:g}"] == "enough"
+    job.problem = "The process came to an end."  # what ended before that stays on screen
+    app.run()
+    assert list(app.dataframe[0].value["For 0.3"]) == list(table["For 0.3"])
+    job.problem = ""  # others may ask the same
+
+
+def test_how_far_a_range_is_goes_over_all_its_searches() -> None:
+    job = TuneJob({"goal": LEAST, "algorithm": "priv_pc", "networks": [], "elsewhere": []})
+    seen = []
+    for behind in (0, 4, 5):
+        job._begun(1.78, behind, 8)
+        for done in (0, 30, 60):
+            job._note(done, 60, 90.0)
+            seen.append(job.share)
+    assert seen == [at / 8 for at in (0, 0.5, 1, 4, 4.5, 5, 5, 5.5, 6)]
+    assert job.so_far() == [
+        "ε = 1.78, then at most 2 more", "60 of 60 runs", "about 90 s left at ε = 1.78"
+    ]  # fmt: skip
+
+
+def test_margins_by_hand_are_in_the_address(open_app: Callable[..., AppTest]) -> None:
+    """A link sets them; a word that no dial has is left out."""
+    link = {"tune.beta1": "0.5", "tune.beta2": "0.25", "tune.threshold": "0.1"}
+    app = open_app("tune", **SMALL, **link, **{"tune.goal": MARGINS, "tune.seeds": "2"})
+    at = app.session_state["tune_by_hand"]
+    assert at == {"threshold": 0.1, "beta1": 0.5, "beta2": 0.2}
+    assert app.query_params["tune.beta1"] == "0.5"
+    assert "tune.beta2" not in app.query_params
+    job = app.session_state["tune_job"]
+    assert not {"beta1", "beta2", "threshold"} & set(job.asked)  # nothing is run for a drag
+    app.button(key="tune-margins-open").click().run()
+    params = app.session_state["shown"].result.params.as_dict()
+    assert {name: params[name] for name in at} == at
 
 
 def test_changed_fields_say_that_the_answer_is_older(open_app: Callable[..., AppTest]) -> None:

@@ -1,0 +1,160 @@
+"""From a clone to a graph: ``python -m benchmarks.first_minute [--write]``, on two idle cores.
+
+A newcomer's first minute, by the clock, from nothing each time: a fresh clone, a home folder
+without the caches of pip, uv and numba, ``make app``, and a browser that opens the address as soon
+as it answers. Printed for each step: seconds, and CPU seconds of what was started for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import psutil
+
+from benchmarks.watched import ARGS, free_port
+from benchmarks.written import put
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "reference" / "performance.md"
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+STAMP = Path(".venv") / ".installed-app"  # what the Makefile leaves when all is installed
+GRAPH = ".scene[data-state]"  # the opening page's, drawn
+PATIENCE = 600.0
+BUSY = 0.5  # load beyond which the machine is not quiet
+STEPS = ("clone", "install", "server answers", "graph drawn")
+
+
+class Step(NamedTuple):
+    """Seconds by the clock since the step before, and CPU seconds of what ran for it."""
+
+    wall: float
+    cpu: float
+
+
+def minute(browser: Browser) -> list[Step]:
+    """One first minute, in the order of ``STEPS``."""
+    with tempfile.TemporaryDirectory(prefix="first-minute-") as place:
+        folder, home = Path(place) / "clone", Path(place) / "home"
+        home.mkdir()
+        begun = time.monotonic()
+        subprocess.run(["git", "clone", "-q", str(ROOT), str(folder)], check=True)
+        cloned = time.monotonic()
+        url = f"http://127.0.0.1:{(port := free_port())}"
+        app = subprocess.Popen(
+            ["make", "app", f"PORT={port}", f"PYTHON={sys.base_prefix}/bin/python3"],
+            cwd=folder,
+            env=_bare(home),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            _wait(app, (folder / STAMP).exists)
+            installed, installing = time.monotonic(), _spent(app.pid)
+            _wait(app, lambda: _answers(url))
+            up, starting = time.monotonic(), _spent(app.pid)
+            page = browser.new_page()
+            page.goto(url)
+            page.locator(GRAPH).wait_for(timeout=PATIENCE * 1000)
+            drawn, drawing = time.monotonic(), _spent(app.pid)
+            page.close()
+        finally:
+            os.killpg(app.pid, signal.SIGTERM)
+            app.wait(30)
+    return [
+        Step(cloned - begun, 0.0),
+        Step(installed - cloned, installing),
+        Step(up - installed, starting - installing),
+        Step(drawn - up, drawing - starting),
+    ]
+
+
+def _bare(home: Path) -> dict[str, str]:
+    """The environment of somebody who has installed nothing yet."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("NUMBA", "VIRTUAL", "PYTHON"))}
+    caches = {"XDG_CACHE_HOME": str(home / ".cache"), "UV_CACHE_DIR": str(home / ".cache" / "uv")}
+    return kept | caches | {"HOME": str(home), "PIP_CACHE_DIR": str(home / ".cache" / "pip")}
+
+
+def _spent(pid: int) -> float:
+    """CPU seconds of a process and of all it has started."""
+    total = 0.0
+    for one in (found := psutil.Process(pid), *found.children(recursive=True)):
+        try:
+            total += sum(one.cpu_times()[:4])  # its own and those of what it waited for
+        except psutil.NoSuchProcess:
+            continue
+    return total
+
+
+def _wait(process: subprocess.Popen[bytes], ready: Callable[[], bool]) -> None:
+    until = time.monotonic() + PATIENCE
+    while not ready():
+        if process.poll() is not None or time.monotonic() > until:
+            raise SystemExit("make app ended, or took more than ten minutes.")
+        time.sleep(0.02)
+
+
+def _answers(url: str) -> bool:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(f"{url}/_stcore/health", timeout=2):
+            return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def table(minutes: Sequence[Sequence[Step]]) -> str:
+    """A row a step and one of their sums: wall and CPU seconds, each time."""
+    numbers = " | ".join(f"time {k + 1}" for k in range(len(minutes)))
+    lines = [f"| step | {numbers} |", "|---|" + "---:|" * len(minutes)]
+    summed = [Step(sum(s.wall for s in one), sum(s.cpu for s in one)) for one in minutes]
+    for k, name in enumerate((*STEPS, "**all**")):
+        steps = [(*one, total)[k] for one, total in zip(minutes, summed, strict=True)]
+        lines.append(f"| {name} | " + " | ".join(map(_said, steps)) + " |")
+    return "\n".join(lines)
+
+
+def _said(step: Step) -> str:
+    return f"{step.wall:.1f} s" + (f", {step.cpu:.1f} CPU-s" if step.cpu else "")
+
+
+def main() -> None:
+    """So many first minutes, one after the other."""
+    from playwright.sync_api import sync_playwright
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--write", action="store_true", help="the table into the document")
+    options = parser.parse_args()
+    if options.write and os.getloadavg()[0] > BUSY:
+        raise SystemExit("This machine does something else: seconds would tell of that.")
+    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if chromium is None:
+        raise SystemExit("No Chromium found: apt-get install chromium-headless-shell.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(ARGS))
+        minutes = [minute(browser) for _ in range(options.times)]
+        browser.close()
+    print(text := table(minutes))
+    if options.write:
+        put(PAGE, "benchmarks.first_minute", text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""A large table is read beside the page: how far it is, a stop, and the same words at the end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.host import uploads
+from pages.host.apart import Lost
+from pages.shell.reading import ReadJob
+
+ROWS = b"sex,smokes\n" + b"f,yes\nm,no\nf,no\nm,yes\n" * 5
+SCHEMA = b"name,levels\nsex,f|m|x\nsmokes,no|yes\n"
+GAPS, BAD = ROWS + b",yes\n", ROWS + b"f\n"
+
+
+@pytest.fixture(autouse=True)
+def all_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "LARGE", 0)
+
+
+class Gate:
+    """In the place of the process: reads once it is opened, and hears a stop."""
+
+    def __init__(self) -> None:
+        self.opened = threading.Event()
+
+    def read(self, function: Callable[..., Any], asked: Any, stopped: Any, long: bool) -> Any:
+        while not self.opened.wait(0.01):
+            if stopped():
+                raise Lost("Stopped: the work did not listen, so its process was ended.")
+        return function(asked, cancelled=stopped)
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    """The page does not wait for a reading, which waits for the gate."""
+    found = Gate()
+    monkeypatch.setattr(ReadJob, "patience", 0.0)
+    monkeypatch.setattr(uploads, "beside", found.read)
+    yield found
+    found.opened.set()
+
+
+def opened(open_app: Callable[..., AppTest], page: str = "data") -> AppTest:
+    app = open_app(page)
+    app.selectbox(key=f"{page}-network").set_value("own").run()
+    return app
+
+
+def give(app: AppTest, content: bytes, what: str = "data-file", name: str = "mine.csv") -> None:
+    app.file_uploader(key=what).set_value((name, content, "text/csv")).run()
+    assert not app.exception
+
+
+def told(app: AppTest) -> str:
+    parts = (app.markdown, app.subheader, app.caption, app.warning, app.info, app.error)
+    return " ".join(one.value for part in parts for one in part).replace("\\", "")
+
+
+def test_a_large_table_ends_as_a_small_one(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows, its question, its refusal and its codebook; each as if it were read at once."""
+    seen = []
+    for bound in (10**6, 0):
+        monkeypatch.setattr(uploads, "LARGE", bound)
+        app = opened(open_app)
+        said = []
+        for content in (ROWS, GAPS, BAD, ROWS):
+            give(app, content)
+            said.append(told(app))
+        give(app, b"name\nage\n", "data-schema", "book.csv")
+        said.append(told(app))
+        give(app, SCHEMA, "data-schema", "book.csv")
+        said.append(told(app))
+        data, file = app.session_state["own_data"], app.session_state["own_file"]
+        assert (data.n, data.declared, file.schema.rows) == (20, True, 20)
+        seen.append(said)
+    assert seen[0] == seen[1]
+    assert "20 rows, 2 columns" in seen[1][0]
+    assert "Missing values in column 'sex'. What do they count as?" in seen[1][1]
+    assert "mine.csv" in seen[1][2]
+
+
+def test_a_reading_says_how_far_it_is_and_can_be_stopped(
+    open_app: Callable[..., AppTest], gate: Gate
+) -> None:
+    app = opened(open_app)
+    give(app, ROWS)
+    assert "mine.csv is being read." in told(app)
+    assert "Running **the reading of mine.csv** · 0 MB · 0 s" in told(app)
+    assert app.session_state["own_data"] is None
+    app.button(key="data-reading-stop").click().run()
+    app.run()
+    assert not app.exception
+    assert "Stopped before the table was read; upload it again to read it." in told(app)
+    assert "is being read" not in told(app)
+    assert app.session_state["own_data"] is None
+
+
+def finished(app: AppTest, job: ReadJob) -> None:
+    assert job.wait(20)
+    app.run()
+    assert not app.exception
+
+
+def test_what_was_read_waits_on_whatever_page_one_is(
+    open_app: Callable[..., AppTest], gate: Gate
+) -> None:
+    app = opened(open_app)
+    give(app, ROWS)
+    job = app.session_state["reading"]
+    app.query_params.clear()
+    app.switch_page("pages/run/page.py").run()
+    app.selectbox(key="run-network").set_value("sachs").run()
+    gate.opened.set()
+    finished(app, job)
+    assert app.session_state["own_data"].n == 20
+    assert app.session_state["draft"]["network"] == "sachs"  # what was chosen since
+    assert app.session_state["reading"] is None  # which holds the file's bytes
+
+
+def test_another_file_takes_the_place_of_one_that_is_being_read(
+    open_app: Callable[..., AppTest], gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(open_app)
+    give(app, ROWS)
+    first = app.session_state["reading"]
+    monkeypatch.setattr(uploads, "LARGE", 10**6)
+    give(app, ROWS + ROWS.partition(b"\n")[2], name="other.csv")
+    assert first.stopped()
+    assert app.session_state["own_data"].n == 40
+    gate.opened.set()
+    finished(app, first)
+    assert app.session_state["own_data"].n == 40
+    assert app.session_state["own_data"].name == "other"
+
+
+def test_a_schema_that_does_not_fit_leaves_the_table_that_was_read(
+    open_app: Callable[..., AppTest],
+) -> None:
+    """Also where the file was uploaded on another page: the sentence stands beside the table."""
+    app = opened(open_app, "run")
+    give(app, ROWS, "run-file")
+    app.query_params.clear()
+    app.switch_page("pages/data/page.py").run()
+    app.query_params["step"] = "columns"
+    app.run()
+    give(app, b"name,levels\nage,a|b\nsex,f|m\n", "codebook", "book.csv")
+    assert any("age" in e.value for e in app.error)
+    assert app.session_state["own_data"].n == 20
+
+
+def test_a_reading_whose_process_is_lost_is_one_sentence(
+    open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(*_: object, **__: object) -> None:
+        raise Lost("The process that did the work came to an end.")
+
+    monkeypatch.setattr(uploads, "beside", lost)
+    app = opened(open_app)
+    give(app, ROWS)
+    assert [e.value for e in app.error] == ["The process that did the work came to an end."]
