@@ -110,8 +110,11 @@ def told(found: list[Recommended]) -> pd.DataFrame:
 
 
 def score(one: Score) -> str:
-    """A mean with its standard error."""
-    return f"{one.mean:.2f} ± {one.error:.2f}"
+    """A mean with its standard error, which has a third place where two would make it 0."""
+    if one.runs < 2:
+        return f"{one.mean:.2f}"
+    places = 3 if 0 < one.error < 0.005 else 2
+    return f"{one.mean:.{places}f} ± {one.error:.{places}f}"
 
 
 def query(one: Recommended, made: Study) -> dict[str, str]:

@@ -20,7 +20,6 @@ from engine.studies.tuning import (
     OBJECTIVES,
     Candidate,
     Least,
-    Score,
     Tuned,
     bounds,
     front,
@@ -29,6 +28,7 @@ from engine.studies.tuning import (
 from pages.draw.curves import Axis, Curve, curves
 from pages.draw.opening import figure_of_runs, list_of_runs
 from pages.draw.paper import paper_figure
+from pages.draw.recommended import score as number
 from pages.draw.show import figure, table
 from pages.shell import words as text
 from pages.shell.data import data_for
@@ -39,14 +39,6 @@ from pages.tune.form import names_of
 from pages.tune.state import TuneJob
 
 COSTS = {"ci_tests": "CI tests", "seconds": "Seconds", "shd": "SHD", "invented": "Share invented"}
-
-
-def number(score: Score) -> str:
-    """A mean with its standard error, which has a third place where two would make it 0."""
-    if score.runs < 2:
-        return f"{score.mean:.2f}"
-    places = 3 if 0 < score.error < 0.005 else 2
-    return f"{score.mean:.{places}f} ± {score.error:.{places}f}"
 
 
 def setting(key: str, params: Mapping[str, Any]) -> str:

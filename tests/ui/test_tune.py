@@ -11,9 +11,10 @@ from engine import load_dataset, sweep
 from engine.graphs.known import ready_sets
 from engine.studies.analysis import frame
 from engine.studies.tuning import Score, Search
+from pages.draw.recommended import score
 from pages.tune.form import LEAST, MAP, MARGINS
 from pages.tune.state import TuneJob
-from pages.tune.view import gap_words, number
+from pages.tune.view import gap_words
 
 SMALL = {"tune.networks": "cancer", "tune.n": "1000", "tune.runs": "60"}
 
@@ -42,10 +43,10 @@ def test_the_headline_is_the_searchs(open_app: Callable[..., AppTest]) -> None:
 
 
 def test_an_error_is_never_rounded_to_none() -> None:
-    assert number(Score(0.8412, 0.0041, 20)) == "0.841 ± 0.004"
-    assert number(Score(0.8412, 0.0061, 20)) == "0.84 ± 0.01"
-    assert number(Score(1.0, 0.0, 20)) == "1.00 ± 0.00"
-    assert number(Score(0.5, float("nan"), 1)) == "0.50"
+    assert score(Score(0.8412, 0.0041, 20)) == "0.841 ± 0.004"
+    assert score(Score(0.8412, 0.0061, 20)) == "0.84 ± 0.01"
+    assert score(Score(1.0, 0.0, 20)) == "1.00 ± 0.00"
+    assert score(Score(0.5, float("nan"), 1)) == "0.50"
 
 
 def test_what_luck_was_is_said_where_there_was_some() -> None:
