@@ -24,7 +24,7 @@ SLOPE, SLOPE_BY_NOISE = 0.687, -0.290
 DRAWN = 0.536  # for the arrow that was drawn
 NEITHER, NEITHER_BY_COLUMNS = 0.430, -0.777  # for no arrow
 UNDRAWN = -0.323  # for no arrow where none was drawn
-WHOLE = 0.9  # for no arrow where whole DAGs were compared: the shares are those of their evidence
+WHOLE = 0.6  # for no arrow where whole DAGs were compared: the shares are those of their evidence
 VISIBLE, COLUMNS = 0.01, 12  # where noise and columns have no effect
 
 
