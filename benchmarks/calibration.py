@@ -156,7 +156,7 @@ def fit(count: int) -> None:
 
 START = {
     "SLOPE": 0.7, "SLOPE_BY_NOISE": 0.0, "DRAWN": 0.0, "NEITHER": 0.0, "NEITHER_BY_COLUMNS": 0.0,
-    "UNDRAWN": 0.0, "LEAST_SHARE": -3.0,
+    "UNDRAWN": 0.0, "WHOLE": 0.0, "LEAST_SHARE": -3.0,
 }  # fmt: skip
 
 

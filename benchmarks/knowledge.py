@@ -1,8 +1,9 @@
 """The tables and the picture of what knowledge is worth: ``python -m benchmarks.knowledge [DIR]``.
 
-DIR is where ``python -m engine reproduce knowledge --out DIR`` wrote. Its means by network are kept
-in benchmarks/results/knowledge.csv, from which the tables of docs/explanation/knowledge.md and
-docs/pictures/knowledge.svg are written; without DIR they are written anew from what is kept.
+DIR is where ``python -m engine reproduce knowledge --out DIR`` wrote. Its means by network
+join those in benchmarks/results/knowledge.csv, from which the tables of
+docs/explanation/knowledge.md and docs/pictures/knowledge.svg are written; without DIR they are
+written anew from what is kept.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.written import put
-from engine.papers.knowledge import FALSE, FALSE_ORIENTS, NONE, by_network, picture, summary
+from engine.papers.knowledge import (
+    FALSE,
+    FALSE_ORIENTS,
+    NETWORKS,
+    NONE,
+    by_network,
+    picture,
+    summary,
+)
 
 KEPT = Path(__file__).parent / "results" / "knowledge.csv"
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -27,6 +36,15 @@ NAMES = {NONE: "nothing"}
 def kept() -> pd.DataFrame:
     """Means over the seeds, one row a network, algorithm, epsilon and kind of knowledge."""
     return pd.read_csv(KEPT)
+
+
+def joined(before: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
+    """The means with those of a study in the place of the same algorithms' on its networks."""
+    key = ["dataset", "algorithm"]
+    anew = before.set_index(key).index.isin(found.set_index(key).index)
+    both = pd.concat([before[~anew], found])
+    places = {name: place for place, name in enumerate(NETWORKS)}
+    return both.sort_values("dataset", key=lambda names: names.map(places), kind="stable")
 
 
 def ours(means: pd.DataFrame) -> Iterator[str]:
@@ -93,7 +111,7 @@ def main() -> None:
     folder = parser.parse_args().folder
     if folder is not None:
         found = by_network(pd.read_csv(folder / "knowledge-runs.csv"))
-        found.to_csv(KEPT, index=False, float_format="%.6g")
+        joined(kept(), found).to_csv(KEPT, index=False, float_format="%.6g")
     means = kept()
     for mark in TABLES:
         put(DOC, mark, written(mark, means))

@@ -1,17 +1,15 @@
-"""What is best by the number of rows: ``python -m benchmarks.rows [--random]``.
+"""What is best by the number of rows: ``python -m benchmarks.rows``.
 
-Marginal PC, Gram-NOTEARS and two rivals at 1,000 to 100,000 rows. A run of a network reads a sample
-of its own; with ``--random`` it is on a random network of its own (benchmarks.random_networks,
-.8, 1.2 and 1.6 links a node in turn), by which the rule of ``auto`` was chosen. Runs are kept in
-benchmarks/results/rows.jsonl, and a cell that is kept is not run again. The last step writes the
-table of docs/explanation/marginal_pc.md; ``--tables`` does that alone.
+Marginal PC, Gram-NOTEARS and two rivals at 1,000 to 100,000 rows; every run has a sample and a
+noise seed of its own. Runs are kept in benchmarks/results/rows.jsonl, and a cell that is kept is
+not run again. The last step writes the table of docs/explanation/marginal_pc.md; ``--tables`` does
+that alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -20,17 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import f1
-from benchmarks.random_networks import random_dataset
+from benchmarks.utility import DELTA
+from benchmarks.written import put
 from engine import load_dataset
-from engine.data.dataset import Dataset
+from engine.algorithms.auto import AutoParameters, choice_for
 
 KEPT = Path(__file__).parent / "results" / "rows.jsonl"
+DOC = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "marginal_pc.md"
+MARK = "benchmarks.rows"
 COLUMNS = ("marginal_pc", "gram_notears", "chow_liu", "mst_half")
 ROWS, EPSILONS = (1_000, 3_000, 10_000, 30_000, 100_000), (0.1, 1.0)
-NETWORKS = ("cancer", "survey", "asia", "sachs", "child", "alarm")
-RANDOM, SIZES, DENSITIES = "random-", (5, 8, 12, 20, 30), (0.8, 1.2, 1.6)
-SEED, FIRST = 9_000, 3_000  # the seeds of the first random network, of the first sample
-RUNS, CHOOSING = 20, 12  # of networks, of random ones
+NUMBERS = "sem:er:10:12:gaussian"  # ten numeric columns, a network of its own a run
+NETWORKS = ("cancer", "asia", "child", NUMBERS)
+FIRST, RUNS = 3_000, 8  # the seed of the first sample
 
 Runs = NDArray[np.float64]  # (runs, 3): skeleton F1, directed F1, SHD
 
@@ -44,20 +44,22 @@ class Cell(NamedTuple):
     epsilon: float
 
 
-@lru_cache(maxsize=40)
-def sample(dataset: str, rows: int, number: int) -> Dataset:
-    """The rows of a run."""
-    if not dataset.startswith(RANDOM):
-        return load_dataset(dataset, n=rows, seed=FIRST + number)
-    d, density = int(dataset.removeprefix(RANDOM)), DENSITIES[number % len(DENSITIES)]
-    return random_dataset(d, round(density * d), SEED + number, rows)
+def chosen(dataset: str, rows: int, epsilon: float) -> str:
+    """The key of what auto takes."""
+    data = load_dataset(dataset, n=rows, seed=FIRST)
+    return choice_for(data, AutoParameters(epsilon=epsilon, delta=DELTA)).algorithm.key
 
 
 def measure(cell: Cell) -> None:
     """Run a cell and keep it."""
     found = [
-        f1.scores(cell.column, sample(cell.dataset, cell.rows, i), cell.epsilon, i)
-        for i in range(CHOOSING if cell.dataset.startswith(RANDOM) else RUNS)
+        f1.scores(
+            cell.column,
+            load_dataset(cell.dataset, n=cell.rows, seed=FIRST + i),
+            cell.epsilon,
+            i,
+        )
+        for i in range(RUNS)
     ]
     rows = [[round(m.skeleton_f1, 4), round(m.directed_f1, 4), m.shd] for m in found]
     with KEPT.open("a", encoding="utf-8") as file:
@@ -73,20 +75,42 @@ def kept() -> dict[Cell, Runs]:
     return {Cell(*line["cell"]): np.array(line["runs"], dtype=float) for line in lines}
 
 
+def table(found: dict[Cell, Runs]) -> str:
+    """A line for each network, epsilon and number of rows: skeleton / directed F1."""
+    heads = (
+        "",
+        "ε",
+        "rows",
+        "marginal_pc",
+        "gram_notears",
+        "Chow–Liu",
+        "MST, half ε",
+        "auto takes",
+    )
+    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+    for name, epsilon, rows in product(NETWORKS, EPSILONS, ROWS):
+        cells = [found.get(Cell(column, name, rows, epsilon)) for column in COLUMNS]
+        if all(runs is not None for runs in cells):
+            said = [f1.said(runs) for runs in cells if runs is not None]
+            title = "Ten numbers" if name == NUMBERS else name.capitalize()
+            label = (title, f"{epsilon:g}", f"{rows:,}")
+            lines.append("| " + " | ".join((*label, *said, chosen(name, rows, epsilon))) + " |")
+    return "\n".join(lines)
+
+
 def main() -> None:
-    """Run what is not kept."""
+    """Run what is not kept, then write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--random", action="store_true")
-    parser.add_argument("--datasets", default="")
-    parser.add_argument("--columns", default=",".join(COLUMNS))
+    parser.add_argument("--datasets", default=",".join(NETWORKS))
+    parser.add_argument("--tables", action="store_true")
     options = parser.parse_args()
-    names = [f"{RANDOM}{d}" for d in SIZES] if options.random else list(NETWORKS)
-    asked = set(filter(None, options.datasets.split(","))) or set(names)
-    done = kept()
-    for name, rows, epsilon, column in product(names, ROWS, EPSILONS, options.columns.split(",")):
+    asked, done = options.datasets.split(","), kept()
+    grid = () if options.tables else product(asked, ROWS, EPSILONS, COLUMNS)
+    for name, rows, epsilon, column in grid:
         cell = Cell(column, name, rows, epsilon)
-        if name in asked and cell not in done:
+        if cell not in done:
             measure(cell)
+    put(DOC, MARK, table(kept()))
 
 
 if __name__ == "__main__":

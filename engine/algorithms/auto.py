@@ -8,7 +8,6 @@ docs/explanation/marginal_pc.md, "By the number of rows".
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,9 +15,9 @@ from typing import Any
 from engine.algorithm import Algorithm, Outcome
 from engine.algorithms import gram_notears, marginal_pc
 from engine.data.dataset import Dataset
-from engine.marginals.sensitivity import all_pairs_change
+from engine.marginals.sensitivity import hidden
 from engine.params import again
-from engine.privacy.accounting import Guarantee, mu_budget
+from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import STRICT, STRICT_PRESETS, PrivateBudget
 from engine.privacy.ledger import Ledger
 from engine.session import Session
@@ -49,24 +48,6 @@ class Choice:
     def build(self, params: AutoParameters) -> Any:
         """The algorithm's parameters: its own settings under the same budget."""
         return self.algorithm.params.build(params.as_dict())
-
-
-def hidden(cardinalities: Sequence[int], n: int, total: Guarantee) -> float:
-    """The correlation of two columns of two even levels that is as large as the noise on it.
-
-    Of one release of all pairs that has the whole budget: 2 sigma / n.
-
-    Args:
-        cardinalities: Each column's number of levels.
-        n: Number of rows.
-        total: The budget.
-
-    Examples:
-        >>> round(hidden((2,) * 8, 10_000, Guarantee(0.1, 1e-6)), 3)
-        0.029
-    """
-    change = all_pairs_change(cardinalities, 0.0)
-    return 2 * math.sqrt(max(change, 0.0)) / (mu_budget(total.epsilon, total.delta) * n)
 
 
 def choose(cardinalities: Sequence[int], n: int, total: Guarantee, *, numeric: bool) -> Choice:

@@ -51,7 +51,9 @@ from engine.marginals.moments import (
     release_pairs,
     release_triples,
 )
+from engine.marginals.sensitivity import hidden
 from engine.params import again, param
+from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import STRICT, STRICT_PRESETS
 from engine.privacy.ledger import Ledger
 from engine.search.learn import learn
@@ -71,6 +73,7 @@ SLACK = 0.1  # in favour of the edge: a test that can see nothing removes nothin
 FOREST = 1.0  # log odds in favour of the edges of the strongest spanning forest
 LINK = 1.0  # log odds that the evidence for a link must have, where all tensors are released
 MOST_CELLS = 256
+MOST_HIDDEN = 0.01  # correlation that noise may hide where the tensors of all orders are released
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
 SEPARATORS = 8  # candidate separators an edge may buy triples for
 VISIBLE = 0.0065  # noise of E[u_x u_y u_z] above which too few products are seen to be worth it
@@ -174,8 +177,8 @@ USUAL = Releases(0.4, (Round(0.25), Round(0.15)), 0.2)
 WIDE = Releases(0.45, (Round(0.25, nulls=11.0, order=0), Round(0.2)), 0.1)
 
 
-def planned_releases(cardinalities: Sequence[int]) -> Releases:
-    """The releases of a table with columns of these numbers of levels.
+def planned_releases(cardinalities: Sequence[int], n: int, total: Guarantee) -> Releases:
+    """The releases of n rows with columns of these numbers of levels, under a budget.
 
     See docs/explanation/marginal_pc.md, "Choosing before measuring".
     For binary variables all pairs together have the squared sensitivity floor(d^2 / 4), and pairs
@@ -185,17 +188,20 @@ def planned_releases(cardinalities: Sequence[int]) -> Releases:
     all pairs, and gets more of the budget and keeps more.
     """
     d = len(cardinalities)
-    if has_few_cells(cardinalities):
+    if known_whole(cardinalities, n, total):
         return SMALL
     if d * d // 4 <= 2 * EDGES_PER_NODE * d:
         return FEW
     return WIDE if Round.nulls / d < SCREEN_P else USUAL
 
 
-def has_few_cells(cardinalities: Sequence[int]) -> bool:
-    """Whether the tensors of all orders are released: a public fact, of the levels alone."""
-    few = 3 <= len(cardinalities) <= MOST_COLUMNS
-    return few and math.prod(cardinalities) <= MOST_CELLS
+def known_whole(cardinalities: Sequence[int], n: int, total: Guarantee) -> bool:
+    """Whether the tensors of all orders are released: a public fact.
+
+    There are few cells, and the noise hides little: where it hides more, pairs are worth more.
+    """
+    few = 3 <= len(cardinalities) <= MOST_COLUMNS and math.prod(cardinalities) <= MOST_CELLS
+    return few and hidden(cardinalities, n, total) <= MOST_HIDDEN
 
 
 class Posterior(TestByTest):
@@ -337,7 +343,7 @@ def wanted_triples(tests: NoisyTests, graph: Graph, largest: int, session: Sessi
 def release(store: Store, params: MarginalPCParameters, order: int, session: Session) -> NoisyTests:
     """All releases, and the tests on them; together they spend the ledger's whole rho."""
     rho = session.ledger.limit
-    planned = planned_releases(store.rows.cardinalities)
+    planned = planned_releases(store.rows.cardinalities, store.n, params.total)
     tests_on = partial(NoisyTests, ordinal=params.ordinal, check=session.check)
     moments = release_pairs(session, store, planned.first * rho)
     for each in planned.again:
@@ -378,14 +384,15 @@ def conclude(
     least, arrows = rule.lowest, dict[Pair, float]()
     if params.orientation == STRONGEST and outcome.status == "complete":
         skeleton, limit = outcome.cpdag | outcome.cpdag.T, params.order_limit(data)
-        if has_few_cells(data.cardinalities) and not params.ordinal:
+        whole = known_whole(data.cardinalities, data.n, params.total) and not params.ordinal
+        if whole:
             best = Compared(tests, skeleton, params.cutoff, session)
             skeleton, least, found = best.skeleton, best.links(), best.directions()
         else:
             found = directions(skeleton, tests, limit, session.known)
         separating = _apart(outcome.separating, skeleton)
         outcome = replace(outcome, cpdag=found.cpdag, separating=separating)
-        arrows = arrow_frequencies(found, tests.moments)
+        arrows = arrow_frequencies(found, tests.moments, whole)
         arrows |= _certain(skeleton, session.known)
     edges = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
     diagnostics = MarginalDiagnostics(
@@ -459,15 +466,18 @@ def _certain(skeleton: Adjacency, known: Known | None) -> dict[Pair, float]:
     return dict.fromkeys(told, 1.0) | {(j, i): 0.0 for i, j in told}
 
 
-def arrow_frequencies(found: Orientation, moments: Moments) -> dict[Pair, float]:
-    """How often the arrow of each linked pair (i, j), in both orders, is right if the link is."""
+def arrow_frequencies(found: Orientation, moments: Moments, whole: bool) -> dict[Pair, float]:
+    """How often the arrow of each linked pair (i, j), in both orders, is right if the link is.
+
+    ``whole`` says that DAGs were compared by the evidence in tensors of all orders.
+    """
     told: dict[Pair, float] = {}
     shares, marks = found.arrows, found.cpdag
     for i, j in _linked(marks):
         # A correlation of binary columns of even levels is twice the covariance of contrasts.
         visible = math.sqrt(4 * moments.variance(i, j) + 1 / moments.n)
         there, back, drawn = shares[i, j], shares[j, i], int(marks[i, j]) - int(marks[j, i])
-        told[i, j], _ = confidence.of_arrows(there, back, visible, moments.d, drawn)
+        told[i, j], _ = confidence.of_arrows(there, back, visible, moments.d, drawn, whole)
     return told
 
 

@@ -9,8 +9,10 @@ and a sign alone are no formulas and stay as they are.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-import pandas as pd
+if TYPE_CHECKING:
+    import pandas as pd
 
 _RISKY = ("=", "+", "-", "@", "\t", "\r", "\n", "'", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]|->|--|<-", re.IGNORECASE)
@@ -28,6 +30,8 @@ def unsafe(cell: str) -> str:
 
 def table_csv(table: pd.DataFrame) -> str:
     """A table as CSV, its texts and its columns' names made safe."""
+    import pandas as pd  # here: whoever reads a table needs no frame, and it takes .3 s to load
+
     made = table.copy()
     made.columns = pd.Index([safe(str(name)) for name in made.columns])
     for at, kind in enumerate(made.dtypes):

@@ -24,6 +24,7 @@ SLOPE, SLOPE_BY_NOISE = 0.687, -0.290
 DRAWN = 0.536  # for the arrow that was drawn
 NEITHER, NEITHER_BY_COLUMNS = 0.430, -0.777  # for no arrow
 UNDRAWN = -0.323  # for no arrow where none was drawn
+WHOLE = 0.6  # for no arrow where whole DAGs were compared: the shares are those of their evidence
 VISIBLE, COLUMNS = 0.01, 12  # where noise and columns have no effect
 
 
@@ -37,17 +38,22 @@ def of_link(posterior: float) -> float:
     return float(np.interp(posterior, POSTERIOR, FREQUENCY))
 
 
-def of_arrows(there: float, back: float, visible: float, d: int, drawn: int) -> tuple[float, float]:
+def of_arrows(
+    there: float, back: float, visible: float, d: int, drawn: int, whole: bool = False
+) -> tuple[float, float]:
     """Frequencies of i -> j and j -> i for a real link, by their shares of the chains.
 
     ``visible`` is the correlation that stands one standard deviation out of noise and sampling;
-    ``drawn`` is 1 where i -> j was drawn, -1 where j -> i was, 0 for neither.
+    ``drawn`` is 1 where i -> j was drawn, -1 where j -> i was, 0 for neither. ``whole`` says that
+    the shares are those of whole DAGs, compared by the evidence in tensors of all orders.
     """
-    told = of_marks(*(np.array([value]) for value in (there, back, visible, d, drawn)))
+    told = of_marks(*(np.array([value]) for value in (there, back, visible, d, drawn, whole)))
     return float(told[0, 0]), float(told[0, 1])
 
 
-def of_marks(there: Array, back: Array, visible: Array, d: Array, drawn: Array) -> Array:
+def of_marks(
+    there: Array, back: Array, visible: Array, d: Array, drawn: Array, whole: Array
+) -> Array:
     """(links, 3): :func:`of_arrows` of many links, and the frequency of neither."""
     shares = np.stack([there, back, np.maximum(0.0, 1.0 - there - back)], axis=1)
     slope = np.maximum(SLOPE + SLOPE_BY_NOISE * np.log(visible / VISIBLE), 0.0)
@@ -55,6 +61,7 @@ def of_marks(there: Array, back: Array, visible: Array, d: Array, drawn: Array) 
     odds[:, 0] += DRAWN * (drawn > 0)
     odds[:, 1] += DRAWN * (drawn < 0)
     odds[:, 2] += NEITHER + NEITHER_BY_COLUMNS * np.log(d / COLUMNS) + UNDRAWN * (drawn == 0)
+    odds[:, 2] += WHOLE * whole
     odds -= odds.max(axis=1, keepdims=True)
     told: Array = np.exp(odds) / np.exp(odds).sum(axis=1, keepdims=True)
     return told

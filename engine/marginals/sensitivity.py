@@ -16,6 +16,7 @@ from itertools import count
 import numpy as np
 
 from engine.marginals.contrasts import Array, Check
+from engine.privacy.accounting import Guarantee, mu_budget
 
 Scope = tuple[int, ...]  # variables
 Part = tuple[Scope, Array]  # a function of 0/1 variables: (2,) * len(scope) values
@@ -205,3 +206,21 @@ def all_pairs_change(cardinalities: Sequence[int], one_way: float) -> float:
     inner = np.sort(c.sum() - c)[::-1]
     k = np.arange(1, len(c) + 1)
     return float(np.max(2 * (np.cumsum(inner) - k * (k - 1) / 2) + 2 * k * one_way))
+
+
+def hidden(cardinalities: Sequence[int], n: int, total: Guarantee) -> float:
+    """The correlation of two columns of two even levels that is as large as the noise on it.
+
+    Of one release of all pairs that has the whole budget: 2 sigma / n.
+
+    Args:
+        cardinalities: Each column's number of levels.
+        n: Number of rows.
+        total: The budget.
+
+    Examples:
+        >>> round(hidden((2,) * 8, 10_000, Guarantee(0.1, 1e-6)), 3)
+        0.029
+    """
+    change = all_pairs_change(cardinalities, 0.0)
+    return 2 * math.sqrt(max(change, 0.0)) / (mu_budget(total.epsilon, total.delta) * n)

@@ -108,7 +108,9 @@ def replayed(
     if total != release.total or json.dumps(params.as_dict()) != json.dumps(dict(release.params)):
         raise InputError("The release's parameters are not those of its (ε, δ).")
     data = empty(release.schema, release.rows)
-    if len(release.releases) != 2 + len(planned_releases(data.cardinalities).again):
+    assert isinstance(params, MarginalPCParameters)
+    planned = planned_releases(data.cardinalities, data.n, params.total)
+    if len(release.releases) != 2 + len(planned.again):
         raise InputError("The file holds more or fewer releases than its algorithm makes.")
     source = Replay(release.releases)
     return run_with(covered(release.algorithm), data, params, source, cancelled)

@@ -304,6 +304,11 @@ def begin(most: int) -> Workers:
     return _WORKERS
 
 
+def begun() -> bool:
+    """Whether heavy work is done in processes."""
+    return _WORKERS is not None
+
+
 def call(
     function: Callable[..., Any],
     *args: Any,

@@ -37,6 +37,12 @@ def resident() -> int:
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
+def writable() -> int:
+    """Bytes that this process may write to, used or not: what a limit on its data counts."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[5]
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
 def give_back() -> None:
     """Return to the system what nothing refers to any more; for moments at which much was let go.
 

@@ -8,19 +8,22 @@ from __future__ import annotations
 import io
 import pickle
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine import Dataset, read_csv
+from engine import Dataset, InputError, read_csv
 from engine.data.codebook import read_codebook
 from engine.data.pairs import read_pair, read_tuebingen
 from engine.data.schema import Schema
 from engine.data.source import GZIP
 from engine.data.survey import Found, survey
-from pages.host import apart
+from pages.host import apart, bounds
 from pages.host.apart import Stopped
 
 LARGE = 5_000_000  # bytes: fewer take .3 s at most, less than a process takes to begin
+SHARE = 4  # of the memory there is, one part for a reading
+TOO_MUCH = "The file needs more memory than one may take here; give fewer rows or columns."
 Bounds = tuple[tuple[float, float], tuple[float, float]]
 
 
@@ -65,8 +68,27 @@ def large(*files: Upload) -> bool:
 
 
 def beside(function: Callable[..., Any], *args: Any, stopped: Stopped, long: bool = True) -> Any:
-    """``function(*args, cancelled=…)`` in a process that ends with it; a stop ends it at once."""
-    return apart.call(function, *args, stopped=stopped, long=long, once=True, patience=0.0)
+    """``function(*args, cancelled=…)`` in a process that ends with it; a stop ends it at once.
+
+    It may take a share of the memory: what is packed may be a thousand times what was uploaded.
+    """
+    asked = function, *args
+    if apart.begun():
+        asked = _bounded, bounds.memory() // SHARE, *asked
+    return apart.call(*asked, stopped=stopped, long=long, once=True, patience=0.0)
+
+
+def _bounded(most: int, function: Callable[..., Any], *args: Any, cancelled: Stopped) -> Any:
+    """In the process: so many bytes more than it has, and none afterwards."""
+    with suppress(ImportError, ValueError, OSError):  # where the system can say so
+        import resource
+
+        limit = bounds.writable() + most
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    try:
+        return function(*args, cancelled=cancelled)
+    except MemoryError:
+        raise InputError(TOO_MUCH) from None
 
 
 def table(asked: Reading, *, cancelled: Stopped = lambda: False) -> tuple[Dataset, Schema | None]:

@@ -12,8 +12,9 @@ import pytest
 
 from engine import Dataset, Knowledge, load_dataset, run
 from engine.algorithms import auto
-from engine.algorithms.auto import AutoParameters, choice_for, choose, hidden
+from engine.algorithms.auto import AutoParameters, choice_for, choose
 from engine.cli.run import summary
+from engine.marginals.sensitivity import hidden
 from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma
 from engine.runner import RunResult
 from engine.serialise import result_dict

@@ -51,15 +51,17 @@ def test_the_same_share_is_worth_less_where_less_is_seen() -> None:
 @pytest.mark.parametrize("drawn", [1, -1, 0])
 @pytest.mark.parametrize(("visible", "d"), [(0.01, 12), (0.04, 12), (0.01, 48), (0.03, 24)])
 def test_arrows_are_worth_what_was_fitted(visible: float, d: int, drawn: int) -> None:
-    """A power of each share, by noise; neither by columns; and what was drawn by factors."""
+    """A power of each share, by noise; neither by columns and kind; what was drawn by factors."""
     slope = fit.SLOPE + fit.SLOPE_BY_NOISE * math.log(visible / fit.VISIBLE)
     there, back, none = ((p + fit.LEAST_SHARE) ** slope for p in (0.6, 0.3, 0.1))
     there *= math.exp(fit.DRAWN) if drawn == 1 else 1
     back *= math.exp(fit.DRAWN) if drawn == -1 else 1
     none *= math.exp(fit.NEITHER) * (d / fit.COLUMNS) ** fit.NEITHER_BY_COLUMNS
     none *= math.exp(fit.UNDRAWN) if drawn == 0 else 1
-    total = there + back + none
-    assert of_arrows(0.6, 0.3, visible, d, drawn) == pytest.approx((there / total, back / total))
+    for whole in (False, True):
+        total = there + back + none * (math.exp(fit.WHOLE) if whole else 1)
+        told = of_arrows(0.6, 0.3, visible, d, drawn, whole)
+        assert told == pytest.approx((there / total, back / total))
 
 
 def test_the_constants_are_what_a_fit_finds() -> None:
@@ -71,7 +73,8 @@ def test_the_constants_are_what_a_fit_finds() -> None:
     shares = rng.dirichlet((0.5, 0.5, 0.5), count)
     visible, d = np.exp(rng.uniform(-6, -2.5, count)), rng.integers(5, 40, count)
     drawn = rng.integers(-1, 2, count)
-    asked = np.stack([shares[:, 0], shares[:, 1], visible, d, drawn], axis=1)
+    whole = rng.random(count) < 0.5
+    asked = np.stack([shares[:, 0], shares[:, 1], visible, d, drawn, whole], axis=1)
     told = fit.of_marks(*asked.T).cumsum(axis=1)
     marks = np.array([1, -1, 0])[(rng.random((count, 1)) > told).sum(axis=1).clip(0, 2)]
     real = []

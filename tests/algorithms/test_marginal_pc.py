@@ -23,7 +23,7 @@ from engine.marginals import moments as released
 from engine.marginals.citest import NoisyTests
 from engine.marginals.contrasts import BLOCK, gram, helmert, tensor
 from engine.marginals.levels import MOST_LEVELS, groups, merged
-from engine.marginals.sensitivity import all_pairs_change, changes, tables_change
+from engine.marginals.sensitivity import all_pairs_change, changes, hidden, tables_change
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import GaussianEvent
 from engine.privacy.ledger import Ledger
@@ -32,6 +32,7 @@ from engine.search.skeleton import Graph
 from engine.session import Session
 from engine.tables.store import store_of
 
+ONE = Guarantee(1.0, 1e-6)
 LEVELS = [(2, 2, 2), (2, 3, 4), (3, 3, 2, 2), (2, 2, 2, 2, 2)]
 
 
@@ -201,7 +202,8 @@ def test_noise_is_what_the_moments_say():
 def test_the_ledger_is_spent_whole_and_never_exceeded(name, epsilon):
     data = load_dataset(name, n=3000)
     result = run("marginal_pc", data, epsilon=epsilon, seed=4)
-    assert len(result.ledger) == 2 + len(planned_releases(data.cardinalities).again)
+    planned = planned_releases(data.cardinalities, data.n, Guarantee(epsilon, 1e-6))
+    assert len(result.ledger) == 2 + len(planned.again)
     assert all(isinstance(c.event, GaussianEvent) for c in result.ledger)
     assert sum(c.rho for c in result.ledger) == pytest.approx(result.ledger.limit)
     assert result.ledger.used <= result.ledger.limit * (1 + 1e-9)
@@ -392,9 +394,10 @@ def test_plans_are_whole_and_follow_the_sensitivities() -> None:
         assert spent == pytest.approx(1.0, abs=1e-12)
     for d in range(1, 40):
         choosing = all_pairs_change((2,) * d, 0.0) > 2 * 1.2 * d
-        assert (len(planned_releases((2,) * d).again) == 2) == choosing, d
-    assert planned_releases((2,) * 36) == USUAL
-    assert planned_releases((2,) * 37) == planned_releases((2,) * 1000) == WIDE
+        assert (len(planned_releases((2,) * d, 10**6, ONE).again) == 2) == choosing, d
+    assert planned_releases((2,) * 36, 10**6, ONE) == USUAL
+    assert planned_releases((2,) * 37, 10**6, ONE) == WIDE
+    assert planned_releases((2,) * 1000, 10**6, ONE) == WIDE
 
 
 @pytest.mark.parametrize(
@@ -410,13 +413,27 @@ def test_plans_are_whole_and_follow_the_sensitivities() -> None:
 )
 def test_tables_of_few_cells_are_released_whole(levels, plan) -> None:
     """Three to six columns, at most 256 cells."""
-    assert planned_releases(levels) == plan
-    result = run("marginal_pc", random_data(levels, 300), epsilon=1.0, seed=1, trace=False)
+    data, total = random_data(levels, 300), Guarantee(50.0, 1e-6)
+    assert planned_releases(levels, data.n, total) == plan
+    result = run("marginal_pc", data, epsilon=50.0, seed=1, trace=False)
     assert (result.ledger[-1].label == "all orders") == (plan == SMALL)
     every = [k for m in range(1, len(levels) + 1) for k in combinations(range(len(levels)), m)]
     assert (list(result.diagnostics.released_tables) == every) == (
         plan == SMALL or len(levels) == 2
     )
+
+
+def test_where_noise_hides_much_pairs_are_released_in_the_place_of_all_orders() -> None:
+    """The switch is where the noise of all pairs hides a correlation of .01, and reads no row."""
+    levels, total = (2, 2, 3, 2), ONE
+    n = math.ceil(hidden(levels, 1, total) / 0.01)
+    for rows, plan, label in ((n, SMALL, "all orders"), (n - 1, FEW, "pairs again")):
+        assert planned_releases(levels, rows, total) == plan
+        for codes in (random_data(levels, rows).codes, np.zeros((rows, 4), int)):
+            data = dataset(codes, levels)
+            result = run("marginal_pc", data, epsilon=1.0, delta=1e-6, seed=1, trace=False)
+            assert result.ledger[-1].label == label
+            assert result.diagnostics.released.has(0, 1, 2, 3) == (plan == SMALL)
 
 
 def test_wide_data_stay_small() -> None:

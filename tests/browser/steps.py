@@ -47,12 +47,29 @@ _STILL = """(e) => new Promise((done) => { let last = -1, same = 0; const look =
   same < 12 ? requestAnimationFrame(look) : done(); }; look(); })"""
 
 
+# Where the page's parts are, and how long they are.
+_AT_REST = """() => new Promise((done) => { let last = "", same = 0; const look = () => {
+  const parts = document.querySelectorAll(
+    "[data-testid=stHeader], [data-testid=stSidebar], .stMain, .stMain .stElementContainer");
+  const now = JSON.stringify([innerWidth, ...[...parts].map((e) => {
+    const box = e.getBoundingClientRect();
+    return [box.left, box.top, box.width, box.height, e.scrollHeight]; })]);
+  same = now === last ? same + 1 : 0; last = now;
+  same < 8 ? requestAnimationFrame(look) : done(); }; look(); })"""
+
+
 def settle(page: Page) -> None:
     """Until the script rests and stays so: a change may be a moment away."""
     page.wait_for_timeout(200)
     page.locator(".st-key-progress").wait_for(state="detached")
     page.wait_for_selector(RESTING)
     page.wait_for_timeout(100)
+    page.wait_for_selector(RESTING)
+
+
+def at_rest(page: Page) -> None:
+    """Until nothing moves for a tenth of a second: after a change of the window alone."""
+    page.evaluate(_AT_REST)
     page.wait_for_selector(RESTING)
 
 

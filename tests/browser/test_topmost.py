@@ -9,7 +9,7 @@ import pytest
 
 from pages.learn.view import STEPS
 from pages.shell.navigation import PAGES
-from tests.browser.steps import SIZE, go, settle, walk
+from tests.browser.steps import SIZE, at_rest, go, settle, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, ViewportSize
@@ -67,7 +67,7 @@ def resized(page: Page) -> Iterator[Page]:
 
 def look(page: Page, size: ViewportSize) -> None:
     page.set_viewport_size(size)
-    settle(page)
+    at_rest(page)
     found = page.evaluate(_COVERED)
     assert found["covered"] == [], size
     assert found["asked"] >= 1
@@ -77,11 +77,12 @@ def look(page: Page, size: ViewportSize) -> None:
 @pytest.mark.parametrize("entry", PAGES, ids=lambda p: p.name)
 def test_everything_that_can_be_pressed_is_on_top(resized: Page, entry: object) -> None:
     walk(resized, entry.title)  # type: ignore[attr-defined]
+    settle(resized)
     for size in SIZES:
         look(resized, size)
     open_menu = resized.locator('[data-testid="stExpandSidebarButton"]')
     open_menu.click()
-    resized.wait_for_timeout(400)
+    at_rest(resized)
     found = resized.evaluate(_COVERED.replace("querySelectorAll(kinds)", _IN_MENU))
     assert found["covered"] == []
     assert found["asked"] >= len(PAGES)
@@ -96,6 +97,7 @@ def test_every_step_of_the_tour(resized: Page) -> None:
     for step in STEPS:
         go(resized, f"/learn?step={step.key}")
         resized.get_by_role("heading", name=step.title).wait_for()
+        settle(resized)
         for size in (SIZES[0], NARROW):
             look(resized, size)
         resized.set_viewport_size(SIZE)

@@ -78,6 +78,10 @@ def turned(
     return fixed, free, type(file.raw).__name__
 
 
+def greedy(size: int, *, cancelled: Cancelled) -> int:
+    return int(np.ones(size, np.uint8).sum())
+
+
 SEEN: list[str] = []
 
 
@@ -374,6 +378,19 @@ def test_what_is_large_or_packed_is_read_apart() -> None:
     half = Upload("t.csv", b"x" * (uploads.LARGE // 2 + 1))
     assert not Reading(half).large
     assert Reading(half, None, half).large
+
+
+def test_a_reading_takes_a_share_of_the_memory(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of 100 kB that unpacks to 100 MB of rows is one sentence, not the machine's end."""
+    monkeypatch.setattr(uploads.bounds, "memory", lambda: 400_000_000)
+    assert uploads.beside(greedy, 20_000_000, stopped=never) == 20_000_000
+    packed = Upload("bomb.csv", gzip.compress(b"a,b\n" + b"1,2\n3,4\n" * 12_000_000, 1))
+    assert len(packed.raw) < 1_000_000
+    with pytest.raises(InputError) as refused:
+        uploads.beside(uploads.table, Reading(packed), stopped=never)
+    assert str(refused.value) == uploads.TOO_MUCH
 
 
 # Releases and pairs -----------------------------------------------------------------------

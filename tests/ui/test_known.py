@@ -8,11 +8,13 @@ from dataclasses import replace
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from benchmarks.knowledge import kept
 from engine import InputError, Knowledge, load_dataset, run
 from engine.effects.effect import effect_of
 from engine.effects.estimate import Interval
 from engine.graphs.known import ready_sets
-from engine.knowledge import ORIENTS
+from engine.knowledge import FULL, ORIENTS
+from engine.papers import knowledge as measured
 from pages.draw import effect as drawn
 from pages.shell import data, knowledge
 from pages.shell.settings import Settings, Source, known_from, ready, word_of
@@ -158,3 +160,17 @@ def test_what_the_form_says_of_own_data_goes_into_their_release(
     for said in (SETS["four tiers"], None):
         monkeypatch.setattr(knowledge, "drafted_known", lambda source, said=said: said)
         assert knowledge.stated(schema) == replace(schema, knowledge=said)
+
+
+def test_what_the_dialog_says_of_a_false_tier_was_measured() -> None:
+    """Its numbers are those of the table of Marginal PC at ε = 1."""
+    table = measured.summary(kept()).set_index(["algorithm", "ε", "knowledge"]).sort_index()
+    ours = table.loc[("marginal_pc", 1.0)]
+    wrong = {name: round(100 * float(ours.loc[name, "wrong arrows"])) for name in WORDS}
+    assert {use: wrong[name] for name, use in WORDS.items()} == knowledge.WRONG
+    assert round(-100 * float(ours.loc[measured.FALSE, "Δ skeleton"].split()[0])) == knowledge.LOST
+    only = ours.loc[measured.FALSE_ORIENTS, "Δ skeleton"]
+    assert float(only.split()[0]) == 0
+
+
+WORDS = {measured.NONE: "none", measured.FALSE: FULL, measured.FALSE_ORIENTS: ORIENTS}
