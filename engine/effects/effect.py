@@ -62,9 +62,14 @@ class Effect:
         j, k = self._at(self.cause, level), self._at(self.effect, self.event)
         return _together([answer.risk(j, k) for answer in self.answers])
 
-    @cached_property
+    @property
     def difference(self) -> Interval:
         """Chance of the event at ``level`` less that at ``base``: all answers together."""
+        return self.uncut.within(-1.0, 1.0)
+
+    @cached_property
+    def uncut(self) -> Interval:
+        """The same as the estimates have it, beyond -1 and 1 too, where no difference is."""
         to, base = self._at(self.cause, self.level), self._at(self.cause, self.base)
         k = self._at(self.effect, self.event)
         return _together([answer.difference(to, base, k) for answer in self.answers])
@@ -214,12 +219,15 @@ def _answers(
 
 def _unless_wide(found: Effect) -> Effect:
     """Refused where the interval says nothing."""
-    told = found.difference
-    if told.width <= MOST_WIDTH:
+    told = found.uncut
+    if told.width <= MOST_WIDTH and told.low <= 1 and told.high >= -1:
         return found
+    anywhere = "open"
+    if told == found.difference:
+        anywhere = f"anywhere from {100 * told.low:+.0f} to {100 * told.high:+.0f} of 100"
     refusal = (
-        f"The noise and the sample leave the effect of {found.cause} on {found.effect} anywhere "
-        f"from {100 * told.low:+.0f} to {100 * told.high:+.0f} of 100, which says nothing."
+        f"The noise and the sample leave the effect of {found.cause} on {found.effect} {anywhere}, "
+        "which says nothing."
     )
     return replace(found, refusal=refusal)
 

@@ -51,6 +51,11 @@ class Interval:
         """How much is left open."""
         return self.high - self.low
 
+    def within(self, least: float, most: float) -> Interval:
+        """The same with what cannot be left out: nothing lies below ``least`` or above ``most``."""
+        low, high = (min(max(end, least), most) for end in (self.low, self.high))
+        return Interval(self.value, low, high)
+
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
@@ -74,7 +79,7 @@ class Estimate:
         """P(y = event | do(x = level)), cut to [0, 1]."""
         value = float(self.risks[level, event])
         spread = Z95 * math.sqrt(self.variance(event)[level, level])
-        return Interval(value, max(value - spread, 0.0), min(value + spread, 1.0))
+        return Interval(value, value - spread, value + spread).within(0.0, 1.0)
 
     def variance(self, event: int) -> Array:
         """(r_x, r_x): covariance of the event's risks, noise and sampling together."""
@@ -82,7 +87,11 @@ class Estimate:
         return total
 
     def difference(self, to: int, base: int, event: int) -> Interval:
-        """P(y = event | do(x = to)) - P(y = event | do(x = base)); ends within [-1, 1]."""
+        """P(y = event | do(x = to)) - P(y = event | do(x = base)).
+
+        Its ends may lie beyond [-1, 1], where no difference is: an interval that only seems
+        narrow once it is cut says nothing.
+        """
         if self._fit is not None:
             return self._fit.difference(to, base, event)
         value, covariance = (
@@ -90,11 +99,8 @@ class Estimate:
             (self.variance(event)),
         )
         variance = covariance[to, to] + covariance[base, base] - 2 * covariance[to, base]
-        return _cut(value, value - Z95 * math.sqrt(variance), value + Z95 * math.sqrt(variance))
-
-
-def _cut(value: float, low: float, high: float) -> Interval:
-    return Interval(value, max(low, -1.0), min(high, 1.0))
+        spread = Z95 * math.sqrt(variance)
+        return Interval(value, value - spread, value + spread)
 
 
 def too_many_cells(moments: Moments, variables: Sequence[int]) -> bool:
@@ -222,7 +228,7 @@ class _Fit:
         terms = fit._ratio_variances(self._back(u, turned), self._back(b0, turned),
                                      self._back(b1, turned), v, event, self)  # fmt: skip
         value, low, high = _fieller(n, d, *terms)
-        return _cut(length * value, length * low, length * high)
+        return Interval(length * value, length * low, length * high)
 
     def _turned(self, axes: Array) -> _Fit:
         """The same with x's features along other orthonormal axes (rows)."""

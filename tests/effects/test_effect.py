@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from engine import InputError, load_dataset, run
-from engine.effects.effect import ASSUMPTION, Effect, effect_of
+from engine.effects.effect import ASSUMPTION, Effect, _unless_wide, effect_of
+from engine.effects.estimate import Interval
 from engine.effects.words import notes, of_hundred, sentence
 from engine.graphs.cpdag import matrix_of
 from tests.effects.models import exact, noisy
@@ -94,6 +97,23 @@ def test_an_interval_that_says_nothing_is_refused() -> None:
         assert found.refusal is not None
         assert sentence(found).endswith("which says nothing.")
         assert found.to_json()["refusal"] == found.refusal
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [(0.13, 5.5, "open"), (1.08, 1.6, "open"), (-0.2, 0.9, "anywhere from -20 to +90 of 100")],
+)
+def test_an_interval_is_not_narrow_because_it_is_cut(low: float, high: float, said: str) -> None:
+    """No difference is beyond 1: what noise leaves from .13 to 5.5 is no interval from .13 to 1."""
+    found = asked("smoke", "lung")
+    assert found.refusal is None
+    answer = SimpleNamespace(difference=lambda *_: Interval(2.8, low, high))
+    wide = replace(found, answers=(answer,))
+    told = _unless_wide(wide)
+    assert told.refusal == (
+        f"The noise and the sample leave the effect of smoke on lung {said}, which says nothing."
+    )
+    assert -1 <= wide.difference.low <= wide.difference.high <= 1
 
 
 def test_many_cells_and_no_covariance_are_refused() -> None:
