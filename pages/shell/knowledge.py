@@ -36,7 +36,7 @@ _USES = {
 }
 # Marginal PC at ε = 1 (docs/explanation/knowledge.md): of 100 arrows on true links, so many point
 # the wrong way; and points of skeleton F1 lost by the false tier where knowledge is used in full.
-WRONG, LOST = {"none": 3, FULL: 15, ORIENTS: 15}, 5
+WRONG, LOST = {"none": 4, FULL: 14, ORIENTS: 14}, 5
 _FALSE_TIER = (
     f"One false tier, measured: {WRONG[FULL]} of 100 arrows are wrong, and {WRONG[ORIENTS]} where "
     f"it only turns links; without any tiers {WRONG['none']}. Used in full it costs {LOST} points "
