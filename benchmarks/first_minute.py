@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import psutil
 
-from benchmarks.watched import ARGS, free_port
+from benchmarks.soak import chromium_path
+from benchmarks.speedup import BUSY
+from benchmarks.watched import ARGS, answers, free_port
 from benchmarks.written import put
 
 if TYPE_CHECKING:
@@ -31,11 +30,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reference" / "performance.md"
-CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 STAMP = Path(".venv") / ".installed-app"  # what the Makefile leaves when all is installed
 GRAPH = ".scene[data-state]"  # the opening page's, drawn
 PATIENCE = 600.0
-BUSY = 0.5  # load beyond which the machine is not quiet
 STEPS = ("clone", "install", "server answers", "graph drawn")
 
 
@@ -66,7 +63,7 @@ def minute(browser: Browser) -> list[Step]:
         try:
             _wait(app, (folder / STAMP).exists)
             installed, installing = time.monotonic(), _spent(app.pid)
-            _wait(app, lambda: _answers(url))
+            _wait(app, lambda: answers(url))
             up, starting = time.monotonic(), _spent(app.pid)
             page = browser.new_page()
             page.goto(url)
@@ -110,15 +107,6 @@ def _wait(process: subprocess.Popen[bytes], ready: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def _answers(url: str) -> bool:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(f"{url}/_stcore/health", timeout=2):
-            return True
-    except (urllib.error.URLError, OSError):
-        return False
-
-
 def table(minutes: Sequence[Sequence[Step]]) -> str:
     """A row a step and one of their sums: wall and CPU seconds, each time."""
     numbers = " | ".join(f"time {k + 1}" for k in range(len(minutes)))
@@ -144,7 +132,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.write and os.getloadavg()[0] > BUSY:
         raise SystemExit("This machine does something else: seconds would tell of that.")
-    chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    chromium = chromium_path()
     if chromium is None:
         raise SystemExit("No Chromium found: apt-get install chromium-headless-shell.")
     with sync_playwright() as playwright:

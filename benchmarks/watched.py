@@ -59,14 +59,21 @@ def server(port: int) -> Iterator[str]:
             process.wait(10)
 
 
-def _healthy(url: str) -> str:
+def answers(url: str) -> bool:
+    """Whether a server there says that it is well."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(f"{url}/_stcore/health", timeout=2):
+            return True
+    except OSError:
+        return False
+
+
+def _healthy(url: str) -> str:
     for _ in range(300):
-        try:
-            with opener.open(f"{url}/_stcore/health", timeout=2):
-                return url
-        except OSError:
-            time.sleep(0.2)
+        if answers(url):
+            return url
+        time.sleep(0.2)
     raise SystemExit("The server did not start.")
 
 

@@ -33,13 +33,17 @@ def memory() -> int:
 
 def resident() -> int:
     """Bytes of memory this process holds."""
-    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+    return _statm(1)
 
 
 def writable() -> int:
     """Bytes that this process may write to, used or not: what a limit on its data counts."""
-    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[5]
+    return _statm(5)
+
+
+def _statm(field: int) -> int:
+    """Bytes in a field of what the system says of this process's memory."""
+    pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[field]
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
