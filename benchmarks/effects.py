@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.kept import lines
 from benchmarks.written import put
 from engine import Dataset, load_dataset
 from engine.algorithms import marginal_pc
@@ -266,12 +267,9 @@ def measure(name: str, n: int, cells: Sequence[Cell], draws: int, seconds: float
 
 def kept() -> dict[tuple[str, int, float], Cell]:
     """The cells that were measured."""
-    if not KEPT.exists():
-        return {}
-    lines = map(json.loads, KEPT.read_text(encoding="utf-8").splitlines())
     cells = [
         Cell(**line | {"true": Tally.of(line["true"]), "learned": Tally.of(line["learned"])})
-        for line in lines
+        for line in lines(KEPT)
     ]
     return {cell.key: cell for cell in cells}
 

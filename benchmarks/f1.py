@@ -11,7 +11,6 @@ docs/explanation/marginal_pc.md and score_based.md; ``--tables`` does that alone
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -23,6 +22,7 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.kept import keep, lines
 from benchmarks.rivals import RIVALS
 from benchmarks.utility import ADDED, DELTA, REPLACED, SMALL, peer, published
 from benchmarks.written import put
@@ -100,6 +100,8 @@ def grid() -> Iterator[Cell]:
         ruled = ("marginal_pc",) if wide else ("marginal_pc", UNRULED)
         for column, epsilon in product(ruled, (0.1, 1.0)):
             yield Cell(column, dataset, epsilon)
+        if not wide:
+            yield Cell("marginal_pc", dataset, 10.0)
         few = dataset in SMALL[:-1]  # cells, for the whole table
         beside = () if wide else BESIDE if few else [c for c in BESIDE if c != "flat"]
         for column, epsilon in product(beside, (0.1, 1.0)):
@@ -111,7 +113,6 @@ def grid() -> Iterator[Cell]:
             for column in ("gram_notears", *GRADIENTS):
                 yield Cell(column, dataset, epsilon)
         if small:
-            yield Cell("marginal_pc", dataset, 10.0)
             for column, epsilon in product((*TESTING, *CLAIMED), (0.1, 1.0, 10.0)):
                 yield Cell(column, dataset, epsilon)
 
@@ -162,18 +163,14 @@ def measure(cell: Cell) -> Runs:
     """Run a cell and keep it."""
     found = [one(cell, i) for i in range(runs_of(cell))]
     rows = [[round(m.skeleton_f1, 4), round(m.directed_f1, 4), m.shd] for m in found]
-    with KEPT.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"cell": cell, "runs": rows}) + "\n")
+    keep(KEPT, {"cell": cell, "runs": rows})
     print(*cell, said(np.array(rows)), flush=True)
     return np.array(rows)
 
 
 def kept() -> Kept:
     """The cells that were run."""
-    if not KEPT.exists():
-        return {}
-    lines = map(json.loads, KEPT.read_text(encoding="utf-8").splitlines())
-    return {Cell(*line["cell"]): np.array(line["runs"], dtype=float) for line in lines}
+    return {Cell(*line["cell"]): np.array(line["runs"], dtype=float) for line in lines(KEPT)}
 
 
 def mean_and_error(values: NDArray[np.float64], sign: str = "") -> str:
@@ -224,8 +221,9 @@ def table(
 
 def measured(found: Kept) -> str:
     """Marginal PC beside PC without privacy."""
-    columns = (("pc_vote", 0.0), ("pc_weighed", 0.0), ("marginal_pc", 1.0), ("marginal_pc", 0.1))
-    heads = ("PC, vote", "PC, weighed", "ε = 1", "ε = .1")
+    ours = [("marginal_pc", epsilon) for epsilon in (10.0, 1.0, 0.1)]
+    columns = (("pc_vote", 0.0), ("pc_weighed", 0.0), *ours)
+    heads = ("PC, vote", "PC, weighed", "ε = 10", "ε = 1", "ε = .1")
     return table(found, heads, columns, write=with_shd)
 
 

@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import json
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,9 +28,11 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.kept import keep, lines
 from benchmarks.written import put
 from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS, Network, load_network, network_of
+from engine.percent import percent
 from engine.registry import algorithm
 from engine.studies.forecast import (
     ENDS,
@@ -114,14 +115,21 @@ def algorithms(columns: int, rows: int) -> list[str]:
     return [k for k in planned_algorithms() if slow or k not in GRADIENTS]
 
 
-def judged(name: str, network: Network, rows: int) -> Iterator[Judged]:
-    """Simulate and run."""
+Cell = tuple[str, str, int, float]  # network, algorithm, rows, epsilon
+
+
+def judged(name: str, network: Network, rows: int, done: Container[Cell]) -> Iterator[Judged]:
+    """Simulate and run what is not done."""
+    cells = product(algorithms(len(network.names), rows), EPSILONS)
+    asked = [(key, e) for key, e in cells if (name, key, rows, e) not in done]
+    if not asked:
+        return
     donors = donors_for(name)
     question = Question(network.names, network.states, rows, donors=donors)
     other = zlib.crc32(name.encode())  # so that every network draws its donors anew
     simulated = [question.dataset(k, other) for k in range(DRAWS)]
     real = [_sample(network, rows, k) for k in range(REAL)]
-    for key, epsilon in product(algorithms(len(network.names), rows), EPSILONS):
+    for key, epsilon in asked:
         drawn, ran = (
             tuple(round(one_run(key, data, epsilon, DELTA, k)[3], 4) for k, data in enumerate(some))
             for some in (simulated, real)
@@ -138,23 +146,17 @@ def _sample(network: Network, rows: int, k: int) -> Dataset:
 
 def kept() -> list[Judged]:
     """What was run."""
-    if not RAN.exists():
-        return []
-    lines = map(json.loads, RAN.read_text(encoding="utf-8").splitlines())
-    return [Judged(a, b, c, d, tuple(e), tuple(f)) for a, b, c, d, e, f in lines]
+    return [Judged(a, b, c, d, tuple(e), tuple(f)) for a, b, c, d, e, f in lines(RAN)]
 
 
 def measure(networks: Iterable[tuple[str, Network]]) -> None:
     """Run what is not kept."""
-    done = {(j.network, j.rows) for j in kept()}
-    for name, network in networks:
-        for rows in KNOTS:
-            if (name, rows) not in done:
-                start = time.process_time()
-                found = list(judged(name, network, rows))
-                with RAN.open("a", encoding="utf-8") as file:
-                    file.writelines(json.dumps(one) + "\n" for one in found)
-                print(name, rows, f"{time.process_time() - start:.0f} s", flush=True)
+    done = {(j.network, j.algorithm, j.rows, j.epsilon) for j in kept()}
+    for (name, network), rows in product(networks, KNOTS):
+        start = time.process_time()
+        found = list(judged(name, network, rows, done))
+        keep(RAN, *found)
+        print(name, rows, f"{time.process_time() - start:.0f} s", flush=True)
 
 
 Array = NDArray[np.float64]
@@ -226,7 +228,7 @@ def table(found: Sequence[Judged]) -> str:
 
     def line(name: str, some: Iterable[Judged]) -> None:
         every = np.array([place for one in some for place in where[one]])
-        shares = (f"{np.mean(every == place):.0%}" for place in (0, -1, 1))
+        shares = (percent(float(np.mean(every == place))) for place in (0, -1, 1))
         lines.append(f"| {name} | {' | '.join(shares)} | {len(every):,} |")
 
     line("all", found)

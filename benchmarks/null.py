@@ -9,12 +9,12 @@ docs/explanation/score_based.md; ``--tables`` does that alone.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.kept import keep, lines
 from benchmarks.written import put
 from engine.studies.null import Invented, Shape, invented
 
@@ -58,10 +58,9 @@ Kept = dict[str, dict[Cell, list[int]]]  # algorithm -> cell -> links of each ru
 def kept() -> Kept:
     """The cells that were measured."""
     out: Kept = {key: {} for key in WRITTEN}
-    if KEPT.exists():
-        for line in map(json.loads, KEPT.read_text(encoding="utf-8").splitlines()):
-            d, rows, epsilon, margins, levels = line["cell"]
-            out[line["algorithm"]][Cell(d, rows, epsilon, tuple(margins), levels)] = line["links"]
+    for line in lines(KEPT):
+        d, rows, epsilon, margins, levels = line["cell"]
+        out[line["algorithm"]][Cell(d, rows, epsilon, tuple(margins), levels)] = line["links"]
     return out
 
 
@@ -81,9 +80,7 @@ def measure(key: str, cell: Cell, draws: int) -> None:
         margins=cell.margins,
     )
     assert found is not None
-    line = {"algorithm": key, "cell": cell, "links": found.counts}
-    with KEPT.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line) + "\n")
+    keep(KEPT, {"algorithm": key, "cell": cell, "links": found.counts})
     print(key, *cell, f"{found.mean:.2f}", flush=True)
 
 

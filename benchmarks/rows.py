@@ -9,7 +9,6 @@ that alone.
 from __future__ import annotations
 
 import argparse
-import json
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks import f1
+from benchmarks.kept import keep, lines
 from benchmarks.utility import DELTA
 from benchmarks.written import put
 from engine import load_dataset
@@ -29,8 +29,8 @@ MARK = "benchmarks.rows"
 COLUMNS = ("marginal_pc", "gram_notears", "chow_liu", "mst_half")
 ROWS, EPSILONS = (1_000, 3_000, 10_000, 30_000, 100_000), (0.1, 1.0)
 NUMBERS = "sem:er:10:12:gaussian"  # ten numeric columns, a network of its own a run
-NETWORKS = ("cancer", "asia", "child", NUMBERS)
-FIRST, RUNS = 3_000, 8  # the seed of the first sample
+NETWORKS = ("cancer", "asia", "child", "insurance", "alarm", NUMBERS)
+FIRST, RUNS = 3_000, 20  # the seed of the first sample
 
 Runs = NDArray[np.float64]  # (runs, 3): skeleton F1, directed F1, SHD
 
@@ -62,17 +62,13 @@ def measure(cell: Cell) -> None:
         for i in range(RUNS)
     ]
     rows = [[round(m.skeleton_f1, 4), round(m.directed_f1, 4), m.shd] for m in found]
-    with KEPT.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"cell": cell, "runs": rows}) + "\n")
+    keep(KEPT, {"cell": cell, "runs": rows})
     print(*cell, f1.said(np.array(rows)), flush=True)
 
 
 def kept() -> dict[Cell, Runs]:
     """The cells that were run."""
-    if not KEPT.exists():
-        return {}
-    lines = map(json.loads, KEPT.read_text(encoding="utf-8").splitlines())
-    return {Cell(*line["cell"]): np.array(line["runs"], dtype=float) for line in lines}
+    return {Cell(*line["cell"]): np.array(line["runs"], dtype=float) for line in lines(KEPT)}
 
 
 def table(found: dict[Cell, Runs]) -> str:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.kept import lines
 from benchmarks.recommended import DOC
 from benchmarks.utility import DELTA
 from benchmarks.written import put
@@ -100,9 +101,7 @@ def _row(values: NDArray[np.float64], of: int = 1) -> list[float]:
 
 def kept() -> list[dict[str, Any]]:
     """What was run."""
-    if not RAN.exists():
-        return []
-    return list(map(json.loads, RAN.read_text(encoding="utf-8").splitlines()))
+    return lines(RAN)
 
 
 def gaps(one: Mapping[str, Any]) -> list[tuple[float, float]]:
@@ -146,8 +145,8 @@ def main() -> None:
         if one is None or one.get("seeds") != REPORT:
             start = time.process_time()
             known[key, name] = one = told(one or chosen(key, name))
-            lines = (json.dumps(known[case]) for case in product(OVER, NETWORKS) if case in known)
-            RAN.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+            texts = (json.dumps(known[case]) for case in product(OVER, NETWORKS) if case in known)
+            RAN.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
             seconds = time.process_time() - start
             said = [f"{gap:+.2f}±{error:.2f}" for gap, error in gaps(one)]
             print(key, name, one["grid"], said, f"{seconds:.0f} s", flush=True)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from io import TextIOWrapper
 from pathlib import Path
 
 import engine
@@ -121,6 +122,8 @@ def _stopped() -> int:
 def script() -> int:
     """The command ``engine`` of an installed package."""
     end_on_signals()
+    if isinstance(sys.stdout, TextIOWrapper):  # a terminal without an ε must not end what is paid
+        sys.stdout.reconfigure(errors="backslashreplace")
     return main(sys.argv[1:])
 
 

@@ -1,7 +1,7 @@
 """Errors a person can act on, and the spelling hint they share."""
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib.util import find_spec
 
@@ -24,7 +24,7 @@ class MissingValues(DataError):
     def __init__(self, columns: Mapping[str, int]):
         first, more = list(columns)[:3], len(columns) - 3
         end = f" and {more} more" if more > 0 else ""
-        begin = "Missing values in column "
+        begin = f"Missing values in column{'s' if len(columns) > 1 else ''} "
         self.where = begin + ", ".join(map(show, first)) + end
         self._columns = dict(columns)
         counted = ", ".join(f"{show(name)} ({columns[name]:,})" for name in first)
@@ -56,19 +56,37 @@ def need(package: str, extra: str) -> None:
 
 
 _LONGEST = 60  # characters
+_MOST_ON_A_WAY = 8
+
+
+def way(names: Sequence[str], arrow: str) -> str:
+    """Names on a way from one to the next, for a message: a long way and long names are cut."""
+    if len(names) > _MOST_ON_A_WAY:
+        names = [*names[: _MOST_ON_A_WAY - 2], "…", names[-1]]
+    return arrow.join(map(cut, names))
+
+
+def writable(text: str) -> bool:
+    """Whether a text is one that a file can hold: half of a pair of code units is none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def show(value: object) -> str:
     """Quote a value for a message: on one line, cut where it is long."""
     if isinstance(value, str):
-        return repr(_cut(value))
+        return repr(cut(value))
     try:
-        return _cut(repr(value))
+        return cut(repr(value))
     except ValueError:  # an integer of more digits than Python prints
         return "a number of thousands of digits"
 
 
-def _cut(words: str) -> str:
+def cut(words: str) -> str:
+    """The words, or the beginning of many."""
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
 

@@ -17,7 +17,7 @@ from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any, Self
 
-from engine.errors import InputError, did_you_mean, show
+from engine.errors import InputError, did_you_mean, show, way, writable
 
 FORMAT, VERSION = "dp-causal-explorer/knowledge", 1
 FULL, ORIENTS = "full", "orients"
@@ -132,7 +132,7 @@ class Knowledge:
                 raise InputError(f"{show(a)} → {show(b)} is required, but {why}; drop one of both.")
         cycle = _cycle(self.required)
         if cycle:
-            raise InputError(f"The required arrows make a cycle: {' → '.join(cycle)}; drop one.")
+            raise InputError(f"The required arrows make a cycle: {way(cycle, ' → ')}; drop one.")
 
     def check_names(self, names: Sequence[str]) -> None:
         """Raise InputError where a name is none of the table's."""
@@ -208,7 +208,7 @@ def _listed(value: Any) -> list[Any]:
 def _names(value: Any, what: str) -> set[str]:
     found = _listed(value)
     for name in found:
-        if not isinstance(name, str) or not name.strip():
+        if not isinstance(name, str) or not name.strip() or not writable(name):
             raise InputError(f"Knowledge takes names of columns for {what}, not {show(name)}.")
     return set(found)
 
@@ -231,17 +231,18 @@ def _cycle(arrows: Iterable[Arrow]) -> list[str]:
         after.setdefault(a, []).append(b)
     done: set[str] = set()
     for start in after:
-        path, iterators = [start], [iter(after[start])]
+        path = {start: iter(after[start])}  # in the order of the way
         while path:
-            b = next(iterators[-1], "")  # no name is empty
+            here = next(reversed(path))
+            b = next(path[here], "")  # no name is empty
             if not b:
-                done.add(path.pop())
-                iterators.pop()
+                done.add(here)
+                del path[here]
             elif b in path:
-                return [*path[path.index(b) :], b]
+                names = list(path)
+                return [*names[names.index(b) :], b]
             elif b not in done:
-                path.append(b)
-                iterators.append(iter(after.get(b, [])))
+                path[b] = iter(after.get(b, []))
     return []
 
 
@@ -278,6 +279,8 @@ def _add_tier(found: dict[str, Any], row: str) -> None:
         raise InputError(f"A tier in Tetrad's file begins with its number, unlike {show(row)}.")
     found["tiers"].append(names)
     if number.endswith("*"):
+        if len(found["forbidden"]) + len(names) ** 2 > _MOST_ARROWS:  # before they are written out
+            raise InputError(f"Knowledge has at most {_MOST_ARROWS:,} forbidden arrows.")
         found["forbidden"] += permutations(names, 2)
 
 

@@ -359,7 +359,7 @@ def run(
         >>> from engine import load_dataset, run
         >>> result = run("marginal_pc", load_dataset("asia", n=20_000), epsilon=1.0)
         >>> len(result.skeleton), result.spent
-        (8, Guarantee(epsilon=1.0, delta=1e-06))
+        (9, Guarantee(epsilon=1.0, delta=1e-06))
         >>> result.edges.columns.tolist()
         ['cause', 'effect', 'link', 'arrow', 'class']
     """

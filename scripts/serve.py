@@ -97,6 +97,7 @@ def host() -> None:
     from pages.host import apart, bounds, gate, person, record
 
     os.umask(0o077)  # whatever is written here is its owner's alone
+    bounds.leave_no_core()
     gate.trusted()  # a wrong list of proxies ends the start, not the first visit
     # The gate judges by who is really at the other end, not by what a header says of that.
     os.environ["FORWARDED_ALLOW_IPS"] = ""

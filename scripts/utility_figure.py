@@ -1,6 +1,6 @@
 """Draw docs/pictures/marginal_pc.svg: both F1 of Marginal PC against epsilon and n, the floor.
 
-``python -m scripts.utility_figure [--draws 3]``.
+``python -m scripts.utility_figure [--draws 20]``.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def lines(values: list[list[float]]) -> list[Series]:
 def main() -> None:
     """Measure and draw."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--draws", type=int, default=20)
     draws = parser.parse_args().draws
     panels = []
     for name in ("sachs", "alarm"):

@@ -1,8 +1,10 @@
-"""What every test runs under, and how the files are dealt to two workers."""
+"""What every test runs under, and how the files are dealt to the workers."""
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -10,16 +12,59 @@ from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 
+from tests.chance import FRESH, NAMED, install
+
 BROWSER_TESTS = Path(__file__).resolve().parent / "browser"
 
 # Matrices here are small: BLAS threads only contend with the other workers (10 times slower).
 for _variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
-# A first call may compile, so time limits would only make tests flaky. CI repeats its examples.
-settings.register_profile("default", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("ci" if os.environ.get("CI") else "default")
+# A first call may compile, so time limits would only make tests flaky.
+settings.register_profile("fresh", deadline=None, print_blob=True)
+settings.register_profile("named", deadline=None, derandomize=True)
+settings.load_profile("fresh" if FRESH else "named")
+
+
+def pytest_configure() -> None:
+    """Chance follows from the names of tests and fixtures, unless it is asked for."""
+    if not FRESH:
+        install()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """A test draws what its name says; one that is marked so, what nobody knows."""
+    with NAMED.turn(item.nodeid, fresh=item.get_closest_marker("fresh") is not None):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    """A fixture draws the same whichever test comes to it first."""
+    name = f"{fixturedef.baseid}::{fixturedef.argname}[{request.param_index}]"
+    marked = fixturedef.scope == "function" and request.node.get_closest_marker("fresh")
+    with NAMED.turn(name, fresh=bool(marked)):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None]:
+    """What is collected stays to the end: no look for garbage goes through it."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    """What is left at the end is let go as ever."""
+    gc.unfreeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

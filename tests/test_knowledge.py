@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
-from itertools import permutations
+import time
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from engine import InputError, Knowledge, load_dataset, load_knowledge
 from engine.data.schema import Column, Schema, parse_schema
-from engine.knowledge import ORIENTS, parse_knowledge
+from engine.knowledge import ORIENTS, _cycle, parse_knowledge
 
 WHOLE = Knowledge(
     tiers=[["age", "sex"], ["smoke"], ["cough"]],
@@ -106,6 +107,40 @@ def test_a_contradiction_is_one_sentence(stated: dict[str, Any], sentence: str) 
     with pytest.raises(InputError) as caught:
         Knowledge(**stated)
     assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("raw", "sentence"),
+    [
+        (  # forbidden within a tier of 100,000 names: a hundred times more arrows than a machine
+            b"addtemporal\n1* " + b" ".join(b"%d" % k for k in range(100_000)),
+            "at most 200,000 forbidden arrows",
+        ),
+        (  # half of a pair of code units: no file could hold what names it
+            b'{"format": "dp-causal-explorer/knowledge", "version": 1, "roots": ["\\ud800"]}',
+            "names of columns for roots",
+        ),
+    ],
+)
+def test_what_would_take_all_memory_or_could_not_be_written_is_one_sentence(
+    raw: bytes, sentence: str
+) -> None:
+    with pytest.raises(InputError, match=sentence):
+        load_knowledge(raw)
+
+
+def test_a_long_way_of_required_arrows_is_walked_once() -> None:
+    """A chain of 60,000 is no cycle; closed it is one, and the sentence cuts it."""
+    names = [f"{k:05d}" for k in range(60_000)]
+    chain = list(pairwise(names))
+    begun = time.process_time()
+    assert _cycle(chain) == []
+    found = _cycle([*chain, (names[-1], names[0])])
+    assert time.process_time() - begun < 10  # looked for in a list of the way it is minutes
+    assert found == [*names, names[0]]
+    with pytest.raises(InputError) as told:
+        Knowledge(required=[*chain[:99], (names[99], names[0])])
+    assert "00005 → … → 00000; drop one" in str(told.value)
 
 
 def test_json_there_and_back(tmp_path: Path) -> None:

@@ -302,6 +302,8 @@ def test_a_release_from_frame_to_file_and_back(tmp_path: Path) -> None:
     assert Budget("ward-7", epsilon=3, delta=1e-5, path=book).charges
     with pytest.raises(InputError, match="never changed to 4"):
         Budget("ward-7", epsilon=4, path=book)
+    with pytest.raises(InputError, match="never changed to 'four'"):
+        Budget("ward-7", epsilon="four", path=book)
     with pytest.raises(InputError, match="declare its total"):
         Budget("ward-8", path=book)
     with pytest.raises(InputError, match="ask for less"):

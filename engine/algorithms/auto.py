@@ -14,6 +14,7 @@ from typing import Any
 
 from engine.algorithm import Algorithm, Outcome
 from engine.algorithms import gram_notears, marginal_pc
+from engine.algorithms.marginal_pc import MOST_HIDDEN
 from engine.data.dataset import Dataset
 from engine.marginals.sensitivity import hidden
 from engine.params import again
@@ -21,8 +22,6 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import STRICT, STRICT_PRESETS, PrivateBudget
 from engine.privacy.ledger import Ledger
 from engine.session import Session
-
-MOST_HIDDEN = 0.01  # correlation up to which the noise may hide what numbers tell beyond levels
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,8 @@ Gaussian releases under one Gaussian DP filter, each chosen from what those befo
 2. twice more (with nine variables or fewer, once) the pairs that the releases before leave joined;
 3. the triples that could still explain an edge away through such a product, or, where their noise
    would hide it, the joined pairs once more. Of tables of few cells the contrasts of three columns
-   and more, all of them: what is released tells the whole table, and DAGs are compared by it.
+   and more, all of them: what is released tells the whole table, and DAGs are compared by it;
+4. where noise is small beside sampling, twice: the whole tables of the tests that took links away.
 
 The PC search, the directions, and the confidence of edges and arrows are post-processing. The proof
 and the measurements are in docs/explanation/marginal_pc.md.
@@ -49,9 +50,11 @@ from engine.marginals.moments import (
     refine_pairs,
     release_orders,
     release_pairs,
+    release_tables,
     release_triples,
 )
 from engine.marginals.sensitivity import hidden
+from engine.marginals.strata import fits
 from engine.params import again, param
 from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import STRICT, STRICT_PRESETS
@@ -73,8 +76,9 @@ SLACK = 0.1  # in favour of the edge: a test that can see nothing removes nothin
 FOREST = 1.0  # log odds in favour of the edges of the strongest spanning forest
 LINK = 1.0  # log odds that the evidence for a link must have, where all tensors are released
 MOST_CELLS = 256
-MOST_HIDDEN = 0.01  # correlation that noise may hide where the tensors of all orders are released
+MOST_HIDDEN = 0.01  # correlation that noise may hide where much is told at once (auto's, too)
 SCREEN_P, SCREEN_FACTOR = 0.15, math.exp(-1.5)
+QUIET = 0.4  # noise of a correlation, beside sampling's, up to which whole tables are released
 SEPARATORS = 8  # candidate separators an edge may buy triples for
 VISIBLE = 0.0065  # noise of E[u_x u_y u_z] above which too few products are seen to be worth it
 
@@ -164,20 +168,32 @@ class Round:
 
 @dataclass(frozen=True)
 class Releases:
-    """What is released of rho: a share for all pairs, the rounds of pairs again, and the last."""
+    """What is released of rho: a share for all pairs, the rounds of pairs again, and the last.
+
+    Where noise is small, whole tables follow.
+    """
 
     first: float
     again: tuple[Round, ...]
     last: float
+    tables: tuple[float, ...] = ()  # each for the whole tables of the tests that decide by then
+
+    @property
+    def number(self) -> int:
+        """How many releases there are."""
+        return 2 + len(self.again) + len(self.tables)
 
 
 SMALL = Releases(0.5, (Round(0.15),), 0.35)
 FEW = Releases(0.6, (Round(0.2),), 0.2)
 USUAL = Releases(0.4, (Round(0.25), Round(0.15)), 0.2)
 WIDE = Releases(0.45, (Round(0.25, nulls=11.0, order=0), Round(0.2)), 0.1)
+TABLES = (0.06, 0.06)
 
 
-def planned_releases(cardinalities: Sequence[int], n: int, total: Guarantee) -> Releases:
+def planned_releases(
+    cardinalities: Sequence[int], n: int, total: Guarantee, ordinal: bool = False
+) -> Releases:
     """The releases of n rows with columns of these numbers of levels, under a budget.
 
     See docs/explanation/marginal_pc.md, "Choosing before measuring".
@@ -185,14 +201,26 @@ def planned_releases(cardinalities: Sequence[int], n: int, total: Guarantee) -> 
     chosen later up to 1 each. Where all have no more than twice as many as there are edges
     expected, choosing saves little: most is spent at once, on all. In wide tables, those in which a
     screen must be stricter than SCREEN_P, what the first one loses costs most: it sees the noise of
-    all pairs, and gets more of the budget and keeps more.
+    all pairs, and gets more of the budget and keeps more. Where noise hides at most
+    two fifths of what sampling does, whole tables can be told, and get a part; trends alone do not
+    need them.
     """
     d = len(cardinalities)
     if known_whole(cardinalities, n, total):
         return SMALL
     if d * d // 4 <= 2 * EDGES_PER_NODE * d:
-        return FEW
-    return WIDE if Round.nulls / d < SCREEN_P else USUAL
+        plan = FEW
+    else:
+        plan = WIDE if Round.nulls / d < SCREEN_P else USUAL
+    quiet = d > 2 and not ordinal and hidden(cardinalities, n, total) * math.sqrt(n) <= QUIET
+    return with_tables(plan) if quiet else plan
+
+
+def with_tables(plan: Releases) -> Releases:
+    """The plan with shares for whole tables, for which all others give the same part."""
+    left = 1 - sum(TABLES)
+    rounds = tuple(replace(each, share=left * each.share) for each in plan.again)
+    return Releases(left * plan.first, rounds, left * plan.last, TABLES)
 
 
 def known_whole(cardinalities: Sequence[int], n: int, total: Guarantee) -> bool:
@@ -343,9 +371,14 @@ def wanted_triples(tests: NoisyTests, graph: Graph, largest: int, session: Sessi
 def release(store: Store, params: MarginalPCParameters, order: int, session: Session) -> NoisyTests:
     """All releases, and the tests on them; together they spend the ledger's whole rho."""
     rho = session.ledger.limit
-    planned = planned_releases(store.rows.cardinalities, store.n, params.total)
+    planned = planned_releases(store.rows.cardinalities, store.n, params.total, params.ordinal)
     tests_on = partial(NoisyTests, ordinal=params.ordinal, check=session.check)
     moments = release_pairs(session, store, planned.first * rho)
+
+    def joined_again(graph: Graph, share: float, whole: bool = False) -> NoisyTests:
+        refine_pairs(session, store, moments, _edges(graph), share * rho)
+        return tests_on(moments, leaks=False, whole=whole)
+
     for each in planned.again:
         screen = Screen(tests_on(moments, leaks=False), each.nulls)
         graph = _joined(screen, moments, min(order, each.order), session)
@@ -358,9 +391,28 @@ def release(store: Store, params: MarginalPCParameters, order: int, session: Ses
     triples = wanted_triples(tests, graph, order, session)
     last = planned.last * rho
     if triples and release_triples(session, store, moments, triples, last, VISIBLE):
-        return tests.with_triples()
-    refine_pairs(session, store, moments, _edges(graph), last)
-    return tests_on(moments, leaks=False)
+        tests = tests.with_higher()
+    else:
+        tests = joined_again(graph, planned.last)
+    for share in planned.tables:
+        graph = _joined(Posterior(tests, params.cutoff), moments, order, session)
+        deciding = deciding_tables(graph, moments.cardinalities)
+        if release_tables(session, store, moments, deciding, share * rho):
+            tests = tests.with_higher(whole=True)
+        else:
+            tests = joined_again(graph, share, whole=True)
+    return tests
+
+
+def deciding_tables(graph: Graph, levels: Sequence[int]) -> list[tuple[int, ...]]:
+    """Columns of the tests that took a link away.
+
+    Their whole tables show what a mean over the cells of the set cannot: a dependence that turns
+    from one to the next.
+    """
+    asked = ((sorted(pair), s) for pair, sets in graph.separating.items() for s in sets)
+    columns = ((x, y, *sorted(s)) for (x, y), s in asked if s)
+    return sorted({tuple(sorted(c)) for c in columns if fits([levels[i] for i in c])})
 
 
 def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcome:
@@ -368,11 +420,11 @@ def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcom
     data = merged(data)
     try:
         tests = release(store_of(data), params, params.order_limit(data), session)
-    except Cancelled:
+        return conclude(data, tests, params, session)
+    except Cancelled:  # before the search on what was released, which keeps what it decided
         session.close()
         pairs = frozenset(combinations(range(data.d), 2))
         return Outcome(cpdag=complete(data.d), status="cancelled", untested=pairs)
-    return conclude(data, tests, params, session)
 
 
 def conclude(

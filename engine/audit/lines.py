@@ -14,6 +14,11 @@ from engine.audit.replay import Finding
 from engine.audit.survey import Power, Surveyed
 from engine.errors import InputError
 
+# What reading JSON of another shape, or numbers of another size, may raise.
+_NO_LINES = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
+
+_TEXTS = ("key", "algorithm", "kind", "neighbours")
+
 
 def read_lines(path: str | None) -> dict[str, Surveyed]:
     """Lines of an earlier audit by key; InputError where the file is none."""
@@ -21,7 +26,7 @@ def read_lines(path: str | None) -> dict[str, Surveyed]:
         return {}
     try:
         found = [_line(entry) for entry in json.loads(Path(path).read_text(encoding="utf-8"))]
-    except (ValueError, KeyError, TypeError, OSError):
+    except (*_NO_LINES, OSError):
         raise InputError(f"{path} is no file of an audit: give --out another name.") from None
     return {line.key: line for line in found}
 
@@ -37,21 +42,22 @@ def write_lines(path: str, lines: Iterable[Surveyed]) -> None:
 
 
 def _line(entry: Any) -> Surveyed:
+    key, algorithm, kind, pair = (_text(entry[n]) for n in _TEXTS)
     claimed, measured, replayed = entry["claimed"], entry["measured"], entry["replay"]
     epsilon = math.inf if claimed["epsilon"] == "inf" else float(claimed["epsilon"])
     finding = None
     if replayed is not None:
         ratios = {str(k): float(v) for k, v in replayed["change_over_sensitivity"].items()}
-        finding = Finding(ratios, tuple(replayed["faults"]), replayed["pairs"])
+        finding = Finding(ratios, tuple(map(_text, replayed["faults"])), int(replayed["pairs"]))
     power, stated = None, entry.get("power")
     if stated is not None:
         tried = tuple((int(times), float(bound)) for times, bound in stated["tried"])
         power = Power(epsilon, tried, bool(stated["replay"]))
     return Surveyed(
-        entry["key"],
-        entry["algorithm"],
-        entry["kind"],
-        entry["neighbours"],
+        key,
+        algorithm,
+        kind,
+        pair,
         Measured(
             float(measured["epsilon"]),
             float(claimed["delta"]),
@@ -64,3 +70,9 @@ def _line(entry: Any) -> Surveyed:
         tuple((int(runs), float(bound)) for runs, bound in entry["growth"]),
         power,
     )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value

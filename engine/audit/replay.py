@@ -186,7 +186,14 @@ def differences(first: Transcript, second: Transcript) -> list[str]:
         faults.append("the trace differs")
     if _written(first.outcome) != _written(second.outcome):
         faults.append("the result differs")
+    elif _unshown(first.outcome) != _unshown(second.outcome):
+        faults.append("what the result holds beside what it shows differs")
     return faults
+
+
+def _unshown(outcome: Outcome | None) -> str:
+    """What a result's own line leaves out: effects and files are made of it."""
+    return "" if outcome is None else _written(vars(outcome.diagnostics))
 
 
 def _charges(ledger: Iterable[Charge]) -> list[Charge]:

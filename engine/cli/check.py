@@ -38,9 +38,9 @@ def check_command(argv: Sequence[str]) -> None:
     key = None if args.key is None else public_key_in(args.key)
     release = load(args.file)
     verify(release, key)
-    if args.page is not None:
-        verify_page(release, read_bytes(args.page, _MOST_PAGE))
     doubt = check(release, args.seconds)
+    if args.page is not None:  # now: a page is drawn of a consistent file alone
+        verify_page(release, read_bytes(args.page, _MOST_PAGE))
     if args.json:
         print(json.dumps(_record(release, doubt, key, args.page is not None)))
     else:

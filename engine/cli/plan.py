@@ -12,6 +12,7 @@ from engine.cli.interrupts import ending, interruptible
 from engine.data.schema import load_schema
 from engine.errors import InputError
 from engine.graphs.metrics import SCORES
+from engine.percent import percent
 from engine.studies.forecast import (
     DENSITY,
     DRAWS,
@@ -115,7 +116,7 @@ def table(question: Question, forecasts: Sequence[Forecast], target: float) -> s
                 f"{f.epsilon:g}",
                 f"{_band(f.found, 0)} of {f.links.median:.0f}",
                 _band(f.invented, 0),
-                f"{f.false_share.median:.0%}",
+                percent(f.false_share.median),
                 "–" if f.nothing is None else f.nothing.about,
                 _band(f.f1, 2),
                 _band(f.directed_f1, 2),

@@ -68,6 +68,11 @@ def release_command(argv: Sequence[str]) -> int:
     except Stopped as stop:
         print(stop, file=sys.stderr)
         return INTERRUPTED
+    except KeyboardInterrupt as pressed:  # once more: it did not wait for the end
+        ignore_signals()
+        notes = getattr(pressed, "__notes__", ["Nothing was released, nothing was charged."])
+        print("Stopped.", *notes, file=sys.stderr)
+        return INTERRUPTED
     _write(canonical(found), to_html(found), out, kept)
     _say(found, out, budgets.show(args.budget), kept)
     return 0
@@ -135,14 +140,21 @@ def _again(argv: Sequence[str]) -> int:
 
 
 def _write(text: str, page: str, out: Path, kept: Sequence[str]) -> None:
-    """Write both files; where that fails after all, say where the release still is."""
+    """Write both files; where that fails after all, say where the release still is.
+
+    What is kept nowhere goes to standard output: it has been paid for.
+    """
     try:
         save(text, out)
         save(page, page_of(out))
     except (InputError, OSError) as error:
-        if not kept:
-            raise
         why = error.strerror if isinstance(error, OSError) else str(error).rstrip(".")
+        if not kept:
+            sys.stdout.write(text)
+            raise InputError(
+                f"{why}, nor could it be kept beside the budgets; the release, which is paid for, "
+                "is on standard output alone: keep it."
+            ) from None
         raise InputError(
             f"{why}; the release is kept: python -m engine release --again {kept[0]} --out FILE."
         ) from None

@@ -27,6 +27,7 @@ from engine.errors import InputError
 from engine.graphs.cpdag import digraph_of
 from engine.graphs.orientation import SHOWN
 from engine.knowledge import load_knowledge
+from engine.percent import percent
 from engine.registry import ALGORITHMS, algorithm, declared
 from engine.runner import RunResult, run
 from engine.serialise import algorithm_dict, result_dict
@@ -78,7 +79,9 @@ def summary(result: RunResult) -> str:
     if result.untested:
         lines.append(f"  {len(result.untested)} pairs not tested to the end")
     if result.doubted:
-        lines.append(f"  {len(result.doubted)} of these -- are arrows less sure than {SHOWN:.0%}")
+        lines.append(
+            f"  {len(result.doubted)} of these -- are arrows less sure than {percent(SHOWN)}"
+        )
     if result.diagnostics.chosen:
         lines.append(f"  {result.diagnostics.chosen}")
     if result.order_words:
@@ -107,13 +110,14 @@ def _known(result: RunResult) -> list[str]:
 
 def _scores(result: RunResult) -> list[str]:
     """Against the truth: of the links tested to the end, and where others are left, with them."""
-    said = [("", result.metrics_tested)]
+    said = [("", result.metrics_tested, bool(result.counts and result.counts.learned))]
     if result.untested:
-        said.append(("with pairs not tested to the end as links: ", result.metrics))
+        said.append(("with pairs not tested to the end as links: ", result.metrics, True))
     return [
-        f"{which}skeleton F1 {m.skeleton_f1:.3f}, precision {m.precision:.3f}, recall "
-        f"{m.recall:.3f}, directed F1 {m.directed_f1:.3f}, SHD {m.shd}"
-        for which, m in said
+        f"{which}skeleton F1 {m.skeleton_f1:.3f}, precision "
+        f"{format(m.precision, '.3f') if some else '–'}, "  # of no link it says nothing
+        f"recall {m.recall:.3f}, directed F1 {m.directed_f1:.3f}, SHD {m.shd}"
+        for which, m, some in said
         if m is not None
     ]
 

@@ -12,6 +12,7 @@ from engine.cli.flags import Parser
 from engine.data.codebook import read_codebook
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema, load_schema
+from engine.percent import percent
 
 CROWDED = 0.9  # a level that holds more of the rows leaves little to learn from
 
@@ -66,7 +67,8 @@ def _from_codebook(argv: Sequence[str]) -> None:
 
 
 def _print(schema: Schema) -> None:
-    print(json.dumps(schema.to_json(), ensure_ascii=False, indent=1))
+    plain = (sys.stdout.encoding or "").lower() not in ("utf-8", "utf8")  # JSON on any terminal
+    print(json.dumps(schema.to_json(), ensure_ascii=plain, indent=1))
 
 
 def _check(argv: Sequence[str]) -> None:
@@ -118,7 +120,8 @@ def _on_table(data: Dataset, schema: Schema) -> list[str]:
         share = counts[most] / data.n
         if share > CROWDED:
             lines.append(
-                f"  {name}: {share:.0%} are in one level, {labels[most]}; cut it where it differs."
+                f"  {name}: {percent(share)} are in one level, {labels[most]}; cut it where it "
+                "differs."
             )
     if len(lines) > 1:
         lines.append("Those are exact facts of your rows, for your eyes alone.")

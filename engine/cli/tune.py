@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -159,14 +160,21 @@ def as_dict(found: Tuned | Least) -> dict[str, Any]:
         "fixed": dict(found.fixed),
         "params": dict(found.params),
         **scores,
-        "gap": found.gap,
+        "gap": _known(found.gap),
         "runs": found.runs,
         "whole": found.whole,
     }
 
 
 def _score(score: Score | None) -> dict[str, Any] | None:
-    return None if score is None else {"mean": score.mean, "error": score.error, "runs": score.runs}
+    if score is None:
+        return None
+    return {"mean": _known(score.mean), "error": _known(score.error), "runs": score.runs}
+
+
+def _known(value: float) -> float | None:
+    """JSON has no word for what is no number."""
+    return None if math.isnan(value) else value
 
 
 def _lines(found: Tuned | Least, what: str) -> list[str]:
@@ -204,7 +212,8 @@ def told(found: Tuned, what: str) -> list[str]:
         rows.append(f"{what} on other networks    {away}")
     if found.alone is not None:
         rows.append(f"Directed F1 with known arrows alone   {_number(found.alone)}")
-    rows.append(f"It looked {found.gap:+.3f} better than it is. {found.runs} runs.")
+    luck = "" if math.isnan(found.gap) else f"It looked {found.gap:+.3f} better than it is. "
+    rows.append(f"{luck}{found.runs} runs.")
     return rows if found.whole else [*rows, "Stopped early: what was known by then."]
 
 
@@ -214,4 +223,6 @@ def _setting(found: Tuned) -> str:
 
 
 def _number(score: Score) -> str:
+    if score.runs < 2:
+        return f"{score.mean:.3f}" if score.runs else "not known"
     return f"{score.mean:.3f} ± {score.error:.3f}"

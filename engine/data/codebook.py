@@ -37,7 +37,8 @@ _TYPES = {
     "unordered": ("unordered", "nominal", "categorical", "category", "factor", "binary", "text"),
     "numeric": ("numeric", "number", "numerical", "continuous", "integer", "float", "count"),
 }
-_APART = re.compile(r"\s*[|;]\s*")
+_APART = re.compile("[|;]")
+_ENDS = re.compile(r"\.\.|–|\bto\b|[|;]")
 
 
 def read_codebook(source: Source) -> Schema:
@@ -84,7 +85,7 @@ def _from_csv(text: str, label: str) -> Schema:
         rows = [row for row in csv.reader(io.StringIO(text), delimiter=cut) if any(row)]
     except csv.Error as error:
         raise InputError(f"{label} is no codebook: {error}; check its quotes.") from None
-    head = _head(rows[0], label)
+    head = _head(rows[0] if rows else [], label)
     lines = [_line(head, row) for row in rows[1:]]
     if "name" not in head or not lines:
         raise InputError(
@@ -117,6 +118,7 @@ def _line(head: Sequence[str | None], row: Sequence[str]) -> dict[str, str]:
 def _gathered(lines: Sequence[dict[str, str]], label: str) -> list[dict[str, str]]:
     """A codebook with one line a level: the levels of each column in their order."""
     found: dict[str, dict[str, str]] = {}
+    levels: dict[str, list[str]] = {}
     for line in lines:
         name = line.get("name")
         if name is None:
@@ -125,8 +127,12 @@ def _gathered(lines: Sequence[dict[str, str]], label: str) -> list[dict[str, str
         level = line.pop("levels", None)
         one.update({k: v for k, v in line.items() if k != "name"})
         if level is not None:
-            one["levels"] = f"{one['levels']}|{level}" if "levels" in one else level
-    return list(found.values())
+            levels.setdefault(name, []).append(level)
+    return [one | _joined(levels.get(name, [])) for name, one in found.items()]
+
+
+def _joined(levels: Sequence[str]) -> dict[str, str]:
+    return {"levels": "|".join(levels)} if levels else {}
 
 
 def _column(line: Mapping[str, str]) -> Any:
@@ -135,21 +141,26 @@ def _column(line: Mapping[str, str]) -> Any:
     if "type" in line:
         facts["type"] = _type(line["type"], name)
     if "levels" in line:
-        facts["levels"] = _APART.split(line["levels"])
+        facts["levels"] = _parts(_APART, line["levels"])
     if "cuts" in line:
-        facts["cuts"] = [_number(word, name) for word in _APART.split(line["cuts"])]
+        facts["cuts"] = [_number(word, name) for word in _parts(_APART, line["cuts"])]
     if "bounds" in line:
-        ends = re.split(r"\s*(?:\.\.|–|\bto\b|[|;])\s*", line["bounds"])
-        facts["bounds"] = [_number(word, name) for word in ends]
+        facts["bounds"] = [_number(word, name) for word in _parts(_ENDS, line["bounds"])]
     elif "low" in line and "high" in line and "cuts" not in line:
         facts["bounds"] = [_number(line["low"], name), _number(line["high"], name)]
     if "bins" in line:
-        facts["bins"] = int(_number(line["bins"], name))
+        bins = _number(line["bins"], name)
+        facts["bins"] = int(bins) if bins.is_integer() else bins
     if "take" in line:
         facts["take"] = line["take"]
     if "other" in line:
         facts["other"] = _other(line["other"], facts)
     return column_of(name, facts)
+
+
+def _parts(apart: re.Pattern[str], cell: str) -> list[str]:
+    """The parts of a cell without the blanks about them."""
+    return [part.strip() for part in apart.split(cell)]
 
 
 def _other(word: str, facts: Mapping[str, Any]) -> str | float:
@@ -177,5 +188,6 @@ def _number(word: str, name: str) -> float:
         return float(word.replace(",", "."))
     except ValueError:
         raise InputError(
-            f"The codebook says {show(word)} of column {show(name)} where a number is meant."
+            f"The codebook says {show(word)} of column {show(name)} where a number is meant; part "
+            "several by | or ;."
         ) from None

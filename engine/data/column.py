@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from engine.data.levels import MAX_LEVELS, MISSING_LEVEL, interval_labels
 from engine.data.numerals import HUGE, Numbers
 from engine.data.spreadsheets import safe
-from engine.errors import DataError, InputError, show
+from engine.errors import DataError, InputError, show, writable
 
 TYPES = ("ordered", "unordered", "numeric")
 MOST_TEXT = 200
@@ -85,7 +86,7 @@ class Column:
         """Where the levels of a numeric column begin, but for the lowest."""
         if self.bounds is None:
             return [float(cut) for cut in self.cuts]
-        return [float(cut) for cut in np.linspace(*self.bounds, self.bins + 1)[1:-1]]
+        return [float(cut) for cut in np.linspace(*self._ends(), self.bins + 1)[1:-1]]
 
     def codes(self, words: list[str], numbers: Numbers) -> np.ndarray:
         """The code of each word (cells are stripped), whatever they are; or REFUSED."""
@@ -104,7 +105,12 @@ class Column:
     def values(self, words: list[str], numbers: Numbers) -> np.ndarray:
         """The number of each word within the bounds, if there are any; NaN where none is said."""
         found = self.free(words, numbers)
-        return found if self.bounds is None else np.asarray(np.clip(found, *self.bounds))
+        return found if self.bounds is None else np.asarray(np.clip(found, *self._ends()))
+
+    def _ends(self) -> tuple[float, float]:
+        """The bounds as numpy takes them: a whole number may be too long for its integers."""
+        assert self.bounds is not None
+        return float(self.bounds[0]), float(self.bounds[1])
 
     def free(self, words: list[str], numbers: Numbers) -> np.ndarray:
         """The number of each word, whatever the bounds; NaN where none is said to stand for it."""
@@ -122,7 +128,7 @@ def without_number(name: str) -> DataError:
 
 
 def _check_name(name: Any) -> None:
-    if not isinstance(name, str) or not name.strip() or len(name) > MOST_TEXT:
+    if not is_text(name) or not name.strip():
         raise InputError(
             f"Every column of a schema needs a name: text of 1 to {MOST_TEXT} characters."
         )
@@ -130,7 +136,7 @@ def _check_name(name: Any) -> None:
 
 def _check_levels(column: Column) -> None:
     shown, levels = show(column.name), column.levels
-    texts = all(isinstance(level, str) and len(level) <= MOST_TEXT for level in levels)
+    texts = all(map(is_text, levels))
     if not texts or not 2 <= len(levels) <= MAX_LEVELS or len(set(levels)) < len(levels):
         raise InputError(
             f"Column {shown} needs a list of 2 to {MAX_LEVELS} levels, each a different text."
@@ -159,7 +165,7 @@ def _check_cuts(column: Column) -> None:
     if column.bounds is not None:
         raise InputError(f"Column {shown} has both bounds and cuts; give only one of them.")
     numbers = isinstance(cuts, tuple) and all(_is_number(cut) and abs(cut) < HUGE for cut in cuts)
-    if not numbers or len(cuts) >= MAX_LEVELS or (np.diff(cuts) <= 0).any():
+    if not numbers or len(cuts) >= MAX_LEVELS or (np.diff([float(c) for c in cuts]) <= 0).any():
         raise InputError(
             f"The cuts of column {shown} must be 1 to {MAX_LEVELS - 1} increasing numbers."
         )
@@ -192,6 +198,11 @@ def _check_take(column: Column) -> None:
         raise InputError(f"Column {shown} counts rows and has no other value; leave it out.")
 
 
+def is_text(value: Any) -> bool:
+    """Whether it can be a name or a level: text that a file can hold, of a sensible length."""
+    return isinstance(value, str) and len(value) <= MOST_TEXT and writable(value)
+
+
 def _is_number(value: Any) -> bool:
     real = isinstance(value, int | float) and not isinstance(value, bool)
-    return real and math.isfinite(value)
+    return real and abs(value) <= sys.float_info.max  # a whole number may be larger than any float

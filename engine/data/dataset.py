@@ -21,7 +21,7 @@ import numpy as np
 from engine.data.levels import MAX_LEVELS, interval_labels, repeated
 from engine.data.numerals import HUGE
 from engine.data.schema import Column, Schema
-from engine.errors import DataError, InputError, show
+from engine.errors import DataError, InputError, show, way
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -352,5 +352,5 @@ def refuse_cycle(graph: nx.DiGraph, what: str) -> None:
     """Raise DataError, with the cycle, where the graph has one; ``what`` names the graph."""
     if not nx.is_directed_acyclic_graph(graph):
         arcs = nx.find_cycle(graph)
-        path = " -> ".join(show(node) for node in [*(a for a, _ in arcs), arcs[0][0]])
+        path = way([show(node) for node in [*(a for a, _ in arcs), arcs[0][0]]], " -> ")
         raise DataError(f"{what} has a cycle ({path}); remove or turn one of its edges.")

@@ -17,6 +17,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from engine.data.levels import repeated
@@ -38,14 +39,16 @@ class Head:
     """What the first lines say: the separator, the columns, where the rows begin.
 
     ``names`` has "" for a first column without a name (a row index) and for the nothing after a
-    separator that ends every line. ``lines`` are before the first row of data; ``notes`` what was
-    passed over.
+    separator that ends every line, ``added`` where the header has none there: it makes the fast way
+    possible, and what counts as a row is decided without it. ``lines`` are before the first row of
+    data; ``notes`` what was passed over.
     """
 
     separator: str
     names: list[str]
     lines: int
     notes: tuple[str, ...] = ()
+    added: bool = False
 
 
 def delimited(found: Stream, read: Callable[[Batches], T]) -> T:
@@ -104,10 +107,10 @@ def _head(found: Stream) -> Head:
         raise DataError(f"{found.label}, line {line}: {error}; check its quotes.") from None
     if any("\0" in cell for cell in header):
         raise DataError(f"{found.label} is not a text file; save the table as CSV in UTF-8.")
-    names = _trailing(header, sample)
-    _check_header(names, found.label)
+    _check_header(header, found.label)
+    added = _trailing(header, sample)
     notes = ("Lines of comment above the table were passed over.",) if commented else ()
-    return Head(cut_by, names, lines, notes)
+    return Head(cut_by, [*header, ""] if added else header, lines, notes, added)
 
 
 def _forgiving(rows: Iterator[list[str]]) -> Iterator[list[str]]:
@@ -136,10 +139,10 @@ def _preamble(text: str) -> tuple[str | None, int, str]:
     return said, passed, "".join(lines[passed:])
 
 
-def _trailing(header: list[str], sample: list[list[str]]) -> list[str]:
-    """The header, with a last column "" where every line ends in a separator and it does not."""
+def _trailing(header: list[str], sample: list[list[str]]) -> bool:
+    """Whether every line ends in a separator and the header does not."""
     longer = [len(row) == len(header) + 1 and not row[-1].strip() for row in sample]
-    return [*header, ""] if sample and all(longer) else header
+    return bool(header[-1]) and bool(sample) and all(longer)
 
 
 def _check_header(names: list[str], label: str) -> None:
@@ -190,6 +193,7 @@ def _fast(found: Stream, head: Head) -> Iterator[list[pa.Array]]:
         nonlocal ended
         ended = ended or row.text == END
         strange = row.text.startswith("#") and abs(row.actual_columns - len(columns)) > 1
+        strange = strange and '"' not in row.text  # which may hold the lines that follow
         return "skip" if strange or row.text == END or not row.text.strip(" ") else "error"
 
     with one_line_end(found, END) as file:
@@ -210,9 +214,23 @@ def _fast(found: Stream, head: Head) -> Iterator[list[pa.Array]]:
         ) as batches:
             for batch in batches:
                 if batch.num_rows:
+                    _check_plain(batch.columns, head)
                     yield batch.columns
     if not ended:
         raise NotPlain  # the last line is within quotes
+
+
+def _check_plain(columns: list[pa.Array], head: Head) -> None:
+    """Leave to the careful reader what makes other rows of the lines, in whatever column it is.
+
+    That is a quotation mark after blanks, and a row of more cells than the header.
+    """
+    if head.added and any(map(str.strip, columns[-1].dictionary.to_pylist())):
+        raise NotPlain
+    for column in columns:
+        quoted = pc.match_substring_regex(column.dictionary, '^ +"')
+        if pc.any(quoted, min_count=0).as_py():
+            raise NotPlain
 
 
 def _careful(found: Stream, head: Head) -> Iterator[list[pa.Array]]:
@@ -242,14 +260,14 @@ def _rows(reader: Any, head: Head, label: str) -> Iterator[list[str]]:
 
     A separator that ends the line makes no cell, and is not missed where the others have it.
     """
-    width, row = len(head.names), []
+    width, row = len(head.names) - head.added, []
     for row in reader:
         if len(row) == width + 1 and not row[-1].strip():
             row = row[:-1]
-        elif len(row) == width - 1 and not head.names[-1]:
+        elif len(row) == width - 1 and not head.names[width - 1]:
             row = [*row, ""]
         if len(row) == width:
-            yield row
+            yield [*row, ""] if head.added else row
         elif not _blank(row) and not row[0].startswith("#"):
             raise DataError(
                 f"The header of {label} has {width} cells but line {head.lines + reader.line_num} "

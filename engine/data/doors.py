@@ -276,12 +276,15 @@ def _sqlite(path: Path, query: str | None, read: Read[T]) -> T:
     log = path.with_name(f"{path.name}-wal")
     still = "" if log.exists() and log.stat().st_size else "&immutable=1"
     place = f"{path.resolve().as_uri()}?mode=ro{still}"
+    prepared = False
     try:
         with closing(sqlite3.connect(place, uri=True)) as connection:
             connection.set_authorizer(_only_reading)
             connection.text_factory = partial(str, encoding="utf-8", errors="replace")
             listed = "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
             sql = query or _whole(path, [name for (name,) in connection.execute(listed)])
+            connection.execute(f"EXPLAIN {sql}")  # what is wrong with its words is wrong here
+            prepared = True
             cursor = connection.execute(sql)
             if cursor.description is None:
                 raise InputError("The query gives no table; write a SELECT.")
@@ -290,7 +293,10 @@ def _sqlite(path: Path, query: str | None, read: Read[T]) -> T:
                 Batches(path.name, names, workbook.text_batches(iter(cursor), BATCH, workbook.text))
             )
     except (sqlite3.Error, sqlite3.Warning) as error:
-        raise InputError(f"{path.name} does not answer the query: {error}.") from None
+        # On the way through the rows an error of no kind of its own quotes what a row holds.
+        plain = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
+        said = _STRANGE_ANSWER if prepared and plain else str(error).rstrip(".")
+        raise unanswered(path)(said) from None
 
 
 def _only_reading(action: int, *_: Any) -> int:
@@ -330,10 +336,19 @@ def connected(path: Path | None, complaint: Callable[[str], InputError]) -> Iter
                 if path is not None:
                     connection.execute("SET enable_external_access = false")
                 yield connection
-        except (duckdb.DataError, duckdb.InvalidInputException):
-            raise complaint(_STRANGE_ANSWER) from None
         except duckdb.Error as error:
-            raise complaint(str(error).partition("\n")[0][:160].rstrip(".")) from None
+            quotes = not isinstance(error, _of_no_value())
+            said = _STRANGE_ANSWER if quotes else str(error).partition("\n")[0][:160].rstrip(".")
+            raise complaint(said) from None
+
+
+def _of_no_value() -> tuple[type[Exception], ...]:
+    """What DuckDB says of a query's words, of files and of memory: it quotes no cell."""
+    import duckdb
+
+    words = duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException
+    closed = duckdb.PermissionException, duckdb.IOException, duckdb.OutOfMemoryException
+    return *words, duckdb.SyntaxException, *closed
 
 
 def asked(connection: Any, path: Path, query: str | None) -> str:

@@ -25,6 +25,9 @@ def read_edges(source: Source, names: Sequence[str]) -> nx.DiGraph:
     graph = nx.DiGraph()
     graph.add_nodes_from(names)
     lines = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip()]
+    most = len(names) ** 2
+    if len(lines) > most:  # before each is looked at
+        raise DataError(f"{label} has more lines than the columns have pairs; give an edge once.")
     for position, (number, line) in enumerate(lines):
         cells = _edge_cells(line, names)
         if position == 0 and _is_edge_header(cells, names):

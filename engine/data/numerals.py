@@ -50,12 +50,16 @@ class Numbers:
         return float(word.replace(",", ".") if self.decimal == "," or self.either else word)
 
     def pattern(self) -> re.Pattern[str]:
-        """What a number looks like."""
+        """What a number looks like.
+
+        Every digit has one place to be in: a cell of very many takes no longer than it is long.
+        """
         point = "[.,]" if self.either else re.escape(self.decimal or ".")
-        whole = r"\d+"
+        number = rf"\d+(?:{point}\d*)?|{point}\d+"
         if self.thousands:
-            whole = rf"(?:\d{{1,3}}(?:{re.escape(self.thousands)}\d{{3}})+|\d+)"
-        return re.compile(rf"[+-]?({whole}{point}?\d*|{point}\d+)([eE][+-]?\d+)?", re.ASCII)
+            cut = re.escape(self.thousands)
+            number = rf"\d{{1,3}}(?:{cut}\d{{3}})+{point}?\d*|{number}"
+        return re.compile(rf"[+-]?({number})([eE][+-]?\d+)?", re.ASCII)
 
 
 PLAIN = Numbers(".", "")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -127,9 +128,30 @@ def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
     first in every pair; here every second pair is turned round, so that a method that favours the
     first column gains nothing by it. Raises DataError where the file is not that wheel.
     """
+    try:
+        found = _wheel_pairs(*_wheel_texts(source))
+    except DataError:
+        raise
+    except _NO_WHEEL:  # another zip, or this one damaged
+        what = show(str(source)) if isinstance(source, str | Path) else "The file"
+        raise DataError(
+            f"{what} is not the cdt 0.6.0 wheel nor an unpacked folder of it; {WHERE}."
+        ) from None
+    if not found:
+        raise DataError(f"The file holds no cause-effect pairs; {WHERE}.")
+    return tuple(found)
+
+
+# What reading a damaged zip, and tables of another shape, may raise.
+_NO_WHEEL = (
+    *(OSError, EOFError, LookupError, ValueError, TypeError, AttributeError, RuntimeError),
+    *(zipfile.BadZipFile, zlib.error, csv.Error),
+)
+
+
+def _wheel_pairs(pairs: str, targets: str) -> list[Dataset]:
     import pandas as pd  # here, so that importing the engine does not load pandas
 
-    pairs, targets = _wheel_texts(source)
     known = {row["SampleID"]: float(row["Target"]) for row in csv.DictReader(io.StringIO(targets))}
     found: list[Dataset] = []
     # One cell of this table holds a whole column of a pair; Python's reader refuses such cells.
@@ -151,22 +173,14 @@ def read_tuebingen(source: str | Path | IO[bytes]) -> tuple[Dataset, ...]:
                 "bounds are the data's own range.",
             )
         )
-    if not found:
-        raise DataError(f"The file holds no cause-effect pairs; {WHERE}.")
-    return tuple(found)
+    return found
 
 
 def _wheel_texts(source: str | Path | IO[bytes]) -> tuple[str, str]:
     names = (WHEEL_PAIRS, WHEEL_TARGETS)
-    try:
-        if isinstance(source, str | Path) and Path(source).is_dir():
-            pairs, targets = ((Path(source) / name).read_text("utf-8") for name in names)
-        else:
-            with zipfile.ZipFile(source) as wheel:
-                pairs, targets = (wheel.read(name).decode() for name in names)
-    except (OSError, KeyError, zipfile.BadZipFile):
-        what = show(str(source)) if isinstance(source, str | Path) else "The file"
-        raise DataError(
-            f"{what} is not the cdt 0.6.0 wheel nor an unpacked folder of it; {WHERE}."
-        ) from None
+    if isinstance(source, str | Path) and Path(source).is_dir():
+        pairs, targets = ((Path(source) / name).read_text("utf-8") for name in names)
+    else:
+        with zipfile.ZipFile(source) as wheel:
+            pairs, targets = (wheel.read(name).decode() for name in names)
     return pairs, targets

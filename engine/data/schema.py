@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from engine.data import templates
-from engine.data.column import LEVEL, MOST_TEXT, TAKES, TYPES, Column
+from engine.data.column import LEVEL, MOST_TEXT, TAKES, TYPES, Column, is_text
 from engine.data.numerals import Numbers
 from engine.data.spreadsheets import unsafe
 from engine.errors import DataError, InputError, did_you_mean, show
@@ -50,7 +50,7 @@ class Person:
 
     def __post_init__(self) -> None:
         for name in (self.id, *([] if self.order is None else [self.order])):
-            if not isinstance(name, str) or not name.strip() or len(name) > MOST_TEXT:
+            if not is_text(name) or not name.strip():
                 raise InputError(
                     f"A person's id and order are names of columns: 1 to {MOST_TEXT} characters."
                 )

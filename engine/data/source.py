@@ -8,6 +8,7 @@ import gzip
 import io
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, cast
@@ -22,7 +23,6 @@ ENCODINGS = ("utf-8", "utf-16", "latin-1")
 LONGEST_CELL = 1 << 24  # characters; a quote that is never closed makes such a cell
 GZIP = b"\x1f\x8b"
 _CHUNK = 1 << 18
-_FIRST_LINE = re.compile(rb'(?:[^"\r\n]|"[^"]*")*(\r\n?|\n)')
 
 csv.field_size_limit(LONGEST_CELL)  # Python's own refuses cells that a person may well have
 
@@ -76,8 +76,7 @@ class _Lines(io.RawIOBase):
     def __init__(self, file: IO[bytes], last: bytes):
         self._file, self._last = file, last
         self._held = self._ready = file.read(_CHUNK)
-        found = _FIRST_LINE.match(self._held) or re.search(rb"(\r\n?|\n)", self._held)
-        self._mac = found is not None and found[1] == b"\r" and found.end() < len(self._held)
+        self._mac = _ends_in_return(self._held)
         self._ready, self._at = b"", 0
 
     def readable(self) -> bool:
@@ -109,6 +108,22 @@ class _Lines(io.RawIOBase):
         """Close the file as well."""
         self._file.close()
         super().close()
+
+
+def _ends_in_return(chunk: bytes) -> bool:
+    """Whether the first line ends in ``\r`` alone, and others follow.
+
+    Of a header what is between its quotation marks is passed over, as its reader sees them: one
+    within a cell, or in a comment, is a character like others, and seeks no other half below.
+    """
+    lines = io.StringIO(chunk.decode("utf-8", "replace"), newline="").readlines()
+    taken, first = 1, lines[0].strip() if lines else ""
+    if first and not first.startswith("#"):
+        reader = csv.reader(lines, delimiter=separator(first), skipinitialspace=True)
+        with suppress(csv.Error):
+            next(reader, None)
+            taken = reader.line_num if reader.line_num < len(lines) else 1
+    return taken < len(lines) and lines[taken - 1].endswith("\r")
 
 
 def one_line_end(found: Stream, last: str = "") -> IO[bytes]:
@@ -165,7 +180,7 @@ def not_utf8(found: Stream) -> str:
         return f"{found.label} is not {found.encoding.upper()} text; say its encoding."
     return (
         f"{found.label} is not UTF-8 text; save it as CSV in UTF-8, or say its encoding "
-        "(utf-16 or latin-1)."
+        "(utf-16 or latin-1) in Python or on the command line."
     )
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _RISKY = ("=", "+", "-", "@", "\t", "\r", "\n", "'", "\uff1d", "\uff0b", "\uff0d", "\uff20")
-_PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]|->|--|<-", re.IGNORECASE)
+_PLAIN = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]|->|--|<-", re.IGNORECASE)
 
 
 def safe(cell: str) -> str:

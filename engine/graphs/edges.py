@@ -24,6 +24,7 @@ from engine.graphs.layout import (
     place,
 )
 from engine.graphs.orientation import SHOWN
+from engine.percent import probability
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,10 +148,17 @@ def _line(edge: Edge, at: Mapping[str, Point]) -> str:
     if edge.pointed:
         said.append(_head((cx, cy), end, faint))
     if not math.isnan(edge.link):
-        mx, my = (ax + 2 * cx + bx) / 4, (ay + 2 * cy + by) / 4
-        sure = f"{min(edge.link, 0.99):.0%}"  # no noisy number makes a link certain
-        said.append(f'<text x="{mx + 7:.1f}" y="{my - 3:.1f}" font-size="11">{sure}</text>')
+        x, y = _beside((ax + 2 * cx + bx) / 4, (ay + 2 * cy + by) / 4, bx - ax, by - ay)
+        sure = probability(edge.link)  # as tables say it
+        said.append(f'<text x="{x:.1f}" y="{y:.1f}" font-size="11">{escape(sure)}</text>')
     return "".join(said)
+
+
+def _beside(x: float, y: float, dx: float, dy: float) -> Point:
+    """Where words begin that stand to the right of a line in this direction, clear of it."""
+    length = math.hypot(dx, dy) or 1.0
+    right, down = abs(dy) / length, -math.copysign(dx, dx * dy or 1.0) / length
+    return x + 8 * right, y + 8 * down + 4
 
 
 def _head(start: Point, end: Point, faint: float) -> str:

@@ -13,6 +13,7 @@ mean zero as soon as *one* of E[u_x | S], E[u_y | S] is a combination of the fea
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -21,12 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincc
 
+from engine.marginals import strata
 from engine.marginals.contrasts import Array, Check, helmert
 from engine.marginals.kernels import CLEAR, tests
 from engine.marginals.moments import Moments
 from engine.statistics.multiplicity import step_up
 
 Block = tuple[int, ...]
+Pair = tuple[int, int]
+Entering = tuple[tuple[Pair, ...], tuple[Block, ...], bool]  # products, triples of S, whole table
 Design = tuple[Array, Array]  # features (cells, f) and probability (cells,) of the cells of S
 Features = tuple[Any, ...]  # see engine.marginals.kernels.tests
 
@@ -63,7 +67,9 @@ class NoisyTests:
 
     ``leaks=False`` leaves the allowance for products out, where no triples are to be chosen;
     ``check`` is asked now and then, and may raise. ``before`` are the tests on the same moments
-    without their triples: what they computed and no triple enters is kept.
+    before tensors of three columns and more were added: what they computed and none of those enters
+    is kept. ``whole`` says that where a test's whole table is known, a dependence of its own in
+    every cell counts too (:mod:`engine.marginals.strata`).
     """
 
     def __init__(
@@ -74,8 +80,10 @@ class NoisyTests:
         leaks: bool = True,
         check: Check = lambda: None,
         before: NoisyTests | None = None,
+        whole: bool = False,
     ):
         self.d, self.moments, self._check = moments.d, moments, check
+        self._whole = whole
         self._prior, self._leaks = (np.array(EFFECTS), RIDGE), leaks
         scores = [(_midranks if ordinal else _identity)(moments, i) for i in range(moments.d)]
         used = np.array([len(s) for s in scores])
@@ -83,10 +91,10 @@ class NoisyTests:
         self._offsets = np.concatenate([[0], np.cumsum([r - 1 for r in moments.cardinalities])])
         self._variables = _padded(scores), used, _padded(contrasts)
         self._designs: dict[Block, Design] = {}
-        self._known: dict[tuple[int, int, Block], Verdict] = {}
+        self._known: dict[tuple[int, int, Block], tuple[Verdict, Entering]] = {}
         if before is not None:
             self._variables, self._marginal = before._variables, before._marginal
-            self._known = {k: v for k, v in before._known.items() if not self._entered(*k)}
+            self._known = {k: v for k, v in before._known.items() if self._entering(*k) == v[1]}
         self._carried: dict[tuple[int, Block], bool] = {}  # whether a product matters to x
 
     @cached_property
@@ -123,17 +131,28 @@ class NoisyTests:
             return Verdict(p, statistic, dof, bayes, bayes)
         key = (x, y, given)
         if key not in self._known:
-            self._known[key] = self._compute(x, y, given)
-        return self._known[key]
+            entering = self._entering(x, y, given)
+            self._known[key] = self._compute(x, y, given, entering), entering
+        return self._known[key][0]
 
-    def with_triples(self) -> NoisyTests:
-        """These tests after triples were added to the moments."""
-        return NoisyTests(self.moments, leaks=False, check=self._check, before=self)
+    def with_higher(self, whole: bool = False) -> NoisyTests:
+        """These tests after new tensors of three columns and more were added to the moments."""
+        return NoisyTests(self.moments, leaks=False, check=self._check, before=self, whole=whole)
 
-    def _entered(self, x: int, y: int, given: Block) -> bool:
-        """Whether a released triple takes part in the test."""
+    def _entering(self, x: int, y: int, given: Block) -> Entering:
+        """What of three columns and more takes part in the test."""
         m = self.moments
-        return any(m.has(*t) for v in (x, y) for t in combinations((*given, v), 3))
+        pairs = combinations(given, 2)
+        products = tuple((s, t) for s, t in pairs if m.has(x, s, t) and m.has(y, s, t))
+        within = tuple(t for t in combinations(given, 3) if m.has(*t))
+        return products, within, self._in_strata(x, y, given)
+
+    def _in_strata(self, x: int, y: int, given: Block) -> bool:
+        """Whether the test is asked of the whole table."""
+        m, columns = self.moments, (x, y, *given)
+        return (
+            self._whole and m.knows(*columns) and strata.fits([m.cardinalities[i] for i in columns])
+        )
 
     def _tested(
         self,
@@ -151,13 +170,21 @@ class NoisyTests:
             tests(released, self._variables, pairs, of, *design, features, numbers, effects)
         )
 
-    def _compute(self, x: int, y: int, given: Block) -> Verdict:
-        m = self.moments
+    def _compute(self, x: int, y: int, given: Block, entering: Entering) -> Verdict:
+        m, (known, _, whole) = self.moments, entering
         if min(m.cardinalities[x], m.cardinalities[y]) < 2:
             return Verdict(1.0, 0.0, 0.0, -math.inf, -math.inf)  # a constant depends on nothing
-        wanted = list(combinations(given, 2))
-        known = [(s, t) for s, t in wanted if m.has(x, s, t) and m.has(y, s, t)]
-        leak = 1 - len(known) / len(wanted) if wanted and self._leaks else 0.0
+        verdict = self._additive(x, y, given, known)
+        if not whole:
+            return verdict
+        own = strata.log_bayes(m, x, y, given, self._prior[0])
+        either = float(np.logaddexp(verdict.bayes, own)) - math.log(2)
+        return verdict._replace(bayes=either, leak_bayes=either)
+
+    def _additive(self, x: int, y: int, given: Block, known: Sequence[Pair]) -> Verdict:
+        """The test of R, with the products that are known."""
+        wanted = math.comb(len(given), 2)
+        leak = 1 - len(known) / wanted if wanted and self._leaks else 0.0
         products = [b for b in known if self._carries(x, b) and self._carries(y, b)]
         if products:
             design, features = self._with_products(x, y, given, products)

@@ -28,11 +28,6 @@ WHOLE = 0.6  # for no arrow where whole DAGs were compared: the shares are those
 VISIBLE, COLUMNS = 0.01, 12  # where noise and columns have no effect
 
 
-def percent(p: float) -> str:
-    """A probability, never rounded up to certainty."""
-    return "> 99.9 %" if p > 0.999 else f"{p:.1%}".replace("%", " %")
-
-
 def of_link(posterior: float) -> float:
     """Frequency of a link whose least posterior probability of dependence this is."""
     return float(np.interp(posterior, POSTERIOR, FREQUENCY))

@@ -371,6 +371,11 @@ def _test(moments, features, direct, cells, project, numbers, effects, out):  # 
     second = _residual(r, vx, vy, fx, fy, gram, ridge * typical, bx, by, ex, ey)
     kx, more_x = _positive(vx, _variance_noise(bx, ends, noise_x, cross))
     ky, more_y = _positive(vy, _variance_noise(by, ends, noise_y, cross))
+    # Without a set two levels have one direction: its size matters to no p-value, seen or not.
+    if len(fx) == 1 and len(vx) == 1:
+        _copy(kx, vx)
+    if len(fx) == 1 and len(vy) == 1:
+        _copy(ky, vy)
     own = direct + typical**2 * second
     covariance = _noise(bx, by, ends, own, noise_x, noise_y, more_x, more_y, cross)
     share = 1.0 / n

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -12,6 +12,7 @@ import numpy as np
 from engine.marginals.contrasts import BLOCK, Array, gram, helmert, tensor
 from engine.marginals.sensitivity import all_pairs_change, tables_change
 from engine.privacy.mechanisms import gaussian
+from engine.privacy.sources import MOST_ENTRIES
 from engine.session import Session
 from engine.tables.store import Store
 
@@ -106,6 +107,10 @@ class Moments:
         """Whether the tensor of these three or more has been released."""
         return _key(variables) in self.higher
 
+    def knows(self, *variables: int) -> bool:
+        """Whether the tensors of all subsets have been released, so that the table is known."""
+        return all(self.has(*key) for key in subsets(variables, 3))
+
     def released(self) -> list[Key]:
         """The column sets whose tensors have been released, smallest first."""
         singles: list[Key] = [(i,) for i in range(self.d)]
@@ -158,6 +163,21 @@ def _weight(old: float, new: float) -> float:
 
 def _combined(old: float, new: float) -> float:
     return 0.0 if old + new == 0 else old * new / (old + new)
+
+
+def subsets(columns: Sequence[int], least: int = 1) -> Iterator[Key]:
+    """The sets of ``least`` of the columns and more, smallest first."""
+    for size in range(least, len(columns) + 1):
+        yield from combinations(columns, size)
+
+
+def holdable(moments: Moments, names: Sequence[Key]) -> bool:
+    """Whether a file can hold these tensors, and all pairs once more, beside what was released."""
+    sizes = [r - 1 for r in moments.cardinalities]
+    pairs = sum(sizes) + (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
+    before = pairs + sum(heard.value.size for heard in moments.heard)
+    more = sum(math.prod(sizes[i] for i in name) for name in names)
+    return before + more + pairs <= MOST_ENTRIES
 
 
 def _key(variables: Key) -> Key:
@@ -252,8 +272,11 @@ def release_triples(
 ) -> bool:
     """Release the named triples' tensors for ``rho``; False, and nothing spent, if too noisy.
 
-    That is where the noise of an entry over n would have a standard deviation of ``most`` or more.
+    That is where the noise of an entry over n would have a standard deviation of ``most`` or more;
+    or where they are too many for a file (:func:`holdable`).
     """
+    if not holdable(moments, triples):
+        return False
     change = tables_change(triples, moments.cardinalities, check=session.check)
     if _sigma(change, rho) / moments.n >= most:
         return False
@@ -262,10 +285,27 @@ def release_triples(
     return True
 
 
+def release_tables(
+    session: Session, store: Store, moments: Moments, tables: Sequence[Key], rho: float
+) -> bool:
+    """Release what the whole tables of these columns lack; False, and nothing spent, if nothing.
+
+    Or if that is too much for a file (:func:`holdable`).
+    """
+    lacking = {key for columns in tables for key in subsets(columns, 3) if not moments.has(*key)}
+    names = sorted(lacking, key=lambda key: (len(key), key))
+    if not names or not holdable(moments, names):
+        return False
+    change = tables_change(names, moments.cardinalities, check=session.check)
+    wanted: list[Wanted] = [(key, 1.0, _exact(store, key)) for key in names]
+    _release(session, moments, wanted, change, rho, label="whole tables", order=1)
+    return True
+
+
 def release_orders(session: Session, store: Store, moments: Moments, rho: float) -> None:
     """Release the tensors of all sets of three columns and more, in one; spends ``rho``."""
     cards = moments.cardinalities
-    names = [key for m in range(3, len(cards) + 1) for key in combinations(range(len(cards)), m)]
+    names = list(subsets(range(len(cards)), 3))
     weights = [ORDER_WEIGHT ** (len(key) - 3) for key in names]
     change = tables_change(names, cards, weights, session.check)
     wanted: list[Wanted] = [

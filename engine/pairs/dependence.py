@@ -169,15 +169,16 @@ def record_sensitivity(name: str, m: int, variant: str = "strict") -> float:
     """How far one replaced record of m test records moves the score; the regression is fixed.
 
     "published": Theorems 1 and 3, 30/m, 4/m, (16m - 8)/(m - 1)^2. "strict": 6/(m + 1) (tight), 4/m
-    (tight), sqrt(6)/(m - 1) for HSIC and sqrt(6)/m for its root
-    (docs/explanation/pairs.md). The others have none that is bounded.
+    (tight), 27/(16m) + 4/m^2 for HSIC and sqrt(6)/m for its root (docs/explanation/pairs.md). The
+    others have none that is bounded.
     """
     if name == "spearman":
         return 30 / m if variant == "published" else 6 / (m + 1)
     if name == "kendall":
         return 4 / m
     if name == "hsic":
-        return (16 * m - 8) / (m - 1) ** 2 if variant == "published" else math.sqrt(6) / (m - 1)
+        published = variant == "published"
+        return (16 * m - 8) / (m - 1) ** 2 if published else (27 / 16 + 4 / m) / m
     if name == "root_hsic":
         return math.sqrt(6) / m
     raise InputError(f"One record can move the {name} score by any amount.")

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -163,10 +163,11 @@ class Budgets:
                     _prepare(found, self.path, create)
                     yield found
                 except BaseException:
-                    found.execute("ROLLBACK")
+                    with suppress(sqlite3.Error):  # a full disk has undone it already
+                        found.execute("ROLLBACK")
                     raise
                 found.execute("COMMIT")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # it may quote a damaged file's bytes
             raise InputError(_sentence(self.path, error)) from error
 
 
@@ -231,7 +232,7 @@ def _sensible(value: Decimal) -> bool:
     return finite and len(f"{value:e}") <= 40 and (not value or -60 < value.adjusted() < 13)
 
 
-def _sentence(path: Path, error: sqlite3.Error) -> str:
+def _sentence(path: Path, error: Exception) -> str:
     text = str(error)
     if "locked" in text:
         return f"{path} has been locked by another program for {BUSY_SECONDS:.0f} s; try again."

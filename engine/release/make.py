@@ -130,11 +130,28 @@ def make(
     on_charged()
     watch = {} if on_step is None else {"on_step": on_step}
     request = schema, key, values, budget.name
-    released: Release = beside(_released, *request, data=data, cancelled=cancelled, **watch)
+    try:
+        released: Release = beside(_released, *request, data=data, cancelled=cancelled, **watch)
+    except Stopped:
+        raise
+    except (InputError, OSError, MemoryError) as error:
+        why = str(error) or "There is no memory left."
+        raise InputError(f"{why} {stays(total, budget.name)}") from error
+    except BaseException as error:  # a fault of ours, or a second Ctrl-C
+        error.add_note(stays(total, budget.name))
+        raise
     found = released if signer is None else signed(released, signer)
     with suppress(InputError):  # what has been paid for is returned all the same
         on_kept(vault.keep(budget.charges[-1].number, found))
     return found
+
+
+def stays(total: Guarantee, name: str) -> str:
+    """What to say where nothing came of a release after its charge."""
+    return (
+        f"The release was not made, and ε = {total.epsilon:g}, δ = {total.delta:g} stay charged to "
+        f"budget {name!r}, since noise may have been drawn."
+    )
 
 
 def _released(
@@ -151,10 +168,7 @@ def _released(
     source = Hardened()
     session, outcome = run_with(covered(key), data, params, source, cancelled, on_step)
     if outcome.status == "cancelled":
-        raise Stopped(
-            f"Stopped after the charge: the release was not made, and ε = {total.epsilon:g}, "
-            f"δ = {total.delta:g} stay charged to budget {name!r}, since noise may have been drawn."
-        )
+        raise Stopped(f"Stopped after the charge. {stays(total, name)}")
     return Release(
         name=name,
         algorithm=key,

@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.graphs.known import known_of
 from engine.graphs.orientation import SHOWN
-from engine.marginals.confidence import percent
+from engine.percent import percent, probability
 from engine.release.checking import moments_of
 from engine.release.file import Release, digest, neighbours
 from engine.release.graph import release_svg
@@ -82,12 +82,12 @@ def _origin(release: Release) -> str:
 def edge_words(release: Release) -> list[tuple[str, ...]]:
     """Every edge as it is drawn, its confidence, and that of an arrow in either direction."""
     arcs, doubted = set(release.cpdag), set(doubtful(release))
-    told = {(a, b): f"→ {percent(p)}, ← {percent(q)}" for a, b, p, q in release.arrows}
+    told = {(a, b): f"→ {probability(p)}, ← {probability(q)}" for a, b, p, q in release.arrows}
     found: list[tuple[str, ...]] = []
     for a, b, confidence in release.confidence:
         line = ((a, b) in arcs and (b, a) in arcs) or not doubted.isdisjoint({(a, b), (b, a)})
         mark = "—" if line else "→" if (a, b) in arcs else "←"
-        found.append((f"{a} {mark} {b}", percent(confidence), told.get((a, b), "–")))
+        found.append((f"{a} {mark} {b}", probability(confidence), told.get((a, b), "–")))
     return found
 
 

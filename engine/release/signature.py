@@ -14,7 +14,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from platformdirs import user_data_path
@@ -46,7 +46,7 @@ def own_key(path: Path | None = None) -> Ed25519PrivateKey:
         raise InputError(f"The key {place} can be read by others; take their rights away.")
     try:
         found = serialization.load_pem_private_key(read_bytes(place, _MOST_BYTES), password=None)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, UnsupportedAlgorithm):
         found = None
     if not isinstance(found, Ed25519PrivateKey):
         raise InputError(f"{place} holds no Ed25519 key; restore it or move it away.")
@@ -124,8 +124,10 @@ def verify(release: Release, key: str | None = None) -> None:
 def verify_page(release: Release, page: bytes) -> None:
     """InputError where a page for people is not the one that belongs to the file."""
     if release.signature is not None:
-        same = hashlib.sha256(page).hexdigest() == release.signature.page
-    else:
-        same = page == to_html(release).encode()
-    if not same:
-        raise InputError("The page is not the one that belongs to this release.")
+        if hashlib.sha256(page).hexdigest() != release.signature.page:
+            raise InputError("The page is not the one that was signed with this release.")
+    elif page != to_html(release).encode():
+        raise InputError(
+            "The page is not the one that belongs to this release: it was changed, or another "
+            "version wrote it (a signed one is known whatever version wrote it)."
+        )

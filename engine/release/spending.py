@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from engine.data.anything import as_dataset
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema
 from engine.effects.effect import Effect
-from engine.errors import InputError
+from engine.errors import InputError, show
 from engine.graphs.edges import Edge, annotated, edge_frame, svg
 from engine.graphs.formats import FORMATS
 from engine.privacy.accounting import Guarantee
@@ -81,10 +82,10 @@ class Budget:
                 ("ε", epsilon, found.epsilon),
                 ("δ", delta, found.delta),
             ):
-                if said is not None and float(said) != float(total):
+                if said is not None and not _same(said, total):
                     raise InputError(
                         f"Budget {found.name!r} has the total {what} = {total:g}, which is never "
-                        f"changed to {float(said):g}; leave it out, or give another name."
+                        f"changed to {show(said)}; leave it out, or give another name."
                     )
         elif epsilon is None:
             raise InputError(
@@ -174,6 +175,14 @@ class Budget:
             on_kept=kept.append,
         )
         return Paid(made, kept[0] if kept else None)
+
+
+def _same(said: float | str, total: Decimal) -> bool:
+    """Whether what somebody says is that total; what is no number is not."""
+    try:
+        return float(said) == float(total)
+    except (TypeError, ValueError):
+        return False
 
 
 def _declared(data: Any, schema: Schema | None) -> Dataset:

@@ -23,6 +23,7 @@ from engine.errors import InputError
 from engine.graphs.formats import FORMATS, edges_of
 from engine.graphs.orientation import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.percent import percent
 from engine.runner import RunResult
 from engine.serialise import plain, result_dict
 from engine.version import __version__
@@ -40,7 +41,7 @@ edges.csv      the learned graph (a CPDAG): "->" directed, "--" undirected; "?" 
                did not test to the end: neither found nor ruled out, and without a direction.
                Where the algorithm says how sure it is: "link", that the two are joined; "arrow",
                of an arrow from "from" to "to" if they are; "back", of one the other way. An arrow
-               less sure than {shown:.0%} is a "--", as on every picture and in graph.*
+               less sure than {shown} is a "--", as on every picture and in graph.*
                A name that a spreadsheet would compute has an apostrophe in front: take one off
 graph.*        the links tested to the end, for other tools: {formats}
 ledger.json    every charge to the privacy budget, and the guarantee
@@ -220,7 +221,9 @@ def bundle(
     formats = "; ".join(form.title for form in FORMATS.values())
     if extra:
         more = "\n".join(filter(None, (more, f"{', '.join(sorted(extra))}: the report")))
-    files["README.txt"] = _README.format(formats=formats, more=more, script=what, shown=SHOWN)
+    files["README.txt"] = _README.format(
+        formats=formats, more=more, script=what, shown=percent(SHOWN)
+    )
     return _zipped(files | dict(extra or {}))
 
 

@@ -9,7 +9,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import product
 from pathlib import Path
 from time import thread_time
@@ -75,6 +75,12 @@ def _code(source: bytes) -> str:
     return ast.dump(tree)
 
 
+@lru_cache(maxsize=1024)
+def _read(params: str) -> dict[str, Any]:
+    """Parameters from their text; a study asks the same of all seeds, and of every look at it."""
+    return dict(json.loads(params))
+
+
 @dataclass(frozen=True)
 class Cell:
     """One run: what determines its result, and nothing else but the dataset's name.
@@ -109,7 +115,7 @@ class Cell:
     @property
     def values(self) -> dict[str, Any]:
         """The parameters by name."""
-        return dict(json.loads(self.params))
+        return dict(_read(self.params))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +163,7 @@ class CellResult:
     @property
     def values(self) -> dict[str, Any]:
         """The parameters by name."""
-        return self.cell.values
+        return dict(_read(self.params))
 
     @cached_property
     def skeleton(self) -> Pairs:

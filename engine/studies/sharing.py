@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.data.spreadsheets import table_csv
-from engine.errors import InputError, show
+from engine.errors import InputError, cut, show
 from engine.registry import ALGORITHMS
 from engine.studies.cells import CellResult
 from engine.studies.store import ResultStore
@@ -100,14 +100,15 @@ def joined(*sides: tuple[str, Sequence[CellResult]]) -> list[CellResult]:
             first = first or (name, result.version)
             if result.version != first[1]:
                 raise InputError(
-                    f"{first[0]} was computed by engine {first[1]}, {name} by {result.version}: "
+                    f"{first[0]} was computed by engine {cut(first[1])}, {name} by "
+                    f"{cut(result.version)}: "
                     "runs of different code do not stand in one study. Run one of them anew."
                 )
             known = found.setdefault(result.cell.key, result)
             if known is not result and not _same(known, result):
                 raise InputError(
-                    f"{name} has another result of {result.algorithm} on {result.dataset}, seed "
-                    f"{result.seed}, than the study before it: one of the two was changed."
+                    f"{name} has another result of {result.algorithm} on {cut(result.dataset)}, "
+                    f"seed {result.seed}, than the study before it: one of the two was changed."
                 )
     return list(found.values())
 

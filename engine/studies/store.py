@@ -18,7 +18,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Self
 
-from engine.errors import InputError, show
+from engine.errors import InputError, cut, show, writable
 from engine.graphs.metrics import Scores
 from engine.studies.cells import SCORED, Cell, CellResult
 
@@ -30,6 +30,8 @@ _MAGIC = b"SQLite format 3\0"
 _APPLICATION_AT = 68  # where SQLite's file header holds the application id
 _JOURNAL_AT = 18  # and where the two versions of its journal: 2 is write-ahead, 1 is not
 _TABLES = ("cells", "studies")
+# What SQLite says of a damaged file may quote bytes of it, which need not be text.
+_BROKEN = (sqlite3.Error, UnicodeDecodeError)
 _COLUMNS = tuple(f.name for f in fields(CellResult) if f.name != "cpu")
 _JSON = ("ci_tests_by_order", "cpdag", "metrics_tested", "untested")  # kept as JSON text
 # What files of version 1 do not have; a file is brought up to date when it is opened.
@@ -228,7 +230,7 @@ class ResultStore:
         with self._lock:
             try:
                 yield
-            except sqlite3.Error as error:
+            except _BROKEN as error:
                 raise InputError(_sentence(self.path, error)) from error
 
 
@@ -329,7 +331,7 @@ def _check_whole(path: Path) -> None:
     busy = side.exists()  # someone has it open, or was killed while they had
     try:
         _read_through(path, "mode=ro" if busy else "immutable=1")
-    except sqlite3.Error as error:
+    except _BROKEN as error:
         if busy or not side.exists():
             raise InputError(_sentence(path, error)) from error
         _check_whole(path)  # another process opened it this instant
@@ -354,7 +356,7 @@ def _check_content(reader: sqlite3.Connection, path: Path) -> None:
     reader.execute("SELECT name, spec FROM studies LIMIT 1").fetchone()
 
 
-def _sentence(path: Path, error: sqlite3.Error) -> str:
+def _sentence(path: Path, error: Exception) -> str:
     text = str(error)
     if "locked" in text:
         return f"{path} has been locked by another program for {BUSY_SECONDS:.0f} s; try again."
@@ -387,7 +389,7 @@ def _from_sql(row: tuple[Any, ...]) -> CellResult | None:
         return None
     sound = sound and all(isinstance(count, int) for count in values["ci_tests_by_order"])
     named = (*values["cpdag"], *(values["untested"] or ()))
-    sound = sound and all(isinstance(name, str) for pair in named for name in pair)
+    sound = sound and all(isinstance(n, str) and writable(n) for pair in named for n in pair)
     sound = sound and all(isinstance(values[column], kinds) for column, kinds in _EXPECTED.items())
     return CellResult(**values) if sound else None
 
@@ -418,7 +420,8 @@ def _scores(values: Mapping[str, Any]) -> Scores | None:
 def _named(row: tuple[Any, ...]) -> str:
     """Which cell a row was of, as far as it says."""
     values = dict(zip(_COLUMNS, row, strict=True))
-    return f"{values['algorithm']} on {values['dataset']}, seed {values['seed']}"
+    algorithm, data, seed = (cut(str(values[name])) for name in ("algorithm", "dataset", "seed"))
+    return f"{algorithm} on {data}, seed {seed}"
 
 
 def _as_fields(result: CellResult) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from engine import load_dataset
+from engine.percent import percent
 from engine.registry import algorithm
 from engine.teaching.membership import Edges, Game, loudest, play
 from pages.shell import words as text
@@ -96,12 +97,12 @@ def score(table: Table, seen: Game, fresh: Game) -> None:
     yours.metric("You", f"{table.right} of {table.played}")
     best.metric(
         "Best guesser",
-        f"{seen.success(fresh):.0%}",
+        percent(seen.success(fresh)),
         help=f"Has seen {DRAWS} graphs of each dataset; judged on {2 * DRAWS} others.",
     )
     bound.metric(
         "Nobody can beat",
-        f"{seen.bound:.1%}",
+        percent(seen.bound, 1),
         help="(e^ε + δ) / (1 + e^ε): what a strict total of ε allows, whatever is known.",
     )
 

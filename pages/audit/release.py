@@ -26,7 +26,12 @@ def release_view() -> None:
         "input furthest. No data are needed, and nothing is spent."
     )
     file = st.file_uploader(
-        "Release file (JSON)", type=["json"], key="audit-release-file", max_upload_size=MOST
+        "Release file (JSON)",
+        type=["json"],
+        key="audit-release-file",
+        max_upload_size=MOST,
+        help=f"The attack runs on this server; a file of more than {MOST} MB is attacked on the "
+        "command line: python -m engine audit --release FILE.",
     )
     going = RELEASE.going()
     if going is not None:

@@ -25,8 +25,11 @@ NEIGHBOURS = {
 
 
 def title_of(key: str) -> str:
-    """An algorithm's title; a toy's own name."""
-    return ALGORITHMS[key].title if key in ALGORITHMS else key.replace("_", " ").capitalize()
+    """An algorithm's title; a toy's own name, a mechanism's being that of its noise."""
+    if key in ALGORITHMS:
+        return ALGORITHMS[key].title
+    words = key.removeprefix("by_").replace("_", " ").replace("gaussian", "Gaussian")
+    return words[:1].upper() + words[1:]
 
 
 def promise(kind: str) -> str:
@@ -97,8 +100,9 @@ def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
         y=names,
         orientation="h",
         text=[f"{size:.2f}" for size in sizes],
-        textposition="outside",
-        cliponaxis=False,
+        textposition="auto",  # in the bar, where no line crosses it and no frame cuts it
+        insidetextanchor="end",
+        textangle=0,
         marker_color=[ink(0) if size <= 1 + 1e-9 else group_inks()[2] for size in sizes],
         hoverinfo="skip",
     )
@@ -108,7 +112,10 @@ def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
         height=70 + 26 * len(names),
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
         showlegend=False,
-        xaxis={"title": "largest change / what was paid for", "range": [0, max(1.12, *sizes)]},
+        xaxis={
+            "title": "largest change /<br>what was paid for",  # the bars are narrow on a phone
+            "range": [0, max(1.04, *sizes)],
+        },
         yaxis={"automargin": True},
     )
     figure(drawn, key=key, alt=f"Largest ratio {max(sizes):.3f} of {len(sizes)} mechanisms")
@@ -131,7 +138,7 @@ def lines_view(lines: Sequence[Surveyed]) -> None:
             "The same attack finds": ["" if x.power is None else x.power.words for x in lines],
         }
     )
-    table(frame, alt="Claims and measured lower bounds", height=420)
+    table(frame, alt="Claims and measured lower bounds")
 
 
 def counts(lines: Sequence[Surveyed]) -> tuple[str, str, str, str]:

@@ -70,13 +70,11 @@ def increments_view(d: Draft) -> None:
     except InputError as error:
         st.error(text.plain(str(error)))
         return
-    left, right = st.columns([5, 3], gap="medium")
-    with left:
-        lines = [_line(g, style) for style, g in enumerate(found) if g.epsilons]
-        figure = curves(lines, Axis("Iteration k"), Axis("ε of iteration k", log=True), height=360)
-        show.figure(figure, key="budget-increments", alt="ε of each iteration by increment")
-    with right:
-        show.table(growth_table(found), alt="Iterations that each increment affords")
+    lines = [_line(g, style) for style, g in enumerate(found) if g.epsilons]
+    figure = curves(lines, Axis("Iteration k"), Axis("ε of iteration k", log=True), height=360)
+    show.figure(figure, key="budget-increments", alt="ε of each iteration by increment")
+    # Its last column is the formula: beside the chart nobody would see it.
+    show.table(growth_table(found), alt="Iterations that each increment affords")
     st.caption(
         f"Since ε₀ = {d['initial']:g} is below 1, the published multiplicative increment "
         "ε₀^(1 + k/I) falls from ε₀ to ε₀² instead of rising. 'Rising' is ours: ε₀·10^(k/I)."

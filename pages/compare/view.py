@@ -50,9 +50,9 @@ def graphs(pinned: Sequence[Shown]) -> None:
 def one_graph(pinned: Sequence[Shown], k: int) -> None:
     """A pinned run's name, its button, and its graph."""
     run = pinned[k]
-    left, right = st.columns([4, 1], vertical_alignment="center")
-    left.markdown(f"**{LETTERS[k]} · {text.plain(title(run))}**")
-    right.button("Unpin", key=f"compare-unpin-{k}", on_click=unpin, args=(k,), width="stretch")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{LETTERS[k]} · {text.plain(title(run))}**")
+        st.button("Unpin", key=f"compare-unpin-{k}", on_click=unpin, args=(k,))
     data, result = run.data, run.result
     st.html(price_html(result))
     for said in (result.diagnostics.chosen, result.order_words):
@@ -89,6 +89,7 @@ def layout(pinned: Sequence[Shown], run: Shown) -> dict[str, Point]:
 
 
 WAITING = text.CLASSES["not tested"]
+MOST = 640  # pixels of a table: what runs cost stands last, and is half of why they are compared
 
 
 def columns(pinned: Sequence[Shown]) -> list[str]:
@@ -111,7 +112,7 @@ def _scores(pinned: Sequence[Shown], nothing: Counts) -> None:
         del rows[text.KNOWN_ALONE]
     table = pd.DataFrame(rows.values(), columns=columns(pinned))
     table.insert(0, "Score", list(rows))
-    show.table(table, alt="Scores and cost of the pinned runs")
+    show.table(table, alt="Scores and cost of the pinned runs", most=MOST)
     if any(run.result.untested for run in pinned):
         st.caption(
             "Pairs not tested to the end are neither found nor invented; only the last F1 counts "
@@ -133,7 +134,7 @@ def _counted(result: RunResult, nothing: Nothing | None) -> dict[str, str]:
         "Links in the result": f"{len(result.skeleton) - len(result.untested):,}",
         WAITING: f"{len(result.untested):,}",
     }
-    name = "Skeleton F1 with those as links"
+    name = "F1 with those as links"
     return out | {name: _score(whole, "skeleton_f1")}
 
 
@@ -178,8 +179,10 @@ def all_settings(run: Shown) -> dict[str, str]:
     out["What is known"] = knowledge.label(columns, run.result.knowledge)
     titles = {s.name: s.title for s in algorithm(run.result.algorithm).params.specs()}
     for name, value in run.settings.params.items():
-        known = value if isinstance(value, str) else None
-        out[titles[name]] = text.label(known) if known else f"{value}"
+        if isinstance(value, float):  # as the strip writes it, all its digits
+            out[titles[name]] = text.number(value, 15)
+        else:
+            out[titles[name]] = text.label(value) if isinstance(value, str) else f"{value}"
     if run.settings.seed is not None:
         out["Noise seed"] = f"{run.settings.seed}"
     return out

@@ -19,7 +19,8 @@ from pages.shell import words as text
 from pages.shell.data import OwnFile, own_data, own_file
 from pages.shell.drafts import Draft, kept
 from pages.shell.form import bound
-from pages.shell.job import gone
+from pages.shell.job import Slot
+from pages.shell.reading import Beside
 from pages.shell.session import Place
 
 ABOUT = (
@@ -34,6 +35,8 @@ OPEN = (
 )
 START = "State each column (starts from exact values found in your rows, which are not private)"
 _BOOK: Place[str] = Place("codebook_seen", str)
+_LOOK: Slot[Beside] = Slot("columns_reading")
+_LOOKED_AT: Place[OwnFile | None] = Place("columns_of")  # the file that is, or was, looked at
 
 
 def builder() -> None:
@@ -44,15 +47,18 @@ def builder() -> None:
     data = own_data()
     if data is not None and data.declared:
         st.success("This table is read by the schema that you stated: strict runs are defended.")
-    else:
+    elif data is not None:  # else the page says why the file could not be read
         st.warning(OPEN)
     _codebook(file)
     if st.toggle(START, key="schema-open"):
         st.caption(ABOUT)
         try:
-            _cards(file)
+            if _looked_at(file):
+                _cards(file)
         except InputError as error:
             st.error(text.plain(str(error)))
+    else:
+        _LOOK.drop()
     if file.schema is not None:
         content = json.dumps(file.schema.to_json(), ensure_ascii=False, indent=1)
         export.download("Schema (JSON)", lambda: content, f"{file.stem}_schema.json", key="schema")
@@ -70,7 +76,7 @@ def _codebook(file: OwnFile) -> None:
         return
     _BOOK.put(book.file_id)
     try:
-        _take(file, read_codebook(book.getvalue()))
+        _take(file, read_codebook(Upload(book.name, book.getvalue()).open()))
     except InputError as error:
         st.error(text.plain(str(error)))
 
@@ -81,15 +87,33 @@ def _take(file: OwnFile, schema: Schema) -> None:
     st.rerun()
 
 
+def _looked_at(file: OwnFile) -> bool:
+    """Whether it is known what the table's columns look like; how far that is, or why it is not.
+
+    They are looked at once a file; InputError in one sentence for one that is no table.
+    """
+    if file.proposal is not None:
+        return True
+    table = Upload(file.name, file.raw)
+    if not uploads.large(table):
+        file.proposal = uploads.columns(table)
+        return True
+    job, of = _LOOK.job(), _LOOKED_AT.get()
+    if job is None or of is not file:
+        _LOOKED_AT.put(file)
+        job = _LOOK.begin(Beside(file.name, len(file.raw), uploads.columns, table), Beside.patience)
+    if job.running:
+        _LOOK.watch(key="columns-stop")
+        return False
+    if job.problem:
+        raise InputError(job.problem)
+    file.proposal = job.found
+    _LOOK.forget()
+    return True
+
+
 def found_in(file: OwnFile) -> tuple[Found, ...]:
-    """What the table's columns look like, looked at once a file."""
-    if file.proposal is None:
-        table = Upload(file.name, file.raw)
-        if uploads.large(table):
-            with st.spinner("Looking at the columns …"):
-                file.proposal = uploads.beside(uploads.columns, table, stopped=gone())
-        else:
-            file.proposal = uploads.columns(table)
+    """What the table's columns look like, once that is known."""
     found: tuple[Found, ...] = file.proposal
     return found
 

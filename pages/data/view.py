@@ -42,7 +42,7 @@ def facts(data: Dataset) -> None:
         st.caption("Everything on this page shows your data as they are, without noise.")
     elif not is_simulated(data.name):
         network = load_network(drafted_source().name)
-        st.caption(text.plain(f"Source: {network.source} Licence: {network.licence}"))
+        st.caption(text.plain(f"Source: {network.source}. Licence: {network.licence}."))
 
 
 def columns_view(data: Dataset) -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 
 from engine import Dataset, RunResult
 from engine.algorithms.curate_pc import CuratePCParameters
+from engine.percent import percent
 from engine.search.allocation import Allocation, Price
 from engine.search.diagnostics import SearchDiagnostics
 from engine.theory import uniform_epsilon
@@ -191,7 +192,7 @@ def _notes(result: RunResult, table: pd.DataFrame, unit: str) -> str:
         notes.append("Strict runs add up in ρ (zCDP).")
     planned, spent = (float(table[f"{view}: budget"].sum()) for view in (START, SPENT))
     if planned > spent and result.status == "complete":
-        notes.append(f"At the end {(planned - spent) / planned:.0%} of the total was left.")
+        notes.append(f"At the end {percent((planned - spent) / planned)} of the total was left.")
     if result.status == "budget_exhausted":
         notes.append("The budget ran out before the last order.")
     return " ".join(notes)

@@ -10,8 +10,10 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
+from pages.draw.curves import UNDER
 from pages.shell.palette import heat_inks, ink
 
+MOST_PLAIN = 7  # columns of a heat map whose numbers fit side by side on a phone
 MOST_WORDS = 16  # more bars than these have no room for their values
 
 
@@ -81,13 +83,12 @@ def grouped(
             },
             hovertemplate=f"{x_title} %{{x}}, {group.name}: %{{y:.4g}}<extra></extra>",
         )
-    above = {"y": 1.02, "yanchor": "bottom"}
-    under = {"y": -0.22, "yanchor": "top", "font": {"size": 13}}
+    above = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
     figure.update_layout(
         height=height,
         barmode="group",
         margin={"l": 8, "r": 8, "t": 12 if below else 8, "b": 8},
-        legend={"orientation": "h", "x": 0} | (under if below else above),
+        legend=UNDER if below else above,
         xaxis={"title": x_title, "type": "category"},
         yaxis={"title": y_title, "rangemode": "tozero"},
     )
@@ -102,7 +103,8 @@ def heat(
 ) -> go.Figure:
     """A heat map of shares in [0, 1]: the table's rows from top to bottom, columns from the left.
 
-    With ``words`` the share stands in each cell.
+    With ``words`` the share stands in each cell, in percent but without the sign, and needs no
+    scale of colours beside it: on a phone both would leave nothing that can be read.
     """
     low, high = heat_inks()
     values = table.to_numpy(dtype=float)
@@ -114,8 +116,11 @@ def heat(
             zmin=0,
             zmax=1,
             colorscale=[[0, low], [1, high]],
-            text=[[f"{v:.0%}" for v in row] for row in values] if words else None,
+            text=[[f"{100 * v:.0f}" for v in row] for row in values] if words else None,
             texttemplate="%{text}" if words else None,
+            # Left to itself plotly makes letters as small as a cell wants them.
+            textfont={"size": 12} if table.shape[1] <= MOST_PLAIN else None,
+            showscale=not words,
             colorbar={"title": {"text": "Share"}, "tickformat": ".0%", "thickness": 12},
             xgap=2,
             ygap=2,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,15 @@ import plotly.graph_objects as go
 from pages.shell.palette import font_ink, heat_inks, ink, see_through
 
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
+# At the figure's lower edge: measured from the plot, a tall legend comes to lie on the axis' title.
+UNDER: Mapping[str, Any] = {
+    "orientation": "h",
+    "x": 0,
+    "y": 0,
+    "yref": "container",
+    "yanchor": "bottom",
+    "font": {"size": 13},
+}
 MARKERS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "triangle-down", "star")
 
 
@@ -65,7 +74,7 @@ def curves(
     figure.update_layout(
         height=height,
         margin={"l": 8, "r": 8, "t": 12, "b": 8},
-        legend={"orientation": "h", "y": -0.2, "yanchor": "top", "x": 0, "font": {"size": 13}},
+        legend=UNDER,
         barmode="overlay",
         **axes,
     )
@@ -136,8 +145,13 @@ def _star(x: float, y: float, name: str) -> go.Scatter:
     )
 
 
-def vertical(figure: go.Figure, x: float, words: str, *, style: int, level: float = 1.0) -> None:
-    """A named upright line; ``level`` says how high its name stands, so that names keep apart."""
+def vertical(
+    figure: go.Figure, x: float, words: str, *, style: int, level: float = 1.0, left: bool = False
+) -> None:
+    """A named upright line; ``level`` says how high its name stands, ``left`` on which side.
+
+    So the names of two lines keep apart.
+    """
     figure.add_vline(x=x, line={"color": ink(style), "width": 2, "dash": "dash"})
     figure.add_annotation(
         x=x,
@@ -145,8 +159,8 @@ def vertical(figure: go.Figure, x: float, words: str, *, style: int, level: floa
         yref="paper",
         text=words,
         showarrow=False,
-        xanchor="left",
-        xshift=4,
+        xanchor="right" if left else "left",
+        xshift=-4 if left else 4,
         font={"color": font_ink(), "size": 13},
         bgcolor=see_through(heat_inks()[0], 0.75),
     )

@@ -29,15 +29,17 @@ def render_graph(
     height: int,
     theme: str = "light",
     inline: bool = False,
+    closest: float = 1.0,
 ) -> str:
     """A complete HTML page of ``height`` pixels that draws the graph with vis-network.
 
     ``inline`` puts the library into the page (for files that must open offline); otherwise the
-    app serves it. The page names no external address.
+    app serves it. A frame that is narrower than the layout draws it together, to the share
+    ``closest`` of its width at most. The page names no external address.
     """
     look = LOOKS[theme]
     net = Network(f"{height}px", "100%", directed=True, bgcolor=look.background)
-    net.templateEnv, net.path = _template(theme, inline), _PAGE.name
+    net.templateEnv, net.path = _template(theme, inline, closest), _PAGE.name
     index = {name: str(k) for k, name in enumerate(names)}
     for name in names:
         x, y = positions[name]
@@ -108,10 +110,11 @@ def _options(look: Look) -> dict[str, Any]:
 
 
 @cache
-def _template(theme: str, inline: bool) -> Environment:
+def _template(theme: str, inline: bool, closest: float) -> Environment:
     """The page that pyvis fills, compiled once; pyvis's own loads from content networks."""
     loaded = VIS.read_text(encoding="utf-8") if inline else ""
     served = "" if inline else f' src="{SERVED_VIS}"'
     env = Environment(loader=FileSystemLoader(_PAGE.parent))
-    env.globals |= {"look": LOOKS[theme], "library": f"<script{served}>{loaded}</script>"}
+    script = f"<script{served}>{loaded}</script>"
+    env.globals |= {"look": LOOKS[theme], "library": script, "closest": round(closest, 3)}
     return env

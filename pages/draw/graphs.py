@@ -168,8 +168,14 @@ def _draw(
     what: str, data: Dataset, links: list[Link], result: RunResult | None, *, wide: bool
 ) -> None:
     height = frame_height(data.d)
+    pulled = wide and data.truth is not None and data.d <= LARGE
     page = render_graph(
-        data.names, links, layout_of(data, result, wide=wide), height=height, theme=theme()
+        data.names,
+        links,
+        layout_of(data, result, wide=wide),
+        height=height,
+        theme=theme(),
+        closest=NARROW / WIDE if pulled else 1.0,
     )
     st.iframe(page, height=height, alt=describe(what, data.names, links))
 

@@ -118,11 +118,17 @@ def legend(result: RunResult, theme: str, *, waiting: bool = False) -> str:
     return legend_of(entries(result, waiting=waiting), theme)
 
 
+# What does not fit into a line goes on under its words, not under the sample before them.
+ENTRY = (
+    "display:inline-block;margin-right:1.6rem;padding-left:calc(42px + .5rem);"
+    "text-indent:calc(-42px - .5rem)"
+)
+
+
 def legend_of(items: Iterable[Entry], theme: str) -> str:
     """HTML of some entries; on a narrow screen a long one breaks."""
     shown = "".join(
-        f'<span style="display:inline-block;margin-right:1.6rem">{sample(kind, theme)}'
-        f"{name} <b>{number}</b>{more}</span>"
+        f'<span style="{ENTRY}">{sample(kind, theme)}{name} <b>{number}</b>{more}</span>'
         for kind, name, number, more in items
     )
     return f'<div class="legend" style="line-height:1.9">{shown}</div>'

@@ -61,10 +61,10 @@ def over_cells(drawn: go.Figure, words: Sequence[Sequence[str]]) -> None:
 def list_of_runs(runs: Mapping[str, Settings], *, key: str) -> None:
     """The same runs by name, for whoever has no mouse: a list and a button."""
     named = list(runs)[:OFFERED]
-    left, right = st.columns([2, 1], vertical_alignment="bottom")
-    chosen = left.selectbox("Run", named, key=f"{key}-setting")
-    if right.button("Open run", key=f"{key}-open", icon=":material/play_arrow:", width="stretch"):
-        visit(runs[chosen or named[0]])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = st.selectbox("Run", named, key=f"{key}-setting")
+        if st.button("Open run", key=f"{key}-open", icon=":material/play_arrow:"):
+            visit(runs[chosen or named[0]])
 
 
 def visit(settings: Settings) -> None:

@@ -13,9 +13,8 @@ from pages.shell import words as text
 from pages.shell.palette import INKS, LOOKS, STROKES, Look, price_ink, stroke_ink
 from pages.shell.verdict import FINE, NOTHING
 
-__all__ = ["Band", "Picture", "curve_picture", "graph_picture", "people_picture", "sheet_picture"]
+__all__ = ["Band", "Picture", "curve_picture", "graph_picture", "people_picture"]
 _EDGE = 12.0  # around a graph
-_TITLE = 28.0  # above a graph of a sheet
 
 
 def graph_picture(
@@ -31,29 +30,6 @@ def graph_picture(
     body = _graph(names, links, positions, theme)
     view = (left, top, right - left, bottom - top)
     return sheet(body, view, alt=alt, background=LOOKS[theme].background)
-
-
-def sheet_picture(
-    names: Sequence[str],
-    graphs: Sequence[tuple[str, Sequence[Link]]],
-    positions: Mapping[str, Point],
-    *,
-    columns: int,
-    alt: str,
-    theme: str = "light",
-) -> Picture:
-    """Several titled graphs on the same nodes and positions, row by row."""
-    look = LOOKS[theme]
-    left, right, top, bottom = frame(names, positions, _EDGE)
-    wide, tall = right - left, bottom - top + _TITLE
-    body = ""
-    for k, (title, links) in enumerate(graphs):
-        x, y = (k % columns) * wide, (k // columns) * tall
-        body += words(title, x + wide / 2, y + 18, fill=look.font, text_anchor="middle")
-        moved = f"translate({x - left:.1f} {y + _TITLE - top:.1f})"
-        body += tag("g", _graph(names, links, positions, theme), transform=moved)
-    size = (0.0, 0.0, wide * columns, tall * math.ceil(len(graphs) / columns))
-    return sheet(body, size, alt=alt, background=look.background)
 
 
 def _graph(

@@ -111,6 +111,8 @@ def told(found: list[Recommended]) -> pd.DataFrame:
 
 def score(one: Score) -> str:
     """A mean with its standard error, which has a third place where two would make it 0."""
+    if not one.runs:  # the search was stopped before
+        return "–"
     if one.runs < 2:
         return f"{one.mean:.2f}"
     places = 3 if 0 < one.error < 0.005 else 2

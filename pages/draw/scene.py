@@ -20,7 +20,6 @@ from engine.graphs.cpdag import matrix_of
 from engine.graphs.layout import box_width, place
 from engine.graphs.metrics import EdgeClass, truth_cpdag
 from engine.studies.scene import pair_states
-from pages.shell.drafts import typed
 from pages.shell.palette import stroke_ink, theme
 
 Hear = Callable[[Mapping[str, Any]], None]  # what a component tells the page
@@ -246,7 +245,6 @@ def _mount(
 
     def hear(word: str, heard: Hear) -> None:
         if found := st.session_state[key].get(word):
-            typed()  # the hand is ahead of the address, whatever it holds
             heard(found)
 
     component = st.components.v2.component(name, js=script(name), css=style())

@@ -55,19 +55,37 @@ def table(
 
     Whole numbers have their thousands apart, a number without limit stands as a word, and what is
     missing as a dash. ``columns`` says more of some columns: label, help or width. As high as its
-    rows up to ``most`` pixels, unless ``height`` says else.
+    rows up to about ``most`` pixels, unless ``height`` says else.
     """
     frame = frame.assign(**{c: frame[c].map(_cell) for c in frame.columns if _mixed(frame[c])})
     wanted = columns or {}
     st.dataframe(
         frame,
         width="stretch",
-        height=height or min(38 + 35 * max(len(frame), 1), most),
+        height=_height(max(len(frame), 1), most) if height is None else _cut(len(frame), height),
         hide_index=True,
         column_config={c: _shape(frame[c], digits, wanted.get(c, {})) for c in frame.columns},
         placeholder="–",
         alt=alt,
     )
+
+
+_HEAD, _ROW = 38, 35  # pixels that Streamlit draws the column titles and a row in
+
+
+def _height(rows: int, most: int) -> int:
+    return min(_HEAD + _ROW * rows, _cut(rows, most))
+
+
+def _cut(rows: int, height: int) -> int:
+    """The height, or for more rows than it holds the next one that cuts a row in two.
+
+    A table that ended with a row would hide that there are more.
+    """
+    if _HEAD + _ROW * rows <= height:
+        return height
+    shown = round((height - _HEAD) / _ROW - 0.5)
+    return _HEAD + _ROW * shown + _ROW // 2
 
 
 def _mixed(column: pd.Series[Any]) -> bool:

@@ -9,8 +9,8 @@ import numpy as np
 
 from engine import RunResult
 from engine.graphs.orientation import SHOWN
-from engine.marginals.confidence import percent
 from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.percent import percent, probability
 from engine.score.learned import ScoreDiagnostics
 from pages.draw.links import Link, doubtful
 from pages.shell import words as text
@@ -46,7 +46,7 @@ class Strengths:
         """Both arrows' probabilities in words; nothing where they are not known."""
         if (a, b) not in self.arrows:
             return ""
-        return f"→ {percent(self.arrows[a, b])}, ← {percent(self.arrows[b, a])}"
+        return f"→ {probability(self.arrows[a, b])}, ← {probability(self.arrows[b, a])}"
 
 
 def strengths(result: RunResult) -> Strengths | None:
@@ -80,7 +80,7 @@ def _arrow_words(result: RunResult, labelled: bool) -> str:
     lines = len(doubtful(result))
     words += f" ({text.count(lines, 'arrow')} here; counts keep them)." if lines else "."
     if labelled:
-        words += f" A number stands on every arrow of at most {percent(_CERTAIN)}."
+        words += f" A number stands on every arrow of at most {probability(_CERTAIN)}."
     return words
 
 
@@ -103,7 +103,7 @@ def weighted(links: Sequence[Link], result: RunResult) -> list[Link]:
 def _label(link: Link, known: Strengths) -> str:
     """The drawn arrow's probability, where its direction is in doubt."""
     p = known.arrows[link.a, link.b]
-    return f"{p:.0%}".replace("%", " %") if link.arrow and p < _CERTAIN else ""
+    return percent(p) if link.arrow and p < _CERTAIN else ""
 
 
 def _drawn(link: Link, known: Strengths, most: float, few: bool) -> Link:
@@ -125,5 +125,5 @@ def _drawn(link: Link, known: Strengths, most: float, few: bool) -> Link:
 def exact(known: Strengths, value: float) -> str:
     """The value in words; a probability is never rounded up to certainty."""
     if known.column == LINK:
-        return percent(value)
+        return probability(value)
     return number(value)

@@ -10,7 +10,6 @@ import streamlit as st
 from engine.studies.scene import kept_scenes
 from pages.draw.scene import given, plainly, show_scene
 from pages.explore import state
-from pages.shell import address
 from pages.shell.form import bound
 from pages.shell.session import Place
 
@@ -82,7 +81,7 @@ def growing(name: str, frame: Mapping[str, Any]) -> None:
         elif job.running:
             st.caption(f"Draws are being made: {job.done:,} so far. The dial answers with those.")
         elif going:
-            address.again()
+            st.rerun()
         show_scene(given(job.scene.as_dict()), frame, rested, yours)
 
     look()

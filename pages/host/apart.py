@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from engine import Dataset, RunResult, run
@@ -34,6 +36,7 @@ from engine.studies.scene import Frame, Scene, States, states_of
 from engine.studies.sweep import Progress, sweep
 from engine.studies.tuning import Least, Search, Tuned, least_epsilon
 from engine.teaching.pairwise import Picture, picture
+from pages.host import bounds
 
 Stopped = Callable[[], bool]
 
@@ -48,7 +51,13 @@ READERS = 2  # large files read at once
 
 
 class Lost(InputError):
-    """Work that ended with its process."""
+    """Work that ended with its process; ``aborted`` as a program or the system ends one that has
+    no memory left.
+    """
+
+    def __init__(self, message: str, aborted: bool = False) -> None:
+        super().__init__(message)
+        self.aborted = aborted
 
 
 class Workers:
@@ -93,7 +102,9 @@ class Workers:
         finally:
             self._back(worker if alive and not once else None, long)
             if not alive or once:
-                self.killed += not alive
+                # How work on own data ends is nobody's to know: /metrics tells this number.
+                own = once or (data is not None and not data.public)
+                self.killed += not alive and not own
                 worker.end()
         return result
 
@@ -158,7 +169,10 @@ class _Worker:
         self.has: list[str] = []
         self.since = time.monotonic()
         self._pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        # Whatever it spills is gone with it, also where it had no time to clear up.
+        self._folder = TemporaryDirectory(prefix="dpce-", ignore_cleanup_errors=True)
+        at = theirs, self._folder.name
+        self._process = context.Process(target=_serve, args=at, daemon=True)
         self._process.start()
         theirs.close()
 
@@ -192,7 +206,9 @@ class _Worker:
             try:
                 kind, content = _receive(self._pipe)
             except (EOFError, OSError):
-                raise Lost("The process that did the work came to an end.") from None
+                raise Lost(
+                    "The process that did the work came to an end.", self.aborted()
+                ) from None
             if kind == "note":
                 notes[content[0]](*content[1])
             elif kind == "raised":
@@ -200,25 +216,42 @@ class _Worker:
             else:
                 return content
 
+    def aborted(self) -> bool:
+        """Whether the process, which is at its end, gave itself up or was ended by the system."""
+        self._process.join(PATIENCE)
+        return self._process.exitcode in (-signal.SIGABRT, -signal.SIGKILL)
+
     def end(self) -> None:
         """End the process, whatever it does."""
         if self._process.is_alive():
             os.kill(self._process.pid, signal.SIGKILL)  # loky's processes have no kill()
         self._process.join(PATIENCE)
         self._pipe.close()
+        self._folder.cleanup()
 
 
 # Through the pipe -------------------------------------------------------------------------
 
 
-def _send(pipe: Any, what: Any) -> None:
-    """Send it; arrays and files go as they lie in memory, without a copy of them."""
+_Packed = tuple[bytes, list[memoryview]]
+
+
+def _packed(what: Any) -> _Packed:
+    """As it goes through the pipe: arrays and files as they lie in memory, without a copy."""
     parts: list[pickle.PickleBuffer] = []
     head = pickle.dumps(what, protocol=5, buffer_callback=parts.append)
-    views = [part.raw() for part in parts]
+    return head, [part.raw() for part in parts]
+
+
+def _deliver(pipe: Any, packed: _Packed) -> None:
+    head, views = packed
     pipe.send((head, [view.readonly for view in views]))
     for view in views:
         pipe.send_bytes(view)
+
+
+def _send(pipe: Any, what: Any) -> None:
+    _deliver(pipe, _packed(what))
 
 
 def _receive(pipe: Any) -> Any:
@@ -273,8 +306,10 @@ class _Bench:
         return data
 
 
-def _serve(pipe: Any) -> None:
+def _serve(pipe: Any, folder: str) -> None:
     os.umask(0o077)
+    tempfile.tempdir = folder
+    bounds.leave_no_core()
     os.nice(5)  # pages go first
     bench = _Bench(pipe)
     threading.Thread(target=bench.listen, daemon=True).start()
@@ -286,10 +321,10 @@ def _answer(bench: _Bench) -> None:
     """One request; nothing of it is kept until the next, for it may be a person's own."""
     asked = bench.requests.get()
     try:
-        answer = ("done", bench.do(asked))
+        answer = _packed(("done", bench.do(asked)))  # which takes memory too
     except Exception as error:
-        answer = ("raised", error.with_traceback(None))
-    _send(bench.pipe, answer)
+        answer = _packed(("raised", error.with_traceback(None)))
+    _deliver(bench.pipe, answer)
 
 
 # What is done there -----------------------------------------------------------------------

@@ -47,6 +47,14 @@ def _statm(field: int) -> int:
     return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
+def leave_no_core() -> None:
+    """A process that dies, and what it starts, writes no memory to the disk: it has rows in it."""
+    with suppress(ImportError, ValueError, OSError):  # where the system can say so
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
 def give_back() -> None:
     """Return to the system what nothing refers to any more; for moments at which much was let go.
 

@@ -19,10 +19,11 @@ from engine.data.schema import Schema
 from engine.data.source import GZIP
 from engine.data.survey import Found, survey
 from pages.host import apart, bounds
-from pages.host.apart import Stopped
+from pages.host.apart import Lost, Stopped
 
 LARGE = 5_000_000  # bytes: fewer take .3 s at most, less than a process takes to begin
 SHARE = 4  # of the memory there is, one part for a reading
+LEAST = 64_000_000  # bytes for a reading: with less, Arrow waits for threads that never begin
 TOO_MUCH = "The file needs more memory than one may take here; give fewer rows or columns."
 Bounds = tuple[tuple[float, float], tuple[float, float]]
 
@@ -74,8 +75,15 @@ def beside(function: Callable[..., Any], *args: Any, stopped: Stopped, long: boo
     """
     asked = function, *args
     if apart.begun():
-        asked = _bounded, bounds.memory() // SHARE, *asked
-    return apart.call(*asked, stopped=stopped, long=long, once=True, patience=0.0)
+        asked = _bounded, max(LEAST, bounds.memory() // SHARE), *asked
+    try:
+        return apart.call(*asked, stopped=stopped, long=long, once=True, patience=0.0)
+    except MemoryError:  # of the reading, or of sending what was read
+        raise InputError(TOO_MUCH) from None
+    except Lost as lost:
+        if lost.aborted:  # here and there Arrow ends its process where there is no memory
+            raise InputError(TOO_MUCH) from None
+        raise
 
 
 def _bounded(most: int, function: Callable[..., Any], *args: Any, cancelled: Stopped) -> Any:
@@ -85,10 +93,7 @@ def _bounded(most: int, function: Callable[..., Any], *args: Any, cancelled: Sto
 
         limit = bounds.writable() + most
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    try:
-        return function(*args, cancelled=cancelled)
-    except MemoryError:
-        raise InputError(TOO_MUCH) from None
+    return function(*args, cancelled=cancelled)
 
 
 def table(asked: Reading, *, cancelled: Stopped = lambda: False) -> tuple[Dataset, Schema | None]:
@@ -96,7 +101,9 @@ def table(asked: Reading, *, cancelled: Stopped = lambda: False) -> tuple[Datase
     if asked.schema is None:
         truth = None if asked.truth is None else asked.truth.open()
         return read_csv(asked.file.open(), truth=truth, **asked.options), None
-    schema = asked.schema if isinstance(asked.schema, Schema) else read_codebook(asked.schema.raw)
+    schema = (
+        asked.schema if isinstance(asked.schema, Schema) else read_codebook(asked.schema.open())
+    )
     known = None if asked.truth is None else asked.truth.raw
     return read_csv(asked.file.raw, truth=known, schema=schema, **asked.options), schema
 

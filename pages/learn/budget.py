@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from engine.percent import percent
 from engine.teaching.lessons import strengths
 from engine.teaching.neighbours import counterexample, places
 from engine.teaching.replay import by_order, scenes
@@ -73,7 +74,7 @@ def orders_view(now: Tour) -> None:
             height=330,
         )
         show.figure(figure, key="learn-margin", alt="Distance from the threshold by order")
-        flips = ", ".join(f"{s.flips:.0%} at order {s.order}" for s in lines)
+        flips = ", ".join(f"{percent(s.flips)} at order {s.order}" for s in lines)
         st.caption(
             f"With ε = {number(now.total)} (strict) shared equally among {perfect.ci_tests} "
             f"tests, noise would take away a real link in {flips}."

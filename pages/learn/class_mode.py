@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from engine.errors import InputError
+from engine.percent import percent
 from engine.teaching.neighbours import NeighbourTest, guess_bound
 from pages.learn.rooms import Room, Rooms
 from pages.shell.palette import ink
@@ -134,7 +135,7 @@ def _bars(room: Room) -> None:
     st.html(
         "".join(_bar(k, count, count / of, room) for k, count in enumerate(votes))
         + f'<p style="margin:.3rem 0">{_score(room)} At ε = {number(epsilon)} nobody can be right '
-        f"more often than {guess_bound(epsilon):.1%}; a coin is right half the time.</p>"
+        f"more often than {percent(guess_bound(epsilon), 1)}; a coin is right half the time.</p>"
     )
     if room.shown:
         st.button("Next output", key="learn-room-next", type="primary", on_click=room.deal)
@@ -168,5 +169,7 @@ def _bar(which: int, count: int, share: float, room: Room) -> str:
 def _score(room: Room) -> str:
     right, of = room.score()
     return (
-        f"<b>Right so far: {right} of {of} ({right / of:.0%}).</b>" if of else "No round is over."
+        f"<b>Right so far: {right} of {of} ({percent(right / of)}).</b>"
+        if of
+        else "No round is over."
     )

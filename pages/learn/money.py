@@ -28,6 +28,11 @@ def money_view(now: Tour) -> None:
     show_money({**drawn(now.network, draw), "epsilon": now.total}, "learn-money", _rested)
 
 
+def money_rows(now: Tour) -> int:
+    """Rows of the network that the purses were spent on."""
+    return int(kept_scene(now.network)["rows"])
+
+
 def _rested(frame: Mapping[str, Any]) -> None:
     draft()["total"] = float(frame["epsilon"])
 

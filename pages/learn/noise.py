@@ -6,6 +6,7 @@ from itertools import combinations
 
 import streamlit as st
 
+from engine.percent import percent
 from engine.teaching.lessons import NoisyTest, noisy_test, query
 from pages.draw.scene import show_noise
 from pages.learn.tour import Tour
@@ -50,6 +51,6 @@ def _words(x: str, y: str, test: NoisyTest) -> None:
     st.markdown(
         f"One person can move |z| by at most {number(test.sensitivity)} (the sensitivity). The "
         f"noise has scale {number(test.sensitivity)} / ε: at ε = {number(test.epsilon)} that is "
-        f"**{number(test.scale)}**, and noise decides otherwise in **{test.flipped:.1%}**."
+        f"**{number(test.scale)}**, and noise decides otherwise in **{percent(test.flipped, 1)}**."
     )
     st.markdown("Drag the score, or ε, and see how many of the dots fall on the other side.")

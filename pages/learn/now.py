@@ -9,6 +9,7 @@ from engine.studies.repeat import Repetition, outcome_of, usual
 from pages.draw import show
 from pages.draw.bars import Group, grouped
 from pages.learn.tour import Tour, run_of
+from pages.shell import journey
 from pages.shell.palette import ink
 from pages.shell.words import number
 
@@ -16,6 +17,12 @@ PEOPLE = (300, 1_000, 3_000, 10_000, 30_000, 100_000)
 EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
 METHOD = "marginal_pc"
 DRAWS = 10
+START = 3_000  # people
+
+
+def people_asked(now: Tour) -> int:
+    """How many people the form names; the same on every network."""
+    return int(st.session_state.get("learn-people", START))
 
 
 def now_view(now: Tour) -> None:
@@ -26,7 +33,7 @@ def now_view(now: Tour) -> None:
             st.select_slider(
                 "How many people",
                 PEOPLE,
-                value=3_000,
+                value=START,
                 key="learn-people",
                 format_func=lambda n: f"{n:,}",
             )
@@ -87,7 +94,7 @@ def _by_people(network: str, epsilon: float) -> None:
 
 def _carry(network: str, people: int) -> None:
     """What Plan's form shows when it opens."""
-    st.session_state["plan-schema"], st.session_state["plan-rows"] = network, people
+    journey.PLAN.get().update(schema=network, rows=people)
     st.session_state["learn-to-plan"] = True
 
 

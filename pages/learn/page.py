@@ -10,6 +10,7 @@ from pages.learn.search import played_run, search_view
 from pages.learn.tour import follow, link, tour
 from pages.learn.view import BY_KEY, STEPS, WAY, show_step
 from pages.shell import address, present
+from pages.shell.data import bundled
 from pages.shell.strip import show_strip
 
 
@@ -28,7 +29,8 @@ def main() -> None:
     now, other = tour(), played_run() if step.view is search_view else None
 
     def strip() -> None:
-        show_strip("Learn", *((now.data,) if other is None else (other.data, other.result)))
+        mine = (bundled(now.network, step.rows(now), 0),)
+        show_strip("Learn", *(mine if other is None else (other.data, other.result)))
 
     present.heading(strip, key="learn", more=lambda: form.settings(of_screen=other is None))
     form.ways({s.key: s.short for s in WAY}, step.under or step.key)

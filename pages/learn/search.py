@@ -19,8 +19,8 @@ from engine.teaching.replay import scenes
 from pages.draw import show
 from pages.draw.bars import bars
 from pages.draw.graphs import positions
-from pages.draw.links import found_links, sample
-from pages.draw.picture import sheet_picture
+from pages.draw.links import ENTRY, Link, found_links, sample
+from pages.draw.picture import graph_picture
 from pages.draw.scene import digested, graph_content, show_search
 from pages.learn.tour import Tour, shown_run
 from pages.shell import words as text
@@ -42,14 +42,32 @@ def places(data: Dataset, width: float, height: float) -> dict[str, Point]:
     return positions(data.names, tuple(sorted(data.truth.edges)), width, height)
 
 
-def image(picture: str, less: int = 0) -> None:
-    """A picture over the full width, no higher than the screen allows.
+_GALLERY = """
+.gallery {display: grid; gap: .2rem 1rem; text-align: center}
+.gallery figure {margin: 0}
+.gallery img {max-width: 100%; max-height: HIGH}
+@media (max-width: 75rem) {.gallery {grid-template-columns: repeat(2, minmax(0, 1fr)) !important}}
+@media (max-width: 40rem) {.gallery {grid-template-columns: minmax(0, 1fr) !important}}
+"""
 
-    ``less`` is what more stands above it than in other steps, in percent of the screen.
-    """
-    high = (56 if presenting() else 47) - less
-    sized = picture.replace("<img ", f'<img style="max-width:100%;max-height:{high}vh" ', 1)
-    st.html(f'<div style="text-align:center">{sized}</div>')
+
+Graphs = Sequence[tuple[str, Sequence[Link]]]
+
+
+def gallery(data: Dataset, graphs: Graphs, *, across: int, alt: str) -> None:
+    """Titled graphs on the same places, so many a row, each large enough to be read."""
+    high = "22vh" if presenting() else "none"  # on a wall the whole step is seen at once
+    at = places(data, 330, 240)  # in less than this lines would pass behind boxes
+    drawn = "".join(
+        f"<figure><figcaption>{text.safe(title)}</figcaption>"
+        f"{graph_picture(data.names, links, at, alt=title, theme=theme()).image}</figure>"
+        for title, links in graphs
+    )
+    st.html(
+        f"<style>{_GALLERY.replace('HIGH', high)}</style>"
+        f'<div class="gallery" role="group" aria-label="{text.safe(alt)}" '
+        f'style="grid-template-columns: repeat({across}, minmax(0, 1fr))">{drawn}</div>'
+    )
 
 
 def search_view(now: Tour) -> None:
@@ -148,14 +166,11 @@ def draws_view(now: Tour) -> None:
     outcomes = [outcome_of(r) for r in runs]
     latest = [(_title(k, o.counts), r) for k, (r, o) in enumerate(zip(runs, outcomes, strict=True))]
     latest = latest[-DRAWS:]
-    left, right = st.columns([4, 1], gap="medium")
+    left, right = st.columns([3, 1], gap="medium")
     with left:
-        sheet = [(title, found_links(r, waiting=True, missed=True)) for title, r in latest]
-        at = places(data, 400, 200)
-        alt = f"The last {DRAWS} draws"
-        picture = sheet_picture(data.names, sheet, at, columns=3, alt=alt, theme=theme())
-        image(picture.image, less=8)
-        st.html(classes_key([r for _, r in latest]))
+        drawn = [(title, found_links(r, waiting=True, missed=True)) for title, r in latest]
+        gallery(data, drawn, across=3, alt=f"The last {DRAWS} draws")
+        st.html(classes_key(drawn))
     with right:
         _tally(outcomes)
 
@@ -165,12 +180,11 @@ def _title(index: int, counts: Counts) -> str:
     return f"Draw {index + 1}: {counts.found} found{turned}, {counts.invented} invented"
 
 
-def classes_key(results: Sequence[RunResult]) -> str:
+def classes_key(graphs: Graphs) -> str:
     """The classes that are on the pictures, each with a piece of its line."""
-    drawn = {kind for r in results for kind in r.classes.values()}
+    drawn = {link.kind for _, links in graphs for link in links}
     return "".join(
-        f'<span style="white-space:nowrap;margin-right:1.5rem">{sample(kind, theme())}'
-        f"{text.CLASSES[kind.value]}</span>"
+        f'<span style="{ENTRY}">{sample(kind, theme())}{text.CLASSES[kind.value]}</span>'
         for kind in EdgeClass
         if kind in drawn
     )

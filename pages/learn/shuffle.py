@@ -12,12 +12,10 @@ from engine.registry import algorithm
 from engine.teaching.shuffled import shuffled
 from pages.draw import show
 from pages.draw.links import found_links
-from pages.draw.picture import sheet_picture
-from pages.learn.search import classes_key, image, places
+from pages.learn.search import classes_key, gallery
 from pages.learn.tour import MOST_SHUFFLES, ROWS, Tour, draft, shown_run
 from pages.shell import words as text
 from pages.shell.data import bundled
-from pages.shell.palette import theme
 
 ALGORITHMS = ("pc", "priv_pc", "curate_pc", "marginal_pc")
 NONE = "None of them"
@@ -35,12 +33,13 @@ def shuffle_view(now: Tour) -> None:
     }
     runs = {key: [_run(now, key, k) for k in range(now.shuffles)] for key in ALGORITHMS}
     counts = {key: [len(links_of(r)) for r in some] for key, some in runs.items()}
+    latest = {key: some[-1] if some else before[key] for key, some in runs.items()}
+    drawn = [(_title(key, r), found_links(r)) for key, r in latest.items()]
+    gallery(now.data, drawn, across=len(drawn), alt="What each algorithm sees")
     left, right = st.columns([5, 4], gap="large")
     with left:
-        _graphs(now, {key: some[-1] if some else before[key] for key, some in runs.items()})
-    with right:
         st.markdown(_answer(counts, guessed) if now.shuffles else _BEFORE)
-        show.table(_table(before, counts), alt="Links before and after the shuffle, by algorithm")
+        st.html(classes_key(drawn))
         rows = f"{now.data.n:,} rows, ε = {text.number(now.total)} for each whole private run"
         which = (
             f"Shuffle {now.shuffles} is shown; the last column is the mean of all so far."
@@ -48,6 +47,8 @@ def shuffle_view(now: Tour) -> None:
             else "Nothing is shuffled yet."
         )
         st.caption(f"{rows} (strict). {which}")
+    with right:
+        show.table(_table(before, counts), alt="Links before and after the shuffle, by algorithm")
 
 
 def _guess(now: Tour) -> list[str]:
@@ -100,17 +101,8 @@ def links_of(result: RunResult) -> set[frozenset[str]]:
     return {frozenset(pair) for pair in result.skeleton} - waiting
 
 
-def _graphs(now: Tour, latest: dict[str, RunResult]) -> None:
-    sheet = [
-        (f"{algorithm(key).title}: {text.count(len(links_of(r)), 'link')}", found_links(r))
-        for key, r in latest.items()
-    ]
-    at = places(now.data, 400, 200)
-    alt = "What each algorithm sees: " + "; ".join(title for title, _ in sheet)
-    image(
-        sheet_picture(now.data.names, sheet, at, columns=2, alt=alt, theme=theme()).image, less=15
-    )
-    st.html(classes_key(list(latest.values())))
+def _title(key: str, result: RunResult) -> str:
+    return f"{algorithm(key).title}: {text.count(len(links_of(result)), 'link')}"
 
 
 def _answer(counts: dict[str, list[int]], guessed: list[str]) -> str:

@@ -9,13 +9,13 @@ import streamlit as st
 
 from pages.learn.budget import bound_view, orders_view, sieve_view
 from pages.learn.form import goto
-from pages.learn.money import money_view
+from pages.learn.money import money_rows, money_view
 from pages.learn.noise import noise_view
-from pages.learn.now import now_view
+from pages.learn.now import now_view, people_asked
 from pages.learn.person import person_view
 from pages.learn.search import draws_view, search_view
 from pages.learn.shuffle import shuffle_view
-from pages.learn.tour import Tour
+from pages.learn.tour import PEOPLE, ROWS, Tour
 from pages.learn.truth import truth_view
 from pages.shell.present import presenting
 from pages.shell.words import safe
@@ -26,6 +26,7 @@ class Step:
     """One screen: its name in the address, a short name, a title, plain text, where to read on.
 
     One that stands ``under`` another is an aside: reached from that one, and by its address.
+    ``rows`` is how many rows of the network its screen is about.
     """
 
     key: str
@@ -35,6 +36,7 @@ class Step:
     source: str
     view: Callable[[Tour], None]
     under: str = ""
+    rows: Callable[[Tour], int] = lambda now: ROWS
 
 
 STEPS = (
@@ -88,6 +90,7 @@ STEPS = (
         "know about everyone else.",
         "Priv-PC, section 2.1, Definition 1; the limit e^ε / (1 + e^ε): Wasserman and Zhou 2010.",
         person_view,
+        rows=lambda now: PEOPLE,
     ),
     Step(
         "sieve",
@@ -128,6 +131,7 @@ STEPS = (
         "once, and every test after that is free: it reads no data.",
         "Priv-PC, sections 2.1 and 3.1; CURATE, section III-A; docs/explanation/marginal_pc.md.",
         money_view,
+        rows=money_rows,
     ),
     Step(
         "shuffle",
@@ -148,6 +152,7 @@ STEPS = (
         "before anything is spent.",
         "docs/how-to/own_data.md; the pages Plan and Release.",
         now_view,
+        rows=people_asked,
     ),
 )
 _STYLE = """
@@ -155,7 +160,7 @@ _STYLE = """
 .lesson h2 {font-size: 1.55rem; line-height: 1.25; margin: 0; padding: 0}
 .lesson p {font-size: 1.1rem; line-height: 1.45; margin: .4rem 0 0; max-width: 62rem}
 .lesson aside {font-size: .9rem; line-height: 1.4; border-left: 3px solid #8592a8;
-  padding-left: .8rem; align-self: start}
+  padding-left: .8rem; align-self: start; overflow-wrap: anywhere}
 .lesson aside b {display: block}
 @media (max-width: 60rem) {.lesson {grid-template-columns: 1fr}}
 """

@@ -32,14 +32,20 @@ def batch_view(d: Draft) -> None:
     if job.running:
         pairs.BATCH.watch(key="pairs-batch-cancel", more=lambda going: _table(going, d))
     else:
-        _finished(job, d)
+        _finished(job, d, which)
 
 
-def _finished(job: Batch, d: Draft) -> None:
+def _finished(job: Batch, d: Draft, which: str) -> None:
     if job.problem:
         st.error(text.plain(job.problem), icon=":material/error:")
     done, total = len(job.done), len(job.datasets)
     st.caption(f"{'' if done == total else 'Stopped: '}{done} of {total} pairs, one split each.")
+    if job.setting != pairs.setting_of(d) or job.what != which:
+        made = job.setting
+        st.caption(
+            f"These are the {text.plain(job.what)} at λ = {made.ridge:g}, width of the fit "
+            f"{made.width:g}, of HSIC {made.score_width:g}: run all pairs again for the form's."
+        )
     _table(job, d)
 
 

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from typing import Any
+
 import streamlit as st
 
-from engine import Dataset, InputError
+from engine import InputError
 from engine.data.pairs import WHERE
 from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES
 from engine.teaching.pairwise import EPSILONS
 from pages.host import uploads
 from pages.host.uploads import Upload
-from pages.pairs.state import COPY, FILE, OWN, OWN_PAIR, SIMULATED, SOURCES, draft, tuebingen
+from pages.pairs.state import (
+    COPY,
+    COPY_PROBLEM,
+    FILE,
+    OWN,
+    OWN_PAIR,
+    OWN_PROBLEM,
+    SIMULATED,
+    SOURCES,
+    draft,
+    tuebingen,
+)
 from pages.shell import sign
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 from pages.shell.form import bound, number, seed
-from pages.shell.job import gone
+from pages.shell.job import Slot
+from pages.shell.reading import Beside
 from pages.shell.session import Place
 
-_FILE_SEEN: Place[str | None] = Place("pairs_file_id")
-_FILE_PROBLEM: Place[str | None] = Place("pairs_problem")
+_COPY_SEEN: Place[str | None] = Place("pairs_file_id")
 _OWN_SEEN: Place[tuple[str, str] | None] = Place("pairs_own_seen")
-_OWN_PROBLEM: Place[str | None] = Place("pairs_own_problem")
+_COPY_JOB: Slot[Beside] = Slot("pairs_copy_reading")
+_OWN_JOB: Slot[Beside] = Slot("pairs_own_reading")
 
 
 def fields() -> Draft:
@@ -98,20 +114,15 @@ def _file(d: Draft) -> None:
         f"{WHERE}"
     )
     file = st.file_uploader("cdt-0.6.0 wheel", type=["whl", "zip"], key="pairs-wheel")
-    if file is not None and _FILE_SEEN.get() != file.file_id:
-        _FILE_SEEN.put(file.file_id)
-        try:
-            wheel = Upload(file.name, file.getvalue())
-            with st.spinner("Reading the pairs …"):
-                pairs = uploads.beside(uploads.tuebingen, wheel, stopped=gone())
-            found = {data.name: data for data in pairs}
-        except InputError as error:
-            _FILE_PROBLEM.put(str(error))
-        else:
-            _FILE_PROBLEM.put(None)
-            COPY.put(found)
-            d["chosen"] = next(iter(found))
-    _told(_FILE_PROBLEM)
+    if file is not None and _COPY_SEEN.get() != file.file_id:
+        _COPY_SEEN.put(file.file_id)
+        _read(_COPY_JOB, COPY_PROBLEM, Upload(file.name, file.getvalue()), uploads.tuebingen)
+
+    def keep(pairs: Any) -> None:
+        COPY.put({data.name: data for data in pairs})
+        d["chosen"] = pairs[0].name
+
+    _settle(_COPY_JOB, COPY_PROBLEM, keep, there=file is not None)
     if tuebingen():
         bound(
             st.selectbox,
@@ -139,27 +150,25 @@ def _own(d: Draft) -> None:
         "data. Values outside are cut off.",
     )
     file = st.file_uploader("CSV of two columns", type=["csv", "txt", "tsv"], key="pairs-csv")
-    if file is None:
-        return
-    seen = (file.file_id, d["bounds"])
-    if _OWN_SEEN.get() != seen:
+    seen = None if file is None else (file.file_id, d["bounds"])
+    if file is not None and _OWN_SEEN.get() != seen:
         _OWN_SEEN.put(seen)
+        _OWN_JOB.drop()
+        OWN.put(None)
         try:
-            OWN.put(_read_pair(Upload(file.name, file.getvalue()), d["bounds"]))
-            _OWN_PROBLEM.put(None)
+            _take(Upload(file.name, file.getvalue()), _bounds(d["bounds"]))
         except InputError as error:
-            OWN.put(None)
-            _OWN_PROBLEM.put(str(error))
-    _told(_OWN_PROBLEM)
+            OWN_PROBLEM.put(str(error))
+    _settle(_OWN_JOB, OWN_PROBLEM, OWN.put, there=file is not None)
 
 
-def _read_pair(file: Upload, typed: str) -> Dataset:
-    asked = file, _bounds(typed)
-    if not uploads.large(file):
-        return uploads.pair(*asked)
-    with st.spinner("Reading the two columns …"):
-        found: Dataset = uploads.beside(uploads.pair, *asked, stopped=gone())
-    return found
+def _take(table: Upload, bounds: uploads.Bounds) -> None:
+    """Read a small table at once; InputError in one sentence for one that cannot be read."""
+    if uploads.large(table):
+        _read(_OWN_JOB, OWN_PROBLEM, table, uploads.pair, bounds)
+    else:
+        OWN.put(uploads.pair(table, bounds))
+        OWN_PROBLEM.put(None)
 
 
 def _bounds(typed: str) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -170,9 +179,50 @@ def _bounds(typed: str) -> tuple[tuple[float, float], tuple[float, float]]:
             "State the bounds as four numbers with commas: low, high of the first column, low, "
             "high of the second."
         ) from None
+    if not (-math.inf < a < b < math.inf and -math.inf < c < d < math.inf):
+        raise InputError(
+            "Each column's lowest value stands before its highest one, both finite: low, high of "
+            "the first column, low, high of the second."
+        )
     return (a, b), (c, d)
 
 
-def _told(problem_of: Place[str | None]) -> None:
-    if problem := problem_of.get():
-        st.error(text.plain(problem), icon=":material/error:")
+# What takes its time goes on beside the page ---------------------------------------------
+
+
+def _read(
+    slot: Slot[Beside],
+    problem: Place[str | None],
+    file: Upload,
+    function: Callable[..., Any],
+    *more: Any,
+) -> None:
+    """Begin to read a file in the place of what was being read."""
+    problem.put(f"{file.name} is being read.")
+    slot.begin(Beside(file.name, len(file.raw), function, file, *more), Beside.patience)
+
+
+def _settle(
+    slot: Slot[Beside],
+    problem: Place[str | None],
+    keep: Callable[[Any], object],
+    *,
+    there: bool,
+) -> None:
+    """Keep what was read, or say why it was not, or how far it is; to be called in each look.
+
+    Nothing is said of a file that is not ``there`` any more.
+    """
+    job = slot.job()
+    if job is not None and job.running:
+        slot.watch(key="pairs-reading-stop")
+        return
+    if job is not None:
+        slot.forget()
+        problem.put(job.problem or None)
+        if job.found is not None:
+            keep(job.found)
+    if not there:
+        problem.put(None)
+    if said := problem.get():
+        st.error(text.plain(said), icon=":material/error:")

@@ -46,12 +46,14 @@ def _public(data: Dataset, d: Draft) -> None:
 
 def _own(data: Dataset, d: Draft) -> None:
     """Own data: a release when asked for, and nothing exact unless asked for."""
+    heading = st.container()  # the strip speaks of what the button below it gives
     if st.button("Release a decision", type="primary", key="pairs-go"):
         RELEASED.put((data.identity, released(d, data)))
     whose, result = RELEASED.get()
     if whose != data.identity:
         result = None
-    show_strip("Pairs", data, result)
+    with heading:
+        show_strip("Pairs", data, result)
     if result is not None:
         decision_view(result, data, None, d)
     else:

@@ -22,6 +22,8 @@ SIMULATED, FILE, OWN_PAIR = "Simulated", "Tübingen file", "Your own CSV"
 SOURCES = (SIMULATED, FILE, OWN_PAIR)
 COPY: Place[dict[str, Dataset]] = Place("pairs_file", dict)  # the person's copy, by name
 OWN: Place[Dataset | None] = Place("pairs_own")
+COPY_PROBLEM: Place[str | None] = Place("pairs_problem")  # why there is no pair, in one sentence
+OWN_PROBLEM: Place[str | None] = Place("pairs_own_problem")
 RIDGES = tuple(10 ** (k / 3 - 4) for k in range(13))
 BATCH_ROWS = 1_000
 
@@ -45,11 +47,13 @@ def data_of(d: Draft) -> Dataset:
         return _simulated(d["mechanism"], d["noise"], d["cause"], int(d["n"]), int(d["sample"]))
     if d["source"] == FILE:
         if not tuebingen():
-            raise InputError("Name your copy of the cdt 0.6.0 wheel, or take a simulated pair.")
+            named = "Name your copy of the cdt 0.6.0 wheel, or take a simulated pair."
+            raise InputError(COPY_PROBLEM.get() or named)
         return tuebingen().get(d["chosen"]) or next(iter(tuebingen().values()))
     own = OWN.get()
     if own is None:
-        raise InputError("Upload a CSV file of two numeric columns, or take a simulated pair.")
+        upload = "Upload a CSV file of two numeric columns, or take a simulated pair."
+        raise InputError(OWN_PROBLEM.get() or upload)
     return own
 
 
@@ -115,14 +119,14 @@ class Batch(Job):
 
     def __init__(self, datasets: Sequence[Dataset], setting: Setting, what: str):
         super().__init__()
-        self.datasets, self._setting, self.what = datasets, setting, what
+        self.datasets, self.setting, self.what = datasets, setting, what
         self.done: list[tuple[str, Picture]] = []
 
     def work(self) -> None:
         """Pair by pair."""
         apart.call(
             apart.pictured,
-            *(self.datasets, self._setting),
+            *(self.datasets, self.setting),
             stopped=self.stopped,
             notes={"made": self._made},
         )

@@ -11,6 +11,7 @@ from plotly.subplots import make_subplots
 
 from engine import Dataset, RunResult
 from engine.pairs.decision import BOTH, Decision
+from engine.percent import percent
 from engine.teaching.pairwise import EPSILONS, Picture, Way
 from pages.draw import show
 from pages.draw.curves import Axis, Curve, curves
@@ -39,15 +40,23 @@ def scores_view(data: Dataset, found: Picture, d: Draft) -> None:
         f"**The paper's four scores and their noise at a strict total of ε = {d['epsilon']:g}**"
     )
     paper = [way for way in found.ways if way.release == "scores"]
-    figure = make_subplots(1, len(paper), subplot_titles=[text.label(w.name) for w in paper])
+    # Two beside each other have room on a phone; the legend names the directions, once.
+    figure = make_subplots(
+        -(-len(paper) // 2),
+        2,
+        subplot_titles=[text.label(w.name) for w in paper],
+        vertical_spacing=0.2,
+    )
     arrows = _arrows(data)
-    for column, way in enumerate(paper, start=1):
+    for place, way in enumerate(paper):
+        at = {"row": place // 2 + 1, "col": place % 2 + 1}
         for k, (arrow, value) in enumerate(zip(arrows, way.scores or (), strict=True)):
-            figure.add_trace(_dot(arrow, value, way.unit / d["epsilon"], k, column == 1), 1, column)
+            figure.add_trace(_dot(arrow, value, way.unit / d["epsilon"], k, place == 0), **at)
+    figure.update_xaxes(showticklabels=False)
     figure.update_layout(
-        height=300,
+        height=460,
         margin={"l": 8, "r": 8, "t": 32, "b": 8},
-        legend={"orientation": "h", "y": -0.15, "x": 0},
+        legend={"orientation": "h", "y": -0.04, "x": 0},
     )
     show.figure(
         figure, key="pairs-scores", alt="Scores of both directions with bars as long as the noise"
@@ -171,7 +180,7 @@ def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Dr
     )
     three.metric(
         "Noise did not decide",
-        f"{found.probability:.0%}",
+        percent(found.probability),
         help="Probability that noise of this size leaves a gap as large as the released one on "
         "its side of 0. Computed from released numbers.",
     )
@@ -194,7 +203,9 @@ def _sentence(found: Decision, names: tuple[str, ...], exact: Picture | None, d:
     cause, effect = map(text.plain, names if found.forward else names[::-1])
     said = f"If the model holds, {cause} explains {effect} rather than the other way round"
     if exact is None:
-        return f"{said}; noise of this size turns {1 - found.probability:.0%} of such decisions."
+        return (
+            f"{said}; noise of this size turns {percent(1 - found.probability)} of such decisions."
+        )
     way = next(
         w for w in exact.ways if w.release == found.release and w.name in ("vote", found.score)
     )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from engine.percent import percent
 from engine.registry import algorithm
 from engine.studies.forecast import TRUST, Band, Forecast, Question, reach, warning
 from pages.draw.curves import Axis, Curve, curves
@@ -15,12 +16,24 @@ from pages.shell import words as text
 from pages.shell.nothing import NOTHING, UNKNOWN
 from pages.shell.palette import style_of
 
+OWN = "Your declared schema"
+
+
+def title_of(schema: str) -> str:
+    """A network's name as other pages write it; one's own as it is."""
+    return schema if schema == OWN else schema.capitalize()
+
+
+def whose(schema: str) -> str:
+    """Whose columns a plan is for, as a sentence begins."""
+    return schema if schema == OWN else f"The schema of {title_of(schema)}"
+
 
 def forecast_view(
     question: Question, schema: str, forecasts: Sequence[Forecast], target: float
 ) -> None:
     """The sentence, the curve and the table of a plan."""
-    st.subheader(sentence(question, forecasts, target), anchor=False)
+    st.subheader(text.together(sentence(question, forecasts, target)), anchor=False)
     bad = warning(question, forecasts)
     if bad:
         st.warning(text.plain(bad), icon=":material/warning:")
@@ -30,10 +43,10 @@ def forecast_view(
     with right:
         false_view(forecasts)
     st.caption(
-        f"Strict guarantee, δ = 10⁻⁶. The schema of {text.plain(schema)}, {question.rows:,} rows, "
+        f"Strict guarantee, δ = 10⁻⁶. {text.plain(schema)}, {question.rows:,} rows, "
         f"a guess of {question.density:g} links a column. Medians over {forecasts[0].draws} "
-        f"simulated networks; brackets hold four fifths of them. {TRUST} No row was read, nothing "
-        "was spent."
+        f"simulated networks; brackets hold four fifths of them. {text.together(TRUST)} No row was "
+        "read, nothing was spent."
     )
     table_view(forecasts)
     st.caption(
@@ -107,7 +120,7 @@ def table_view(forecasts: Sequence[Forecast]) -> None:
             "ε": [text.number(f.epsilon) for f in forecasts],
             "Links found": [f"{_band(f.found)} of {f.links.median:.0f}" for f in forecasts],
             "Invented": [_band(f.invented) for f in forecasts],
-            "False share": [f"{f.false_share.median:.0%}" for f in forecasts],
+            "False share": [percent(f.false_share.median) for f in forecasts],
             NOTHING: [_nothing(f) for f in forecasts],
             "Skeleton F1": [f"{f.f1.median:.2f}" for f in forecasts],
             "Directed F1": [f"{f.directed_f1.median:.2f}" for f in forecasts],
@@ -115,7 +128,7 @@ def table_view(forecasts: Sequence[Forecast]) -> None:
             "Expect": ["noise" if f.noise else "" for f in forecasts],
         }
     )
-    table(frame, alt="Links found and invented and scores, by algorithm and ε", height=420)
+    table(frame, alt="Links found and invented and scores, by algorithm and ε")
 
 
 def _nothing(forecast: Forecast) -> str:

@@ -77,7 +77,7 @@ def spend(data: Dataset) -> None:
     number(d, "delta", "δ of this release", key="release-delta")
     asked = {"epsilon": d["epsilon"], "delta": d["delta"]}
     remaining(str(d["budget"]), float(d["epsilon"]))
-    guess = float(journey.GUESS.get()["density"])
+    guess = float(journey.PLAN.get()["density"])
     expected.line(file.schema, data.n, guess, float(d["epsilon"]), float(d["delta"]))
     nothing.regime([Shape.of(data)], [d["epsilon"]], d["delta"])
     nothing.line(COVERED[0], Shape.of(data), asked, "release")

@@ -28,6 +28,7 @@ def main() -> None:
     if releases.made():
         journey.done("release")
     here = journey.at("release")
+    journey.keep(here)
     journey.bar(here)
     data = drafted_data("Release")
     if data is not None:

@@ -107,6 +107,8 @@ def ended() -> None:
 
 def share_step() -> None:
     """What was released, and what was before: everything that can be handed out."""
+    if not releases.made():
+        st.info("Nothing was released of this table in this session: go to Release first.")
     ended()
     try:
         kept(person.required().budgets().all())
@@ -132,7 +134,7 @@ def shown(release: Release) -> None:
         st.caption(f"Signed with your key {release.signature.public_key}: give it to your readers.")
     share.picture(release)
     edges(release)
-    expected.beside(release, float(journey.GUESS.get()["density"]), "release")
+    expected.beside(release, float(journey.PLAN.get()["density"]), "release")
     how_much(release, "release")
     stem = release.name.replace(" ", "_")
     with st.container(horizontal=True):
@@ -184,10 +186,10 @@ def checked() -> None:
     try:
         release = loads(file.getvalue())
         verify(release, public_key(key) if key.strip() else None)
-        if page is not None:
-            verify_page(release, page.getvalue())
         with st.spinner("Deriving the graph again …"):
             doubt = apart.call(apart.rederived, release, stopped=gone())
+        if page is not None:  # now: a page is drawn of a consistent file alone
+            verify_page(release, page.getvalue())
     except InputError as error:
         st.error(text.plain(str(error)))
         return

@@ -11,8 +11,9 @@ from engine import Dataset, RunResult
 from engine.graphs.layout import scale_of
 from engine.graphs.metrics import EdgeClass
 from engine.graphs.orientation import SHOWN
-from engine.marginals.confidence import percent
-from engine.studies.price import PriceStep
+from engine.percent import percent
+from engine.score.learned import ScoreDiagnostics
+from engine.studies.price import PriceStep, price_steps
 from engine.studies.repeat import stability
 from pages.draw.graphs import positions
 from pages.draw.links import Entry, Link, as_digraph, describe, doubtful, entries, found_links
@@ -70,12 +71,12 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
         heading=heading,
         # the name of a person's own file is theirs
         title=f"{text.dataset_title(data)}: report" if data.public else "Report",
-        headline=words.headline(data, result, shown),
+        headline=words.headline(data, result),
         spread=words.range_sentence(outcomes),
         graph=_graph(data, result, shown, theme),
         legend=entries(result, waiting=True) if _known(data) else (),
         note=" ".join(filter(None, (_thickness(result, outcomes), _untold(data, result)))),
-        price=_price(data, result, () if repeats is None else repeats.steps),
+        price=_price(data, result, repeats),
         promise=promise,
         people=people_picture(promise.right, promise.level, alt=promise.alt, theme=theme),
         curve=_curve(result, repeats, theme),
@@ -130,8 +131,11 @@ def _thick(link: Link, share: float, of: int) -> Link:
 def _thickness(result: RunResult, outcomes: Sequence[object]) -> str:
     if len(outcomes) >= LEAST:
         return f"The thicker a line, the more of {len(outcomes)} repetitions have it."
-    thick = any(k.width is not None for k in weighted(found_links(result), result))
-    return "The thicker a line, the surer the method is of it." if thick else ""
+    if all(k.width is None for k in weighted(found_links(result), result)):
+        return ""
+    if isinstance(result.diagnostics, ScoreDiagnostics):
+        return "The thicker a line, the larger its weight in the linear model."
+    return "The thicker a line, the surer the method is of it."
 
 
 def _untold(data: Dataset, result: RunResult) -> str:
@@ -164,9 +168,15 @@ def _graph(data: Dataset, result: RunResult, shown: Sequence[Link], theme: str) 
 # Price and curve ----------------------------------------------------------------------------
 
 
-def _price(data: Dataset, result: RunResult, before: Sequence[PriceStep]) -> list[Step]:
-    """From all links to those of this run: what the method loses before any noise, then it."""
-    return steps_of(result, before) if _known(data) else []
+def _price(data: Dataset, result: RunResult, repeats: Repeats | None) -> list[Step]:
+    """From all links to those of this run: what the method loses before any noise, then it.
+
+    What is repeated has counted the steps; without noise nothing is repeated.
+    """
+    if not _known(data):
+        return []
+    before = repeats.steps if repeats else price_steps(data, result.algorithm, result.params)
+    return steps_of(result, before)
 
 
 def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | None:

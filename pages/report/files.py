@@ -10,7 +10,7 @@ import streamlit as st
 
 from engine.graphs.formats import FORMATS
 from engine.graphs.orientation import SHOWN
-from engine.marginals.confidence import percent
+from engine.percent import percent
 from engine.studies.bundle import bundle
 from engine.studies.scene import kept_scene, kept_scenes
 from pages.draw import typeset

@@ -7,30 +7,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine import Dataset, RunResult
-from engine.graphs.metrics import EdgeClass
 from engine.studies.null import Invented
 from engine.studies.repeat import Repetition, usual
 from engine.teaching.neighbours import guess_bound
-from pages.draw.links import Link
 from pages.shell import verdict
 from pages.shell import words as text
+from pages.shell.settings import is_simulated
 from pages.shell.words import number
 
 LEAST = 20  # fewer repetitions say nothing about a range
 
 
-def headline(data: Dataset, result: RunResult, shown: Sequence[Link]) -> str:
-    """What was found, as one sentence without a term of the trade.
-
-    ``shown`` are the links of the picture: an arrow that is drawn as a line points nowhere.
-    """
+def headline(data: Dataset, result: RunResult) -> str:
+    """What was found, as one sentence without a term of the trade."""
     one = result.counts
     if not data.public or one is None:
         links = len(result.skeleton) - len(result.untested)
         are, real = ("is", "whether it is") if links == 1 else ("are", "how many of them are")
         said = f"{text.count(links, 'link')} {are} shown; nobody knows {real} real"
         return f"{_start(result)}, {said}{_open(len(result.untested))}."
-    back = sum(k.arrow and k.kind is EdgeClass.WRONG_DIRECTION for k in shown)
+    back = verdict.backwards(result)
     return (
         f"{_start(result)}, {one.found} of {text.count(one.true, 'known link')} "
         f"{'is' if one.found == 1 else 'are'} found; {one.invented} of those shown "
@@ -105,13 +101,13 @@ def promise(result: RunResult) -> Promise:
         return Promise(level, 100, f"No promise: this protects nobody. {_why(result)}", terms)
     cap, able = result.ledger.cap, result.spent.epsilon
     chance = guess_bound(able if cap is None else cap.epsilon)
-    right = round(100 * chance)
+    right = math.ceil(100 * chance)  # what bounds an attacker is rounded up
     sentence = (
         "The promise: who sees this result, knows everybody else's row and must guess which of two "
-        f"rows one person had is right at most {number(100 * chance, 3)} % of the time: {right} "
-        "times in 100, where tossing a coin is right 50 times."
+        f"rows one person had is right at most {number(100 * chance, 3)} % of the time: at most "
+        f"{right} times in 100, where tossing a coin is right 50 times."
     )
-    return Promise(level, right, sentence, terms)
+    return Promise(level, right, text.together(sentence), terms)
 
 
 def _why(result: RunResult) -> str:
@@ -141,14 +137,19 @@ def _arrows(data: Dataset, result: RunResult) -> str:
     )
 
 
+def _origin(data: Dataset) -> str:
+    """What public rows were drawn from."""
+    what = "a simulated linear model" if is_simulated(data.name) else "the published network"
+    return f"{what} “{text.dataset_title(data)}”"
+
+
 def limits(data: Dataset, result: RunResult, nothing: Invented | None = None) -> list[str]:
     """What the page does not show; ``nothing`` is what the setting invents where nothing is."""
     said = []
     if data.public:
         said.append(
-            f"A simulation: {data.n:,} rows drawn from the published network "
-            f"“{text.dataset_title(data)}”, whose links are known. On real data nobody knows them, "
-            "and results may be better or worse."
+            f"A simulation: {data.n:,} rows drawn from {_origin(data)}, whose links are known. On "
+            "real data nobody knows them, and results may be better or worse."
         )
     else:
         said.append(
@@ -172,6 +173,7 @@ def limits(data: Dataset, result: RunResult, nothing: Invented | None = None) ->
     )
     if result.ledger.cap is not None and not result.ledger.undefended:
         if result.spent.delta > 0:
-            said.append(f"The promise may fail with probability δ = {number(result.spent.delta)}.")
+            failing = f"The promise may fail with probability δ = {number(result.spent.delta)}."
+            said.append(text.together(failing))
         said.append(text.RESEARCH_TOOL)
     return said

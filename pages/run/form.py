@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import time
+
 import streamlit as st
 
 from engine.privacy.budget import PRESETS
 from engine.registry import algorithm
 from pages.draw import recommended
 from pages.shell import dataset, knowledge, runs
-from pages.shell.drafts import adapt, draft, drafted, drafted_source, typed
+from pages.shell.drafts import adapt, draft, drafted, drafted_source
 from pages.shell.form import algorithm_choice, parameter_form, preset, seed
 from pages.shell.nothing import shape_of
+from pages.shell.session import Place
+from pages.shell.settings import Settings
+
+# What Run was pressed for, and when, until the script comes to it. A press of something else begins
+# the script anew, and of the first press only what its callback did is left.
+_PRESSED: Place[tuple[Settings, float] | None] = Place("run_pressed")
+_KEPT = 5.0  # seconds: who went elsewhere meanwhile finds no run begun when coming back
 
 
 def settings_form() -> bool:
@@ -45,7 +54,14 @@ def settings_form() -> bool:
         about = "Fixes every draw of noise, so that a run can be repeated."
         seed(form, "seed", "Noise seed", key="run-seed", help=about)
     with st.container(key="run-bar"):
-        return st.button("Run", type="primary", key="run", width="stretch")
+        pressed = st.button("Run", type="primary", key="run", width="stretch", on_click=_press)
+    asked, since = _PRESSED.take() or (None, 0.0)
+    # Settings that were not on screen when Run was pressed are not run: on own data they cost.
+    return pressed or (asked == drafted() and time.monotonic() - since < _KEPT)
+
+
+def _press() -> None:
+    _PRESSED.put((drafted(), time.monotonic()))
 
 
 def apply_preset(name: str) -> None:
@@ -55,7 +71,6 @@ def apply_preset(name: str) -> None:
         form["algorithm"] = "priv_pc"
     adapt(form)
     form["params"] = preset(algorithm(form["algorithm"]), name)
-    typed()
 
 
 def apply_recommended() -> None:
@@ -64,4 +79,3 @@ def apply_recommended() -> None:
     found = recommended.found_for(form["algorithm"], form["params"])
     if found is not None:
         form["params"] = recommended.laid_over(found, form["params"])
-        typed()

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.percent import percent
 from engine.runner import RunResult
 from pages.draw import show
 from pages.draw.allocation import is_planned, plan_chart
@@ -34,12 +35,11 @@ def privacy_sentence(result: RunResult) -> None:
             f"No guarantee: {'; '.join(result.ledger.undefended)}. Noise was drawn as the settings "
             "say, but what it protects cannot be stated."
         )
-    elif result.ledger.cap is not None:
-        spent = result.spent
+    elif (cap := result.ledger.cap) is not None:
         words = (
-            f"Strict: the guarantee (ε = {number(spent.epsilon)}, δ = {number(spent.delta)}) was "
-            "fixed before the run and holds for the whole of it, however much of the budget was "
-            f"used. {text.RESEARCH_TOOL}"
+            f"Strict: the guarantee (ε = {number(cap.epsilon)}, δ = {number(result.spent.delta)}) "
+            "was fixed before the run and holds for the whole of it, however much of the budget "
+            f"was used. {text.RESEARCH_TOOL}"
         )
     elif result.claimed is not None:
         words = _published(result)
@@ -76,11 +76,12 @@ def privacy_tiles(result: RunResult) -> list[Tile]:
     unit = UNITS[ledger.method]
     left = ledger.left if ledger.left > 1e-9 * ledger.limit else 0.0  # rounding is not a budget
     counted = f"In all {number(ledger.limit)}, as {_COUNTED[ledger.method]}."
+    capped = number(ledger.cap.epsilon)
     return [
-        ("Guaranteed total ε", number(spent.epsilon), f"With δ = {number(spent.delta)}. A cap."),
+        ("Guaranteed total ε", capped, f"With δ = {number(spent.delta)}. A cap."),
         (
             f"Budget used ({unit})",
-            f"{number(ledger.used)} · {ledger.used / ledger.limit:.0%}",
+            f"{number(ledger.used)} · {percent(ledger.used / ledger.limit)}",
             f"{counted} A meter reading, not a smaller guarantee.",
         ),
         (f"Budget left ({unit})", number(left), "What the cap would still admit."),
@@ -139,8 +140,8 @@ def released_view(result: RunResult) -> None:
     sizes = {len(t): 0 for t in released}
     for table in released:
         sizes[len(table)] += 1
-    words = {1: "one-way", 2: "two-way", 3: "three-way"}
-    counts = ", ".join(f"{n:,} {words.get(k, f'{k}-way')}" for k, n in sorted(sizes.items()))
+    words = dict(enumerate(("one", "two", "three", "four", "five", "six"), 1))
+    counts = ", ".join(f"{n:,} {words.get(k, k)}-way" for k, n in sorted(sizes.items()))
     st.markdown("**Released tables**")
     st.caption(f"{counts}; everything else of the run is computed from them at no cost.")
     alt = "Released tables and their variables"
@@ -152,6 +153,21 @@ def released_table(result: RunResult) -> pd.DataFrame:
     tables = sorted(_released(result), key=lambda t: -len(t))
     rows = [(len(t), ", ".join(result.names[i] for i in t)) for t in tables]
     return pd.DataFrame(rows, columns=["Variables in it", "Table"])
+
+
+def sum_words(result: RunResult) -> str:
+    """How the charges and the guarantee on top of the page belong together; empty without a cap."""
+    ledger = result.ledger
+    if ledger.undefended or (cap := ledger.cap) is None:
+        return ""
+    unit, delta = UNITS[ledger.method], number(result.spent.delta)
+    said = (
+        f"In {unit} the charges add up to {number(ledger.used)} of {number(ledger.limit)}, "
+        f"the cap (ε = {number(cap.epsilon)}, δ = {delta})"
+    )
+    if ledger.method == "basic":
+        return f"{said}."
+    return f"{said} in that unit. No charge spends any δ: it pays for counting in {unit}."
 
 
 def ledger_table(result: RunResult) -> pd.DataFrame:
@@ -176,7 +192,9 @@ def ledger_table(result: RunResult) -> pd.DataFrame:
 
 
 def ledger_view(result: RunResult) -> None:
-    """Every charge, and the tables that were released."""
+    """Every charge, what they add up to, and the tables that were released."""
     table = ledger_table(result)
     show.table(table, alt="Every charge of the run", height=320, digits=4)
+    if words := sum_words(result):
+        st.caption(words)
     released_view(result)

@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.host import person
-from pages.shell import reading, sign
+from pages.shell import reading, sign, told
 from pages.shell.dialog import OPEN
 from pages.shell.listen import watch_theme
 from pages.shell.navigation import GROUPS, PAGES
@@ -21,18 +21,28 @@ _CSS = """
 .unseen {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}
 .stMainBlockContainer {padding: 4rem 2.2rem 3rem}
 [data-testid="stMetricValue"] {font-size: 1.6rem; font-variant-numeric: tabular-nums}
+/* What does not fit takes a second line; Streamlit would cut it off, or hide it to the right. */
+[data-testid="stMetricLabel"] * {white-space: normal; overflow: visible}
+.stMain [data-testid="stButtonGroup"] > div {flex-wrap: wrap; row-gap: .3rem}
+.st-key-learn-step [data-testid="stButtonGroup"] > div {flex-wrap: nowrap}
+/* Charts and tables stand below each other where beside each other they could not be read. */
+.stMain [data-testid="stColumn"]:has(.stPlotlyChart, .stDataFrame) {min-width: min(20rem, 100%)}
+.stMain [data-testid="stColumn"] [data-testid="stColumn"]:has(.stPlotlyChart, .stDataFrame) {
+  min-width: min(14rem, 100%)}
 .st-key-notice {min-height: 6.75rem}
 .st-key-nothing-run {min-height: 1.7rem}
 .st-key-nothing-form {min-height: 3.1rem}
 .st-key-price {min-height: 13.5rem; max-width: 60rem}
 .st-key-result .legend {min-height: 3.8em}
 .st-key-sweep-results {min-height: 72rem}
+.st-key-told {display: none}
 .st-key-theme-watch, .st-key-node-watch, .st-key-key-watch {
   position: absolute; height: 0; overflow: hidden}
 /* A link to a step of the page that is open is not the step that is open. */
 .st-key-journey > div {width: auto; flex: 0 0 auto}
 .st-key-journey > div:not(.st-key-journey-here) a, .st-key-journey-next a {background: none}
 .st-key-journey > div:not(.st-key-journey-here) a p {font-weight: 400}
+.st-key-journey-next a p {white-space: normal}
 .st-key-who {position: fixed; top: .55rem; right: 3.4rem; z-index: 999991; width: auto;
   max-width: 16rem; gap: .6rem; font-size: .85rem}
 div:has(> .st-key-who) {position: absolute; height: 0}
@@ -96,6 +106,7 @@ def main() -> None:
     )
     sign.line()
     page.run()
+    told.mark()
 
 
 def menu() -> dict[str, list[st.Page]]:

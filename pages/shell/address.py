@@ -5,12 +5,13 @@ start and after Back, Forward or Reload.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.params import Parameters
-from pages.shell.drafts import TYPED, Draft, drafted_source, kept, typed
+from pages.shell.drafts import Draft, drafted_source, kept
 from pages.shell.fields import Query, decode, defaults, encode
 from pages.shell.session import Place
 from pages.shell.settings import DRAWN
@@ -21,30 +22,26 @@ _WRITTEN: Place[tuple[str, Query] | None] = Place("address")  # as it was writte
 def arrived(page: str) -> Query | None:
     """What the address asks for, if the browser brought it: a link, Reload, Back or Forward.
 
-    None where the address is the one this session wrote, or the menu led here; and where a field
-    has just changed: who types fast is ahead of the browser, which still has the address before.
+    None where the menu led here. On a page that is open an address may be one of before: who
+    presses and types fast is ahead of the browser. There it counts where the browser says that it
+    went through its history, and nowhere else.
     """
     now: Query = st.query_params.to_dict()
     last = _WRITTEN.get()
     if last is None or last[0] != page:
         return now or None
-    return None if now == last[1] or TYPED.get() else now
+    return now if went() and now != last[1] else None
 
 
-def again() -> NoReturn:
-    """Draw the whole page anew, of itself.
-
-    A piece of a page that looks again by the clock brings the address the browser had when the
-    clock struck: who changes fields fast is ahead of it, and no link nor Back has led there.
-    """
-    typed()
-    st.rerun()
+def went() -> bool:
+    """Whether Back or Forward is why the page is drawn."""
+    context = get_script_run_ctx()
+    return context is not None and context.is_history_navigation
 
 
 def write(page: str, query: Mapping[str, str]) -> None:
     """Put the settings into the address; a change is one step for Back."""
     wanted = dict(query)
-    TYPED.put(False)
     _WRITTEN.put((page, wanted))
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)

@@ -24,16 +24,6 @@ from pages.shell.settings import OWN, SEM, Settings, Source, filled, fits, is_si
 SEM_FIELDS = ("sem_graph", "sem_nodes", "sem_edges", "sem_noise")
 SEM_START = "sem:er:10:20:gaussian"
 Draft = MutableMapping[str, Any]
-TYPED: Place[bool] = Place("typed", bool)  # whether a field is ahead of the address
-
-
-def typed() -> None:
-    """Say that a draft was changed by hand, from the callback that changes it.
-
-    The address is written in the same run. Until the browser has it, it still sends the one
-    before, which must not be taken for a link or for Back.
-    """
-    TYPED.put(True)
 
 
 def kept(name: str, fresh: Draft) -> Draft:
@@ -123,7 +113,6 @@ def draft_known(known: Knowledge | None) -> None:
     source = drafted_source()
     form = draft()
     form["known"], form["known_of"] = known or None, source.fingerprint or source.name
-    typed()
 
 
 def keep_own(data: Dataset) -> None:

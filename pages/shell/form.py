@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 from engine.algorithm import Algorithm
 from engine.params import ParameterError, Spec, relevant
@@ -14,8 +16,9 @@ from engine.registry import ALGORITHMS
 from engine.studies.null import Shape
 from pages.shell import nothing
 from pages.shell import words as text
-from pages.shell.drafts import Draft, typed
+from pages.shell.drafts import Draft
 from pages.shell.settings import filled, fits
+from pages.shell.told import alone, behind, tell
 
 # What takes any number of columns; those of two have a page of their own.
 GRAPH_ALGORITHMS = tuple(key for key, chosen in ALGORITHMS.items() if chosen.columns is None)
@@ -23,23 +26,72 @@ GRAPH_ALGORITHMS = tuple(key for key, chosen in ALGORITHMS.items() if chosen.col
 Widget = Callable[..., Any]
 
 
-def show(key: str, value: Any) -> None:
-    """Have a widget show a value. It is told only what it does not show already: a browser takes
-    every telling for the last word, and what was typed since would be lost on a slow line.
-    """
-    if key not in st.session_state or st.session_state[key] != value:
-        st.session_state[key] = value
-
-
 def bound(widget: Widget, label: str, store: Draft, name: str, *, key: str, **options: Any) -> Any:
     """Show a widget whose value is ``store[name]``, whatever page or rerun it is shown on."""
 
-    def keep() -> None:
-        store[name] = st.session_state[key]
-        typed()
+    def keep(value: Any) -> None:
+        store[name] = value
 
-    show(key, store[name])
-    return widget(label, key=key, on_change=keep, **options)
+    return placed(widget, label, store[name], keep, key=key, **options)
+
+
+def placed(
+    widget: Widget,
+    label: str,
+    value: Any,
+    keep: Callable[[Any], None],
+    *,
+    key: str,
+    **options: Any,
+) -> Any:
+    """Show a widget with this value; ``keep`` is given each that is chosen."""
+    home = None if get_script_run_ctx() is None else ThreadState.get().fragment_id
+
+    def changed() -> None:
+        if _may_change(home) and not behind(key):
+            keep(st.session_state[key])
+
+    tell(key, value)
+    return widget(label, key=key, on_change=changed, **_start(widget, value, options), **options)
+
+
+def _may_change(home: str | None) -> bool:
+    """Whether a person can have changed a widget of this fragment in this run.
+
+    Pieces of a page that look again by the clock run alone, and bring all widgets' values as the
+    browser had them when the clock struck: what the server has told it since is no change.
+    """
+    pieces = alone()
+    return pieces is None or home in pieces
+
+
+def _start(widget: Widget, value: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What a widget begins with in the browser, as an option of its own.
+
+    A telling is lost where another run begins before it was sent; a widget that is drawn without
+    it would begin with its least number or first choice, and the browser would send that back.
+    """
+    if "options" in options:
+        return _first_choice(widget, value, list(options["options"]), options.get("max_selections"))
+    if widget not in (st.number_input, st.slider) or value is None:
+        return {"value": value}
+    numbers = [options[k] for k in ("min_value", "max_value", "step") if k in options]
+    whole = bool(numbers) and all(isinstance(n, int) for n in numbers)
+    if whole and not isinstance(value, int):
+        return {}
+    inside = options.get("min_value", value) <= value <= options.get("max_value", value)
+    return {"value": value if whole else float(value)} if inside else {}
+
+
+def _first_choice(widget: Widget, value: Any, among: list[Any], most: int | None) -> dict[str, Any]:
+    if widget is st.multiselect:
+        fits_all = all(one in among for one in value) and len(value) <= (most or len(value))
+        return {"default": list(value)} if fits_all else {}
+    if value not in among:
+        return {}
+    if widget in (st.selectbox, st.radio):
+        return {"index": among.index(value)}
+    return {"default" if widget is st.segmented_control else "value": value}
 
 
 def radio(
@@ -183,13 +235,11 @@ def parameter(spec: Spec, values: Draft, *, key: str) -> None:
 def _line(spec: Spec, values: Draft, key: str) -> None:
     """A line of words."""
 
-    def keep() -> None:
-        values[spec.name] = text.one_line(st.session_state[key])
-        typed()
+    def keep(typed_in: str) -> None:
+        values[spec.name] = text.one_line(typed_in)
 
-    show(key, values[spec.name])
-    most = int(spec.high or 0)
-    st.text_input(spec.title, key=key, on_change=keep, max_chars=most, help=spec.help or None)
+    said, most = values[spec.name], int(spec.high or 0)
+    placed(st.text_input, spec.title, said, keep, key=key, max_chars=most, help=spec.help or None)
 
 
 def _entry(spec: Spec, values: Draft, key: str, title: str, **options: Any) -> None:
@@ -230,19 +280,19 @@ def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
     slider = f"{key}-slider"
     value = values[spec.name]
     grid = sorted({*_grid(spec), value if fits(spec, value) else spec.default})
-    show(slider, value if value in grid else spec.default)
 
-    def keep() -> None:
-        values[spec.name] = st.session_state[slider]
-        typed()
+    def keep(chosen: float) -> None:
+        values[spec.name] = chosen
 
     left, right = st.columns([2.1, 1], vertical_alignment="bottom", gap="small")
     with left:
-        st.select_slider(
+        placed(
+            st.select_slider,
             spec.title,
-            grid,
+            value if value in grid else spec.default,
+            keep,
             key=slider,
-            on_change=keep,
+            options=grid,
             help=spec.help,
             format_func=lambda v: f"{v:.10g}",
         )
@@ -266,21 +316,20 @@ def _worded(spec: Spec, values: Draft, key: str) -> None:
     """A named value, or a number typed into the same field."""
     value = values[spec.name]
     options = [*spec.words] if value in spec.words else [*spec.words, f"{value}"]
-    show(key, f"{value}")
 
-    def keep() -> None:
-        entry = st.session_state[key]
-        typed()
+    def keep(entry: str) -> None:
         try:
             values[spec.name] = spec.parse(entry)
         except ParameterError:
             values[spec.name] = entry  # kept as typed; a run says what is wrong with it
 
-    st.selectbox(
+    placed(
+        st.selectbox,
         spec.title,
-        options,
+        f"{value}",
+        keep,
         key=key,
-        on_change=keep,
+        options=options,
         accept_new_options=True,
         format_func=text.label,
         help=f"{spec.help} Type a number to set it exactly.",

@@ -18,7 +18,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.errors import InputError
 from pages.host import apart, bounds, person, record
-from pages.shell import address
 from pages.shell.dialog import OPEN
 from pages.shell.palette import RUNNING
 from pages.shell.session import Place
@@ -358,6 +357,12 @@ class Slot(Generic[T]):
         """Empty the place."""
         self._place.put(None)
 
+    def drop(self) -> None:
+        """Empty the place; what goes on in it is wanted no more."""
+        if (going := self.going()) is not None:
+            going.cancel()
+        self.forget()
+
     def watch(self, *, key: str, more: Callable[[T], object] = lambda _: None) -> None:
         """How far the job is, with a button to stop it; ``more`` draws what is known below."""
 
@@ -381,7 +386,7 @@ def look_again(
     def look() -> None:
         job = find()
         if (job is None or not job.running) and not OPEN.get():
-            address.again()
+            st.rerun()
         latest[:] = [job] if job is not None else latest
         for one in latest:
             draw(one)

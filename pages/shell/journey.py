@@ -51,8 +51,9 @@ STAGES = (
     Stage("Share", "release", "share", "Hand it out"),
 )
 _SHOWN: Place[str] = Place("journey_shown", str)  # the step that the browser was told of
-# The guess of how many links there are for each column: Plan's, and the forecast's on Release.
-GUESS: Place[MutableMapping[str, Any]] = Place("guess", lambda: {"density": DENSITY})
+# Plan's form: what the tour carries there, and the guess of how many links there are for each
+# column, which is that of the forecast on Release too.
+PLAN: Place[MutableMapping[str, Any]] = Place("plan_draft", lambda: {"density": DENSITY})
 _BY_WORD = {stage.word: stage for stage in STAGES}
 # Which file each step was done for: another file begins anew.
 _DONE: Place[dict[str, str]] = Place("journey_done", dict)
@@ -82,8 +83,13 @@ def is_done(word: str) -> bool:
 
 
 def keep(here: Stage) -> None:
-    """Tell the browser which step this is: a link to the page that is open leaves its address."""
-    if _SHOWN.get() != here.word:
+    """Tell the browser which step this is: a link to the page that is open leaves its address.
+
+    Where the address names none, the page goes on to the next open step by itself.
+    """
+    if NAME not in st.query_params:
+        _SHOWN.put("")
+    elif _SHOWN.get() != here.word:
         _SHOWN.put(here.word)
         st.query_params[NAME] = here.word
 

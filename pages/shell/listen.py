@@ -23,13 +23,17 @@ export default function ({data, setTriggerValue}) {
     if (now !== data.theme && now !== asked) { asked = now; setTriggerValue("theme", now); }
   }, 300);
   // A table takes every Tab to walk through its cells; arrows do that. Tab goes on to what follows.
-  const leave = (e) => {
-    if (e.key === "Tab" && e.target.closest && e.target.closest('[data-testid="stDataFrame"]')) {
-      e.stopImmediatePropagation();
-    }
+  // What a button has folded out stands at the page's end: Tab goes from the button into it.
+  const tab = (e) => {
+    if (e.key !== "Tab" || !e.target.closest) { return; }
+    if (e.target.closest('[data-testid="stDataFrame"]')) { e.stopImmediatePropagation(); }
+    if (e.shiftKey || !e.target.closest('[data-testid="stPopover"]')) { return; }
+    const first = document.querySelector(
+      '[data-testid="stPopoverBody"] :is(input, button, select, textarea, a[href])');
+    if (first) { first.focus(); e.preventDefault(); e.stopImmediatePropagation(); }
   };
-  document.addEventListener("keydown", leave, true);
-  return () => { clearInterval(timer); document.removeEventListener("keydown", leave, true); };
+  document.addEventListener("keydown", tab, true);
+  return () => { clearInterval(timer); document.removeEventListener("keydown", tab, true); };
 }
 """
 # Graphs live in frames: a click travels to the page here, and the chosen node to every frame.

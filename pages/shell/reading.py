@@ -1,9 +1,11 @@
-"""A person's own table is read: at once where it is small, else as a job that can be stopped."""
+"""A person's own files are read: at once where they are small, else by jobs that can be stopped."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from engine import Dataset, InputError
 from engine.data.schema import Schema
@@ -18,16 +20,16 @@ from pages.shell.job import READINGS, Job, Slot
 STOPPED = "Stopped before the table was read; upload it again to read it."
 
 
-class ReadJob(Job):
-    """One reading of the file in force."""
+class Beside(Job):
+    """``function(*args)`` of a file in a process of its own; ``found`` is what it returned."""
 
     queue = READINGS
 
-    def __init__(self, file: OwnFile, asked: Reading) -> None:
+    def __init__(self, name: str, size: int, function: Callable[..., Any], *args: Any) -> None:
         super().__init__()
-        self.file, self._asked = file, asked
-        self.what = f"the reading of {text.plain(file.name)}"
-        self.found: tuple[Dataset, Schema | None] | None = None
+        self._size, self._function, self._args = size, function, args
+        self.what = f"the reading of {text.plain(name)}"
+        self.found: Any = None
         self.refused: InputError | None = None
         self._started = time.monotonic()  # or since its turn came
 
@@ -36,18 +38,28 @@ class ReadJob(Job):
         self._started = time.monotonic()
         try:
             self.found = uploads.beside(
-                uploads.table, self._asked, stopped=self.stopped, long=False
+                self._function, *self._args, stopped=self.stopped, long=False
             )
         except apart.Lost as lost:
             raise InputError(STOPPED if self.stopped() else str(lost)) from None
         except InputError as error:
             self.refused = error
             raise
+        finally:
+            self._args = ()  # a file is large
 
     def so_far(self) -> list[str]:
         """Its size, and seconds."""
-        size = f"{len(self._asked.file.raw) / 1e6:.0f} MB"
+        size = f"{self._size / 1e6:.0f} MB"
         return [size, f"{time.monotonic() - self._started:.0f} s"]
+
+
+class ReadJob(Beside):
+    """One reading of the file in force."""
+
+    def __init__(self, file: OwnFile, asked: Reading) -> None:
+        super().__init__(file.name, len(asked.file.raw), uploads.table, asked)
+        self.file = file
 
 
 JOB: Slot[ReadJob] = Slot("reading")
@@ -71,9 +83,7 @@ def begin(file: OwnFile, asked: Reading) -> None:
 
 def stop() -> None:
     """What is being read is wanted no more."""
-    if (going := JOB.going()) is not None:
-        going.cancel()
-    JOB.forget()
+    JOB.drop()
 
 
 def settle() -> None:

@@ -85,6 +85,8 @@ class RunJob(Job):
         self._started = time.monotonic()
         try:
             result = self._apart() if apart.heavy(self.data) else self._here()
+        except apart.Lost:  # its process ended, and noise may have been drawn
+            raise
         except InputError:
             self._refused()
             raise
@@ -386,9 +388,20 @@ def follow_source(page: str) -> None:
 
 
 def refusal() -> str | None:
-    """Why the settings now in the form could not be run, if they were tried."""
-    refused = REFUSED.get()
-    return refused[1] if refused and refused[0] == drafted() else None
+    """Why the settings now in the form could not be run, if they were tried.
+
+    A person's file that cannot be read is none of the settings: of another one its own fault is
+    said.
+    """
+    refused, now = REFUSED.get(), drafted()
+    if not refused or refused[0] != now:
+        return None
+    if now.source.own:
+        try:
+            data_for(now.source)
+        except InputError as error:
+            return str(error)
+    return refused[1]
 
 
 def stale(now: Settings) -> bool:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from engine import RunResult
+from engine.graphs.metrics import EdgeClass
 from engine.studies import price as price_steps
 from engine.studies.price import PriceStep
 from pages.shell import words as text
@@ -28,13 +29,29 @@ def findings(result: RunResult) -> str:
     words = f"{found.found} of {text.count(found.true, 'true link')} found, "
     words += f"{found.invented:,} invented."
     if found.turned:
-        points = "points" if found.turned == 1 else "point"
-        words += f" Of those found, {found.turned} {points} another way."
+        words += f" Of those found, {_turned(found.turned, backwards(result))}."
     if found.claimed:
         one = found.claimed == 1
         words += f" {found.claimed} {'carries a' if one else 'carry'} direction"
         words += f"{'' if one else 's'} that such data cannot tell."
     return words + _open(found.untested, f" ({found.untested_true} of them true links)")
+
+
+def backwards(result: RunResult) -> int:
+    """Drawn arrows that point another way than the truth; all others turned lack their arrow."""
+    drawn, wrong = result.drawn, EdgeClass.WRONG_DIRECTION
+    return sum(
+        kind is wrong and bool(drawn[i, j]) != bool(drawn[j, i])
+        for (i, j), kind in result.classes.items()
+    )
+
+
+def _turned(turned: int, back: int) -> str:
+    """Of the links found: arrows that point another way, and lines that should have one."""
+    lines = turned - back
+    lack = f"{lines} {'lacks its arrow' if lines == 1 else 'lack their arrow'}" if lines else ""
+    points = f"{back} {'points' if back == 1 else 'point'} another way" if back else ""
+    return ", and ".join(filter(None, (points, lack)))
 
 
 def _open(pairs: int, which: str = "") -> str:

@@ -90,6 +90,14 @@ def count(value: int, noun: str) -> str:
     return f"{value:,} {noun}{'' if value == 1 else 's'}"
 
 
+_JOINED = re.compile(r" (?==\s[\d.])|(?<= =) (?=[\d.])|(?<=\d) (?=%)")
+
+
+def together(words: str) -> str:
+    """The words with no line end inside "ε = 3" or "82 %": a number stays with its sign."""
+    return _JOINED.sub("\N{NO-BREAK SPACE}", words)
+
+
 _TURNED = re.compile(r"the noisy −\|z\| (\S+) is (not above|above) the threshold (\S+)")
 
 
@@ -207,5 +215,7 @@ def guarantee_label(result: RunResult) -> tuple[str, str]:
     pays = ALGORITHMS[result.algorithm].epsilon_pays or ""
     if pays == WHOLE_RUN:
         able = number(result.spent.epsilon) if math.isfinite(result.spent.epsilon) else NOTHING
-        return number(epsilon), f"the paper's total; defended: {able}"
+        claimed = number(epsilon if result.claimed is None else result.claimed.epsilon)
+        total = "total" if claimed == number(epsilon) else f"cap; claimed: {claimed}"
+        return number(epsilon), f"the paper's {total}; defended: {able}"
     return number(epsilon), f"published, for {pays.split(' (')[0]}: not a total"

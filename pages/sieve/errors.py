@@ -153,12 +153,12 @@ def noise_view(data: Dataset, sieve: Sieve) -> None:
         figure.add_trace(trace(mark))
         show.figure(figure, key="sieve-noise", alt="Standard deviation of the noise against m")
     with right:
-        picks = sorted({*RATES, round(best / data.n, 4)})
+        picks = sorted({best, *(max(2, round(r * data.n)) for r in RATES)})
         table = pd.DataFrame(
             {
-                "m / n": picks,
-                "m": [round(r * data.n) for r in picks],
-                "Noise s.d.": [sieve.noise_level(data, max(2, round(r * data.n))) for r in picks],
+                "m / n": [m / data.n for m in picks],
+                "m": picks,
+                "Noise s.d.": [sieve.noise_level(data, m) for m in picks],
             }
         )
         show.table(table, alt="Noise by m", height=340)

@@ -11,8 +11,9 @@ from engine.teaching.sieving import Sieve
 from engine.theory import best_subsample
 from pages.shell.address import keep_fields, kept_fields
 from pages.shell.drafts import Draft
-from pages.shell.fields import among, choice, slider, switch
+from pages.shell.fields import among, choice, number, slider, switch
 from pages.shell.form import parameters
+from pages.shell.settings import MOST_SEED
 
 MOST_TWEAK = 0.06
 
@@ -34,6 +35,7 @@ class Fields(Parameters):
     )
     best: bool = switch(True, "Best m (section 3.2)")
     share: float = slider(0.2, "m as a share of n", 0.05, 1.0, 0.05, when={"best": (False,)})
+    seed: int = number(0, "Noise seed", 0, MOST_SEED)
     gap_p: float = slider(
         0.05, "Distance α from T, for the errors", 0.01, 0.3, 0.01, when={"scale": ("p",)}
     )

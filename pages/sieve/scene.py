@@ -14,6 +14,7 @@ from engine.theory import best_subsample
 from pages.draw.scene import digested, show_sieve
 from pages.shell.drafts import Draft
 from pages.shell.fields import nearest, places, spec_of
+from pages.shell.settings import MOST_SEED
 from pages.sieve.form import Fields
 from pages.sieve.scores import FIRST_Z
 
@@ -37,8 +38,8 @@ def sieve_scene(data: Dataset, sieve: Sieve, values: Array, truth: Array, d: Dra
             "samples": samples,
         }
     )
-    share = 0 if d["best"] else 1 + nearest(places(spec_of(Fields, "share")), d["share"])
-    at = [nearest(ends["threshold"], d["threshold"]), nearest(ends["tweak"], d["tweak"]), share]
+    at = [nearest(ends[name], d[name]) for name in ("threshold", "tweak")]
+    at += [_chosen(samples, d), int(d["seed"])]
     show_sieve({**still, "at": at}, "sieve-scene", partial(_rested, d))
 
 
@@ -49,20 +50,28 @@ def _levels(sieve: Sieve, threshold: float, tweak: float) -> list[float]:
 
 
 def _samples(data: Dataset, sieve: Sieve) -> list[dict[str, Any]]:
-    """The best m, then every share: rows, both scales of the noise, its standard deviation."""
+    """Every share and the best m, by size: rows, both scales of the noise, its deviation."""
     shares = places(spec_of(Fields, "share"))
     best: list[tuple[int, float | None]] = [(best_subsample(sieve.epsilon, data.n), None)]
     sizes = best + [(max(2, round(share * data.n)), share) for share in shares]
     found = []
-    for m, share in sizes:
+    for m, share in sorted(sizes, key=lambda size: size[0]):
         a, b = sieve.noise(data, m)
         level = sieve.noise_level(data, m)
         found.append({"m": m, "share": share, "best": share is None, "a": a, "b": b, "sd": level})
     return found
 
 
+def _chosen(samples: list[dict[str, Any]], d: Draft) -> int:
+    """The place of the sample that the fields name."""
+    if d["best"]:
+        return next(k for k, sample in enumerate(samples) if sample["best"])
+    return nearest([math.inf if s["best"] else s["share"] for s in samples], d["share"])
+
+
 def _rested(d: Draft, frame: Mapping[str, Any]) -> None:
     d.update(threshold=float(frame["threshold"]), tweak=float(frame["tweak"]), best=frame["best"])
+    d["seed"] = min(int(frame["seed"]), MOST_SEED)
     if not frame["best"]:
         d["share"] = float(frame["share"])
 

@@ -13,6 +13,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from engine import Dataset
+from engine.percent import percent
 from engine.statistics.rank import critical_z
 from engine.teaching import sieving
 from engine.teaching.sieving import Array, Sieve
@@ -82,7 +83,7 @@ def _shape_words(values: Array, sieve: Sieve) -> str:
         return "None of them has a score."
     ends = MIDDLE_SHARE if sieve.scale == "p" else tuple(critical_z(p) for p in MIDDLE_SHARE[::-1])
     low, high = float(np.mean(known <= ends[0])), float(np.mean(known >= ends[1]))
-    words = f"{low:.0%} lie in the lowest part, {high:.0%} in the highest"
+    words = f"{percent(low)} lie in the lowest part, {percent(high)} in the highest"
     if low + high >= FAR and min(low, high) >= 1 - FAR:
         return f"{words}: two humps. Only what lies near T can be mistaken; a noisy sieve does."
     if low + high >= FAR:
@@ -97,7 +98,7 @@ def strict_words(data: Dataset, sieve: Sieve) -> str:
     ratio = units["strict"] / units["published"]
     binary = max(data.cardinalities) == 2
     columns = "all columns here have two levels" if binary else "some columns have more than two"
-    change = "the same noise" if ratio > 0.99 else f"{ratio:.0%} of the published noise"
+    change = "the same noise" if ratio > 0.99 else f"{percent(ratio)} of the published noise"
     return (
         f"Strict gives {change} here: one person moves a strict score by at most 3/√m where both "
         f"columns have two levels and 6/√m otherwise, and {columns}. The published sensitivity "
@@ -159,9 +160,10 @@ def _histogram(counts: Counts, edges: Array, sieve: Sieve, a: float, b: float) -
         figure.add_trace(bar)
     # The density's height says nothing by itself: its place and width do.
     figure.update_layout(barmode="stack", margin={"t": 40}, yaxis2={"showticklabels": False})
-    vertical(figure, level, f"T = {level:.3g}", style=PLAIN, level=1.1)
+    vertical(figure, level, f"T = {level:.3g}", style=PLAIN, level=1.1, left=level < lowered)
     if lowered != level:
-        vertical(figure, lowered, f"T − t = {lowered:.3g}", style=3, level=0.97)
+        name = f"T − t = {lowered:.3g}"
+        vertical(figure, lowered, name, style=3, level=1.1, left=lowered < level)
     return figure
 
 
@@ -172,10 +174,14 @@ def _tiles(values: Array, sieve: Sieve, a: float, b: float) -> None:
     near = np.abs(known - lowered) <= sieving.deviation(a, b)
     one, two, three = st.columns(3)
     one.metric(
-        "Beyond T", f"{np.mean(beyond):.0%}", help="Queries whose exact score looks independent."
+        "Beyond T",
+        percent(float(np.mean(beyond))),
+        help="Queries whose exact score looks independent.",
     )
     two.metric(
-        "Close by", f"{np.mean(near):.0%}", help="Queries at most one s.d. of the noise from T − t."
+        "Close by",
+        percent(float(np.mean(near))),
+        help="Queries at most one s.d. of the noise from T − t.",
     )
     three.metric("Noise s.d.", text.number(sieving.deviation(a, b), 2), help="Of the comparison.")
 

@@ -198,16 +198,23 @@ def runs_at(
     by_place = {
         (r.algorithm, *(r.values.get(name) for name in told_by), r.seed): r for r in results
     }
+    seeds: dict[tuple[Any, ...], list[tuple[float, int]]] = {}
+    values = table[Y[y]].astype(float)
+    for place, value, seed in zip(_places(table, told_by), values, table["seed"], strict=True):
+        if not math.isnan(value):
+            seeds.setdefault(place, []).append((value, seed))
     found = []
-    for point in points.to_dict("records"):
-        place = (point["algorithm"], *(None if pd.isna(point[n]) else point[n] for n in told_by))
-        here = table
-        for name, value in zip(("algorithm", *told_by), place, strict=True):
-            here = here[here[name].isna() if value is None else here[name].eq(value)]
-        gaps = (here[Y[y]].astype(float) - point["median"]).abs()
-        result = by_place[*place, here.loc[gaps.idxmin(), "seed"]]
-        found.append(run_of(result, source))
+    for place, median in zip(_places(points, told_by), points["median"], strict=True):
+        gaps = [abs(value - median) for value, _ in seeds[place]]
+        _, seed = seeds[place][gaps.index(min(gaps))]
+        found.append(run_of(by_place[*place, seed], source))
     return found
+
+
+def _places(table: pd.DataFrame, told_by: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Each row's algorithm and what its point is told by, None where it has no such thing."""
+    read = [table[name].astype(object).where(table[name].notna(), None) for name in told_by]
+    return list(zip(table["algorithm"], *read, strict=True))
 
 
 def run_of(result: CellResult, source: Settings) -> Settings:
@@ -313,8 +320,8 @@ def target_view(
     watch(counts, lambda known: show.table(_targets(found, known), alt=_TARGETS))
     st.caption(
         f"On the axis chosen above ({x}). From this ε on the median stays at the target; between "
-        "two measured points it is read off a straight line in log ε. The last column: links that "
-        "the setting shows, on average, where no column has anything to do with another."
+        f"two measured points it is read off a straight line in log ε. “{NOTHING}”: links that the "
+        "setting shows, on average, where no column has anything to do with another."
     )
 
 

@@ -71,7 +71,9 @@ def follow() -> None:
 def wanted_in(words: str) -> Wanted:
     """Settings from an address; raises InputError in one sentence where they do not fit."""
     try:
-        wanted = Wanted.from_json(json.loads(words))
+        content = json.loads(words)
+        json.dumps(content, ensure_ascii=False).encode()  # half a character is no name of anything
+        wanted = Wanted.from_json(content)
     except (ValueError, TypeError, RecursionError):
         raise InputError("The link does not say what the study asks for.") from None
     for source in wanted.sources:

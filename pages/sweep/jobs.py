@@ -71,6 +71,7 @@ class StudyJob(Job):
         self._begun = False
         self._progress: Progress | None = None
         self._costs: Meter | None = None  # what own data have cost in this session
+        self._begun_cells: dict[Hashable, object] = {}  # cell -> what is on the meter for it
         self.own: Dataset | None = None  # whose cells add to it
 
     @property
@@ -157,16 +158,20 @@ class StudyJob(Job):
         self._progress, self.share = progress, progress.done / max(1, progress.total)
 
     def _on_meter(self, cells: Sequence[Cell]) -> None:
-        """Put runs on own data on their meter before a worker has them."""
+        """Put runs on own data on their meter before a worker has them.
+
+        Each is a line of its own: a study that is started anew draws new noise for the same cells.
+        """
         for cell in cells:
             if self._costs is not None and self.own is not None and cell.own:
-                self._costs.begin(cell.key, promised(cell.algorithm, cell.values, self.own))
+                line = self._begun_cells[cell.key] = object()
+                self._costs.begin(line, promised(cell.algorithm, cell.values, self.own))
 
     def _settle(self, result: CellResult) -> None:
-        """What a run on own data did cost; one that was kept already costs the same again."""
-        if self._costs is not None and result.cell.own:
-            cost = Guarantee(result.spent_epsilon, result.spent_delta)
-            self._costs.settle(result.cell.key, cost)
+        """What a run on own data did cost; what was kept is on the meter since it was run."""
+        line = self._begun_cells.pop(result.cell.key, None)
+        if self._costs is not None and line is not None:
+            self._costs.settle(line, Guarantee(result.spent_epsilon, result.spent_delta))
 
 
 SLOT: Slot[StudyJob] = Slot("sweep_job")

@@ -9,6 +9,7 @@ import networkx as nx
 import pandas as pd
 import streamlit as st
 
+from engine.percent import percent
 from engine.registry import ALGORITHMS
 from engine.studies import CellResult, analysis
 from pages.draw import show
@@ -18,6 +19,7 @@ from pages.shell.settings import Settings
 from pages.sweep.curves import run_of
 
 MOST_EDGES = 36  # rows of the heat map
+MOST_WORDS = 12  # values of ε: beside more of them no number fits into a cell
 _ALT = "Share of seeds in which each edge was found, by ε"
 _HINT = "Click a cell to open a run that found the edge."
 
@@ -49,17 +51,20 @@ def stability_view(
         st.caption("No edge was found.")
         return
     real = set(part.loc[part["true"].eq(True), "edge"])
-    order = sorted(wide.index, key=lambda e: (e not in real, -wide.loc[e].mean()))
-    wide = wide.loc[[e for e in order if e in real or wide.loc[e].max() > 0]]
+    mean, most = wide.mean(axis=1), wide.max(axis=1)
+    order = sorted(wide.index, key=lambda e: (e not in real, -mean[e]))
+    wide = wide.loc[[e for e in order if e in real or most[e] > 0]]
     cut = wide.iloc[:MOST_EDGES]
     marked = cut.set_axis([f"✓ {e}" if e in real else e for e in cut.index])
-    figure = heat(marked, x_title="ε asked for", words=len(cut.columns) <= 12)
-    notes = ["✓ marks an edge of the true graph (direction left out)."] if real else []
+    words = len(cut.columns) <= MOST_WORDS
+    figure = heat(marked, x_title="ε asked for", words=words)
+    notes = ["Numbers are percent of the seeds."] if words else []
+    notes += ["✓ marks an edge of the true graph (direction left out)."] if real else []
     if source is None:
         show.figure(figure, key="sweep-heat", alt=_ALT)
     else:
         mine = [r for r in results if r.algorithm == (key or start)]
-        over_cells(figure, [[f"{v:.0%}" for v in row] for row in cut.to_numpy()])
+        over_cells(figure, [[percent(v) for v in row] for row in cut.to_numpy()])
         runs = [run_of(r, source) for r in _found_in(cut, mine)]
         figure_of_runs(figure, runs, key="sweep-heat", alt=_ALT, hint=_HINT)
     if len(wide) > len(cut):

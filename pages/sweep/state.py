@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from engine import InputError
+from engine.errors import show
+from engine.privacy.budget import PUBLISHED, STRICT
 from engine.registry import ALGORITHMS, algorithm, declared
 from pages.shell.settings import Source, fits
 
@@ -89,8 +91,9 @@ def check(wanted: Wanted) -> None:
     for key in wanted.algorithms:
         for spec in algorithm(key).params.specs():
             if spec.name == "guarantee" and guarantee and not fits(spec, guarantee):
+                form = guarantee if guarantee in (STRICT, PUBLISHED) else show(guarantee)
                 raise InputError(
-                    f"{ALGORITHMS[key].title} has no {guarantee} form: choose the other guarantee "
+                    f"{ALGORITHMS[key].title} has no {form} form: choose the other guarantee "
                     "or leave it out."
                 )
     per_dataset = wanted.seeds * len(wanted.algorithms) * max(1, len(wanted.epsilons))

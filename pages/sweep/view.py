@@ -15,6 +15,7 @@ from engine.studies.sharing import runs_table
 from pages.draw.paper import paper_figure
 from pages.shell import export
 from pages.shell import words as text
+from pages.shell.session import Place
 from pages.sweep.curves import (
     COUNTED,
     TESTED,
@@ -34,6 +35,9 @@ from pages.sweep.jobs import EXAMPLE_NAME, SLOT, StudyJob, current, known_datase
 from pages.sweep.stability import stability_view
 from pages.sweep.start import resume
 
+_DRAWN: Place[tuple[str, int] | None] = Place("sweep_drawn")  # the study, and how many runs
+_CHARTS = ("sweep-curves", "sweep-heat")  # whose points lead to their runs
+_BEGUN = "The first runs are under way; their charts come in a few seconds."
 RANKED = ("priv_pc", "svt_pc", "em_pc")  # of the example: what they release rests on rank tests
 
 
@@ -52,13 +56,30 @@ def ceiling_note(table: pd.DataFrame) -> str:
 def study_view() -> None:
     """What is known so far."""
     job = current()
-    results = list(job.results)
+    results = list(job.results)[: drawn_runs(job)]
     # A height of its own, so that nothing jumps while charts and tables come and grow.
     with st.container(key="sweep-results"):
         if results:
             results_view(job, results)
         else:
-            st.info("The first runs are under way." if job.running else "No run is finished yet.")
+            st.info(_BEGUN if job.running else "No run is finished yet.")
+
+
+def drawn_runs(job: StudyJob) -> int:
+    """How many of the study's runs are drawn: all, but after a click as many as it was made on.
+
+    With more runs it would be another chart, and Streamlit forgets what was clicked on the old.
+    """
+    seen = _DRAWN.take()
+    if seen is not None and seen[0] == job.name and any(map(_clicked, _CHARTS)):
+        return seen[1]
+    _DRAWN.put((job.name, len(job.results)))
+    return len(job.results)
+
+
+def _clicked(chart: str) -> bool:
+    state = st.session_state.get(chart)
+    return state is not None and bool(state.selection.points)
 
 
 @st.cache_data(max_entries=4, show_spinner=False, scope="session")

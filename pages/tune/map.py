@@ -20,7 +20,7 @@ from pages.shell.form import title_of
 from pages.shell.palette import font_ink, heat_inks, ink
 from pages.tune.form import axes_of, names_of
 from pages.tune.state import TuneJob
-from pages.tune.view import run_of, runs_view
+from pages.tune.view import run_of, runs_view, setting
 
 
 def map_view(job: TuneJob) -> None:
@@ -33,14 +33,15 @@ def map_view(job: TuneJob) -> None:
     cells = job.table.groupby([axis.name for axis in axes])[f"tested_{y}"].agg(["mean", "sem"])
     wide = cells["mean"].unstack(0)
     best = cells["mean"].astype(float).idxmax()
-    at = ", ".join(f"{names[a.name]} = {v:g}" if isinstance(v, float) else f"{names[a.name]} = {v}"
-                   for a, v in zip(axes, best, strict=True))  # fmt: skip
+    names_now = [axis.name for axis in axes]
+    at = setting(job.asked["algorithm"], dict(zip(names_now, _plain(best), strict=True)))
     score = f"{cells['mean'][best]:.2f} ± {cells['sem'][best]:.2f}"
     what = OBJECTIVES[y]
     title = title_of(job.asked["algorithm"])
-    st.subheader(text.plain(f"{title}: best at {at}, {what} {score}"), anchor=False)
+    said = text.together(f"{title}: best at {at}, {what} {score}")
+    st.subheader(text.plain(said), anchor=False)
     count = text.count(len(job.asked["networks"]), "network")
-    places = [dict(zip((a.name for a in axes), _plain((x, y)), strict=True))
+    places = [dict(zip(names_now, _plain((x, y)), strict=True))
               for y in wide.index for x in wide.columns]  # fmt: skip
     figure_of_runs(
         _surface(wide, [names[a.name] for a in axes], best),
@@ -55,7 +56,6 @@ def map_view(job: TuneJob) -> None:
     with st.expander("The same as a table"):
         table(cells.reset_index().rename(columns={"mean": what, "sem": "±", **names}), alt=what)
     order = cells["mean"].astype(float).sort_values(ascending=False)
-    names_now = [axis.name for axis in axes]
     runs_view(job, [dict(zip(names_now, _plain(cell), strict=True)) for cell in order.index])
 
 

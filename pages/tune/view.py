@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -72,7 +73,8 @@ def setting_view(job: TuneJob, found: Tuned) -> None:
     """The setting, its score where it counts, and what was tried."""
     what = OBJECTIVES[job.asked["objective"]]
     best = setting(found.key, found.params)
-    st.subheader(text.plain(f"{title_of(found.key)}: {best}"), anchor=False)
+    said = text.together(f"{title_of(found.key)}: {best}")
+    st.subheader(text.plain(said), anchor=False)
     if not found.whole:
         st.info("Stopped early: the best of what was tried by then.")
     _scores(what, found)
@@ -104,7 +106,9 @@ def _scores(what: str, found: Tuned) -> None:
 
 
 def gap_words(gap: float) -> str:
-    """How much better a setting looked where it was chosen than it is."""
+    """How much better a setting looked where it was chosen than it is; NaN where nobody knows."""
+    if math.isnan(gap):
+        return "No fresh seed was run: how much of it is luck is not known."
     if gap < 0.005:
         return "It looked no better than it is on fresh seeds."
     return f"It looked {gap:.2f} better than it is: the best is partly luck."
@@ -245,7 +249,8 @@ def tried_table(key: str, tried: Sequence[Candidate], what: str) -> None:
 def least_view(job: TuneJob, found: Least) -> None:
     """The range, and the best score at every ε that was tried."""
     what, key = OBJECTIVES[job.asked["objective"]], job.asked["algorithm"]
-    st.subheader(text.plain(f"{title_of(key)}: {range_words(found, what)}"), anchor=False)
+    said = text.together(f"{title_of(key)}: {range_words(found, what)}")
+    st.subheader(text.plain(said), anchor=False)
     if not found.found:
         return
     scores = {e: (t.elsewhere or t.fresh) for e, t in found.found.items()}

@@ -36,6 +36,22 @@ export function mount(Kind) {
   };
 }
 
+/** Tells what the page asks for, as a link or Back does, from its answers to a hand that may be further by now. */
+export class Asked {
+  constructor() { this.at = ""; /** @type {string[]} */ this.sent = []; }
+
+  /** The hand has come to rest at a place, and the page is told. @param {string} at */
+  told(at) { this.sent = at === this.at ? [] : [...this.sent, at]; }
+
+  /** Whether the place that the page names is one that it asks for. @param {string} at */
+  other(at) {
+    const own = this.sent.indexOf(at), other = at !== this.at;
+    this.sent = this.sent.slice(own + 1);
+    this.at = at;
+    return other && own < 0;
+  }
+}
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /** A node of a picture inside ``parent``. @param {string} tag @param {Record<string, any>} attributes @param {Element} parent */

@@ -1,5 +1,5 @@
 // CURATE's margins taken hold of: drag either error's curve or T; the plan and the score follow.
-import {add, el, svgRoot} from "./dom.js";
+import {Asked, add, el, svgRoot} from "./dom.js";
 import {short} from "./noise.js";
 
 const TALL = 300, PAD = {left: 46, right: 14, top: 34, bottom: 44}, STRIP = 96, BARS = 180, NARROW_AT = 620;
@@ -8,7 +8,7 @@ const WORDS = {one: "β₁", two: "β₂", t: "T"};
 
 export class Margins {
   /** @param {HTMLElement} root @param {{rested?: (state: any) => void}} hooks */
-  constructor(root, hooks = {}) { this.root = root; this.hooks = hooks; this.asked = ""; /** @type {string[]} */ this.sent = []; }
+  constructor(root, hooks = {}) { this.root = root; this.hooks = hooks; this.asked = new Asked(); }
 
   /** Plans are [order, tests, epsilon, coins, rate 1, rate 2] an order; they and the scores lie place by place, T outermost.
    * @param {{thresholds: number[], betas: number[], plans: number[][][], scores: number[][], default: number[], best: number[], what: string, at: number[], digest: string}} given */
@@ -17,17 +17,10 @@ export class Margins {
     this.digest = given.digest;
     this.given = given;
     if (fresh) this.ends = this.reach();
-    if (this.asks(String(given.at), fresh)) [this.t, this.one, this.two] = given.at;
+    const other = this.asked.other(String(given.at));
+    if (fresh || (other && !this.hand)) [this.t, this.one, this.two] = given.at;
     if (!this.chart) this.build();
     this.draw();
-  }
-
-  /** Whether the page asks for other margins, as a link or Back does: the hand is ahead of what it answers to. @param {string} at @param {boolean} fresh */
-  asks(at, fresh) {
-    const own = this.sent.indexOf(at), other = at !== this.asked;
-    this.sent = this.sent.slice(own + 1);
-    this.asked = at;
-    return fresh || (other && own < 0 && !this.hand);
   }
 
   build() {
@@ -49,8 +42,7 @@ export class Margins {
   }
 
   rest() {
-    const at = String([this.t, this.one, this.two]);
-    this.sent = at === this.asked ? [] : [...this.sent, at];
+    this.asked.told(String([this.t, this.one, this.two]));
     if (this.hooks.rested) this.hooks.rested(this.values_now);
   }
 

@@ -129,9 +129,9 @@ export function mean(all, name) {
   return all.length ? all.reduce((sum, c) => sum + c[name], 0) / all.length : NaN;
 }
 
-/** The largest share of right guesses about one person: (e^eps + delta) / (1 + e^eps), in 100. */
+/** The largest share of right guesses about one person: (e^eps + delta) / (1 + e^eps), in 100, rounded up. */
 export function guesses(epsilon) {
-  return Math.round(100 / (1 + Math.exp(-epsilon)));
+  return Math.ceil(100 / (1 + Math.exp(-epsilon)));
 }
 
 /** The place of the epsilon nearest to a typed one. @param {Model} m */

@@ -3,9 +3,17 @@ import {el, sheet} from "./dom.js";
 
 const RATE = 9, MOST = 1200, RADIUS = 3.2, FALL = 0.16;
 
+/** Uniform numbers between 0 and 1, the same for the same seed (Marsaglia's xorshift). */
+export function seeded(seed) {
+  let s = Math.imul(seed % 2 ** 32 + 1, 2654435761) || 1;
+  const next = () => { s ^= s << 13; s ^= s >>> 17; s ^= s << 5; return ((s >>> 0) + 0.5) / (2 ** 32 + 1); };
+  for (let k = 0; k < 16; k++) next();  // seeds that are alike begin alike
+  return next;
+}
+
 /** Laplace noise of a scale, from a uniform number: to show what noise does, on public data. */
-export function laplace(scale) {
-  const u = Math.random() - 0.5;
+export function laplace(scale, uniform = Math.random) {
+  const u = uniform() - 0.5;
   return -scale * Math.sign(u) * Math.log(1 - 2 * Math.abs(u));
 }
 

@@ -157,7 +157,7 @@ export class Person {
   }
 
   count() {
-    const right = this.guesses.filter(Boolean).length, of = this.guesses.length, pct = (x) => `${(100 * x).toFixed(1)} %`;
+    const right = this.guesses.filter(Boolean).length, of = this.guesses.length, pct = (x) => `${(100 * x).toFixed(1)}\u00a0%`;
     this.value.textContent = `ε = ${short(this.epsilon)}`;
     this.eps.value = String(Math.log10(this.epsilon));
     const best = this.apart ? ` Best possible on these two: ${pct(this.best)}.` : "";

@@ -1,5 +1,5 @@
 // A plan of a hundred coins over the orders: drag the margins, and see the coins move.
-import {el, sheet} from "./dom.js";
+import {Asked, el, sheet} from "./dom.js";
 import {short} from "./noise.js";
 
 const COIN = 5.2, BASE = 44;
@@ -9,17 +9,17 @@ export class Plan {
   constructor(root, hooks = {}) {
     this.root = root;
     this.hooks = hooks;
+    this.asked = new Asked();
     this.still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
 
   /** Plans along each dial, the other where it is: one [order, tests, epsilon, coins] an order.
    * @param {{betas: number[], plans: {one: any[][], two: any[][]}, at: {one: number, two: number}, digest: string}} given */
   show(given) {
-    const fresh = given.digest !== this.digest;
-    this.digest = given.digest;
     this.given = given;
     if (!this.canvas) this.build();
-    if (fresh) { this.at = {...given.at}; this.hand = "one"; this.wait(false); }
+    if (this.asked.other(place(given.at))) { this.at = {...given.at}; this.hand = "one"; }
+    if (place(this.at) === place(given.at)) this.wait(false);  // else the answer to where the hand is by now is to come
     this.draw();
   }
 
@@ -31,7 +31,7 @@ export class Plan {
     this.canvas = el("canvas", {class: "noise", role: "img"});
     const dial = (name, label) => {
       const input = el("input", {type: "range", min: 0, step: 1, class: "dial", "aria-label": label, oninput: () => { this.hand = name; this.at[name] = Number(input.value); this.wait(true); this.draw(); },
-        onchange: () => { const b = this.given.betas; if (this.hooks.rested) this.hooks.rested({beta1: b[this.at.one], beta2: b[this.at.two]}); }});
+        onchange: () => { const b = this.given.betas; this.asked.told(place(this.at)); if (this.hooks.rested) this.hooks.rested({beta1: b[this.at.one], beta2: b[this.at.two]}); }});
       return input;
     };
     this.dials = {one: dial("one", "Margin beta 1: how far from T deletions are told apart"), two: dial("two", "Margin beta 2: how far from T edges to keep are told apart")};
@@ -87,14 +87,15 @@ export class Plan {
     const got = sheet(this.canvas);
     if (!got) return;
     const {pen, w, h} = got, style = getComputedStyle(this.root), ink = (name) => style.getPropertyValue(name).trim();
-    const wide = w / this.plan.length, across = 4, floor = h - BASE;
+    const wide = w / this.plan.length, across = 4, floor = h - BASE, font = ink("--st-font") || "sans-serif";
     const step = Math.min(2.3 * COIN, (floor - 8) / Math.ceil(100 / across));
-    pen.font = `14px ${ink("--st-font") || "sans-serif"}`;
+    pen.font = `14px ${font}`;
+    const room = pen.measureText("order 0").width + 8 < wide;  // on a phone the numbers stand alone
     pen.fillStyle = pen.strokeStyle = ink("--st-text-color");
     pen.beginPath(); pen.moveTo(0, floor); pen.lineTo(w, floor); pen.stroke();
     pen.textAlign = "center";
     this.plan.forEach((row, k) => {
-      pen.fillText(`order ${row[0]}`, (k + 0.5) * wide, floor + 18);
+      pen.fillText(room || k === 0 ? `order ${row[0]}` : String(row[0]), (k + 0.5) * wide, floor + 18);
       pen.fillText(`${short(row[3])}`, (k + 0.5) * wide, floor + 36);
     });
     pen.fillStyle = ink("--coin");
@@ -104,3 +105,6 @@ export class Plan {
     }
   }
 }
+
+/** Both dials in a word. @param {{one: number, two: number}} at */
+function place(at) { return `${at.one} ${at.two}`; }

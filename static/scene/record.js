@@ -2,11 +2,19 @@
 import {add, el, svgRoot} from "./dom.js";
 import {short} from "./noise.js";
 
-const SIZE = 92, GAP = 70, LEFT = 30, TOP = 62;
+const SIZE = 92, GAP = 70, TOP = 62;
+const NARROW = 620;  // CSS pixels below which the gauges stand under the tables: beside them nothing could be read
+const BESIDE = {size: [860, 350], left: 36, gauges: [560, 730], down: 0, lift: 12, kind: "record"};
+const BELOW = {size: [490, 610], left: 44, gauges: [90, 310], down: 265, lift: 20, kind: "record below"};  // with larger letters
 
 export class RecordMove {
   /** @param {HTMLElement} root */
-  constructor(root) { this.root = root; }
+  constructor(root) {
+    this.root = root;
+    new ResizeObserver(() => { if (this.way && this.way !== this.fitting) { this.build(); this.draw(); } }).observe(root);
+  }
+
+  get fitting() { return this.root.clientWidth < NARROW ? BELOW : BESIDE; }
 
   /** @param {{rest: number[][][], places: any[], claim: number, bound: number}} given */
   show(given) {
@@ -21,15 +29,17 @@ export class RecordMove {
   }
 
   build() {
-    const svg = svgRoot({viewBox: "0 0 860 350", tabindex: 0, role: "slider", class: "record",
+    this.way = this.fitting;
+    const {size, gauges, kind} = this.way;
+    const svg = svgRoot({viewBox: `0 0 ${size[0]} ${size[1]}`, tabindex: 0, role: "slider", class: kind,
       "aria-label": "The record: drag it to another cell, or use the arrow keys"});
     this.svg = svg;
     this.said = el("p", {class: "sentence", "aria-live": "polite"});
     this.root.className = "scene record-scene";
     this.root.replaceChildren(el("div", {class: "main"}, svg, this.said));
     this.cells = this.given.places.map((p) => this.cell(p));
-    this.needles = {p: this.gauge(560, "published p", 0, 0.5, this.start.p, this.given.claim),
-      z: this.gauge(730, "strict |z|", 0, Math.max(1, ...this.given.places.map((p) => p.z)) * 1.25, this.start.z, this.given.bound)};
+    this.needles = {p: this.gauge(gauges[0], "published p", 0, 0.5, this.start.p, this.given.claim),
+      z: this.gauge(gauges[1], "strict |z|", 0, Math.max(1, ...this.given.places.map((p) => p.z)) * 1.25, this.start.z, this.given.bound)};
     this.dot = add("circle", {r: 13, class: "grab"}, svg);
     svg.addEventListener("pointerdown", (e) => { svg.setPointerCapture(e.pointerId); this.held = true; this.follow(e); });
     svg.addEventListener("pointermove", (e) => { if (this.held) this.follow(e); });
@@ -41,7 +51,7 @@ export class RecordMove {
   }
 
   /** Where a cell lies: strata side by side, x downwards, y to the right. */
-  place([stratum, x, y]) { return [LEFT + stratum * (2 * SIZE + GAP) + y * SIZE, TOP + x * SIZE]; }
+  place([stratum, x, y]) { return [this.way.left + stratum * (2 * SIZE + GAP) + y * SIZE, TOP + x * SIZE]; }
 
   cell(place) {
     const [x, y] = this.place(place.cell), [stratum, a, b] = place.cell;
@@ -59,8 +69,8 @@ export class RecordMove {
   }
 
   gauge(x, name, low, high, start, reach) {
-    const y = (v) => 310 - 250 * (v - low) / (high - low);
-    add("text", {x: x + 30, y: 28, class: "name"}, this.svg).textContent = name;
+    const {down} = this.way, y = (v) => down + 310 - 250 * (v - low) / (high - low);
+    add("text", {x: x + 30, y: down + 28, class: "name"}, this.svg).textContent = name;
     add("line", {x1: x, y1: y(low), x2: x, y2: y(high), class: "axis"}, this.svg);
     for (const v of [low, high]) add("text", {x: x - 8, y: y(v) + 5, class: "end"}, this.svg).textContent = short(v);
     const [top, bottom] = [y(Math.min(high, start + reach)), y(Math.max(low, start - reach))];
@@ -75,7 +85,7 @@ export class RecordMove {
     const point = new DOMPoint(e.clientX, e.clientY).matrixTransform(this.svg.getScreenCTM().inverse());
     const far = (c) => (c.middle[0] - point.x) ** 2 + (c.middle[1] - point.y) ** 2;
     this.at = this.cells.reduce((best, c, k) => far(c) < far(this.cells[best]) ? k : best, 0);
-    this.draw([Math.min(540, Math.max(10, point.x)), Math.min(340, Math.max(10, point.y))]);
+    this.draw([Math.min(this.way.left + 4 * SIZE + GAP + 72, this.way.size[0] - 10, Math.max(10, point.x)), Math.min(340, Math.max(10, point.y))]);
   }
 
   draw(hand = null) {
@@ -92,13 +102,21 @@ export class RecordMove {
       const v = place[name], inside = needle.inside(v), at = needle.y(v);
       ["y1", "y2"].forEach((a) => needle.needle.setAttribute(a, at));
       needle.needle.setAttribute("class", inside ? "needle" : "needle out");
-      needle.value.setAttribute("y", Math.abs(at - needle.y(this.start[name])) < 18 ? at - 12 : at + 5);
+      needle.value.setAttribute("y", Math.abs(at - needle.y(this.start[name])) < 18 ? at - this.way.lift : at + 5);
       needle.value.textContent = short(v);
     }
     this.svg.setAttribute("aria-valuetext", `p ${short(place.p)}, strict |z| ${short(place.z)}`);
-    const out = (needle, v) => needle.inside(v) ? "inside its fence" : "outside its fence";
-    this.said.replaceChildren("The record moved the published p from ", el("b", {}, short(this.start.p)), " to ",
-      el("b", {class: this.needles.p.inside(place.p) ? "found" : "invented"}, short(place.p)), `: ${out(this.needles.p, place.p)}, which is ${short(this.given.claim)} to either side. The strict |z| went from `,
-      el("b", {}, short(this.start.z)), " to ", el("b", {class: "found"}, short(place.z)), `: ${out(this.needles.z, place.z)} of ${short(this.given.bound)}.`);
+    this.said.replaceChildren(...(place === this.start ? this.resting() : this.moved(place)));
+  }
+
+  resting() {
+    return ["The record is where it was: the published p is ", el("b", {}, short(this.start.p)), ", the strict |z| ", el("b", {}, short(this.start.z)), "."];
+  }
+
+  moved(place) {
+    const {start, needles, given} = this, out = (needle, v) => needle.inside(v) ? "inside its fence" : "outside its fence";
+    return ["The record moved the published p from ", el("b", {}, short(start.p)), " to ",
+      el("b", {class: needles.p.inside(place.p) ? "found" : "invented"}, short(place.p)), `: ${out(needles.p, place.p)}, which is ${short(given.claim)} to either side. The strict |z| went from `,
+      el("b", {}, short(start.z)), " to ", el("b", {class: "found"}, short(place.z)), `: ${out(needles.z, place.z)} of ${short(given.bound)}.`];
   }
 }

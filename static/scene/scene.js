@@ -1,5 +1,5 @@
 // The scene: one graph, one dial, a dot for each draw, one sentence. Nothing here asks a server.
-import {add, el, svgRoot} from "./dom.js";
+import {Asked, add, el, svgRoot} from "./dom.js";
 import {Dots} from "./dots.js";
 import {Graph} from "./graph.js";
 import {counts, figure, frame, guesses, mean, most, nearest, read, ready, share, drowns, count, ABSENT} from "./model.js";
@@ -12,6 +12,8 @@ const KINDS = {
   extra: "invented", missed: "missed", untested: "not tested to the end",
 };
 
+const place = (frame) => [frame.algorithm, frame.epsilon, frame.draw, Boolean(frame.ghost)].join(" ");
+
 export class Scene {
   /** @param {HTMLElement} root @param {{rested?: (state: any) => void, yours?: (state: any) => void}} hooks */
   constructor(root, hooks = {}) {
@@ -19,13 +21,16 @@ export class Scene {
     this.hooks = hooks;
     this.lit = null;
     this.table = false;
-    this.asked = 0;
+    this.due = 0;
+    this.asked = new Asked();
   }
 
-  /** The scene of a page's data; the same once more is drawn anew, for its inks. */
+  /** The scene of a page's data; the same once more is drawn anew, for its inks, or with the frame that Back leads to. */
   show(given) {
+    this.start = given.start || {};
+    const other = this.asked.other(place(this.start));
     if (given.digest !== this.digest) { this.digest = given.digest; this.load(given); }
-    else if (this.dots && this.layout) this.draw();
+    else if (this.dots && this.layout) { if (other) this.begin(); this.draw(); }
   }
 
   /** Show a scene, or more draws of the one that is shown. */
@@ -35,18 +40,23 @@ export class Scene {
     this.given = given;
     this.model = model;
     if (!same) {
-      const start = given.start || {};
-      this.state = {
-        method: model.methods.some((m) => m.key === start.algorithm) ? start.algorithm : this.given.first,
-        at: nearest(model, start.epsilon || 1), draw: Math.min(start.draw || 0, model.draws - 1),
-        ghost: Boolean(start.ghost),
-      };
-      this.wish = this.state.at;
-      this.lit = null;
+      this.begin();
       this.build();
     }
     this.layOut();
     this.draw();
+  }
+
+  /** Take the frame that the page asks for. */
+  begin() {
+    const {model, start} = this;
+    this.state = {
+      method: model.methods.some((m) => m.key === start.algorithm) ? start.algorithm : this.given.first,
+      at: nearest(model, start.epsilon || 1), draw: Math.min(start.draw || 0, model.draws - 1),
+      ghost: Boolean(start.ghost),
+    };
+    this.wish = this.state.at;
+    this.lit = null;
   }
 
   build() {
@@ -60,7 +70,7 @@ export class Scene {
     this.parts = {
       sentence: el("p", {class: "sentence"}), live: el("p", {class: "unseen", "aria-live": "polite"}),
       about: el("p", {class: "about"}), hint: el("p", {class: "hint"}),
-      value: el("button", {class: "value", title: "Type another", ondblclick: () => this.type(), onclick: (e) => { if (e.detail === 0) this.type(); }}),
+      value: el("button", {class: "value", title: "Type another", onclick: () => this.type()}),
       steps: el("ul", {class: "steps"}), table: el("div", {class: "table", hidden: true}),
       methods: this.methods(), buttons: this.buttons(),
     };
@@ -150,12 +160,16 @@ export class Scene {
 
   /** Draw with the next frame, once, however often it is asked. */
   ask() {
-    if (this.asked) return;
-    this.asked = requestAnimationFrame(() => { this.asked = 0; this.draw(); });
+    if (this.due) return;
+    this.due = requestAnimationFrame(() => { this.due = 0; this.draw(); });
   }
 
+  /** Tell of the frame: a key's change comes before the next frame is drawn. */
   rest() {
+    if (this.due) { cancelAnimationFrame(this.due); this.due = 0; this.draw(); }
     this.parts.live.textContent = this.parts.sentence.textContent;
+    const at = place(this.frame());
+    if (at !== this.asked.sent.at(-1)) this.asked.told(at);
     if (this.hooks.rested) this.hooks.rested(this.frame());
   }
 
@@ -163,20 +177,26 @@ export class Scene {
     if (e.ctrlKey || e.metaKey || e.altKey || e.target.type === "number") return;
     if (e.key === "s") { this.shake(); this.rest(); }
     else if (e.key === "g") this.ghost();
-    else if (e.key === "Escape") { this.lit = null; this.state.ghost = false; this.draw(); }
+    else if (e.key === "Escape") { this.lit = null; if (this.state.ghost) this.ghost(); else this.draw(); }
   }
 
   /** Type an epsilon in place of the value. */
   type() {
     const field = el("input", {type: "number", class: "typed", min: this.model.epsilons[0], max: this.model.epsilons.at(-1),
       step: "any", value: this.model.epsilons[this.state.at], "aria-label": "epsilon"});
+    let open = true; // to take the field away blurs it, which would take what Escape leaves
     const done = (take) => {
-      if (!field.isConnected) return;
+      if (!open) return;
+      open = false;
       field.replaceWith(this.parts.value);
       if (take && Number(field.value) > 0) { this.wish = nearest(this.model, Number(field.value)); this.draw(); this.rest(); }
       this.parts.value.focus();
     };
-    field.addEventListener("keydown", (e) => { e.stopPropagation(); if (e.key === "Enter") done(true); if (e.key === "Escape") done(false); });
+    field.addEventListener("keydown", (e) => {
+      e.stopPropagation();
+      if (e.key === "Enter") e.preventDefault(); // or it would press the value, which has the focus then
+      if (e.key === "Enter" || e.key === "Escape") done(e.key === "Enter");
+    });
     field.addEventListener("blur", () => done(true));
     this.parts.value.replaceWith(field);
     field.select();

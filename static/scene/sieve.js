@@ -1,6 +1,6 @@
 // The sieve taken hold of: drag T and T - t along the scores' axis, and choose m; every query answers.
-import {el, sheet} from "./dom.js";
-import {laplace, short} from "./noise.js";
+import {Asked, el, sheet} from "./dom.js";
+import {laplace, seeded, short} from "./noise.js";
 
 const DOT = 3.4, BASE = 46, UPPER = 30;
 
@@ -9,6 +9,7 @@ export class Sieve {
   constructor(root, hooks = {}) {
     this.root = root;
     this.hooks = hooks;
+    this.asked = new Asked();
   }
 
   /** @param {{scores: (number | null)[], truth: (number | null)[], scale: string, end: number, thresholds: number[], tweaks: number[], levels: number[][][], samples: any[], at: number[], digest: string}} given */
@@ -18,9 +19,10 @@ export class Sieve {
     this.given = given;
     if (fresh) {
       this.known = given.scores.map((_, k) => k).filter((k) => given.scores[k] !== null);
-      this.shake();
     }
-    if (!this.held) [this.t, this.w, this.m] = given.at;
+    const other = this.asked.other(String(given.at)) && !this.held;
+    if (other) [this.t, this.w, this.m, this.seed] = given.at;
+    if (fresh || other) this.drawNoise();
     if (!this.canvas) this.build();
     this.draw();
   }
@@ -38,20 +40,26 @@ export class Sieve {
     this.said = el("p", {class: "sentence", "aria-live": "polite"});
     const row = (name) => el("label", {}, this.values[name], this.dials[name]);
     this.root.replaceChildren(el("div", {class: "main"}, this.canvas, el("div", {class: "panel dials"}, row("t"), row("w"), row("m"),
-      el("div", {class: "buttons"}, el("button", {onclick: () => { this.shake(); this.draw(); }}, "Shake: other noise"))), this.said));
+      el("div", {class: "buttons"}, el("button", {onclick: () => this.shake()}, "Shake: other noise"))), this.said));
     this.canvas.addEventListener("pointerdown", (e) => { this.canvas.setPointerCapture(e.pointerId); this.hand = this.nearer(e); this.held = true; this.follow(e); });
     this.canvas.addEventListener("pointermove", (e) => { if (this.hand) this.follow(e); });
     ["pointerup", "pointercancel"].forEach((name) => this.canvas.addEventListener(name, () => { if (this.hand) { this.hand = null; this.rest(); } }));
     new ResizeObserver(() => this.draw()).observe(this.canvas);
   }
 
-  /** One draw of standard noise for every query, which the dials only stretch. */
-  shake() { this.draws = this.given.scores.map(() => [laplace(1), laplace(1)]); }
+  /** One draw of standard noise for every query, which the dials only stretch; a link shows it again. */
+  drawNoise() {
+    const uniform = seeded(this.seed);
+    this.draws = this.given.scores.map(() => [laplace(1, uniform), laplace(1, uniform)]);
+  }
+
+  shake() { this.seed += 1; this.drawNoise(); this.draw(); this.rest(); }
 
   rest() {
     this.held = false;
     const {thresholds, tweaks, samples} = this.given, {share, best} = samples[this.m];
-    if (this.hooks.rested) this.hooks.rested({threshold: thresholds[this.t], tweak: tweaks[this.w], share, best});
+    this.asked.told(String([this.t, this.w, this.m, this.seed]));
+    if (this.hooks.rested) this.hooks.rested({threshold: thresholds[this.t], tweak: tweaks[this.w], share, best, seed: this.seed});
   }
 
   get level() { return this.given.levels[this.t][this.w][0]; }
@@ -114,10 +122,12 @@ export class Sieve {
     pen.beginPath(); pen.moveTo(0, floor); pen.lineTo(w, floor); pen.stroke();
     pen.textAlign = "center";
     for (let k = 0; k <= 4; k++) pen.fillText(short(this.given.end * k / 4) + (k === 4 && !p ? "+" : ""), Math.min(w - 14, this.x(this.given.end * k / 4)), floor + 18);
+    const full = ["dependent: sifted out", p ? "perhaps independent: examined →" : "← perhaps independent: examined"];
+    const room = pen.measureText(full.join("")).width + 24 < w, ends = room ? full : ["sifted out", p ? "examined →" : "← examined"];
     pen.textAlign = "left";
-    pen.fillText(p ? "dependent: sifted out" : "← perhaps independent: examined", 4, h - 6);
+    pen.fillText(ends[p ? 0 : 1], 4, h - 6);
     pen.textAlign = "right";
-    pen.fillText(p ? "perhaps independent: examined →" : "dependent: sifted out", w - 4, h - 6);
+    pen.fillText(ends[p ? 1 : 0], w - 4, h - 6);
     const mark = (v, words, dash, side, colour) => {
       const at = this.x(v);
       pen.strokeStyle = pen.fillStyle = colour;

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine import Dataset, load_dataset, run
+from engine.algorithms import marginal_pc
 from engine.algorithms.marginal_pc import (
     FEW,
     SMALL,
@@ -17,6 +18,7 @@ from engine.algorithms.marginal_pc import (
     WIDE,
     planned_releases,
     strongest_forest,
+    with_tables,
 )
 from engine.marginals import citest
 from engine.marginals import moments as released
@@ -203,7 +205,7 @@ def test_the_ledger_is_spent_whole_and_never_exceeded(name, epsilon):
     data = load_dataset(name, n=3000)
     result = run("marginal_pc", data, epsilon=epsilon, seed=4)
     planned = planned_releases(data.cardinalities, data.n, Guarantee(epsilon, 1e-6))
-    assert len(result.ledger) == 2 + len(planned.again)
+    assert len(result.ledger) == planned.number
     assert all(isinstance(c.event, GaussianEvent) for c in result.ledger)
     assert sum(c.rho for c in result.ledger) == pytest.approx(result.ledger.limit)
     assert result.ledger.used <= result.ledger.limit * (1 + 1e-9)
@@ -321,10 +323,11 @@ def test_many_levels_are_merged_by_the_schema_alone() -> None:
     assert (small.codes[:, 0] == groups(100)[x]).all()
     assert small.levels[0][0] == "0 to 8"
     assert small.levels[1] == data.levels[1]
-    assert (
-        small.cardinalities
-        == merged(Dataset.from_codes(codes[:50], levels=data.levels)).cardinalities
-    )
+    for some in (codes[:50], codes[codes[:, 0] < 90], codes[codes[:, 2] > 20]):
+        part = merged(Dataset.from_codes(some, levels=data.levels))
+        assert part.levels == small.levels
+        assert (part.codes[:, 0] == groups(100)[some[:, 0]]).all()
+        assert (part.codes[:, 2] == groups(60)[some[:, 2]]).all()
     result = run("marginal_pc", data, epsilon=1.0)
     assert result.skeleton == {frozenset(("X0", "X1"))}
 
@@ -383,21 +386,32 @@ def test_all_pairs_at_once_are_the_single_tests(ordinal: bool, monkeypatch) -> N
         released.release_pairs(session, store_of(data), ledger.limit), ordinal=ordinal
     )
     for x, y in combinations(range(4), 2):
-        one = tests._compute(x, y, ())
+        one = tests._compute(x, y, (), ((), (), False))
         assert tests.test(x, y)[:4] == pytest.approx(one[:4])
 
 
 def test_plans_are_whole_and_follow_the_sensitivities() -> None:
     """Two rounds choose pairs where all pairs move more than twice the edges expected would."""
-    for chosen in (SMALL, FEW, USUAL, WIDE):
-        spent = chosen.first + sum(r.share for r in chosen.again) + chosen.last
-        assert spent == pytest.approx(1.0, abs=1e-12)
+    for chosen in (SMALL, FEW, USUAL, WIDE, *map(with_tables, (FEW, USUAL, WIDE))):
+        shares = [chosen.first, *(r.share for r in chosen.again), chosen.last, *chosen.tables]
+        assert sum(shares) == pytest.approx(1.0, abs=1e-12)
+        assert len(shares) == chosen.number
     for d in range(1, 40):
         choosing = all_pairs_change((2,) * d, 0.0) > 2 * 1.2 * d
         assert (len(planned_releases((2,) * d, 10**6, ONE).again) == 2) == choosing, d
-    assert planned_releases((2,) * 36, 10**6, ONE) == USUAL
-    assert planned_releases((2,) * 37, 10**6, ONE) == WIDE
+    assert planned_releases((2,) * 36, 10**5, ONE) == USUAL
+    assert planned_releases((2,) * 37, 10**5, ONE) == WIDE
     assert planned_releases((2,) * 1000, 10**6, ONE) == WIDE
+
+
+def test_whole_tables_are_released_where_noise_is_two_fifths_of_sampling() -> None:
+    """A public rule: the correlation that noise hides falls with n, and sampling with its root."""
+    levels = (2, 3) * 6
+    n = math.ceil((hidden(levels, 1, ONE) / 0.4) ** 2)
+    assert planned_releases(levels, n, ONE) == with_tables(USUAL)
+    assert planned_releases(levels, n - 1, ONE) == USUAL
+    assert planned_releases(levels, n, ONE, ordinal=True) == USUAL
+    assert planned_releases((2, 2), 10**9, ONE) == FEW
 
 
 @pytest.mark.parametrize(
@@ -406,9 +420,9 @@ def test_plans_are_whole_and_follow_the_sensitivities() -> None:
         ((2, 2), FEW),
         ((2, 2, 2), SMALL),
         ((2,) * 6, SMALL),
-        ((2,) * 7, FEW),
+        ((2,) * 7, with_tables(FEW)),
         ((4, 4, 4, 4), SMALL),
-        ((4, 4, 4, 5), FEW),
+        ((4, 4, 4, 5), with_tables(FEW)),
     ],
 )
 def test_tables_of_few_cells_are_released_whole(levels, plan) -> None:
@@ -434,6 +448,23 @@ def test_where_noise_hides_much_pairs_are_released_in_the_place_of_all_orders() 
             result = run("marginal_pc", data, epsilon=1.0, delta=1e-6, seed=1, trace=False)
             assert result.ledger[-1].label == label
             assert result.diagnostics.released.has(0, 1, 2, 3) == (plan == SMALL)
+
+
+def test_a_stop_between_the_releases_and_the_search_is_a_stop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    released, stopped = marginal_pc.release, []
+
+    def then_stop(*asked):
+        found = released(*asked)
+        stopped.append(True)
+        return found
+
+    monkeypatch.setattr(marginal_pc, "release", then_stop)
+    data = load_dataset("asia", n=2000)
+    result = run("marginal_pc", data, epsilon=1.0, seed=0, cancelled=lambda: bool(stopped))
+    assert result.status == "cancelled"
+    assert len(result.untested) == 28
 
 
 def test_wide_data_stay_small() -> None:

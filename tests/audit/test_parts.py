@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ import pytest
 from engine import ALGORITHMS, InputError
 from engine.algorithm import Algorithm, Outcome
 from engine.audit import survey as surveys
+from engine.audit.lines import read_lines, write_lines
 from engine.audit.measure import Measured
 from engine.audit.neighbours import all_alike, strata
 from engine.audit.replay import (
@@ -280,6 +283,42 @@ def test_a_line_is_told_as_json() -> None:
     bare = Surveyed("k", "a", "published", "p", replace(FINE, claimed=math.inf)).as_dict()
     assert bare["claimed"]["epsilon"] == "inf"
     assert (bare["replay"], bare["power"], bare["growth"]) == (None, None, [])
+
+
+SPOILT: tuple[tuple[tuple[str | int, ...], object], ...] = (
+    (("key",), ["k"]),
+    (("algorithm",), None),
+    (("hits",), [1]),
+    (("measured", "runs"), math.inf),
+    (("growth",), [[math.inf, 0.1]]),
+    (("replay", "change_over_sensitivity"), [1.0]),
+    (("replay", "faults"), [3]),
+    (("claimed",), "a"),
+)
+
+
+@pytest.mark.parametrize(("way", "value"), SPOILT, ids=str)
+def test_a_file_of_lines_that_was_changed_is_one_sentence(
+    way: tuple[Any, ...], value: object, tmp_path: Path
+) -> None:
+    path = tmp_path / "lines.json"
+    line = Surveyed("k", "a", "strict", "p", FINE, GOOD, ((25, 0.1), (100, 0.5)), WEAK)
+    write_lines(str(path), [line])
+    assert read_lines(str(path)) == {"k": line}
+    content = line.as_dict()
+    place: Any = content
+    for step in way[:-1]:
+        place = place[step]
+    place[way[-1]] = value
+    path.write_text(json.dumps([content]))
+    with pytest.raises(InputError, match="no file of an audit"):
+        read_lines(str(path))
+
+
+def test_lists_in_lists_are_no_file_of_an_audit(tmp_path: Path) -> None:
+    (tmp_path / "deep.json").write_text("[" * 200_000)
+    with pytest.raises(InputError, match="no file of an audit"):
+        read_lines(str(tmp_path / "deep.json"))
 
 
 # What is audited ---------------------------------------------------------------------------

@@ -7,6 +7,10 @@ import gzip
 import json
 import math
 import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +23,12 @@ import pytest
 
 from engine import Dataset, InputError, fold_table, load_dataset, read_csv, read_table, run
 from engine.__main__ import main
+from engine.data import workbook as books
+from engine.data.codebook import read_codebook
 from engine.data.pairs import read_pair
 from engine.data.schema import Column, Schema, load_schema
 from engine.data.source import stream
+from engine.data.spreadsheets import safe
 from engine.errors import DataError
 from engine.pairs.columns import pair_of
 from tests.boundary.writers import workbook
@@ -158,6 +165,82 @@ def test_every_cell_is_read(case: str, separator: str, packed: bool) -> None:
     assert found.codes[:, 0].tolist() == [0, expected, 0]
 
 
+@pytest.mark.parametrize("numbers", [{}, {"thousands": ","}, {"decimal": ","}])
+def test_no_cell_takes_longer_than_it_is_long(numbers: dict[str, str]) -> None:
+    """A million digits and a letter: each digit once more would be a fortnight."""
+    cell = "1" * 1_000_000 + "x"
+    stated = with_other("level")
+    start = time.process_time()
+    assert read_csv(f"a\tb\nno\t1\nyes\t{cell}\n".encode(), schema=stated, **numbers).n == 2
+    assert read_csv(f"a\tb\nno\t1\nyes\t{cell}\n".encode(), **numbers).n == 2
+    assert safe(f"+{cell}") == f"'+{cell}"
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("says", ["levels", "cuts", "bounds"])
+def test_nor_does_a_codebooks(says: str) -> None:
+    book = f"name,{says}\na,x{' ' * 500_000}y\nb,1|2\n".encode()
+    start = time.process_time()
+    with pytest.raises(InputError):
+        read_codebook(book)
+    assert time.process_time() - start < 5
+
+
+def test_nor_do_a_codebooks_lines() -> None:
+    """A line a level, of one column: each once more for every level before it is minutes."""
+    book = "name,levels\n" + "".join(f"a,{k:060d}\n" for k in range(100_000))
+    start = time.process_time()
+    with pytest.raises(InputError, match="2 to 64 levels"):
+        read_codebook(book.encode())
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("book", [b",", b'""', b'""\n,,'])
+def test_a_codebook_without_a_word_is_none(book: bytes) -> None:
+    with pytest.raises(InputError, match="needs a column called name"):
+        read_codebook(book)
+
+
+@pytest.mark.parametrize("bins", ["inf", "nan", "2.5"])
+def test_a_codebooks_bins_are_a_whole_number(bins: str) -> None:
+    with pytest.raises(InputError, match="bins of column 'b' must be a whole number"):
+        read_codebook(f"name,bounds,bins\na,0|1,2\nb,0|1,{bins}\n".encode())
+
+
+def test_a_list_of_edges_is_no_longer_than_columns_have_pairs() -> None:
+    """Each line is read by itself: millions of them would take a page's turn for long."""
+    raw, truth = b"a,b\nno,x\nyes,y\n", b"from,to\na,b\n"
+    assert read_csv(raw, truth=truth).truth is not None
+    with pytest.raises(InputError, match="more lines than the columns have pairs"):
+        read_csv(raw, truth=truth + b"a,b\n" * 3)
+
+
+def test_where_a_block_of_bytes_ends_changes_no_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands before it, other records, decides where that is."""
+    monkeypatch.setattr("engine.data.source._CHUNK", 16)
+    stated = Schema((Column(name="a", type="ordered", levels=("no", "x\r\ny", "x y")), AGE))
+    for before in range(40):
+        raw = f'a,b\r\n{"z" * before},10\r\n"x\r\ny",30\r\nx\ry,60\r\n'.encode()
+        assert read_csv(raw, schema=stated).codes.tolist() == [[0, 0], [1, 1], [2, 2]]
+
+
+@pytest.mark.parametrize("odd", ["no", '"""no"""', ' "no"'])
+def test_quotes_after_a_blank_count_in_columns_that_are_not_read_as_well(odd: str) -> None:
+    """Two lines are one record there; another record, read with care, once made it so."""
+    rows = [*[f"{odd},no,1"] * 3, 'yes,yes, "of two', 'no,no,lines"', "yes,yes,1"]
+    two = Schema(THREE.columns[:2])
+    found = read_csv("\n".join(["a,b,c", *rows, ""]).encode(), schema=two)
+    assert found.codes.tolist() == [[0, 0]] * 3 + [[1, 1]] * 2
+
+
+def test_a_comment_among_the_records_is_read_alike_whatever_the_others_hold() -> None:
+    """One that opens quotes after a blank holds what follows; with care only, it once did."""
+    for odd in ("no", '"""no"""'):
+        rows = [f"{odd},no,no,1,1", '# a, "b', 'yes,yes,yes,1,1"', "yes,yes,yes,1,1"]
+        raw = "\n".join(["a,b,c,d,e", *[f"{odd},no,no,1,1"] * 2, *rows, ""]).encode()
+        assert read_csv(raw, schema=THREE).codes[:, 1].tolist() == [0, 0, 0, 1]
+
+
 def test_rows_of_blanks_are_records() -> None:
     """Three columns cut by tabs: two carriage returns once made two lines of blanks of one row."""
     columns = tuple(Column(name=n, type="ordered", levels=("x", "y")) for n in "abc")
@@ -172,6 +255,62 @@ def test_a_quote_that_does_not_end_is_refused() -> None:
         for options in ({}, {"schema": with_other(1)}):
             with pytest.raises(DataError, match="quotes"):
                 read_csv(raw, **options)
+
+
+THREE = Schema(tuple(Column(name=n, type="ordered", levels=("no", "yes")) for n in "abc"))
+
+
+@pytest.mark.parametrize(
+    ("last", "n"),
+    [
+        ("#yes,no,yes,no", 22),  # another number of cells than the header: no record
+        ("#yes,no,yes,,", 22),
+        ("#yes,no", 22),
+        ("#yes,no,yes", 23),
+        ("#yes,no,yes,", 23),
+        ("yes,no,yes, ", 23),
+        ("yes,no,yes", 23),
+        ("yes,no,yes,no", None),
+        ("yes,no,yes,,", None),
+        ("yes,no", None),
+    ],
+)
+def test_separators_that_end_other_lines_decide_about_none(last: str, n: int | None) -> None:
+    """One record without its own once made one record more, or less, of a line far below."""
+    lines = ["yes,no,yes,"] * 22
+    for lacking in (None, 3, 21):
+        body = [line[:-1] if k == lacking else line for k, line in enumerate(lines)]
+        raw = "\n".join(["a,b,c", *body, last, ""]).encode()
+        if n is None:
+            with pytest.raises(DataError, match="header of data has 3 cells but line 24 has"):
+                read_csv(raw, schema=THREE)
+        else:
+            assert read_csv(raw, schema=THREE).n == n
+
+
+def test_a_header_that_ends_in_a_separator_is_read_whatever_the_lines_end_in() -> None:
+    for other in ("yes,no,yes", "yes,no,yes,", "yes,no,yes,,"):
+        raw = "\n".join(["a,b,c,", *["yes,no,yes,,"] * 5, other, ""]).encode()
+        assert read_csv(raw, schema=THREE).n == 6
+
+
+WITHIN = 'n"\ra,b,c\ryes,yes,yes\ryes,yes,yes\r#'
+
+
+@pytest.mark.parametrize("above", ['# height (6" tall)\n', ' # 6"\n', "\n", ""])
+@pytest.mark.parametrize("header", ["a,b,c", 'a,b,c,5" x', 'a;b;c;"5"', '"a","b","c","5 \n x"'])
+def test_no_record_decides_what_ends_the_lines(above: str, header: str) -> None:
+    """A quotation mark that nothing closes above the records once sought its other half in them:
+    a table within one cell then took the place of the file's own.
+    """
+    by = ";" if ";" in header else ","
+    rows = [by.join(["no", "no", "no", "1"][: len(header.split(by))])] * 5
+    within_quotes = '"{}"'.format(WITHIN.replace('"', '""'))
+    for cell in ("no", WITHIN.replace(by, "."), within_quotes):
+        changed = [cell + row[2:] if k == 2 else row for k, row in enumerate(rows)]
+        for end in ("\n", "\r\n"):
+            raw = (above + "\n".join([header, *changed, ""])).replace("\n", end)
+            assert read_csv(raw.encode(), schema=THREE).codes.tolist() == [[0, 0, 0]] * 5
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
@@ -210,7 +349,11 @@ def sheet(path: Path, rows: list[tuple[str, str]]) -> Path:
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
-def test_blank_rows_of_a_workbook_are_records(place: int, tmp_path: Path) -> None:
+def test_blank_rows_of_a_workbook_are_records(
+    place: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if place < 2:  # a process for every reading takes long; the last row's has one
+        monkeypatch.setattr(books, "opened", here)
     rows = [("yes", "60")] * 3
     rows[place] = ("", "")
     path = sheet(tmp_path / "t.xlsx", [("a", "b"), *rows])
@@ -223,6 +366,12 @@ def test_blank_rows_of_a_workbook_are_records(place: int, tmp_path: Path) -> Non
         with pytest.raises(InputError, match="number of rows"):
             reader(path, schema=with_other("level"))
     assert read_table(path, levels={"a": ["no", "yes"]}, edges={"b": [50]}).n == 2
+
+
+@contextmanager
+def here(path: Path, name: str | None) -> Iterator[books.Sheet]:
+    """A sheet that this process reads itself."""
+    yield books.in_process(str(path), name)
 
 
 def test_a_sheet_that_begins_elsewhere(tmp_path: Path) -> None:
@@ -484,6 +633,28 @@ def test_a_database_does_not_quote_the_value_it_cannot_take(query: str, tmp_path
         read_table(place, query=query)
     assert CELL not in str(caught.value)
     assert "77" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "query"),
+    [
+        ("db", "SELECT json_extract('{}', a) AS a, b FROM t"),
+        ("db", "SELECT a, b, json_set('{}', a, 1) FROM t"),
+        ("duckdb", "SELECT a, timezone(a, TIMESTAMP '2020-01-01') AS b FROM t"),
+    ],
+)
+def test_nor_does_one_that_took_the_value_for_a_path_or_a_zone(
+    kind: str, query: str, tmp_path: Path
+) -> None:
+    place = tmp_path / f"own.{kind}"
+    with duckdb.connect(str(place)) if kind == "duckdb" else sqlite3.connect(place) as connection:
+        connection.execute(f"CREATE TABLE t AS SELECT '{CELL}' AS a, 77 AS b")
+    for read in (read_table, partial(fold_table, schema=with_other(1))):
+        with pytest.raises(InputError, match="does not answer the query: a value is not") as caught:
+            read(place, query=query)
+        assert CELL not in str(caught.value)
+        with pytest.raises(InputError, match=r"does not answer the query: .*nosuch"):
+            read(place, query="SELECT nosuch FROM t")  # a word of the query's own
 
 
 def test_a_frame_of_types_that_are_not_read_is_refused_in_a_sentence() -> None:

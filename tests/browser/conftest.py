@@ -35,11 +35,19 @@ CHROMIUM_ARGS = [
     "--no-first-run",
     "--disable-component-update",
     "--disable-sync",
+    "--js-flags=--single-threaded",  # what V8 does on threads of its own costs a twentieth more
     # No name but this machine's is found. (Playwright's routing would switch the cache off, and
     # every page would compile all its scripts again.)
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 START_SECONDS = 60.0
+# A fresh server knows every page by its address. What a setting invents on nothing is counted
+# beside every ε, on two tables here: enough for a sentence, as is a short probe of a study.
+FEW_DRAWS = """import runpy, sys
+from engine.studies import null
+null.DRAWS = 2
+sys.argv[0] = "scripts/serve.py"
+runpy.run_path(sys.argv[0], run_name="__main__")"""
 # Pages share the window's storage, in which Streamlit keeps whether a page's sidebar is folded:
 # the first address of each begins without.
 _FORGET = """if (location.protocol === "http:" && !sessionStorage.getItem("begun")) {
@@ -64,7 +72,7 @@ def app_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     url = f"http://127.0.0.1:{port}"
     log = tmp_path_factory.mktemp("app") / "streamlit.log"
     command = [
-        *(sys.executable, "scripts/serve.py"),  # a fresh server knows every page by its address
+        *(sys.executable, "-c", FEW_DRAWS),
         *("--server.address", "127.0.0.1"),
         *("--server.port", str(port)),
         *("--server.headless", "true"),
@@ -124,7 +132,7 @@ def page(window: BrowserContext, app_server: str) -> Iterator[Page]:
 
     To load the app anew is two seconds of a processor; to walk on costs a quarter of that.
     """
-    with _opened(window, app_server) as shared:
+    with opened(window, app_server) as shared:
         shared.goto("/")
         settle(shared)
         yield shared
@@ -133,12 +141,12 @@ def page(window: BrowserContext, app_server: str) -> Iterator[Page]:
 @pytest.fixture
 def new_page(window: BrowserContext, app_server: str) -> Iterator[Page]:
     """A page of its own, without a memory of those before, for own data and for links."""
-    with _opened(window, app_server) as fresh:
+    with opened(window, app_server) as fresh:
         yield fresh
 
 
 @contextmanager
-def _opened(window: BrowserContext, app_server: str) -> Iterator[Page]:
+def opened(window: BrowserContext, app_server: str) -> Iterator[Page]:
     """Requests to anywhere else fail, and their addresses are kept in ``page.blocked``."""
     own = urlsplit(app_server).netloc
     blocked: list[str] = []

@@ -17,6 +17,14 @@ RESTING = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 EXCEPTION = '[data-testid="stException"]'
 BROKEN = EXCEPTION + ', [data-testid="stAlertContentError"]'
 SIZE: ViewportSize = {"width": 1440, "height": 1000}
+NARROW: ViewportSize = {"width": 390, "height": 844}
+SIZES: tuple[ViewportSize, ...] = (
+    {"width": 1024, "height": 768},
+    {"width": 1280, "height": 720},
+    {"width": 1920, "height": 1080},
+    {"width": 640, "height": 360},  # 1280 x 720 at 200 %
+    NARROW,
+)
 WHITE, DARK = "rgb(255, 255, 255)", "rgb(16, 21, 30)"
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 # WCAG 2.2 dropped the rule on unique ids, and axe after it: tables number their cells from 0.
@@ -120,9 +128,77 @@ def drawn(page: Page, frames: int | None = None) -> None:
 
 
 def serious(page: Page, rules: Sequence[str] = ()) -> list[str]:
-    """What axe finds that is serious or critical, by all its rules or by these, frames included."""
+    """What axe finds that is serious or critical, by all its rules or by these, frames included.
+
+    A document is given axe once: read anew it would have to be compiled anew, too.
+    """
     for frame in page.frames:
-        frame.evaluate(AXE)
-        frame.evaluate(_RULES)
+        if not frame.evaluate("() => 'axe' in window"):
+            frame.evaluate(AXE)
+            frame.evaluate(_RULES)
     found: list[str] = page.evaluate(_SERIOUS, list(rules))
     return found
+
+
+# Words on what can be pressed and above a number: cut off they are "Open r…". The steps of Learn
+# are a row to be pushed along on a phone. Letters in a drawing: those of 4 pixels are dust.
+CUT = """() => {
+  const shown = (e) => e.checkVisibility({visibilityProperty: true, opacityProperty: true});
+  const every = [...document.querySelectorAll("*")];
+  const roots = [document, ...every.flatMap((e) => e.shadowRoot || [])];
+  const all = (what) => roots.flatMap((root) => [...root.querySelectorAll(what)]).filter(shown);
+  const cut = all("button *, [data-testid=stMetric] *, [data-testid=stButtonGroup] > div")
+    .filter((e) => getComputedStyle(e).overflowX !== "visible" && e.scrollWidth > e.clientWidth + 1
+      && e.clientWidth > 0 && e.innerText.trim() && !e.closest(".st-key-learn-step"))
+    .map((e) => e.innerText.trim().slice(0, 60));
+  const size = (e) => { const m = e.getScreenCTM();
+    return parseFloat(getComputedStyle(e).fontSize) * Math.hypot(m.a, m.b); };
+  const small = all("text").filter((e) => e.textContent.trim() && size(e) < 10)
+    .map((e) => `${e.textContent} at ${size(e).toFixed(1)} px`);
+  return [...new Set([...cut, ...small])];
+}"""
+# A slider's field lies under the knob that is drawn for it, a hidden box under its label. What is
+# folded away, or in a side menu that is shut, cannot be pressed and is not asked for.
+COVERED = """() => {
+  const kinds = "button, a[href], input, textarea, select, summary, [role=button], [role=tab]"
+    + ", [role=slider], [role=combobox], [role=radio], [role=switch], [role=checkbox]";
+  const name = (e) => (e.getAttribute("aria-label") || e.innerText || e.placeholder || e.id)
+    .replace(/\\s+/g, " ").trim().slice(0, 50);
+  const shut = (e) => {
+    const side = e.closest("[data-testid=stSidebar]");
+    return side && side.getBoundingClientRect().right < 40; };
+  let asked = 0;
+  const covered = [];
+  // Components draw in a root of their own each.
+  const every = [...document.querySelectorAll("*")];
+  const roots = [document, ...every.flatMap((e) => e.shadowRoot || [])];
+  const inside = (e, top) => {
+    for (let at = top; at; at = at.parentNode || at.host) if (at === e) return true; };
+  for (const e of roots.flatMap((root) => [...root.querySelectorAll(kinds)])) {
+    if (shut(e) || !e.checkVisibility({visibilityProperty: true, opacityProperty: true})) continue;
+    e.scrollIntoView({block: "center", inline: "center", behavior: "instant"});
+    const box = e.getBoundingClientRect();
+    if (box.width < 2 || box.height < 2) continue;
+    asked += 1;
+    const root = e.getRootNode();
+    const top = root.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+    const own = [e, e.closest("label"), e.closest("[data-testid=stSlider]")];
+    if (!own.some((one) => one && inside(one, top))) {
+      covered.push(`${e.tagName} "${name(e)}" under ${top ? top.outerHTML.slice(0, 80) : "-"}`);
+    }
+  }
+  document.querySelector(".stMain")?.scrollTo(0, 0);
+  return {asked, covered, wide: document.documentElement.scrollWidth - innerWidth};
+}"""
+
+
+def look(page: Page, size: ViewportSize) -> None:
+    """At this size nothing that can be pressed is covered, cut off, or out at the side."""
+    page.set_viewport_size(size)
+    at_rest(page)
+    found = page.evaluate(COVERED)
+    assert found["covered"] == [], size
+    assert found["asked"] >= 1
+    assert found["wide"] <= 0, size
+    cut = page.evaluate(CUT)
+    assert cut == [], (size, cut)

@@ -21,7 +21,7 @@ from engine.teaching.turning import turning
 from pages.learn.tour import PEOPLE
 from pages.learn.view import WAY
 from pages.shell.data import bundled
-from tests.browser.steps import BROKEN, SIZE, go, serious, settle, walk
+from tests.browser.steps import BROKEN, CUT, NARROW, SIZE, go, serious, settle, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -69,6 +69,17 @@ def test_ten_minutes_from_the_opening_to_the_coins(page: Page, screenshots: Path
     told.get_by_text("3 of 8 arrows").wait_for()
     assert serious(page) == []
 
+    # The settings, by keys alone: into them, and back to their button.
+    button = page.locator(".st-key-learn-settings button").first
+    button.press("Enter")
+    page.locator(".st-key-learn-network input").wait_for()
+    settle(page)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('.st-key-learn-network') !== null")
+    page.keyboard.press("Escape")
+    page.locator(".st-key-learn-network").wait_for(state="detached")
+    assert button.evaluate("(e) => e === document.activeElement")
+
     # 2: the search, step by step, with a guess.
     on(page, titles()["search"])
     player = page.locator(".search")
@@ -114,8 +125,20 @@ def test_ten_minutes_from_the_opening_to_the_coins(page: Page, screenshots: Path
     assert said["best"] == pytest.approx(pair.at(10.0).best)
     page.screenshot(path=screenshots / "learn_person.png")
     assert serious(page) == []
+    page.set_viewport_size(NARROW)
+    page.locator(".person.narrow").wait_for()
+    assert page.locator(".person .tables").evaluate("(e) => e.scrollWidth <= e.clientWidth")
+    page.set_viewport_size({"width": 1280, "height": 720})
 
+    # 5: on a phone the record's tables can be read, and nothing has moved that nobody moved.
     on(page, titles()["bound"])
+    page.get_by_text("The record is where it was").wait_for()
+    page.set_viewport_size(NARROW)
+    page.locator(".record.below").wait_for()
+    assert page.evaluate(CUT) == []
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.locator(".record:not(.below)").press("ArrowRight")
+    page.get_by_text("The record moved").wait_for()
 
     # 6: the coins. Every count and coin is that of the run behind it.
     on(page, titles()["once"])

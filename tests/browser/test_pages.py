@@ -1,14 +1,29 @@
-"""Every declared page in a real browser, both themes: whole, readable and without a complaint."""
+"""Every declared page in a real browser: whole, readable in both themes, all of it in reach."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pages.shell.navigation import PAGES, PageEntry
-from tests.browser.steps import BROKEN, COLOUR, DARK, WHITE, serious, settle, shaded, walk
+from tests.browser.steps import (
+    BROKEN,
+    COLOUR,
+    COVERED,
+    DARK,
+    SIZE,
+    SIZES,
+    WHITE,
+    at_rest,
+    look,
+    serious,
+    settle,
+    shaded,
+    walk,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import ConsoleMessage, Page
@@ -17,11 +32,12 @@ BODY = (
     '.js-plotly-plot, iframe, [data-testid="stDataFrame"], [data-testid="stMetric"], '
     '[data-testid="stHtml"] img, [data-testid="stFileUploader"], .scene svg'
 )
+OPEN_MENU = '[data-testid="stExpandSidebarButton"]'
 WHOLE = """() => !document.querySelector('[data-testid="stSkeleton"]')"""
 
 
 @pytest.fixture(scope="module")
-def visitor(page: Page) -> tuple[Page, list[str]]:
+def visitor(page: Page) -> Iterator[tuple[Page, list[str]]]:
     """Who walks from page to page by the navigation, and what its console complains of."""
     complaints: list[str] = []
 
@@ -32,17 +48,33 @@ def visitor(page: Page) -> tuple[Page, list[str]]:
 
     page.on("console", note)
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    return page, complaints
+    yield page, complaints
+    show_menu(page)
 
 
-@pytest.mark.parametrize("entry", PAGES, ids=lambda p: p.name)
-def test_it_opens(visitor: tuple[Page, list[str]], screenshots: Path, entry: PageEntry) -> None:
+@pytest.fixture(scope="module", params=PAGES, ids=lambda p: p.name)
+def entry(request: pytest.FixtureRequest, visitor: tuple[Page, list[str]]) -> PageEntry:
+    """The page that is walked to, once for all that is asked of it."""
     page, complaints = visitor
     complaints.clear()
-    walk(page, entry.title)
+    walk(page, request.param.title)
     page.locator(BODY).first.wait_for(state="attached")
     settle(page)
     page.wait_for_function(WHOLE)
+    show_menu(page)
+    return request.param
+
+
+def show_menu(page: Page) -> None:
+    """The side menu, as a new visitor finds it: the page before may have been left without."""
+    button = page.locator(OPEN_MENU)
+    if button.is_visible():
+        button.click()
+        at_rest(page)
+
+
+def test_it_opens(visitor: tuple[Page, list[str]], screenshots: Path, entry: PageEntry) -> None:
+    page, complaints = visitor
     page.screenshot(path=screenshots / f"page_{entry.name}.png", full_page=True)
     assert serious(page) == []
 
@@ -56,6 +88,26 @@ def test_it_opens(visitor: tuple[Page, list[str]], screenshots: Path, entry: Pag
     assert page.locator(BROKEN).count() == 0
     assert complaints == []
     assert page.blocked == []  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def resized(page: Page) -> Iterator[Page]:
+    yield page
+    page.set_viewport_size(SIZE)
+
+
+_IN_MENU = 'querySelectorAll("[data-testid=stSidebar] :is(" + kinds + ")")'
+
+
+def test_everything_that_can_be_pressed_is_on_top(resized: Page, entry: PageEntry) -> None:
+    for size in SIZES:
+        look(resized, size)
+    resized.locator(OPEN_MENU).click()
+    at_rest(resized)
+    found = resized.evaluate(COVERED.replace("querySelectorAll(kinds)", _IN_MENU))
+    assert found["covered"] == []
+    assert found["asked"] >= len(PAGES)
+    resized.locator('[data-testid="stSidebarCollapseButton"] button').click()
 
 
 def test_axe_sees_a_faint_heading(visitor: tuple[Page, list[str]]) -> None:

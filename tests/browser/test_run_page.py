@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import DARK, SIZE, WHITE, drawn, enter, go, settle, shaded
+from tests.browser.steps import DARK, SIZE, WHITE, drawn, enter, go, settle, shaded, unfold
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -185,6 +185,32 @@ def test_the_last_of_a_fast_series_is_what_is_shown(new_page: Page, app_server: 
     assert "NOISE SEED" not in strip
     assert page.locator(".st-key-run-seed input").input_value() == "8"
     assert strip.count("\n8\n") >= 1  # the strip's
+
+
+def test_what_was_typed_stays_whatever_is_pressed_at_once(new_page: Page, app_server: str) -> None:
+    """The slider beside a typed ε shows the one before for a while, and so does the address."""
+    page = new_page
+    page.add_init_script(SLOW_LINE)
+    page.goto(f"{app_server}/run?data=cancer&n=2000&seed=1")
+    wait_drawn(page)
+    unfold(page, "More settings")
+    stable = page.locator("[data-testid=stSidebar]").get_by_text("PC-stable", exact=True)
+    epsilon = page.locator(".st-key-param-epsilon input[type=number]")
+    page.evaluate("window.lag = 900")
+    for pressed in (stable, page.locator(".st-key-run button"), stable):
+        epsilon.fill("5" if epsilon.input_value() != "5" else "2")
+        epsilon.press("Enter")
+        wanted = epsilon.input_value()
+        page.wait_for_timeout(300)
+        pressed.click()
+        page.wait_for_timeout(300)
+    page.wait_for_timeout(1500)
+    page.evaluate("window.lag = 0")
+    ran(page)
+    page.wait_for_function(f"() => location.search.includes('epsilon={wanted}.0')")
+    assert epsilon.input_value() == wanted
+    slider = page.locator(".st-key-param-epsilon-slider input")
+    assert slider.get_attribute("aria-valuetext") == wanted
 
 
 def test_graphs_come_quickly_on_alarm(page: Page, screenshots: Path) -> None:

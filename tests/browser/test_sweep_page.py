@@ -110,6 +110,9 @@ def test_journey(page: Page, screenshots: Path, tmp_path: Path) -> None:
     page.get_by_text("145 of 145 runs").wait_for()
     settle(page)  # a click on what is being drawn may be lost
     unfold(page, "Saved studies")
+    page.locator(".st-key-sweep-chosen input").fill(NAME)  # others may be kept there too
+    page.keyboard.press("Enter")
+    settle(page)
     page.get_by_role("button", name="Open study").click()
     page.get_by_text("290 of 290 runs · finished").wait_for()
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+import pytest
+
+from tests.browser.conftest import opened
 from tests.browser.steps import BROKEN, go, serious, settle, unfold
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import BrowserContext, Locator, Page
 
 SMALL = {"tune.networks": "cancer", "tune.n": "1000", "tune.runs": "60", "tune.seeds": "2"}
 
@@ -28,11 +32,13 @@ def tune(goal: str, **more: str) -> str:
     return "/tune?" + urlencode({**SMALL, "tune.goal": goal, **named})
 
 
-def opened(page: Page) -> Page:
-    """The app as a visitor finds it: tests before may have folded the form away."""
-    page.goto("/")
-    settle(page)
-    return page
+@pytest.fixture(scope="module")
+def visitor(window: BrowserContext, app_server: str) -> Iterator[Page]:
+    """The app as a visitor finds it: journeys before may have folded the form away."""
+    with opened(window, app_server) as page:
+        page.goto("/")
+        settle(page)
+        yield page
 
 
 def search(page: Page, goal: str, **more: str) -> None:
@@ -67,9 +73,9 @@ def state(page: Page) -> dict[str, Any]:
 
 
 def test_from_a_score_to_a_setting_and_its_figure(
-    new_page: Page, screenshots: Path, tmp_path: Path
+    visitor: Page, screenshots: Path, tmp_path: Path
 ) -> None:
-    page = opened(new_page)
+    page = visitor
     search(page, "least ε", target="0.3", over="tweak")
     page.get_by_role("heading", name=re.compile(r"Skeleton F1 0.3 from")).wait_for()
     chart = page.locator(".st-key-tune-least")
@@ -92,8 +98,8 @@ def test_from_a_score_to_a_setting_and_its_figure(
     assert float(run["epsilon"]) in (0.01, 0.0178, 0.0316, 0.0562, 0.1, 0.178, 0.316, 0.562, 1.0)
 
 
-def test_a_cell_of_a_map_opens_its_run(new_page: Page, screenshots: Path) -> None:
-    page = opened(new_page)
+def test_a_cell_of_a_map_opens_its_run(visitor: Page, screenshots: Path) -> None:
+    page = visitor
     search(page, "map of two", networks="asia", over="tweak,subsample")
     page.get_by_role("heading", name=re.compile("best at Threshold tweak t")).wait_for()
     settle(page)
@@ -110,8 +116,8 @@ def test_a_cell_of_a_map_opens_its_run(new_page: Page, screenshots: Path) -> Non
     assert (run["tweak"], run["subsample"]) == ("0.1", "200")
 
 
-def test_a_hand_on_the_margins(new_page: Page, screenshots: Path) -> None:
-    page = opened(new_page)
+def test_a_hand_on_the_margins(visitor: Page, screenshots: Path) -> None:
+    page = visitor
     sent: list[Any] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(data)))
     page.goto(tune("margins by hand"))
@@ -160,5 +166,3 @@ def test_a_hand_on_the_margins(new_page: Page, screenshots: Path) -> None:
     run = asked(page)
     final = {name: float(run[name]) for name in ("threshold", "beta1", "beta2")}
     assert final == {**{n: before[n] for n in final}, "beta2": 0.5}
-    go(page, tune("best setting"))  # as it was, for those who come after
-    settle(page)

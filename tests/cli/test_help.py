@@ -180,7 +180,7 @@ def test_a_level_that_holds_nearly_all_rows_is_told_to_its_owner(
         head = {"format": "dp-causal-explorer/schema", "version": 1}
         (desk / "tail.json").write_text(json.dumps(head | {"columns": columns}))
         shown = at_desk("schema check tail.json --csv tail.csv")
-        assert ("visits: 100% are in one level" in shown) == crowded
+        assert ("visits: 100 % are in one level" in shown) == crowded
 
 
 BOOKS: dict[str, str] = {

@@ -35,6 +35,13 @@ def test_run_prints_the_fields_of_the_result(capsys):
     assert printed["status"] == result.status
 
 
+def test_of_no_link_nothing_is_said_to_be_precise(capsys):
+    """As on the pages, where it is a dash too."""
+    argv = "run --dataset cancer --n 2000 --algorithm marginal_pc --epsilon 0.01 --seed 0"
+    assert main(argv.split()) == 0
+    assert "skeleton F1 0.000, precision –, recall 0.000" in capsys.readouterr().out
+
+
 def test_infinity_is_the_string_inf(capsys):
     printed = stdout_json(
         capsys, "run", "--dataset", "cancer", "--n", "1000", "--algorithm", "pc", "--json"

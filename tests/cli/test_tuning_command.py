@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from engine import load_dataset
 from engine.__main__ import main
-from engine.cli.tune import _range
+from engine.cli.tune import _range, as_dict, told
 from engine.studies.store import ResultStore
 from engine.studies.tuning import Search, least_epsilon
 
@@ -99,3 +100,21 @@ def test_what_does_not_fit_is_a_sentence(
 ) -> None:
     assert main([*ASK, *argv]) == 2
     assert says in capsys.readouterr().err
+
+
+def test_a_search_that_was_stopped_tells_no_number_that_nobody_has() -> None:
+    """Neither in the terminal nor in JSON, which knows no NaN."""
+    asked: list[int] = []
+
+    def stop() -> bool:
+        asked.append(1)
+        return len(asked) > 60
+
+    data = [load_dataset("cancer", n=500)]
+    found = Search("priv_pc", data, {"epsilon": 1.0}, ["tweak"], runs=60, cancelled=stop).tune()
+    assert found.chosen.runs
+    assert not found.fresh.runs
+    assert "nan" not in " ".join(told(found, "Skeleton F1")).lower()
+    written = json.loads(json.dumps(as_dict(found), allow_nan=False))
+    assert (written["fresh"]["mean"], written["gap"]) == (None, None)
+    assert written["chosen"]["mean"] == found.chosen.mean

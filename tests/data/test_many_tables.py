@@ -126,7 +126,7 @@ BROKEN: dict[str, tuple[bytes, dict, str]] = {
     "Latin-1, not said": (text("a,b\né,1\nx,2\n", "latin-1"), {}, "not UTF-8.*say its encoding"),
     "UTF-8 said to be UTF-16": (text(PLAIN + " "), {"encoding": "utf-16"}, "not UTF-16"),
     "unknown encoding": (text(PLAIN), {"encoding": "klingon"}, "encoding must be one of"),
-    "missing": (text(MARKED), {}, "Missing values in column 'a' \\(1\\), 'b' \\(1\\)"),
+    "missing": (text(MARKED), {}, "Missing values in columns 'a' \\(1\\), 'b' \\(1\\)"),
     "nothing left": (b"a,b\n,1\n2,\n", {"missing": "drop"}, "has no rows of data"),
     "ambiguous comma": (b"a\tb\n1,000\tx\n2,500\ty\n", {}, "numbers whose comma may be"),
     "an infinite number": (b"a,b\n1,x\n2.5,y\ninf,x\n", {}, "'a' holds an infinite number"),

@@ -80,7 +80,9 @@ def test_bad_bounds() -> None:
         read_pair(f"a,b\n{ROWS}".encode(), ((3, 1), (0, 16)))
 
 
-def wheel(path: Path, targets: str = "SampleID,Target\npair1,1.0\npair2,1.0\npair3,0\n") -> Path:
+def wheel(
+    path: Path, targets: str | bytes = "SampleID,Target\npair1,1.0\npair2,1.0\npair3,0\n"
+) -> Path:
     cells = {name: " ".join(map(str, range(k, k + 12))) for k, name in enumerate("ABC")}
     pairs = "SampleID,A,B\n" + "".join(f"pair{i},{cells['A']},{cells['B']}\n" for i in (1, 2, 3))
     with zipfile.ZipFile(path, "w") as out:
@@ -105,6 +107,15 @@ def test_the_tuebingen_file(tmp_path: Path) -> None:
             read_tuebingen(bad)
     with pytest.raises(DataError, match="no cause-effect pairs"):
         read_tuebingen(wheel(tmp_path / "empty.whl", "SampleID,Target\n"))
+
+
+@pytest.mark.parametrize(
+    "targets",
+    [b"SampleID\npair1\n", b"Sample,Target\na,1\n", b"SampleID,Target\npair1,much\n", b"\xff"],
+)
+def test_another_zip_is_one_sentence(targets: bytes, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"is not the cdt 0\.6\.0 wheel"):
+        read_tuebingen(wheel(tmp_path / "cdt.whl", targets))
 
 
 # The command ------------------------------------------------------------------------------------

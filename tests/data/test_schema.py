@@ -1,4 +1,4 @@
-"""Declared schemas: 30 hostile files, one sentence each; what a good one does."""
+"""Declared schemas: hostile files, one sentence each; what a good one does."""
 
 from __future__ import annotations
 
@@ -73,6 +73,17 @@ HOSTILE = {
     "cuts of levels": schema(B, {**A, "cuts": [1]}),
     "stated as text": schema(B, {**A, "stated": "no"}),
     "a person that is text": schema(A, B, person="patient"),
+    "bounds above any float": schema(A, {**B, "bounds": [0, 10**400]}),
+    "cuts above any float": schema(A, {"name": "b", "type": "numeric", "cuts": [10**400]}),
+    "cuts that are one float": schema(
+        A, {"name": "b", "type": "numeric", "cuts": [2**53, 2**53 + 1]}
+    ),
+    "an other above any float": schema(A, {**B, "other": 10**400}),
+    "a name that no file can hold": schema(A, {**B, "name": "\ud800"}),
+    "a level that no file can hold": schema(B, {**A, "levels": ["no", "\udfff"]}),
+    "an id that no file can hold": schema(
+        {**A, "take": "any"}, {**A, "name": "c", "take": "any"}, person={"id": "\ud800"}
+    ),
     "no rows": schema(A, B, rows=0),
     "rows that are text": schema(A, B, rows="many"),
     "too many columns": schema(*({**A, "name": f"c{k}"} for k in range(1001))),
@@ -151,6 +162,14 @@ def test_cuts_are_the_same_by_every_door(tmp_path: Path) -> None:
     for name in ("one.parquet", "one.csv", "parts", "one.duckdb"):
         folded = fold_table(tmp_path / name, schema=found)
         assert Counter(map(tuple, folded.row_codes().tolist())) == rows, name
+
+
+def test_whole_numbers_too_long_for_an_integer_are_numbers() -> None:
+    long = {**B, "bounds": [0, 10**30], "bins": 2, "other": -(10**40)}
+    cut = {"name": "c", "type": "numeric", "cuts": [10**25, 10**26], "other": 7}
+    stated = load_schema(json.dumps(schema(long, cut)).encode())
+    data = read_csv(b"b,c\n1e29,1e25\n9e29,1e26\n,7\n", schema=stated)
+    assert data.codes.tolist() == [[0, 1], [1, 2], [0, 0]]
 
 
 def test_templates_are_columns() -> None:

@@ -5,6 +5,10 @@ from __future__ import annotations
 import gc
 import gzip
 import os
+import resource
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import InputError, load_dataset, run
+from engine import Dataset, InputError, load_dataset, run
 from engine.audit.survey import subjects
 from engine.data.schema import Schema
 from engine.errors import MissingValues
@@ -40,10 +44,21 @@ from pages.release.state import ReleaseJob
 from tests.release.samples import asia_schema, own_asia
 
 Cancelled = Callable[[], bool]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def never() -> bool:
     return False
+
+
+def spills(*, cancelled: Cancelled) -> str:
+    """As DuckDB does with persons that its memory does not hold, until it is ended."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "rows").write_bytes(b"mine")
+        while not cancelled():
+            time.sleep(0.01)
+        time.sleep(60)
+    return folder
 
 
 def pid(*, cancelled: Cancelled) -> int:
@@ -65,6 +80,19 @@ def dies(*, cancelled: Cancelled) -> None:
     os._exit(3)
 
 
+def dies_of(*, data: Dataset, cancelled: Cancelled) -> None:
+    os._exit(3)
+
+
+def aborts(*, cancelled: Cancelled) -> None:
+    """As Arrow does in some places where there is no memory left, and in others not."""
+    os.abort()
+
+
+def core(*, cancelled: Cancelled) -> tuple[int, int]:
+    return resource.getrlimit(resource.RLIMIT_CORE)
+
+
 def refuses(*, cancelled: Cancelled) -> None:
     raise InputError("No.")
 
@@ -82,15 +110,27 @@ def greedy(size: int, *, cancelled: Cancelled) -> int:
     return int(np.ones(size, np.uint8).sum())
 
 
+class Huge:
+    """An answer that there is memory for, and none to send it."""
+
+    def __reduce__(self) -> str:
+        raise MemoryError
+
+
+def huge(*, cancelled: Cancelled) -> Huge:
+    return Huge()
+
+
 SEEN: list[str] = []
 
 
-def seen_later(file: Upload, *, cancelled: Cancelled) -> None:
-    """Look which files this process still has once this has been answered."""
+def seen_later(file: Upload, mark: Path, *, cancelled: Cancelled) -> None:
+    """Look which files this process still has once this has been answered, and set the mark."""
 
     def look() -> None:
         SEEN.extend(found.name for found in gc.get_objects() if isinstance(found, Upload))
         SEEN.append("looked")
+        mark.touch()
 
     threading.Timer(0.3, look).start()
 
@@ -336,9 +376,12 @@ def test_a_table_that_is_read_apart_is_the_table_here(workers: Workers) -> None:
     assert columns == uploads.columns(Upload("t.csv", ROWS))
 
 
-def test_nothing_of_a_file_stays_in_a_process_that_waits(workers: Workers) -> None:
-    workers.call(seen_later, Upload("t.csv", ROWS), stopped=never)
-    time.sleep(0.6)  # a call would take the place of the one before
+def test_nothing_of_a_file_stays_in_a_process_that_waits(workers: Workers, tmp_path: Path) -> None:
+    mark = tmp_path / "looked"
+    workers.call(seen_later, Upload("t.csv", ROWS), mark, stopped=never)
+    until = time.monotonic() + 30  # a call would take the place of the one before
+    while not mark.exists() and time.monotonic() < until:
+        time.sleep(0.02)
     assert workers.call(seen, stopped=never) == ["looked"]
 
 
@@ -384,13 +427,73 @@ def test_a_reading_takes_a_share_of_the_memory(
     workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file of 100 kB that unpacks to 100 MB of rows is one sentence, not the machine's end."""
+    lost = workers.killed
     monkeypatch.setattr(uploads.bounds, "memory", lambda: 400_000_000)
     assert uploads.beside(greedy, 20_000_000, stopped=never) == 20_000_000
     packed = Upload("bomb.csv", gzip.compress(b"a,b\n" + b"1,2\n3,4\n" * 12_000_000, 1))
     assert len(packed.raw) < 1_000_000
-    with pytest.raises(InputError) as refused:
-        uploads.beside(uploads.table, Reading(packed), stopped=never)
-    assert str(refused.value) == uploads.TOO_MUCH
+    for asked in ((uploads.table, Reading(packed)), (huge,), (aborts,)):
+        with pytest.raises(InputError) as refused:
+            uploads.beside(*asked, stopped=never)
+        assert str(refused.value) == uploads.TOO_MUCH
+    with pytest.raises(apart.Lost, match="came to an end"):  # of which nobody knows why
+        uploads.beside(dies, stopped=never)
+    own = own_asia(100)
+    with pytest.raises(apart.Lost):
+        apart.call(dies_of, data=own, stopped=never)
+    assert workers.killed == lost  # the metrics tell how nobody's own work ended
+
+
+def test_what_is_ended_leaves_no_file_behind(
+    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reading that is stopped clears up nothing itself, and may have spilled rows."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    found, until = set[str](), time.monotonic() + 30
+
+    def stopped() -> bool:
+        found.update(path.name for path in tmp_path.rglob("*"))
+        return "rows" in found or time.monotonic() > until
+
+    with pytest.raises(apart.Lost, match=r"^Stopped: "):
+        uploads.beside(spills, stopped=stopped)
+    assert "rows" in found
+    assert list(tmp_path.iterdir()) == []
+
+
+CORES = """
+import resource, runpy
+most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+resource.setrlimit(resource.RLIMIT_CORE, (most, most))
+runpy.run_path("scripts/serve.py")["host"]()
+print(resource.getrlimit(resource.RLIMIT_CORE))
+"""
+
+
+def test_a_small_table_is_read_where_there_is_hardly_any_memory(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a share of 1 MB nothing is read: Arrow waits for threads that never begin."""
+    monkeypatch.setattr(uploads.bounds, "memory", lambda: 4_000_000)
+    until = time.monotonic() + 20
+    found, _ = uploads.beside(
+        uploads.table, Reading(Upload("t.csv", ROWS)), stopped=lambda: time.monotonic() > until
+    )
+    assert found.n == 20
+
+
+def test_what_dies_leaves_no_memory_on_the_disk(workers: Workers) -> None:
+    """A core file of the server, or of a process of it, would hold a person’s rows."""
+    before = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (before[1], before[1]))
+    try:
+        assert uploads.beside(core, stopped=never) == (0, 0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_CORE, before)
+    words = [sys.executable, "-c", CORES]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, timeout=120)
+    assert done.stdout == "(0, 0)\n", done.stderr
 
 
 # Releases and pairs -----------------------------------------------------------------------
@@ -455,7 +558,11 @@ def test_a_process_that_reads_ends_with_it_and_with_a_stop(workers: Workers) -> 
     ("lost", "said"),
     [
         (1, "Nothing was charged."),
-        (2, "The charge to “ward” stays, since noise may have been drawn."),
+        (
+            2,
+            "The release was not made, and ε = 1, δ = 1e-06 stay charged to budget 'ward', since "
+            "noise may have been drawn.",
+        ),
     ],
 )
 def test_a_release_whose_process_is_lost_says_whether_it_is_paid_for(
@@ -463,7 +570,9 @@ def test_a_release_whose_process_is_lost_says_whether_it_is_paid_for(
 ) -> None:
     job, charges = released(tmp_path, monkeypatch, lost)
     assert job.problem == f"The process that did the work came to an end. {said}"
-    assert job.broken(MemoryError()) == f"The work broke off: MemoryError. {said}"
+    kept = "The charge to “ward” stays, since noise may have been drawn."
+    broken = said if lost == 1 else kept
+    assert job.broken(KeyError()) == f"The work broke off: KeyError. {broken}"
     assert job.released is job.kept is None
     assert charges == [0, 1][:lost]
     book = Person(tmp_path).budgets()

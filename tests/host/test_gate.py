@@ -26,8 +26,10 @@ from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 
 from benchmarks.visitor import Visitor
+from engine import Dataset, load_dataset, run
 from pages.host import bounds, gate, person, record
 from pages.host.person import HEADER, HOME
+from pages.shell.runs import noted
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "X-Forwarded-User"
@@ -246,6 +248,18 @@ def test_own_data_leave_no_size_time_or_end_in_the_log(caplog: pytest.LogCapture
         "run algorithm=marginal_pc data=own",
         "run algorithm=pc data=asia rows=5 status=complete",
     ]
+
+
+def test_what_a_page_logs_of_a_run_is_that_of_its_kind_of_data(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    public = load_dataset("cancer", n=50)
+    own = Dataset.from_codes(public.codes, name="mine.csv")
+    with caplog.at_level("INFO", logger="dp_causal_explorer"):
+        noted(run("marginal_pc", own), own)
+        noted(run("marginal_pc", public), public)
+    assert caplog.messages[0] == "run algorithm=marginal_pc data=own"
+    assert caplog.messages[1].startswith("run algorithm=marginal_pc data=cancer rows=50 seconds=")
 
 
 def test_nobody_is_known_without_a_header(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,14 +77,14 @@ def climb(name: str, seed: int) -> float:
     return best
 
 
-@pytest.mark.parametrize(("name", "least"), [("hsic", 0.35), ("root_hsic", 0.6)])
+@pytest.mark.parametrize(("name", "least"), [("hsic", 0.5), ("root_hsic", 0.6)])
 def test_climbing_stays_below(name: str, least: float) -> None:
     worst = max(climb(name, seed) for seed in range(6))
     assert least < worst <= 1 + 1e-9
 
 
 def test_known_worst_cases_of_the_kernel_scores() -> None:
-    """Independent but for one record: 2 / sqrt(6) of the root's bound; 32 / 27 / sqrt(6) of HSIC's.
+    """Independent but for one record: 2 / sqrt(6) of the root's bound; 32 / 27 of 27 / 16 HSIC's.
 
     So neither bound is called tight; the paper's is more than 13 times what was found.
     """
@@ -93,9 +93,28 @@ def test_known_worst_cases_of_the_kernel_scores() -> None:
     assert change("root_hsic", a, a.copy(), (0.0, 0.0)) == pytest.approx(2 / 6**0.5, rel=0.01)
     third = np.append(np.ones(m // 3), np.zeros(m - m // 3))
     found = change("hsic", third, third.copy(), (1.0, 0.0))
-    assert found == pytest.approx(32 / 27 / 6**0.5, rel=0.02)
+    assert found == pytest.approx((32 / 27) / (27 / 16), rel=0.02)
     published = record_sensitivity("hsic", m, "published")
     assert published / (found * record_sensitivity("hsic", m)) > 13
+
+
+def spread(kernel: np.ndarray) -> float:
+    """The variance of <phi_j, phi_0 - mean> over the other records j; ``kernel`` is (m, m)."""
+    return float(np.var(kernel[0, 1:] - kernel[1:, 1:].mean(axis=0)))
+
+
+def test_the_lemma_of_the_bound_of_hsic() -> None:
+    """At most 27/64, which three of four others in one cluster reach: the bound is twice four."""
+    reached = 0.0
+    for m in (2, 3, 4, 5, 6):
+        for rows in itertools.product(range(3), repeat=m):
+            reached = max(reached, spread(np.equal.outer(rows, rows).astype(float)))
+    assert reached == pytest.approx(27 / 64, rel=1e-12)
+    rng = np.random.default_rng(6)
+    for _ in range(300):  # features at all angles that are not obtuse, few with many records each
+        features = np.abs(rng.standard_t(1, (rng.integers(3, 9), 4)))[rng.integers(0, 3, 20)]
+        features /= np.linalg.norm(features, axis=1)[:, None]
+        assert spread(features @ features.T) <= 27 / 64 + 1e-12
 
 
 def test_the_difference_needs_the_sum_of_both() -> None:

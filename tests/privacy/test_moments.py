@@ -24,6 +24,7 @@ from engine.marginals.moments import (
     refine_pairs,
     release_orders,
     release_pairs,
+    release_tables,
     release_triples,
     rounding,
 )
@@ -68,6 +69,13 @@ def with_triples(session: Session, moments: Moments) -> None:
     assert release_triples(session, store(), moments, TRIPLES, RHO)
 
 
+def with_tables(session: Session, moments: Moments) -> None:
+    """Two whole tables, one of them with a triple that is known already."""
+    with_triples(session, moments)
+    assert release_tables(session, store(), moments, [(0, 1, 2), (0, 1, 2, 3)], RHO)
+    assert not release_tables(session, store(), moments, [(0, 1, 2, 3)], RHO)
+
+
 def with_orders(session: Session, moments: Moments) -> None:
     release_orders(session, store(), moments, RHO)
 
@@ -98,6 +106,7 @@ RELEASES = {
     "some pairs again": (refined, [SINGLES, PAIRS, [(0, 3), (1, 2), (2, 3)]]),
     "triples": (with_triples, [TRIPLES]),
     "all orders": (with_orders, [SINGLES, EVERY_PAIR, EVERY_TRIPLE, ALL]),
+    "whole tables": (with_tables, [TRIPLES, EVERY_TRIPLE, ALL]),
     "a triple again": (twice, [TRIPLES[:1], TRIPLES[1:]]),
 }
 
@@ -150,12 +159,22 @@ def test_a_second_release_is_averaged_by_its_noise() -> None:
             lambda cards: tables_change(TRIPLES, cards),
         ),
         (
+            lambda s: release_tables(s, store(), released(0), ALL, 0.2),
+            0.2,
+            lambda cards: tables_change([*EVERY_TRIPLE, *ALL], cards),
+        ),
+        (
+            lambda s: release_tables(s, store(), released(0, with_triples), ALL, 0.2),
+            0.2,
+            lambda cards: tables_change([(0, 1, 3), (0, 2, 3), *ALL], cards),
+        ),
+        (
             lambda s: release_orders(s, store(), released(0), 0.2),
             0.2,
             lambda cards: tables_change([*EVERY_TRIPLE, *ALL], cards, [1.0] * 4 + [ORDER_WEIGHT]),
         ),
     ],
-    ids=["all pairs", "pairs again", "margins alone", "triples", "all orders"],
+    ids=["all pairs", "pairs again", "margins alone", "triples", "whole", "the rest", "all orders"],
 )
 def test_a_release_costs_the_rho_that_was_asked(
     make: Callable[[Session], object], rho: float, change: Callable[[tuple[int, ...]], float]
@@ -177,6 +196,21 @@ def test_triples_that_would_be_too_noisy_cost_nothing() -> None:
     above = noise * (1 + 1e-9)
     assert release_triples(session, store(), moments, TRIPLES, 0.2, most=above)
     assert moments.released() == [*SINGLES, *EVERY_PAIR, *TRIPLES]
+
+
+def test_what_no_file_could_hold_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A release would break off at it, and its charge would stay; pairs can still follow."""
+    first, more = 7 + 17, 2 + 6 + 3 + 6 + 6  # of store(); of EVERY_TRIPLE and ALL
+    monkeypatch.setattr("engine.marginals.moments.MOST_ENTRIES", 2 * first + more - 1)
+    session, moments = Session(Randomness(1), Ledger()), released(0)
+    assert not release_tables(session, store(), moments, ALL, 0.2)
+    assert len(session.ledger) == 0
+    monkeypatch.setattr("engine.marginals.moments.MOST_ENTRIES", 2 * first + 2 + 6 - 1)
+    assert not release_triples(session, store(), moments, TRIPLES, 0.2)
+    monkeypatch.setattr("engine.marginals.moments.MOST_ENTRIES", 2 * first + 2 + 6)
+    assert release_triples(session, store(), moments, TRIPLES, 0.2)
+    assert not release_triples(session, store(), moments, TRIPLES, 0.2)
+    assert len(session.ledger) == 1
 
 
 def test_axes_come_in_the_order_asked_for() -> None:

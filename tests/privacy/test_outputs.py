@@ -146,6 +146,7 @@ def noise_of(monkeypatch: Any, data: Dataset, epsilons: list[float]) -> list[flo
     return drawn
 
 
+@pytest.mark.fresh
 def test_cells_on_own_data_share_no_noise(own: Dataset, monkeypatch: Any) -> None:
     drawn = np.round(noise_of(monkeypatch, own, [0.5, 1.0]), 9)
     assert len(drawn) >= 12
@@ -160,6 +161,7 @@ def test_cells_on_public_data_share_theirs(monkeypatch: Any) -> None:
 # 3. Known seeds ----------------------------------------------------------------------------
 
 
+@pytest.mark.fresh
 @pytest.mark.parametrize("key", ["gauss_pc", "marginal_pc", "gram_notears"])
 def test_own_data_get_secret_noise_without_being_asked(own: Dataset, key: str) -> None:
     one, other = (run(key, own, epsilon=1.0) for _ in range(2))
@@ -185,6 +187,7 @@ def test_a_given_seed_makes_a_simulation(own: Dataset, key: str) -> None:
     assert not run(key, load_dataset("cancer", n=200), seed=7, trace=False).simulation
 
 
+@pytest.mark.fresh
 def test_the_command_line_uses_no_known_seed(capsys: Any, files: tuple[str, str]) -> None:
     csv, schema = files
     argv = ("run", "--csv", csv, "--schema", schema, "--algorithm", "gauss_pc", "--json")

@@ -533,3 +533,14 @@ def test_networks_have_twins_of_their_release(small: Release) -> None:
     codes = twin(small, 4_000).codes.astype(int)
     assert np.corrcoef(codes[:, 1], codes[:, 2])[0, 1] > 0.5
     assert load_dataset("cancer", n=2).truth is not None
+
+
+def test_a_release_of_a_column_of_many_levels_passes_its_own_check(tmp_path: Path) -> None:
+    """Its levels are merged before anything is planned: 96 cells are few, 320 would not be."""
+    schema, book = schema_of(40, 2, 2, 2), Budgets(tmp_path / "b.db")
+    book.new("ward", 9, 1e-4)
+    codes = np.random.default_rng(0).integers(0, (40, 2, 2, 2), (20_000, 4))
+    data = Dataset.from_codes(codes, schema.names, schema.levels)
+    release = make(data, schema, "marginal_pc", {"epsilon": 1.0}, name="ward", budgets=book)
+    assert release.labels[-1] == "all orders"
+    assert 0 < check(release) <= 1

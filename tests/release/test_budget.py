@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 import signal
 import sqlite3
 import time
@@ -284,6 +285,20 @@ def spend_until_refused(book: Budgets) -> None:
             book.charge("ward", Guarantee(0.1, 0.0), "a race")
         except InputError:
             return
+
+
+@pytest.mark.parametrize("room", [0, 600, 4096, 9000])
+def test_a_full_disk_is_no_damage(book: Budgets, room: int) -> None:
+    """Nobody is told to put an old copy in its place, on which less is spent."""
+    book.new("ward", 9, 1e-5)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+    try:
+        with pytest.raises(InputError, match=r"could not be written .* nothing was released"):
+            book.charge("ward", Guarantee(1.0, 1e-7), "x")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert book.charge("ward", Guarantee(1.0, 1e-7), "x").left[0] == 8
 
 
 def test_processes_at_once_never_pass_the_total(book: Budgets) -> None:

@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import re
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -19,9 +20,9 @@ from scipy import stats
 from engine import ALGORITHMS, Dataset, InputError, load_dataset, run
 from engine.__main__ import main
 from engine.data.schema import Column, Schema
-from engine.marginals.confidence import percent
 from engine.marginals.moments import one_way_weight
 from engine.marginals.sensitivity import all_pairs_change
+from engine.percent import probability
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import GaussianEvent
 from engine.privacy.ledger import Ledger
@@ -149,7 +150,7 @@ def test_an_arrow_in_doubt_is_a_line(there: float, mark: str, asia: Release) -> 
     known = replace(asia, cpdag=((a, b),), confidence=((a, b, sure),), arrows=((a, b, there, 0.1),))
     [(words, link, arrow)] = edge_words(known)
     assert words == f"{a} {mark} {b}"
-    assert (link, arrow) == (percent(sure), f"→ {percent(there)}, ← 10.0 %")
+    assert (link, arrow) == (probability(sure), f"→ {probability(there)}, ← 10.0 %")
     assert ("(1 of them here" in confidence_words(known)) == (mark == "—")
     page = to_html(known)
     assert f"<td>{words}</td><td>{link}</td><td>{arrow}</td>" in page.replace("&gt;", ">")
@@ -212,8 +213,33 @@ def test_a_crash_leaves_the_charge(book: Budgets, monkeypatch: Any) -> None:
 
     monkeypatch.setattr(Hardened, "gaussian", broken)
     before = book.show("asia").spent[0]
-    with pytest.raises(RuntimeError, match="power cut"):
+    with pytest.raises(RuntimeError, match="power cut") as cut:
         make(own_asia(), asia_schema(), "marginal_pc", {}, name="asia", budgets=book)
+    assert "stay charged to budget 'asia'" in cut.value.__notes__[0]
+    assert book.show("asia").spent[0] == before + 1
+
+
+@pytest.mark.parametrize(
+    ("why", "says"),
+    [
+        (InputError("This release has no finite noise."), "This release has no finite noise. "),
+        (OSError(12, "Cannot allocate memory"), "[Errno 12] Cannot allocate memory "),
+        (MemoryError(), "There is no memory left. "),
+    ],
+    ids=["refused", "system", "memory"],
+)
+def test_what_ends_a_release_after_the_charge_says_that_it_stays(
+    book: Budgets, monkeypatch: Any, why: Exception, says: str
+) -> None:
+    def ends(*_: Any) -> Any:
+        raise why
+
+    monkeypatch.setattr(Hardened, "gaussian", ends)
+    before = book.show("asia").spent[0]
+    with pytest.raises(InputError) as told:
+        make(own_asia(), asia_schema(), "marginal_pc", {}, name="asia", budgets=book)
+    assert str(told.value).startswith(f"{says}The release was not made, and ε = 1, ")
+    assert "stay charged to budget 'asia'" in str(told.value)
     assert book.show("asia").spent[0] == before + 1
 
 
@@ -241,6 +267,7 @@ def session_of(source: Any, epsilon: float = 1e6) -> Session:
     return Session(source, Ledger(Guarantee(epsilon, 1e-6), method="gdp"))
 
 
+@pytest.mark.fresh
 def test_the_noise_has_its_scale() -> None:
     """Chi-square: 30 % off fails far out in the tail."""
     sigma, exact = 3.7, np.linspace(-50, 50, 4000)
@@ -252,6 +279,16 @@ def test_the_noise_has_its_scale() -> None:
     assert not low < total * 0.7**2 < high
 
 
+@pytest.mark.fresh
+def test_the_noise_is_new_in_every_release() -> None:
+    first, second = (
+        gaussian(session_of(Hardened()), np.zeros(100), sensitivity=1.0, sigma=2.0)
+        for _ in range(2)
+    )
+    assert not (first == second).any()  # one pair of 2^26 steps: less than once in 10^6
+
+
+@pytest.mark.fresh
 def test_every_value_is_whole_steps_of_the_grid() -> None:
     """Exact values that differ below the grid cannot be told apart by the last digits."""
     source = Hardened()
@@ -373,6 +410,23 @@ def test_a_forged_file_is_found_out(name: str, asia: Release) -> None:
         check(loads(forged(asia, FORGERIES[name])))
     assert "\n" not in str(caught.value)
     assert str(caught.value).endswith((".", "?"))
+
+
+@pytest.mark.parametrize("looks", [check, to_html, lambda release: twin(release, 10, 0)])
+def test_numbers_with_which_a_test_fails_are_one_sentence(
+    looks: Callable[[Release], object], asia: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Correlations far above 1, say: a forger may write them down, no rows and no noise give such.
+
+    Which numbers fail depends on the others of the file, so the failure itself is planted.
+    """
+
+    def fails(*_: object) -> None:
+        raise np.linalg.LinAlgError("Matrix is not positive definite.")
+
+    monkeypatch.setattr("engine.marginals.citest.tests", fails)
+    with pytest.raises(InputError, match="does not come to an end with the release's numbers"):
+        looks(asia)
 
 
 def test_each_forgery_is_of_a_file_that_passes(asia: Release) -> None:

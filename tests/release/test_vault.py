@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +21,12 @@ from engine.release.file import Release, canonical, digest
 from engine.release.make import make
 from engine.release.page import to_html
 from engine.release.places import check_place, save
-from engine.release.reading import load
+from engine.release.reading import load, loads
 from engine.release.signature import own_key, public_text, verify
 from engine.release.vault import Vault
 from tests.release.samples import ROWS, asia_schema, own_asia
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -206,6 +210,57 @@ def test_a_place_taken_in_between_costs_no_release(
     (id_,) = Vault(Budgets()).ids(Budgets().show("ward")).values()
     assert f"--again {id_}" in error
     assert (tmp_path / "r.json").read_text() == "paid for"
+
+
+def test_what_could_be_written_nowhere_is_printed(
+    desk: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The disk is full from the charge on: what has been paid for is not lost."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for module in ("engine.release.vault", "engine.cli.release"):
+        monkeypatch.setattr(f"{module}.save", full)
+    assert main([*desk, "--out", str(tmp_path / "r.json")]) == 2
+    said = capsys.readouterr()
+    assert "paid for, is on standard output alone" in said.err
+    assert loads(said.out.encode()).total.epsilon == 1
+    assert len(Budgets().show("ward").charges) == 1
+
+
+def test_a_terminal_without_an_epsilon_ends_nothing(
+    desk: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a charge nothing breaks off, or it would be asked for and paid for again."""
+    monkeypatch.setenv("PYTHONIOENCODING", "cp1252")  # what Windows writes to a file
+    asked = [sys.executable, "-m", "engine", "budget", "new", "other", "--epsilon", "3"]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.startswith(b"other: \\u03b5 3 of 3 left")
+
+
+@pytest.mark.parametrize("when", ["rehearse", "_released"])
+def test_a_second_ctrl_c_says_whether_it_is_charged(
+    when: str,
+    desk: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def pressed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("engine.cli.release.ignore_signals", lambda: None)
+    monkeypatch.setattr(f"engine.release.make.{when}", pressed)
+    assert main([*desk, "--out", str(tmp_path / "r.json")]) == 130
+    charged = len(Budgets().show("ward").charges)
+    assert charged == (when == "_released")
+    said = "stay charged to budget 'ward'" if charged else "nothing was charged"
+    assert said in capsys.readouterr().err
 
 
 def test_signed_kept_and_written_again(

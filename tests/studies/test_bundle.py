@@ -188,8 +188,8 @@ def test_an_arrow_in_doubt_is_a_line_in_every_file_and_both_confidences_stand_be
         assert sum(arrow in edge for edge in held) == 1
     printed = summary(result).splitlines()
     assert printed[1:4] == [f"  {x} {m} {y}" for x, m, y in sorted(printed_pairs(a, b, c, d))]
-    assert printed[4] == "  1 of these -- are arrows less sure than 60%"
-    assert 'less sure than 60% is a "--"' in files["README.txt"]
+    assert printed[4] == "  1 of these -- are arrows less sure than 60 %"
+    assert 'less sure than 60 % is a "--"' in files["README.txt"]
     assert {row["class"] for row in edges_of_own(result)} == {""}
 
 

@@ -19,6 +19,7 @@ from engine.__main__ import main
 from engine.data.borrowed import fitted
 from engine.data.imagined import MOST_BORROWED, MOST_PARENTS, network_like, random_network
 from engine.data.networks import NETWORKS, Network, load_network
+from engine.percent import percent
 from engine.studies import forecast, null
 from engine.studies.forecast import (
     BANDS,
@@ -333,7 +334,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         count = null.invented(f["algorithm"], shape, {"epsilon": f["epsilon"]})
         assert count is not None
         assert f["invented_on_nothing"] == count.mean
-        assert f" {f['false_share'][1]:.0%}  " in line
+        assert f" {percent(f['false_share'][1])}  " in line
         assert line.split("%", 1)[1].split()[0] == count.about
     assert "no row was read" in text
     assert "Strict guarantee" in text

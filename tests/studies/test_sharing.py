@@ -61,6 +61,11 @@ def noise(path: Path) -> None:
     path.write_bytes(content)
 
 
+def unreadable(path: Path) -> None:
+    """A file whose tables are none, so that SQLite quotes bytes of it that are no text."""
+    path.write_bytes(path.read_bytes().replace(b"tablecellscells", b"table\x99ellscells"))
+
+
 RECURSIVE = (
     "CREATE VIEW cells AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
     "SELECT i FROM n"
@@ -84,8 +89,11 @@ RECURSIVE = (
             "more than study results",
         ),
         (spoilt("DROP TABLE studies"), "more than study results"),
+        (unreadable, "damaged"),
         (spoilt("UPDATE cells SET cpdag = '[[1]]' WHERE seed = 1"), "damaged row"),
         (spoilt(f"UPDATE cells SET cpdag = '{'[' * 100_000}'"), "damaged row"),
+        (spoilt('UPDATE cells SET cpdag = \'[["\\ud800", "b"]]\''), "damaged row"),
+        (spoilt(f"UPDATE cells SET seed = '{'x' * 100_000}' WHERE seed = 1"), "damaged row"),
         (spoilt(f"UPDATE cells SET params = '{'[' * 100_000}' || params"), "damaged row"),
         (spoilt("UPDATE cells SET algorithm = 'divination'"), "'divination', which this version"),
         (
@@ -110,6 +118,7 @@ def test_what_is_no_study_is_a_sentence(
         read_study(path.read_bytes(), "handed.db")
     assert str(told.value).startswith("handed.db")
     assert "\n" not in str(told.value)
+    assert len(str(told.value)) < 400
 
 
 def test_a_view_in_the_place_of_the_runs_is_never_asked(tmp_path: Path) -> None:

@@ -149,16 +149,40 @@ BASE = Wanted(
     params=(("guarantee", "strict"), ("max_order", 1)),
 ).as_json()
 ODD: tuple[Any, ...] = (
-    *(None, True, "x", "", -1, 1.5, 10**400, float("inf"), float("nan"), [], {}, [None], ["x"]),
+    *(
+        None,
+        True,
+        "x",
+        "\ud800",
+        "",
+        -1,
+        1.5,
+        10**400,
+        float("inf"),
+        float("nan"),
+        [],
+        {},
+        [None],
+        ["x"],
+    ),
     *([10**400], [float("inf")], [float("nan")], [-1], [[]], {"x": 1}, {"epsilon": []}),
     *(
         {"guarantee": "none"},
+        {"guarantee": "of\nlife" * 100},
+        {"guarantee": "\ud800"},
         {"max_order": 10**30},
         {"max_order": "1"},
         [["guarantee", ["strict"]]],
     ),
     *([["cancer", 2_000, 10**400]], [["cancer", float("inf"), 0]], [["cancer", 2_000, -1]]),
-    *([["own", 0, 0]], [["x", 2_000, 0]], [["cancer", 2_000, 0]] * 2, ["anm"], ["priv_pc"] * 2),
+    *(
+        [["own", 0, 0]],
+        [["x", 2_000, 0]],
+        [["\ud800", 2_000, 0]],
+        [["cancer", 2_000, 0]] * 2,
+        ["anm"],
+        ["priv_pc"] * 2,
+    ),
     *([["cancer", 10, 0]], [["cancer", 2_000]], ["pc"], 10**30),
 )
 

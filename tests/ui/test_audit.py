@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -12,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine.audit.replay import NOTHING, Finding
 from engine.audit.survey import FAULT, MECHANISM, PUBLISHED, STRICT
+from engine.percent import percent
 from engine.release.attacked import attack_release, strength, verdict
 from engine.release.budget import Budgets
 from engine.release.file import canonical
@@ -21,9 +23,11 @@ from engine.teaching.neighbours import guess_bound
 from pages.audit import release as release_page
 from pages.audit import state as audits
 from pages.audit.release import power_words
-from pages.audit.view import replay_ratios, sentence
+from pages.audit.view import replay_ratios, sentence, title_of
 from pages.plan import state as plans
+from pages.plan.view import OWN, whose
 from pages.plan.view import sentence as plan_sentence
+from pages.shell.words import together
 from tests.release.samples import asia_schema, own_asia
 
 Open = Callable[..., AppTest]
@@ -57,6 +61,10 @@ def test_the_example_says_what_was_measured(open_app: Open) -> None:
         assert left == right
     assert "Not refuted is not proved" in text
     assert not any("hold" in title for title in shown)
+    bars = json.loads(app.get("plotly_chart")[1].proto.spec)["data"][0]
+    assert bars["textposition"] == "auto"  # beside a full bar a phone's frame cuts the number off
+    names = [title_of(key) for key in ("by_analytic_gaussian", "by_laplace", "shared_seed")]
+    assert names == ["Analytic Gaussian", "Laplace", "Shared seed"]
 
 
 def test_the_example_is_what_the_audit_found() -> None:
@@ -148,7 +156,7 @@ def test_a_plan_opens_on_an_example_and_simulates(open_app: Open) -> None:
     for keys in (app.multiselect(key="plan-algorithms").value, ["noleaks"]):
         app.multiselect(key="plan-algorithms").set_value(keys).run()
         shown = [f for f in forecasts if f.algorithm in keys]
-        assert plan_sentence(question, shown, 0.8) in words(app)
+        assert together(plan_sentence(question, shown, 0.8)) in words(app)
     assert "No row was read" in words(app)
     assert schema == "asia"
     app.selectbox(key="plan-schema").set_value("cancer")
@@ -156,7 +164,23 @@ def test_a_plan_opens_on_an_example_and_simulates(open_app: Open) -> None:
     app.number_input(key="plan-rows").set_value(500)
     app.button(key="plan-go").click().run()
     finished(app)
-    assert "The schema of cancer, 500 rows" in words(app)
+    assert "The schema of Cancer, 500 rows" in words(app)
+    assert whose(OWN) == OWN
+
+
+def test_a_plans_form_is_as_it_was_left(open_app: Open) -> None:
+    app = open_app(data="cancer", n="2000")
+    app.switch_page("pages/plan/page.py").run()
+    app.selectbox(key="plan-schema").set_value("survey")
+    app.number_input(key="plan-rows").set_value(5_000)
+    app.multiselect(key="plan-algorithms").set_value(["gauss_pc"])
+    app.slider(key="plan-target").set_value(0.9).run()
+    app.switch_page("pages/run/page.py").run()
+    app.switch_page("pages/plan/page.py").run()
+    assert app.selectbox(key="plan-schema").value == "survey"
+    assert app.number_input(key="plan-rows").value == 5_000
+    assert app.multiselect(key="plan-algorithms").value == ["gauss_pc"]
+    assert app.slider(key="plan-target").value == 0.9
 
 
 def test_the_game_keeps_the_score_and_says_what_nobody_can_beat(open_app: Open) -> None:
@@ -169,5 +193,5 @@ def test_the_game_keeps_the_score_and_says_what_nobody_can_beat(open_app: Open) 
         assert not app.exception
         shown = {m.label: m.value for m in app.metric}
         assert shown["You"] == f"1 of {played}"
-    assert shown["Nobody can beat"] == f"{guess_bound(1.0, 1e-6):.1%}"
+    assert shown["Nobody can beat"] == percent(guess_bound(1.0, 1e-6), 1)
     assert 0 <= float(shown["Best guesser"].rstrip("%")) <= 100

@@ -41,9 +41,13 @@ def test_orders_as_planned_and_spent(budget_page: AppTest, guarantee: str) -> No
     assert shown["Uniform: ε a test"].nunique() == 1
     assert len(budget_page.get("plotly_chart")) == 4
     strip = " ".join(h.value for h in budget_page.get("html"))
-    # The paper's total never stands without what can be defended.
-    able = f"the paper's total; defended: {number(result.spent.epsilon)}"
-    assert (safe(able) in strip) == (guarantee == "published")
+    # The paper's total never stands without what is claimed and what can be defended.
+    if guarantee == "published":
+        claimed, able = number(result.claimed.epsilon), number(result.spent.epsilon)
+        assert float(claimed) < float(budget_page.number_input(key="budget-epsilon").value)
+        assert safe(f"the paper's cap; claimed: {claimed}; defended: {able}") in strip
+    else:
+        assert "defended: " not in strip
 
 
 def test_lemma_1_follows_the_sliders(budget_page: AppTest) -> None:

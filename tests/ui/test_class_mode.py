@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import InputError
+from engine.percent import percent
 from engine.teaching.neighbours import guess_bound
 from pages.learn import class_mode, rooms
 from pages.learn.rooms import Rooms
@@ -99,8 +100,8 @@ def test_a_phone_votes_and_the_wall_shows_it(open_app: Callable[..., AppTest], f
     wall.run()
     assert said(wall).count(">1</b>") == 2
     wall.button(key="learn-room-show").click().run()
-    assert "Right so far: 1 of 2 (50%)" in said(wall)
-    assert f"{guess_bound(room.pair.epsilon):.1%}" in said(wall)
+    assert "Right so far: 1 of 2 (50 %)" in said(wall)
+    assert percent(guess_bound(room.pair.epsilon), 1) in said(wall)
     for phone, guess in enumerate(phones):
         guess.run()
         assert ("You were right." in said(guess)) == (phone == room.which)

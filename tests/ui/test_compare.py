@@ -23,7 +23,9 @@ def test_it_opens_on_two_runs(compare_page: AppTest) -> None:
     assert len(compare_page.get("iframe")) == 2
     names = list(table(compare_page, "Setting").columns)
     assert names == ["Setting", "A · Priv-PC, ε = 1", "B · PC (no privacy)"]
-    differ = set(table(compare_page, "Setting")["Setting"])
+    rows = table(compare_page, "Setting").set_index("Setting")
+    assert list(rows.iloc[:, 0].loc[["Privacy budget ε", "Failure probability δ"]]) == ["1", "1e-6"]
+    differ = set(rows.index)
     assert "Algorithm" in differ
     assert "Rows n" not in differ
 

@@ -16,6 +16,7 @@ from engine.data.schema import Column, Schema
 from engine.data.survey import survey
 from engine.release.budget import VARIABLE, Budgets
 from pages.data import cards
+from pages.host.apart import Lost
 from pages.release import expected
 from pages.shell import runs
 
@@ -60,7 +61,8 @@ def test_shows_the_bundled_network(data_page: AppTest) -> None:
     assert shown["Rows"] == "100,000"
     assert shown["Columns"] == "8"
     assert shown["True edges"] == "8"
-    assert len(data_page.get("iframe")) == 1
+    (frame,) = data_page.get("iframe")
+    assert "Math.max(0.511, " in frame.proto.srcdoc  # on a phone it is as wide as Run's, not tiny
     assert len(data_page.get("plotly_chart")) == 1
     assert any("forward-sampled" in c.value for c in data_page.caption)
 
@@ -146,19 +148,30 @@ def test_runs_on_own_data_add_up_with_secret_noise(app: AppTest) -> None:
     assert "own" in str(dict(app.query_params))
 
 
-def test_a_run_that_dies_is_counted(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("why", "counted"),
+    [
+        (MemoryError(), 1),
+        (Lost("The process that did the work came to an end."), 1),
+        (InputError("Choose another epsilon."), 0),
+    ],
+    ids=["memory", "its process", "refused"],
+)
+def test_a_run_that_dies_is_counted(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch, why: Exception, counted: int
+) -> None:
     content = (SAMPLES / "survey_1000.csv").read_bytes()
     upload(app, content, page="run")
     declare(app, schema_of(content), "run")
 
     def dies(*_: object, **__: object) -> None:
-        raise MemoryError
+        raise why
 
     monkeypatch.setattr(runs, "run", dies)
     app.button(key="run").click().run()
     assert not app.exception
     (meter,) = app.session_state["own_costs"].values()
-    assert meter.total() == (1, 1.0, 1e-6)
+    assert meter.total() == (counted, 1.0 * counted, 1e-6 * counted)
 
 
 def step(app: AppTest, word: str) -> None:

@@ -15,8 +15,8 @@ import engine
 from engine import InputError, load_dataset
 from pages.pairs import state as pairs
 from pages.report.repeats import Repeats
-from pages.shell import address, nothing, runs
 from pages.shell import job as work
+from pages.shell import nothing, runs
 from pages.shell.dialog import OPEN
 from pages.shell.job import Job, Line, Watched, look_again
 from pages.shell.navigation import FOLDER
@@ -254,7 +254,7 @@ def test_an_ended_job_draws_the_page_anew_unless_a_dialog_is_open(
     monkeypatch.setattr(st, "session_state", {})
     monkeypatch.setattr(st, "fragment", lambda **_: lambda draw: draw)
     again: list[int] = []
-    monkeypatch.setattr(address, "again", lambda: again.append(1))
+    monkeypatch.setattr(st, "rerun", lambda: again.append(1))
     OPEN.put(open_)
     ended = _Ended()
     ended.start()

@@ -16,10 +16,12 @@ from engine.studies.scene import ABSENT, kept_scene, read_scene
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import farthest, moves
 from engine.teaching.replay import scenes
-from pages.learn.now import DRAWS, METHOD
+from pages.learn.now import DRAWS, METHOD, START
+from pages.learn.shuffle import ALGORITHMS
 from pages.learn.tour import PEOPLE, ROWS
 from pages.learn.view import STEPS, WAY
 from pages.shell.data import bundled
+from pages.shell.words import CLASSES
 
 
 def address(app: AppTest) -> dict[str, str]:
@@ -55,6 +57,26 @@ def test_the_way_through_the_tour(open_app: Callable[..., AppTest]) -> None:
     app = open_app("learn", step="nonsense", total="-3", network="<b>")
     assert address(app)["step"] == STEPS[0].key
     assert not app.exception
+
+
+@pytest.mark.parametrize(
+    ("step", "n"),
+    [("search", ROWS), ("person", PEOPLE), ("once", kept_scene("cancer")["rows"]), ("now", START)],
+)
+def test_the_strip_says_how_many_rows_the_screen_is_about(
+    open_app: Callable[..., AppTest], step: str, n: int
+) -> None:
+    app = open_app("learn", step=step, network="cancer")
+    assert f"n = {n:,}, 5 variables" in " ".join(h.value for h in app.get("html"))
+
+
+def test_a_shuffles_legend_names_what_its_pictures_hold(open_app: Callable[..., AppTest]) -> None:
+    """Nothing is missed in a picture that draws no missed link."""
+    app = open_app("learn", step="shuffle", network="cancer", shuffles="1", total="0.5")
+    said = [h.value for h in app.get("html")]
+    assert sum(h.count("<figcaption>") for h in said) == len(ALGORITHMS)
+    legend = next(h for h in said if CLASSES["extra"] in h and "<figcaption>" not in h)
+    assert CLASSES["missed"] not in legend
 
 
 def data_of(app: AppTest) -> dict[str, Any]:

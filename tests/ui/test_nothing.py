@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine import ALGORITHMS as TITLED
 from engine import load_dataset, run
+from engine.percent import percent
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.page import doubt_words
 from engine.studies import null
@@ -150,7 +151,7 @@ def test_run_and_plan_say_the_same(open_app: Open, monkeypatch: pytest.MonkeyPat
     found = table(app, NOTHING)
     mine = [f for f in forecasts if f.algorithm == "em_pc"]
     assert found[NOTHING].tolist() == [f.nothing.about for f in mine if f.nothing]
-    assert found["False share"].tolist() == [f"{f.false_share.median:.0%}" for f in mine]
+    assert found["False share"].tolist() == [percent(f.false_share.median) for f in mine]
 
 
 def test_plan_draws_the_share_of_invented_links(open_app: Open) -> None:

@@ -104,7 +104,7 @@ def test_tiles_of_a_budget(scored: RunResult) -> None:
     shown = ledger.privacy_tiles(replace(scored, ledger=paid))
     assert [(title, value) for title, value, _ in shown] == [
         ("Guaranteed total ε", "8"),
-        ("Budget used (ε)", "6 · 75%"),
+        ("Budget used (ε)", "6 · 75 %"),
         ("Budget left (ε)", "2"),
     ]
     assert shown[0][2] == "With δ = 0. A cap."  # Laplace noise alone needs none of it
@@ -176,7 +176,7 @@ def test_scores_of_pinned_runs(scored: RunResult, monkeypatch: pytest.MonkeyPatc
         "Invented on nothing": "4",
         "Links in the result": f"{len(some.skeleton)}",
         pinned_tables.WAITING: "0",
-        "Skeleton F1 with those as links": "0.41",
+        "F1 with those as links": "0.41",
         "CI tests": "1,234",
         "Seconds": "9.9",
         "Paper's total ε": "7.5",
@@ -189,7 +189,7 @@ def test_the_reports_last_words(scored: RunResult) -> None:
     said = " ".join(report_words.limits(CANCER, whole))
     assert "of the 6 known links found, 3 have the arrow" in said
     assert "(skeleton F1 0.63, directed F1 0.32, SHD 10)" in said
-    assert "probability δ = 1e-5" in said
+    assert text.together("probability δ = 1e-5") in said
 
 
 def test_titles_name_their_fields() -> None:
@@ -326,6 +326,56 @@ def test_what_the_price_means_is_said_of_each_kind(scored: RunResult, page: Page
     ]
 
 
+def test_a_run_that_asked_nothing_has_the_guarantee_of_its_strip(
+    scored: RunResult, page: Page
+) -> None:
+    """Where all is known there are no charges: the cap holds everywhere, and nowhere an ε of 0."""
+    idle = replace(scored, ledger=capped(method="zcdp"))
+    ledger.privacy_sentence(idle)
+    assert page.said[0].startswith("Strict: the guarantee (ε = 8, δ = 0) was fixed before")
+    assert ledger.privacy_tiles(idle)[0][1] == text.guarantee_label(idle)[0] == "8"
+
+
+def test_the_ledger_says_how_its_charges_make_the_guarantee(scored: RunResult) -> None:
+    """δ stands in the strip and on no charge: it pays for counting in ρ."""
+    by_rho = replace(scored, ledger=capped(0.5, 0.1, method="zcdp"))
+    assert "δ = 1e-5" in text.guarantee_label(by_rho)[1]
+    words = ledger.sum_words(by_rho)
+    assert words.startswith(
+        f"In ρ the charges add up to 0.13 of {by_rho.ledger.limit:.3g}, the cap"
+    )
+    assert "(ε = 8, δ = 1e-5) in that unit. No charge spends any δ" in words
+    plain = replace(scored, ledger=capped(2.0, 4.0))
+    assert ledger.sum_words(plain) == "In ε the charges add up to 6 of 8, the cap (ε = 8, δ = 0)."
+    assert ledger.sum_words(replace(scored, ledger=Ledger(delta=1e-4))) == ""
+
+
+@pytest.mark.parametrize(
+    ("rows", "how", "height"),
+    [
+        (3, {}, 38 + 3 * 35),
+        (10, {}, 38 + 10 * 35),
+        (14, {}, 38 + 10 * 35 + 17),
+        (9, {"most": 320}, 38 + 8 * 35 + 17),
+        (40, {"height": 320}, 38 + 8 * 35 + 17),
+        (2, {"height": 320}, 320),
+    ],
+)
+def test_a_table_with_more_rows_ends_within_a_row(
+    rows: int, how: dict[str, int], height: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that ended with a row would hide that there are more."""
+    drawn: list[int] = []
+    monkeypatch.setattr(show.st, "dataframe", lambda frame, **rest: drawn.append(rest["height"]))
+    show.table(pd.DataFrame({"a": range(rows)}), alt="", **how)
+    assert drawn == [height]
+
+
+def test_a_number_stays_with_its_sign() -> None:
+    kept = text.together("At ε = 3: 82 % of 7; T = .1, m = best")
+    assert kept == "At ε\xa0=\xa03: 82\xa0% of 7; T\xa0=\xa0.1, m = best"
+
+
 def test_the_budget_is_drawn_as_shares_of_its_cap(scored: RunResult, page: Page) -> None:
     ledger.budget_chart(replace(scored, ledger=capped(2.0, 4.0)), key="k")
     ((figure, rest),) = page.drawn
@@ -385,7 +435,7 @@ def test_the_ledger_is_shown_with_the_tables_that_were_released(
     ((frame, rest),) = page.drawn
     assert len(frame) == 1
     assert (rest["alt"], rest["digits"]) == ("Every charge of the run", 4)
-    assert page.said == []  # nothing was released
+    assert page.said == [ledger.sum_words(replace(scored, ledger=capped(2.0)))]  # of no tables
 
 
 def test_tests_are_drawn_by_order(scored: RunResult, page: Page) -> None:

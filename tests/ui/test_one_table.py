@@ -93,9 +93,11 @@ STRICT = json.dumps(
 
 @pytest.mark.parametrize("declared", [None, STRICT], ids=["found", "stated"])
 def test_a_file_that_cannot_be_read_leaves_no_table(used: AppTest, declared: bytes | None) -> None:
-    for page in ("run", "compare", "budget", "release", "data"):
-        visit(used, page)
-        assert any(trace in said(used) for trace in TRACES), page
+    if declared is None:  # there is something to leave, as in the other case
+        for page in ("run", "compare", "budget", "release", "data"):
+            visit(used, page)
+            assert any(trace in said(used) for trace in TRACES), page
+    visit(used, "data")
     give(used, "broken", BAD, declared)
     assert NAME not in said(used)
     if declared is None:  # a question, not an error: it stands on Data, and elsewhere leads there
@@ -145,3 +147,20 @@ def test_the_same_file_in_other_bins_keeps_what_was_found_in_it(
 def _unbounded() -> tuple[float, float]:
     nothing = Guarantee(float("inf"), 0.0)
     return nothing.epsilon, nothing.delta
+
+
+def test_of_a_file_that_cannot_be_read_its_own_fault_is_said(
+    open_app: Callable[..., AppTest],
+) -> None:
+    """Not that of the one before it, which the same settings were refused for."""
+    app = open_app("data")
+    give(app, "first", b"a,b\n0,1\n1,1\n", None)
+    visit(app, "run")
+    app.button(key="run").click().run()
+    assert "'b' holds one value only" in app.main.error[0].value
+    give(app, "second", b"a,b\n0,1\n1\n", None)
+    assert not app.main.warning  # of columns that nobody has seen nothing is said
+    visit(app, "run")
+    assert not [e.value for e in app.main.error if "'b' holds" in e.value]
+    app.button(key="run").click().run()
+    assert "line 3 has 1" in app.main.error[0].value

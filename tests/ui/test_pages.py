@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shell.navigation import FOLDER, PAGES, PageEntry
+from tests.ui.history import back
 
 BODY = ("plotly_chart", "iframe", "dataframe", "metric", "file_uploader", "bidi_component")
 MOST_LINES = 150
@@ -47,10 +48,7 @@ def test_back_brings_the_dataset_and_leaves_the_algorithm(
     before = dict(app.query_params)
     app.selectbox(key=f"{name}-network").set_value("survey").run()
     assert app.selectbox(key=f"{name}-network").value == "survey"
-    app.query_params.clear()
-    for key, value in before.items():  # what the browser does when Back is pressed
-        app.query_params[key] = value
-    app.run()
+    back(app, before)
     assert app.selectbox(key=f"{name}-network").value == "cancer"
     assert app.number_input(key=f"{name}-n").value == 2000
     assert app.session_state["draft"]["algorithm"] == "em_pc"

@@ -44,6 +44,10 @@ def test_it_opens_on_a_finished_example(open_app: Callable[..., AppTest]) -> Non
     table = next(d.value for d in app.dataframe if "Release" in d.value)
     assert len(table) == 6
     assert table["Right"].between(0, 1).all()
+    scores = json.loads(app.get("plotly_chart")[3].proto.spec)["layout"]
+    # Four beside each other write into each other on a phone, and long names anywhere.
+    assert {min(scores[f"xaxis{k}"]["domain"]) for k in ("", 2, 3, 4)} == {0.0, 0.55}
+    assert not any(scores[f"xaxis{k}"]["showticklabels"] for k in ("", 2, 3, 4))
     fits = json.loads(app.get("plotly_chart")[0].proto.spec)
     points = next(trace for trace in fits["data"] if trace["mode"] == "markers")
     for axis, values in (("xaxis", numbers(points["x"])), ("yaxis", numbers(points["y"]))):
@@ -125,8 +129,15 @@ def test_own_data_show_nothing_exact_before_they_are_asked_to(
     app.file_uploader(key="pairs-csv").upload("own.csv", f"a,b\n{rows}".encode(), "text/csv")
     app.run()
     assert "four numbers" in app.error[0].value
+    for wrong in ("0, nan, 0, 400", "40, 0, 0, 400", "0, inf, 0, 400"):
+        app.text_input(key="pairs-bounds").set_value(wrong).run()
+        # Beside the field, and on the page, which is all that a phone shows.
+        assert {e.value for e in app.error} == {i.value for i in app.info}
+        assert "lowest value stands before its highest one" in app.info[0].value
     app.text_input(key="pairs-bounds").set_value("0, 40, 0, 400").run()
     assert not app.exception
+    places = [leaf.type for leaf in app.main if leaf.type in ("html", "button")]
+    assert places.index("button") > 0, places  # the page's title comes first
     assert len(app.get("plotly_chart")) == 0
     assert "explains" not in words(app)
     app.button(key="pairs-go").click().run()
@@ -151,6 +162,10 @@ def test_the_batch(open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyP
     right = table.set_index("Release").iloc[:, 1]
     assert right.idxmax() == "Vote (every row)"
     assert len(EPSILONS) == 10
+    said = "These are the 30 simulated pairs at λ = 0.001"
+    assert not any(said in c.value for c in app.caption)
+    app.number_input(key="pairs-ridge").set_value(0.5).run()
+    assert any(said in c.value for c in app.caption)
 
 
 def test_an_error_of_the_program_in_the_batch_is_one_sentence(

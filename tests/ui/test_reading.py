@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.host import uploads
 from pages.host.apart import Lost
-from pages.shell.reading import ReadJob
+from pages.shell.reading import Beside, ReadJob
 
 ROWS = b"sex,smokes\n" + b"f,yes\nm,no\nf,no\nm,yes\n" * 5
 SCHEMA = b"name,levels\nsex,f|m|x\nsmokes,no|yes\n"
@@ -29,18 +29,18 @@ class Gate:
     def __init__(self) -> None:
         self.opened = threading.Event()
 
-    def read(self, function: Callable[..., Any], asked: Any, stopped: Any, long: bool) -> Any:
+    def read(self, function: Callable[..., Any], *asked: Any, stopped: Any, long: bool) -> Any:
         while not self.opened.wait(0.01):
             if stopped():
                 raise Lost("Stopped: the work did not listen, so its process was ended.")
-        return function(asked, cancelled=stopped)
+        return function(*asked, cancelled=stopped)
 
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     """The page does not wait for a reading, which waits for the gate."""
     found = Gate()
-    monkeypatch.setattr(ReadJob, "patience", 0.0)
+    monkeypatch.setattr(Beside, "patience", 0.0)
     monkeypatch.setattr(uploads, "beside", found.read)
     yield found
     found.opened.set()
@@ -76,6 +76,8 @@ def test_a_large_table_ends_as_a_small_one(
             said.append(told(app))
         give(app, b"name\nage\n", "data-schema", "book.csv")
         said.append(told(app))
+        give(app, b"foo\n1\n", "data-schema", "mine.book.csv")
+        assert "mine.book.csv is no codebook" in told(app)  # which of the files is at fault
         give(app, SCHEMA, "data-schema", "book.csv")
         said.append(told(app))
         data, file = app.session_state["own_data"], app.session_state["own_file"]
@@ -166,3 +168,44 @@ def test_a_reading_whose_process_is_lost_is_one_sentence(
     app = opened(open_app)
     give(app, ROWS)
     assert [e.value for e in app.error] == ["The process that did the work came to an end."]
+
+
+def test_two_columns_are_read_beside_the_page_and_can_be_stopped(
+    open_app: Callable[..., AppTest], gate: Gate
+) -> None:
+    app = open_app("pairs")
+    app.radio(key="pairs-source").set_value("Your own CSV").run()
+    app.text_input(key="pairs-bounds").set_value("0, 40, 0, 400").run()
+    rows = "a,b\n" + "\n".join(f"{i % 41},{(i % 41 - 20) ** 2}" for i in range(60))
+    give(app, rows.encode(), "pairs-csv")
+    assert "mine.csv is being read." in told(app)
+    app.button(key="pairs-reading-stop").click().run()
+    app.run()
+    assert "Stopped before the table was read; upload it again to read it." in told(app)
+    give(app, rows.encode(), "pairs-csv", "again.csv")
+    job = app.session_state["pairs_own_reading"]
+    gate.opened.set()
+    finished(app, job)
+    assert "Nothing has been released of these data yet" in told(app)
+    assert app.session_state["pairs_own"].name == "again"
+
+
+def test_a_look_at_the_columns_can_be_stopped(open_app: Callable[..., AppTest], gate: Gate) -> None:
+    gate.opened.set()
+    app = opened(open_app)
+    give(app, ROWS)
+    gate.opened.clear()
+    app.query_params["step"] = "columns"
+    app.run()
+    app.toggle(key="schema-open").set_value(True).run()
+    assert "Running **the reading of mine.csv**" in told(app)
+    app.button(key="columns-stop").click().run()
+    app.run()
+    assert "Stopped before the table was read" in told(app)
+    app.toggle(key="schema-open").set_value(False).run()
+    assert "Stopped before" not in told(app)
+    app.toggle(key="schema-open").set_value(True).run()
+    job = app.session_state["columns_reading"]
+    gate.opened.set()
+    finished(app, job)
+    assert "sex" in told(app)

@@ -61,6 +61,11 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
     assert any("Declare the schema" in i.value for i in app.info)
     schema = json.dumps(asia_schema().to_json()).encode()
     app.file_uploader(key="release-schema").set_value(("s.json", schema, "text/json")).run()
+    app.query_params["step"] = "share"
+    app.run()
+    assert any("Nothing was released of this table" in i.value for i in app.info)
+    app.query_params.clear()
+    app.run()
     app.text_input(key="new-name").set_value("ward").run()
     app.number_input(key="new-epsilon").set_value(1.5).run()
     app.button(key="new-budget").click().run()
@@ -78,8 +83,11 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
     came = len({frozenset(pair) for pair in found.cpdag})
     assert any(m.value.startswith("**Forecast: ") and f"Came: {came}." in m.value
                for m in app.markdown)  # fmt: skip
+    assert app.session_state["journey_shown"] == ""  # no link led here: the page goes on by itself
     app.query_params["step"] = "release"  # one step back: without it the page goes on to Share
     app.run()
+    # The browser is told, or what is done next would lead to the step before.
+    assert app.session_state["journey_shown"] == "release"
     app.checkbox(key="release-sure").set_value(True).run()
     app.button(key="release-go").click().run()  # 0.5 is left
     assert "left" in app.error[0].value

@@ -31,6 +31,7 @@ from pages.shell import job as jobs
 from pages.shell.nothing import nothing_for
 from pages.shell.runs import Shown
 from pages.shell.settings import Settings, Source, filled
+from tests.ui.history import back, behind
 
 ROOT = Path(__file__).resolve().parents[2]
 WILD = ("<b>x</b>", 'say "hi" & bye', "two\nlines", "$x^2$", "</svg><script>alert(1)</script>")
@@ -72,7 +73,7 @@ def test_the_sentence_is_computed_from_results(open_app: Callable[..., AppTest])
     m = run("priv_pc", data, seed=3, **params).metrics
     assert m is not None
     assert f"directed F1 {m.directed_f1:.2f}, SHD {m.shd})" in found
-    assert "88.1 %" in found  # e^2 / (1 + e^2)
+    assert "88.1\N{NO-BREAK SPACE}%" in found  # e^2 / (1 + e^2)
     labels = {b.label for b in app.get("download_button")}
     assert labels >= {"One page (PDF)", "Three slides (PDF)", "Report (HTML)", "Everything (ZIP)"}
 
@@ -135,14 +136,11 @@ def test_who_types_fast_loses_nothing(open_app: Callable[..., AppTest]) -> None:
     app = open_app("report", data="cancer", n="2000")
     before = address(app)
     app.text_input(key="report-question").set_value("Why?").run()
-    app.query_params.clear()
-    app.query_params.update(before)
+    behind(app, before)
     app.text_input(key="report-author").set_value("Me").run()
     assert address(app)["report.question"] == "Why?"
     assert address(app)["report.author"] == "Me"
-    app.query_params.clear()
-    app.query_params.update(before)
-    app.run()  # Back
+    back(app, before)
     assert app.text_input(key="report-question").value == ""
 
 
@@ -237,8 +235,9 @@ def test_a_promise_that_nothing_defends_is_not_made() -> None:
     data = Dataset.from_codes(shown.data.codes, shown.data.names, shown.data.levels)
     secret = run("priv_pc", data, epsilon=1.0)  # declared levels, secret noise
     kept = report_words.promise(secret)
-    assert "at most 73.1 %" in kept.sentence
-    assert kept.right == 73
+    assert "at most 73.1\N{NO-BREAK SPACE}%" in kept.sentence
+    assert kept.right == 74  # a bound is rounded up
+    assert "at most 74 times" in kept.sentence
 
 
 def test_the_file_opens_offline_and_names_are_text() -> None:
@@ -276,7 +275,7 @@ def test_a_run_without_privacy_has_no_curve_and_says_so() -> None:
 def test_published_numbers_are_called_what_they_are() -> None:
     data = load_dataset("cancer", n=2000)
     result = run("priv_pc", data, guarantee="published")
-    assert report_words.headline(data, result, []).startswith("With noise that protects nobody, ")
+    assert report_words.headline(data, result).startswith("With noise that protects nobody, ")
     assert "protects nobody" in report_words.promise(result).sentence
     finer = report_words.promise(run("priv_pc", data, guarantee="published", epsilon=1e-3))
     assert "what can be defended is" in finer.terms
@@ -292,7 +291,7 @@ def test_pairs_that_were_not_tested_are_grey_without_an_arrow_and_not_counted() 
     assert not any(drawn[pair].arrow for pair in waiting)
     counts = result.counts
     assert counts is not None
-    said = report_words.headline(data, result, [])
+    said = report_words.headline(data, result)
     numbers = rf"{counts.found} of 8 known links (is|are) found; {counts.invented} of those shown"
     assert re.search(numbers, said)
     were = "pair was" if len(waiting) == 1 else "pairs were"
@@ -388,3 +387,22 @@ def test_the_curve_says_what_is_lost_without_noise() -> None:
         (8.0, "All 8 known links; Best test (G²), no noise"),
         (5.0, "Kendall's τ, bounded form, no noise"),
     ]
+
+
+def test_a_simulated_model_is_no_published_network_and_a_weight_no_sureness() -> None:
+    data = load_dataset("sem:er:5:6:gaussian", n=3000)
+    result = run("gram_notears", data, epsilon=5.0, seed=1)
+    shown = Shown(Settings(Source(data.name, 3000), "gram_notears"), data, result)
+    made = brief_of(shown, None, Heading(), "light")
+    assert "drawn from a simulated linear model “SEM" in made.limits[0]
+    assert made.note == "The thicker a line, the larger its weight in the linear model."
+
+
+def test_without_noise_the_report_has_the_steps_of_the_run_page() -> None:
+    """Nothing is repeated there, which would have counted them."""
+    data = load_dataset("cancer", n=2000)
+    result = run("pc", data)
+    made = brief_of(
+        Shown(Settings(Source("cancer", 2000), "pc"), data, result), None, Heading(), "light"
+    )
+    assert len(made.price) == 2 + len(price_steps(data, "pc", result.params)) == 4

@@ -17,6 +17,7 @@ from engine import ALGORITHMS, load_dataset, run
 from engine.graphs.orientation import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import relevant
+from engine.percent import percent
 from engine.studies.forecast import regime
 from engine.studies.recommended import recommended, study
 from engine.teaching.sieving import Sieve
@@ -24,10 +25,12 @@ from pages.draw import allocation
 from pages.draw.links import Link, doubtful, found_links
 from pages.draw.strength import strengths, weighted
 from pages.report import brief as report
+from pages.run import form as run_form
 from pages.run import ledger, trace
-from pages.shell import runs, settings
+from pages.shell import drafts, runs, settings
 from pages.shell import words as text
 from pages.shell.form import GRAPH_ALGORITHMS
+from tests.ui.history import behind
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
 F1, SHD = "Both in one number (skeleton F1)", "Pairs that differ (SHD)"
@@ -256,6 +259,37 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "QUICK", 0.0)
 
 
+@pytest.mark.parametrize(
+    ("meanwhile", "kept", "ran"),
+    [({}, 5.0, True), ({"seed": 8}, 5.0, False), ({}, 0.0, False)],
+    ids=["the same form", "another form", "long ago"],
+)
+@pytest.mark.usefixtures("asked")
+def test_a_press_that_another_press_overtakes(
+    open_app: Callable[..., AppTest],
+    monkeypatch: pytest.MonkeyPatch,
+    meanwhile: dict[str, Any],
+    kept: float,
+    ran: bool,
+) -> None:
+    """The script begins anew, and its button knows of no press: the callback's word is left."""
+    app = open_app(data="cancer", n="2000", seed="3")
+    monkeypatch.setattr(run_form, "_KEPT", kept)
+    app.number_input(key="run-seed").set_value(7).run()
+    button = run_form.st.button
+
+    def overtaken(*words: Any, **options: Any) -> bool:
+        button(*words, **options)
+        if options.get("key") == "run":
+            drafts.draft().update(meanwhile)
+        return False
+
+    monkeypatch.setattr(run_form.st, "button", overtaken)
+    app.button(key="run").click().run()
+    assert not app.exception
+    assert "".join(app.query_params["seed"]) == ("7" if ran else "3")
+
+
 def test_a_change_runs_at_once_where_such_a_run_is_quick(
     app: AppTest, open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -323,7 +357,7 @@ def test_strict_shows_guarantee_used_and_left(untouched: AppTest) -> None:
     shown = metrics(untouched)
     ledger = run("priv_pc", ASIA, seed=0).ledger
     assert shown["Guaranteed total ε"] == "1"
-    assert shown["Budget used (ρ)"] == f"{ledger.used:.3g} · {ledger.used / ledger.limit:.0%}"
+    assert shown["Budget used (ρ)"] == f"{ledger.used:.3g} · {percent(ledger.used / ledger.limit)}"
     assert "Paper's total ε" not in shown
 
 
@@ -628,7 +662,7 @@ def test_an_arrow_in_doubt_is_drawn_as_a_line_and_both_confidences_are_told() ->
     assert table.loc[f"{a} – {b}", "Arrow confidence"] == "→ 60.0 %, ← 0.0 %"
     told = strengths(result)
     assert told is not None
-    assert "below 60.0 % it is drawn as a line (1 arrow here" in told.sentence
+    assert "below 60 % it is drawn as a line (1 arrow here" in told.sentence
 
 
 def test_an_arrow_carries_its_probability_where_it_is_in_doubt() -> None:
@@ -719,3 +753,15 @@ def test_links_that_hang_on_the_order_of_the_columns_are_told(
     assert said in [c.value for c in app.caption]
     app.toggle(key="param-stable").set_value(True)
     assert not any("columns in another order" in c.value for c in press_run(app).caption)
+
+
+def test_who_presses_run_fast_loses_nothing(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quick run wrote its address; the button may be pressed before the browser has it."""
+    monkeypatch.setattr(runs, "QUICK", 60.0)
+    before = dict(app.query_params)
+    app.number_input(key="param-epsilon").set_value(3.0).run()
+    assert "".join(app.query_params["epsilon"]) == "3.0"
+    behind(app, before)
+    app.button(key="run").click().run()
+    assert app.number_input(key="param-epsilon").value == 3.0
+    assert "".join(app.query_params["epsilon"]) == "3.0"

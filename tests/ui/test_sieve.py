@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from engine import load_dataset
 from engine.teaching import sieving
 from engine.theory import best_subsample
+from pages.sieve import scores
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +35,35 @@ def test_it_opens_with_charts_and_tables(open_app: Callable[..., AppTest]) -> No
     assert f"Best m: {best_subsample(1.0, 2000):,}" in last
     scores = next(d.value for d in sieve_page.dataframe if "Score" in d.value)
     assert scores.iloc[:, 1:].to_numpy().sum() == sieving.query_count(5)
+
+
+def test_the_best_m_stands_in_its_place(open_app: Callable[..., AppTest]) -> None:
+    """Pushed to the right a dial gives more rows; every place says the same number of them."""
+    app = open_app("sieve", data="cancer", n="100000")
+    best = best_subsample(1.0, 100_000)
+    given = json.loads(app.get("bidi_component")[-1].proto.json)
+    rows = [sample["m"] for sample in given["samples"]]
+    assert rows == sorted(rows)
+    assert rows[given["at"][2]] == best
+    table = next(d.value for d in app.dataframe if "m" in d.value)
+    assert best in list(table["m"])
+    app.toggle(key="sieve-best").set_value(False).run()
+    app.slider(key="sieve-share").set_value(0.3).run()
+    given = json.loads(app.get("bidi_component")[-1].proto.json)
+    assert given["samples"][given["at"][2]]["m"] == 30_000
+
+
+@pytest.mark.parametrize("scale", ["p", "z"])
+def test_the_names_of_two_lines_stand_on_their_far_sides(scale: str) -> None:
+    """Close by each other they would be read as one."""
+    sieve = sieving.Sieve("kendall", "strict", scale, 0.1, 0.02, 1.0, 100)
+    edges = scores._edges(scale)
+    counts = {"Queries": np.zeros(len(edges) - 1)}
+    figure = scores._histogram(counts, edges, sieve, 2.0, 1.0)
+    first, second = sorted(figure.layout.annotations, key=lambda name: name.x)
+    assert (first.xanchor, second.xanchor) == ("right", "left")
+    assert first.xshift < 0 < second.xshift
+    assert first.y == second.y
 
 
 @pytest.mark.parametrize("scale", ["p", "z"])

@@ -6,6 +6,8 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -13,9 +15,11 @@ from streamlit.testing.v1 import AppTest
 
 from engine.graphs.known import ready_sets
 from engine.studies import ResultStore, analysis
+from pages.draw.bars import heat
 from pages.shell.settings import Settings
 from pages.sweep import jobs as study_jobs
 from pages.sweep import state as studies
+from pages.sweep import view
 from pages.sweep.curves import runs_at
 from pages.sweep.jobs import _example_results
 from pages.sweep.stability import _found_in
@@ -33,6 +37,33 @@ def sweep_page(
     monkeypatch.chdir(tmp_path)
     yield open_app("sweep", data="cancer", n="2000")
     study_jobs.jobs().clear()  # the example's runs and public samples may stay
+
+
+def test_a_heat_maps_numbers_can_be_read() -> None:
+    """No letters shrink to a cell's size, and no scale takes the room of those that say as much."""
+    shares = pd.DataFrame([[0.4, 1.0]] * 2, index=["a - b", "c - d"], columns=["0.1", "1"])
+    drawn = heat(shares, x_title="x").data[0]
+    assert [list(row) for row in drawn.text] == [["40", "100"]] * 2
+    assert (drawn.textfont.size, drawn.showscale) == (12, False)
+    bare = heat(shares, x_title="x", words=False).data[0]
+    assert (bare.text, bare.showscale) == (None, True)
+
+
+def test_a_click_meets_the_chart_that_it_was_made_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With more runs it would be another chart, and what was clicked on the old is forgotten."""
+    points: list[int] = []
+    state = {"sweep-heat": SimpleNamespace(selection=SimpleNamespace(points=points))}
+    monkeypatch.setattr(view.st, "session_state", state)
+    job: Any = SimpleNamespace(name="a", results=[1, 2])
+    assert view.drawn_runs(job) == 2
+    job.results.append(3)
+    points.append(7)
+    assert view.drawn_runs(job) == 2
+    assert view.drawn_runs(job) == 3  # a point that leads nowhere holds nothing up
+    other: Any = SimpleNamespace(name="b", results=[1])
+    assert view.drawn_runs(other) == 1
+    points.clear()
+    assert view.drawn_runs(job) == 3
 
 
 def small(app: AppTest, name: str) -> AppTest:
@@ -188,6 +219,10 @@ def test_axes_and_target_are_honest(sweep_page: AppTest) -> None:
     smallest = table.set_index("Algorithm")["Smallest ε"]
     assert set(smallest[["Priv-PC", "SVT-PC", "EM-PC"]]) == {"not reached"}
     assert smallest["PC (no privacy)"] == "–"
+    about = next(c.value for c in sweep_page.caption if "On the axis chosen" in c.value)
+    named = about.split("“")[1].split("”")[0]  # the column that the sentence speaks of
+    assert named in table.columns
+    assert "nothing" in named
     ceiling = next(c.value for c in sweep_page.caption if "Why three curves stop" in c.value)
     assert "stop at 0.77," in ceiling
     against = next(s for s in sweep_page.segmented_control if s.key == "sweep-x")
@@ -289,6 +324,12 @@ def test_own_data_are_labelled_and_never_kept(sweep_page: AppTest) -> None:
     assert meter.total()[:2] == (4, float("inf"))  # no schema was declared
     results = app.session_state["sweep_job"].results
     assert all(r.as_dict()["seed"] is None for r in results)
+    app.button(key="sweep-start").click().run()  # the same once more, with new noise
+    finished(app)
+    again = app.session_state["sweep_job"].results
+    assert [r.cell.key for r in again] == [r.cell.key for r in results]
+    assert [r.fixed() for r in again] != [r.fixed() for r in results]
+    assert meter.total()[0] == 8
 
 
 def test_a_point_opens_the_run_of_the_seed_nearest_to_its_median(

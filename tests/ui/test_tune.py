@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -20,7 +21,8 @@ SMALL = {"tune.networks": "cancer", "tune.n": "1000", "tune.runs": "60"}
 
 
 def words(app: AppTest) -> str:
-    return " ".join(h.value for h in app.subheader)
+    """The headline, whose numbers stay with their signs."""
+    return " ".join(h.value for h in app.subheader).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_the_headline_is_the_searchs(open_app: Callable[..., AppTest]) -> None:
@@ -47,10 +49,12 @@ def test_an_error_is_never_rounded_to_none() -> None:
     assert score(Score(0.8412, 0.0061, 20)) == "0.84 ± 0.01"
     assert score(Score(1.0, 0.0, 20)) == "1.00 ± 0.00"
     assert score(Score(0.5, float("nan"), 1)) == "0.50"
+    assert score(Score.of([])) == "–"
 
 
 def test_what_luck_was_is_said_where_there_was_some() -> None:
     assert gap_words(0.031) == "It looked 0.03 better than it is: the best is partly luck."
+    assert "not known" in gap_words(float("nan"))
     assert gap_words(-0.02) == gap_words(0.0) == "It looked no better than it is on fresh seeds."
 
 
@@ -88,6 +92,14 @@ def test_a_map_shows_the_means_of_its_cells(open_app: Callable[..., AppTest]) ->
     assert f"{means.max():.2f}" in words(app)
     (table,) = [t.value for t in app.dataframe]
     assert sorted(table["Skeleton F1"]) == pytest.approx(sorted(means))
+
+
+def test_a_maps_best_is_called_as_in_the_list(open_app: Callable[..., AppTest]) -> None:
+    more = {"tune.goal": MAP, "tune.over": "tweak,subsample", "tune.n": "5000", "tune.seeds": "1"}
+    app = open_app("tune", **{**SMALL, **more})
+    best = app.selectbox(key="tune-setting").value
+    assert "," in best.partition("m = ")[2]  # thousands apart
+    assert f"best at {best}" in words(app).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_the_least_epsilon_is_told_as_a_range(open_app: Callable[..., AppTest]) -> None:
@@ -159,3 +171,10 @@ def test_a_stopped_search_keeps_what_it_knows(open_app: Callable[..., AppTest]) 
     app.run()
     assert any("Stopped early" in i.value for i in app.info)
     object.__setattr__(job.found, "whole", True)
+    # One that was stopped before its first run has nothing to tell but that.
+    none, found = Score.of([]), job.found
+    job.found = replace(found, chosen=none, fresh=none, default=none, tried=(), whole=False)
+    app.run()
+    assert not app.exception
+    assert {m.value for m in app.metric} == {"–"}
+    job.found = found

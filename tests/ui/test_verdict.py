@@ -14,11 +14,14 @@ from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import Ledger
 from engine.studies import price as price_steps
 from engine.studies.price import PriceStep
+from pages.draw.links import found_links
+from pages.report.words import headline
 from pages.shell import words as text
 from pages.shell.verdict import (
     DOUBTFUL,
     FINE,
     NOTHING,
+    backwards,
     findings,
     mark,
     price,
@@ -119,8 +122,8 @@ NONE = Counts(
 SENTENCES = {
     "5 of 8 true links found, 0 invented.": {},
     "1 of 1 true link found, 2,000 invented.": {"true": 1, "found": 1, "invented": 2000},
-    "5 of 8 true links found, 0 invented. Of those found, 1 points another way.": {"turned": 1},
-    "5 of 8 true links found, 0 invented. Of those found, 2 point another way.": {"turned": 2},
+    "5 of 8 true links found, 0 invented. Of those found, 1 lacks its arrow.": {"turned": 1},
+    "5 of 8 true links found, 0 invented. Of those found, 2 lack their arrow.": {"turned": 2},
     "5 of 8 true links found, 0 invented. 1 carries a direction that such data cannot tell.": {
         "claimed": 1
     },
@@ -138,6 +141,22 @@ SENTENCES = {
 def test_what_was_found_in_words(sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RunResult, "counts", replace(NONE, **SENTENCES[sentence]))
     assert findings(run("pc", CANCER)) == sentence
+
+
+def test_an_arrow_that_is_missing_points_nowhere() -> None:
+    """Run and Report say alike which of the links turned are arrows, and which are lines."""
+    data, mixed = load_dataset("asia", n=20_000), set()
+    for key, epsilon in (("em_pc", 1.0), ("curate_notears", 2.0), ("noleaks", 2.0)):
+        found = run(key, data, epsilon=epsilon, seed=0)
+        assert found.counts is not None
+        arrows = sum(k.arrow and k.kind is EdgeClass.WRONG_DIRECTION for k in found_links(found))
+        lines = found.counts.turned - arrows
+        assert backwards(found) == arrows
+        assert ("another way" in findings(found)) == bool(arrows)
+        assert ("lack" in findings(found)) == bool(lines)
+        assert f"{arrows or 'no'} arrow" in headline(data, found)
+        mixed.add((bool(arrows), bool(lines)))
+    assert mixed == {(False, True), (True, True), (True, False)}
 
 
 def test_without_a_truth_links_are_counted() -> None:

@@ -1,0 +1,103 @@
+"""Two visits with files that differ in one record: every message and every file is alike.
+
+What the server sends is compared before the browser has it, shown or not: a page that says nothing
+of a record may still send it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+from google.protobuf.text_format import MessageToString
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+from streamlit.testing.v1 import AppTest
+
+from engine.release.budget import VARIABLE, Budgets
+from pages.release import expected
+from pages.shell import nothing
+from tests.boundary.alike import DECLARED, ODD, Twice, table
+
+# What a clock says of public data and of a charge, and what is seen while one waits.
+CLOCK = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|[\d.]+ s on one core")
+
+
+class Wire:
+    """Everything that is sent to a browser, and every file that is offered to it, as text."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.said: list[str] = []
+        enqueue, offer = ForwardMsgQueue.enqueue, st.download_button
+
+        def sent(queue: Any, message: Any) -> Any:
+            copy = type(message)()
+            copy.CopyFrom(message)
+            copy.hash = ""
+            if not copy.delta.HasField("new_transient"):
+                self.said.append(CLOCK.sub("", MessageToString(copy)))
+            return enqueue(queue, message)
+
+        def offered(label: str, data: Any, name: str, *args: Any, **options: Any) -> Any:
+            content = data() if callable(data) else data
+            self.said.append(f"{name}: {content!r}")
+            return offer(label, data, name, *args, **options)
+
+        monkeypatch.setattr(ForwardMsgQueue, "enqueue", sent)
+        monkeypatch.setattr(st, "download_button", offered)
+
+
+def visit(app: AppTest, page: str) -> None:
+    app.query_params.clear()
+    app.switch_page(f"pages/{page}/page.py").run()
+
+
+def journey(app: AppTest, content: bytes) -> None:
+    """One's own table on every page that has something to say of it."""
+    app.selectbox(key="data-network").set_value("own").run()
+    app.file_uploader(key="data-schema").set_value(("s.json", DECLARED.encode(), "text/json"))
+    app.file_uploader(key="data-file").set_value(("mine.csv", content, "text/csv")).run()
+    visit(app, "run")
+    app.session_state["run-details"] = "Download and share"
+    for key in ("svt_pc", "marginal_pc"):
+        app.selectbox(key="run-algorithm").set_value(key).run()
+        app.button(key="run").click().run()
+    visit(app, "compare")
+    app.button(key="compare-add").click().run()
+    visit(app, "budget")
+    app.button(key="budget-run").click().run()
+    for page in ("sieve", "plan", "report"):
+        visit(app, page)
+    visit(app, "release")
+    app.checkbox(key="release-sure").set_value(True).run()
+    app.button(key="release-go").click().run()
+    assert app.session_state["release_job"].released is not None
+    visit(app, "data")
+    assert not app.exception
+
+
+def test_no_message_and_no_file_is_another_one_s(
+    open_app: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expected, "DRAWS", 2)
+    for page in (expected, nothing):  # what is simulated is waited for: a browser would look again
+        monkeypatch.setattr(page, "PATIENCE", 60.0)
+    open_app("run")  # what all sessions share is there for both visits alike
+    wire, twice, heard = Wire(monkeypatch), Twice(), []
+    for name, record in (("one", None), ("other", ODD)):
+        monkeypatch.setenv(VARIABLE, str(tmp_path / name / "b.db"))
+        Budgets().new("ward", 9, 1e-3)
+        with twice.visit():
+            app = open_app("data")
+            wire.said.clear()
+            journey(app, table(7, record))
+        heard.append(list(wire.said))
+    one, other = heard
+    assert any("ledger.csv" in said for said in one)
+    assert any(".zip" in said for said in one)
+    differ = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+    assert not differ, [said[:300] for said in differ[0]]
+    assert len(one) == len(other)
