@@ -21,6 +21,7 @@ export class Scene {
     this.hooks = hooks;
     this.lit = null;
     this.table = false;
+    this.rows = "";
     this.due = 0;
     this.asked = new Asked();
   }
@@ -61,6 +62,7 @@ export class Scene {
 
   build() {
     this.root.replaceChildren();
+    this.rows = "";
     this.root.className = "scene";
     const svg = svgRoot({role: "img"});
     this.svg = svg;
@@ -272,6 +274,9 @@ export class Scene {
       if (!s.linked && !real) return;
       rows.push([t[i], t[j], real ? "yes" : "no", `${s.linked} of ${of}`, `${s.forth}`, `${s.back}`]);
     });
+    const said = rows.join("\n");
+    if (said === this.rows) return; // what is selected in it stays so
+    this.rows = said;
     const row = (tag, cells) => el("tr", {}, ...cells.map((c) => el(tag, {}, c)));
     parts.table.replaceChildren(el("table", {}, el("thead", {}, row("th", ["From", "To", "A true link", "Draws that hold it", "Arrow →", "Arrow ←"])),
       el("tbody", {}, ...rows.map((cells) => row("td", cells)))));
