@@ -66,12 +66,17 @@ _AT_REST = """() => new Promise((done) => { let last = "", same = 0; const look 
   same < 8 ? requestAnimationFrame(look) : done(); }; look(); })"""
 
 
+# By the browser's own clock: on a busy machine what it was to send by then would still wait.
+_MOMENT = """(ms) => new Promise((done) =>
+  setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done())), ms))"""
+
+
 def settle(page: Page) -> None:
     """Until the script rests and stays so: a change may be a moment away."""
-    page.wait_for_timeout(200)
+    page.evaluate(_MOMENT, 200)
     page.locator(".st-key-progress").wait_for(state="detached")
     page.wait_for_selector(RESTING)
-    page.wait_for_timeout(100)
+    page.evaluate(_MOMENT, 100)
     page.wait_for_selector(RESTING)
 
 
