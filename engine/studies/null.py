@@ -30,16 +30,21 @@ _STREAM = int.from_bytes(b"null", "big")
 
 @dataclass(frozen=True)
 class Shape:
-    """Public facts of a table: each column's number of levels, the rows, and numeric bounds."""
+    """Public facts of a table: each column's number of levels, the rows, and numeric bounds.
+
+    ``public`` says whether the table itself is: that there is a person's table of this shape is
+    no one else's to know.
+    """
 
     cardinalities: tuple[int, ...]
     rows: int
     bounds: tuple[tuple[float, float], ...] | None = None
+    public: bool = True
 
     @staticmethod
     def of(data: Dataset) -> Shape:
         """The shape of a table; none of its rows is read."""
-        return Shape(data.cardinalities, data.n, data.bounds)
+        return Shape(data.cardinalities, data.n, data.bounds, data.public)
 
     def empty(self, draw: int, margins: Sequence[float] = MARGINS) -> Dataset:
         """The ``draw``-th simulated table, whose true graph has no link.

@@ -15,6 +15,7 @@ from engine.studies.forecast import Forecast, Question, plan, regime
 from pages.host import apart
 from pages.shell import words as text
 from pages.shell.job import Line, Watched, look_again, shared
+from pages.shell.session import Place
 
 DRAWS = 9
 PATIENCE = 0.0  # seconds that the page waits before it shows what is there
@@ -47,10 +48,8 @@ class Expected(Watched):
             self.found, self.whole = told[0], True
 
 
-@st.cache_resource(show_spinner=False)
-def _store() -> OrderedDict[Hashable, Expected]:
-    """Shared by all sessions: it follows from public facts alone."""
-    return OrderedDict()
+# The session's: a forecast that is there at once would tell others of a table like theirs.
+_STORE: Place[OrderedDict[Hashable, Expected]] = Place("release_expected", OrderedDict)
 
 
 def line(schema: Schema, rows: int, density: float, epsilon: float, delta: float) -> None:
@@ -79,12 +78,12 @@ def _asked(schema: Schema, rows: int, density: float) -> Question | None:
 def _watch(
     question: Question, epsilon: float, delta: float, draw: Callable[[Expected], None]
 ) -> None:
-    """Draw a forecast once it is known; one that anybody had asked for is there at once."""
+    """Draw a forecast once it is known; one that was asked for before is there at once."""
 
     def find() -> Expected:
         place = question, epsilon, delta
         made = shared(
-            _store(), place, Expected.lasts, lambda: Expected(question, epsilon, delta), _KEPT
+            _STORE.get(), place, Expected.lasts, lambda: Expected(question, epsilon, delta), _KEPT
         )
         made.wait(PATIENCE)
         return made

@@ -24,6 +24,7 @@ from pages.host import apart
 from pages.shell.data import data_for
 from pages.shell.job import Line, Watched, look_again, shared
 from pages.shell.runs import Shown
+from pages.shell.session import Place
 from pages.shell.settings import Source, check_rows, filled, is_simulated
 
 SECONDS = 60.0  # for one setting; fewer tables are counted where that is too short
@@ -64,8 +65,12 @@ Counts = Sequence[Nothing | None]  # one for each setting; None where it is not 
 
 @st.cache_resource(show_spinner=False)
 def _store() -> OrderedDict[Hashable, Nothing]:
-    """Shared by all sessions: it follows from public facts alone."""
+    """Shared by all sessions: counts for the shapes of public tables."""
     return OrderedDict()
+
+
+# For a person's own shapes: a count that is there at once would tell others of the table.
+_OWN: Place[OrderedDict[Hashable, Nothing]] = Place("nothing_own", OrderedDict)
 
 
 def nothing_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Nothing | None:
@@ -76,7 +81,8 @@ def nothing_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Nothing | N
     except InputError:
         return None
     place = key, shape, tuple(values.items())
-    found = shared(_store(), place, Nothing.lasts, lambda: Nothing(key, shape, values), _KEPT)
+    store = _store() if shape.public else _OWN.get()
+    found = shared(store, place, Nothing.lasts, lambda: Nothing(key, shape, values), _KEPT)
     found.wait(PATIENCE)
     return found
 

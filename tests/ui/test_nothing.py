@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -193,6 +194,28 @@ def test_a_release_says_it_before_and_after(
     app.button(key="release-go").click().run()
     found, _ = app.session_state["released"]
     assert doubt_words(found) in [m.value for m in app.markdown]
+
+
+def test_nobody_learns_from_a_count_that_another_has_such_a_table(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was counted for a person's table is begun anew for the next who asks the same."""
+    begun: list[Shape] = []
+
+    class Noted(Nothing):
+        def __init__(self, key: str, shape: Shape, params: Mapping[str, Any]) -> None:
+            begun.append(shape)
+            super().__init__(key, shape, params)
+
+    monkeypatch.setattr(nothing, "Nothing", Noted)
+    raw = own_asia().to_frame().to_csv(index=False).encode()
+    for visitor in (1, 2):
+        app = open_app("run", query=QUICK)
+        app.selectbox(key="run-network").set_value("own").run()
+        app.file_uploader(key="run-file").set_value(("ward.csv", raw, "text/csv")).run()
+        app.run()
+        assert [shape.public for shape in begun].count(False) == visitor
+    assert all(shape.public for _, shape, _ in nothing._store())
 
 
 def test_a_line_of_the_report(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
