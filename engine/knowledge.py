@@ -22,7 +22,7 @@ from engine.errors import InputError, did_you_mean, show, way, writable
 FORMAT, VERSION = "dp-causal-explorer/knowledge", 1
 FULL, ORIENTS = "full", "orients"
 USES = (FULL, ORIENTS)
-_MOST_BYTES = 5_000_000
+MOST_BYTES = 5_000_000
 _MOST_ARROWS = 200_000
 _FIELDS = ("format", "version", "tiers", "forbidden", "required", "roots", "leaves", "use")
 
@@ -314,8 +314,8 @@ def load_knowledge(source: str | os.PathLike[str] | bytes) -> Knowledge:
         <Knowledge: 2 tiers>
     """
     raw = source if isinstance(source, bytes) else _read(Path(source))
-    if len(raw) > _MOST_BYTES:
-        raise InputError(f"Knowledge has at most {_MOST_BYTES // 1_000_000} MB.")
+    if len(raw) > MOST_BYTES:
+        raise InputError(f"Knowledge has at most {MOST_BYTES // 1_000_000} MB.")
     try:
         text = raw.decode("utf-8-sig")
     except ValueError:
@@ -332,7 +332,7 @@ def load_knowledge(source: str | os.PathLike[str] | bytes) -> Knowledge:
 def _read(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(_MOST_BYTES + 1)
+            return file.read(MOST_BYTES + 1)
     except (OSError, ValueError):
         raise InputError(f"There is no knowledge to read at {show(str(path))}; check it.") from None
 

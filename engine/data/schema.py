@@ -30,7 +30,7 @@ __all__ = ["LEVEL", "TYPES", "Column", "Person", "Schema", "load_schema", "parse
 
 FORMAT, VERSION = "dp-causal-explorer/schema", 1
 MOST_COLUMNS = 1_000
-_MOST_BYTES = 5_000_000
+MOST_BYTES = 5_000_000
 _TOP = ("format", "version", "rows", "person", "columns", "knowledge")
 _PERSON = ("id", "order")
 _FIELDS = ("name", "type", "levels", "bounds", "bins", "cuts", "other", "take", "stated")
@@ -405,8 +405,8 @@ def load_schema(source: str | os.PathLike[str] | bytes) -> Schema:
         ('smokes', 'coughs')
     """
     raw = source if isinstance(source, bytes) else _read(Path(source))
-    if len(raw) > _MOST_BYTES:
-        raise InputError(f"A schema has at most {_MOST_BYTES // 1_000_000} MB; this one is larger.")
+    if len(raw) > MOST_BYTES:
+        raise InputError(f"A schema has at most {MOST_BYTES // 1_000_000} MB; this one is larger.")
     try:
         content = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_without_repeats)
     except InputError:
@@ -419,7 +419,7 @@ def load_schema(source: str | os.PathLike[str] | bytes) -> Schema:
 def _read(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(_MOST_BYTES + 1)
+            return file.read(MOST_BYTES + 1)
     except (OSError, ValueError):
         raise InputError(f"There is no schema to read at {show(str(path))}; check it.") from None
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine import InputError
 from engine.data.codebook import read_codebook
-from engine.data.schema import Schema
+from engine.data.schema import MOST_BYTES, Schema
 from engine.data.survey import ROWS, Found
 from pages.data import cards
 from pages.host import uploads
@@ -70,6 +70,7 @@ def _codebook(file: OwnFile) -> None:
         "A codebook, which states all columns at once (CSV or JSON)",
         type=["csv", "txt", "json"],
         key="codebook",
+        max_upload_size=MOST_BYTES // 1_000_000,
         help="One line a column (name, type, levels, cuts, other), or one line a level.",
     )
     if book is None or _BOOK.get() == book.file_id:

@@ -13,6 +13,7 @@ from engine.data.levels import MAX_LEVELS
 from engine.data.networks import NETWORKS
 from engine.data.reading import MAX_COLUMNS
 from engine.data.reading import MAX_ROWS as MOST_ROWS
+from engine.data.schema import MOST_BYTES
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
 from pages.host.uploads import Reading, Upload
 from pages.shell import reading, sign
@@ -161,6 +162,7 @@ def upload(*, key: str) -> None:
         "Schema or codebook (optional)",
         type=["json", "csv", "txt"],
         key=f"{key}-schema",
+        max_upload_size=MOST_BYTES // 1_000_000,
         help="What is public about the columns; without it nothing is defended. The Data page "
         "helps to write one.",
     )

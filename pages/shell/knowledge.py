@@ -19,7 +19,7 @@ from engine.data.networks import load_network
 from engine.data.schema import Schema
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import READY, Known, ready_sets
-from engine.knowledge import FULL, ORIENTS
+from engine.knowledge import FULL, MOST_BYTES, ORIENTS
 from pages.shell import words as text
 from pages.shell.data import data_for
 from pages.shell.dialog import dialog
@@ -223,7 +223,10 @@ def settles(data: Columns, known: Knowledge) -> str:
 
 def _files(data: Columns, known: Knowledge) -> None:
     file = st.file_uploader(
-        "From a file: ours (JSON) or Tetrad's", type=["json", "txt", "prior"], key="known-file"
+        "From a file: ours (JSON) or Tetrad's",
+        type=["json", "txt", "prior"],
+        key="known-file",
+        max_upload_size=MOST_BYTES // 1_000_000,
     )
     if file is not None and st.session_state.get("known-read") != file.file_id:
         st.session_state["known-read"] = file.file_id
