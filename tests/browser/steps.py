@@ -71,12 +71,17 @@ _MOMENT = """(ms) => new Promise((done) =>
   setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done())), ms))"""
 
 
+def moment(page: Page, milliseconds: int) -> None:
+    """So long, and until what has changed by then is drawn."""
+    page.evaluate(_MOMENT, milliseconds)
+
+
 def settle(page: Page) -> None:
     """Until the script rests and stays so: a change may be a moment away."""
-    page.evaluate(_MOMENT, 200)
+    moment(page, 200)
     page.locator(".st-key-progress").wait_for(state="detached")
     page.wait_for_selector(RESTING)
-    page.evaluate(_MOMENT, 100)
+    moment(page, 100)
     page.wait_for_selector(RESTING)
 
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import BROKEN, EXCEPTION, RESTING, enter, settle, walk
+from tests.browser.steps import BROKEN, EXCEPTION, RESTING, enter, moment, settle, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -40,7 +40,7 @@ def test_an_analyst_from_upload_to_the_smallest_epsilon(new_page: Page, screensh
     files.nth(1).set_input_files(SAMPLES / "asia_edges.csv")
     page.get_by_text("Nothing is stated of this table yet").wait_for()
     page.get_by_test_id("stFileChipName").get_by_text("asia_edges.csv").wait_for()
-    page.wait_for_timeout(1000)  # the second file arrives in a script run of its own
+    moment(page, 1000)  # the second file arrives in a script run of its own
     settle(page)
     assert page.locator("iframe").count() == 0  # nothing exact until it is asked for
     page.get_by_text("Show exact numbers of your own data").click()

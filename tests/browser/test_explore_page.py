@@ -16,7 +16,7 @@ from pages.report.brief import brief_of
 from pages.report.form import Heading
 from pages.shell.runs import Shown
 from pages.shell.settings import Settings, Source, filled
-from tests.browser.steps import BROKEN, SIZE, at_rest, go, settle, walk
+from tests.browser.steps import BROKEN, SIZE, at_rest, go, moment, settle, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -84,7 +84,7 @@ def test_a_hand_on_the_dial(page: Page, screenshots: Path) -> None:
     rng = np.random.default_rng(0)
     for share in rng.random(4):
         drag(page, float(share))
-        page.wait_for_timeout(60)
+        moment(page, 60)
         assert numbers(page) == counted(kept, state(page))
     assert sent == []
     page.mouse.up()
@@ -194,7 +194,7 @@ def test_the_reports_file_holds_the_scene_and_asks_nobody(
     new_page.locator(".scene .dial").focus()
     for _ in range(9):
         new_page.keyboard.press("ArrowLeft")
-    new_page.wait_for_timeout(200)
+    moment(new_page, 200)
     assert state(new_page)["epsilon"] < 0.5
     assert numbers(new_page) == counted(kept, state(new_page))
     new_page.screenshot(path=screenshots / "report_file.png", full_page=True)

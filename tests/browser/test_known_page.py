@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import go, serious, settle
+from tests.browser.steps import go, moment, serious, settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -19,7 +19,7 @@ _TIERS = """() => [...[...document.querySelectorAll("*")].find((e) => e.shadowRo
 
 def at_rest(page: Page) -> None:
     """The run behind the dialog begins by itself, a moment after a change: until it is drawn."""
-    page.wait_for_timeout(1500)
+    moment(page, 1500)
     settle(page)
 
 
@@ -46,9 +46,7 @@ def test_drag_a_tier_run_and_read_an_effect(page: Page, screenshots: Path) -> No
     settle(page)
     page.get_by_text("2 of 8").wait_for()
     page.screenshot(path=screenshots / "known.png")
-    page.wait_for_timeout(
-        1500
-    )  # the run behind the dialog begins by itself, and its graphs are drawn
+    moment(page, 1500)  # the run behind the dialog begins by itself, and its graphs are drawn
     settle(page)
     assert serious(page) == []
     page.keyboard.press("Escape")

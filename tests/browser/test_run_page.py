@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import DARK, SIZE, WHITE, drawn, enter, go, settle, shaded, unfold
+from tests.browser.steps import DARK, SIZE, WHITE, drawn, enter, go, moment, settle, shaded, unfold
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -175,7 +175,7 @@ def test_the_last_of_a_fast_series_is_what_is_shown(new_page: Page, app_server: 
     for pause in (0, 350, 150, 450, 50, 250, 0):
         up.click(delay=0)
         page.wait_for_timeout(pause)
-    page.wait_for_timeout(1000)
+    moment(page, 1000)
     page.evaluate("window.lag = 0")
     ran(page)
     page.wait_for_function("() => location.search.includes('seed=8')")
@@ -201,10 +201,10 @@ def test_what_was_typed_stays_whatever_is_pressed_at_once(new_page: Page, app_se
         epsilon.fill("5" if epsilon.input_value() != "5" else "2")
         epsilon.press("Enter")
         wanted = epsilon.input_value()
-        page.wait_for_timeout(300)
+        moment(page, 300)
         pressed.click()
-        page.wait_for_timeout(300)
-    page.wait_for_timeout(1500)
+        moment(page, 300)
+    moment(page, 1500)
     page.evaluate("window.lag = 0")
     ran(page)
     page.wait_for_function(f"() => location.search.includes('epsilon={wanted}.0')")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.steps import BROKEN, enter, settle, unfold, walk
+from tests.browser.steps import BROKEN, enter, moment, settle, unfold, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -65,7 +65,7 @@ def handed_on(page: Page, folder: Path) -> None:
     assert box
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     page.mouse.move(x, y)
-    page.wait_for_timeout(150)
+    moment(page, 150)
     page.mouse.click(x, y)
     page.wait_for_url("**/run?*")
     settle(page)

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from tests.browser.conftest import opened
-from tests.browser.steps import BROKEN, go, serious, settle, unfold
+from tests.browser.steps import BROKEN, go, moment, serious, settle, unfold
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Locator, Page
@@ -55,7 +55,7 @@ def press(page: Page, place: Locator, across: float = 0.5, down: float = 0.5) ->
     assert box
     x, y = box["x"] + across * box["width"], box["y"] + down * box["height"]
     page.mouse.move(x, y)
-    page.wait_for_timeout(150)  # Plotly looks for what is under the hand now and then
+    moment(page, 150)  # Plotly looks for what is under the hand now and then
     page.mouse.click(x, y)
 
 
@@ -139,7 +139,7 @@ def test_a_hand_on_the_margins(visitor: Page, screenshots: Path) -> None:
             held[field] > before[field]
         )  # a wider margin, a higher T: the curve lies further left
         assert held["coins"] != before["coins"]
-        page.wait_for_timeout(300)
+        moment(page, 300)
         assert sent == []  # while it is held the server hears nothing
         page.mouse.up()
         settle(page)
