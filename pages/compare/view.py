@@ -55,10 +55,10 @@ def one_graph(pinned: Sequence[Shown], k: int) -> None:
         st.button("Unpin", key=f"compare-unpin-{k}", on_click=unpin, args=(k,))
     data, result = run.data, run.result
     st.html(price_html(result))
+    frame = st.container()  # before what not every run has: graphs beside each other stand level
     for said in (result.diagnostics.chosen, result.order_words):
         if said:
             st.caption(said)
-    frame = st.container()  # before its switch, so that graphs beside each other stand level
     key_place = st.empty()
     waiting = waiting_toggle(data, len(result.untested), f"compare-{k}")
     if result.classes:
