@@ -85,6 +85,13 @@ def settle(page: Page) -> None:
     page.wait_for_selector(RESTING)
 
 
+def addressed(page: Page, word: str, there: bool = True) -> None:
+    """Until the address holds a word, or holds it no more: it follows the page by a moment."""
+    page.wait_for_function(
+        "([word, there]) => location.href.includes(word) === there", arg=[word, there]
+    )
+
+
 def at_rest(page: Page) -> None:
     """Until nothing moves for a tenth of a second: after a change of the window alone."""
     page.evaluate(_AT_REST)

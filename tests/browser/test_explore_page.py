@@ -16,7 +16,7 @@ from pages.report.brief import brief_of
 from pages.report.form import Heading
 from pages.shell.runs import Shown
 from pages.shell.settings import Settings, Source, filled
-from tests.browser.steps import BROKEN, SIZE, at_rest, go, moment, settle, walk
+from tests.browser.steps import BROKEN, SIZE, addressed, at_rest, go, moment, settle, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -90,7 +90,7 @@ def test_a_hand_on_the_dial(page: Page, screenshots: Path) -> None:
     page.mouse.up()
     settle(page)
     assert len(sent) > 0
-    assert f"epsilon={state(page)['epsilon']}" in page.url
+    addressed(page, f"epsilon={state(page)['epsilon']}")
 
     # The table and the links on the picture are those of the sentence.
     page.keyboard.press("s")
@@ -104,7 +104,7 @@ def test_a_hand_on_the_dial(page: Page, screenshots: Path) -> None:
     assert sum(k in ("correct", "claimed", "wrong") for k in kinds) == shown["found"]
     page.keyboard.press("g")
     settle(page)
-    assert "ghost" in page.url
+    addressed(page, "ghost")
     average = numbers(page)
     page.get_by_role("button", name="As a table").click()
     table = page.locator(".scene tbody").element_handle()
@@ -142,12 +142,12 @@ def test_keyboard_typing_and_the_way_to_run(page: Page) -> None:
     page.keyboard.press("Escape")
     settle(page)
     assert not state(page)["ghost"]
-    assert "ghost" not in page.url
+    addressed(page, "ghost", there=False)
     before = state(page)["epsilon"]
     page.keyboard.press("ArrowLeft")
     settle(page)
     assert state(page)["epsilon"] < before
-    assert f"epsilon={state(page)['epsilon']}" in page.url
+    addressed(page, f"epsilon={state(page)['epsilon']}")
     page.locator(".scene .value").click()
     before = state(page)["epsilon"]
     page.locator(".scene .typed").fill("7")
@@ -169,9 +169,9 @@ def test_keyboard_typing_and_the_way_to_run(page: Page) -> None:
     page.get_by_role("button", name="Make it yours").click()
     page.get_by_text("Priv-PC").first.wait_for()
     settle(page)
-    assert "/run" in page.url
-    assert f"epsilon={shown['epsilon']}" in page.url
-    assert f"seed={shown['draw']}" in page.url
+    addressed(page, "/run")
+    addressed(page, f"epsilon={shown['epsilon']}")
+    addressed(page, f"seed={shown['draw']}")
     assert f"{said['found']:.0f} of {said['of']:.0f}" in page.locator(".stMain").inner_text()
     assert page.locator(BROKEN).count() == 0
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import go, moment, serious, settle
+from tests.browser.steps import addressed, go, moment, serious, settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -54,7 +54,7 @@ def test_drag_a_tier_run_and_read_an_effect(page: Page, screenshots: Path) -> No
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_text("settles 2 of").wait_for()
     settle(page)
-    assert "known=" in page.url
+    addressed(page, "known=")
 
     page.locator(".st-key-run-effects summary").click()
     settle(page)

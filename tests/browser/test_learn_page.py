@@ -21,7 +21,7 @@ from engine.teaching.turning import turning
 from pages.learn.tour import PEOPLE
 from pages.learn.view import WAY
 from pages.shell.data import bundled
-from tests.browser.steps import BROKEN, CUT, NARROW, SIZE, go, serious, settle, walk
+from tests.browser.steps import BROKEN, CUT, NARROW, SIZE, addressed, go, serious, settle, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -246,7 +246,7 @@ def test_a_threshold_in_the_hand_moves_the_charts(page: Page, screenshots: Path)
     assert (held["level"], held["lowered"]) == pytest.approx((level, lowered))
     page.mouse.up()
     settle(page)
-    assert f"sieve.threshold={held['t']}" in page.url
+    addressed(page, f"sieve.threshold={held['t']}")
     page.screenshot(path=screenshots / "sieve_scene.png")
     go(page, "/sieve")
     settle(page)

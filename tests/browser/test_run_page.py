@@ -5,7 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import DARK, SIZE, WHITE, drawn, enter, go, moment, settle, shaded, unfold
+from tests.browser.steps import (
+    DARK,
+    SIZE,
+    WHITE,
+    addressed,
+    drawn,
+    enter,
+    go,
+    moment,
+    settle,
+    shaded,
+    unfold,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -96,7 +108,7 @@ def test_journey(page: Page, screenshots: Path) -> None:
     page.get_by_text("Overlay", exact=True).click()
     drawn(page, frames=1)
 
-    assert "guarantee=published" in page.url
+    addressed(page, "guarantee=published")
     page.reload()  # what a link gives
     wait_drawn(page)
     page.locator(".headline").get_by_text("what can be defended").wait_for()
@@ -131,7 +143,7 @@ def test_bad_input_is_one_sentence_and_back_brings_the_run_before(
     change(page, "param-epsilon", "0.05")
     page.get_by_text("ε = 0.05 for the whole run").wait_for()
     settle(page)
-    assert "epsilon=0.05" in page.url
+    addressed(page, "epsilon=0.05")
     page.go_back()
     page.get_by_text("ε = 1 for the whole run").wait_for()
     settle(page)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.steps import BROKEN, enter, moment, settle, unfold, walk
+from tests.browser.steps import BROKEN, addressed, enter, moment, settle, unfold, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -70,8 +70,8 @@ def handed_on(page: Page, folder: Path) -> None:
     page.wait_for_url("**/run?*")
     settle(page)
     assert page.locator(BROKEN).count() == 0
-    assert "data=asia" in page.url
-    assert "epsilon=0.3" in page.url
+    addressed(page, "data=asia")
+    addressed(page, "epsilon=0.3")
 
 
 def test_journey(page: Page, screenshots: Path, tmp_path: Path) -> None:

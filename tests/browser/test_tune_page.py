@@ -151,6 +151,7 @@ def test_a_hand_on_the_margins(visitor: Page, screenshots: Path) -> None:
     page.keyboard.press("ArrowLeft")  # the focus stays on the handle
     settle(page)
     assert state(page)["beta2"] == 0.5
+    page.wait_for_function(_ASKS, arg=["tune.beta2", "0.5"])
     page.go_back()  # one rest of the hand is one step
     page.wait_for_function(_SHOWS, arg=["beta2", before["beta2"]])
     assert state(page)["threshold"] == before["threshold"]
