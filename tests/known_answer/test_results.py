@@ -5,10 +5,14 @@ A change that means to change results writes the file anew and says so in its co
 
 from __future__ import annotations
 
+import json
+import platform
+from typing import Any
+
 import pytest
 
 from engine import ALGORITHMS
-from scripts.results import PAIRS, SEEDS, answer, grid, kept
+from scripts.results import PAIRS, SEEDS, answers, grid, kept
 
 SOME = ("asia", PAIRS[0][0])
 LINES = [line for line in kept() if line["dataset"] in SOME and line["seed"] == SEEDS[0]]
@@ -19,9 +23,18 @@ def name(line: dict[str, object]) -> str:
     return "-".join(map(str, (line["algorithm"], *line["values"].values())))  # type: ignore[attr-defined]
 
 
+@pytest.fixture(scope="module")
+def computed() -> dict[str, dict[str, Any]]:
+    """The kept questions' answers, by question."""
+    if platform.machine().lower() not in {"x86_64", "amd64"}:
+        pytest.skip("kept as x86-64 processors round; others round sums in other places")
+    found = answers([{k: line[k] for k in ASKED} for line in LINES])
+    return {json.dumps([line[k] for k in ASKED]): line for line in found}
+
+
 @pytest.mark.parametrize("line", LINES, ids=name)
-def test_the_same_as_before(line: dict[str, object]) -> None:
-    assert answer({k: line[k] for k in ASKED}) == line
+def test_the_same_as_before(line: dict[str, Any], computed: dict[str, dict[str, Any]]) -> None:
+    assert computed[json.dumps([line[k] for k in ASKED])] == line
 
 
 def test_the_kept_grid_is_whole() -> None:
