@@ -79,7 +79,17 @@ class Budget:
     def left(self) -> tuple[Decimal, Decimal]:
         """(epsilon, delta) that can still be charged."""
         epsilon, delta = self.spent
-        return self.epsilon - epsilon, self.delta - delta
+        return plain(self.epsilon - epsilon), plain(self.delta - delta)
+
+
+def plain(value: Decimal) -> Decimal:
+    """Without zeros at its end.
+
+    >>> print(plain(Decimal("0.0")), plain(Decimal("2.50")), plain(Decimal("10.0")))
+    0 2.5 10
+    """
+    whole = value.to_integral_value()
+    return whole.quantize(Decimal(1)) if value == whole else value.normalize()
 
 
 class Budgets:
@@ -133,14 +143,17 @@ class Budgets:
         Returns the budget as it then is, this charge the last of it. InputError, and no charge,
         where the total does not afford it.
         """
-        epsilon, delta = _amounts(cost.epsilon, cost.delta, "A charge")
+        epsilon, delta = map(plain, _amounts(cost.epsilon, cost.delta, "A charge"))
         with self._transaction() as connection:
             budget = _read(connection, name)
             left = budget.left
             if epsilon > left[0] or delta > left[1]:
+                cost_words = f"ε = {epsilon:f}, δ = {delta:.3g}"
                 raise InputError(
                     f"Budget {name!r} has ε = {left[0]:f}, δ = {left[1]:.3g} left and this costs "
-                    f"ε = {epsilon:f}, δ = {delta:.3g}; ask for less."
+                    f"{cost_words}; ask for less."
+                    if left[0] > 0
+                    else f"Budget {name!r} has no ε left, and this costs {cost_words}."
                 )
             connection.execute(
                 "INSERT INTO charges (name, epsilon, delta, what) VALUES (?, ?, ?, ?)",

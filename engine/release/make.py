@@ -115,7 +115,7 @@ def make(
         >>> data, asked = replace(rows, schema=schema), {"epsilon": 1}
         >>> release = make(data, schema, "marginal_pc", asked, name="ward", budgets=budgets)
         >>> release.total, str(budgets.show("ward").left[0])
-        (Guarantee(epsilon=1.0, delta=1e-06), '2.0')
+        (Guarantee(epsilon=1.0, delta=1e-06), '2')
     """
     fits = (data.names, data.levels) == (schema.names, schema.levels)
     if not data.declared or schema.waiting or not fits:

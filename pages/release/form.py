@@ -7,6 +7,7 @@ from decimal import Decimal
 import streamlit as st
 
 from engine import Dataset, InputError
+from engine.release.budget import plain
 from engine.release.settings import COVERED
 from engine.studies.null import Shape
 from pages.host import person
@@ -43,7 +44,7 @@ def declare(*, expanded: bool) -> None:
 def remaining(name: str, epsilon: float) -> None:
     """What the budget has, and what this release would leave of it."""
     left = person.required().budgets().show(name).left[0]
-    after = left - Decimal(str(epsilon))
+    after = plain(left - Decimal(str(epsilon)))
     if after < 0:
         st.warning(
             f"“{text.plain(name)}” has ε = {left:f} left, which does not pay for this.",
