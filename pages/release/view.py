@@ -22,10 +22,13 @@ from pages.release import expected, share
 from pages.release import state as releases
 from pages.release.effect import how_much
 from pages.release.form import declare
+from pages.release.state import ReleaseJob
 from pages.shell import export, journey
 from pages.shell import words as text
 from pages.shell.data import in_force
+from pages.shell.dialog import OPEN
 from pages.shell.job import gone
+from pages.shell.session import Place
 
 
 def budgets() -> None:
@@ -85,9 +88,19 @@ def _row(budget: Budget) -> dict[str, str]:
     }
 
 
+_COUNTED: Place[ReleaseJob | None] = Place("release_counted")  # whose charge the table holds
+
+
 def live() -> None:
     """How far the release is, and what it would cost to stop it."""
-    releases.JOB.watch(key="release-stop", more=lambda j: st.info(j.cost_of_stopping()))
+    releases.JOB.watch(key="release-stop", more=_how_far)
+
+
+def _how_far(job: ReleaseJob) -> None:
+    if job.charged and _COUNTED.get() is not job and not OPEN.get():
+        _COUNTED.put(job)
+        st.rerun()  # the table above says what was left before
+    st.info(job.cost_of_stopping())
 
 
 def ended() -> None:

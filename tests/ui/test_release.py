@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from engine.privacy.accounting import Guarantee
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.checking import check
 from engine.release.file import canonical
@@ -157,6 +158,31 @@ def test_a_release_that_goes_on_says_what_a_stop_costs(
     app.button(key="release-stop").click().run()
     assert job.stopped()
     assert app.button(key="release-stop").disabled
+
+
+def test_what_is_left_is_told_once_it_is_charged(
+    open_app: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table stands above the progress, and was drawn before the charge."""
+    book = Budgets(tmp_path / "b.db")
+    monkeypatch.setenv(VARIABLE, str(book.path))
+    book.new("ward", 3, 1e-5)
+
+    class Paying(ReleaseJob):
+        def so_far(self) -> list[str]:
+            if not self.charged:
+                book.charge("ward", Guarantee(1.0, 1e-6), "a release")
+                self.charged = True
+            return super().so_far()
+
+    app = open_app("release")
+    app.selectbox(key="release-network").set_value("own").run()
+    raw = own_asia().to_frame().to_csv(index=False).encode()
+    app.file_uploader(key="release-file").set_value(("ward.csv", raw, "text/csv")).run()
+    app.session_state["release_job"] = Paying(own_asia(), asia_schema(), {}, "ward", Person())
+    app.run()
+    assert any("keeps the charge" in i.value for i in app.info)
+    assert app.dataframe[0].value["ε left"].tolist() == ["2 of 3"]
 
 
 def test_a_damaged_file_of_budgets_is_one_sentence(
