@@ -12,7 +12,13 @@ from pathlib import Path
 
 import engine
 from engine import compiled
-from engine.cli.interrupts import INTERRUPTED, end_on_signals, ignore_signals, interrupted
+from engine.cli.interrupts import (
+    INTERRUPTED,
+    end_on_signals,
+    ignore_signals,
+    interrupted,
+    modules_are_read,
+)
 from engine.errors import InputError, did_you_mean
 
 # Word -> module and function; a module is imported when its word is used.
@@ -40,6 +46,7 @@ COMMANDS = {
     "reproduce": ("engine.cli.studies", "reproduce_command"),
     "completion": ("engine.cli.completion", "completion_command"),
 }
+STOPPED = "Stopped; finished runs of a study are kept."
 
 
 def command(word: str) -> Callable[[Sequence[str]], int | None]:
@@ -94,7 +101,9 @@ def main(argv: Sequence[str]) -> int:
             )
         if engine.PASSING:
             print(compiled.NOTE, file=sys.stderr)
-        return command(argv[0])(argv[1:]) or 0
+        with modules_are_read(STOPPED):
+            chosen = command(argv[0])
+        return chosen(argv[1:]) or 0
     except InputError as error:
         print(" ".join(str(error).split()), file=sys.stderr)
         return 2
@@ -115,7 +124,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _stopped() -> int:
     ignore_signals()
-    print("Stopped; finished runs of a study are kept.", file=sys.stderr)
+    print(STOPPED, file=sys.stderr)
     return INTERRUPTED
 
 

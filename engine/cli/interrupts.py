@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from types import FrameType
 INTERRUPTED = 130  # the exit status of a program that Ctrl-C ended
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _broken: list[int] = []
+_reading: list[str] = []  # what a signal says while modules are read
 
 
 class Interrupt(KeyboardInterrupt):
@@ -39,8 +41,23 @@ def ignore_signals() -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
+    if _reading:
+        os.write(2, f"{_reading[0]}\n".encode())
+        os._exit(INTERRUPTED)
     _broken.append(number)
     raise Interrupt
+
+
+@contextmanager
+def modules_are_read(said: str) -> Iterator[None]:
+    """Until it has modules to work with, a program ends at once, and says so: nothing is begun yet,
+    and compiled code that an interrupt breaks into while it imports would print a traceback.
+    """
+    _reading.append(said)
+    try:
+        yield
+    finally:
+        _reading.clear()
 
 
 @contextmanager

@@ -83,6 +83,9 @@ export class Margins {
   draw() {
     const {given} = this;
     if (!this.chart || !this.root.clientWidth) return;
+    const seen = [this.digest, this.t, this.one, this.two, this.root.clientWidth].join(" ");
+    if (seen === this.seen) return; // a handle that is about to be taken stays the same
+    this.seen = seen;
     const now = this.values_now, mean = average(this.scores), error = spread(this.scores), first = this.plan[0];
     for (const [name, value, count] of [["one", now.beta1, given.betas.length], ["two", now.beta2, given.betas.length], ["t", now.threshold, given.thresholds.length]]) {
       this.dials[name].max = String(count - 1);

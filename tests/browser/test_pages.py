@@ -19,6 +19,7 @@ from tests.browser.steps import (
     WHITE,
     at_rest,
     look,
+    moment,
     serious,
     settle,
     shaded,
@@ -82,6 +83,7 @@ def test_it_opens(visitor: tuple[Page, list[str]], screenshots: Path, entry: Pag
     dark = page.evaluate("() => matchMedia('(prefers-color-scheme: dark)').matches")
     page.emulate_media(color_scheme="light" if dark else "dark")
     shaded(page, WHITE if dark else DARK)
+    moment(page, 400)  # the app looks for it now and then, and draws the page anew
     settle(page)
     page.screenshot(path=screenshots / f"page_{entry.name}_other.png")
     assert serious(page, COLOUR) == []
