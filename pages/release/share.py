@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from functools import partial
 
 import streamlit as st
@@ -14,6 +15,8 @@ from pages.shell import export
 from pages.shell.palette import LOOKS, theme
 from pages.shell.words import safe
 
+_WIDE = re.compile(r'viewBox="\S+ \S+ ([\d.]+) ')
+
 
 def picture(release: Release) -> None:
     """The graph, each link with how often such links are real."""
@@ -22,7 +25,8 @@ def picture(release: Release) -> None:
     coded = base64.b64encode(drawn.encode()).decode()
     alt = safe(f"The released graph of {release.name}")
     source = f"data:image/svg+xml;base64,{coded}"
-    st.html(f'<img alt="{alt}" src="{source}" style="width:100%;max-width:44rem">')
+    wide = _WIDE.findall(drawn)[0]  # of many columns as large as there is room
+    st.html(f'<img alt="{alt}" src="{source}" style="width:100%;max-width:max(44rem,{wide}px)">')
 
 
 def for_tools(release: Release, key: str) -> None:
