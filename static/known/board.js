@@ -14,16 +14,27 @@ function el(tag, attributes = {}, ...children) {
 
 const WORDS = {open: "may cause", forbidden: "does not cause", required: "causes"};
 
+/** What is said, whatever the order in which it is. */
+const said = ({tiers, forbidden, required}) => JSON.stringify([
+  tiers.map((tier) => [...tier].sort()),
+  ...[forbidden, required].map((arrows) => arrows.map((arrow) => JSON.stringify(arrow)).sort()),
+]);
+
 class Board {
   constructor(root) {
     this.root = root;
     this.chosen = [];
+    this.sent = [];
   }
 
   show(data, tell) {
     this.tell = tell;
     if (data.digest === this.digest) return;
+    const own = this.sent.indexOf(said(data)), same = String(data.names) === String(this.names);
     this.digest = data.digest;
+    this.sent = this.sent.slice(own + 1);
+    if (own >= 0 && same) return; // the page's answer to a hand that may be further by now
+    this.sent = [];
     this.names = data.names;
     this.tiers = data.tiers.map((tier) => [...tier]);
     this.forbidden = new Set(data.forbidden.map(JSON.stringify));
@@ -66,11 +77,13 @@ class Board {
   send(focus) {
     this.draw();
     this.focus(focus);
-    this.tell({
+    const known = {
       tiers: this.tiers.filter((tier) => tier.length),
       forbidden: [...this.forbidden].map((arrow) => JSON.parse(arrow)),
       required: [...this.required].map((arrow) => JSON.parse(arrow)),
-    });
+    };
+    this.sent.push(said(known));
+    this.tell(known);
   }
 
   focus(name) {

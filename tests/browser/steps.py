@@ -48,27 +48,43 @@ _DRAWN = """(n) => { const f = [...document.querySelectorAll("iframe")];
     && f.every((e) => e.contentDocument?.body?.dataset.drawn); }"""
 
 
+# The next frame; where a browser draws none, as while something is dragged, a moment later: what is
+# evaluated has no time limit.
+_FRAME = """const frame = (f) => { let first = true;
+  const once = () => { if (first) { first = false; f(); } };
+  requestAnimationFrame(once); setTimeout(once, 250); };"""
 # Streamlit grows an expander frame by frame, whatever motion is asked for.
-_STILL = """(e) => new Promise((done) => { let last = -1, same = 0; const look = () => {
+_STILL = (
+    f"(e) => {{ {_FRAME}"
+    + """ return new Promise((done) => {
+  let last = -1, same = 0; const look = () => {
   const height = e.getBoundingClientRect().height;
   same = height === last ? same + 1 : 0; last = height;
-  same < 12 ? requestAnimationFrame(look) : done(); }; look(); })"""
+  same < 12 ? frame(look) : done(); }; look(); }); }"""
+)
 
 
 # Where the page's parts are, and how long they are.
-_AT_REST = """() => new Promise((done) => { let last = "", same = 0; const look = () => {
+_AT_REST = (
+    f"() => {{ {_FRAME}"
+    + """ return new Promise((done) => {
+  let last = "", same = 0; const look = () => {
   const parts = document.querySelectorAll(
     "[data-testid=stHeader], [data-testid=stSidebar], .stMain, .stMain .stElementContainer");
   const now = JSON.stringify([innerWidth, ...[...parts].map((e) => {
     const box = e.getBoundingClientRect();
     return [box.left, box.top, box.width, box.height, e.scrollHeight]; })]);
   same = now === last ? same + 1 : 0; last = now;
-  same < 8 ? requestAnimationFrame(look) : done(); }; look(); })"""
+  same < 8 ? frame(look) : done(); }; look(); }); }"""
+)
 
 
 # By the browser's own clock: on a busy machine what it was to send by then would still wait.
-_MOMENT = """(ms) => new Promise((done) =>
-  setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(() => done())), ms))"""
+_MOMENT = (
+    f"(ms) => {{ {_FRAME}"
+    + """ return new Promise((done) =>
+  setTimeout(() => frame(() => frame(() => done())), ms)); }"""
+)
 
 
 def moment(page: Page, milliseconds: int) -> None:

@@ -11,6 +11,7 @@ from tests.browser.steps import addressed, go, moment, serious, settle
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+ROOT = Path(__file__).resolve().parents[2]
 ADDRESS = "/run?data=asia&algorithm=marginal_pc&n=100000&epsilon=10"
 _TIERS = """() => [...[...document.querySelectorAll("*")].find((e) => e.shadowRoot?.querySelector(
   ".board"))?.shadowRoot.querySelectorAll(".tier") ?? []].map(
@@ -70,3 +71,32 @@ def test_drag_a_tier_run_and_read_an_effect(page: Page, screenshots: Path) -> No
     assert "nothing unmeasured causes both" in said
     assert page.locator('.st-key-run-effects [role="img"]').count() == 2
     page.screenshot(path=screenshots / "effect.png")
+
+
+_HAND = """(code) => {
+  const Board = new Function(code.replace(/export default[^]*/, "") + "; return Board;")();
+  const root = document.body.appendChild(document.createElement("div")), told = [], seen = [];
+  const board = new Board(root), names = ["a", "b", "c"];
+  const show = (tiers, digest) => board.show(
+    {names, tiers, forbidden: [], required: [], digest}, (known) => told.push(known));
+  const chip = () => root.querySelector("[data-name=c]");
+  const look = (was) => seen.push([JSON.stringify(board.tiers.filter((t) => t.length)),
+    was === chip()]);
+  show([], "none");
+  board.move("a", 0); board.move("b", 0);
+  const was = chip();
+  show([["a"]], "first"); look(was);       // the answer to where the hand was
+  show([["b", "a"]], "both"); look(was);   // to where it is, in an order of the page's own
+  show([["c"]], "other"); look(was);       // a file
+  show([["a", "b"]], "back"); look(was);   // Back: no answer any more
+  root.remove();
+  return [seen, told.length]; }"""
+
+
+def test_a_hand_is_ahead_of_what_the_page_answers(page: Page) -> None:
+    """Nothing that was said is taken back, and nothing is drawn anew under a drag."""
+    code = (ROOT / "static" / "known" / "board.js").read_text(encoding="utf-8")
+    seen, told = page.evaluate(_HAND, code)
+    assert told == 2
+    both = '[["a","b"]]'
+    assert seen == [[both, True], [both, True], ['[["c"]]', False], [both, False]]
