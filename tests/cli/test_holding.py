@@ -113,6 +113,23 @@ def test_a_sweep_is_stopped_in_its_first_second(tmp_path: Path) -> None:
     assert one_sentence(said)
 
 
+def test_nothing_swallows_a_signal_while_modules_are_read() -> None:
+    """What modules catch, and what compiled code prints, is not asked."""
+    code = """if True:
+        import os, signal
+        from engine.cli.interrupts import end_on_signals, modules_are_read
+        end_on_signals()
+        with modules_are_read("Stopped."):
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+            except BaseException:
+                print("swallowed")
+        print("went on")
+    """
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Stopped.\n")
+
+
 def test_a_full_disk_keeps_what_was_written(tmp_path: Path) -> None:
     """No file may pass 100 kB: SQLite's side file gets there after some dozens of runs."""
     path = tmp_path / "s.db"
