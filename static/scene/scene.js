@@ -21,7 +21,6 @@ export class Scene {
     this.hooks = hooks;
     this.lit = null;
     this.table = false;
-    this.rows = "";
     this.due = 0;
     this.asked = new Asked();
   }

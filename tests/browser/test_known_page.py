@@ -89,6 +89,8 @@ _HAND = """(code) => {
   show([["b", "a"]], "both"); look(was);   // to where it is, in an order of the page's own
   show([["c"]], "other"); look(was);       // a file
   show([["a", "b"]], "back"); look(was);   // Back: no answer any more
+  board.move("c", 0);
+  show([["a", "b"]], "refused"); look(was);  // what was before, with a problem
   root.remove();
   return [seen, told.length]; }"""
 
@@ -97,6 +99,6 @@ def test_a_hand_is_ahead_of_what_the_page_answers(page: Page) -> None:
     """Nothing that was said is taken back, and nothing is drawn anew under a drag."""
     code = (ROOT / "static" / "known" / "board.js").read_text(encoding="utf-8")
     seen, told = page.evaluate(_HAND, code)
-    assert told == 2
+    assert told == 3
     both = '[["a","b"]]'
-    assert seen == [[both, True], [both, True], ['[["c"]]', False], [both, False]]
+    assert seen == [[both, True], [both, True], ['[["c"]]', False], *[[both, False]] * 2]
