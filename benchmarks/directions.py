@@ -42,7 +42,7 @@ from engine.graphs.orientation import (
     unshielded,
 )
 from engine.privacy.events import GaussianEvent, LaplaceEvent
-from engine.runner import RunResult
+from engine.result import RunResult
 from engine.session import Step
 
 KEPT = Path(__file__).parent / "results" / "directions.jsonl"

@@ -25,7 +25,7 @@ from benchmarks import peers
 from engine import ALGORITHMS, InputError, load_dataset, run
 from engine.data.dataset import Dataset
 from engine.privacy.accounting import Guarantee
-from engine.runner import RunResult
+from engine.result import RunResult
 from engine.studies.null import Shape
 
 DELTA = 1e-6

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from engine.knowledge import Knowledge, load_knowledge
     from engine.registry import ALGORITHMS
     from engine.release.spending import Budget, Paid, load_release
-    from engine.runner import RunResult, run
+    from engine.result import RunResult
+    from engine.runner import run
     from engine.studies.planning import Plan, plan
     from engine.studies.sweep import sweep
 
@@ -63,7 +64,7 @@ _HOMES = {
     "Person": "engine.data.schema",
     "Plan": "engine.studies.planning",
     "PrivateGraph": "engine.estimator",
-    "RunResult": "engine.runner",
+    "RunResult": "engine.result",
     "Schema": "engine.data.schema",
     "fold_table": "engine.data.folded",
     "load_dataset": "engine.data.networks",

@@ -17,7 +17,8 @@ from engine.data.schema import Schema
 from engine.errors import DataError, InputError, did_you_mean
 from engine.graphs.cpdag import Adjacency
 from engine.privacy.accounting import Guarantee
-from engine.runner import RunResult, run
+from engine.result import RunResult
+from engine.runner import run
 
 if TYPE_CHECKING:
     import pandas as pd

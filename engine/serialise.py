@@ -15,7 +15,7 @@ from engine.privacy.ledger import Charge
 
 if TYPE_CHECKING:
     from engine.algorithm import Algorithm
-    from engine.runner import RunResult
+    from engine.result import RunResult
 
 
 def plain(value: Any) -> Any:
@@ -85,7 +85,7 @@ def result_dict(result: RunResult) -> dict[str, Any]:
             {"pair": sorted(pair), "sets": plain([sorted(s) for s in sets])}
             for pair, sets in sorted(result.separating_sets.items(), key=lambda i: sorted(i[0]))
         ],
-        "doubted": sorted([result.names[i], result.names[j]] for i, j in result.doubted),
+        "doubted": sorted([result.names[i], result.names[j]] for i, j in result.low_confidence),
         "untested": [list(p) for p in unordered(result.untested_pairs)],
         "counts": plain(result.counts),
         "metrics": plain(result.metrics),

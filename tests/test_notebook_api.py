@@ -146,7 +146,7 @@ def test_the_edges_of_a_run_are_its_graph() -> None:
         assert graph.edges[one.cause, one.effect]["link"] == one.link
         assert (one.effect, one.cause) in graph.edges or frame["class"][one.Index] == "directed"
     lines = result.to_dot().count("dir=none")
-    assert lines == (result.drawn & result.drawn.T).sum() / 2
+    assert lines == (result.displayed_cpdag & result.displayed_cpdag.T).sum() / 2
     assert result.to_dot().count("->") == len(result.skeleton)
     assert frame.link.between(0, 1).all()
 

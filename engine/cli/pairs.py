@@ -12,7 +12,8 @@ from engine.data.networks import load_dataset
 from engine.data.pairs import read_pair
 from engine.errors import InputError
 from engine.pairs.decision import Decision
-from engine.runner import RunResult, run
+from engine.result import RunResult
+from engine.runner import run
 from engine.serialise import plain
 
 KEY = "anm"

@@ -29,7 +29,8 @@ from engine.graphs.orientation import SHOWN
 from engine.knowledge import load_knowledge
 from engine.percent import percent
 from engine.registry import ALGORITHMS, algorithm, declared
-from engine.runner import RunResult, run
+from engine.result import RunResult
+from engine.runner import run
 from engine.serialise import algorithm_dict, result_dict
 from engine.studies.planning import unworkable
 
@@ -70,7 +71,7 @@ def run_command(argv: Sequence[str]) -> int:
 def summary(result: RunResult) -> str:
     """A run in a few lines for the terminal."""
     lines = [f"{ALGORITHMS[result.algorithm].title} on {result.dataset}: {result.status}"]
-    directed = set(digraph_of(result.drawn, result.names).edges)
+    directed = set(digraph_of(result.displayed_cpdag, result.names).edges)
     for a, b in sorted(directed):
         if (b, a) not in directed:
             lines.append(f"  {a} -> {b}")
@@ -78,9 +79,9 @@ def summary(result: RunResult) -> str:
             lines.append(f"  {a} -- {b}")
     if result.untested:
         lines.append(f"  {len(result.untested)} pairs not tested to the end")
-    if result.doubted:
+    if result.low_confidence:
         lines.append(
-            f"  {len(result.doubted)} of these -- are arrows less sure than {percent(SHOWN)}"
+            f"  {len(result.low_confidence)} of these -- are arrows less sure than {percent(SHOWN)}"
         )
     if result.diagnostics.chosen:
         lines.append(f"  {result.diagnostics.chosen}")

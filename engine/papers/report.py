@@ -21,7 +21,8 @@ from engine.graphs.cpdag import matrix_of
 from engine.graphs.metrics import Metrics, compare
 from engine.papers.figures import COLOURS, DASHES, Panel, Series, chart
 from engine.registry import ALGORITHMS
-from engine.runner import RunResult, run
+from engine.result import RunResult
+from engine.runner import run
 from engine.studies.analysis import frame
 from engine.studies.cells import CellResult
 from engine.studies.store import ResultStore

@@ -24,7 +24,7 @@ from engine.graphs.formats import FORMATS, edges_of
 from engine.graphs.orientation import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.percent import percent
-from engine.runner import RunResult
+from engine.result import RunResult
 from engine.serialise import plain, result_dict
 from engine.version import __version__
 
@@ -175,7 +175,7 @@ def edges_csv(result: RunResult) -> str:
     rows.writerow(["from", "mark", "to", "link", "arrow", "back", "class"])
     marks = {"directed": "->", "undirected": "--"}
     edges = [
-        (i, "--" if (i, j) in result.doubted else marks[kind], j)
+        (i, "--" if (i, j) in result.low_confidence else marks[kind], j)
         for i, j, kind in edges_of(result.tested)
     ]
     found = result.diagnostics
@@ -215,7 +215,7 @@ def bundle(
     if data.public:
         files["metrics.json"] = _json(_scores(record))
     for form in FORMATS.values():
-        files[f"graph.{form.extension}"] = form.write(result.names, result.drawn)
+        files[f"graph.{form.extension}"] = form.write(result.names, result.displayed_cpdag)
     more = _METRICS if data.public else ""
     what = f"{name:14} {'repeats the run and compares' if data.public else 'the same settings'}"
     formats = "; ".join(form.title for form in FORMATS.values())

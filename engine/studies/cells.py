@@ -24,7 +24,8 @@ from engine.graphs.cpdag import unordered
 from engine.graphs.metrics import Scores
 from engine.params import Parameters
 from engine.registry import algorithm
-from engine.runner import RunResult, check_seed, run
+from engine.result import RunResult
+from engine.runner import check_seed, run
 from engine.serialise import plain
 from engine.studies.known import Said, knowing
 from engine.version import __version__

@@ -15,7 +15,7 @@ from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import READY, known_of, ready_sets
 from engine.graphs.metrics import compare
 from engine.knowledge import Knowledge
-from engine.runner import told_of
+from engine.result import reference_of
 
 if TYPE_CHECKING:
     from engine.studies.cells import CellResult
@@ -88,7 +88,7 @@ def knowledge_alone(result: CellResult, data: Dataset) -> float | None:
     if known is None or data.truth is None:
         return None
     found = matrix_of(nx.DiGraph(result.found), data.names)
-    told = told_of(result.algorithm, data.truth, data.names, knowledge)
+    told = reference_of(result.algorithm, data.truth, data.names, knowledge)
     return compare(known.turned(found | found.T), told).directed_f1
 
 

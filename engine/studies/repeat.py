@@ -17,7 +17,8 @@ from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.metrics import Counts
-from engine.runner import RunResult, run
+from engine.result import RunResult
+from engine.runner import run
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,8 @@ from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.metrics import truth_cpdag
 from engine.registry import algorithm
-from engine.runner import RunResult, run
+from engine.result import RunResult
+from engine.runner import run
 from engine.studies.price import price_steps
 
 VERSION = 1

@@ -17,7 +17,8 @@ from engine.audit.neighbours import Neighbours, from_dataset
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.registry import algorithm
-from engine.runner import RunResult, run
+from engine.result import RunResult
+from engine.runner import run
 from engine.teaching.neighbours import guess_bound
 
 Edges = frozenset[tuple[str, str]]

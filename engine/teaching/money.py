@@ -9,7 +9,8 @@ from typing import Any
 
 from engine.data.dataset import Dataset
 from engine.errors import InputError
-from engine.runner import RunResult, run
+from engine.result import RunResult
+from engine.runner import run
 from engine.studies.margins import planned
 
 COINS = 100

@@ -223,7 +223,9 @@ def pair_states(run: Shown) -> dict[tuple[str, str], str]:
     """Adjacent pairs of the learned graph with their mark, or that no test was finished."""
     names = run.data.names
     waiting = {(names[i], names[j]): WAITING.lower() for i, j in run.result.untested}
-    return marks(names, run.result.drawn) | {(min(p), max(p)): w for p, w in waiting.items()}
+    return marks(names, run.result.displayed_cpdag) | {
+        (min(p), max(p)): w for p, w in waiting.items()
+    }
 
 
 def marks(names: Sequence[str], matrix: Adjacency) -> dict[tuple[str, str], str]:

@@ -69,7 +69,7 @@ def comparison(data: Dataset, result: RunResult, *, key: str) -> None:
     st.html(legend(result, theme(), waiting=waiting))
     overlaid = view == OVERLAY
     found = weighted(found_links(result, waiting=waiting, missed=overlaid), result)
-    true = result.told
+    true = result.reference_cpdag
     if overlaid:
         st.markdown("**Truth and learned graph overlaid**")
         _draw("Truth and learned graph overlaid", data, found, result, wide=True)

@@ -73,14 +73,14 @@ def found_links(result: RunResult, *, waiting: bool = False, missed: bool = Fals
         for link in links_of(shown, result.names, kinds)
     ]
     if missed and result.truth is not None:
-        true = result.told
+        true = result.reference_cpdag
         drawn += links_of(true, result.names, kinds, [EdgeClass.MISSED])
     return drawn
 
 
 def doubtful(result: RunResult) -> set[tuple[str, str]]:
     """The result's arrows (a, b) whose own confidence is below the limit of what is drawn."""
-    return {(result.names[i], result.names[j]) for i, j in result.doubted}
+    return {(result.names[i], result.names[j]) for i, j in result.low_confidence}
 
 
 class Entry(NamedTuple):

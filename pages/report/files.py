@@ -159,7 +159,7 @@ def files_view(run: Shown, repeats: Repeats | None, heading: Heading) -> None:
         )
     )
     st.markdown("**Go on in another tool**")
-    if run.result.doubted:
+    if run.result.low_confidence:
         st.caption(
             f"An arrow less sure than {percent(SHOWN)} is a line here too, as in the picture."
         )
@@ -167,7 +167,7 @@ def files_view(run: Shown, repeats: Repeats | None, heading: Heading) -> None:
         for key, form in FORMATS.items():
             download(
                 form.title,
-                lambda form=form: form.write(run.result.names, run.result.drawn),  # type: ignore[misc]
+                lambda form=form: form.write(run.result.names, run.result.displayed_cpdag),  # type: ignore[misc]
                 f"{name}.{form.extension}",
                 key=f"report-{key}",
             )

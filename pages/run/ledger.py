@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.percent import percent
-from engine.runner import RunResult
+from engine.result import RunResult
 from pages.draw import show
 from pages.draw.allocation import is_planned, plan_chart
 from pages.draw.bars import bars

@@ -194,7 +194,7 @@ def _columns(table: pd.DataFrame) -> dict[str, show.Options]:
 def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
     """Every edge of truth or result with its class: the graphs as text."""
     kinds = edge_classes(data, result)
-    true = result.told if data.truth is not None else None
+    true = result.reference_cpdag if data.truth is not None else None
     known = strengths(result)
     index = {name: i for i, name in enumerate(data.names)}
     found: Iterable[Iterable[str]] = kinds or result.skeleton
@@ -202,7 +202,7 @@ def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
     for i, j in sorted(sorted(index[name] for name in pair) for pair in found):
         a, b = data.names[i], data.names[j]
         waiting = (min(i, j), max(i, j)) in result.untested  # never oriented
-        learned = WAITING if waiting else _mark(a, b, result.drawn, index)
+        learned = WAITING if waiting else _mark(a, b, result.displayed_cpdag, index)
         row: dict[str, str | None] = {"Learned": learned}
         if true is not None:
             row |= {"Truth": _mark(a, b, true, index), "Class": text.CLASSES[kinds[a, b].value]}

@@ -39,7 +39,7 @@ def findings(result: RunResult) -> str:
 
 def backwards(result: RunResult) -> int:
     """Drawn arrows that point another way than the truth; all others turned lack their arrow."""
-    drawn, wrong = result.drawn, EdgeClass.WRONG_DIRECTION
+    drawn, wrong = result.displayed_cpdag, EdgeClass.WRONG_DIRECTION
     return sum(
         kind is wrong and bool(drawn[i, j]) != bool(drawn[j, i])
         for (i, j), kind in result.classes.items()

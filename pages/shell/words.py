@@ -17,7 +17,7 @@ from engine.data.simulated_pairs import NOISES as PAIR_NOISES
 from engine.errors import InputError
 from engine.graphs import metrics
 from engine.registry import ALGORITHMS
-from engine.runner import RunResult
+from engine.result import RunResult
 from engine.session import Step
 from engine.statistics.registry import STATISTICS
 

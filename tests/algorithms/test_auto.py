@@ -16,7 +16,7 @@ from engine.algorithms.auto import AutoParameters, choice_for, choose
 from engine.cli.run import summary
 from engine.marginals.sensitivity import hidden
 from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma
-from engine.runner import RunResult
+from engine.result import RunResult
 from engine.serialise import result_dict
 
 TOTAL = Guarantee(1.0, 1e-6)

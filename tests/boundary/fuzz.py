@@ -39,7 +39,7 @@ from engine.privacy.sources import Hardened, Replay
 from engine.release import make as making
 from engine.release.budget import Budgets
 from engine.release.file import to_json
-from engine.runner import RunResult
+from engine.result import RunResult
 from engine.serialise import result_dict
 from tests.boundary.writers import (
     PERSONS,

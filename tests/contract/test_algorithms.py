@@ -21,7 +21,7 @@ from engine.params import Parameters, Spec
 from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import PRESETS
 from engine.privacy.ledger import Charge, Ledger
-from engine.runner import RunResult
+from engine.result import RunResult
 from engine.session import Step
 from tests.contract.conftest import short
 from tests.privacy.readd import total_of

@@ -93,16 +93,16 @@ def test_the_run_tells_which_links_hang_on_the_order() -> None:
     """
     data = load_dataset("child", n=5000, seed=4)
     plain = run("pc", data, max_order=4, trace=False)
-    assert plain.hanging
-    assert f"{len(plain.hanging)} of {len(plain.skeleton)} links" in plain.order_words
+    assert plain.order_dependent_edges
+    assert f"{len(plain.order_dependent_edges)} of {len(plain.skeleton)} links" in plain.order_words
     rng, turned = np.random.default_rng(1), np.zeros_like(plain.matrix)
     for _ in range(5):
         order = rng.permutation(data.d).tolist()
         other = run("pc", moved(data, order), max_order=4, trace=False).matrix
         back = np.argsort(order)
         turned |= other[np.ix_(back, back)] != plain.matrix
-    real = {(i, j) for i, j in plain.hanging if turned[i, j] or turned[j, i]}
-    assert 2 * len(real) >= len(plain.hanging)
+    real = {(i, j) for i, j in plain.order_dependent_edges if turned[i, j] or turned[j, i]}
+    assert 2 * len(real) >= len(plain.order_dependent_edges)
     stable = run("pc", data, max_order=4, stable=True, trace=False)
-    assert stable.hanging == frozenset()
+    assert stable.order_dependent_edges == frozenset()
     assert stable.order_words == ""

@@ -16,7 +16,7 @@ from engine.graphs.known import Known
 from engine.knowledge import ORIENTS
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.moments import refine_pairs
-from engine.runner import RunResult
+from engine.result import RunResult
 from tests.contract.conftest import short
 from tests.contract.test_algorithms import seen
 

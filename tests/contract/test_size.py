@@ -17,24 +17,25 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Folders (or files) of each part -> the most code lines it may have.
+# Folders (or files) of each part -> the most code lines it may have. A file's split raises its
+# callers by a line of import each: engine/runner.py into run (runner) and RunResult (result).
 MOST = {
     "engine/data": 3660,
-    "engine/studies": 3576,
+    "engine/studies": 3579,
     "engine/algorithms engine/search engine/statistics engine/tables": 3792,
-    "engine/cli engine/__main__.py": 1897,
-    "engine/*.py": 1536,
+    "engine/cli engine/__main__.py": 1899,
+    "engine/*.py": 1559,
     "engine/release": 1573,
     "engine/marginals engine/privacy": 2238,
     "engine/graphs": 1206,
     "engine/audit": 1138,
     "engine/score": 1115,
-    "engine/papers engine/teaching": 1849,
+    "engine/papers engine/teaching": 1852,
     "engine/effects": 653,
     "engine/pairs": 641,
     "pages/shell pages/host": 3605,
     "pages/draw": 1717,
-    "pages": 13948,
+    "pages": 13950,
     "static": 2266,
     "tests": 28865,
     "benchmarks scripts": 5149,

@@ -1,0 +1,298 @@
+"""What one run found, what it cost and how it got there: :class:`RunResult`."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+
+from engine.algorithm import Diagnostics
+from engine.effects.effect import Effect, effect_of
+from engine.errors import InputError
+from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
+from engine.graphs.edges import Edge, annotated, edge_frame, edges, svg
+from engine.graphs.formats import dot
+from engine.graphs.known import Known, known_of, truth_mpdag
+from engine.graphs.metrics import Counts, EdgeClass, Metrics, Scores, classify, compare, count
+from engine.knowledge import Knowledge
+from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.params import Parameters
+from engine.privacy.accounting import Guarantee
+from engine.privacy.ledger import Ledger
+from engine.registry import algorithm
+from engine.search.orders import hanging
+from engine.session import Step
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Names that stood here in earlier versions; they go with the next one.
+_RENAMED = {
+    "told": "reference_cpdag",
+    "hanging": "order_dependent_edges",
+    "drawn": "displayed_cpdag",
+    "doubted": "low_confidence",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunResult:
+    """What one run found, what it cost, and how it got there.
+
+    ``spent`` is what the ledger can defend: the cap in strict mode, the composition of the whole
+    transcript in published mode, inf without noise. ``claimed`` is the paper's own total of the
+    same run, or None. ``separating`` maps a pair of columns to the sets that separated it.
+    ``untested`` are adjacent pairs (i, j), i < j in the columns' order, whose tests of the order
+    that the run ended early in were not all made. ``seconds`` is the run's wall time, ``status``
+    "complete", "budget_exhausted" or "cancelled".
+
+    With a ``truth``, ``classes`` says what became of each pair and ``counts`` how many of each kind
+    there are. ``metrics`` scores the graph as it stands, with every pair not tested to the end as a
+    link, as the papers do; ``metrics_tested`` scores the links tested to the end alone. The two are
+    one where a run ended by itself. What was known (``knowledge``) is known of the truth too: the
+    graph is held against the truth's maximal PDAG under it.
+
+    On private data (``public`` False) nothing is told that was not paid for: ``fingerprint`` is a
+    random name, ``seconds`` NaN, the noise secret and ``seed`` None. A given seed makes the run a
+    ``simulation``: whoever knows it can take the noise away, and nothing is defended.
+    """
+
+    algorithm: str
+    params: Parameters
+    seed: int | None
+    simulation: bool
+    public: bool
+    dataset: str
+    fingerprint: str
+    names: tuple[str, ...]
+    matrix: Adjacency
+    metrics: Metrics | None
+    ci_tests_by_order: tuple[int, ...]
+    claimed: Guarantee | None
+    ledger: Ledger
+    steps: tuple[Step, ...]
+    seconds: float
+    status: str
+    separating: Mapping[frozenset[int], Sequence[frozenset[int]]]
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
+    untested: frozenset[tuple[int, int]] = frozenset()
+    truth: nx.DiGraph | None = field(default=None, repr=False)
+    knowledge: Knowledge | None = None
+
+    @cached_property
+    def classes(self) -> Mapping[tuple[int, int], EdgeClass]:
+        """(i, j), i < j -> what became of the pair; empty without a truth."""
+        if self.truth is None:
+            return {}
+        dag = matrix_of(self.truth, self.names)
+        return classify(self.matrix, self.reference_cpdag, dag=dag, untested=self.untested)
+
+    @cached_property
+    def counts(self) -> Counts | None:
+        """How many pairs are found, invented, missed and so on; None without a truth."""
+        if self.truth is None:
+            return None
+        return count(self.classes, self.reference_cpdag)
+
+    @property
+    def reference_cpdag(self) -> Adjacency:
+        """(d, d): what of the truth the graph is held against; only where there is a truth."""
+        assert self.truth is not None
+        return reference_of(self.algorithm, self.truth, self.names, self.knowledge)
+
+    @cached_property
+    def known(self) -> Known | None:
+        """What was known, on these columns; None where nothing was."""
+        return known_of(self.knowledge, self.names)
+
+    @cached_property
+    def knowledge_alone(self) -> Scores | None:
+        """Scores of the links found with no arrows but those that knowledge decides.
+
+        None without a truth or knowledge. What ``metrics`` has beyond it the data said.
+        """
+        if self.truth is None or self.known is None:
+            return None
+        return compare(self.known.turned(self.matrix | self.matrix.T), self.reference_cpdag)
+
+    @property
+    def metrics_tested(self) -> Scores | None:
+        """Scores of the links tested to the end alone; None without a truth."""
+        return None if self.counts is None else self.counts.scores
+
+    @cached_property
+    def tested(self) -> Adjacency:
+        """The CPDAG's (d, d) matrix without the pairs that were not tested to the end."""
+        matrix = self.matrix.copy()
+        for i, j in self.untested:
+            matrix[i, j] = matrix[j, i] = False
+        return matrix
+
+    @cached_property
+    def low_confidence(self) -> frozenset[tuple[int, int]]:
+        """Arrows (i, j) whose direction is in doubt; counts and scores take them as arrows."""
+        return self.diagnostics.doubted(self.tested)
+
+    @cached_property
+    def displayed_cpdag(self) -> Adjacency:
+        """The (d, d) matrix of every picture, table and file: ``tested``, doubted arrows as lines.
+
+        An undirected edge is both directions.
+        """
+        matrix = self.tested.copy()
+        for i, j in self.low_confidence:
+            matrix[j, i] = True
+        return matrix
+
+    def __repr__(self) -> str:
+        """One line: what ran on what, what it found and what it spent."""
+        return (
+            f"<RunResult {self.algorithm} on {self.dataset!r}: {len(self.skeleton)} links, "
+            f"{self.ci_tests:,} tests, {self.status}, epsilon {self.spent.epsilon:.4g}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a sentence, the graph, what it guarantees; no row and no score."""
+        title = algorithm(self.algorithm).title
+        found = f"{title} found {len(self.skeleton)} links in {self.dataset}."
+        alt = f"The graph that {title} learned from {self.dataset}"
+        lines = [f"<p><b>{escape(found)}</b></p>", svg(self.names, self._edges, alt)]
+        return "".join([*lines, f"<p>{escape(self.guarantee)}</p>"])
+
+    @cached_property
+    def order_dependent_edges(self) -> frozenset[tuple[int, int]] | None:
+        """The links (i, j), i < j, that the columns in another order would have marked otherwise.
+
+        On the answers that this run was given: nothing is asked and nothing spent. Empty where the
+        parameters make the order idle; None where it cannot be told from these answers.
+        """
+        if not self.params.by_order:
+            return frozenset()
+        return hanging(self.matrix, self.separating, self.names, self.known)
+
+    @property
+    def order_words(self) -> str:
+        """What of the graph hangs on the order of the columns, in a sentence; empty for nothing."""
+        if self.order_dependent_edges is None:
+            return (
+                "Which links are arrows may hang on the order of the columns; not so in PC-stable."
+            )
+        if not self.order_dependent_edges:
+            return ""
+        return (
+            f"{len(self.order_dependent_edges)} of {len(self.skeleton)} links would be drawn "
+            "otherwise with the columns in another order, on the same answers; not so in PC-stable."
+        )
+
+    @property
+    def guarantee(self) -> str:
+        """What is promised of this run, in a sentence."""
+        if not algorithm(self.algorithm).private:
+            return "Without noise: nothing is promised."
+        if self.ledger.undefended:
+            return f"Nothing is defended: {'; '.join(self.ledger.undefended)}."
+        if math.isinf(self.spent.epsilon):
+            return "Nothing is defended: no finite ε bounds what this run gave out."
+        return (
+            f"Defended: (ε, δ) = ({self.spent.epsilon:.4g}, {self.spent.delta:.3g}), for replacing "
+            "one record; the number of records and the schema are public."
+        )
+
+    @cached_property
+    def _edges(self) -> list[Edge]:
+        link = getattr(self.diagnostics, "edge_confidence", None)
+        arrow = getattr(self.diagnostics, "arrow_confidence", None)
+        return edges(self.names, self.matrix, self.untested, link, arrow)
+
+    @property
+    def edges(self) -> pd.DataFrame:
+        """The edges as a frame, one a row: cause, effect, link, arrow, class.
+
+        ``link`` is how often such a link is real and ``arrow`` how often it runs from cause to
+        effect if it is (NaN where the algorithm does not say); ``class`` is "directed",
+        "undirected" or "untested".
+        """
+        return edge_frame(self._edges)
+
+    def to_networkx(self) -> nx.DiGraph:
+        """The graph with ``mark``, ``link`` and ``arrow`` on its edges."""
+        return annotated(self.names, self._edges)
+
+    def to_dot(self) -> str:
+        """The graph as Graphviz DOT, as it is drawn: :attr:`displayed_cpdag`."""
+        return dot(self.names, self.displayed_cpdag)
+
+    @cached_property
+    def skeleton(self) -> set[frozenset[str]]:
+        """Adjacent pairs, without direction."""
+        return pairs_of(self.matrix, self.names)
+
+    @cached_property
+    def untested_pairs(self) -> set[frozenset[str]]:
+        """Pairs that were not tested to the end, by their names."""
+        return {frozenset((self.names[i], self.names[j])) for i, j in self.untested}
+
+    @cached_property
+    def cpdag(self) -> nx.DiGraph:
+        """The learned CPDAG; an undirected edge is both directions."""
+        return digraph_of(self.matrix, self.names)
+
+    @cached_property
+    def separating_sets(self) -> dict[frozenset[str], tuple[frozenset[str], ...]]:
+        """Pairs of names, with the sets that separated them."""
+        return {
+            frozenset(self.names[i] for i in pair): tuple(
+                frozenset(self.names[i] for i in one) for one in sets
+            )
+            for pair, sets in self.separating.items()
+        }
+
+    def effect(self, cause: str, effect: str, **options: Any) -> Effect:
+        """What setting one column does to another, from what a run of Marginal PC released.
+
+        ``options`` are those of :func:`engine.effects.effect.effect_of`; nothing is spent. Raises
+        InputError for another algorithm, which releases no tables.
+        """
+        found = self.diagnostics
+        if not isinstance(found, MarginalDiagnostics) or found.released is None:
+            raise InputError("Effects follow from released tables: run marginal_pc to its end.")
+        tables = found.released, self.names, found.levels, self.matrix
+        return effect_of(*tables, cause, effect, **options)
+
+    @property
+    def ci_tests(self) -> int:
+        """Number of conditional independence tests, of all orders."""
+        return sum(self.ci_tests_by_order)
+
+    @property
+    def spent(self) -> Guarantee:
+        """The (epsilon, delta) that can be defended for this run."""
+        return self.ledger.defended
+
+    if not TYPE_CHECKING:  # a type checker knows the present names alone
+
+        def __getattr__(self, name: str) -> Any:
+            """The attributes' earlier names, with a warning; they go with the next version."""
+            now = _RENAMED.get(name)
+            if now is None:
+                raise AttributeError(f"RunResult has no attribute {name!r}")
+            warnings.warn(f"{name} is called {now}", DeprecationWarning, stacklevel=2)
+            return getattr(self, now)
+
+
+def reference_of(
+    key: str, truth: nx.DiGraph, names: tuple[str, ...], knowledge: Knowledge | None
+) -> Adjacency:
+    """What of the truth the algorithm's result is held against.
+
+    All that data and knowledge can tell: its CPDAG or MPDAG, or all of its arrows.
+    """
+    if algorithm(key).directs_all:
+        return matrix_of(truth, names)
+    return truth_mpdag(truth, names, knowledge)
