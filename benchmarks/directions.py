@@ -30,6 +30,7 @@ from benchmarks.kept import keep, lines
 from benchmarks.random_networks import random_dataset
 from benchmarks.written import put
 from engine import load_dataset, run
+from engine.context import Step
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency, SeparatingSets
 from engine.graphs.metrics import compare, truth_cpdag
@@ -43,7 +44,6 @@ from engine.graphs.orientation import (
 )
 from engine.privacy.events import GaussianEvent, LaplaceEvent
 from engine.result import RunResult
-from engine.session import Step
 
 KEPT = Path(__file__).parent / "results" / "directions.jsonl"
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "directions.md"

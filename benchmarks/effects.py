@@ -31,6 +31,7 @@ from benchmarks.kept import lines
 from benchmarks.written import put
 from engine import Dataset, load_dataset
 from engine.algorithms import marginal_pc
+from engine.context import RunContext
 from engine.data.networks import load_network
 from engine.effects.effect import Effect, effect_of
 from engine.effects.estimate import LEVELS, Interval, estimate
@@ -41,7 +42,6 @@ from engine.marginals.levels import merged
 from engine.marginals.moments import Moments
 from engine.randomness import Randomness
 from engine.runner import one_thread
-from engine.session import Session
 from engine.tables.store import store_of
 
 KEPT = Path(__file__).parent / "results" / "effects.jsonl"
@@ -183,7 +183,9 @@ def released(data: Dataset, epsilon: float, seed: int) -> tuple[Moments, Adjacen
     """What Marginal PC releases of the data, and the graph it learns."""
     params = marginal_pc.MarginalPCParameters.build({"epsilon": epsilon, "delta": DELTA})
     data = merged(data)
-    session = Session(Randomness(seed), marginal_pc.ledger(data, params), data.names, trace=False)
+    session = RunContext(
+        Randomness(seed), marginal_pc.ledger(data, params), data.names, trace=False
+    )
     with one_thread():
         limit = params.order_limit(data)
         tests = marginal_pc.release(store_of(data), params, limit, session)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency, SeparatingSets
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
-from engine.session import Session
 
 WHOLE_RUN = "the whole run"
 UNTOLD = {"untold": True}  # metadata of a field that a result's JSON leaves out: a large table
@@ -62,7 +62,7 @@ class Algorithm:
     title: str
     family: str
     params: type[Parameters]
-    run: Callable[[Dataset, Any, Session], Outcome]
+    run: Callable[[Dataset, Any, RunContext], Outcome]
     private: bool
     reference: str
     summary: str = ""

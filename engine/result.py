@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from engine.algorithm import Diagnostics
+from engine.context import Step
 from engine.effects.effect import Effect, effect_of
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
@@ -27,7 +28,6 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
 from engine.registry import algorithm
 from engine.search.orders import hanging
-from engine.session import Step
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,6 +14,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from engine.algorithm import Algorithm, Outcome
+from engine.context import RunContext, Step
 from engine.data.anything import as_dataset
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema
@@ -26,7 +27,6 @@ from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
 from engine.registry import algorithm
 from engine.result import RunResult, reference_of
-from engine.session import Session, Step
 
 
 @cache
@@ -115,7 +115,7 @@ def run(
         cancelled = asking(stop)
     seed = None if seed is None else check_seed(seed)
     known = known_of(_stated(chosen, data, knowledge), data.names)
-    session = Session(
+    session = RunContext(
         randomness=Randomness(0 if seed is None and data.public else seed),
         ledger=_ledger(chosen, data, params, seed),
         names=data.names,
@@ -167,7 +167,7 @@ def _result(
     data: Dataset,
     params: Parameters,
     seed: int | None,
-    session: Session,
+    session: RunContext,
     outcome: Outcome,
     seconds: float,
 ) -> RunResult:

@@ -6,10 +6,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-import engine.session as session_module
+import engine.context as session_module
 from engine import Dataset, InputError, load_dataset, run
+from engine.context import Step
 from engine.privacy.accounting import Guarantee
-from engine.session import Step
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from engine import load_dataset
 from engine.algorithm import Algorithm
+from engine.context import RunContext
 from engine.params import param
 from engine.privacy import mechanisms
 from engine.privacy.accounting import Guarantee
@@ -19,7 +20,6 @@ from engine.search.evidence import Evidence
 from engine.search.learn import learn
 from engine.search.parameters import PrivateParameters
 from engine.search.skeleton import TestByTest
-from engine.session import Session
 
 # %% [markdown]
 # **Parameters.** One frozen dataclass is the validation, the form on the page and the flag on the command
@@ -46,15 +46,15 @@ class CoinPCParameters(PrivateParameters):
 class CoinPC(TestByTest):
     """Each answer by the exponential mechanism."""
 
-    def __init__(self, data, params, session):
+    def __init__(self, data, params, context):
         super().__init__()
         self._evidence = Evidence(data, params, "z")
-        self._session, self._epsilon = session, params.epsilon / params.tests
+        self._context, self._epsilon = context, params.epsilon / params.tests
 
     def independent(self, q):
         evidence = self._evidence
         answer = mechanisms.exponential(
-            self._session,
+            self._context,
             [0.0, evidence.of(q) - evidence.cutoff()],
             epsilon=self._epsilon,
             sensitivity=evidence.noise_sensitivity(q),
@@ -62,7 +62,7 @@ class CoinPC(TestByTest):
             order=q.order,
         )
         decision = "independent" if answer else "dependent"
-        self._session.emit("test", decision, query=tuple(q), reason=f"the coin said {decision}")
+        self._context.emit("test", decision, query=tuple(q), reason=f"the coin said {decision}")
         return bool(answer)
 
 
@@ -75,8 +75,8 @@ def ledger(data, params):
     return Ledger(Guarantee(params.epsilon, params.delta))
 
 
-def run_coin(data, params, session):
-    return learn(data, params, session, CoinPC(data, params, session))
+def run_coin(data, params, context):
+    return learn(data, params, context, CoinPC(data, params, context))
 
 
 COIN_PC = Algorithm(
@@ -92,21 +92,21 @@ COIN_PC = Algorithm(
 )
 
 # %% [markdown]
-# **A run.** Outside the registry a session is put together by hand; `engine.run` does the same.
+# **A run.** Outside the registry a run context is put together by hand; `engine.run` does the same.
 
 # %%
 data = load_dataset("asia", n=100_000)
 params = CoinPCParameters.build({"epsilon": 20.0})
-session = Session(Randomness(0), COIN_PC.ledger(data, params), names=data.names)
-outcome = COIN_PC.run(data, params, session)
+context = RunContext(Randomness(0), COIN_PC.ledger(data, params), names=data.names)
+outcome = COIN_PC.run(data, params, context)
 links = int(outcome.cpdag.any(axis=0).sum())
-print(outcome.status, outcome.tests_by_order, "spent", round(session.ledger.used_epsilon, 2))
+print(outcome.status, outcome.tests_by_order, "spent", round(context.ledger.used_epsilon, 2))
 
 # %% [markdown]
 # The cap held: no more than ε = 20 was spent, whatever the answers were.
 
 # %%
-assert session.ledger.used_epsilon <= 20
+assert context.ledger.used_epsilon <= 20
 assert outcome.status in ("complete", "budget_exhausted")
 
 # %% [markdown]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.algorithm import Algorithm, Diagnostics, Outcome
+from engine.context import Cancelled, RunContext
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.pairs.columns import MIN_ROWS, Pair, pair_of
@@ -17,7 +18,6 @@ from engine.params import ParameterError, param
 from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import PRESETS, PrivateBudget
 from engine.privacy.ledger import BudgetExhausted, Ledger
-from engine.session import Cancelled, Session
 
 DEFAULT_SCORE = {DIFFERENCE: "root_hsic", TWO_SCORES: "hsic"}
 # 10 / epsilon blocks that all agree are turned by noise with probability e^-5 / 2; what rows are
@@ -148,12 +148,12 @@ class AnmParameters(PrivateBudget):
             variant=self.guarantee,
         )
 
-    def terms(self, data: Dataset, pair: Pair, session: Session) -> Terms:
+    def terms(self, data: Dataset, pair: Pair, context: RunContext) -> Terms:
         """Everything that a release of the pair needs."""
         return Terms(
             data=data,
             pair=pair,
-            session=session,
+            context=context,
             setting=self.setting(),
             score=self.measures(data.n),
             release=self.releases,
@@ -183,7 +183,7 @@ def ledger(data: Dataset, params: AnmParameters) -> Ledger:
     return Ledger(params.total) if params.strict else Ledger(delta=params.delta)
 
 
-def run(data: Dataset, params: AnmParameters, session: Session) -> Outcome:
+def run(data: Dataset, params: AnmParameters, context: RunContext) -> Outcome:
     """Decide the direction of the pair; an undirected edge where nothing was released."""
     pair = pair_of(data)
     if params.releases != VOTE and params.protect != BOTH and not data.public:
@@ -193,13 +193,13 @@ def run(data: Dataset, params: AnmParameters, session: Session) -> Outcome:
         )
     decision, status = None, "complete"
     try:
-        session.check()
-        decision = decide(params.terms(data, pair, session))
+        context.check()
+        decision = decide(params.terms(data, pair, context))
     except Cancelled:
         status = "cancelled"
     except BudgetExhausted:
         status = "budget_exhausted"
-    session.close()
+    context.close()
     cpdag = np.array([[False, True], [True, False]])
     if decision is not None and decision.direction is not None:
         cpdag[(1, 0) if decision.forward else (0, 1)] = False

@@ -15,13 +15,13 @@ from typing import Any
 from engine.algorithm import Algorithm, Outcome
 from engine.algorithms import gram_notears, marginal_pc
 from engine.algorithms.marginal_pc import MOST_HIDDEN
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.marginals.sensitivity import hidden
 from engine.params import again
 from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import STRICT, STRICT_PRESETS, PrivateBudget
 from engine.privacy.ledger import Ledger
-from engine.session import Session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,10 +90,10 @@ def ledger(data: Dataset, params: AutoParameters) -> Ledger:
     return chosen.algorithm.ledger(data, chosen.build(params))
 
 
-def run(data: Dataset, params: AutoParameters, session: Session) -> Outcome:
+def run(data: Dataset, params: AutoParameters, context: RunContext) -> Outcome:
     """The chosen algorithm's run, which says what was chosen."""
     chosen = choice_for(data, params)
-    outcome = chosen.algorithm.run(data, chosen.build(params), session)
+    outcome = chosen.algorithm.run(data, chosen.build(params), context)
     return replace(outcome, diagnostics=replace(outcome.diagnostics, chosen=chosen.reason))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.algorithm import WHOLE_RUN, Algorithm, Outcome
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import param
 from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma
@@ -29,7 +30,6 @@ from engine.score.descent import (
 )
 from engine.score.optimiser import least_squares
 from engine.score.run import NoisyDescentParameters, descend, ledger
-from engine.session import Session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,13 +73,13 @@ ENCODING_SHARE = 0.05  # of a strict total, for the column means or one-way tabl
 
 
 def published(
-    data: Dataset, params: CurateNotearsParameters, session: Session, trace: Trace
+    data: Dataset, params: CurateNotearsParameters, context: RunContext, trace: Trace
 ) -> None:
     """Algorithm 2: one noisy gradient of epsilon_k a step, the line search on public rows."""
     epsilons, n, l1 = params.epsilons(), data.n, params.l1(data, True)
-    read = published_data(data, params.scores(True), params.public_rows, session)
+    read = published_data(data, params.scores(True), params.public_rows, context)
     stated = claimed_sensitivity(params.clip_at(strict=False), data.d, n)
-    noisy = PublishedGradient(session, read.covariance, params.clip_at(strict=False), trace)
+    noisy = PublishedGradient(context, read.covariance, params.clip_at(strict=False), trace)
 
     def gradient(w: Matrix, k: int) -> Matrix:
         sigma = analytic_gaussian_sigma(epsilons[k], params.delta, stated)
@@ -90,7 +90,7 @@ def published(
         loss = least_squares(w, read.public)[0] + l1 * float(np.abs(w).sum())
         return loss + 0.5 * penalty * h * h + multiplier * h
 
-    quasi_newton(gradient, value, len(epsilons), l1, trace, session.known)
+    quasi_newton(gradient, value, len(epsilons), l1, trace, context.known)
 
 
 def gradient_plan(params: CurateNotearsParameters) -> GradientPlan:
@@ -98,10 +98,12 @@ def gradient_plan(params: CurateNotearsParameters) -> GradientPlan:
     return GradientPlan(params.total, ENCODING_SHARE, proportional(params.epsilons()))
 
 
-def strict(data: Dataset, params: CurateNotearsParameters, session: Session, trace: Trace) -> None:
+def strict(
+    data: Dataset, params: CurateNotearsParameters, context: RunContext, trace: Trace
+) -> None:
     """Every gradient gets its share."""
     clip = params.clip_at(strict=True)
-    strict_run(data, params, clip, gradient_plan(params), params.epsilons(), session, trace)
+    strict_run(data, params, clip, gradient_plan(params), params.epsilons(), context, trace)
 
 
 def claimed(trace: Trace, params: CurateNotearsParameters) -> Guarantee:
@@ -109,10 +111,10 @@ def claimed(trace: Trace, params: CurateNotearsParameters) -> Guarantee:
     return Guarantee(sum(trace.epsilon), params.delta * len(trace.epsilon))
 
 
-def run(data: Dataset, params: CurateNotearsParameters, session: Session) -> Outcome:
+def run(data: Dataset, params: CurateNotearsParameters, context: RunContext) -> Outcome:
     """Published: ``epsilon`` is the total by the paper's sum, ``delta`` a gradient. Strict: cap."""
     work, plan_made = (strict if params.strict else published), params.epsilons()
-    return descend(data, params, session, work, lambda trace: claimed(trace, params), plan_made)
+    return descend(data, params, context, work, lambda trace: claimed(trace, params), plan_made)
 
 
 ALGORITHM = Algorithm(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from engine.algorithm import WHOLE_RUN, Algorithm, Outcome
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import again, param
 from engine.privacy.accounting import Guarantee, unsampled
@@ -36,7 +37,6 @@ from engine.search.learn import learn
 from engine.search.parameters import NoisyTestParameters
 from engine.search.skeleton import Graph, Query, TestByTest
 from engine.search.votes import evidence_of
-from engine.session import Session
 from engine.statistics.kendall import KENDALL
 from engine.theory import kendall_p_bound
 
@@ -110,20 +110,20 @@ class CuratePCParameters(NoisyTestParameters):
 class CuratePC(TestByTest):
     """Laplace noise on every test, with the order's planned budget."""
 
-    def __init__(self, data: Dataset, params: CuratePCParameters, session: Session):
+    def __init__(self, data: Dataset, params: CuratePCParameters, context: RunContext):
         super().__init__()
-        self._data, self._params, self._session = data, params, session
-        self._evidence = curate_evidence(data, params, session)
+        self._data, self._params, self._context = data, params, context
+        self._evidence = curate_evidence(data, params, context)
         self._m = params.rows_in_sample(data.n)
         self._sample = (
-            self._evidence.sample(self._m, session.randomness) if self._m < data.n else None
+            self._evidence.sample(self._m, context.randomness) if self._m < data.n else None
         )
         self._last = params.order_limit(data)
         self._price = Price("curate", params.delta / (self._last + 1))
         if params.strict:
-            self._price = Price(session.ledger.method)
+            self._price = Price(context.ledger.method)
         self._left = params.epsilon
-        self._total = session.ledger.limit if params.strict else params.epsilon
+        self._total = context.ledger.limit if params.strict else params.epsilon
         self._epsilon, self._order, self._tests = 0.0, -1, 0  # of one test, of this order
         self.planned: list[tuple[OrderBudget, ...]] = []
         self.spent: list[OrderBudget] = []
@@ -145,7 +145,7 @@ class CuratePC(TestByTest):
         """Settle the order before, and plan the budgets from this one on."""
         self.settle()
         orders, tests = self._expected(order, graph)
-        budget = self._session.ledger.left if self._params.strict else self._left
+        budget = self._context.ledger.left if self._params.strict else self._left
         epsilons = allocate(tests, budget, self._price, self._objective(orders))
         self._order, self._epsilon = order, float(epsilons[0])
         if float(self._price.cost(tests, epsilons)[0]) <= NOTHING * self._total:
@@ -157,7 +157,7 @@ class CuratePC(TestByTest):
                 for k, t, e, c in zip(orders, tests, epsilons, costs, strict=True)
             )
         )
-        self._session.emit(
+        self._context.emit(
             "plan",
             "planned",
             reason=f"the plan gives each test of order {order} ε = {self._epsilon:.4g}",
@@ -214,15 +214,15 @@ class CuratePC(TestByTest):
         """Noisy evidence beyond the margins; between them, in published mode, a coin decides."""
         p, evidence = self._params, self._evidence
         noisy, raw = evidence.release(
-            self._session, q, self._epsilon, label="test", rows=self._sample
+            self._context, q, self._epsilon, label="test", rows=self._sample
         )
         self._tests += 1
         low = evidence.cutoff_at(p.cutoff * (1 - p.beta1))
         high = evidence.cutoff_at(p.cutoff * (1 + p.beta2))
         if p.strict or not low <= noisy <= high or low == high:
-            return evidence.conclude(self._session, "test", q, noisy, raw)
-        found = self._session.randomness.coin()
-        self._session.emit(
+            return evidence.conclude(self._context, "test", q, noisy, raw)
+        found = self._context.randomness.coin()
+        self._context.emit(
             "test",
             "independent" if found else "dependent",
             reason=f"the {evidence.noisy_name} {noisy:.4g} lies between the margins {low:.4g} and "
@@ -245,11 +245,11 @@ class CurateEvidence(Evidence):
         return super().noise_sensitivity(q, n)
 
 
-def curate_evidence(data: Dataset, params: CuratePCParameters, session: Session) -> Evidence:
+def curate_evidence(data: Dataset, params: CuratePCParameters, context: RunContext) -> Evidence:
     """Strict: the proven bounds. Published: eq. 16 for Kendall's p-value."""
     if not params.strict and params.test.bounded:
         return CurateEvidence(data, params, params.perturbed)
-    return evidence_of(data, params, session.randomness)
+    return evidence_of(data, params, context.randomness)
 
 
 def ledger(data: Dataset, params: CuratePCParameters) -> Ledger:
@@ -270,8 +270,8 @@ def noise(data: Dataset, params: CuratePCParameters) -> float:
     A score on a sample is smaller, and one record moves it further: the noise on all rows' score
     that would hide as much is larger by both.
     """
-    session = Session(Randomness(0), ledger(data, params), data.names, trace=False)
-    rule = CuratePC(data, params, session)
+    context = RunContext(Randomness(0), ledger(data, params), data.names, trace=False)
+    rule = CuratePC(data, params, context)
     try:
         rule.begin_order(0, Graph(data.d))
     except BudgetExhausted:
@@ -281,10 +281,10 @@ def noise(data: Dataset, params: CuratePCParameters) -> float:
     return math.sqrt(2) / rate * Evidence(data, params, "z").least_unit() / least
 
 
-def run(data: Dataset, params: CuratePCParameters, session: Session) -> Outcome:
+def run(data: Dataset, params: CuratePCParameters, context: RunContext) -> Outcome:
     """``epsilon`` is the total in both modes."""
-    rule = CuratePC(data, params, session)
-    outcome = learn(data, params, session, rule)
+    rule = CuratePC(data, params, context)
+    outcome = learn(data, params, context, rule)
     rule.settle()
     diagnostics = SearchDiagnostics(allocation=rule.allocation())
     claimed = None if params.strict else rule.claimed

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.algorithm import Algorithm, Outcome
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import ParameterError, again, param
 from engine.privacy.accounting import advanced_total, rho_budget
@@ -31,7 +32,6 @@ from engine.search.learn import learn
 from engine.search.parameters import PrivateParameters
 from engine.search.scores import QueryScores
 from engine.search.skeleton import Graph, Query
-from engine.session import Session
 from engine.statistics.base import Score, Statistic
 from engine.statistics.kendall import KENDALL
 from engine.statistics.likelihood import G2
@@ -164,9 +164,9 @@ class EMPC:
     """Rule of the search that decides node by node."""
 
     def __init__(
-        self, data: Dataset, params: EMPCParameters, session: Session, epsilon_round: float
+        self, data: Dataset, params: EMPCParameters, context: RunContext, epsilon_round: float
     ):
-        self._session, self._epsilon, self._strict = session, epsilon_round, params.strict
+        self._context, self._epsilon, self._strict = context, epsilon_round, params.strict
         self._names = data.names
         self._utility: GreedyUtility | GapUtility
         self._greedy = params.test is G2
@@ -198,7 +198,7 @@ class EMPC:
             gone = (*self.node_rounds[-1].deleted, (names[y], tuple(names[g] for g in given)))
             self.node_rounds[-1] = NodeRound(order, names[x], edges, gone)
             query = Query(min(x, y), max(x, y), given)
-            self._session.emit("delete", "independent", reason=DRAWN, query=query)
+            self._context.emit("delete", "independent", reason=DRAWN, query=query)
             yield query
         graph.asked.update((x, y) for y in options)
 
@@ -218,8 +218,8 @@ class EMPC:
         if self._greedy:  # the published u is this less 1 at the b that the data suggest
             u[int(np.count_nonzero(s > 0))] -= 1
         count = self._draw(u, self._epsilon / 2, "how many", order)
-        if self._session.trace:
-            self._session.emit(
+        if self._context.trace:
+            self._context.emit(
                 "how many",
                 "counted",
                 reason=f"the exponential mechanism drew how many of the {s.size} edges at "
@@ -244,7 +244,7 @@ class EMPC:
             if order > 0 and not self._undefended:
                 self._undefended = True
                 event = UndefendedEvent("separating sets are chosen without noise")
-                self._session.ledger.charge(event, label="separating sets", order=order)
+                self._context.ledger.charge(event, label="separating sets", order=order)
         return [
             ((y, given), value)
             for y, (sets, utilities) in options.items()
@@ -253,7 +253,7 @@ class EMPC:
 
     def _draw(self, utilities: Utilities, epsilon: float, label: str, order: int) -> int:
         return exponential(
-            self._session,
+            self._context,
             utilities,
             epsilon=epsilon,
             defended_sensitivity=self._utility.defended,
@@ -293,11 +293,11 @@ def ledger(data: Dataset, params: EMPCParameters) -> Ledger:
     return Ledger(params.total, method=share(data, params)[0])
 
 
-def run(data: Dataset, params: EMPCParameters, session: Session) -> Outcome:
+def run(data: Dataset, params: EMPCParameters, context: RunContext) -> Outcome:
     """Published: ``epsilon`` a round. Strict: the total, shared equally among the rounds."""
     epsilon = share(data, params)[1] if params.strict else params.epsilon
-    rule = EMPC(data, params, session, epsilon)
-    outcome = learn(data, params, session, rule)
+    rule = EMPC(data, params, context, epsilon)
+    outcome = learn(data, params, context, rule)
     claimed: Any = None
     if not params.strict:
         claimed = advanced_total(len(rule.node_rounds), params.epsilon, params.delta)

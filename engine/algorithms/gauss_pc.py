@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from engine.algorithm import Algorithm, Outcome
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import ParameterError, param
 from engine.privacy.accounting import Guarantee, renyi_to_epsilon
@@ -28,7 +29,6 @@ from engine.search.learn import learn
 from engine.search.parameters import NoisyTestParameters
 from engine.search.skeleton import Query, TestByTest
 from engine.search.votes import evidence_of
-from engine.session import Session
 from engine.statistics.registry import BOUNDED
 from engine.theory import best_subsample
 
@@ -133,21 +133,21 @@ class GaussPC(TestByTest):
     """Release every test's evidence with Gaussian noise and compare it with the threshold."""
 
     def __init__(
-        self, data: Dataset, params: GaussPCParameters, session: Session, multiplier: float
+        self, data: Dataset, params: GaussPCParameters, context: RunContext, multiplier: float
     ):
         super().__init__()
-        self._evidence = evidence_of(data, params, session.randomness)
-        self._session, self._multiplier = session, multiplier
+        self._evidence = evidence_of(data, params, context.randomness)
+        self._context, self._multiplier = context, multiplier
         self._m, self._n = params.rows_in_sample(data.n), data.n
         self.answers = 0
 
     def independent(self, q: Query) -> bool:
         """Noisy evidence above the threshold."""
         evidence, sampled = self._evidence, self._m < self._n
-        rows = evidence.sample(self._m, self._session.randomness) if sampled else None
+        rows = evidence.sample(self._m, self._context.randomness) if sampled else None
         raw, unit = evidence.of(q, rows), evidence.noise_sensitivity(q, self._m)
         noisy = gaussian(
-            self._session,
+            self._context,
             raw,
             sensitivity=evidence.defended_ratio(q, self._m) * unit,
             sigma=unit * self._multiplier,
@@ -156,7 +156,7 @@ class GaussPC(TestByTest):
             order=q.order,
         ).item()
         self.answers += 1
-        return evidence.conclude(self._session, "test", q, noisy, raw)
+        return evidence.conclude(self._context, "test", q, noisy, raw)
 
 
 def claimed_total(answers: int, multiplier: float, rate: float, delta: float) -> Guarantee:
@@ -194,14 +194,14 @@ def noise(data: Dataset, params: GaussPCParameters) -> float:
     return planned(data, params).multiplier / rate * unit
 
 
-def run(data: Dataset, params: GaussPCParameters, session: Session) -> Outcome:
+def run(data: Dataset, params: GaussPCParameters, context: RunContext) -> Outcome:
     """Published: ``epsilon`` and ``delta`` fix one test's noise. Strict: shared among the tests."""
     if params.strict:
         multiplier = planned(data, params).multiplier
     else:  # the Gaussian mechanism as Abadi et al. 2016 give it
         multiplier = math.sqrt(2 * math.log(1.25 / params.delta)) / params.epsilon
-    rule = GaussPC(data, params, session, multiplier)
-    outcome = learn(data, params, session, rule)
+    rule = GaussPC(data, params, context, multiplier)
+    outcome = learn(data, params, context, rule)
     m, claimed = params.rows_in_sample(data.n), None
     if not params.strict:
         claimed = claimed_total(rule.answers, multiplier, m / data.n, params.delta)

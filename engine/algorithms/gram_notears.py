@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import erfc
 
 from engine.algorithm import Algorithm, Outcome
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency
 from engine.params import again, param
@@ -23,7 +24,6 @@ from engine.score.gram import Packing, best_constant, covariance, second_moments
 from engine.score.learned import Learned, report
 from engine.score.optimiser import Solution, solve_with_trace
 from engine.score.parameters import CovarianceParameters
-from engine.session import Session
 from engine.statistics.multiplicity import step_up
 
 
@@ -88,20 +88,20 @@ class NoisyGram:
     jump: Matrix
 
 
-def release(data: Dataset, params: GramParameters, session: Session) -> NoisyGram:
+def release(data: Dataset, params: GramParameters, context: RunContext) -> NoisyGram:
     """Spend the whole budget on one Gaussian release (after one of the tables, where asked for)."""
-    encoding, left = _encoding(data, params, session)
+    encoding, left = _encoding(data, params, context)
     radius = params.ball(data)
     packing = Packing(data.d, data.n, best_constant(data.d), radius, encoding.fixed_square)
     noisy, sigma = analytic_gaussian(
-        session,
+        context,
         packing.pack(second_moments(data, encoding, radius)),
         sensitivity=packing.sensitivity,
         epsilon=left.epsilon,
         delta=left.delta,
         label="Gram matrix",
     )
-    session.emit(
+    context.emit(
         "release",
         "released",
         reason=f"the Gram matrix was released with Gaussian noise of σ = {sigma:.4g}",
@@ -117,21 +117,21 @@ def release(data: Dataset, params: GramParameters, session: Session) -> NoisyGra
 
 
 def _encoding(
-    data: Dataset, params: GramParameters, session: Session
+    data: Dataset, params: GramParameters, context: RunContext
 ) -> tuple[Encoding, Guarantee]:
     """The encoding, and what of the total is left after paying for it."""
     kind, total = params.scores(), params.total
     if kind == "ordinal" or data.bounds is not None:
         return encoding_of(data), total
     noisy, _ = analytic_gaussian(
-        session,
+        context,
         np.concatenate(level_counts(data)) / data.n,
         sensitivity=math.sqrt(2 * data.d) / data.n,
         epsilon=total.epsilon * TABLES_SHARE * (1 - HAIR),
         delta=total.delta * TABLES_SHARE,
         label="one-way tables",
     )
-    session.emit("release", "released", reason="the one-way tables were released with noise")
+    context.emit("release", "released", reason="the one-way tables were released with noise")
     rest = (1 - TABLES_SHARE) * (1 - HAIR)
     return scores_from(data, kind, noisy)[0], Guarantee(total.epsilon * rest, total.delta * rest)
 
@@ -148,16 +148,16 @@ def _projected(noisy: Matrix, noise: Matrix) -> Matrix:
 
 
 def fit(
-    released: NoisyGram, data: Dataset, params: GramParameters, session: Session
+    released: NoisyGram, data: Dataset, params: GramParameters, context: RunContext
 ) -> tuple[Solution, Learned]:
     """NOTEARS with a penalty and a threshold raised by the known noise; post-processing."""
     known = params.caution * released.noise
     penalty = params.penalties(data, released.covariance) + known
-    solution = solve_with_trace(released.covariance, penalty, session, params.tolerance)
+    solution = solve_with_trace(released.covariance, penalty, context, params.tolerance)
     weights = solution.weights
     if isinstance(params.threshold, str):
         weights = np.where(seen(released), weights, 0.0)
-    return solution, params.prune(weights, released.covariance, data, known, session.known)
+    return solution, params.prune(weights, released.covariance, data, known, context.known)
 
 
 def seen(released: NoisyGram) -> Adjacency:
@@ -182,10 +182,10 @@ def ledger(data: Dataset, params: GramParameters) -> Ledger:
     return Ledger(params.total)
 
 
-def run(data: Dataset, params: GramParameters, session: Session) -> Outcome:
+def run(data: Dataset, params: GramParameters, context: RunContext) -> Outcome:
     """Release, then fit."""
-    released = release(data, params, session)
-    solution, result = fit(released, data, params, session)
+    released = release(data, params, context)
+    solution, result = fit(released, data, params, context)
     diagnostics = report(
         result,
         data,
@@ -194,7 +194,7 @@ def run(data: Dataset, params: GramParameters, session: Session) -> Outcome:
         epsilon=(params.epsilon,),
         entry_noise=float(np.median(released.noise)),
     )
-    session.close()
+    context.close()
     return Outcome(cpdag=result.cpdag, status=solution.status, diagnostics=diagnostics)
 
 

@@ -25,6 +25,7 @@ from itertools import combinations
 import numpy as np
 
 from engine.algorithm import Algorithm, Outcome
+from engine.context import Cancelled, RunContext, compared
 from engine.data.dataset import Dataset
 from engine.graphs.climbing import climbed
 from engine.graphs.cpdag import Adjacency, SeparatingSets, complete
@@ -62,7 +63,6 @@ from engine.privacy.ledger import Ledger
 from engine.search.learn import learn
 from engine.search.parameters import PrivateParameters
 from engine.search.skeleton import Graph, Query, TestByTest, search
-from engine.session import Cancelled, Session, compared
 from engine.statistics.kendall import KENDALL
 from engine.statistics.likelihood import CHI2, G2
 from engine.statistics.spearman import SPEARMAN
@@ -252,10 +252,10 @@ class Posterior(TestByTest):
         self,
         tests: NoisyTests,
         threshold: float = 0.5,
-        session: Session | None = None,
+        context: RunContext | None = None,
     ):
         super().__init__()
-        self._tests, self._session, self._threshold = tests, session, threshold
+        self._tests, self._context, self._threshold = tests, context, threshold
         self._odds = math.log(prior_odds(tests.d))
         self._seen = tests.seen()
         self._forest: set[Pair] = set()
@@ -272,8 +272,8 @@ class Posterior(TestByTest):
         p = self._probability(q) if self._seen[pair] else 1.0
         self.lowest[pair] = min(self.lowest.get(pair, 1.0), 1 - p)
         decision = p > self._threshold
-        if self._session is not None:
-            self._session.emit(
+        if self._context is not None:
+            self._context.emit(
                 "test", "independent" if decision else "dependent", reason=self._reason(q, p),
                 query=q, value=p, threshold=self._threshold,
             )  # fmt: skip
@@ -321,10 +321,10 @@ class Screen(TestByTest):
         return verdict.p > self._level
 
 
-def _joined(rule: TestByTest, moments: Moments, order: int, session: Session) -> Graph:
+def _joined(rule: TestByTest, moments: Moments, order: int, context: RunContext) -> Graph:
     """The skeleton the rule finds on what has been released so far."""
-    graph = Graph(moments.d, stable=True, known=session.known)
-    search(graph, rule, order, check=session.check)
+    graph = Graph(moments.d, stable=True, known=context.known)
+    search(graph, rule, order, check=context.check)
     return graph
 
 
@@ -345,7 +345,9 @@ def _separators(graph: Graph, x: int, y: int, largest: int) -> Iterator[tuple[in
     yield from sorted(found)
 
 
-def wanted_triples(tests: NoisyTests, graph: Graph, largest: int, session: Session) -> list[Triple]:
+def wanted_triples(
+    tests: NoisyTests, graph: Graph, largest: int, context: RunContext
+) -> list[Triple]:
     """The triples that could show that an edge is only a product of the conditioning variables.
 
     For each edge the few sets that come nearest to explaining it when their products may carry
@@ -357,7 +359,7 @@ def wanted_triples(tests: NoisyTests, graph: Graph, largest: int, session: Sessi
             continue
         scored = []
         for s in _separators(graph, x, y, largest):
-            session.check()
+            context.check()
             scored.append((tests.test(x, y, s).leak_bayes, s))
         for bayes, s in sorted(scored)[:SEPARATORS]:
             if bayes > 0:
@@ -368,36 +370,38 @@ def wanted_triples(tests: NoisyTests, graph: Graph, largest: int, session: Sessi
     return [(t[0], t[1], t[2]) for t in sorted(wanted)]
 
 
-def release(store: Store, params: MarginalPCParameters, order: int, session: Session) -> NoisyTests:
+def release(
+    store: Store, params: MarginalPCParameters, order: int, context: RunContext
+) -> NoisyTests:
     """All releases, and the tests on them; together they spend the ledger's whole rho."""
-    rho = session.ledger.limit
+    rho = context.ledger.limit
     planned = planned_releases(store.rows.cardinalities, store.n, params.total, params.ordinal)
-    tests_on = partial(NoisyTests, ordinal=params.ordinal, check=session.check)
-    moments = release_pairs(session, store, planned.first * rho)
+    tests_on = partial(NoisyTests, ordinal=params.ordinal, check=context.check)
+    moments = release_pairs(context, store, planned.first * rho)
 
     def joined_again(graph: Graph, share: float, whole: bool = False) -> NoisyTests:
-        refine_pairs(session, store, moments, _edges(graph), share * rho)
+        refine_pairs(context, store, moments, _edges(graph), share * rho)
         return tests_on(moments, leaks=False, whole=whole)
 
     for each in planned.again:
         screen = Screen(tests_on(moments, leaks=False), each.nulls)
-        graph = _joined(screen, moments, min(order, each.order), session)
-        refine_pairs(session, store, moments, _edges(graph), each.share * rho)
+        graph = _joined(screen, moments, min(order, each.order), context)
+        refine_pairs(context, store, moments, _edges(graph), each.share * rho)
     if planned is SMALL:
-        release_orders(session, store, moments, planned.last * rho)
+        release_orders(context, store, moments, planned.last * rho)
         return tests_on(moments, leaks=False)
     tests = tests_on(moments)
-    graph = _joined(Posterior(tests, params.cutoff), moments, order, session)
-    triples = wanted_triples(tests, graph, order, session)
+    graph = _joined(Posterior(tests, params.cutoff), moments, order, context)
+    triples = wanted_triples(tests, graph, order, context)
     last = planned.last * rho
-    if triples and release_triples(session, store, moments, triples, last, VISIBLE):
+    if triples and release_triples(context, store, moments, triples, last, VISIBLE):
         tests = tests.with_higher()
     else:
         tests = joined_again(graph, planned.last)
     for share in planned.tables:
-        graph = _joined(Posterior(tests, params.cutoff), moments, order, session)
+        graph = _joined(Posterior(tests, params.cutoff), moments, order, context)
         deciding = deciding_tables(graph, moments.cardinalities)
-        if release_tables(session, store, moments, deciding, share * rho):
+        if release_tables(context, store, moments, deciding, share * rho):
             tests = tests.with_higher(whole=True)
         else:
             tests = joined_again(graph, share, whole=True)
@@ -415,37 +419,37 @@ def deciding_tables(graph: Graph, levels: Sequence[int]) -> list[tuple[int, ...]
     return sorted({tuple(sorted(c)) for c in columns if fits([levels[i] for i in c])})
 
 
-def run(data: Dataset, params: MarginalPCParameters, session: Session) -> Outcome:
+def run(data: Dataset, params: MarginalPCParameters, context: RunContext) -> Outcome:
     """Release, then search on what was released."""
     data = merged(data)
     try:
-        tests = release(store_of(data), params, params.order_limit(data), session)
-        return conclude(data, tests, params, session)
+        tests = release(store_of(data), params, params.order_limit(data), context)
+        return conclude(data, tests, params, context)
     except Cancelled:  # before the search on what was released, which keeps what it decided
-        session.close()
+        context.close()
         pairs = frozenset(combinations(range(data.d), 2))
         return Outcome(cpdag=complete(data.d), status="cancelled", untested=pairs)
 
 
 def conclude(
-    data: Dataset, tests: NoisyTests, params: MarginalPCParameters, session: Session
+    data: Dataset, tests: NoisyTests, params: MarginalPCParameters, context: RunContext
 ) -> Outcome:
     """The graph that follows from what was released."""
-    rule = Posterior(tests, params.cutoff, session=session)
-    outcome = learn(data, params, session, rule)
+    rule = Posterior(tests, params.cutoff, context=context)
+    outcome = learn(data, params, context, rule)
     least, arrows = rule.lowest, dict[Pair, float]()
     if params.orientation == STRONGEST and outcome.status == "complete":
         skeleton, limit = outcome.cpdag | outcome.cpdag.T, params.order_limit(data)
         whole = known_whole(data.cardinalities, data.n, params.total) and not params.ordinal
         if whole:
-            best = Compared(tests, skeleton, params.cutoff, session)
+            best = Compared(tests, skeleton, params.cutoff, context)
             skeleton, least, found = best.skeleton, best.links(), best.directions()
         else:
-            found = directions(skeleton, tests, limit, session.known)
+            found = directions(skeleton, tests, limit, context.known)
         separating = _apart(outcome.separating, skeleton)
         outcome = replace(outcome, cpdag=found.cpdag, separating=separating)
         arrows = arrow_frequencies(found, tests.moments, whole)
-        arrows |= _certain(skeleton, session.known)
+        arrows |= _certain(skeleton, context.known)
     edges = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
     diagnostics = MarginalDiagnostics(
         edge_confidence={p: confidence.of_link(least.get(p, 1.0)) for p in edges},
@@ -466,8 +470,10 @@ class Compared:
     that only turns links has no say in which there are.
     """
 
-    def __init__(self, tests: NoisyTests, skeleton: Adjacency, threshold: float, session: Session):
-        self._evidence, self._known = Evidence(tests.moments), session.known
+    def __init__(
+        self, tests: NoisyTests, skeleton: Adjacency, threshold: float, context: RunContext
+    ):
+        self._evidence, self._known = Evidence(tests.moments), context.known
         share = min(max(threshold, 1e-9), 1 - 1e-9)
         self._price = LINK + math.log((1 - share) / share)
         known = None if self._known is None or self._known.only_orients else self._known

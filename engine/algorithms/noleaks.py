@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.algorithm import Algorithm, Outcome
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import param
 from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma
@@ -22,7 +23,6 @@ from engine.score.descent import (
 )
 from engine.score.optimiser import doubled_bounds, fold_parts, least_squares, penalised
 from engine.score.run import NoisyDescentParameters, descend, ledger
-from engine.session import Session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ ENCODING_SHARE = 0.05  # of a strict total, for the column means or one-way tabl
 MAX_DUAL_STEPS, MAX_PENALTY, H_TOLERANCE = 100, 1e16, 1e-8
 
 
-def published(data: Dataset, params: NoleaksParameters, session: Session, trace: Trace) -> None:
+def published(data: Dataset, params: NoleaksParameters, context: RunContext, trace: Trace) -> None:
     """The paper's loop: L-BFGS-B on noisy gradients, its line search on public rows.
 
     The h(W) and the loss it looks at between gradients come from released weights and public rows.
@@ -53,12 +53,12 @@ def published(data: Dataset, params: NoleaksParameters, session: Session, trace:
     from scipy.optimize import minimize  # slow to load, and strict runs do without
 
     d = data.d
-    read = published_data(data, params.scores(True), params.public_rows, session)
+    read = published_data(data, params.scores(True), params.public_rows, context)
     sigma = analytic_gaussian_sigma(
         params.epsilon, params.delta, claimed_sensitivity(params.clip_at(strict=False), d, data.n)
     )
-    noisy = PublishedGradient(session, read.covariance, params.clip_at(strict=False), trace)
-    l1, bounds = params.l1(data, True), doubled_bounds(d, session.known)
+    noisy = PublishedGradient(context, read.covariance, params.clip_at(strict=False), trace)
+    l1, bounds = params.l1(data, True), doubled_bounds(d, context.known)
     penalty, multiplier, h, parts = 1.0, 0.0, np.inf, np.zeros(2 * d * d)
 
     def value(at: Matrix) -> float:
@@ -96,11 +96,11 @@ def gradient_plan(params: NoleaksParameters) -> GradientPlan:
     return GradientPlan(params.total, ENCODING_SHARE, equal)
 
 
-def strict(data: Dataset, params: NoleaksParameters, session: Session, trace: Trace) -> None:
+def strict(data: Dataset, params: NoleaksParameters, context: RunContext, trace: Trace) -> None:
     """Every gradient gets the same."""
     clip, each = params.clip_at(strict=True), params.epsilon / params.gradients
     epsilons = [each] * params.gradients
-    strict_run(data, params, clip, gradient_plan(params), epsilons, session, trace)
+    strict_run(data, params, clip, gradient_plan(params), epsilons, context, trace)
 
 
 def claimed(trace: Trace, params: NoleaksParameters) -> Guarantee:
@@ -109,10 +109,10 @@ def claimed(trace: Trace, params: NoleaksParameters) -> Guarantee:
     return Guarantee(count * params.epsilon, count * params.delta)
 
 
-def run(data: Dataset, params: NoleaksParameters, session: Session) -> Outcome:
+def run(data: Dataset, params: NoleaksParameters, context: RunContext) -> Outcome:
     """Published: ``epsilon`` and ``delta`` a gradient, the total is their sum. Strict: the cap."""
     work = strict if params.strict else published
-    return descend(data, params, session, work, lambda trace: claimed(trace, params))
+    return descend(data, params, context, work, lambda trace: claimed(trace, params))
 
 
 ALGORITHM = Algorithm(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.algorithm import Algorithm, Outcome
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.privacy.events import UndefendedEvent
 from engine.score.encodings import encoding_of, level_counts
@@ -12,7 +13,6 @@ from engine.score.gram import covariance, second_moments
 from engine.score.learned import report
 from engine.score.optimiser import Solution, solve_with_trace
 from engine.score.parameters import CovarianceParameters
-from engine.session import Session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,18 +20,18 @@ class NotearsParameters(CovarianceParameters):
     """Parameters of non-private NOTEARS."""
 
 
-def run(data: Dataset, params: NotearsParameters, session: Session) -> Outcome:
+def run(data: Dataset, params: NotearsParameters, context: RunContext) -> Outcome:
     """Least squares over acyclic weights; the data are read once, and nothing can be defended."""
-    session.ledger.charge(UndefendedEvent("NOTEARS reads the data without noise"), label="NOTEARS")
+    context.ledger.charge(UndefendedEvent("NOTEARS reads the data without noise"), label="NOTEARS")
     frequencies = [c / data.n for c in level_counts(data)]
     encoding = encoding_of(data, params.scores(), frequencies)
     moments = covariance(second_moments(data, encoding), encoding)
     solution: Solution = solve_with_trace(
-        moments, params.penalties(data, moments), session, params.tolerance
+        moments, params.penalties(data, moments), context, params.tolerance
     )
-    result = params.prune(solution.weights, moments, data, known=session.known)
+    result = params.prune(solution.weights, moments, data, known=context.known)
     diagnostics = report(result, data, objective=solution.objective, h=solution.h)
-    session.close()
+    context.close()
     return Outcome(cpdag=result.cpdag, status=solution.status, diagnostics=diagnostics)
 
 

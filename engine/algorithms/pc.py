@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from engine.algorithm import Algorithm, Outcome
+from engine.context import RunContext, compared
 from engine.data.dataset import Dataset
 from engine.graphs.orientation import MAJORITY, ORIENTATIONS, collider_weights, orient
 from engine.params import param
@@ -13,7 +14,6 @@ from engine.search.learn import learn
 from engine.search.parameters import SearchParameters
 from engine.search.scores import QueryScores
 from engine.search.skeleton import Query, TestByTest
-from engine.session import Session, compared
 from engine.statistics.base import VARIANTS
 from engine.statistics.registry import BOUNDED
 
@@ -46,17 +46,17 @@ class PCParameters(SearchParameters):
 class PC(TestByTest):
     """Delete an edge when the p-value exceeds the threshold; keep it when nothing can be tested."""
 
-    def __init__(self, data: Dataset, params: PCParameters, session: Session):
+    def __init__(self, data: Dataset, params: PCParameters, context: RunContext):
         super().__init__()
         self._scores = QueryScores(data, params.test, params.variant)
-        self._threshold, self._session = params.cutoff, session
+        self._threshold, self._context = params.cutoff, context
         self._test, self._n = params.test, data.n
 
     def independent(self, q: Query) -> bool:
         """p > T; an untestable query (p is NaN) is not independent."""
         score = self._scores.full(q)
         decision = score.p > self._threshold
-        self._session.emit(
+        self._context.emit(
             "test",
             "independent" if decision else "dependent" if score.testable else "untestable",
             reason=compared("p-value", score.p, self._threshold)
@@ -74,16 +74,16 @@ class PC(TestByTest):
         return self._test.log_odds(self._scores.full(Query(x, y, given)), self._n)
 
 
-def run(data: Dataset, params: PCParameters, session: Session) -> Outcome:
+def run(data: Dataset, params: PCParameters, context: RunContext) -> Outcome:
     """Non-private PC: it reads the data as they are, so nothing can be defended."""
     if params.test.reads_data:
-        session.ledger.charge(UndefendedEvent("PC reads the data without noise"), label="PC")
-    rule = PC(data, params, session)
-    outcome = learn(data, params, session, rule)
+        context.ledger.charge(UndefendedEvent("PC reads the data without noise"), label="PC")
+    rule = PC(data, params, context)
+    outcome = learn(data, params, context, rule)
     if params.orientation == MAJORITY or outcome.status != "complete":
         return outcome
     skeleton = outcome.cpdag | outcome.cpdag.T
-    limit, known = params.order_limit(data), session.known
+    limit, known = params.order_limit(data), context.known
     weights = collider_weights(skeleton, rule.dependence, limit, known)
     return replace(outcome, cpdag=orient(skeleton, weights, known=known).cpdag)
 

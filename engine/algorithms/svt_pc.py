@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from engine.algorithm import Algorithm, Outcome
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.privacy.accounting import advanced_total
 from engine.privacy.budget import PRESETS
@@ -16,7 +17,6 @@ from engine.search.parameters import NoisyTestParameters
 from engine.search.rounds import RoundBudget, Rounds
 from engine.search.skeleton import Query, TestByTest
 from engine.search.votes import evidence_of
-from engine.session import Session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +32,12 @@ class SVTPC(TestByTest):
     """Delete an edge when its noisy evidence reaches the noisy threshold; then a fresh one."""
 
     def __init__(
-        self, data: Dataset, params: SVTPCParameters, session: Session, epsilon_round: float
+        self, data: Dataset, params: SVTPCParameters, context: RunContext, epsilon_round: float
     ):
         super().__init__()
         self._rounds = Rounds(
-            evidence_of(data, params, session.randomness),
-            session,
+            evidence_of(data, params, context.randomness),
+            context,
             epsilon=epsilon_round,
             m=data.n,
             n=data.n,
@@ -58,11 +58,11 @@ def noise(data: Dataset, params: SVTPCParameters) -> float:
     return math.sqrt(2 * (4**2 + 2**2)) * unit / BUDGET.epsilon(data, params)
 
 
-def run(data: Dataset, params: SVTPCParameters, session: Session) -> Outcome:
+def run(data: Dataset, params: SVTPCParameters, context: RunContext) -> Outcome:
     """Published: ``epsilon`` a round. Strict: the total, shared equally among the rounds."""
     epsilon = BUDGET.epsilon(data, params)
-    rule = SVTPC(data, params, session, epsilon)
-    outcome = learn(data, params, session, rule)
+    rule = SVTPC(data, params, context, epsilon)
+    outcome = learn(data, params, context, rule)
     claimed = None
     if not params.strict:
         claimed = advanced_total(rule.answers, params.epsilon, params.delta)

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from engine.algorithm import Algorithm
 from engine.audit.replay import Finding
 from engine.audit.watching import ROUNDING
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import Parameters
 from engine.privacy.ledger import Charge, Ledger
 from engine.privacy.sources import Released, Replay
 from engine.runner import one_thread
-from engine.session import Session
 
 PROPOSALS = 30  # of each climb
 Record = NDArray[np.int64]
@@ -144,7 +144,7 @@ class _Pair:
         )
         source = Forced(self._releases)
         ledger = self._algorithm.ledger(data, self._params) if self._algorithm.ledger else Ledger()
-        session = Session(source, ledger, data.names, trace=False)
+        session = RunContext(source, ledger, data.names, trace=False)
         with one_thread():
             outcome = self._algorithm.run(data, self._params, session)
         result = repr((outcome.cpdag.tolist(), outcome.diagnostics, outcome.status))

@@ -19,12 +19,12 @@ from scipy.special import betaincinv
 from engine.algorithm import Algorithm, Outcome
 from engine.audit.neighbours import Neighbours
 from engine.audit.planted import FaintDoors
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
 from engine.runner import one_thread
-from engine.session import Session
 
 Features = dict[tuple[object, ...], float]
 Array = NDArray[np.float64]
@@ -39,7 +39,7 @@ BEST_SINGLE = 12  # single outputs tried as a direction, those that differ most
 # What a run lets out ------------------------------------------------------------------
 
 
-def outputs(outcome: Outcome, session: Session) -> Features:
+def outputs(outcome: Outcome, session: RunContext) -> Features:
     """Every number and every decision that a run gives out, by what it is about."""
     found: Features = {}
     for step in session.steps:
@@ -62,7 +62,7 @@ def one_run(
     ``share`` below 1 plants a fault: so much of the noise is drawn that is charged.
     """
     ledger = algorithm.ledger(data, params) if algorithm.ledger else Ledger()
-    session = Session(FaintDoors(seed, share), ledger, data.names)
+    session = RunContext(FaintDoors(seed, share), ledger, data.names)
     with one_thread():
         outcome = algorithm.run(data, params, session)
     return outputs(outcome, session), outcome.claimed or ledger.defended

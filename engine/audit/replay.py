@@ -27,6 +27,7 @@ from engine.audit.watching import (
     bare,
     noise_faults,
 )
+from engine.context import RunContext, Step
 from engine.data.dataset import Dataset
 from engine.params import Parameters
 from engine.privacy.events import (
@@ -38,7 +39,6 @@ from engine.privacy.events import (
 )
 from engine.privacy.ledger import Charge, Ledger
 from engine.runner import one_thread
-from engine.session import Session, Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ def transcript(
     """
     ledger = algorithm.ledger(data, params) if algorithm.ledger else Ledger()
     doors = WatchingDoors(seed, ledger, script, share)
-    session = Session(doors, ledger, data.names)
+    session = RunContext(doors, ledger, data.names)
     outcome, left = None, ""
     try:
         with one_thread():

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from engine.algorithm import Algorithm, Outcome
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.privacy.budget import PrivateBudget
 from engine.privacy.ledger import Ledger
@@ -25,7 +26,6 @@ from engine.privacy.mechanisms import (
     laplace,
 )
 from engine.randomness import Randomness
-from engine.session import Session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +41,13 @@ def ones(data: Dataset, column: int = 0) -> float:
 # One mechanism each, whose input moves by exactly what it pays for ----------------------
 
 
-def by_laplace(data: Dataset, params: ToyParameters, session: Session) -> None:
+def by_laplace(data: Dataset, params: ToyParameters, session: RunContext) -> None:
     """A count with Laplace noise."""
     scale = 1 / params.epsilon
     _show(session, laplace(session, ones(data), sensitivity=1, scale=scale, label="Laplace"))
 
 
-def by_analytic_gaussian(data: Dataset, params: ToyParameters, session: Session) -> None:
+def by_analytic_gaussian(data: Dataset, params: ToyParameters, session: RunContext) -> None:
     """Five counts with the least Gaussian noise for (ε, δ)."""
     counts = [ones(data, j) for j in range(min(5, data.d))]
     noisy, _ = analytic_gaussian(
@@ -61,19 +61,19 @@ def by_analytic_gaussian(data: Dataset, params: ToyParameters, session: Session)
         _show(session, float(value))
 
 
-def by_gaussian(data: Dataset, params: ToyParameters, session: Session) -> None:
+def by_gaussian(data: Dataset, params: ToyParameters, session: RunContext) -> None:
     """A count with Gaussian noise under zCDP."""
     sigma = 1 / math.sqrt(2 * session.ledger.limit)
     _show(session, gaussian(session, [ones(data)], sensitivity=1, sigma=sigma).item())
 
 
-def by_exponential(data: Dataset, params: ToyParameters, session: Session) -> None:
+def by_exponential(data: Dataset, params: ToyParameters, session: RunContext) -> None:
     """One of two options, whose utilities one record moves in opposite directions."""
     utilities = [ones(data), -ones(data)]
     _show(session, float(exponential(session, utilities, epsilon=params.epsilon)))
 
 
-def by_sparse_vector(data: Dataset, params: ToyParameters, session: Session) -> None:
+def by_sparse_vector(data: Dataset, params: ToyParameters, session: RunContext) -> None:
     """Up to twenty noisy comparisons at the price of one."""
     _compare(session, _round(session, params.epsilon), data, 20)
 
@@ -81,21 +81,21 @@ def by_sparse_vector(data: Dataset, params: ToyParameters, session: Session) -> 
 # Faults ---------------------------------------------------------------------------------
 
 
-def sound(data: Dataset, params: ToyParameters, session: Session) -> None:
+def sound(data: Dataset, params: ToyParameters, session: RunContext) -> None:
     """No fault: a count with the noise it pays for, and a sparse vector of ten counts."""
     half = params.epsilon / 2
     _show(session, laplace(session, ones(data), sensitivity=1, scale=1 / half, label="count"))
     _compare(session, _round(session, half), data, 10)
 
 
-def too_little_noise(data: Dataset, params: ToyParameters, session: Session) -> None:
+def too_little_noise(data: Dataset, params: ToyParameters, session: RunContext) -> None:
     """30 % less noise than is charged."""
     exact = ones(data)
     noisy = laplace(session, exact, sensitivity=1, scale=1 / params.epsilon, label="count")
     _show(session, exact + 0.7 * (noisy - exact))
 
 
-def gaussian_refresh(data: Dataset, params: ToyParameters, session: Session) -> None:
+def gaussian_refresh(data: Dataset, params: ToyParameters, session: RunContext) -> None:
     """A sparse vector whose threshold is refreshed with Gaussian noise (the authors' code)."""
     run = _round(session, params.epsilon)
     run.noisy_threshold = gaussian(
@@ -104,21 +104,21 @@ def gaussian_refresh(data: Dataset, params: ToyParameters, session: Session) -> 
     _compare(session, run, data, 100)
 
 
-def uncharged_answer(data: Dataset, params: ToyParameters, session: Session) -> None:
+def uncharged_answer(data: Dataset, params: ToyParameters, session: RunContext) -> None:
     """A second answer is paid for from somebody else's ledger."""
     _show(session, laplace(session, ones(data), sensitivity=1, scale=1 / params.epsilon))
     elsewhere = replace(session, ledger=Ledger())
     _show(session, laplace(elsewhere, ones(data), sensitivity=1, scale=1 / params.epsilon))
 
 
-def data_normaliser(data: Dataset, params: ToyParameters, session: Session) -> None:
+def data_normaliser(data: Dataset, params: ToyParameters, session: RunContext) -> None:
     """A share of the rows that hold something, charged as if it were a share of all rows."""
     share = ones(data) / max(1.0, ones(data, 1))
     sensitivity = 1 / data.n
     _show(session, laplace(session, share, sensitivity=sensitivity, scale=sensitivity))
 
 
-def shared_seed(data: Dataset, params: ToyParameters, session: Session) -> None:
+def shared_seed(data: Dataset, params: ToyParameters, session: RunContext) -> None:
     """Two releases whose epsilons are added up, each with a generator of the same secret seed."""
     secret = int(session.randomness.permutation(1 << 11)[0])
     for share in (1 / 3, 2 / 3):
@@ -127,7 +127,7 @@ def shared_seed(data: Dataset, params: ToyParameters, session: Session) -> None:
         _show(session, laplace(twin, ones(data), sensitivity=1, scale=scale))
 
 
-def _round(session: Session, epsilon: float) -> AboveThreshold:
+def _round(session: RunContext, epsilon: float) -> AboveThreshold:
     return AboveThreshold(
         session,
         threshold=5.0,
@@ -138,7 +138,7 @@ def _round(session: Session, epsilon: float) -> AboveThreshold:
     )
 
 
-def _compare(session: Session, run: AboveThreshold, data: Dataset, most: int) -> None:
+def _compare(session: RunContext, run: AboveThreshold, data: Dataset, most: int) -> None:
     for _ in range(most):
         above = run.above(ones(data))
         session.emit("count", "above" if above else "below", reason="a noisy comparison")
@@ -146,11 +146,11 @@ def _compare(session: Session, run: AboveThreshold, data: Dataset, most: int) ->
             break
 
 
-def _show(session: Session, value: float) -> None:
+def _show(session: RunContext, value: float) -> None:
     session.emit("count", "released", reason="a count was released with noise", value=value)
 
 
-Work = Callable[[Dataset, Any, Session], None]
+Work = Callable[[Dataset, Any, RunContext], None]
 
 
 def _basic(data: Dataset, params: Any) -> Ledger:
@@ -162,7 +162,7 @@ def _zcdp(data: Dataset, params: Any) -> Ledger:
 
 
 def _toy(work: Work, ledger: Callable[[Dataset, Any], Ledger] = _basic) -> Algorithm:
-    def run(data: Dataset, params: Any, session: Session) -> Outcome:
+    def run(data: Dataset, params: Any, session: RunContext) -> Outcome:
         work(data, params, session)
         session.close()
         return Outcome(cpdag=np.zeros((data.d, data.d), dtype=bool))

@@ -9,11 +9,11 @@ from itertools import combinations
 
 import numpy as np
 
+from engine.context import RunContext
 from engine.marginals.contrasts import BLOCK, Array, gram, helmert, tensor
 from engine.marginals.sensitivity import all_pairs_change, tables_change
 from engine.privacy.mechanisms import gaussian
 from engine.privacy.sources import MOST_ENTRIES
-from engine.session import Session
 from engine.tables.store import Store
 
 Key = tuple[int, ...]
@@ -210,7 +210,7 @@ def one_way_weight(cardinalities: Sequence[int]) -> float:
     return max(math.sqrt(pairs / (2 * single)), LEAST_WEIGHT)
 
 
-def release_pairs(session: Session, store: Store, rho: float) -> Moments:
+def release_pairs(session: RunContext, store: Store, rho: float) -> Moments:
     """All one-way and two-way tensors, in one Gaussian release that spends ``rho``."""
     cards = store.rows.cardinalities
     one, two = store.keep(("contrast gram",), lambda: gram(store.rows, session.check))
@@ -242,7 +242,7 @@ def release_pairs(session: Session, store: Store, rho: float) -> Moments:
 
 
 def refine_pairs(
-    session: Session, store: Store, moments: Moments, pairs: Sequence[Pair], rho: float
+    session: RunContext, store: Store, moments: Moments, pairs: Sequence[Pair], rho: float
 ) -> None:
     """Release the named pairs' tensors again, and their variables' own; spends ``rho``.
 
@@ -263,7 +263,7 @@ def refine_pairs(
 
 
 def release_triples(
-    session: Session,
+    session: RunContext,
     store: Store,
     moments: Moments,
     triples: Sequence[Triple],
@@ -286,7 +286,7 @@ def release_triples(
 
 
 def release_tables(
-    session: Session, store: Store, moments: Moments, tables: Sequence[Key], rho: float
+    session: RunContext, store: Store, moments: Moments, tables: Sequence[Key], rho: float
 ) -> bool:
     """Release what the whole tables of these columns lack; False, and nothing spent, if nothing.
 
@@ -302,7 +302,7 @@ def release_tables(
     return True
 
 
-def release_orders(session: Session, store: Store, moments: Moments, rho: float) -> None:
+def release_orders(session: RunContext, store: Store, moments: Moments, rho: float) -> None:
     """Release the tensors of all sets of three columns and more, in one; spends ``rho``."""
     cards = moments.cardinalities
     names = list(subsets(range(len(cards)), 3))
@@ -315,7 +315,7 @@ def release_orders(session: Session, store: Store, moments: Moments, rho: float)
 
 
 def _release(
-    session: Session,
+    session: RunContext,
     moments: Moments,
     wanted: Sequence[Wanted],
     change: float,

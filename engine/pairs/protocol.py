@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.pairs.columns import Halves, Pair
 from engine.pairs.decision import (
@@ -24,7 +25,6 @@ from engine.pairs.decision import (
 from engine.pairs.dependence import RANK_SCORES
 from engine.pairs.votes import MARGIN_SENSITIVITY, best_settings, votes
 from engine.privacy.mechanisms import exponential, laplace, propose_test_release, stable_release
-from engine.session import Session
 from engine.tables.store import store_of
 from engine.theory import (
     direction_probability,
@@ -47,7 +47,7 @@ class Terms:
 
     data: Dataset
     pair: Pair
-    session: Session
+    context: RunContext
     setting: Setting
     score: str
     release: str
@@ -64,7 +64,7 @@ class Terms:
         if value is not None:
             decision = f"{x}->{y}" if value > 0 else f"{y}->{x}"
             reason = f"the noisy {what} {value:.4g} is {'above' if value > 0 else 'not above'} 0"
-        self.session.emit(
+        self.context.emit(
             "decision",
             decision,
             reason=reason,
@@ -94,16 +94,16 @@ class Terms:
 
 def by_vote(terms: Terms) -> Decision:
     """One noisy margin of the blocks' votes: every record is in one block."""
-    session = terms.session
-    order = session.randomness.permutation(terms.data.n)
+    context = terms.context
+    order = context.randomness.permutation(terms.data.n)
     cast = store_of(terms.data).keep(
         ("anm votes", _mark(order), terms.rows, terms.score),
-        lambda: votes(terms.pair, order, terms.rows, terms.score, session.check),
+        lambda: votes(terms.pair, order, terms.rows, terms.score, context.check),
     )
     scale = MARGIN_SENSITIVITY / terms.epsilon
     exact = float(cast.sum())
     margin = laplace(
-        session, exact, sensitivity=MARGIN_SENSITIVITY, scale=scale, label="margin of the vote"
+        context, exact, sensitivity=MARGIN_SENSITIVITY, scale=scale, label="margin of the vote"
     )
     terms.tell("margin of the votes", margin, {"exact": exact, "blocks": len(cast)})
     return terms.decide(margin, (margin,), scale, one_release_probability(abs(margin), scale))
@@ -111,19 +111,19 @@ def by_vote(terms: Terms) -> Decision:
 
 def by_scores(terms: Terms) -> Decision:
     """The paper's protocol (Algorithm 1) with two noisy scores, or with their one difference."""
-    session, data = terms.session, terms.data
-    halves = Halves.deal(data.n, session.randomness)
+    context, data = terms.context, terms.data
+    halves = Halves.deal(data.n, context.randomness)
     setting, epsilon = _setting(terms, halves)
     key = (_mark(halves.test), setting.ridge, setting.width)
     rest = store_of(data).keep(("anm fit", *key), lambda: Residuals.of(terms.pair, halves, setting))
-    session.check()
+    context.check()
     if terms.score == "iqr":
         return _by_iqr(terms, rest, setting, epsilon)
     exact = store_of(data).keep(
         ("anm scores", *key, terms.score, setting.score_width),
         lambda: rest.scores(terms.score, setting.score_width),
     )
-    session.check()
+    context.check()
     if terms.release == DIFFERENCE:
         return _one_difference(terms, rest, setting, exact, epsilon)
     return _two_scores(terms, rest, setting, exact, epsilon)
@@ -134,12 +134,12 @@ def _setting(terms: Terms, halves: Halves) -> tuple[Setting, float]:
     setting, epsilon = terms.setting, terms.epsilon
     if not terms.tune:
         return setting, epsilon
-    session, training = terms.session, terms.pair.rows(halves.training)
+    context, training = terms.context, terms.pair.rows(halves.training)
     options, counts = best_settings(training, terms.rows)
     chosen = options[
-        exponential(session, counts, epsilon=TUNING_SHARE * epsilon, label="λ and width")
+        exponential(context, counts, epsilon=TUNING_SHARE * epsilon, label="λ and width")
     ]
-    session.emit("tune", f"λ {chosen[0]:g}, width {chosen[1]:g}")
+    context.emit("tune", f"λ {chosen[0]:g}, width {chosen[1]:g}")
     setting = replace(setting, ridge=chosen[0], width=chosen[1])
     return setting, (1 - TUNING_SHARE) * epsilon
 
@@ -151,7 +151,7 @@ def _one_difference(
     sensitivity = 2 * setting.sensitivity(terms.score, rest.n, rest.m)
     scale = sensitivity / epsilon
     gap = laplace(
-        terms.session, backward - forward, sensitivity=sensitivity, scale=scale, label="difference"
+        terms.context, backward - forward, sensitivity=sensitivity, scale=scale, label="difference"
     )
     terms.tell("difference of the scores", gap, {"forward": forward, "backward": backward})
     return terms.decide(gap, (gap,), scale, one_release_probability(abs(gap), scale))
@@ -161,7 +161,7 @@ def _two_scores(
     terms: Terms, rest: Residuals, setting: Setting, exact: tuple[float, float], epsilon: float
 ) -> Decision:
     """Sections 4.1, 4.2, 5.1 and 5.2; strict gives each score half of the total."""
-    session, name = terms.session, terms.score
+    context, name = terms.context, terms.score
     each = epsilon / 2 if terms.strict else epsilon
     scale = setting.sensitivity(name, rest.n, rest.m) / each
     defended = scale * each if terms.strict else _defended(setting, name, rest)
@@ -171,8 +171,8 @@ def _two_scores(
         if name in RANK_SCORES and setting.training and not terms.strict:
             noisy = _if_stable(terms, value, residuals, setting.shift(rest.n), arrow)
         if noisy is not None and scale > 0:
-            noisy = laplace(session, noisy, sensitivity=defended, scale=scale, label=arrow)
-        session.emit(
+            noisy = laplace(context, noisy, sensitivity=defended, scale=scale, label=arrow)
+        context.emit(
             "score",
             "released" if noisy is not None else "not released",
             value=noisy,
@@ -203,7 +203,7 @@ def _if_stable(
     protected too, nothing can be defended.
     """
     return stable_release(
-        terms.session,
+        terms.context,
         value,
         training_distance(residuals, shift),
         epsilon=terms.epsilon,
@@ -228,7 +228,7 @@ def _by_iqr(terms: Terms, rest: Residuals, setting: Setting, epsilon: float) -> 
         reach = Reach((column,), (1,), (move,), setting.test)
         if setting.test or move > 0:
             noisy = propose_test_release(
-                terms.session,
+                terms.context,
                 reach.value,
                 reach.distances(),
                 length=1.0,
@@ -238,7 +238,7 @@ def _by_iqr(terms: Terms, rest: Residuals, setting: Setting, epsilon: float) -> 
             )
         else:
             noisy = reach.value  # the test half is public, and no training record enters
-        terms.session.emit(
+        terms.context.emit(
             "iqr",
             "released" if noisy is not None else "not released",
             value=noisy,
@@ -258,7 +258,7 @@ def _iqr_difference(terms: Terms, reach: Reach, epsilon: float) -> Decision:
     """One test and one release: the larger distance moves by at most 1 as well."""
     step = epsilon / 2
     noisy = propose_test_release(
-        terms.session,
+        terms.context,
         -reach.value,
         (max(reach.distances()),),
         length=1.0,

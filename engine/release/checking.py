@@ -21,6 +21,7 @@ import numpy as np
 from engine.algorithm import Outcome
 from engine.algorithms.marginal_pc import MarginalPCParameters, planned_releases
 from engine.algorithms.marginal_pc import release as release_tables
+from engine.context import Cancelled, RunContext
 from engine.errors import InputError
 from engine.marginals.levels import merged
 from engine.marginals.moments import Moments
@@ -30,7 +31,6 @@ from engine.release.file import Release, findings
 from engine.release.noise import ALARM, improbability
 from engine.release.settings import MOST_ROWS, built, covered, empty, run_with, stated
 from engine.runner import one_thread
-from engine.session import Cancelled, Session
 from engine.tables.store import store_of
 
 SECONDS = 120.0  # a check's patience; an honest file of 76 columns takes a few
@@ -98,7 +98,7 @@ def _deadline(seconds: float) -> Callable[[], bool]:
 
 def replayed(
     release: Release, cancelled: Callable[[], bool] = lambda: False
-) -> tuple[Session, Outcome]:
+) -> tuple[RunContext, Outcome]:
     """The release's algorithm once more, on its released numbers alone.
 
     InputError where the file's numbers are not those of its algorithm at its (epsilon, delta).
@@ -172,7 +172,7 @@ def moments_of(
     rows = empty(release.schema, release.rows)
     data = merged(rows)
     params = MarginalPCParameters.build(release.params)
-    session = Session(
+    session = RunContext(
         Replay(release.releases),
         Ledger(params.total, method="gdp"),
         data.names,

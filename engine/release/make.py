@@ -14,6 +14,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from engine.context import Step
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema
 from engine.errors import InputError, need
@@ -25,7 +26,6 @@ from engine.release.file import Release, findings
 from engine.release.settings import MOST_ROWS, Ask, built, covered, empty, run_with
 from engine.release.signature import signed
 from engine.release.vault import Vault
-from engine.session import Step
 from engine.version import __version__
 
 _PACKAGES = ("numpy", "opendp", "scipy")

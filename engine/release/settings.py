@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.algorithm import Algorithm, Outcome
+from engine.context import RunContext, Step
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema
 from engine.errors import InputError
@@ -21,7 +22,6 @@ from engine.privacy.sources import DISTANCE, NoiseSource
 from engine.randomness import Randomness
 from engine.registry import algorithm
 from engine.runner import one_thread
-from engine.session import Session, Step
 
 COVERED = ("marginal_pc",)
 MOST_ROWS = 10_000_000_000
@@ -84,11 +84,11 @@ def run_with(
     source: Randomness | NoiseSource,
     cancelled: Ask = lambda: False,
     on_step: Callable[[Step], None] | None = None,
-) -> tuple[Session, Outcome]:
+) -> tuple[RunContext, Outcome]:
     """One run that takes its noise from ``source``; ``on_step`` sees each step as it happens."""
     ledger = chosen.ledger(data, params) if chosen.ledger is not None else Ledger()
     watched = on_step is not None
-    session = Session(
+    session = RunContext(
         source,
         ledger,
         data.names,

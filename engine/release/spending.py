@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
+from engine.context import Step
 from engine.data.anything import as_dataset
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema
@@ -35,7 +36,6 @@ from engine.release.settings import COVERED
 from engine.release.signature import own_key
 from engine.release.twin import consistent_dag, twin
 from engine.runner import Stop, asking
-from engine.session import Step
 
 if TYPE_CHECKING:
     import pandas as pd

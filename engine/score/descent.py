@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.context import Cancelled, RunContext
 from engine.data.dataset import Dataset
 from engine.graphs.known import Known
 from engine.privacy.accounting import Guarantee, rho_budget
@@ -27,7 +28,6 @@ from engine.score.encodings import Encoding, encoding_of, level_counts
 from engine.score.optimiser import least_squares
 from engine.score.parameters import LinearParameters
 from engine.score.records import ClippedGradient, Records, norm_limit, records
-from engine.session import Cancelled, Session
 
 PUBLISHED_SCALE = 10.0  # columns in [-1, 1] times 10: the published midpoints times 20, centred
 
@@ -66,18 +66,18 @@ def defended_sensitivity(clip: float, d: int) -> float:
 class PublishedGradient:
     """clip(-S (I - W), +-s) plus Gaussian noise, diagonal 0; charged with what can be defended."""
 
-    session: Session
+    context: RunContext
     covariance: Matrix
     clip: float
     trace: Trace
 
     def __call__(self, w: Matrix, epsilon: float, sigma: float) -> Matrix:
         """One noisy gradient at ``w``; ``epsilon`` is the paper's price of it."""
-        self.session.check()
+        self.context.check()
         exact = np.clip(least_squares(w, self.covariance)[1], -self.clip, self.clip)
         noisy = off_diagonal(
             gaussian(
-                self.session,
+                self.context,
                 exact,
                 sensitivity=defended_sensitivity(self.clip, len(w)),
                 sigma=sigma,
@@ -86,12 +86,12 @@ class PublishedGradient:
             )
         )
         self.trace.epsilon.append(epsilon)
-        _emit_gradient(self.session, noisy)
+        _emit_gradient(self.context, noisy)
         return noisy
 
 
-def _emit_gradient(session: Session, noisy: Matrix) -> None:
-    session.emit(
+def _emit_gradient(context: RunContext, noisy: Matrix) -> None:
+    context.emit(
         "gradient",
         "released",
         reason="a gradient of the loss was released with noise; its length is shown",
@@ -108,10 +108,12 @@ class PublishedData:
     public_rows: int
 
 
-def published_data(data: Dataset, kind: str, public_rows: int, session: Session) -> PublishedData:
+def published_data(
+    data: Dataset, kind: str, public_rows: int, context: RunContext
+) -> PublishedData:
     """Encode and centre with exact frequencies, and take the first rows for the line search."""
     rows = min(public_rows, data.n)
-    session.ledger.charge(
+    context.ledger.charge(
         UndefendedEvent(
             f"encoding and centring read the data without noise, and the line search reads the "
             f"first {rows:,} rows"
@@ -171,7 +173,7 @@ def proportional(epsilons: Sequence[float]) -> tuple[float, ...]:
     return tuple(float(s) for s in squares / squares.sum())
 
 
-def strict_records(data: Dataset, kind: str, plan: GradientPlan, session: Session) -> Records:
+def strict_records(data: Dataset, kind: str, plan: GradientPlan, context: RunContext) -> Records:
     """Encoded, centred rows in a common unit, from public facts and one charged release.
 
     Ordinal scores and numeric values: the d means, of l2 sensitivity 2 sqrt(d) / n on the box
@@ -184,7 +186,7 @@ def strict_records(data: Dataset, kind: str, plan: GradientPlan, session: Sessio
         rows = records(data, encoding)
         bound = 2 * math.sqrt(d) / n
         means = gaussian(
-            session,
+            context,
             rows.mean(),
             sensitivity=bound,
             sigma=plan.encoding_sigma(bound),
@@ -192,20 +194,20 @@ def strict_records(data: Dataset, kind: str, plan: GradientPlan, session: Sessio
         )
     else:
         encoding, means = noisy_scores(
-            data, kind, plan.encoding_sigma(math.sqrt(2 * d) / n), session
+            data, kind, plan.encoding_sigma(math.sqrt(2 * d) / n), context
         )
         rows = records(data, encoding)
-    session.emit("release", "released", reason="what centres the columns was released with noise")
+    context.emit("release", "released", reason="what centres the columns was released with noise")
     return rows.centred(np.clip(means, -1.0, 1.0), encoding.half / encoding.half.max())
 
 
 def noisy_scores(
-    data: Dataset, kind: str, sigma: float, session: Session
+    data: Dataset, kind: str, sigma: float, context: RunContext
 ) -> tuple[Encoding, NDArray[np.float64]]:
     """Scores from noisy one-way tables, and the means they imply."""
     exact = [c / data.n for c in level_counts(data)]
     noisy = gaussian(
-        session,
+        context,
         np.concatenate(exact),
         sensitivity=math.sqrt(2 * data.d) / data.n,
         sigma=sigma,
@@ -250,15 +252,15 @@ def strict_run(
     clip: float,
     plan: GradientPlan,
     epsilons: Sequence[float],
-    session: Session,
+    context: RunContext,
     trace: Trace,
 ) -> None:
     """Clipped rows, public plan, capped total; ``epsilons`` are what the trace reports a step."""
-    rows = strict_records(data, params.scores(), plan, session)
+    rows = strict_records(data, params.scores(), plan, context)
     radius = norm_limit(clip, data.d)
     sigmas = plan.sigmas(2 * radius / data.n)
     l1 = params.l1(data) / unit_of(data) ** 2
-    strict_descent(rows, radius, sigmas, epsilons, l1, session, trace)
+    strict_descent(rows, radius, sigmas, epsilons, l1, context, trace)
 
 
 DUAL_STEPS = 12  # rounds of the augmented Lagrangian that a strict run plans for
@@ -276,7 +278,7 @@ def strict_descent(
     sigmas: Sequence[float],
     epsilons: Sequence[float],
     l1: float,
-    session: Session,
+    context: RunContext,
     trace: Trace,
 ) -> None:
     """Proximal Adam on noisy gradients, with a penalty on cycles that grows by a public plan.
@@ -289,11 +291,11 @@ def strict_descent(
     multiplier, clipped = 0.0, ClippedGradient(rows, radius)
     h, h_slope = acyclicity(trace.weights)
     for k, (penalty, ends) in enumerate(_dual_plan(steps)):
-        session.check()
+        context.check()
         w = trace.weights
         noisy = off_diagonal(
             gaussian(
-                session,
+                context,
                 clipped(w),
                 sensitivity=2 * radius / rows.n,
                 sigma=sigmas[k],
@@ -301,7 +303,7 @@ def strict_descent(
                 iteration=k,
             )
         )
-        _emit_gradient(session, noisy)
+        _emit_gradient(context, noisy)
         slope = noisy + (penalty * h + multiplier) * h_slope
         # Adam (Kingma and Ba 2015): running means of the noisy slope and of its square, the second
         # corrected for its start at 0; the scale of a step is thus itself made of noisy gradients.
@@ -312,8 +314,8 @@ def strict_descent(
         rate = size / (np.sqrt(unbiased) + 1e-8)
         moved = w - rate * first / (1 - DECAYS[0] ** (k + 1))
         trace.weights = off_diagonal(soft(moved, rate * l1))
-        if session.known is not None:
-            trace.weights[session.known.barred] = 0.0
+        if context.known is not None:
+            trace.weights[context.known.barred] = 0.0
         h, h_slope = acyclicity(trace.weights)
         trace.h.append(h)
         trace.epsilon.append(epsilons[k])

@@ -17,9 +17,9 @@ import numpy as np
 if TYPE_CHECKING:
     from scipy.optimize import Bounds
 
+from engine.context import Cancelled, RunContext
 from engine.graphs.known import Known
 from engine.score.acyclicity import Matrix, acyclicity
-from engine.session import Cancelled, Session
 
 H_TOLERANCE = 1e-5  # the paper's 1e-8 takes several times as long and changes few edges
 MAX_PENALTY = 1e16
@@ -166,7 +166,7 @@ def solve(
 
 
 def solve_with_trace(
-    covariance: Matrix, l1: float | Matrix, session: Session, tolerance: float = H_TOLERANCE
+    covariance: Matrix, l1: float | Matrix, context: RunContext, tolerance: float = H_TOLERANCE
 ) -> Solution:
     """:func:`solve` with a step in the trace for each inner solve, and a stop that keeps the rest.
 
@@ -176,7 +176,7 @@ def solve_with_trace(
     solution = Solution(np.zeros((d, d)))
 
     def show(step: Iteration) -> None:
-        session.emit(
+        context.emit(
             "solve",
             "solved",
             reason=f"the objective is {step.objective:.4g}, the measure of cycles h {step.h:.2e}",
@@ -187,11 +187,11 @@ def solve_with_trace(
         solve(
             covariance,
             l1,
-            check=session.check,
+            check=context.check,
             on_iteration=show,
             into=solution,
             tolerance=tolerance,
-            known=session.known,
+            known=context.known,
         )
     except Cancelled:
         solution.status = "cancelled"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.algorithm import Outcome
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import PrivateBudget
@@ -16,7 +17,6 @@ from engine.privacy.ledger import Ledger
 from engine.score.descent import Trace, attempt
 from engine.score.learned import learned, report
 from engine.score.parameters import GradientParameters, LinearParameters
-from engine.session import Session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +34,8 @@ def ledger(data: Dataset, params: NoisyDescentParameters) -> Ledger:
 def descend(
     data: Dataset,
     params: NoisyDescentParameters,
-    session: Session,
-    work: Callable[[Dataset, Any, Session, Trace], None],
+    context: RunContext,
+    work: Callable[[Dataset, Any, RunContext, Trace], None],
     claimed: Callable[[Trace], Guarantee],
     planned_epsilon: tuple[float, ...] = (),
 ) -> Outcome:
@@ -44,10 +44,10 @@ def descend(
     ``claimed`` is the paper's total of the gradients that were taken, asked in published mode only.
     """
     trace = Trace(np.zeros((data.d, data.d)))
-    attempt(lambda: work(data, params, session, trace), trace)
+    attempt(lambda: work(data, params, context, trace), trace)
     threshold = params.edge_threshold(data, not params.strict)
-    result = learned(trace.weights, threshold, known=session.known)
-    session.close()
+    result = learned(trace.weights, threshold, known=context.known)
+    context.close()
     return Outcome(
         cpdag=result.cpdag,
         status=trace.status,

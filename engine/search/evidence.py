@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from engine.context import RunContext, compared
 from engine.data.dataset import Dataset
 from engine.params import ParameterError
 from engine.privacy.events import Event, LaplaceEvent
@@ -13,7 +14,6 @@ from engine.randomness import Randomness
 from engine.search.parameters import PrivateParameters
 from engine.search.scores import QueryScores
 from engine.search.skeleton import Query
-from engine.session import Session, compared
 from engine.statistics.rank import critical_z, p_sensitivity
 from engine.statistics.registry import BOUNDED
 from engine.tables.subsample import draw
@@ -32,7 +32,7 @@ class Noise:
 
     def draw(
         self,
-        session: Session,
+        context: RunContext,
         value: float,
         sensitivity: float,
         unit: float,
@@ -40,7 +40,7 @@ class Noise:
         **told: Any,
     ) -> float:
         """The noisy value, by a mechanism that gets ``told`` as it is."""
-        return laplace(session, value, sensitivity=sensitivity, scale=unit / epsilon, **told)
+        return laplace(context, value, sensitivity=sensitivity, scale=unit / epsilon, **told)
 
 
 LAPLACE = Noise()
@@ -163,21 +163,21 @@ class Evidence:
         return self._noise.event(self.defended_ratio(q, n) * unit, unit, epsilon)
 
     def release(
-        self, session: Session, q: Query, epsilon: float, *, label: str, rows: Any = None
+        self, context: RunContext, q: Query, epsilon: float, *, label: str, rows: Any = None
     ) -> tuple[float, float]:
         """(released value, exact value): the evidence with noise for ``epsilon``."""
         n = None if rows is None else rows.n
         raw, unit = self.of(q, rows), self.noise_sensitivity(q, n)
         defended = self.defended_ratio(q, n) * unit
-        noisy = self._noise.draw(session, raw, defended, unit, epsilon, label=label, order=q.order)
+        noisy = self._noise.draw(context, raw, defended, unit, epsilon, label=label, order=q.order)
         return noisy, raw
 
-    def conclude(self, session: Session, kind: str, q: Query, noisy: float, raw: float) -> bool:
+    def conclude(self, context: RunContext, kind: str, q: Query, noisy: float, raw: float) -> bool:
         """Whether a released value says independent: above the cutoff. One step of the trace."""
         cutoff = self.cutoff()
         found = noisy > cutoff
-        if session.trace:
-            session.emit(
+        if context.trace:
+            context.emit(
                 kind,
                 "independent" if found else "dependent",
                 reason=compared(self.noisy_name, noisy, cutoff),

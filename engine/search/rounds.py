@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.privacy.budget import PrivateBudget, shares
 from engine.privacy.events import Event
@@ -14,7 +15,6 @@ from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import AboveThreshold
 from engine.search.evidence import Evidence
 from engine.search.skeleton import Query
-from engine.session import Session
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Rounds:
     def __init__(
         self,
         evidence: Evidence,
-        session: Session,
+        context: RunContext,
         *,
         epsilon: float,
         m: int,
@@ -68,7 +68,7 @@ class Rounds:
         positive: str = "independent",
         reserve: Callable[[Query], tuple[Event, ...]] = lambda q: (),
     ):
-        self._evidence, self._session, self._epsilon = evidence, session, epsilon
+        self._evidence, self._context, self._epsilon = evidence, context, epsilon
         self._m, self._rate = m, m / n
         self._label, self._positive, self._reserve = label, positive, reserve
         self._run: AboveThreshold | None = None
@@ -76,7 +76,7 @@ class Rounds:
 
     def _open(self, q: Query) -> AboveThreshold:
         run = AboveThreshold(
-            self._session,
+            self._context,
             threshold=0.0,
             sensitivity=self._evidence.defended_ratio(q, self._m),
             # Lyu et al. 2017 with half of epsilon on the threshold: in units of the sensitivity
@@ -85,11 +85,11 @@ class Rounds:
             query_scale=4 / self._epsilon,
             rate=self._rate,
             # Without a cap everything fits, and nothing needs to be kept in reserve.
-            reserve=() if self._session.ledger.cap is None else self._reserve(q),
+            reserve=() if self._context.ledger.cap is None else self._reserve(q),
             label=self._label,
             order=q.order,
         )
-        self._sample = self._evidence.sample(self._m, self._session.randomness)
+        self._sample = self._evidence.sample(self._m, self._context.randomness)
         return run
 
     def above(self, q: Query, tweak: float = 0.0) -> bool:
@@ -98,14 +98,14 @@ class Rounds:
             self._run = self._open(q)
         raw, cutoff, unit = self._evidence.gap(q, self._sample, tweak, self._epsilon)
         answer = self._run.above(_in_units(raw - cutoff, unit))
-        if self._session.trace:
+        if self._context.trace:
             self._explain(q, answer, raw, cutoff, unit)
         return answer
 
     def _explain(self, q: Query, answer: bool, raw: float, cutoff: float, unit: float) -> None:
         """One step of the trace: what was asked, and how it compared."""
         assert self._run is not None
-        self._session.emit(
+        self._context.emit(
             self._label,
             self._positive if answer else "dependent",
             reason=f"in the {self._label} its noisy value "

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass, replace
 
 from engine.algorithm import Outcome
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import param
 from engine.privacy.accounting import Guarantee
@@ -19,7 +20,6 @@ from engine.search.parameters import NoisyTestParameters
 from engine.search.rounds import RoundBudget, Rounds
 from engine.search.skeleton import Graph, Query, TestByTest
 from engine.search.votes import evidence_of
-from engine.session import Session
 from engine.theory import best_subsample, sieve_epsilon
 
 
@@ -63,14 +63,21 @@ class SieveAndExamine(TestByTest):
     """
 
     def __init__(
-        self, evidence: Evidence, session: Session, *, epsilon: float, n: int, m: int, tweak: float
+        self,
+        evidence: Evidence,
+        context: RunContext,
+        *,
+        epsilon: float,
+        n: int,
+        m: int,
+        tweak: float,
     ):
         super().__init__()
-        self._session, self._evidence, self._tweak = session, evidence, tweak
+        self._context, self._evidence, self._tweak = context, evidence, tweak
         self._half = epsilon / 2  # what an examine costs
         self._sieve = Rounds(
             evidence,
-            session,
+            context,
             epsilon=sieve_epsilon(epsilon, n, m),
             m=m,
             n=n,
@@ -93,8 +100,8 @@ class SieveAndExamine(TestByTest):
         assert self._graph is not None
         self._graph.tests[q.order] += 1
         self.answers += 1
-        released = self._evidence.release(self._session, q, self._half, label="examine")
-        return self._evidence.conclude(self._session, "examine", q, *released)
+        released = self._evidence.release(self._context, q, self._half, label="examine")
+        return self._evidence.conclude(self._context, "examine", q, *released)
 
 
 def claimed_total(answers: int, epsilon: float, delta: float) -> Guarantee:
@@ -124,14 +131,14 @@ def examined_noise(data: Dataset, params: SieveParameters) -> float:
 
 
 def sieve_and_examine(
-    data: Dataset, params: SieveParameters, session: Session, noise: Noise = LAPLACE
+    data: Dataset, params: SieveParameters, context: RunContext, noise: Noise = LAPLACE
 ) -> Outcome:
     """Published: ``epsilon`` a round. Strict: the total, shared equally among the rounds."""
     epsilon = BUDGET.epsilon(data, params)
-    evidence = evidence_of(data, params, session.randomness, noise)
+    evidence = evidence_of(data, params, context.randomness, noise)
     m = params.rows_in_sieve(epsilon, data.n)
-    rule = SieveAndExamine(evidence, session, epsilon=epsilon, n=data.n, m=m, tweak=params.tweak)
-    outcome = learn(data, params, session, rule)
+    rule = SieveAndExamine(evidence, context, epsilon=epsilon, n=data.n, m=m, tweak=params.tweak)
+    outcome = learn(data, params, context, rule)
     claimed = None
     if not params.strict:
         claimed = claimed_total(rule.answers, params.epsilon, params.delta)

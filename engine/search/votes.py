@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import ParameterError
 from engine.privacy.events import Event, SmoothEvent
@@ -17,7 +18,6 @@ from engine.search.evidence import LAPLACE, Evidence, Noise
 from engine.search.parameters import NoisyTestParameters
 from engine.search.scores import QueryScores
 from engine.search.skeleton import Query
-from engine.session import Session
 from engine.statistics.blocks import Blocks, smooth_sensitivity_of_median, votes
 from engine.statistics.registry import BOUNDED
 
@@ -121,12 +121,12 @@ class MedianEvidence(VoteEvidence):
         return SmoothEvent(epsilon, self.slack)
 
     def release(
-        self, session: Session, q: Query, epsilon: float, *, label: str, rows: Any = None
+        self, context: RunContext, q: Query, epsilon: float, *, label: str, rows: Any = None
     ) -> tuple[float, float]:
         """(released value, exact value): Laplace noise of scale 2 S / epsilon."""
         raw = self.of(q, rows)
         noisy = smooth_laplace(
-            session,
+            context,
             raw,
             smooth_sensitivity=self._smooth(q, rows, epsilon),
             epsilon=epsilon,

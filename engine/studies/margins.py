@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.algorithms.curate_pc import CuratePC, CuratePCParameters, ledger
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.privacy.ledger import BudgetExhausted
 from engine.randomness import Randomness
 from engine.search.skeleton import Graph
-from engine.session import Session
 from engine.studies.sweep import Progress, sweep
 from engine.studies.tuning import score_of
 
@@ -181,7 +181,7 @@ def planned(data: Dataset, **values: Any) -> tuple[OrderShare, ...]:
         values: The algorithm's parameters.
     """
     params = CuratePCParameters.build(values)
-    rule = CuratePC(data, params, Session(Randomness(0), ledger(data, params), data.names))
+    rule = CuratePC(data, params, RunContext(Randomness(0), ledger(data, params), data.names))
     try:
         rule.begin_order(0, Graph(data.d))
     except BudgetExhausted:

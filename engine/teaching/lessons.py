@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.context import Step
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.search.evidence import Evidence
 from engine.search.scores import QueryScores
 from engine.search.sieve import SieveParameters
 from engine.search.skeleton import Query
-from engine.session import Step
 from engine.statistics.oracle import ORACLE
 
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
 from engine.search.skeleton import Query
-from engine.session import Session
 from engine.statistics.kendall import KENDALL, kendall_z
 from engine.statistics.rank import p_sensitivity
 from engine.tables.store import store_of
@@ -70,7 +70,7 @@ class NeighbourTest:
     def drawn(self, which: int, seed: int) -> float:
         """A noisy |z| of the data (0) or the other (1): a release like any other, charged."""
         data = (self.data, self.other)[which]
-        session = Session(Randomness(seed), Ledger(), data.names)
+        session = RunContext(Randomness(seed), Ledger(), data.names)
         seen = strict_evidence(data, 0.1)
         noisy, _ = seen.release(session, self.q, self.epsilon, label="game")
         return -noisy

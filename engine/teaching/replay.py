@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from engine.session import Step
+from engine.context import Step
 
 Pair = frozenset[str]
 

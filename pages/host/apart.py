@@ -22,12 +22,12 @@ from typing import Any
 from engine import Dataset, RunResult, run
 from engine.audit.measure import Measured
 from engine.audit.survey import Surveyed, audit, subjects
+from engine.context import Step
 from engine.errors import InputError
 from engine.pairs.decision import Setting
 from engine.params import Parameters
 from engine.release.checking import check
 from engine.release.file import Release
-from engine.session import Step
 from engine.studies.cells import CellResult
 from engine.studies.margins import Margins, margins
 from engine.studies.price import PriceStep, price_steps

@@ -8,12 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from engine import Dataset, RunResult
+from engine.context import Step
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.metrics import EdgeClass
 from engine.registry import algorithm
 from engine.score.learned import ScoreDiagnostics
 from engine.search.diagnostics import SearchDiagnostics
-from engine.session import Step
 from pages.draw import show
 from pages.draw.strength import ARROW, exact, strengths
 from pages.shell import words as text

@@ -13,9 +13,9 @@ from typing import Any
 import streamlit as st
 
 from engine import Dataset, InputError, RunResult, run
+from engine.context import Step
 from engine.registry import algorithm, slow
 from engine.score.learned import ScoreDiagnostics
-from engine.session import Step
 from pages.host import apart, record
 from pages.shell import address
 from pages.shell import words as text

@@ -11,6 +11,7 @@ from typing import Any
 
 from engine import Dataset
 from engine.algorithm import WHOLE_RUN, Algorithm
+from engine.context import Step
 from engine.data.simulated import parse_name
 from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS
 from engine.data.simulated_pairs import NOISES as PAIR_NOISES
@@ -18,7 +19,6 @@ from engine.errors import InputError
 from engine.graphs import metrics
 from engine.registry import ALGORITHMS
 from engine.result import RunResult
-from engine.session import Step
 from engine.statistics.registry import STATISTICS
 
 LABELS = {

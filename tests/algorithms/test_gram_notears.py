@@ -14,6 +14,7 @@ from scipy.stats import norm
 from engine import Dataset, load_dataset, run
 from engine.algorithms import gram_notears
 from engine.algorithms.gram_notears import GramParameters
+from engine.context import RunContext
 from engine.params import ParameterError
 from engine.privacy.accounting import analytic_gaussian_sigma, gaussian_delta
 from engine.privacy.events import AnalyticGaussianEvent
@@ -22,12 +23,11 @@ from engine.privacy.mechanisms import analytic_gaussian
 from engine.randomness import Randomness
 from engine.score.encodings import encoding_of
 from engine.score.gram import Packing, best_constant, covariance, second_moments, semidefinite
-from engine.session import Session
 
 
-def session_of(params: GramParameters, data: Dataset, seed: int = 0) -> Session:
+def session_of(params: GramParameters, data: Dataset, seed: int = 0) -> RunContext:
     rng = np.random.default_rng(seed)
-    return Session(Randomness(rng), gram_notears.ledger(data, params), names=data.names)
+    return RunContext(Randomness(rng), gram_notears.ledger(data, params), names=data.names)
 
 
 def packed(rows: np.ndarray, packing: Packing) -> np.ndarray:
@@ -134,7 +134,7 @@ def test_event_states_the_exact_privacy_curve() -> None:
 
 def test_nothing_is_drawn_when_the_cap_refuses() -> None:
     data = load_dataset("asia", n=100)
-    session = Session(Randomness(0), Ledger(GramParameters(epsilon=0.5).total))
+    session = RunContext(Randomness(0), Ledger(GramParameters(epsilon=0.5).total))
     with pytest.raises(BudgetExhausted):
         analytic_gaussian(session, [0.0], sensitivity=1, epsilon=1.0, delta=1e-6)
     assert len(session.ledger) == 0

@@ -20,6 +20,7 @@ from engine.algorithms.marginal_pc import (
     strongest_forest,
     with_tables,
 )
+from engine.context import RunContext
 from engine.marginals import citest
 from engine.marginals import moments as released
 from engine.marginals.citest import NoisyTests
@@ -31,7 +32,6 @@ from engine.privacy.events import GaussianEvent
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
 from engine.search.skeleton import Graph
-from engine.session import Session
 from engine.tables.store import store_of
 
 ONE = Guarantee(1.0, 1e-6)
@@ -113,7 +113,7 @@ def test_all_orders_sensitivity_is_exact(levels):
     """Over all pairs of records; a weight left out, or one too many, is seen."""
     names = [k for m in range(3, len(levels) + 1) for k in combinations(range(len(levels)), m)]
     weights = [released.ORDER_WEIGHT ** (len(k) - 3) for k in names]
-    session = Session(randomness=Randomness(0), ledger=Ledger())
+    session = RunContext(randomness=Randomness(0), ledger=Ledger())
     store = store_of(random_data(levels, 50))
     moments = released.release_pairs(session, store, 1.0)
     released.release_orders(session, store, moments, 1.0)
@@ -152,7 +152,9 @@ def test_no_record_moves_a_release_further_than_was_charged(monkeypatch):
         return np.asarray(values, dtype=float)
 
     monkeypatch.setattr(released, "gaussian", record)
-    session = Session(randomness=Randomness(0), ledger=Ledger(Guarantee(1.0, 1e-6), method="gdp"))
+    session = RunContext(
+        randomness=Randomness(0), ledger=Ledger(Guarantee(1.0, 1e-6), method="gdp")
+    )
     rng = np.random.default_rng(2)
     base = random_data(levels, 60).codes.copy()
     for _ in range(30):
@@ -182,7 +184,7 @@ def test_noise_is_what_the_moments_say():
     found, said = [], []
     for seed in range(200):
         ledger = Ledger(Guarantee(1.0, 1e-6), method="gdp")
-        session = Session(randomness=Randomness(seed), ledger=ledger)
+        session = RunContext(randomness=Randomness(seed), ledger=ledger)
         moments = released.release_pairs(session, store, ledger.limit / 4)
         released.refine_pairs(session, store, moments, [(0, 1), (1, 3), (1, 2)], ledger.limit / 4)
         released.release_triples(session, store, moments, [(0, 1, 2)], ledger.limit / 4)
@@ -296,7 +298,9 @@ def test_published_is_refused():
 
 
 def test_noise_is_charged_before_it_is_drawn():
-    session = Session(randomness=Randomness(0), ledger=Ledger(Guarantee(1e-3, 1e-6), method="zcdp"))
+    session = RunContext(
+        randomness=Randomness(0), ledger=Ledger(Guarantee(1e-3, 1e-6), method="zcdp")
+    )
     before = session.randomness._generator.bit_generator.state
     store = store_of(random_data((2, 2, 2), 100))
     with pytest.raises(Exception, match="left"):
@@ -363,7 +367,7 @@ def test_the_strongest_forest_is_kruskals() -> None:
     """Against networkx on the same weights."""
     data = load_dataset("sachs", n=20_000, seed=0)
     ledger = Ledger(Guarantee(1.0, 1e-6), method="gdp")
-    session = Session(randomness=Randomness(0), ledger=ledger)
+    session = RunContext(randomness=Randomness(0), ledger=ledger)
     tests = NoisyTests(released.release_pairs(session, store_of(data), ledger.limit))
     graph, weighted = Graph(data.d), nx.Graph()
     for x, y in combinations(range(data.d), 2):
@@ -381,7 +385,7 @@ def test_all_pairs_at_once_are_the_single_tests(ordinal: bool, monkeypatch) -> N
     monkeypatch.setattr(citest, "AT_ONCE", 3)
     data = random_data((2, 3, 1, 4), 3000, seed=3)
     ledger = Ledger(Guarantee(2.0, 1e-6), method="gdp")
-    session = Session(randomness=Randomness(0), ledger=ledger)
+    session = RunContext(randomness=Randomness(0), ledger=ledger)
     tests = NoisyTests(
         released.release_pairs(session, store_of(data), ledger.limit), ordinal=ordinal
     )

@@ -13,6 +13,7 @@ import pytest
 from engine import run
 from engine.algorithms import marginal_pc
 from engine.algorithms.marginal_pc import VISIBLE
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.marginals.citest import NoisyTests
 from engine.marginals.moments import Moments, release_pairs, release_triples
@@ -20,7 +21,6 @@ from engine.marginals.sensitivity import tables_change
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
-from engine.session import Session
 from engine.tables.store import store_of
 
 S, T, X, Y, Z = range(5)
@@ -41,7 +41,7 @@ def data(n: int = 20_000) -> Dataset:
 def moments(epsilon: float, triples: list[tuple[int, int, int]], seed: int = 3) -> Moments:
     """All pairs for half of the budget, and the triples for the other half."""
     ledger = Ledger(Guarantee(epsilon, 1e-6), method="gdp")
-    session = Session(randomness=Randomness(seed), ledger=ledger)
+    session = RunContext(randomness=Randomness(seed), ledger=ledger)
     store = store_of(data())
     found = release_pairs(session, store, ledger.limit / 2)
     if triples:
@@ -100,7 +100,7 @@ def test_triples_are_bought_where_their_noise_leaves_something_to_see(
     asked: list[float] = []
 
     def spy(
-        session: Session, store: Any, found: Moments, triples: Any, rho: float, most: float
+        session: RunContext, store: Any, found: Moments, triples: Any, rho: float, most: float
     ) -> bool:
         change = tables_change(triples, found.cardinalities)
         asked.append(math.sqrt(change / (2 * rho)) / found.n)

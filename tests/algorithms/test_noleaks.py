@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from engine import Dataset, load_dataset, run
 from engine.algorithms import noleaks
 from engine.algorithms.noleaks import NoleaksParameters
+from engine.context import RunContext
 from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma, rho_budget
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
@@ -27,7 +28,6 @@ from engine.score.descent import (
 from engine.score.encodings import encoding_of
 from engine.score.optimiser import least_squares
 from engine.score.records import ClippedGradient, Records, _norms, norm_limit, records
-from engine.session import Session
 
 
 def weights_of(d: int, seed: int, size: float = 1.0) -> np.ndarray:
@@ -165,7 +165,7 @@ def test_strict_noise_scale() -> None:
     assert rho[1] / rho[0] == pytest.approx(4)
 
     data = load_dataset("asia", n=1_000)
-    session = Session(Randomness(0), Ledger(), names=data.names)
+    session = RunContext(Randomness(0), Ledger(), names=data.names)
     moments, trace = np.eye(8), Trace(np.zeros((8, 8)))
     noisy = PublishedGradient(session, moments, 2.0, trace)
     drawn = [noisy(np.zeros((8, 8)), 0.1, 0.7) for _ in range(300)]
@@ -222,7 +222,7 @@ def test_stop_keeps_what_was_found() -> None:
 def test_numeric_data_keep_relative_variances() -> None:
     data = load_dataset("sem:er:4:4:gaussian", n=2_000)
     params = NoleaksParameters(epsilon=1e6)
-    session = Session(Randomness(0), noleaks.ledger(data, params), names=data.names)
+    session = RunContext(Randomness(0), noleaks.ledger(data, params), names=data.names)
     rows = strict_records(data, "ordinal", noleaks.gradient_plan(params), session)
     ratio = rows.covariance() / np.cov(data.values.T, bias=True)
     assert ratio.max() / ratio.min() == pytest.approx(1, abs=0.1)

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 
 from engine import load_dataset, run
+from engine.context import Cancelled
 from engine.graphs.cpdag import cpdag_of_dag, matrix_of
 from engine.score.acyclicity import acyclicity, is_acyclic, prune
 from engine.score.encodings import encoding_of, level_counts, midpoints
 from engine.score.gram import covariance, second_moments
 from engine.score.learned import learned_by_correlation
 from engine.score.optimiser import least_squares, penalised, solve
-from engine.session import Cancelled
 
 
 def random_weights(d: int, seed: int, share: float = 0.6) -> np.ndarray:

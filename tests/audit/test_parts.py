@@ -44,6 +44,7 @@ from engine.audit.survey import (
 )
 from engine.audit.toys import FAULTS, MECHANISMS, SOUND
 from engine.audit.watching import Answer
+from engine.context import RunContext, Step
 from engine.data.dataset import Dataset
 from engine.privacy.events import (
     AnalyticGaussianEvent,
@@ -58,7 +59,6 @@ from engine.privacy.events import (
 )
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import AboveThreshold, laplace
-from engine.session import Session, Step
 
 TOY = MECHANISMS["by_laplace"]
 
@@ -133,7 +133,7 @@ def run_of(
 
 
 def test_each_difference_is_one_sentence() -> None:
-    session = Session(None, Ledger(), ("x", "y"))  # type: ignore[arg-type]
+    session = RunContext(None, Ledger(), ("x", "y"))  # type: ignore[arg-type]
     session.emit("test", "independent", reason="why")
     same = run_of("a", "b")
     assert differences(same, run_of("a", "b")) == []
@@ -153,10 +153,10 @@ def test_a_result_is_compared_to_the_last_digit() -> None:
     assert differences(*sides) == ["the result differs"]
 
 
-def toy(work: Callable[[Dataset, Session], object]) -> Algorithm:
+def toy(work: Callable[[Dataset, RunContext], object]) -> Algorithm:
     """An algorithm that does this and learns nothing."""
 
-    def run(data: Dataset, params: Any, session: Session) -> Outcome:
+    def run(data: Dataset, params: Any, session: RunContext) -> Outcome:
         work(data, session)
         session.close()
         return Outcome(cpdag=np.zeros((data.d, data.d), dtype=bool))
@@ -164,12 +164,12 @@ def toy(work: Callable[[Dataset, Session], object]) -> Algorithm:
     return replace(TOY, run=run)
 
 
-def looked_at(work: Callable[[Dataset, Session], object]) -> Finding:
+def looked_at(work: Callable[[Dataset, RunContext], object]) -> Finding:
     params = TOY.params.build({"epsilon": 9.0})
     return replay(toy(work), all_alike(), params, 0)
 
 
-def count(data: Dataset, session: Session, sensitivity: float = 1.0) -> float:
+def count(data: Dataset, session: RunContext, sensitivity: float = 1.0) -> float:
     exact = float(np.count_nonzero(data.codes[:, 0]))
     return laplace(session, exact, sensitivity=sensitivity, scale=sensitivity, label="count")
 
@@ -181,7 +181,7 @@ def test_a_replay_tells_what_is_wrong_and_nothing_else() -> None:
     assert dict(short.ratios) == {"count": 2.0}
     assert short.faults == ("count: its input moves by 2 times the sensitivity that was charged",)
 
-    def wasted(data: Dataset, session: Session) -> None:
+    def wasted(data: Dataset, session: RunContext) -> None:
         count(data, session, 2.0)
         for _ in range(2):  # neither comes to its first question
             AboveThreshold(
@@ -190,7 +190,7 @@ def test_a_replay_tells_what_is_wrong_and_nothing_else() -> None:
 
     assert looked_at(wasted).faults == ("noise was drawn that no answer used",)
 
-    def one_more(data: Dataset, session: Session) -> None:
+    def one_more(data: Dataset, session: RunContext) -> None:
         for _ in range(1 + int(data.codes[0, 0])):
             count(data, session, 4.0)
 
@@ -198,7 +198,7 @@ def test_a_replay_tells_what_is_wrong_and_nothing_else() -> None:
         "control flow: it goes on after answer 1, where the other run ends",
     )
 
-    def one_less(data: Dataset, session: Session) -> None:
+    def one_less(data: Dataset, session: RunContext) -> None:
         for _ in range(2 - int(data.codes[0, 0])):
             count(data, session, 4.0)
 
@@ -392,7 +392,7 @@ def test_strict_claims_are_replayed_on_random_pairs_too() -> None:
     chosen = replace(TOY, columns=3, min_rows=200)
     seen = []
 
-    def watched(data: Dataset, params: Any, session: Session) -> Outcome:
+    def watched(data: Dataset, params: Any, session: RunContext) -> Outcome:
         seen.append((data.n, data.d))
         return TOY.run(data, params, session)
 

@@ -7,31 +7,31 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from engine.context import RunContext
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import UndefendedEvent
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.privacy.mechanisms import laplace
 from engine.randomness import Randomness
 from engine.search.skeleton import Graph, Query, TestByTest, search
-from engine.session import Session
 from tests.privacy.mechanisms_table import every_release
 from tests.privacy.readd import total_of
 
-Move = Callable[[Session, Query, float], float]
+Move = Callable[[RunContext, Query, float], float]
 RELEASES = list(every_release().values())
 
 
-def greedy(s: Session, q: Query, last: float) -> float:
+def greedy(s: RunContext, q: Query, last: float) -> float:
     """All that is left, each time."""
     return laplace(s, 0.0, sensitivity=max(s.ledger.left, 1e-3), scale=1.0)
 
 
-def gambler(s: Session, q: Query, last: float) -> float:
+def gambler(s: RunContext, q: Query, last: float) -> float:
     """Doubles its stake after a large answer: what it spends depends on the data."""
     return laplace(s, 0.0, sensitivity=0.02 * 2 ** min(10, abs(last)), scale=1.0)
 
 
-def mixer(s: Session, q: Query, last: float) -> float:
+def mixer(s: RunContext, q: Query, last: float) -> float:
     """Every mechanism in turn, on samples too; where one is refused, the next."""
     for k in s.randomness._generator.permutation(len(RELEASES)):
         try:
@@ -41,7 +41,7 @@ def mixer(s: Session, q: Query, last: float) -> float:
     raise BudgetExhausted("nothing fits any more")
 
 
-def stubborn(s: Session, q: Query, last: float) -> float:
+def stubborn(s: RunContext, q: Query, last: float) -> float:
     """Catches the refusal and asks again, smaller, down to nothing."""
     size = 0.5
     while size > 1e-9:
@@ -52,7 +52,7 @@ def stubborn(s: Session, q: Query, last: float) -> float:
     raise BudgetExhausted("nothing is left")
 
 
-def cheat(s: Session, q: Query, last: float) -> float:
+def cheat(s: RunContext, q: Query, last: float) -> float:
     """Asks for no noise at all, or a charge that cannot be told."""
     for sensitivity, scale in ((1.0, 0.0), (np.nan, 1.0), (-1.0, 1.0), (np.inf, 1.0)):
         try:
@@ -68,7 +68,7 @@ def cheat(s: Session, q: Query, last: float) -> float:
 class Adversary(TestByTest):
     """Decides by its move's answer and never stops of itself."""
 
-    def __init__(self, session: Session, move: Move):
+    def __init__(self, session: RunContext, move: Move):
         super().__init__()
         self._session, self._move, self._last = session, move, 0.0
 
@@ -95,7 +95,7 @@ def test_no_rule_overspends(move: Move, method: str, options: dict[str, float]) 
     largest, refused = 0.0, 0
     for seed in range(6 if move is stubborn else 60):
         cap = Guarantee((0.5, 2.0, 8.0)[seed % 3], 1e-6)
-        session = Session(
+        session = RunContext(
             randomness=Randomness(seed),
             ledger=Ledger(cap, method=method, **options),  # type: ignore[arg-type]
             names=tuple("abcdefgh"),
@@ -123,7 +123,7 @@ def test_the_sum_apart_from_the_ledger_would_notice() -> None:
             return 0
 
     ledger = Broken(Guarantee(1.0, 1e-6))
-    session = Session(randomness=Randomness(0), ledger=ledger)
+    session = RunContext(randomness=Randomness(0), ledger=ledger)
     for _ in range(3):
         laplace(session, 0.0, sensitivity=0.5, scale=1.0)
     assert total_of(ledger).epsilon == pytest.approx(1.5)

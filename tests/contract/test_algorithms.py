@@ -16,13 +16,13 @@ import pytest
 
 from engine import ALGORITHMS, Dataset, InputError, load_dataset, run
 from engine.algorithm import Algorithm
+from engine.context import Step
 from engine.graphs.metrics import Metrics
 from engine.params import Parameters, Spec
 from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import PRESETS
 from engine.privacy.ledger import Charge, Ledger
 from engine.result import RunResult
-from engine.session import Step
 from tests.contract.conftest import short
 from tests.privacy.readd import total_of
 

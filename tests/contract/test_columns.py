@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from engine import ALGORITHMS, Dataset, load_dataset, run
+from engine.context import RunContext
 from engine.graphs.cpdag import Adjacency
 from engine.params import Parameters
 from engine.privacy.budget import STRICT
 from engine.privacy.ledger import Ledger
-from engine.session import Session
 from tests.contract.conftest import short
 from tests.contract.test_randomness import Deaf
 
@@ -56,7 +56,7 @@ def found(key: str, params: Parameters, order: list[int]) -> Adjacency:
     """The graph of the columns in this order, told in the columns' own."""
     chosen, data = ALGORITHMS[key], moved(sachs(), order)
     ledger = Ledger() if chosen.ledger is None else chosen.ledger(data, params)
-    outcome = chosen.run(data, params, Session(Deaf(), ledger, data.names, trace=False))
+    outcome = chosen.run(data, params, RunContext(Deaf(), ledger, data.names, trace=False))
     assert outcome.status == "complete"
     back = np.argsort(order)
     return outcome.cpdag[np.ix_(back, back)]

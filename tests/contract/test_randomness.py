@@ -14,13 +14,13 @@ import pytest
 
 from engine import ALGORITHMS, Dataset, load_dataset
 from engine.algorithm import Outcome
+from engine.context import RunContext
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import Ledger
 from engine.randomness import KEYS, Randomness, illustration
 from engine.search.learn import learn
 from engine.search.parameters import PrivateParameters
 from engine.search.skeleton import Query, TestByTest
-from engine.session import Session
 from tests.contract.conftest import short
 
 ENGINE = Path(inspect.getfile(Ledger)).resolve().parents[1]
@@ -85,7 +85,7 @@ def outcome(
     run: Callable[..., Outcome], data: Dataset, params: Any, ledger: Ledger, doors: Randomness
 ) -> tuple[Any, ...]:
     """All that a run gives: graph, tests, trace."""
-    session = Session(doors, ledger, data.names)
+    session = RunContext(doors, ledger, data.names)
     found = run(data, params, session)
     steps = [(s.kind, s.x, s.y, s.given, s.value, s.decision, s.reason) for s in session.steps]
     return found.cpdag.tolist(), found.tests_by_order, repr(steps)
@@ -125,9 +125,9 @@ def test_the_doors_are_known(key: str, guarantee: str, sample: Dataset) -> None:
 class Forger:
     """Pays a token and draws its noise elsewhere."""
 
-    draw: Callable[[Session], float]
+    draw: Callable[[RunContext], float]
 
-    def run(self, data: Dataset, params: Any, session: Session) -> Outcome:
+    def run(self, data: Dataset, params: Any, session: RunContext) -> Outcome:
         draw = self.draw
 
         class Rule(TestByTest):
@@ -143,30 +143,30 @@ class Forger:
         return Ledger(params.total)
 
 
-def from_the_session(session: Session) -> float:
+def from_the_session(session: RunContext) -> float:
     return session.rng.random()  # type: ignore[attr-defined,no-any-return]
 
 
-def from_the_noise_door(session: Session) -> float:
+def from_the_noise_door(session: RunContext) -> float:
     return session.randomness.generator("noise").random()
 
 
-def from_the_sample_door(session: Session) -> float:
+def from_the_sample_door(session: RunContext) -> float:
     return session.randomness.generator("sample").random()
 
 
-def from_an_illustration(session: Session) -> float:
+def from_an_illustration(session: RunContext) -> float:
     return illustration(0).random()
 
 
-def of_its_own(session: Session) -> float:
+def of_its_own(session: RunContext) -> float:
     return np.random.default_rng().random()
 
 
 @pytest.mark.parametrize(
     "draw", [from_the_session, from_the_noise_door, from_the_sample_door, from_an_illustration]
 )
-def test_a_forger_finds_no_generator(draw: Callable[[Session], float], asia: Dataset) -> None:
+def test_a_forger_finds_no_generator(draw: Callable[[RunContext], float], asia: Dataset) -> None:
     params, forger = PrivateParameters(), Forger(draw)
     with pytest.raises((AttributeError, PermissionError)):
         outcome(forger.run, asia, params, forger.ledger(asia, params), Randomness(0))

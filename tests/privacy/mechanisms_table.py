@@ -23,9 +23,9 @@ from dp_accounting.rdp import RdpAccountant
 from hypothesis import strategies as st
 from scipy.stats import binomtest, chi2, kstest, laplace, norm
 
+from engine.context import RunContext
 from engine.privacy import events as e
 from engine.privacy import mechanisms
-from engine.session import Session
 
 DRAWS = 8_000  # the weakest check misses a scale 30 % off with probability 3e-6
 ALPHA = 1e-6
@@ -68,12 +68,12 @@ class Mechanism:
     """
 
     name: str
-    release: Callable[[Session, float, float], float]
-    fits: Callable[[Session], bool]
+    release: Callable[[RunContext, float, float], float]
+    fits: Callable[[RunContext], bool]
     charges: tuple[Cost, ...]
-    sampled: Callable[[Session, float, float], float] | None = None
+    sampled: Callable[[RunContext, float, float], float] | None = None
 
-    def releases(self) -> list[Callable[[Session, float, float], float]]:
+    def releases(self) -> list[Callable[[RunContext, float, float], float]]:
         return [self.release] if self.sampled is None else [self.release, self.sampled]
 
 
@@ -115,7 +115,7 @@ scales = st.floats(0.01, 100)
 small = st.floats(1e-12, 1e-3)
 
 
-def laplace_fits(s: Session) -> bool:
+def laplace_fits(s: RunContext) -> bool:
     draws = [mechanisms.laplace(s, 3.0, sensitivity=1, scale=0.4) for _ in range(DRAWS)]
     return follows(draws, laplace(3.0, 0.4).cdf)
 
@@ -134,7 +134,7 @@ LAPLACE = Mechanism(
 )
 
 
-def smooth_laplace_fits(s: Session) -> bool:
+def smooth_laplace_fits(s: RunContext) -> bool:
     draws = [
         mechanisms.smooth_laplace(s, 1.0, smooth_sensitivity=0.3, epsilon=0.5, slack=1e-6)
         for _ in range(DRAWS)
@@ -162,14 +162,14 @@ SMOOTH_LAPLACE = Mechanism(
 # Gaussian -----------------------------------------------------------------------------
 
 
-def gaussian_fits(s: Session) -> bool:
+def gaussian_fits(s: RunContext) -> bool:
     exact = np.arange(DRAWS, dtype=float)
     noisy = mechanisms.gaussian(s, exact, sensitivity=1, sigma=2.5)
     sampled = mechanisms.gaussian(s, exact, sensitivity=1, sigma=0.8, rate=0.1)
     return follows(noisy - exact, norm(0, 2.5).cdf) and follows(sampled - exact, norm(0, 0.8).cdf)
 
 
-def analytic_gaussian_fits(s: Session) -> bool:
+def analytic_gaussian_fits(s: RunContext) -> bool:
     """sigma = 3.730632 at (1, 1e-5) for sensitivity 1 (known-answers.md), here for 2."""
     exact = np.arange(DRAWS, dtype=float)
     noisy, sigma = mechanisms.analytic_gaussian(s, exact, sensitivity=2.0, epsilon=1.0, delta=1e-5)
@@ -257,7 +257,7 @@ ANALYTIC_GAUSSIAN = Mechanism(
 # Exponential --------------------------------------------------------------------------
 
 
-def exponential_fits(s: Session) -> bool:
+def exponential_fits(s: RunContext) -> bool:
     """Frequencies of each index against exp(epsilon u / (2 sensitivity))."""
     utilities = np.array([0.0, -1.0, 2.0, -6.0])
     drawn = [
@@ -288,7 +288,7 @@ EXPONENTIAL = Mechanism(
 # Above-threshold ----------------------------------------------------------------------
 
 
-def above_threshold_fits(s: Session) -> bool:
+def above_threshold_fits(s: RunContext) -> bool:
     """Threshold and query noise, each on its own scale."""
     thresholds, queries = [], []
     for _ in range(DRAWS):
@@ -302,7 +302,7 @@ def above_threshold_fits(s: Session) -> bool:
     return follows(thresholds, laplace(5.0, 0.7).cdf) and follows(queries, laplace(0, 2.1).cdf)
 
 
-def first_answer(s: Session, value: float, size: float, rate: float = 1.0) -> float:
+def first_answer(s: RunContext, value: float, size: float, rate: float = 1.0) -> float:
     run = mechanisms.AboveThreshold(
         s, threshold=0, sensitivity=size, threshold_scale=1, query_scale=2, rate=rate
     )
@@ -357,7 +357,7 @@ def approximate_rho(event: Any) -> float:
     return min(epsilon, epsilon * epsilon / 2)
 
 
-def propose_test_release_fits(s: Session) -> bool:
+def propose_test_release_fits(s: RunContext) -> bool:
     """Noise on the release; and how often a distance at the threshold passes each of two tests."""
     threshold = 1 + math.log(1 / 1e-3) / 0.8
 
@@ -375,7 +375,7 @@ def propose_test_release_fits(s: Session) -> bool:
     return bool(binomtest(DRAWS - passed, DRAWS, missed).pvalue > ALPHA)
 
 
-def stable_release_fits(s: Session) -> bool:
+def stable_release_fits(s: RunContext) -> bool:
     """How often a distance one above the threshold passes; what passes is not changed."""
     distance = math.log(1 / 1e-3) / 0.8 + 1.0
     found = [
@@ -455,7 +455,7 @@ COSTS = (*(cost for m in MECHANISMS.values() for cost in m.charges), UNDEFENDED)
 ON_A_SAMPLE = " on a sample"
 
 
-def every_release() -> dict[str, Callable[[Session, float, float], float]]:
+def every_release() -> dict[str, Callable[[RunContext, float, float], float]]:
     """Each way to release through each mechanism, by a name for the test's report."""
     return {
         m.name + (ON_A_SAMPLE if release is m.sampled else ""): release

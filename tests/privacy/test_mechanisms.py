@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.context import RunContext
 from engine.privacy import events, mechanisms
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.randomness import Randomness
-from engine.session import Session
 from tests.privacy.mechanisms_table import (
     COSTS,
     DRAWS_NOTHING,
@@ -44,8 +44,8 @@ class Mutated:
         return self._rng.gumbel(loc, scale * self._factor, size)
 
 
-def session(factor: float = 1.0, seed: int = 7, ledger: Ledger | None = None) -> Session:
-    return Session(randomness=Randomness(Mutated(seed, factor)), ledger=ledger or Ledger())  # type: ignore[arg-type]
+def session(factor: float = 1.0, seed: int = 7, ledger: Ledger | None = None) -> RunContext:
+    return RunContext(randomness=Randomness(Mutated(seed, factor)), ledger=ledger or Ledger())  # type: ignore[arg-type]
 
 
 def public_names() -> set[str]:
@@ -97,7 +97,7 @@ def test_refused_before_any_noise_is_drawn(name: str, method: str) -> None:
     before = rng.bit_generator.state
     ledger = Ledger(Guarantee(1e-6, 1e-12), method=method)
     with pytest.raises(BudgetExhausted):
-        RELEASES[name](Session(randomness=Randomness(rng), ledger=ledger), 0.0, 1.0)
+        RELEASES[name](RunContext(randomness=Randomness(rng), ledger=ledger), 0.0, 1.0)
     assert rng.bit_generator.state == before
     assert len(ledger) == 0
     assert ledger.used == 0
@@ -107,7 +107,7 @@ def test_refused_before_any_noise_is_drawn(name: str, method: str) -> None:
 def test_charged_once_with_noise_drawn(name: str) -> None:
     rng = np.random.default_rng(0)
     before = rng.bit_generator.state
-    s = Session(randomness=Randomness(rng), ledger=Ledger())
+    s = RunContext(randomness=Randomness(rng), ledger=Ledger())
     RELEASES[name](s, 0.0, 1.0)
     assert len(s.ledger) == 1
     assert rng.bit_generator.state != before
@@ -133,7 +133,7 @@ def test_above_threshold_opens_only_with_room_for_what_its_answer_leads_to(room:
     """A round of 1 and an answer that leads to 0.5: on less than 1.5 not even the round opens."""
     rng = np.random.default_rng(0)
     before = rng.bit_generator.state
-    s = Session(randomness=Randomness(rng), ledger=Ledger(Guarantee(1.5 * room, 1e-6)))
+    s = RunContext(randomness=Randomness(rng), ledger=Ledger(Guarantee(1.5 * room, 1e-6)))
 
     def opened() -> mechanisms.AboveThreshold:
         return mechanisms.AboveThreshold(
@@ -171,8 +171,8 @@ class Silent:
         return np.zeros(size)
 
 
-def silent() -> Session:
-    return Session(randomness=Randomness(Silent()), ledger=Ledger())  # type: ignore[arg-type]
+def silent() -> RunContext:
+    return RunContext(randomness=Randomness(Silent()), ledger=Ledger())  # type: ignore[arg-type]
 
 
 def test_of_several_distances_one_is_enough_and_the_value_is_the_answer() -> None:

@@ -14,6 +14,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.marginals.contrasts import Array, gram, helmert, tensor
 from engine.marginals.moments import (
@@ -34,7 +35,6 @@ from engine.privacy.events import GaussianEvent
 from engine.privacy.ledger import Ledger
 from engine.privacy.sources import Hardened
 from engine.randomness import Randomness
-from engine.session import Session
 from engine.tables.store import Store, store_of
 
 RUNS = 400
@@ -54,33 +54,35 @@ def store() -> Store:
     return store_of(Dataset.from_codes(np.column_stack([*columns, x])))
 
 
-def released(seed: int, then: Callable[[Session, Moments], object] = lambda s, m: None) -> Moments:
-    session = Session(Randomness(seed), Ledger())
+def released(
+    seed: int, then: Callable[[RunContext, Moments], object] = lambda s, m: None
+) -> Moments:
+    session = RunContext(Randomness(seed), Ledger())
     found = release_pairs(session, store(), RHO)
     then(session, found)
     return found
 
 
-def refined(session: Session, moments: Moments) -> None:
+def refined(session: RunContext, moments: Moments) -> None:
     refine_pairs(session, store(), moments, PAIRS, 3 * RHO)
 
 
-def with_triples(session: Session, moments: Moments) -> None:
+def with_triples(session: RunContext, moments: Moments) -> None:
     assert release_triples(session, store(), moments, TRIPLES, RHO)
 
 
-def with_tables(session: Session, moments: Moments) -> None:
+def with_tables(session: RunContext, moments: Moments) -> None:
     """Two whole tables, one of them with a triple that is known already."""
     with_triples(session, moments)
     assert release_tables(session, store(), moments, [(0, 1, 2), (0, 1, 2, 3)], RHO)
     assert not release_tables(session, store(), moments, [(0, 1, 2, 3)], RHO)
 
 
-def with_orders(session: Session, moments: Moments) -> None:
+def with_orders(session: RunContext, moments: Moments) -> None:
     release_orders(session, store(), moments, RHO)
 
 
-def twice(session: Session, moments: Moments) -> None:
+def twice(session: RunContext, moments: Moments) -> None:
     with_triples(session, moments)
     release_triples(session, store(), moments, TRIPLES[:1], 3 * RHO)
 
@@ -177,9 +179,9 @@ def test_a_second_release_is_averaged_by_its_noise() -> None:
     ids=["all pairs", "pairs again", "margins alone", "triples", "whole", "the rest", "all orders"],
 )
 def test_a_release_costs_the_rho_that_was_asked(
-    make: Callable[[Session], object], rho: float, change: Callable[[tuple[int, ...]], float]
+    make: Callable[[RunContext], object], rho: float, change: Callable[[tuple[int, ...]], float]
 ) -> None:
-    session = Session(Randomness(1), Ledger())
+    session = RunContext(Randomness(1), Ledger())
     make(session)
     (charge,) = session.ledger
     assert isinstance(charge.event, GaussianEvent)
@@ -188,7 +190,7 @@ def test_a_release_costs_the_rho_that_was_asked(
 
 
 def test_triples_that_would_be_too_noisy_cost_nothing() -> None:
-    moments, session = released(0), Session(Randomness(1), Ledger())
+    moments, session = released(0), RunContext(Randomness(1), Ledger())
     noise = math.sqrt(tables_change(TRIPLES, store().rows.cardinalities) / (2 * 0.2)) / 400
     assert not release_triples(session, store(), moments, TRIPLES, 0.2, most=noise)
     assert len(session.ledger) == 0
@@ -202,7 +204,7 @@ def test_what_no_file_could_hold_is_not_asked_for(monkeypatch: pytest.MonkeyPatc
     """A release would break off at it, and its charge would stay; pairs can still follow."""
     first, more = 7 + 17, 2 + 6 + 3 + 6 + 6  # of store(); of EVERY_TRIPLE and ALL
     monkeypatch.setattr("engine.marginals.moments.MOST_ENTRIES", 2 * first + more - 1)
-    session, moments = Session(Randomness(1), Ledger()), released(0)
+    session, moments = RunContext(Randomness(1), Ledger()), released(0)
     assert not release_tables(session, store(), moments, ALL, 0.2)
     assert len(session.ledger) == 0
     monkeypatch.setattr("engine.marginals.moments.MOST_ENTRIES", 2 * first + 2 + 6 - 1)
@@ -226,7 +228,7 @@ def test_axes_come_in_the_order_asked_for() -> None:
 
 def test_a_margin_is_a_distribution_and_its_block_follows() -> None:
     """However noisy: at least 0, summing to 1; the diagonal block is H^T diag(p) H."""
-    session = Session(Randomness(5), Ledger())
+    session = RunContext(Randomness(5), Ledger())
     found = release_pairs(session, store(), 1e-5)
     for i, r in enumerate(found.cardinalities):
         p = found.margin(i)
@@ -262,7 +264,7 @@ def test_the_weight_of_margins_balances_their_noise_with_the_pairs() -> None:
 def test_no_more_numbers_are_drawn_than_are_charged() -> None:
     """All margins and the blocks above the diagonal, which the margins give; then what is named."""
     source = Hardened()
-    session = Session(source, Ledger(Guarantee(100.0, 1e-3), method="gdp"))
+    session = RunContext(source, Ledger(Guarantee(100.0, 1e-3), method="gdp"))
     moments = release_pairs(session, store(), 0.5)
     refine_pairs(session, store(), moments, PAIRS, 0.3)
     release_triples(session, store(), moments, TRIPLES, 0.2)

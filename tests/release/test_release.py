@@ -19,6 +19,7 @@ from scipy import stats
 
 from engine import ALGORITHMS, Dataset, InputError, load_dataset, run
 from engine.__main__ import main
+from engine.context import RunContext
 from engine.data.schema import Column, Schema
 from engine.marginals.moments import one_way_weight
 from engine.marginals.sensitivity import all_pairs_change
@@ -36,7 +37,6 @@ from engine.release.page import confidence_words, doubt_words, edge_words, to_ht
 from engine.release.reading import load, loads
 from engine.release.settings import COVERED, allowance, empty
 from engine.release.twin import LABEL, consistent_dag, twin
-from engine.session import Session
 from tests.release.samples import ROWS, asia_schema, own_asia
 
 
@@ -263,8 +263,8 @@ def test_a_stop_is_free_before_the_charge_alone(book: Budgets, when: str) -> Non
 # Noise -------------------------------------------------------------------------------------
 
 
-def session_of(source: Any, epsilon: float = 1e6) -> Session:
-    return Session(source, Ledger(Guarantee(epsilon, 1e-6), method="gdp"))
+def session_of(source: Any, epsilon: float = 1e6) -> RunContext:
+    return RunContext(source, Ledger(Guarantee(epsilon, 1e-6), method="gdp"))
 
 
 @pytest.mark.fresh
@@ -310,7 +310,7 @@ def test_the_charge_is_unchanged_by_the_grid() -> None:
 
 def test_other_mechanisms_refuse() -> None:
     for source in (Hardened(), Replay(())):
-        session = Session(source, Ledger())
+        session = RunContext(source, Ledger())
         with pytest.raises(NotCovered):
             laplace(session, 0.0, sensitivity=1.0, scale=1.0)
         with pytest.raises(NotCovered):

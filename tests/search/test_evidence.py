@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from engine import load_dataset
+from engine.context import RunContext
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import BudgetExhausted, Ledger
@@ -17,7 +18,6 @@ from engine.search.evidence import Evidence
 from engine.search.rounds import Rounds
 from engine.search.sieve import SieveAndExamine, SieveParameters
 from engine.search.skeleton import Graph, Query
-from engine.session import Session
 
 ASIA = load_dataset("asia", n=2_000, seed=0)
 SETS = [(), (2,), (2, 3), (2, 3, 4)]
@@ -67,15 +67,15 @@ def test_a_strict_release_is_charged_what_its_noise_covers() -> None:
 # Room for what an answer leads to -------------------------------------------------------
 
 
-def session(cap: float) -> Session:
-    return Session(Randomness(0), Ledger(Guarantee(cap, 1e-6)), ASIA.names)
+def session(cap: float) -> RunContext:
+    return RunContext(Randomness(0), Ledger(Guarantee(cap, 1e-6)), ASIA.names)
 
 
 def test_a_round_opens_only_with_room_for_what_its_answer_leads_to() -> None:
     """A round of 1 whose answer leads to 0.5."""
     evidence = Evidence(ASIA, SieveParameters(), "p")
 
-    def ask(paying: Session) -> None:
+    def ask(paying: RunContext) -> None:
         Rounds(
             evidence,
             paying,

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from engine import InputError, load_dataset
+from engine.context import RunContext
 from engine.privacy.events import GaussianEvent
 from engine.privacy.mechanisms import gaussian
 from engine.randomness import Randomness
 from engine.search.sieve import BUDGET, SieveParameters, sieve_and_examine
-from engine.session import Session
 
 ASIA = load_dataset("asia", n=5_000, seed=0)
 
@@ -29,7 +29,7 @@ class Normal:
 def decided(params, noise=None):
     """(the outcome, the events that the examines charged) of one run."""
     ledger = BUDGET.ledger(ASIA, params)
-    session = Session(Randomness(np.random.default_rng(0)), ledger, names=ASIA.names)
+    session = RunContext(Randomness(np.random.default_rng(0)), ledger, names=ASIA.names)
     outcome = sieve_and_examine(ASIA, params, session, *([] if noise is None else [noise]))
     return outcome, [charge.event for charge in ledger if charge.label == "examine"]
 
@@ -49,7 +49,7 @@ def test_the_sieve_keeps_room_for_what_the_variants_examine_costs():
     """A round opens only where its examine still fits: the budget ends on a sieve, or never."""
     params = SieveParameters(epsilon=0.5)
     ledger = BUDGET.ledger(ASIA, params)
-    session = Session(Randomness(np.random.default_rng(0)), ledger, names=ASIA.names)
+    session = RunContext(Randomness(np.random.default_rng(0)), ledger, names=ASIA.names)
     asked = []
 
     class Dear(Normal):

@@ -13,6 +13,7 @@ from scipy.stats import beta, binom
 
 from benchmarks.random_networks import random_dataset
 from engine import Dataset, run
+from engine.context import RunContext
 from engine.marginals import moments as released
 from engine.marginals.citest import NoisyTests
 from engine.marginals.kernels import CLEAR
@@ -20,7 +21,6 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import gaussian
 from engine.randomness import Randomness
-from engine.session import Session
 from engine.tables.store import Store, store_of
 
 DELTA = 1e-6
@@ -38,8 +38,8 @@ def dataset(codes: np.ndarray, levels: tuple[int, ...]) -> Dataset:
     )
 
 
-def session(epsilon: float, seed: int) -> Session:
-    return Session(
+def session(epsilon: float, seed: int) -> RunContext:
+    return RunContext(
         randomness=Randomness(seed),
         ledger=Ledger(Guarantee(epsilon, DELTA), method="zcdp"),
         trace=False,
@@ -135,7 +135,7 @@ def neighbours() -> tuple[Store, Store]:
     return store_of(dataset(codes, LEVELS)), store_of(dataset(changed, LEVELS))
 
 
-def transcript(store: Store, owner: Session, monkeypatch, gaussian) -> np.ndarray:
+def transcript(store: Store, owner: RunContext, monkeypatch, gaussian) -> np.ndarray:
     """What ``release_pairs`` sends through the given Gaussian mechanism."""
     seen = []
 

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency, complete
 from engine.graphs.equivalence import _dags, classes
@@ -16,7 +17,6 @@ from engine.marginals.evidence import EFFECTS, Evidence
 from engine.marginals.moments import Moments, release_orders, release_pairs
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
-from engine.session import Session
 from engine.tables.store import store_of
 
 N = 20_000
@@ -34,7 +34,7 @@ def data(n: int = N) -> Dataset:
 
 
 def moments(rho: float, seed: int = 0) -> Moments:
-    session = Session(Randomness(seed), Ledger())
+    session = RunContext(Randomness(seed), Ledger())
     found = release_pairs(session, store_of(data()), rho)
     release_orders(session, store_of(data()), found, rho)
     return found

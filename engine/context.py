@@ -51,7 +51,7 @@ def compared(what: str, value: float, threshold: float) -> str:
 
 
 @dataclass
-class Session:
+class RunContext:
     """The ledger, the doors to chance, the trace and the stop button of one run.
 
     ``names`` are the columns' names; ``reveal`` lets raw values into the trace; ``trace=False``
