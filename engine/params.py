@@ -25,7 +25,8 @@ class ParameterError(InputError):
 class Spec:
     """Everything that is declared about one parameter.
 
-    ``kind`` is "float", "int", "bool", "choice" or "text", a line of at most ``high`` characters.
+    ``kind`` is "float", "int", "bool", "choice", "many" (a tuple of different ``choices``, of any
+    words where there are none) or "text", a line of at most ``high`` characters.
     Bounds are inclusive unless ``open_low``.
     ``words`` are named values that a number may take instead ("best", "auto"); None stands for the
     first of them. ``when`` maps another parameter's name to the values for which this one has any
@@ -56,6 +57,8 @@ class Spec:
             return value or self.words[0]
         if self.kind == "choice":
             return self._check_choice(value)
+        if self.kind == "many":
+            return self._check_many(value)
         if self.kind == "bool":
             if not isinstance(value, bool):
                 raise ParameterError(f"{self.name} must be true or false, not {show(value)}.")
@@ -74,6 +77,16 @@ class Spec:
                 f"{self.name} must be one of {', '.join(self.choices)}; {show(value)} is not."
             )
         return str(value)
+
+    def _check_many(self, value: Any) -> tuple[str, ...]:
+        chosen = tuple(value) if isinstance(value, (tuple, list)) else (value,)
+        for one in chosen:
+            if not isinstance(one, str) or (self.choices and one not in self.choices):
+                among = ", ".join(self.choices) or "words"
+                raise ParameterError(f"{self.name} must be of {among}; {show(one)} is not.")
+        if len(set(chosen)) < len(chosen):
+            raise ParameterError(f"{self.name} must not name one twice.")
+        return chosen
 
     def _check_number(self, value: Any) -> float | int:
         wanted = numbers.Integral if self.kind == "int" else numbers.Real
@@ -110,6 +123,8 @@ class Spec:
             return text.lower() in {"true", "yes", "1"}
         if self.kind in ("choice", "text"):
             return text
+        if self.kind == "many":
+            return tuple(filter(None, text.split(",")))
         try:
             return int(text) if self.kind == "int" else float(text)
         except ValueError:

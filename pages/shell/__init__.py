@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.host import person
-from pages.shell import reading, sign, told
+from pages.shell import reading, sign, state
 from pages.shell.dialog import OPEN
 from pages.shell.listen import watch_theme
 from pages.shell.navigation import GROUPS, PAGES
@@ -105,8 +105,10 @@ def main() -> None:
         initial_sidebar_state=340,
     )
     sign.line()
+    state.begin(page.title)
     page.run()
-    told.mark()
+    state.finish()
+    state.mark()
 
 
 def menu() -> dict[str, list[st.Page]]:

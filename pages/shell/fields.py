@@ -41,6 +41,11 @@ def switch(default: bool, title: str, **more: Any) -> Any:
     return param(default, kind="bool", title=title, **more)
 
 
+def many(default: Sequence[str], title: str, choices: Sequence[str] = (), **more: Any) -> Any:
+    """Declare a choice of several; of any words where no choices are given."""
+    return param(tuple(default), kind="many", title=title, choices=tuple(choices), **more)
+
+
 def line(title: str, most: int, **more: Any) -> Any:
     """Declare a line of words, at most so many characters."""
     return param("", kind="text", title=title, high=most, **more)

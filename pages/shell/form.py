@@ -18,7 +18,7 @@ from pages.shell import nothing
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 from pages.shell.settings import filled, fits
-from pages.shell.told import alone, behind, tell
+from pages.shell.state import alone, behind, tell
 
 # What takes any number of columns; those of two have a page of their own.
 GRAPH_ALGORITHMS = tuple(key for key, chosen in ALGORITHMS.items() if chosen.columns is None)
@@ -45,6 +45,7 @@ def placed(
     **options: Any,
 ) -> Any:
     """Show a widget with this value; ``keep`` is given each that is chosen."""
+    value = list(value) if isinstance(value, tuple) else value
     home = None if get_script_run_ctx() is None else ThreadState.get().fragment_id
 
     def changed() -> None:

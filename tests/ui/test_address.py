@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pages.shell import form, told
+from pages.shell import form, state
 from tests.ui.history import back, behind
 
 
@@ -82,7 +82,7 @@ def test_a_look_by_the_clock_takes_nothing_back(monkeypatch: pytest.MonkeyPatch)
     """It brings what all fields held when the clock struck, and no choice of anybody's."""
     run = SimpleNamespace(fragment_ids_this_run=None)
     monkeypatch.setattr(form, "get_script_run_ctx", lambda: run)
-    monkeypatch.setattr(told, "get_script_run_ctx", lambda: run)
+    monkeypatch.setattr(state, "get_script_run_ctx", lambda: run)
     home = SimpleNamespace(get=lambda: SimpleNamespace(fragment_id=None))
     monkeypatch.setattr(form, "ThreadState", home)
     monkeypatch.setattr(st, "session_state", {})
@@ -107,7 +107,7 @@ def _pair() -> None:
 
     from pages.shell.drafts import kept
     from pages.shell.form import bound
-    from pages.shell.told import mark
+    from pages.shell.state import mark
 
     form = kept("form", {"epsilon": 1.0, "stable": False})
     bound(st.number_input, "ε", form, "epsilon", key="typed", step=1.0)
@@ -127,7 +127,7 @@ def _typed() -> AppTest:
 def test_what_a_field_showed_before_it_was_told_another_is_no_choice() -> None:
     app = _typed()
     for _ in range(2):  # whatever is pressed before the browser has the slider's new place
-        app.text_input(told.MARK).set_value("0")
+        app.text_input(state.MARK).set_value("0")
         app.select_slider("slid").set_value(1.0)
         app.toggle("stable").set_value(not app.toggle("stable").value).run()
         assert app.number_input("typed").value == app.select_slider("slid").value == 2.0
@@ -139,16 +139,16 @@ def test_a_hand_may_take_a_field_back_or_elsewhere() -> None:
     app.select_slider("slid").set_value(1.0).run()  # the browser has seen that it was told 2
     assert app.number_input("typed").value == app.select_slider("slid").value == 1.0
     app = _typed()
-    app.text_input(told.MARK).set_value("0")
+    app.text_input(state.MARK).set_value("0")
     app.select_slider("slid").set_value(3.0).run()  # it had not, but nothing had shown 3
     assert app.number_input("typed").value == app.select_slider("slid").value == 3.0
 
 
 def test_of_two_tellings_the_first_is_no_choice_either() -> None:
     app = _typed()
-    seen = app.text_input(told.MARK).value
+    seen = app.text_input(state.MARK).value
     app.number_input("typed").set_value(3.0).run()
-    app.text_input(told.MARK).set_value(seen)  # the browser has the slider at 2, and sends that
+    app.text_input(state.MARK).set_value(seen)  # the browser has the slider at 2, and sends that
     app.select_slider("slid").set_value(2.0)
     app.toggle("stable").set_value(True).run()
     assert app.number_input("typed").value == app.select_slider("slid").value == 3.0
@@ -156,10 +156,10 @@ def test_of_two_tellings_the_first_is_no_choice_either() -> None:
 
 def test_what_a_hand_chose_is_not_undone_by_a_telling_that_comes_late() -> None:
     app = _typed()
-    late = app.text_input(told.MARK).value
-    app.text_input(told.MARK).set_value("0")
+    late = app.text_input(state.MARK).value
+    app.text_input(state.MARK).set_value("0")
     app.select_slider("slid").set_value(3.0).run()
-    app.text_input(told.MARK).set_value(late)  # the telling of 2 has come over the hand's 3
+    app.text_input(state.MARK).set_value(late)  # the telling of 2 has come over the hand's 3
     app.select_slider("slid").set_value(2.0)
     app.toggle("stable").set_value(True).run()
     assert app.number_input("typed").value == app.select_slider("slid").value == 3.0
@@ -170,7 +170,7 @@ def test_what_a_hand_chose_is_not_undone_by_a_telling_that_comes_late() -> None:
 
 def test_a_mark_that_is_no_number_is_none() -> None:
     app = _typed()
-    app.text_input(told.MARK).set_value("me")  # as a browser that fills in forms may
+    app.text_input(state.MARK).set_value("me")  # as a browser that fills in forms may
     app.select_slider("slid").set_value(1.0).run()
     assert not app.exception
     assert app.number_input("typed").value == 1.0

@@ -1,0 +1,244 @@
+"""The values of controls, kept for a visit and written into the address.
+
+A control is declared once, as the engine's :class:`~engine.params.Spec`: its type, bounds, default,
+title and help. Its value has one key for all algorithms and pages: the spec's name, behind the
+prefix of a page where the meaning is the page's own. Names in ``SHARED`` never take a prefix: one
+dataset, one n, one ε, one guarantee and one seed a visit, on every page until changed.
+
+    d = state.of(Fields)               # or of(specs, "study."): a live mapping, name -> value
+    form.parameters(Fields.specs(), d, key="study")     # a control for each, with its complaint
+    form.bound(st.radio, "Show", d, "shown", key="study-shown", options=[…])  # any other widget
+    d["seeds"]                         # what is set, else what a link names, else the default
+    d.update(epsilon=2.5, delta=1e-6)  # a preset, from a callback: one step of Back
+    state.reset(Fields.specs())        # the defaults again
+    st.page_link(page, query_params=state.words(specs, values))           # a link that sets them
+    state.arrived()                    # whether a link, Reload, Back or Forward led to this look
+
+What a page reads is in its address, unless it is the default; nobody writes an address by hand. A
+value that a control cannot show (another algorithm's choice) is the default there and stays for
+where it fits. A number that is out of bounds stays visible, and ``spec.check`` says what is wrong.
+
+Streamlit binds widgets to the address itself (``bind="query-params"``). It was tried in Chromium,
+and is not used: a preset of three controls was three steps of Back, a typed number none, and a page
+without the control lost what its link said (docs/decisions/streamlit.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from engine.params import ParameterError, Parameters, Spec
+from pages.shell.session import Place
+
+Query = dict[str, str]
+SHARED = frozenset(
+    ("data", "n", "sample", "algorithm", "epsilon", "delta", "guarantee", "seed", "known")
+)
+MARK = "told-mark"
+
+_CHOSEN: Place[dict[str, Any]] = Place("state_chosen", dict)  # key -> what differs from a default
+_ASKED: Place[Query] = Place("state_asked", dict)  # what a link names, until it is read
+_WORDS: Place[dict[str, str | None]] = Place("state_words", dict)  # of what this look has read
+_PAGES: Place[dict[str, set[str]]] = Place("state_pages", dict)  # page -> the keys it has read
+_WRITTEN: Place[tuple[str, Query]] = Place("state_written", lambda: ("", {}))
+_ARRIVED: Place[bool] = Place("state_arrived", bool)
+_TOLD: Place[int] = Place("told", int)
+# Of each widget, what it showed from which telling on.
+_TELLINGS: Place[dict[str, list[tuple[int, str]]]] = Place("told_shown", dict)
+
+
+class Values(MutableMapping[str, Any]):
+    """A live view of declared values by name; what is read stands in the page's address."""
+
+    def __init__(self, specs: Iterable[Spec], prefix: str = ""):
+        self.specs, self.prefix = {spec.name: spec for spec in specs}, prefix
+
+    def __getitem__(self, name: str) -> Any:
+        spec, key = self.specs[name], self._key(name)
+        if (word := _ASKED.get().pop(key, None)) is not None:
+            _put(key, spec, _parsed(spec, word))
+        value = _CHOSEN.get().get(key, spec.default)
+        value = value if showable(spec, value) else spec.default
+        _WORDS.get()[key] = None if value == spec.default else as_word(value)
+        return value
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        key = self._key(name)
+        value = tuple(value) if isinstance(value, list) else value
+        if value != self[name]:
+            _put(key, self.specs[name], value)
+        if alone() is not None:  # a fragment: the page's end, which writes the address, is not run
+            self[name]
+            finish()
+
+    def __delitem__(self, name: str) -> None:
+        self[name] = self.specs[name].default
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.specs)
+
+    def __len__(self) -> int:
+        return len(self.specs)
+
+    def _key(self, name: str) -> str:
+        return name if name in SHARED else f"{self.prefix}{name}"
+
+
+def of(fields: type[Parameters] | Iterable[Spec], prefix: str = "") -> Values:
+    """The visit's values of declared fields, name -> value."""
+    return Values(fields.specs() if isinstance(fields, type) else fields, prefix)
+
+
+def reset(fields: type[Parameters] | Iterable[Spec], prefix: str = "") -> None:
+    """Set every field to its default."""
+    values = of(fields, prefix)
+    values.update({name: spec.default for name, spec in values.specs.items()})
+
+
+def showable(spec: Spec, value: Any) -> bool:
+    """Whether a control can show the value; numbers out of bounds can be shown, and refused."""
+    if spec.kind in ("choice", "bool", "text", "many") or spec.among or spec.step is not None:
+        try:
+            return bool(spec.check(value) == value)
+        except ParameterError:
+            return False
+    if isinstance(value, str):
+        return bool(spec.words)
+    wanted = int if spec.kind == "int" else (int, float)
+    return isinstance(value, wanted) and not isinstance(value, bool)
+
+
+def _put(key: str, spec: Spec, value: Any) -> None:
+    chosen = _CHOSEN.get()
+    if value == spec.default:
+        chosen.pop(key, None)
+    else:
+        chosen[key] = value
+
+
+def _parsed(spec: Spec, word: str) -> Any:
+    """A value from an address; what no control can show is the default."""
+    try:
+        return spec.parse(word)
+    except ParameterError:
+        return word if spec.words else spec.default
+
+
+# The address ----------------------------------------------------------------------------------
+
+
+def as_word(value: Any) -> str:
+    """A value as an address has it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def words(specs: Iterable[Spec], values: Mapping[str, Any], prefix: str = "") -> Query:
+    """Values that differ from their defaults, for a link."""
+    known = {spec.name: spec.default for spec in specs}
+    return {
+        name if name in SHARED else f"{prefix}{name}": as_word(values[name])
+        for name, start in known.items()
+        if name in values and values[name] != start
+    }
+
+
+def begin(page: str) -> None:
+    """Take what the address says, where the browser brought it; before a page is drawn.
+
+    On a page that is open an address may be one of before: who presses and types fast is ahead of
+    the browser. There it counts where Back or Forward was pressed, and nowhere else. After those,
+    what the page had read and the address does not name is at its default.
+    """
+    if alone() is not None:
+        return
+    now: Query = st.query_params.to_dict()
+    before, written = _WRITTEN.get()
+    context = get_script_run_ctx()
+    went = context is not None and context.is_history_navigation
+    came = (before != page and (bool(now) or went)) or (went and now != written)
+    _ARRIVED.put(came)
+    _WORDS.get().clear()
+    _WRITTEN.put((page, written if page == before else {}))
+    if came:
+        _ASKED.get().update(now)
+        if went:
+            for key in _PAGES.get().get(page, set()) - set(now):
+                _CHOSEN.get().pop(key, None)
+
+
+def arrived() -> bool:
+    """Whether a link, Reload, Back or Forward is why the page is drawn."""
+    return _ARRIVED.get()
+
+
+def finish() -> None:
+    """Write what the page has read into the address; a change is one step of Back."""
+    page, _ = _WRITTEN.get()
+    read = _WORDS.get()
+    if not read:
+        return
+    _PAGES.get().setdefault(page, set()).update(read)
+    query = {key: word for key, word in read.items() if word is not None}
+    _WRITTEN.put((page, query))
+    if st.query_params.to_dict() != query:
+        st.query_params.from_dict(query)
+
+
+# What widgets were told to show, and whether the browser has seen it -------------------------
+#
+# A widget that is told another value shows its old one until the answer is there, and whatever is
+# pressed meanwhile brings the old one back. The last thing on every page is a number that nobody
+# sees: how often a widget was told anything. The browser sends it with all else, which says what
+# it had seen.
+
+
+def alone() -> list[str] | None:
+    """The fragments of the page that run without the rest of it; None where the whole page runs."""
+    context = get_script_run_ctx()
+    return None if context is None else context.fragment_ids_this_run
+
+
+def tell(key: str, value: Any) -> None:
+    """Have a widget show a value. It is told only what it does not show already: a browser takes
+    every telling for the last word, and what was typed since would be lost on a slow line.
+    """
+    if key not in st.session_state:
+        st.session_state[key] = value
+    elif (shown := st.session_state[key]) != value:
+        if alone() is None:  # only then the mark is drawn
+            at = _TOLD.get()
+            told = _TELLINGS.get().setdefault(key, [])
+            told.extend([(at, repr(shown)), (at + 1, repr(value))])
+            _TOLD.put(at + 1)
+        st.session_state[key] = value
+
+
+def behind(key: str) -> bool:
+    """Whether a widget brings what it was told by the last telling that the browser had seen, or
+    by one it had not: no hand's doing. What a hand did takes the place of what was seen.
+    """
+    told, said = _TELLINGS.get().get(key), st.session_state.get(MARK, "")
+    # A page that was not drawn to its end has no mark; what a browser sends may be anything.
+    if not told or not said.isdecimal():
+        return False
+    seen, value = int(said), repr(st.session_state[key])
+    reached = max((at for at, _ in told if at <= seen), default=0)
+    if any(value == old for at, old in told if at >= reached):
+        return True
+    told[:] = [(seen, value), *((at, old) for at, old in told if at > seen)]
+    return False
+
+
+def mark() -> None:
+    """The number of tellings; to be drawn when all of them are."""
+    count = str(_TOLD.get())
+    if st.session_state.get(MARK) != count:
+        st.session_state[MARK] = count
+    with st.container(key="told"):
+        st.text_input("What the browser has seen", key=MARK, label_visibility="collapsed")
