@@ -1,0 +1,380 @@
+"""Long work of a page: in a process of its own, with a progress bar and a button that stops it.
+
+What is done is a function ``fn(tell, *args)``, see :mod:`pages.worker`. A process that does not
+return soon after a stop is killed; it works for no other task meanwhile.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+from joblib import cpu_count
+from streamlit import runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from engine.errors import InputError
+from pages.shell.dialog import OPEN
+from pages.shell.palette import RUNNING
+from pages.worker import LOOK, Process
+
+GRACE = 20.0  # seconds without a browser after which a session's task ends
+UNSEEN = 8.0  # seconds after which a task ends that no session started and no page asks for
+PATIENCE = 0.5  # seconds that a task has to return after a stop, before its process is killed
+SHORT = 0.7  # seconds that a page waits for a task before it draws the progress bar
+STOPPING = 0.8  # seconds that a page waits for a stop
+EVERY = 1.0  # seconds between two looks of a page
+LONG = 3  # long tasks at once
+_KEPT = 64  # results of tasks that sessions share
+ENDED = "The process that did the work ended, perhaps for lack of memory; start it again."
+
+# In the server ----------------------------------------------------------------------------
+
+
+class Line:
+    """At most so many tasks work at once; the others wait, first come, first served."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.working = most, 0
+        self.waiting: list[Task] = []
+        self.change = threading.Condition()
+
+    def enter(self, task: Task) -> bool:
+        """Wait for the task's turn; False if it was stopped or left before."""
+        with self.change:
+            while self.working >= self.most or self.waiting[0] is not task:
+                self.change.wait(0.1)
+                if task.stopped():
+                    self.waiting.remove(task)
+                    self.change.notify_all()
+                    return False
+            self.waiting.pop(0)
+            self.working += 1
+            self.change.notify_all()
+            return True
+
+    def leave(self) -> None:
+        """Make room for the next task."""
+        with self.change:
+            self.working -= 1
+            self.change.notify_all()
+
+
+RUNS, STUDIES = Line(cpu_count()), Line(LONG)  # short work does not wait for long work
+_idle: list[Process] = []
+_processes = False
+
+
+def use_processes() -> None:
+    """Do tasks in processes from here on; the server calls it, tests and scripts need not."""
+    global _processes
+    _processes = True
+
+
+@dataclass(eq=False)
+class Task:
+    """What a page started. Once it is ``done`` it has a ``result``, or a ``problem`` in words.
+
+    ``title`` is Markdown. ``parts`` are what the work reported on the way, in order.
+    """
+
+    title: str
+    call: tuple[Callable[..., Any], tuple[Any, ...]]
+    line: Line = STUDIES
+    ended: Callable[[Task], object] = lambda task: None  # called in the task's thread
+    patience: float = PATIENCE
+    grace: float = GRACE
+    here: bool = False  # done in the server itself: for what takes less than the way to a process
+    share: float | None = None
+    phrase: str = ""
+    parts: list[Any] = field(default_factory=list)
+    result: Any = None
+    problem: str = ""
+    error: Exception | None = None
+    _lookers: dict[str, Callable[[], bool]] = field(default_factory=dict)
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _over: threading.Event = field(default_factory=threading.Event)
+    _seen: float = field(default_factory=time.monotonic)
+    _began: float = field(default_factory=time.monotonic)
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return self._over.is_set()
+
+    @property
+    def place(self) -> int:
+        """Its place in line, 0 once it works."""
+        waiting = list(self.line.waiting)
+        return waiting.index(self) + 1 if self in waiting else 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether it has a result that no stop cut short."""
+        return self.done and not self.problem and not self.stopping
+
+    @property
+    def stopping(self) -> bool:
+        """Whether a stop was asked for."""
+        return self._stop.is_set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for its end, at most so long; whether it has come."""
+        return self._over.wait(seconds)
+
+    def stop(self, seconds: float = 0.0) -> None:
+        """Ask it to stop, and wait so long for its end."""
+        self._stop.set()
+        self.wait(seconds)
+
+    def stopped(self) -> bool:
+        """Whether it is to stop: it was asked to, or every browser that looks has gone."""
+        now = time.monotonic()
+        if any(present() for present in list(self._lookers.values())):
+            self._seen = now
+        grace = self.grace if self._lookers else UNSEEN
+        if now - self._seen > grace:
+            self._stop.set()
+        return self.stopping
+
+    def join(self) -> None:
+        """It goes on for this session too."""
+        name, present = _session()
+        self._lookers[name] = present
+
+    def leave(self) -> None:
+        """This session needs it no more; without another one that does, it stops."""
+        self._lookers.pop(_session()[0], None)
+        if not self._lookers and not self.done:
+            self.stop()
+
+    def words(self) -> str:
+        """How far it is, as Markdown."""
+        if self.place and not self.stopping:
+            return f"Waiting for a turn: **{self.title}** · place {self.place} in line"
+        verb = "Stopping" if self.stopping else "Running"
+        said = [f"{verb} **{self.title}**", self.phrase, f"{time.monotonic() - self._began:.0f} s"]
+        return " · ".join(filter(None, said))
+
+    def begin(self) -> None:
+        """Stand in line, and work in a thread that ends with the server."""
+        self.line.waiting.append(self)
+        threading.Thread(target=self._work, daemon=True, name="task").start()
+
+    def _work(self) -> None:
+        try:
+            if self.line.enter(self):
+                try:
+                    self._began = time.monotonic()
+                    self.result = self._perform()
+                finally:
+                    self.line.leave()
+            else:
+                self.problem = "Stopped before its turn."
+        except InputError as error:
+            self.error, self.problem = error, str(error)
+        except (EOFError, OSError):
+            self.problem = "Stopped." if self.stopping else ENDED
+        except Exception as error:
+            self.problem = f"The work failed inside the program ({type(error).__name__})."
+        finally:
+            with suppress(Exception):
+                self.ended(self)
+            self._over.set()
+
+    def _perform(self) -> Any:
+        if self.here or not _processes:
+            fn, args = self.call
+            return fn(self._tell, *args)
+        process = _taken()
+        try:
+            process.pipe.send(self.call)
+            kind, content = self._follow(process)
+        except BaseException:
+            process.end()
+            raise
+        process.since = time.monotonic()
+        _idle.append(process)
+        if kind == "error":
+            raise content
+        return content
+
+    def _follow(self, process: Process) -> tuple[str, Any]:
+        asked = 0.0
+        while True:
+            if process.pipe.poll(LOOK):
+                kind, content = process.pipe.recv()
+                if kind != "told":
+                    return kind, content
+                self._tell(*content)
+            if not asked and self.stopped():
+                asked = time.monotonic()
+                process.pipe.send(None)
+            if asked and time.monotonic() - asked > self.patience:
+                raise EOFError
+
+    def _tell(self, share: float | None = None, phrase: str = "", part: Any = None) -> bool:
+        self.share = self.share if share is None else min(1.0, share)
+        self.phrase = phrase or self.phrase
+        if part is not None:
+            self.parts.append(part)
+        return self.stopped()
+
+
+def _taken() -> Process:
+    with suppress(IndexError):
+        while True:
+            found = _idle.pop()
+            if found.usable():
+                return found
+            found.end()
+    return Process()
+
+
+def _session() -> tuple[str, Callable[[], bool]]:
+    """This session's name, and whether its browser is connected."""
+    context = get_script_run_ctx()
+    if context is None or not runtime.exists():
+        return "", lambda: True
+    server, session = runtime.get_instance(), context.session_id
+    return session, lambda: bool(server.is_active_session(session))
+
+
+# On a page --------------------------------------------------------------------------------
+
+
+@st.cache_resource(show_spinner=False)
+def _shared() -> tuple[threading.Lock, OrderedDict[Hashable, Task]]:
+    """The server's tasks that have a key, those that were asked for last at the end."""
+    return threading.Lock(), OrderedDict()
+
+
+def shared(key: Hashable, title: str, fn: Callable[..., Any], *args: Any, **options: Any) -> Task:
+    """The server's task for ``key``: one that goes on or is complete, else one that begins now.
+
+    For work that every page asks for again while it needs it, on public data alone.
+    """
+    lock, tasks = _shared()
+    with lock:
+        task = tasks.get(key)
+        if task is None or (task.done and not task.complete) or task.stopping:
+            task = tasks[key] = Task(title, (fn, args), **options)
+            task.begin()
+        tasks.move_to_end(key)
+        for old in [k for k, other in tasks.items() if other.done][: max(0, len(tasks) - _KEPT)]:
+            del tasks[old]
+    task._seen = time.monotonic()
+    return task
+
+
+def find(name: str) -> Task | None:
+    """The session's task of that name, at work or done."""
+    found: Task | None = st.session_state.get(f"task-{name}")
+    return found
+
+
+def start(
+    name: str,
+    title: str,
+    fn: Callable[..., Any],
+    *args: Any,
+    key: Hashable = None,
+    wait: float = SHORT,
+    **options: Any,
+) -> Task:
+    """Begin a task in the session's place of that name; the one before it there is stopped.
+
+    With a ``key``, sessions that ask for the same share one task. ``options`` are fields of Task.
+    """
+    if key is None:
+        task = Task(title, (fn, args), **options)
+    else:
+        task = shared(key, title, fn, *args, **options)
+    task.join()
+    before = find(name)
+    if before is not None and before is not task:
+        before.leave()
+    st.session_state[f"task-{name}"] = task
+    if key is None:
+        task.begin()
+    task.wait(wait)
+    return task
+
+
+def drop(name: str) -> None:
+    """Empty the place; the task in it is needed no more."""
+    if (task := find(name)) is not None:
+        task.leave()
+        del st.session_state[f"task-{name}"]
+
+
+def watch(name: str, more: Callable[[Task], object] = lambda task: None) -> Task | None:
+    """The session's task of that name once it is done; a bar and a button until then.
+
+    ``more`` draws what is known so far below the bar.
+    """
+    task = find(name)
+    if task is None or task.done:
+        return task
+
+    def draw(task: Task) -> None:
+        progress(task, key=f"{name}-stop")
+        more(task)
+
+    look_again(task, draw)
+    return None
+
+
+def look_again(task: Task, draw: Callable[[Task], object], every: float = EVERY) -> None:
+    """Draw a task again and again; once it is done the whole page is drawn again.
+
+    Under a dialog that waits until the dialog is closed, because drawing the page would close it.
+    """
+
+    @st.fragment(run_every=every)
+    def look() -> None:
+        task._seen = time.monotonic()
+        if task.done and not OPEN.get():
+            st.rerun()
+        draw(task)
+
+    look()
+
+
+_BAR = f"""<div role="progressbar" aria-label="Running" style="height:6px;border-radius:3px;
+background:rgba(128,140,160,.3);overflow:hidden"><div style="height:6px;width:30%;border-radius:3px;
+background:{RUNNING};animation:run-bar 1.4s ease-in-out infinite alternate"></div></div>
+<style>@keyframes run-bar{{from{{margin-left:0}}to{{margin-left:70%}}}}</style>"""
+
+
+def progress(task: Task, *, key: str) -> None:
+    """A bar, how far the task is in words, and a button that stops it."""
+    with st.container(key="progress", horizontal=True, vertical_alignment="center"):
+        with st.container():
+            if task.share is None:
+                st.html(_BAR)
+            else:
+                st.progress(task.share)
+            st.markdown(task.words())
+        st.button(
+            "Stopping …" if task.stopping else "Cancel",
+            key=key,
+            icon=":material/stop_circle:",
+            on_click=task.stop,
+            args=(STOPPING,),
+            disabled=task.stopping,
+            help="Stops it and keeps what was finished until then.",
+            width=140,
+        )
+
+
+def left(seconds: float) -> str:
+    """A time left, in words."""
+    least = f"{seconds / 60:.0f} min" if seconds > 120 else f"{max(1.0, seconds):.0f} s"
+    return f"about {least} left"

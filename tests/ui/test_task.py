@@ -1,0 +1,232 @@
+"""Long work of a page: its place in line, its progress, its stop, and what ends it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.shell import task as work
+from pages.shell.task import Line, Task
+from tests.ui.works import breaks, deaf, doubled, listens, pid, refuses
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "_processes", True)
+
+
+@pytest.fixture
+def state(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(work.st, "session_state", {})
+    yield
+    work._shared.clear()
+
+
+def begun(fn: Callable[..., Any], *args: Any, **options: Any) -> Task:
+    task = Task("it", (fn, args), **options)
+    task.join()
+    task.begin()
+    return task
+
+
+def until(holds: Callable[[], object], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+@pytest.mark.parametrize("here", [True, False])
+def test_a_task_reports_and_keeps_what_it_has_when_it_is_stopped(
+    processes: None, here: bool
+) -> None:
+    task = begun(listens, here=here)
+    until(lambda: task.parts)
+    assert (task.share, task.phrase) == (0.5, "half")
+    assert (task.parts == [os.getpid()]) == here
+    since = time.monotonic()
+    task.stop(5)
+    assert time.monotonic() - since < work.PATIENCE
+    assert (task.result, task.problem, task.complete) == ("stopped", "", False)
+    after = begun(listens, 0.0, here=here)  # a stop is for one task alone
+    assert after.wait(20)
+    assert after.result == "whole"
+    assert after.complete
+
+
+@pytest.mark.parametrize(
+    ("fn", "problem"),
+    [(refuses, "No."), (breaks, "The work failed inside the program (ZeroDivisionError).")],
+)
+def test_an_error_is_a_message_and_the_process_goes_on(
+    processes: None, fn: Callable[..., Any], problem: str
+) -> None:
+    before = begun(pid)
+    assert before.wait(20)
+    task = begun(fn)
+    assert task.wait(20)
+    assert task.problem == problem
+    after = begun(pid)
+    assert after.wait(20)
+    assert after.result == before.result
+
+
+def test_what_does_not_hear_a_stop_is_killed_and_nothing_else(processes: None) -> None:
+    other, task = begun(listens), begun(deaf)
+    until(lambda: task.parts and other.parts)
+    since = time.monotonic()
+    task.stop(5)
+    assert time.monotonic() - since < work.PATIENCE + 0.5
+    assert task.problem == "Stopped."
+    with pytest.raises(ProcessLookupError):
+        os.kill(task.parts[0], 0)
+    assert not other.done
+    other.stop(5)
+    assert other.result == "stopped"
+
+
+def test_a_killed_process_is_a_message(processes: None) -> None:
+    task = begun(deaf)
+    until(lambda: task.parts)
+    os.kill(task.parts[0], signal.SIGKILL)
+    assert task.wait(2)
+    assert task.problem == work.ENDED
+    after = begun(pid)
+    assert after.wait(20)
+    assert after.result not in (task.parts[0], os.getpid())
+
+
+def test_a_process_without_work_ends(processes: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = begun(pid)
+    assert first.wait(20)
+    monkeypatch.setattr("pages.worker.IDLE", 0.0)  # too old to be given another task
+    second = begun(pid)
+    assert second.wait(20)
+    assert first.result != second.result
+
+
+def test_large_input_and_output_go_through_the_pipe(processes: None) -> None:
+    task = begun(doubled, b"x" * 3_000_000)
+    assert task.wait(20)
+    assert task.result == b"x" * 6_000_000
+
+
+def test_first_come_first_served() -> None:
+    line = Line(1)
+    tasks = [begun(listens, line=line) for _ in range(4)]
+    until(lambda: tasks[0].parts)
+    assert [task.place for task in tasks] == [0, 1, 2, 3]
+    assert "place 2 in line" in tasks[2].words()
+    tasks[1].stop(5)
+    assert tasks[1].problem == "Stopped before its turn."
+    assert [task.place for task in tasks[2:]] == [1, 2]
+    tasks[0].stop(5)
+    until(lambda: tasks[2].parts)
+    assert tasks[3].place == 1
+    for task in tasks[2:]:
+        task.stop(5)
+    assert (line.working, line.waiting) == (0, [])
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_closed_tab_ends_its_task_after_the_grace(
+    monkeypatch: pytest.MonkeyPatch, place: int
+) -> None:
+    """At work and in line."""
+    line, there = Line(1), [True]
+    first = begun(listens, line=line) if place else None
+    monkeypatch.setattr(work, "_session", lambda: ("a", lambda: there[0]))
+    task = begun(listens, line=line, grace=0.3)
+    assert not task.wait(0.5)
+    there[0] = False
+    assert not task.wait(0.1)
+    there[0] = True  # it came back in time
+    assert not task.wait(0.5)
+    there[0] = False
+    assert task.wait(1)
+    if first is not None:
+        first.stop(5)
+
+
+def test_a_place_holds_one_task_and_stops_the_one_before(state: None) -> None:
+    first = work.start("mine", "it", listens, wait=0.0)
+    other = work.start("other", "it", listens, wait=0.0)
+    second = work.start("mine", "it", listens, wait=0.0)
+    assert first.wait(5)
+    assert work.find("mine") is second
+    assert not other.done
+    work.drop("mine")
+    assert second.wait(5)
+    assert work.find("mine") is None
+    other.stop(5)
+
+
+def test_sessions_that_ask_for_the_same_share_one_task(
+    state: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def as_session(name: str) -> None:
+        monkeypatch.setattr(work, "_session", lambda: (name, lambda: True))
+        monkeypatch.setattr(work.st, "session_state", {})
+
+    as_session("a")
+    one = work.start("mine", "it", listens, 0.3, key="k", wait=0.0)
+    as_session("b")
+    assert work.start("mine", "it", listens, 0.3, key="k", wait=0.0) is one
+    work.drop("mine")
+    assert not one.stopping  # the other session still needs it
+    assert one.wait(5)
+    assert one.complete
+    assert work.shared("k", "it", listens, 0.3) is one
+    failed = work.shared("no", "it", refuses)
+    assert failed.wait(5)
+    assert work.shared("no", "it", refuses) is not failed
+
+
+def test_work_that_nobody_asks_for_any_more_ends(
+    state: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "UNSEEN", 0.3)
+    task = work.shared("k", "it", listens)
+    for _ in range(4):
+        time.sleep(0.1)
+        assert work.shared("k", "it", listens) is task
+    assert task.wait(2)
+    assert not task.complete
+
+
+def test_the_server_keeps_so_many_results(state: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "_KEPT", 2)
+    for key in range(5):
+        assert work.shared(key, "it", pid).wait(5)
+    assert list(work._shared()[1])[-2:] == [3, 4]
+    assert len(work._shared()[1]) <= 3
+
+
+def page() -> None:
+    """A button, and the task that it starts."""
+    import streamlit as st
+
+    from pages.shell import task as work
+    from tests.ui.works import listens
+
+    if st.button("Go", key="go"):
+        work.start("t", "it", listens, wait=0.0)
+    done = work.watch("t")
+    if done is not None:
+        st.write(f"came: {done.result}")
+
+
+def test_a_page_shows_the_bar_the_button_and_then_the_result() -> None:
+    app = AppTest.from_function(page).run()
+    app.button(key="go").click().run()
+    assert "Running **it**" in app.markdown[0].value
+    app.button(key="t-stop").click().run()
+    app.run()
+    assert app.markdown[-1].value == "came: stopped"
+    assert not app.exception
