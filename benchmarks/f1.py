@@ -34,7 +34,7 @@ from engine.privacy.accounting import Guarantee
 from engine.studies.null import Shape
 
 KEPT = Path(__file__).parent / "results" / "f1.jsonl"
-DOCS = Path(__file__).resolve().parent.parent / "docs" / "explanation"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 ROWS, FIRST = 100_000, 2_000
 MIDDLE, WIDE = ("child", "insurance", "alarm"), ("win95pts", "hailfinder")
 UNRULED = "marginal_pc_all"  # Marginal PC in which every pair is seen
@@ -272,11 +272,11 @@ def score_based(found: Kept) -> str:
 
 
 TABLES: dict[str, tuple[str, Callable[[Kept], str]]] = {
-    "benchmarks.f1 measured": ("marginal_pc.md", measured),
-    "benchmarks.f1 rule": ("marginal_pc.md", of_the_rule),
-    "benchmarks.f1 mst": ("marginal_pc.md", beside_peers),
-    "benchmarks.f1 published": ("marginal_pc.md", beside_published),
-    "benchmarks.f1": ("score_based.md", score_based),
+    "benchmarks.f1 measured": ("explanation/marginal_pc.md", measured),
+    "benchmarks.f1 rule": ("research/marginal_pc.md", of_the_rule),
+    "benchmarks.f1 mst": ("research/marginal_pc.md", beside_peers),
+    "benchmarks.f1 published": ("research/marginal_pc.md", beside_published),
+    "benchmarks.f1": ("research/score_based.md", score_based),
 }
 
 

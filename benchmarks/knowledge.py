@@ -2,7 +2,7 @@
 
 DIR is where ``python -m engine reproduce knowledge --out DIR`` wrote. Its means by network
 join those in benchmarks/results/knowledge.csv, from which the tables of
-docs/explanation/knowledge.md and docs/pictures/knowledge.svg are written; without DIR they are
+docs/research/knowledge.md and docs/pictures/knowledge.svg are written; without DIR they are
 written anew from what is kept.
 """
 
@@ -29,7 +29,7 @@ from engine.percent import percent
 
 KEPT = Path(__file__).parent / "results" / "knowledge.csv"
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-DOC, PICTURE = DOCS / "explanation" / "knowledge.md", DOCS / "pictures" / "knowledge.svg"
+DOC, PICTURE = DOCS / "research" / "knowledge.md", DOCS / "pictures" / "knowledge.svg"
 OURS = "marginal_pc"
 NAMES = {NONE: "nothing"}
 

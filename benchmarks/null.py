@@ -2,7 +2,7 @@
 
 Independent columns; the mean number of links a run, over ``--draws`` tables. Cells are kept in
 benchmarks/results/null.jsonl, one after the other, and a cell that is kept is not run again
-(``--again`` runs all). The last step writes the tables into docs/explanation/marginal_pc.md and
+(``--again`` runs all). The last step writes the tables into docs/research/marginal_pc.md and
 docs/explanation/score_based.md; ``--tables`` does that alone.
 """
 
@@ -19,8 +19,11 @@ from benchmarks.written import put
 from engine.studies.null import Invented, Shape, invented
 
 KEPT = Path(__file__).parent / "results" / "null.jsonl"
-DOCS = Path(__file__).resolve().parent.parent / "docs" / "explanation"
-WRITTEN = {"marginal_pc": DOCS / "marginal_pc.md", "gram_notears": DOCS / "score_based.md"}
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+WRITTEN = {
+    "marginal_pc": DOCS / "research" / "marginal_pc.md",
+    "gram_notears": DOCS / "explanation" / "score_based.md",
+}
 MARK = "benchmarks.null"
 MIXED = (0.5, 0.3, 0.1, 0.02)
 DELTA = 1e-6

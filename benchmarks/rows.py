@@ -2,7 +2,7 @@
 
 Marginal PC, Gram-NOTEARS and two rivals at 1,000 to 100,000 rows; every run has a sample and a
 noise seed of its own. Runs are kept in benchmarks/results/rows.jsonl, and a cell that is kept is
-not run again. The last step writes the table of docs/explanation/marginal_pc.md; ``--tables`` does
+not run again. The last step writes the table of docs/research/marginal_pc.md; ``--tables`` does
 that alone.
 """
 
@@ -24,7 +24,7 @@ from engine import load_dataset
 from engine.algorithms.auto import AutoParameters, choice_for
 
 KEPT = Path(__file__).parent / "results" / "rows.jsonl"
-DOC = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "marginal_pc.md"
+DOC = Path(__file__).resolve().parent.parent / "docs" / "research" / "marginal_pc.md"
 MARK = "benchmarks.rows"
 COLUMNS = ("marginal_pc", "gram_notears", "chow_liu", "mst_half")
 ROWS, EPSILONS = (1_000, 3_000, 10_000, 30_000, 100_000), (0.1, 1.0)

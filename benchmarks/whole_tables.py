@@ -3,7 +3,7 @@
 Marginal PC with them and without on random networks, the same sample and seed for both, beside G²
 PC with weighed colliders and without privacy. Runs are kept in
 benchmarks/results/whole_tables.jsonl, and a cell that is kept is not run again. The last step
-writes the table of docs/explanation/marginal_pc.md; ``--tables`` does that alone.
+writes the table of docs/research/marginal_pc.md; ``--tables`` does that alone.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def main() -> None:
     for cell in () if options.tables else map(Cell._make, product(SIZES, EPSILONS)):
         if cell not in kept():
             measure(cell)
-    put(DOCS / "marginal_pc.md", MARK, table())
+    put(DOCS / "research" / "marginal_pc.md", MARK, table())
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 Whether columns are numbers with stated bounds, how many levels they have, the number of rows and
 the budget decide, and no row is looked at: the run is the chosen algorithm's own, with its ledger
 and its guarantee. What the choice is worth at 1,000 to 100,000 rows stands in
-docs/explanation/marginal_pc.md, "By the number of rows".
+docs/research/marginal_pc.md, "By the number of rows".
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ Gaussian releases under one Gaussian DP filter, each chosen from what those befo
 4. where noise is small beside sampling, twice: the whole tables of the tests that took links away.
 
 The PC search, the directions, and the confidence of edges and arrows are post-processing. The proof
-and the measurements are in docs/explanation/marginal_pc.md.
+is in docs/explanation/marginal_pc.md, the measurements in docs/research/marginal_pc.md.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ from engine.statistics.likelihood import CHI2, G2
 from engine.statistics.spearman import SPEARMAN
 from engine.tables.store import Store, store_of
 
-# What decides (docs/explanation/marginal_pc.md, "Defaults").
+# What decides (docs/research/marginal_pc.md, "Defaults").
 ORDER = 3
 EDGES_PER_NODE = 1.2  # expected, for the prior odds of adjacency
 LEAST_ODDS = 1.0
@@ -196,7 +196,7 @@ def planned_releases(
 ) -> Releases:
     """The releases of n rows with columns of these numbers of levels, under a budget.
 
-    See docs/explanation/marginal_pc.md, "Choosing before measuring".
+    See docs/research/marginal_pc.md, "Choosing before measuring".
     For binary variables all pairs together have the squared sensitivity floor(d^2 / 4), and pairs
     chosen later up to 1 each. Where all have no more than twice as many as there are edges
     expected, choosing saves little: most is spent at once, on all. In wide tables, those in which a
