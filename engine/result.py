@@ -27,7 +27,7 @@ from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
 from engine.registry import algorithm
-from engine.search.orders import hanging
+from engine.search.order_dependence import order_dependent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,7 +174,7 @@ class RunResult:
         """
         if not self.params.by_order:
             return frozenset()
-        return hanging(self.matrix, self.separating, self.names, self.known)
+        return order_dependent(self.matrix, self.separating, self.names, self.known)
 
     @property
     def order_words(self) -> str:

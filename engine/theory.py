@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import lambertw
 
 from engine.errors import InputError
+from engine.privacy.accounting import Guarantee, unsampled
 
 MIN_RATE = 1 / 20  # Priv-PC section 3.2 clips the optimum to (n/20, n)
 
@@ -34,10 +35,7 @@ def sieve_epsilon(epsilon: float, n: int, m: int) -> float:
         2.0132
     """
     _check_sizes(epsilon, n, m)
-    half = epsilon / 2
-    if half > 500:  # e^half overflows; ln(1 + r(e^h - 1)) -> h + ln r
-        return half + math.log(n / m)
-    return math.log1p(n / m * math.expm1(half))
+    return unsampled(Guarantee(epsilon / 2, 0.0), m / n).epsilon
 
 
 # Where 2u = (1+u) ln(1+u): with u = e^L - 1, L = 2 - 2 e^-L; L - 2 is Lambert's W at -2 e^-2.

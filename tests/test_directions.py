@@ -10,8 +10,8 @@ import pytest
 from benchmarks.directions import by_values, by_votes, noise_variance, released
 from engine import load_dataset, run
 from engine.graphs.orientation import MOST_INDEPENDENCE
-from engine.search.scores import QueryScores
 from engine.search.skeleton import Query
+from engine.statistics.base import QueryScores
 from engine.statistics.kendall import KENDALL
 
 CHAIN = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=bool)

@@ -16,9 +16,8 @@ from engine.privacy import mechanisms
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
-from engine.search.evidence import Evidence
-from engine.search.learn import learn
-from engine.search.parameters import PrivateParameters
+from engine.search.noisy_score import NoisyScore, PrivateParameters
+from engine.search.pc import pc
 from engine.search.skeleton import TestByTest
 
 # %% [markdown]
@@ -37,7 +36,7 @@ class CoinPCParameters(PrivateParameters):
 
 
 # %% [markdown]
-# **The rule.** `independent` is all that a rule by tests defines. `Evidence` gives a number that is high where
+# **The rule.** `independent` is all that a rule by tests defines. `NoisyScore` gives a number that is high where
 # the pair looks independent, and how far one record can move it. The mechanism charges the ledger before it
 # draws; what does not fit raises, and the run ends with what it has.
 
@@ -48,16 +47,16 @@ class CoinPC(TestByTest):
 
     def __init__(self, data, params, context):
         super().__init__()
-        self._evidence = Evidence(data, params, "z")
+        self._score = NoisyScore(data, params, "z")
         self._context, self._epsilon = context, params.epsilon / params.tests
 
     def independent(self, q):
-        evidence = self._evidence
+        score = self._score
         answer = mechanisms.exponential(
             self._context,
-            [0.0, evidence.of(q) - evidence.cutoff()],
+            [0.0, score.of(q) - score.cutoff()],
             epsilon=self._epsilon,
-            sensitivity=evidence.noise_sensitivity(q),
+            sensitivity=score.noise_sensitivity(q),
             label="coin",
             order=q.order,
         )
@@ -76,7 +75,7 @@ def ledger(data, params):
 
 
 def run_coin(data, params, context):
-    return learn(data, params, context, CoinPC(data, params, context))
+    return pc(data, params, context, CoinPC(data, params, context))
 
 
 COIN_PC = Algorithm(

@@ -22,21 +22,18 @@ from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.randomness import Randomness
 from engine.search.allocation import (
     NOTHING,
-    Allocation,
     Objective,
-    OrderBudget,
     Price,
     Vector,
     allocate,
     likely_tests,
     most_tests,
 )
-from engine.search.diagnostics import SearchDiagnostics
-from engine.search.evidence import Evidence
-from engine.search.learn import learn
-from engine.search.parameters import NoisyTestParameters
+from engine.search.diagnostics import Allocation, OrderBudget, SearchDiagnostics
+from engine.search.noisy_score import NoisyScore, NoisyTestParameters, least_unit
+from engine.search.pc import pc
 from engine.search.skeleton import Graph, Query, TestByTest
-from engine.search.votes import evidence_of
+from engine.search.subsample_aggregate import noisy_score
 from engine.statistics.kendall import KENDALL
 from engine.theory import kendall_p_bound
 
@@ -113,11 +110,10 @@ class CuratePC(TestByTest):
     def __init__(self, data: Dataset, params: CuratePCParameters, context: RunContext):
         super().__init__()
         self._data, self._params, self._context = data, params, context
-        self._evidence = curate_evidence(data, params, context)
+        self._score = curate_score(data, params, context)
         self._m = params.rows_in_sample(data.n)
-        self._sample = (
-            self._evidence.sample(self._m, context.randomness) if self._m < data.n else None
-        )
+        sampled = self._m < data.n
+        self._sample = self._score.sample(self._m, context.randomness) if sampled else None
         self._last = params.order_limit(data)
         self._price = Price("curate", params.delta / (self._last + 1))
         if params.strict:
@@ -133,7 +129,7 @@ class CuratePC(TestByTest):
         """The paper's total: the orders' costs and failure probabilities added up."""
         charged = [order for order in self.spent if order.tests > 0]
         tests = sum(order.tests for order in charged)
-        delta = len(charged) * self._price.delta + tests * self._evidence.slack
+        delta = len(charged) * self._price.delta + tests * self._score.slack
         return Guarantee(sum(order.cost for order in charged), delta)
 
     def allocation(self) -> Allocation:
@@ -195,10 +191,10 @@ class CuratePC(TestByTest):
 
     def _objective(self, orders: list[int]) -> Objective:
         """Lemma 1's rates: the distance from T to each margin, in units of the sensitivity."""
-        p, evidence = self._params, self._evidence
-        middle = evidence.cutoff()
-        low = middle - evidence.cutoff_at(p.cutoff * (1 - p.beta1))
-        high = evidence.cutoff_at(min(1.0, p.cutoff * (1 + p.beta2))) - middle
+        p, score = self._params, self._score
+        middle = score.cutoff()
+        low = middle - score.cutoff_at(p.cutoff * (1 - p.beta1))
+        high = score.cutoff_at(min(1.0, p.cutoff * (1 + p.beta2))) - middle
         # The sensitivity of the order's least favourable query stands for all of them.
         units = np.array([self._largest_sensitivity(k) for k in orders])
         # A threshold of 0 has margins infinitely far away, or none: no difference, and no error.
@@ -208,35 +204,33 @@ class CuratePC(TestByTest):
     def _largest_sensitivity(self, order: int) -> float:
         by_levels = sorted(range(self._data.d), key=lambda c: -self._data.cardinalities[c])
         x, y, *others = by_levels
-        return self._evidence.noise_sensitivity(Query(x, y, tuple(others[:order])), self._m)
+        return self._score.noise_sensitivity(Query(x, y, tuple(others[:order])), self._m)
 
     def independent(self, q: Query) -> bool:
-        """Noisy evidence beyond the margins; between them, in published mode, a coin decides."""
-        p, evidence = self._params, self._evidence
-        noisy, raw = evidence.release(
-            self._context, q, self._epsilon, label="test", rows=self._sample
-        )
+        """The noisy score beyond the margins; between them, in published mode, a coin decides."""
+        p, score = self._params, self._score
+        noisy, raw = score.release(self._context, q, self._epsilon, label="test", rows=self._sample)
         self._tests += 1
-        low = evidence.cutoff_at(p.cutoff * (1 - p.beta1))
-        high = evidence.cutoff_at(p.cutoff * (1 + p.beta2))
+        low = score.cutoff_at(p.cutoff * (1 - p.beta1))
+        high = score.cutoff_at(p.cutoff * (1 + p.beta2))
         if p.strict or not low <= noisy <= high or low == high:
-            return evidence.conclude(self._context, "test", q, noisy, raw)
+            return score.conclude(self._context, "test", q, noisy, raw)
         found = self._context.randomness.coin()
         self._context.emit(
             "test",
             "independent" if found else "dependent",
-            reason=f"the {evidence.noisy_name} {noisy:.4g} lies between the margins {low:.4g} and "
+            reason=f"the {score.noisy_name} {noisy:.4g} lies between the margins {low:.4g} and "
             f"{high:.4g}, where a coin decides",
             query=q,
             value=noisy,
-            threshold=evidence.cutoff(),
+            threshold=score.cutoff(),
             internal={"exact": raw},
         )
         return found
 
 
-class CurateEvidence(Evidence):
-    """Rank evidence with CURATE's own bound on the sensitivity of Kendall's p-value."""
+class CurateScore(NoisyScore):
+    """A rank score with CURATE's own bound on the sensitivity of Kendall's p-value."""
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
         """The paper's eq. 16 for Kendall's p-value; else what the parent says."""
@@ -245,11 +239,11 @@ class CurateEvidence(Evidence):
         return super().noise_sensitivity(q, n)
 
 
-def curate_evidence(data: Dataset, params: CuratePCParameters, context: RunContext) -> Evidence:
+def curate_score(data: Dataset, params: CuratePCParameters, context: RunContext) -> NoisyScore:
     """Strict: the proven bounds. Published: eq. 16 for Kendall's p-value."""
     if not params.strict and params.test.bounded:
-        return CurateEvidence(data, params, params.perturbed)
-    return evidence_of(data, params, context.randomness)
+        return CurateScore(data, params, params.perturbed)
+    return noisy_score(data, params, context.randomness)
 
 
 def ledger(data: Dataset, params: CuratePCParameters) -> Ledger:
@@ -278,13 +272,13 @@ def noise(data: Dataset, params: CuratePCParameters) -> float:
         return math.inf
     rate = params.rows_in_sample(data.n) / data.n
     least = min(order.epsilon for order in rule.planned[0][:2])
-    return math.sqrt(2) / rate * Evidence(data, params, "z").least_unit() / least
+    return math.sqrt(2) / rate * least_unit(data, params) / least
 
 
 def run(data: Dataset, params: CuratePCParameters, context: RunContext) -> Outcome:
     """``epsilon`` is the total in both modes."""
     rule = CuratePC(data, params, context)
-    outcome = learn(data, params, context, rule)
+    outcome = pc(data, params, context, rule)
     rule.settle()
     diagnostics = SearchDiagnostics(allocation=rule.allocation())
     claimed = None if params.strict else rule.claimed

@@ -27,12 +27,10 @@ from engine.privacy.events import UndefendedEvent
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import exponential
 from engine.search.diagnostics import NodeRound, SearchDiagnostics
-from engine.search.evidence import Evidence
-from engine.search.learn import learn
-from engine.search.parameters import PrivateParameters
-from engine.search.scores import QueryScores
+from engine.search.noisy_score import NoisyScore, PrivateParameters
+from engine.search.pc import pc
 from engine.search.skeleton import Graph, Query
-from engine.statistics.base import Score, Statistic
+from engine.statistics.base import QueryScores, Score, Statistic
 from engine.statistics.kendall import KENDALL
 from engine.statistics.likelihood import G2
 from engine.statistics.oracle import ORACLE
@@ -135,16 +133,16 @@ class GapUtility:
     """(c_T - |z|) / Delta: in units of what one replaced record can change."""
 
     def __init__(self, data: Dataset, params: EMPCParameters):
-        self._evidence = Evidence(data, params, "z")
-        self.defended = self._evidence.defended_ratio(Query(0, min(1, data.d - 1), ()))
+        self._score = NoisyScore(data, params, "z")
+        self.defended = self._score.defended_ratio(Query(0, min(1, data.d - 1), ()))
 
     def of(self, x: int, y: int, candidates: Sequence[int], order: int) -> Options:
         """Every set, with a utility each."""
         sets = list(combinations(candidates, order))
         queries = [Query(min(x, y), max(x, y), given) for given in sets]
-        cutoff = self._evidence.cutoff()
-        noise = self._evidence.noise_sensitivity
-        return sets, [(self._evidence.of(q) - cutoff) / noise(q) for q in queries]
+        cutoff = self._score.cutoff()
+        noise = self._score.noise_sensitivity
+        return sets, [(self._score.of(q) - cutoff) / noise(q) for q in queries]
 
 
 def count_utilities(sorted_utilities: Utilities) -> Utilities:
@@ -275,11 +273,13 @@ def planned_rounds(data: Dataset, params: EMPCParameters) -> int:
 
 
 def share(data: Dataset, params: EMPCParameters) -> tuple[str, float]:
-    """The ledger's method and a round's epsilon, the larger of two, fixed in advance.
+    """The ledger's method and a round's epsilon: published ``epsilon``, strict a share of it.
 
-    A round costs epsilon, or under zCDP (epsilon/2)^2/8 for the count and b (epsilon/(2b))^2/8 for
-    the b >= 1 deletions: at most epsilon^2 / 16.
+    Of two, fixed in advance, the larger. A round costs epsilon, or under zCDP (epsilon/2)^2/8 for
+    the count and b (epsilon/(2b))^2/8 for the b >= 1 deletions: at most epsilon^2 / 16.
     """
+    if not params.strict:
+        return "basic", params.epsilon
     rounds = planned_rounds(data, params)
     basic = params.epsilon / rounds
     zcdp = 4 * math.sqrt(rho_budget(params.epsilon, params.delta) * (1 - HAIR) / rounds)
@@ -288,16 +288,14 @@ def share(data: Dataset, params: EMPCParameters) -> tuple[str, float]:
 
 def ledger(data: Dataset, params: EMPCParameters) -> Ledger:
     """Strict: the cap. Published: no cap."""
-    if not params.strict:
-        return Ledger(delta=params.delta)
-    return Ledger(params.total, method=share(data, params)[0])
+    return params.ledger(share(data, params)[0])
 
 
 def run(data: Dataset, params: EMPCParameters, context: RunContext) -> Outcome:
     """Published: ``epsilon`` a round. Strict: the total, shared equally among the rounds."""
-    epsilon = share(data, params)[1] if params.strict else params.epsilon
+    epsilon = share(data, params)[1]
     rule = EMPC(data, params, context, epsilon)
-    outcome = learn(data, params, context, rule)
+    outcome = pc(data, params, context, rule)
     claimed: Any = None
     if not params.strict:
         claimed = advanced_total(len(rule.node_rounds), params.epsilon, params.delta)

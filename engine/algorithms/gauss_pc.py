@@ -24,11 +24,10 @@ from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import gaussian
 from engine.search.allocation import likely_tests
 from engine.search.diagnostics import SearchDiagnostics
-from engine.search.evidence import Evidence
-from engine.search.learn import learn
-from engine.search.parameters import NoisyTestParameters
+from engine.search.noisy_score import NoisyTestParameters, least_unit
+from engine.search.pc import pc
 from engine.search.skeleton import Query, TestByTest
-from engine.search.votes import evidence_of
+from engine.search.subsample_aggregate import noisy_score
 from engine.statistics.registry import BOUNDED
 from engine.theory import best_subsample
 
@@ -130,33 +129,33 @@ def _multiplier(cost: float, rate: float, renyi_order: float, known: float) -> f
 
 
 class GaussPC(TestByTest):
-    """Release every test's evidence with Gaussian noise and compare it with the threshold."""
+    """Release every test's score with Gaussian noise and compare it with the threshold."""
 
     def __init__(
         self, data: Dataset, params: GaussPCParameters, context: RunContext, multiplier: float
     ):
         super().__init__()
-        self._evidence = evidence_of(data, params, context.randomness)
+        self._score = noisy_score(data, params, context.randomness)
         self._context, self._multiplier = context, multiplier
         self._m, self._n = params.rows_in_sample(data.n), data.n
         self.answers = 0
 
     def independent(self, q: Query) -> bool:
-        """Noisy evidence above the threshold."""
-        evidence, sampled = self._evidence, self._m < self._n
-        rows = evidence.sample(self._m, self._context.randomness) if sampled else None
-        raw, unit = evidence.of(q, rows), evidence.noise_sensitivity(q, self._m)
+        """The noisy score is above the threshold."""
+        score, sampled = self._score, self._m < self._n
+        rows = score.sample(self._m, self._context.randomness) if sampled else None
+        raw, unit = score.of(q, rows), score.noise_sensitivity(q, self._m)
         noisy = gaussian(
             self._context,
             raw,
-            sensitivity=evidence.defended_ratio(q, self._m) * unit,
+            sensitivity=score.defended_ratio(q, self._m) * unit,
             sigma=unit * self._multiplier,
             rate=self._m / self._n,
             label="test",
             order=q.order,
         ).item()
         self.answers += 1
-        return evidence.conclude(self._context, "test", q, noisy, raw)
+        return score.conclude(self._context, "test", q, noisy, raw)
 
 
 def claimed_total(answers: int, multiplier: float, rate: float, delta: float) -> Guarantee:
@@ -190,8 +189,7 @@ def noise(data: Dataset, params: GaussPCParameters) -> float:
     that would hide as much is larger by both.
     """
     rate = params.rows_in_sample(data.n) / data.n
-    unit = Evidence(data, params, "z").least_unit()
-    return planned(data, params).multiplier / rate * unit
+    return planned(data, params).multiplier / rate * least_unit(data, params)
 
 
 def run(data: Dataset, params: GaussPCParameters, context: RunContext) -> Outcome:
@@ -201,7 +199,7 @@ def run(data: Dataset, params: GaussPCParameters, context: RunContext) -> Outcom
     else:  # the Gaussian mechanism as Abadi et al. 2016 give it
         multiplier = math.sqrt(2 * math.log(1.25 / params.delta)) / params.epsilon
     rule = GaussPC(data, params, context, multiplier)
-    outcome = learn(data, params, context, rule)
+    outcome = pc(data, params, context, rule)
     m, claimed = params.rows_in_sample(data.n), None
     if not params.strict:
         claimed = claimed_total(rule.answers, multiplier, m / data.n, params.delta)

@@ -60,8 +60,8 @@ from engine.params import again, param
 from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import STRICT, STRICT_PRESETS
 from engine.privacy.ledger import Ledger
-from engine.search.learn import learn
-from engine.search.parameters import PrivateParameters
+from engine.search.noisy_score import PrivateParameters
+from engine.search.pc import pc
 from engine.search.skeleton import Graph, Query, TestByTest, search
 from engine.statistics.kendall import KENDALL
 from engine.statistics.likelihood import CHI2, G2
@@ -436,7 +436,7 @@ def conclude(
 ) -> Outcome:
     """The graph that follows from what was released."""
     rule = Posterior(tests, params.cutoff, context=context)
-    outcome = learn(data, params, context, rule)
+    outcome = pc(data, params, context, rule)
     least, arrows = rule.lowest, dict[Pair, float]()
     if params.orientation == STRONGEST and outcome.status == "complete":
         skeleton, limit = outcome.cpdag | outcome.cpdag.T, params.order_limit(data)

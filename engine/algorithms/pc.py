@@ -10,11 +10,9 @@ from engine.data.dataset import Dataset
 from engine.graphs.orientation import MAJORITY, ORIENTATIONS, collider_weights, orient
 from engine.params import param
 from engine.privacy.events import UndefendedEvent
-from engine.search.learn import learn
-from engine.search.parameters import SearchParameters
-from engine.search.scores import QueryScores
+from engine.search.pc import SearchParameters, pc
 from engine.search.skeleton import Query, TestByTest
-from engine.statistics.base import VARIANTS
+from engine.statistics.base import VARIANTS, QueryScores
 from engine.statistics.registry import BOUNDED
 
 
@@ -79,7 +77,7 @@ def run(data: Dataset, params: PCParameters, context: RunContext) -> Outcome:
     if params.test.reads_data:
         context.ledger.charge(UndefendedEvent("PC reads the data without noise"), label="PC")
     rule = PC(data, params, context)
-    outcome = learn(data, params, context, rule)
+    outcome = pc(data, params, context, rule)
     if params.orientation == MAJORITY or outcome.status != "complete":
         return outcome
     skeleton = outcome.cpdag | outcome.cpdag.T

@@ -1,23 +1,171 @@
-"""Priv-PC: sieve and examine with Laplace noise (Wang, Pang, Song, NeurIPS 2020)."""
+"""Priv-PC: sieve and examine with Laplace noise (Wang, Pang and Song, NeurIPS 2020, Algorithm 2).
+
+The comments give Algorithm 2's lines. Its loop over orders, edges and sets (2, 6 to 10, 13, 16, 17)
+is PC's, :func:`engine.search.skeleton.search`; what it adds is how a query is answered.
+"""
 
 from __future__ import annotations
 
-from engine.algorithm import Algorithm
-from engine.privacy.budget import PRESETS
-from engine.search.sieve import BUDGET, SieveParameters, examined_noise, sieve_and_examine
+import math
+from dataclasses import dataclass, replace
+
+from engine.algorithm import Algorithm, Outcome
+from engine.context import RunContext
+from engine.data.dataset import Dataset
+from engine.params import param
+from engine.privacy.accounting import Guarantee, advanced_total
+from engine.privacy.budget import PRESETS, shares
+from engine.privacy.ledger import Ledger
+from engine.search.diagnostics import SearchDiagnostics
+from engine.search.noisy_score import NoisyTestParameters, least_unit
+from engine.search.pc import pc
+from engine.search.skeleton import Graph, Query, TestByTest
+from engine.search.sparse_vector import SparseVector
+from engine.search.subsample_aggregate import noisy_score
+from engine.theory import best_subsample, sieve_epsilon
+
+# Parameters: T (threshold), t, m, epsilon -----------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivPCParameters(NoisyTestParameters):
+    """Parameters of Priv-PC."""
+
+    tweak: float = param(
+        0.02,
+        kind="float",
+        low=0.0,
+        high=0.5,
+        tuned=(0.0, 0.1),
+        title="Threshold tweak t",
+        help="The sieve compares with T − t: fewer independent pairs are lost in it, more "
+        "dependent ones are examined in vain.",
+    )
+    subsample: int | str = param(
+        "best",
+        kind="int",
+        words=("best", "off"),
+        low=1,
+        high=1e9,
+        tuned=(200, "rows"),
+        title="Subsample size m",
+        help="Rows in the sieve's sample. 'best' minimises the sieve's noise (Priv-PC section "
+        "3.2); 'off', or n and more, uses all rows.",
+    )
+
+    def rows_in_sieve(self, epsilon_round: float, n: int) -> int:
+        """m as a number."""
+        if self.subsample == "best":
+            return best_subsample(epsilon_round, n)
+        return n if self.subsample == "off" else min(int(self.subsample), n)
+
+
+# The budget's plan ----------------------------------------------------------------------
+
+
+def plan(data: Dataset, params: PrivPCParameters) -> tuple[str, float]:
+    """The ledger's method, and epsilon of a round: one sieve and one examine, half of it each.
+
+    Published: ``epsilon`` a round. Strict: equal shares of the total, fixed by public facts. Each
+    pair can be deleted once, about half as many examines are in vain, and the last round goes
+    unanswered.
+    """
+    if not params.strict:
+        return "basic", params.epsilon
+    rounds = math.ceil(1.5 * data.d * (data.d - 1) / 2) + 1
+    method, each = shares(params.total, 2 * rounds)
+    return method, 2 * each
+
+
+def ledger(data: Dataset, params: PrivPCParameters) -> Ledger:
+    """Strict: the cap, under the composition that gives a round more. Published: no cap."""
+    return params.ledger(plan(data, params)[0])
+
+
+# Algorithm 2 ----------------------------------------------------------------------------
+
+
+class SieveAndExamine(TestByTest):
+    """Answer a query by a sieve on m rows and, where it passes, an examine on all."""
+
+    def __init__(self, data: Dataset, params: PrivPCParameters, context: RunContext):
+        super().__init__()
+        epsilon, n = plan(data, params)[1], data.n
+        self.epsilon, self.m = epsilon, params.rows_in_sieve(epsilon, n)
+        # Line 4: epsilon' = ln(n/m (e^(epsilon/2) - 1) + 1); the sample brings it to epsilon/2.
+        inner = sieve_epsilon(epsilon, n, self.m)
+        self._context, self._tweak = context, params.tweak
+        self._score = noisy_score(data, params, context.randomness)
+        # Lines 3 and 5, and after each answer 14 and 15: a fresh sample of m rows, and a fresh
+        # threshold T - t + Lap(2 sqrt(n) Delta / (sqrt(m) epsilon')): the score's sensitivity on
+        # m rows is sqrt(n / m) Delta, and the scales below are in units of it.
+        self._sieve = SparseVector(
+            self._score,
+            context,
+            threshold_scale=2 / inner,
+            query_scale=4 / inner,
+            m=self.m,
+            n=n,
+            label="sieve",
+            positive="passed",
+            # A strict run opens no sieve whose examine it could not pay.
+            reserve=lambda q: (self._score.event(q, epsilon / 2),),
+        )
+        self._graph: Graph | None = None
+        self.answers = 0
+
+    def begin_order(self, order: int, graph: Graph) -> None:
+        """Remember the graph, to count the second test of an examined query."""
+        self._graph = graph
+
+    def independent(self, q: Query) -> bool:
+        """Whether the edge goes: lines 11 and 12 both say so."""
+        # Line 11: tau on the sample + Lap(4 sqrt(n) Delta / (sqrt(m) epsilon')) >= the threshold.
+        return self._sieve.above(q, self._tweak) and self._examine(q)
+
+    def _examine(self, q: Query) -> bool:
+        """Line 12: tau on all rows + Lap(2 Delta / epsilon) >= T, without the tweak."""
+        assert self._graph is not None
+        self._graph.tests[q.order] += 1
+        self.answers += 1
+        released = self._score.release(self._context, q, self.epsilon / 2, label="examine")
+        return self._score.conclude(self._context, "examine", q, *released)
+
+
+def run(data: Dataset, params: PrivPCParameters, context: RunContext) -> Outcome:
+    """Algorithm 2: the loop of PC with this rule, and the total of what it answered."""
+    rule = SieveAndExamine(data, params, context)
+    outcome = pc(data, params, context, rule)
+    return replace(
+        outcome,
+        claimed=None if params.strict else claimed_total(rule.answers, params),
+        diagnostics=SearchDiagnostics(epsilon_per_round=rule.epsilon, rows_in_sample=rule.m),
+    )
+
+
+def claimed_total(answers: int, params: PrivPCParameters) -> Guarantee:
+    """Line 18: k sieves and k examines of epsilon/2, each composed with half of delta, added up."""
+    half = advanced_total(answers, params.epsilon / 2, params.delta / 2)
+    return Guarantee(2 * half.epsilon, 2 * half.delta)
+
+
+def noise(data: Dataset, params: PrivPCParameters) -> float:
+    """Deviation of what is put on an examined |z|: what passes the sieve has met more."""
+    return math.sqrt(2) * least_unit(data, params) / (plan(data, params)[1] / 2)
+
 
 ALGORITHM = Algorithm(
     key="priv_pc",
     title="Priv-PC",
     family="constraint-based",
-    params=SieveParameters,
-    run=sieve_and_examine,
+    params=PrivPCParameters,
+    run=run,
     private=True,
     reference="Wang, Pang, Song, NeurIPS 2020",
     summary="Screens every question with a cheap noisy answer, then pays for a precise one "
     "only where the two might be unlinked.",
-    ledger=BUDGET.ledger,
-    noise=examined_noise,
+    ledger=ledger,
+    noise=noise,
     epsilon_pays="a round (one sieve and one examine)",
     parent="pc",
     presets=PRESETS,

@@ -1,4 +1,7 @@
-"""SVT-PC: the sparse vector technique applied to PC directly (Priv-PC appendix B, section 4)."""
+"""SVT-PC: the sparse vector technique applied to PC directly (Priv-PC appendix B, section 4).
+
+The comments give the lines of appendix B's Algorithm 5; the loop over edges and sets is PC's.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,14 @@ from engine.algorithm import Algorithm, Outcome
 from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.privacy.accounting import advanced_total
-from engine.privacy.budget import PRESETS
+from engine.privacy.budget import PRESETS, shares
+from engine.privacy.ledger import Ledger
 from engine.search.diagnostics import SearchDiagnostics
-from engine.search.evidence import Evidence
-from engine.search.learn import learn
-from engine.search.parameters import NoisyTestParameters
-from engine.search.rounds import RoundBudget, Rounds
+from engine.search.noisy_score import NoisyTestParameters, least_unit
+from engine.search.pc import pc
 from engine.search.skeleton import Query, TestByTest
-from engine.search.votes import evidence_of
+from engine.search.sparse_vector import SparseVector
+from engine.search.subsample_aggregate import noisy_score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,51 +27,66 @@ class SVTPCParameters(NoisyTestParameters):
     """Parameters of SVT-PC."""
 
 
-# Each pair can be deleted once, and every answer deletes an edge: the rounds cannot run out.
-BUDGET = RoundBudget(per_pair=1.0)
+def plan(data: Dataset, params: SVTPCParameters) -> tuple[str, float]:
+    """The ledger's method, and epsilon of a round: a threshold with all queries until an answer.
+
+    Published: ``epsilon`` a round. Strict: equal shares of the total. Each pair can be deleted
+    once, every answer deletes an edge, and the last round goes unanswered: they cannot run out.
+    """
+    if not params.strict:
+        return "basic", params.epsilon
+    return shares(params.total, math.ceil(data.d * (data.d - 1) / 2) + 1)
+
+
+def ledger(data: Dataset, params: SVTPCParameters) -> Ledger:
+    """Strict: the cap, under the composition that gives a round more. Published: no cap."""
+    return params.ledger(plan(data, params)[0])
 
 
 class SVTPC(TestByTest):
-    """Delete an edge when its noisy evidence reaches the noisy threshold; then a fresh one."""
+    """Delete an edge when its noisy score reaches the noisy threshold; then a fresh one."""
 
-    def __init__(
-        self, data: Dataset, params: SVTPCParameters, context: RunContext, epsilon_round: float
-    ):
+    def __init__(self, data: Dataset, params: SVTPCParameters, context: RunContext):
         super().__init__()
-        self._rounds = Rounds(
-            evidence_of(data, params, context.randomness),
+        self.epsilon = plan(data, params)[1]
+        self.answers = 0
+        # Lines 3 and 8: the threshold T + Lap(sigma), afresh after each answer; line 5: Lap(2
+        # sigma) on every query. sigma = 2 Delta / epsilon makes a round epsilon-DP.
+        self._vector = SparseVector(
+            noisy_score(data, params, context.randomness),
             context,
-            epsilon=epsilon_round,
+            threshold_scale=2 / self.epsilon,
+            query_scale=4 / self.epsilon,
             m=data.n,
             n=data.n,
             label="sparse vector",
         )
-        self.answers = 0
 
     def independent(self, q: Query) -> bool:
-        """Above the threshold."""
-        found = self._rounds.above(q)
+        """Line 6: above the threshold."""
+        found = self._vector.above(q)
         self.answers += found
         return found
 
 
-def noise(data: Dataset, params: SVTPCParameters) -> float:
-    """Deviation of a query's noise less the threshold's: Lap(4/epsilon) and Lap(2/epsilon)."""
-    unit = Evidence(data, params, "z").least_unit()
-    return math.sqrt(2 * (4**2 + 2**2)) * unit / BUDGET.epsilon(data, params)
-
-
 def run(data: Dataset, params: SVTPCParameters, context: RunContext) -> Outcome:
-    """Published: ``epsilon`` a round. Strict: the total, shared equally among the rounds."""
-    epsilon = BUDGET.epsilon(data, params)
-    rule = SVTPC(data, params, context, epsilon)
-    outcome = learn(data, params, context, rule)
+    """The loop of PC with this rule; the paper's total is the advanced composition of its rounds.
+
+    Line 11's quota is the ledger's cap in strict mode; a published run has none.
+    """
+    rule = SVTPC(data, params, context)
+    outcome = pc(data, params, context, rule)
     claimed = None
     if not params.strict:
         claimed = advanced_total(rule.answers, params.epsilon, params.delta)
     return replace(
-        outcome, claimed=claimed, diagnostics=SearchDiagnostics(epsilon_per_round=epsilon)
+        outcome, claimed=claimed, diagnostics=SearchDiagnostics(epsilon_per_round=rule.epsilon)
     )
+
+
+def noise(data: Dataset, params: SVTPCParameters) -> float:
+    """Deviation of a query's noise less the threshold's: Lap(4/epsilon) and Lap(2/epsilon)."""
+    return math.sqrt(2 * (4**2 + 2**2)) * least_unit(data, params) / plan(data, params)[1]
 
 
 ALGORITHM = Algorithm(
@@ -81,7 +99,7 @@ ALGORITHM = Algorithm(
     reference="Wang, Pang, Song, NeurIPS 2020, section 4 and appendix B",
     summary="Compares every question's noisy answer with one noisy threshold and pays only "
     "when a link goes.",
-    ledger=BUDGET.ledger,
+    ledger=ledger,
     noise=noise,
     epsilon_pays="a round (up to one deletion)",
     parent="pc",

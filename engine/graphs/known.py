@@ -137,10 +137,8 @@ def known_of(knowledge: Knowledge | None, names: Sequence[str]) -> Known | None:
     return Known(knowledge, names) if knowledge else None
 
 
-def oriented(skeleton: Adjacency, separating: SeparatingSets, known: Known | None) -> Adjacency:
+def oriented(skeleton: Adjacency, separating: SeparatingSets, known: Known) -> Adjacency:
     """The skeleton's arrows: those that are known, then :func:`engine.graphs.cpdag.cpdag`."""
-    if known is None:
-        return cpdag(skeleton, separating)
     told = Told(known.turned(skeleton), known.apart)
     return known.respected(cpdag(skeleton, separating, told))
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from engine.search.skeleton import Graph
+from engine.theory import uniform_epsilon
 
 
 def likely_tests(d: int) -> tuple[int, ...]:
@@ -24,41 +25,6 @@ def likely_tests(d: int) -> tuple[int, ...]:
 
 
 Vector = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class OrderBudget:
-    """An order's tests, the epsilon of each, and what they cost together in the total's unit."""
-
-    order: int
-    tests: int
-    epsilon: float
-    cost: float
-
-
-@dataclass(frozen=True)
-class Allocation:
-    """What a run planned and spent by order.
-
-    ``planned`` holds one plan an order that was run, made at its turn for it and all later ones;
-    ``spent`` what the orders cost in the end; ``unit`` is that of the costs, "ε" or "ρ".
-    """
-
-    planned: tuple[tuple[OrderBudget, ...], ...]
-    spent: tuple[OrderBudget, ...]
-    unit: str
-
-    def at_the_start(self) -> dict[int, OrderBudget]:
-        """Order -> its budget in the first plan."""
-        return {b.order: b for b in self.planned[0]} if self.planned else {}
-
-    def at_its_turn(self) -> dict[int, OrderBudget]:
-        """Order -> its budget in the plan made just before it."""
-        return {plan[0].order: plan[0] for plan in self.planned if plan}
-
-    def paid(self) -> dict[int, OrderBudget]:
-        """Order -> what was spent on it."""
-        return {b.order: b for b in self.spent}
 
 
 @dataclass(frozen=True)
@@ -171,7 +137,8 @@ def _allocated(
     a, b = price.coefficients(tests)
     if budget <= 0:
         return (0.0,) * tests.size
-    own = _largest(a, b, budget / tests.size)  # every order the same share of the total
+    share = budget / tests.size  # every order the same of the total
+    own = np.array([uniform_epsilon(*each, share) for each in zip(a, b, strict=True)])
     equal = _fit(np.ones_like(tests), a, b, budget)
     starts = [_fit(np.minimum.accumulate(own), a, b, budget)]
     if not objective.convex:
@@ -181,15 +148,9 @@ def _allocated(
     return tuple(best.tolist())
 
 
-def _largest(a: Vector, b: Vector, budget: float) -> Vector:
-    """The e >= 0 with a e^2 + b e = budget, elementwise."""
-    return 2 * budget / (b + np.sqrt(b * b + 4 * a * budget))
-
-
 def _fit(shape: Vector, a: Vector, b: Vector, budget: float) -> Vector:
     """The multiple of ``shape`` that costs exactly the budget."""
-    quadratic, linear = float(a @ shape**2), float(b @ shape)
-    return shape * float(_largest(np.array(quadratic), np.array(linear), budget))
+    return shape * uniform_epsilon(float(a @ shape**2), float(b @ shape), budget)
 
 
 def _descend(start: Vector, a: Vector, b: Vector, budget: float, objective: Objective) -> Vector:

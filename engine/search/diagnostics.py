@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.algorithm import Diagnostics
-from engine.search.allocation import Allocation
 
 
 @dataclass(frozen=True)
@@ -19,6 +18,41 @@ class NodeRound:
     node: str
     edges: int
     deleted: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class OrderBudget:
+    """An order's tests, the epsilon of each, and what they cost together in the total's unit."""
+
+    order: int
+    tests: int
+    epsilon: float
+    cost: float
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """What a run planned and spent by order.
+
+    ``planned`` holds one plan an order that was run, made at its turn for it and all later ones;
+    ``spent`` what the orders cost in the end; ``unit`` is that of the costs, "ε" or "ρ".
+    """
+
+    planned: tuple[tuple[OrderBudget, ...], ...]
+    spent: tuple[OrderBudget, ...]
+    unit: str
+
+    def at_the_start(self) -> dict[int, OrderBudget]:
+        """Order -> its budget in the first plan."""
+        return {b.order: b for b in self.planned[0]} if self.planned else {}
+
+    def at_its_turn(self) -> dict[int, OrderBudget]:
+        """Order -> its budget in the plan made just before it."""
+        return {plan[0].order: plan[0] for plan in self.planned if plan}
+
+    def paid(self) -> dict[int, OrderBudget]:
+        """Order -> what was spent on it."""
+        return {b.order: b for b in self.spent}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,9 +56,9 @@ class Graph:
         # Called before every query; raises to stop the search (see :func:`search`).
         self.check: Callable[[], None] = lambda: None
 
-    def begin_order(self) -> None:
+    def begin_order(self, order: int) -> None:
         """Fix the adjacencies that conditioning sets are drawn from, if stable."""
-        self.order += 1
+        self.order = order
         self.asked.clear()
         self._frozen = [set(a) for a in self._live] if self.stable else self._live
 
@@ -180,7 +180,7 @@ def search(
     for order in range(max_order + 1):
         if not any(len(graph.adjacent(x)) > order for x in range(graph.d)):
             return
-        graph.begin_order()
+        graph.begin_order(order)
         rule.begin_order(order, graph)
         for x in range(graph.d):
             check()

@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from engine.data.dataset import Dataset
 from engine.errors import InputError
+from engine.tables.rows import Rows
+from engine.tables.store import Known, Store, store_of
 
 VARIANTS = ("published", "strict")
 
@@ -119,3 +121,45 @@ def checked(table: ArrayLike, variant: str) -> Counts:
     if counts.dtype.kind not in "iu" or (counts < 0).any():
         raise InputError("Counts are whole numbers of at least 0; this table holds others.")
     return np.ascontiguousarray(counts, dtype=np.int64)
+
+
+Query = tuple[int, int, Given]  # x < y, and the columns they are conditioned on
+
+
+class QueryScores:
+    """What a statistic says of queries on a dataset, each computed at most once per store."""
+
+    def __init__(self, data: Dataset, statistic: Statistic, variant: str):
+        self.statistic = statistic
+        self._kind = f"{variant} {statistic.key}"
+        self.store: Store = store_of(data)
+        self._scorer = statistic.scorer(data, variant)
+        self._pairs: dict[tuple[int, int], Known[Score]] = {}  # those that this run has met
+
+    def full(self, q: Query) -> Score:
+        """The query's score on all rows."""
+        pair, given = q[:2], q[2]
+        known = self._pairs.get(pair)
+        if known is None:
+            known = self._pairs[pair] = self.store.known((self._kind, pair))
+        found = known.get(given)
+        if found is None:
+            found = self.compute(q)
+            self.store.note((self._kind, pair), known, given, found)
+        return found
+
+    def compute(self, q: Query) -> Score:
+        """The query's score on all rows, which somebody else keeps."""
+        return self._compute(self.store.count, q)
+
+    def on(self, rows: Rows, q: Query) -> Score:
+        """The query's score on a subsample."""
+        return self.full(q) if rows is self.store.rows else self._compute(rows.table, q)
+
+    def _compute(self, count: Count, q: Query) -> Score:
+        found = self._scorer(count, *q)
+        if not found.testable and not q[2]:
+            # Without a conditioning set a column is constant, and a constant is independent of
+            # everything. (With one, the set determines a variable: nothing can be concluded.)
+            return Score(0.0, self.statistic.largest_p, found.dof)
+        return found

@@ -17,7 +17,7 @@ from engine.errors import InputError
 from engine.graphs.edges import BandCurve, curve_svg
 from engine.registry import algorithm
 from engine.runner import Stop, asking
-from engine.search.parameters import NoisyTestParameters
+from engine.search.noisy_score import NoisyTestParameters
 from engine.studies import forecast
 from engine.studies.forecast import DENSITY, DRAWS, Forecast, ForecastProgress, Question
 

@@ -23,7 +23,7 @@ from engine.graphs.metrics import Counts
 from engine.params import Parameters
 from engine.registry import algorithm
 from engine.runner import run
-from engine.search.parameters import SearchParameters
+from engine.search.pc import SearchParameters
 
 BEST, PAPER, BOUNDED = "best", "paper", "bounded"
 BLOCKS, TABLES, SOLVER, DESCENT = "blocks", "tables", "solver", "descent"

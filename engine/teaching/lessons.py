@@ -11,22 +11,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.algorithms.priv_pc import PrivPCParameters
 from engine.context import Step
 from engine.data.dataset import Dataset
 from engine.errors import InputError
-from engine.search.evidence import Evidence
-from engine.search.scores import QueryScores
-from engine.search.sieve import SieveParameters
+from engine.search.noisy_score import NoisyScore
 from engine.search.skeleton import Query
+from engine.statistics.base import QueryScores
 from engine.statistics.oracle import ORACLE
 
 
-def strict_evidence(data: Dataset, threshold: float, statistic: str = "kendall") -> Evidence:
+def strict_score(data: Dataset, threshold: float, statistic: str = "kendall") -> NoisyScore:
     """Strict |z| evidence, as a private run sees a query."""
     if not data.public:
         raise InputError("Exact scores are shown for public data alone.")
-    params = SieveParameters(statistic=statistic, threshold=threshold)
-    return Evidence(data, params, "z")
+    params = PrivPCParameters(statistic=statistic, threshold=threshold)
+    return NoisyScore(data, params, "z")
 
 
 def query(data: Dataset, x: str, y: str, given: Sequence[str] = ()) -> Query:
@@ -74,7 +74,7 @@ def noisy_test(data: Dataset, q: Query, epsilon: float, *, threshold: float = 0.
     """The query's test if ``epsilon`` were spent on it alone."""
     if not epsilon > 0:
         raise InputError("Epsilon must be above 0.")
-    seen = strict_evidence(data, threshold)
+    seen = strict_score(data, threshold)
     return NoisyTest(
         exact=-seen.of(q),
         level=-seen.cutoff(),

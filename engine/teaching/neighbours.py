@@ -21,7 +21,7 @@ from engine.search.skeleton import Query
 from engine.statistics.kendall import KENDALL, kendall_z
 from engine.statistics.rank import p_sensitivity
 from engine.tables.store import store_of
-from engine.teaching.lessons import laplace_density, strict_evidence
+from engine.teaching.lessons import laplace_density, strict_score
 
 Table = NDArray[np.int64]
 
@@ -71,7 +71,7 @@ class NeighbourTest:
         """A noisy |z| of the data (0) or the other (1): a release like any other, charged."""
         data = (self.data, self.other)[which]
         session = RunContext(Randomness(seed), Ledger(), data.names)
-        seen = strict_evidence(data, 0.1)
+        seen = strict_score(data, 0.1)
         noisy, _ = seen.release(session, self.q, self.epsilon, label="game")
         return -noisy
 
@@ -121,7 +121,7 @@ class Moves:
 
 def moves(data: Dataset, q: Query) -> Moves:
     """Try every pair of cells of the test's table; only the test's own columns change."""
-    seen = strict_evidence(data, 0.1)
+    seen = strict_score(data, 0.1)
     table = store_of(data).table(q.x, q.y, q.given)
     cells = [tuple(map(int, c)) for c in np.ndindex(table.shape)]
     moved = {
@@ -172,7 +172,7 @@ def _built(
         public=True,
     )
     changed = [(c, int(a), int(b)) for c, a, b in zip(columns, old, new, strict=True) if a != b]
-    scores = tuple(abs(-strict_evidence(d, 0.1).of(q)) for d in (data, other))
+    scores = tuple(abs(-strict_score(d, 0.1).of(q)) for d in (data, other))
     return NeighbourTest(
         data=data,
         other=other,

@@ -13,12 +13,12 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.algorithms.priv_pc import PrivPCParameters
 from engine.data.dataset import Dataset
 from engine.randomness import Randomness, illustration
-from engine.search.evidence import Evidence
-from engine.search.scores import QueryScores
-from engine.search.sieve import SieveParameters
+from engine.search.noisy_score import NoisyScore
 from engine.search.skeleton import Query
+from engine.statistics.base import QueryScores
 from engine.statistics.oracle import ORACLE
 from engine.statistics.rank import critical_z
 from engine.statistics.registry import STATISTICS
@@ -45,21 +45,21 @@ class Sieve:
     epsilon: float
     m: int
 
-    def evidence(self, data: Dataset) -> Evidence:
+    def score(self, data: Dataset) -> NoisyScore:
         """The engine's view of a query under these settings."""
-        params = SieveParameters(
+        params = PrivPCParameters(
             statistic=self.statistic,
             guarantee=self.guarantee,
             score=self.scale,
             threshold=self.threshold,
         )
-        return Evidence(data, params, self.scale)
+        return NoisyScore(data, params, self.scale)
 
     def unit(self, data: Dataset, m: int | None = None) -> float:
         """The sensitivity that the noise of an order-0 query is calibrated to, on m rows."""
         levels = sorted(range(data.d), key=lambda c: -data.cardinalities[c])
         x, y = sorted(levels[:2])
-        return self.evidence(data).noise_sensitivity(Query(x, y, ()), m)
+        return self.score(data).noise_sensitivity(Query(x, y, ()), m)
 
     def levels(self) -> tuple[float, float]:
         """(T, T - t) in units of the score: on |z| a p-value's critical value."""
@@ -194,23 +194,23 @@ def on_data(
 
     Queries whose exact score lies at least ``gap`` from the threshold count; NaN without any.
     """
-    rng, evidence = illustration(7), sieve.evidence(data)
+    rng, score = illustration(7), sieve.score(data)
     every = queries(data.d)
     if len(every) > MOST_SIMULATED:
         every = [every[i] for i in sorted(rng.choice(len(every), MOST_SIMULATED, replace=False))]
-    exact = np.array([evidence.of(q) for q in every])
-    sample = evidence.sample(m, Randomness(rng)) if m < data.n else None
-    small = np.array([evidence.of(q, sample) for q in every])
-    units = np.array([evidence.noise_sensitivity(q, m) for q in every])
-    wholes = np.array([evidence.noise_sensitivity(q) for q in every])
+    exact = np.array([score.of(q) for q in every])
+    sample = score.sample(m, Randomness(rng)) if m < data.n else None
+    small = np.array([score.of(q, sample) for q in every])
+    units = np.array([score.noise_sensitivity(q, m) for q in every])
+    wholes = np.array([score.noise_sensitivity(q) for q in every])
     inner = sieve_epsilon(sieve.epsilon, data.n, m)
     shape = REPEATS, len(every)
     noise = (rng.laplace(size=shape) * 4 + rng.laplace(size=shape) * 2) / inner * units
     last = rng.laplace(size=shape) * 2 / sieve.epsilon * wholes
-    level = evidence.cutoff()
+    level = score.cutoff()
     out = []
     for tweak in tweaks:
-        sieved = small + noise >= evidence.cutoff(tweak)
+        sieved = small + noise >= score.cutoff(tweak)
         passed = sieved & (exact + last > level)
         high, low = exact >= level + gap, exact <= level - gap
         one = float(np.mean(~sieved[:, high])) if high.any() else math.nan

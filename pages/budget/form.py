@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.params import Parameters
-from engine.score.increments import LARGEST
+from engine.score.budgets import LARGEST
 from pages.shell import fields as declare
 from pages.shell.address import kept_fields
 from pages.shell.drafts import Draft, drafted_source, kept

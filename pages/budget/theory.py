@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from engine import InputError
-from engine.score.increments import Growth, growths
+from engine.score.budgets import Growth, growths
 from engine.theory import kendall_p_bound, lemma1
 from pages.budget.form import field, typed
 from pages.draw import show

@@ -12,8 +12,8 @@ import streamlit as st
 from engine import Dataset, RunResult
 from engine.algorithms.curate_pc import CuratePCParameters
 from engine.percent import percent
-from engine.search.allocation import Allocation, Price
-from engine.search.diagnostics import SearchDiagnostics
+from engine.search.allocation import Price
+from engine.search.diagnostics import Allocation, SearchDiagnostics
 from engine.theory import uniform_epsilon
 from pages.draw import show
 from pages.draw.bars import Group, grouped

@@ -18,8 +18,8 @@ from engine.context import RunContext
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import Ledger
 from engine.randomness import KEYS, Randomness, illustration
-from engine.search.learn import learn
-from engine.search.parameters import PrivateParameters
+from engine.search.noisy_score import PrivateParameters
+from engine.search.pc import pc
 from engine.search.skeleton import Query, TestByTest
 from tests.contract.conftest import short
 
@@ -137,7 +137,7 @@ class Forger:
                 session.emit("test", "independent" if found else "dependent", query=q)
                 return found
 
-        return learn(data, params, session, Rule())
+        return pc(data, params, session, Rule())
 
     def ledger(self, data: Dataset, params: Any) -> Ledger:
         return Ledger(params.total)

@@ -141,7 +141,7 @@ def noise_of(monkeypatch: Any, data: Dataset, epsilons: list[float]) -> list[flo
         drawn.append((noisy - value) / kw["scale"])
         return noisy
 
-    monkeypatch.setattr("engine.search.evidence.laplace", spy)
+    monkeypatch.setattr("engine.search.noisy_score.laplace", spy)
     list(sweep(data, "curate_pc", {"epsilon": epsilons, "max_order": 0}, seeds=1))
     return drawn
 

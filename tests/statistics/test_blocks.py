@@ -10,13 +10,13 @@ import pytest
 from scipy.stats import chi2, chi2_contingency
 
 from engine import load_dataset, run
+from engine.algorithms.priv_pc import PrivPCParameters
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import pairs_of
 from engine.privacy.events import LaplaceEvent, SmoothEvent
 from engine.randomness import Randomness
-from engine.search.sieve import SieveParameters
 from engine.search.skeleton import Graph, Query, TestByTest, search
-from engine.search.votes import MedianEvidence, VoteEvidence
+from engine.search.subsample_aggregate import Median, Votes
 from engine.statistics.blocks import Blocks, odd, smooth_sensitivity_of_median, votes
 from engine.statistics.likelihood import CHI2, G2
 from engine.statistics.registry import AGGREGATED, STATISTICS
@@ -129,9 +129,9 @@ def test_smooth_sensitivity_is_smooth():
 def test_votes_and_median_decide_alike_without_noise():
     data = load_dataset("asia", n=20_000, seed=0)
     for seed in range(3):
-        params = SieveParameters(statistic="g2", blocks=20)
-        v = VoteEvidence(data, params, Randomness(seed))
-        m = MedianEvidence(data, params, Randomness(seed))
+        params = PrivPCParameters(statistic="g2", blocks=20)
+        v = Votes(data, params, Randomness(seed))
+        m = Median(data, params, Randomness(seed))
         for q in (Query(0, 1, ()), Query(2, 6, (3,)), Query(1, 4, (2, 5))):
             assert (v.of(q) > v.cutoff()) == (m.of(q) > m.cutoff())
     assert odd(20) == 21
@@ -140,12 +140,12 @@ def test_votes_and_median_decide_alike_without_noise():
 class Noiseless(TestByTest):
     """The non-private parent at the same blocks."""
 
-    def __init__(self, evidence):
+    def __init__(self, score):
         super().__init__()
-        self.evidence = evidence
+        self.score = score
 
     def independent(self, q: Query) -> bool:
-        return self.evidence.of(q) > self.evidence.cutoff()
+        return self.score.of(q) > self.score.cutoff()
 
 
 # The median is defined with Laplace noise, so published gauss_pc has none.
@@ -164,10 +164,10 @@ def test_huge_epsilon_recovers_the_parent_at_the_same_blocks(key, guarantee, sta
         options |= {"beta1": 0.0, "beta2": 0.0}
     private = run(key, data, guarantee=guarantee, seed=9, **options)
     # The blocks are dealt with the run's first random numbers.
-    params = SieveParameters(statistic=statistic, blocks=15)
-    evidence = VoteEvidence(data, params, np.random.default_rng(9))
+    params = PrivPCParameters(statistic=statistic, blocks=15)
+    score = Votes(data, params, np.random.default_rng(9))
     graph = Graph(data.d)
-    search(graph, Noiseless(evidence), params.order_limit(data))
+    search(graph, Noiseless(score), params.order_limit(data))
     assert private.skeleton == pairs_of(graph.matrix(), data.names)
 
 

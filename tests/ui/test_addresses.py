@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from engine import InputError
 from engine.params import Parameters, Spec
 from engine.registry import ALGORITHMS, algorithm
-from engine.score.increments import LARGEST, SMALLEST, growths
+from engine.score.budgets import LARGEST, SMALLEST, growths
 from pages.budget import form as budget
 from pages.learn.tour import Tour
 from pages.report import repeats

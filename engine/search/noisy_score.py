@@ -1,52 +1,92 @@
-"""A query as a private algorithm sees it: one number, what it is compared with, its sensitivity."""
+"""A query as a private algorithm sees it: one number, what it is compared with, its sensitivity.
+
+It guarantees in strict mode that one replaced record moves the number by at most
+``noise_sensitivity``, so that a release is charged exactly what its noise covers. In published
+mode noise is calibrated to the paper's sensitivity, and charged for what holds.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 from engine.context import RunContext, compared
 from engine.data.dataset import Dataset
-from engine.params import ParameterError
+from engine.params import ParameterError, param
+from engine.privacy.budget import PrivateBudget
 from engine.privacy.events import Event, LaplaceEvent
+from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import laplace
 from engine.randomness import Randomness
-from engine.search.parameters import PrivateParameters
-from engine.search.scores import QueryScores
+from engine.search.pc import SearchParameters
 from engine.search.skeleton import Query
+from engine.statistics.base import QueryScores
+from engine.statistics.blocks import default_blocks, odd
 from engine.statistics.rank import critical_z, p_sensitivity
-from engine.statistics.registry import BOUNDED
+from engine.statistics.registry import AGGREGATED, BOUNDED
 from engine.tables.subsample import draw
 
 
-class Noise:
-    """What is put on a value that is released: Laplace(unit / epsilon), as the papers put it.
+@dataclass(frozen=True, kw_only=True)
+class PrivateParameters(PrivateBudget, SearchParameters):
+    """Budget and guarantee of the PC loop."""
 
-    A variant overrides both methods. Noise is calibrated to ``unit`` and ``epsilon``;
-    ``sensitivity`` is the one that is charged.
-    """
-
-    def event(self, sensitivity: float, unit: float, epsilon: float) -> Event:
-        """What :meth:`draw` charges."""
-        return LaplaceEvent(sensitivity, unit / epsilon)
-
-    def draw(
-        self,
-        context: RunContext,
-        value: float,
-        sensitivity: float,
-        unit: float,
-        epsilon: float,
-        **told: Any,
-    ) -> float:
-        """The noisy value, by a mechanism that gets ``told`` as it is."""
-        return laplace(context, value, sensitivity=sensitivity, scale=unit / epsilon, **told)
+    def ledger(self, method: str) -> Ledger:
+        """Strict: the total is a cap, added up by the method. Published: no cap."""
+        return Ledger(self.total, method=method) if self.strict else Ledger(delta=self.delta)
 
 
-LAPLACE = Noise()
+# A block has few rows and little power: a stricter level than a single test's loses weak edges, and
+# the vote over the blocks, not the level, guards against chance.
+BLOCK_THRESHOLD = 0.10
 
 
-class Evidence:
+@dataclass(frozen=True, kw_only=True)
+class NoisyTestParameters(PrivateParameters):
+    """Adds what noise is put on: a rank test's score, or the aggregate of G² or χ² by blocks."""
+
+    score: str = param(
+        "auto",
+        kind="choice",
+        choices=("auto", "p", "z"),
+        title="Perturbed score",
+        help="Noise on the p-value, as published, or on |z|, which has a stronger signal. 'auto' "
+        "is p in published mode and z in strict mode.",
+        when={"statistic": BOUNDED},
+    )
+    blocks: int | str = param(
+        "auto",
+        kind="int",
+        words=("auto",),
+        low=3,
+        high=10_001,
+        tuned=(3, 301),
+        title="Blocks",
+        help="G² and χ² run in this many random blocks of rows (made odd). Strict: how many blocks "
+        "find independence, a count that one record changes by 1. Published: the median p-value "
+        "with its smooth sensitivity. 'auto' is n / 1000, at least 11.",
+        when={"statistic": AGGREGATED},
+    )
+
+    @property
+    def cutoff(self) -> float:
+        """The threshold as a number; inside blocks "auto" is :data:`BLOCK_THRESHOLD`."""
+        if isinstance(self.threshold, str) and self.test.aggregated:
+            return BLOCK_THRESHOLD
+        return super().cutoff
+
+    @property
+    def perturbed(self) -> str:
+        """The perturbed score with "auto" resolved."""
+        return {"auto": "z" if self.strict else "p"}.get(self.score, self.score)
+
+    def block_count(self, n: int) -> int:
+        """The odd number of blocks for n rows."""
+        return default_blocks(n) if isinstance(self.blocks, str) else odd(self.blocks)
+
+
+class NoisyScore:
     """A query as a private algorithm sees it: a number that is high when x and y look independent.
 
     ``perturbed`` "p" takes the rank test's p-value, "z" takes -|z|; both are compared with
@@ -62,9 +102,7 @@ class Evidence:
     # The oracle reads no data; a token unit keeps its noise below any comparison.
     _ORACLE_SENSITIVITY = 1e-12
 
-    def __init__(
-        self, data: Dataset, params: PrivateParameters, perturbed: str, noise: Noise = LAPLACE
-    ):
+    def __init__(self, data: Dataset, params: PrivateParameters, perturbed: str):
         if params.test.aggregated:
             raise ParameterError(
                 f"{params.test.key} has no bounded sensitivity for this algorithm: "
@@ -73,7 +111,7 @@ class Evidence:
         largest = params.test.largest_p
         if perturbed == "p" and params.cutoff > largest:
             raise ParameterError(f"threshold must be at most {largest}: p never exceeds it here.")
-        self.scores, self._noise = QueryScores(data, params.test, params.guarantee), noise
+        self.scores = QueryScores(data, params.test, params.guarantee)
         self.perturbed, self.strict, self.threshold = perturbed, params.strict, params.cutoff
         self._test, self._cardinalities, self._n = params.test, data.cardinalities, data.n
         self._units: dict[tuple[Any, int | None], float] = {}  # by shape of query and rows
@@ -90,18 +128,18 @@ class Evidence:
         return draw(self.scores.store, m, randomness)
 
     def of(self, q: Query, rows: Any = None) -> float:
-        """The query's evidence on a sample, or on all rows."""
+        """The query's score on a sample, or on all rows."""
         result = self.scores.full(q) if rows is None else self.scores.on(rows, q)
         if self.perturbed == "p":
             return result.p if result.testable else 0.0
         return -abs(result.statistic) if result.testable else -self._test.largest(self._n)
 
     def cutoff(self, tweak: float = 0.0) -> float:
-        """What evidence is compared with: the threshold lowered by ``tweak`` on the p scale."""
+        """What a score is compared with: the threshold lowered by ``tweak`` on the p scale."""
         return self.cutoff_at(max(0.0, self.threshold - tweak))
 
     def cutoff_at(self, threshold: float) -> float:
-        """What evidence is compared with if the threshold on the p scale is the one given."""
+        """What a score is compared with if the threshold on the p scale is the one given."""
         return threshold if self.perturbed == "p" else -critical_z(threshold)
 
     def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
@@ -152,24 +190,19 @@ class Evidence:
         span = test.largest_p if p else test.largest(n or self._n)
         return max(1.0, span / self.noise_sensitivity(Query(q.x, q.y, ()), n))
 
-    def least_unit(self) -> float:
-        """The sensitivity of the most favourable pair: that of the columns with fewest levels."""
-        x, y = sorted(range(len(self._cardinalities)), key=self._cardinalities.__getitem__)[:2]
-        return self.noise_sensitivity(Query(x, y, ()))
-
     def event(self, q: Query, epsilon: float, n: int | None = None) -> Event:
         """What :meth:`release` charges."""
         unit = self.noise_sensitivity(q, n)
-        return self._noise.event(self.defended_ratio(q, n) * unit, unit, epsilon)
+        return LaplaceEvent(self.defended_ratio(q, n) * unit, unit / epsilon)
 
     def release(
         self, context: RunContext, q: Query, epsilon: float, *, label: str, rows: Any = None
     ) -> tuple[float, float]:
-        """(released value, exact value): the evidence with noise for ``epsilon``."""
+        """(released value, exact value): the score with Lap(sensitivity / epsilon)."""
         n = None if rows is None else rows.n
         raw, unit = self.of(q, rows), self.noise_sensitivity(q, n)
-        defended = self.defended_ratio(q, n) * unit
-        noisy = self._noise.draw(context, raw, defended, unit, epsilon, label=label, order=q.order)
+        defended, scale = self.defended_ratio(q, n) * unit, unit / epsilon
+        noisy = laplace(context, raw, sensitivity=defended, scale=scale, label=label, order=q.order)
         return noisy, raw
 
     def conclude(self, context: RunContext, kind: str, q: Query, noisy: float, raw: float) -> bool:
@@ -189,7 +222,13 @@ class Evidence:
         return found
 
     def gap(self, q: Query, rows: Any, tweak: float, epsilon: float) -> tuple[float, float, float]:
-        """(evidence, cutoff, sensitivity) for a sparse vector run at ``epsilon``, which sees their
-        (evidence - cutoff) / sensitivity."""
+        """(score, cutoff, sensitivity) for a sparse vector run at ``epsilon``, which sees their
+        (score - cutoff) / sensitivity."""
         n = None if rows is None else rows.n
         return self.of(q, rows), self.cutoff(tweak), self.noise_sensitivity(q, n)
+
+
+def least_unit(data: Dataset, params: PrivateParameters) -> float:
+    """The sensitivity of |z| of the most favourable pair: the columns with fewest levels."""
+    x, y = sorted(range(data.d), key=data.cardinalities.__getitem__)[:2]
+    return NoisyScore(data, params, "z").noise_sensitivity(Query(x, y, ()))

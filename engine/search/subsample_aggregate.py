@@ -1,4 +1,8 @@
-"""G2 and chi2 made private block by block: votes, or a median on its smooth sensitivity."""
+"""Subsample and aggregate: G2 and chi2 made private block by block (preprint, Algorithm 6).
+
+It guarantees that one replaced record changes one block, and so at most one vote of the count. The
+median of the blocks' p-values has no such bound; its releases are charged by smooth sensitivity.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +14,16 @@ from numpy.typing import NDArray
 
 from engine.context import RunContext
 from engine.data.dataset import Dataset
-from engine.params import ParameterError
 from engine.privacy.events import Event, SmoothEvent
 from engine.privacy.mechanisms import smooth_beta, smooth_laplace
 from engine.randomness import Randomness
-from engine.search.evidence import LAPLACE, Evidence, Noise
-from engine.search.parameters import NoisyTestParameters
-from engine.search.scores import QueryScores
+from engine.search.noisy_score import NoisyScore, NoisyTestParameters
 from engine.search.skeleton import Query
+from engine.statistics.base import QueryScores
 from engine.statistics.blocks import Blocks, smooth_sensitivity_of_median, votes
-from engine.statistics.registry import BOUNDED
 
 
-class VoteEvidence(Evidence):
+class Votes(NoisyScore):
     """How many blocks find independence in G2 or chi2, compared with half of them.
 
     One replaced record changes one block, so the count has sensitivity 1, on every sample and for
@@ -30,14 +31,8 @@ class VoteEvidence(Evidence):
     share of votes asked for.
     """
 
-    def __init__(
-        self,
-        data: Dataset,
-        params: NoisyTestParameters,
-        randomness: Randomness,
-        noise: Noise = LAPLACE,
-    ):
-        self.scores, self._noise = QueryScores(data, params.test, "published"), noise
+    def __init__(self, data: Dataset, params: NoisyTestParameters, randomness: Randomness):
+        self.scores = QueryScores(data, params.test, "published")
         self.perturbed, self.strict, self.threshold = "votes", params.strict, params.cutoff
         self._test, self._n = params.test, data.n
         self._count = params.block_count(data.n)
@@ -84,7 +79,7 @@ class VoteEvidence(Evidence):
         return 1.0
 
 
-class MedianEvidence(VoteEvidence):
+class Median(Votes):
     """The blocks' median p-value with noise on its smooth sensitivity (preprint, Algorithm 6).
 
     A release is (epsilon, delta)-DP (:class:`SmoothEvent`). In a sparse vector the noise of every
@@ -145,23 +140,8 @@ class MedianEvidence(VoteEvidence):
         return smooth_sensitivity_of_median(self.p_values(q, rows), beta)
 
 
-def evidence_of(
-    data: Dataset,
-    params: NoisyTestParameters,
-    randomness: Randomness,
-    noise: Noise = LAPLACE,
-) -> Evidence:
-    """The evidence of the chosen test: bounded scores, or the aggregate of the others by blocks.
-
-    ``noise`` is what :meth:`Evidence.release` puts on it; the median is defined with Laplace noise.
-    """
+def noisy_score(data: Dataset, params: NoisyTestParameters, randomness: Randomness) -> NoisyScore:
+    """The chosen test as noise is put on it: a bounded score, or the aggregate by blocks."""
     if not params.test.aggregated:
-        return Evidence(data, params, params.perturbed, noise)
-    if params.strict:
-        return VoteEvidence(data, params, randomness, noise)
-    if noise is not LAPLACE:
-        raise ParameterError(
-            f"{params.test.key} is published with Laplace noise alone here: choose strict, "
-            f"or {' or '.join(BOUNDED)}."
-        )
-    return MedianEvidence(data, params, randomness)
+        return NoisyScore(data, params, params.perturbed)
+    return (Votes if params.strict else Median)(data, params, randomness)

@@ -1,4 +1,8 @@
-"""Parameters of the PC loop, its test and the noise on it."""
+"""PC around the loop of :mod:`engine.search.skeleton`: its parameters, its directions, its end.
+
+It guarantees that a run which is stopped, by its budget or by its user, keeps what was decided, and
+says which pairs were not tested to the end.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.algorithm import Outcome
+from engine.context import Cancelled, RunContext
 from engine.data.dataset import Dataset
+from engine.graphs.cpdag import Adjacency, cpdag
+from engine.graphs.known import oriented
 from engine.params import Parameters, param
-from engine.privacy.budget import PrivateBudget
+from engine.privacy.ledger import BudgetExhausted
+from engine.search.skeleton import Graph, Rule, search
 from engine.statistics.base import Statistic
-from engine.statistics.blocks import default_blocks, odd
-from engine.statistics.registry import AGGREGATED, BOUNDED, STATISTICS
+from engine.statistics.registry import STATISTICS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,55 +86,28 @@ class SearchParameters(Parameters):
         return min(self.max_order, max(0, data.d - 2))
 
 
-@dataclass(frozen=True, kw_only=True)
-class PrivateParameters(PrivateBudget, SearchParameters):
-    """Budget and guarantee of the PC loop."""
-
-
-# A block has few rows and little power: a stricter level than a single test's loses weak edges, and
-# the vote over the blocks, not the level, guards against chance.
-BLOCK_THRESHOLD = 0.10
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoisyTestParameters(PrivateParameters):
-    """Adds what noise is put on: a rank test's score, or the aggregate of G² or χ² by blocks."""
-
-    score: str = param(
-        "auto",
-        kind="choice",
-        choices=("auto", "p", "z"),
-        title="Perturbed score",
-        help="Noise on the p-value, as published, or on |z|, which has a stronger signal. 'auto' "
-        "is p in published mode and z in strict mode.",
-        when={"statistic": BOUNDED},
-    )
-    blocks: int | str = param(
-        "auto",
-        kind="int",
-        words=("auto",),
-        low=3,
-        high=10_001,
-        tuned=(3, 301),
-        title="Blocks",
-        help="G² and χ² run in this many random blocks of rows (made odd). Strict: how many blocks "
-        "find independence, a count that one record changes by 1. Published: the median p-value "
-        "with its smooth sensitivity. 'auto' is n / 1000, at least 11.",
-        when={"statistic": AGGREGATED},
+def pc(data: Dataset, params: SearchParameters, context: RunContext, rule: Rule) -> Outcome:
+    """Run the PC loop with a rule; keep what was decided if the budget or the user ends it."""
+    graph = Graph(data.d, stable=params.stable, known=context.known)
+    status = "complete"
+    try:
+        search(graph, rule, params.order_limit(data), check=context.check)
+    except BudgetExhausted:
+        status = "budget_exhausted"
+    except Cancelled:
+        status = "cancelled"
+    context.close()
+    return Outcome(
+        cpdag=directed(graph),
+        separating={pair: tuple(sets) for pair, sets in graph.separating.items()},
+        tests_by_order=graph.tests_by_order(),
+        status=status,
+        untested=graph.untested() if status != "complete" else frozenset(),
     )
 
-    @property
-    def cutoff(self) -> float:
-        """The threshold as a number; inside blocks "auto" is :data:`BLOCK_THRESHOLD`."""
-        if isinstance(self.threshold, str) and self.test.aggregated:
-            return BLOCK_THRESHOLD
-        return super().cutoff
 
-    @property
-    def perturbed(self) -> str:
-        """The perturbed score with "auto" resolved."""
-        return {"auto": "z" if self.strict else "p"}.get(self.score, self.score)
-
-    def block_count(self, n: int) -> int:
-        """The odd number of blocks for n rows."""
-        return default_blocks(n) if isinstance(self.blocks, str) else odd(self.blocks)
+def directed(graph: Graph) -> Adjacency:
+    """The searched graph with arrows: those that are known, then colliders, then Meek's rules."""
+    if graph.known is None:
+        return cpdag(graph.matrix(), graph.separating)
+    return oriented(graph.matrix(), graph.separating, graph.known)

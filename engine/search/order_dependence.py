@@ -1,4 +1,4 @@
-"""Which marks of a graph hang on the order of the columns.
+"""Which marks of a graph depend on the order of the columns.
 
 PC that is not stable asks in the order of the columns, and an edge that goes takes its ends out of
 the sets that are asked later. So which set separates a pair, and with it which colliders there are,
@@ -15,7 +15,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from engine.graphs.cpdag import Adjacency, SeparatingSets
-from engine.graphs.known import Known, known_of, oriented
+from engine.graphs.known import Known, known_of
+from engine.search.pc import directed
 from engine.search.skeleton import Graph, Query, search
 
 Pair = tuple[int, int]
@@ -41,7 +42,7 @@ class Answered:
                     break
 
 
-def hanging(
+def order_dependent(
     graph: Adjacency, separating: SeparatingSets, names: Sequence[str], known: Known | None = None
 ) -> frozenset[Pair] | None:
     """The links (i, j), i < j, of a (d, d) graph that another order of the columns marks otherwise.
@@ -83,7 +84,6 @@ def _again(
     graph = Graph(len(order), known=known)
     largest = max((len(some) for sets in answers.values() for some in sets), default=0)
     search(graph, Answered(answers), largest)
-    found = {pair: tuple(sets) for pair, sets in graph.separating.items()}
     back = [place[i] for i in range(len(order))]
-    out: Adjacency = oriented(graph.matrix(), found, known)[np.ix_(back, back)]
+    out: Adjacency = directed(graph)[np.ix_(back, back)]
     return out

@@ -9,23 +9,23 @@ import numpy as np
 import pytest
 
 from engine import load_dataset
+from engine.algorithms.priv_pc import PrivPCParameters, SieveAndExamine, plan
 from engine.context import RunContext
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.randomness import Randomness
-from engine.search.evidence import Evidence
-from engine.search.rounds import Rounds
-from engine.search.sieve import SieveAndExamine, SieveParameters
+from engine.search.noisy_score import NoisyScore
 from engine.search.skeleton import Graph, Query
+from engine.search.sparse_vector import SparseVector
 
 ASIA = load_dataset("asia", n=2_000, seed=0)
 SETS = [(), (2,), (2, 3), (2, 3, 4)]
 
 
-def published(statistic: str, perturbed: str) -> Evidence:
-    params = SieveParameters(statistic=statistic, guarantee="published")
-    return Evidence(ASIA, params, perturbed)
+def published(statistic: str, perturbed: str) -> NoisyScore:
+    params = PrivPCParameters(statistic=statistic, guarantee="published")
+    return NoisyScore(ASIA, params, perturbed)
 
 
 @pytest.mark.parametrize("n", [None, 500])
@@ -35,33 +35,33 @@ def test_the_ratio_of_one_query_covers_every_other_of_its_pair(
     statistic: str, perturbed: str, n: int | None
 ) -> None:
     """A sparse vector is charged at its first query, and asks others: with other sets too."""
-    evidence = published(statistic, perturbed)
+    score = published(statistic, perturbed)
     reach = 0.5 if perturbed == "p" else math.sqrt(9 * (n or ASIA.n) / 4)
     for first, later in itertools.product(SETS, SETS):
-        ratio = evidence.defended_ratio(Query(0, 1, first), n)
-        unit = evidence.noise_sensitivity(Query(0, 1, later), n)
+        ratio = score.defended_ratio(Query(0, 1, first), n)
+        unit = score.noise_sensitivity(Query(0, 1, later), n)
         assert ratio * unit >= reach * (1 - 1e-12)
-    smallest = evidence.noise_sensitivity(Query(0, 1, ()), n)
-    assert evidence.defended_ratio(Query(0, 1, (2, 3)), n) == pytest.approx(reach / smallest)
+    smallest = score.noise_sensitivity(Query(0, 1, ()), n)
+    assert score.defended_ratio(Query(0, 1, (2, 3)), n) == pytest.approx(reach / smallest)
 
 
 def test_spearmans_published_noise_is_its_theorems() -> None:
     """Preprint, theorems 8 and 9: 30 / sqrt(n), and 31 sqrt(k / (n - k)) with k strata."""
-    evidence = published("spearman", "z")
-    assert evidence.noise_sensitivity(Query(0, 1, ())) == 30 / math.sqrt(2_000)
-    assert evidence.noise_sensitivity(Query(0, 1, (2, 3))) == 31 * math.sqrt(4 / 1_996)
-    assert evidence.noise_sensitivity(Query(0, 1, (2,)), 500) == pytest.approx(
+    score = published("spearman", "z")
+    assert score.noise_sensitivity(Query(0, 1, ())) == 30 / math.sqrt(2_000)
+    assert score.noise_sensitivity(Query(0, 1, (2, 3))) == 31 * math.sqrt(4 / 1_996)
+    assert score.noise_sensitivity(Query(0, 1, (2,)), 500) == pytest.approx(
         31 * math.sqrt(2 / 1_998) * 2
     )
 
 
 def test_a_strict_release_is_charged_what_its_noise_covers() -> None:
     for perturbed in ("p", "z"):
-        evidence = Evidence(ASIA, SieveParameters(), perturbed)
+        score = NoisyScore(ASIA, PrivPCParameters(), perturbed)
         for given in SETS:
-            event = evidence.event(Query(0, 1, given), 0.3)
+            event = score.event(Query(0, 1, given), 0.3)
             assert event.epsilon == pytest.approx(0.3, rel=1e-12)
-            assert evidence.defended_ratio(Query(0, 1, given)) == 1
+            assert score.defended_ratio(Query(0, 1, given)) == 1
 
 
 # Room for what an answer leads to -------------------------------------------------------
@@ -73,13 +73,14 @@ def session(cap: float) -> RunContext:
 
 def test_a_round_opens_only_with_room_for_what_its_answer_leads_to() -> None:
     """A round of 1 whose answer leads to 0.5."""
-    evidence = Evidence(ASIA, SieveParameters(), "p")
+    score = NoisyScore(ASIA, PrivPCParameters(), "p")
 
     def ask(paying: RunContext) -> None:
-        Rounds(
-            evidence,
+        SparseVector(
+            score,
             paying,
-            epsilon=1.0,
+            threshold_scale=2.0,
+            query_scale=4.0,
             m=ASIA.n,
             n=ASIA.n,
             label="sieve",
@@ -96,10 +97,10 @@ def test_a_round_opens_only_with_room_for_what_its_answer_leads_to() -> None:
 
 @pytest.mark.parametrize(("room", "opens"), [(0.99, False), (1.01, True)])
 def test_priv_pc_opens_no_sieve_that_it_could_not_examine(room: float, opens: bool) -> None:
-    """A round of 0.8: 0.4 for the sieve and 0.4 for the examine after it."""
-    paying = session(0.8 * room)
-    seen = Evidence(ASIA, SieveParameters(), "z")
-    rule = SieveAndExamine(seen, paying, epsilon=0.8, n=ASIA.n, m=ASIA.n, tweak=0.02)
+    """Half of a round for the sieve and half for the examine after it."""
+    params = PrivPCParameters(subsample="off")
+    paying = session(plan(ASIA, params)[1] * room)
+    rule = SieveAndExamine(ASIA, params, paying)
     rule.begin_order(0, Graph(ASIA.d))
     if opens:
         rule.independent(Query(0, 1, ()))
@@ -114,7 +115,7 @@ def test_what_a_pair_without_a_set_cannot_tell_counts_as_dependent() -> None:
     """A table that tests nothing gives p = 0, or the least -|z| that there is."""
     codes = np.array([[0, 0, 0], [1, 1, 1]])
     data = type(ASIA).from_codes(codes)
-    params = SieveParameters(guarantee="published")
+    params = PrivPCParameters(guarantee="published")
     q = Query(0, 1, (2,))
-    assert Evidence(data, params, "p").of(q) == 0
-    assert Evidence(data, params, "z").of(q) == -math.sqrt(9 * 2 / 4)
+    assert NoisyScore(data, params, "p").of(q) == 0
+    assert NoisyScore(data, params, "z").of(q) == -math.sqrt(9 * 2 / 4)
