@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engine import ALGORITHMS
+from scripts.parameter_tables import PAGES as ALGORITHM_PAGES
+from scripts.parameter_tables import written
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -65,3 +67,10 @@ def test_the_readme_lists_every_algorithm() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     table = text.split("<!-- algorithms -->")[1].split("<!-- /algorithms -->")[0]
     assert re.findall(r"(?m)^\| `(\w+)` \|", table) == list(ALGORITHMS)
+
+
+def test_every_algorithm_has_a_page_with_its_parameters() -> None:
+    pages = {page.stem for page in ALGORITHM_PAGES.glob("*.md")} - {"index"}
+    assert pages == set(ALGORITHMS)
+    old = [k for k in pages if (ALGORITHM_PAGES / f"{k}.md").read_text("utf-8") != written(k)]
+    assert old == [], "python -m scripts.parameter_tables --write"
