@@ -9,7 +9,7 @@ bound below it proves nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,14 +17,11 @@ from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from engine.algorithm import Algorithm, Outcome
+from engine.audit.instrumented import Instrumented, run_with
 from engine.audit.neighbours import Neighbours
-from engine.audit.planted import FaintDoors
 from engine.context import RunContext
-from engine.data.dataset import Dataset
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
-from engine.privacy.ledger import Ledger
-from engine.runner import one_thread
 
 Features = dict[tuple[object, ...], float]
 Array = NDArray[np.float64]
@@ -54,20 +51,6 @@ def outputs(outcome: Outcome, session: RunContext) -> Features:
     return found
 
 
-def one_run(
-    algorithm: Algorithm, data: Dataset, params: Parameters, seed: int, share: float = 1.0
-) -> tuple[Features, Guarantee]:
-    """What one run lets out, and what it claims: the paper's total, or the strict cap.
-
-    ``share`` below 1 plants a fault: so much of the noise is drawn that is charged.
-    """
-    ledger = algorithm.ledger(data, params) if algorithm.ledger else Ledger()
-    session = RunContext(FaintDoors(seed, share), ledger, data.names)
-    with one_thread():
-        outcome = algorithm.run(data, params, session)
-    return outputs(outcome, session), outcome.claimed or ledger.defended
-
-
 # Events -------------------------------------------------------------------------------
 
 
@@ -87,13 +70,9 @@ def bound_of(more: int, less: int, runs: int, delta: float, level: float) -> flo
 def matrix(sides: Sequence[Sequence[Features]]) -> tuple[Array, Array]:
     """The two sides' outputs as rows of numbers; what a run did not let out counts as 0."""
     keys = sorted({key for side in sides for one in side for key in one}, key=repr)
-    where = {key: j for j, key in enumerate(keys)}
-    made = [np.zeros((len(side), len(keys))) for side in sides]
-    for side, rows in zip(sides, made, strict=True):
-        for i, one in enumerate(side):
-            for key, value in one.items():
-                rows[i, where[key]] = value
-    return made[0], made[1]
+    rows = [[[one.get(key, 0.0) for key in keys] for one in side] for side in sides]
+    a, b = (np.array(side).reshape(len(side), len(keys)) for side in rows)
+    return a, b
 
 
 def directions(a: Array, b: Array) -> list[Array]:
@@ -101,10 +80,8 @@ def directions(a: Array, b: Array) -> list[Array]:
     spread = np.sqrt((a.var(axis=0) + b.var(axis=0)) / 2)
     gap = b.mean(axis=0) - a.mean(axis=0)
     moved = np.divide(gap, spread, out=np.sign(gap) * 1e6, where=spread > 0)
-    found = []
-    for j in np.argsort(-np.abs(moved))[:BEST_SINGLE]:
-        if moved[j] != 0:
-            found.append(np.eye(len(gap))[j])
+    largest = np.argsort(-np.abs(moved))[:BEST_SINGLE]
+    found = [np.eye(len(gap))[j] for j in largest if moved[j] != 0]
     use = np.abs(moved) > 0
     if use.any():
         unit = np.where(spread > 0, spread, 1.0)
@@ -116,35 +93,24 @@ def directions(a: Array, b: Array) -> list[Array]:
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class Region:
-    """All outputs with ``sign`` * (outputs . direction) > cut."""
+def choose(a: Array, b: Array, delta: float) -> tuple[Array, float, bool] | None:
+    """The event with the largest bound on these rows: outputs . direction > cut.
 
-    direction: Array
-    cut: float
-    sign: float
-
-    def holds(self, rows: Array) -> NDArray[np.bool_]:
-        """Of which rows it is true."""
-        inside: NDArray[np.bool_] = self.sign * (rows @ self.direction) > self.cut
-        return inside
-
-
-def choose(a: Array, b: Array, delta: float) -> tuple[Region, bool] | None:
-    """The event with the largest bound on these rows, and whether it is likelier on side b."""
+    Its direction and cut, and whether it is likelier on side b; None where no event has a bound.
+    """
     best, found, level = 0.0, None, (1 - CONFIDENCE) / 2
     for direction in directions(a, b):
-        scores = np.unique(np.concatenate([a @ direction, b @ direction]))
-        middles = (scores[1:] + scores[:-1]) / 2
+        on_a, on_b = a @ direction, b @ direction
+        values = np.unique(np.concatenate([on_a, on_b]))
+        middles = (values[1:] + values[:-1]) / 2
         if len(middles) > CUTS:
             middles = np.quantile(middles, np.linspace(0.01, 0.99, CUTS))
         for cut in middles:
             for sign in (1.0, -1.0):
-                event = Region(direction, sign * float(cut), sign)
-                hits = int(event.holds(a).sum()), int(event.holds(b).sum())
+                hits = [int((sign * side > sign * cut).sum()) for side in (on_a, on_b)]
                 value = bound_of(max(hits), min(hits), len(a), delta, level)
                 if value > best:
-                    best, found = value, (event, hits[1] > hits[0])
+                    best, found = value, (sign * direction, sign * float(cut), hits[1] > hits[0])
     return found
 
 
@@ -194,15 +160,11 @@ class Trial:
             if cancelled():
                 return
             number = len(self.sides[0])
-            both = (self.pair.data, self.pair.other)
-            found = [
-                one_run(
-                    self.algorithm, data, self.params, self.seed + 2 * number + side, self.share
-                )
-                for side, data in enumerate(both)
-            ]
-            for side, (features, claim) in zip(self.sides, found, strict=True):
-                side.append(features)
+            for side, data in enumerate((self.pair.data, self.pair.other)):
+                source = Instrumented(self.seed + 2 * number + side, share=self.share, by_row=False)
+                outcome, session = run_with(source, self.algorithm, data, self.params)
+                self.sides[side].append(outputs(outcome, session))
+                claim = outcome.claimed or session.ledger.defended
                 self.claim = Guarantee(
                     max(self.claim.epsilon, claim.epsilon), max(self.claim.delta, claim.delta)
                 )
@@ -212,31 +174,17 @@ class Trial:
         """Runs on each side so far."""
         return len(self.sides[0])
 
-    def measured(self, runs: int | None = None) -> Measured:
-        """The bound from the runs so far, or from the first ``runs`` of them."""
-        a, b = matrix([side[:runs] for side in self.sides])
+    def measured(self) -> Measured:
+        """The bound from the runs so far."""
+        a, b = matrix(self.sides)
         chooses = np.arange(len(a)) % CHOOSING == 0
-        counted = int((~chooses).sum())
-        delta = self.claim.delta
+        counted, delta = int((~chooses).sum()), self.claim.delta
         nothing = Measured(0.0, delta, self.claim.epsilon, len(a), counted, (0, 0))
-        if counted == 0:
-            return nothing
-        found = choose(a[chooses], b[chooses], delta)
+        found = choose(a[chooses], b[chooses], delta) if counted else None
         if found is None:
             return nothing
-        event, on_b = found
-        hits = int(event.holds(a[~chooses]).sum()), int(event.holds(b[~chooses]).sum())
-        more, less = (hits[1], hits[0]) if on_b else hits
-        value = bound_of(more, less, counted, delta, (1 - CONFIDENCE) / 2)
-        return replace(nothing, epsilon=value, hits=hits)
-
-
-def trial(
-    algorithm: Algorithm,
-    pair: Neighbours,
-    values: Mapping[str, object],
-    seed: int = 0,
-    share: float = 1.0,
-) -> Trial:
-    """A trial of the algorithm with these parameters by name; seeds from ``seed`` on."""
-    return Trial(algorithm, algorithm.params.build(values), pair, seed, share)
+        direction, cut, on_b = found
+        here, there = (int((side[~chooses] @ direction > cut).sum()) for side in (a, b))
+        likelier = (there, here) if on_b else (here, there)
+        value = bound_of(*likelier, counted, delta, (1 - CONFIDENCE) / 2)
+        return replace(nothing, epsilon=value, hits=(here, there))

@@ -1,11 +1,11 @@
 """Neighbouring datasets that are hard on an algorithm: one record replaced, where it hurts.
 
-Documented extremes, random ones of several kinds, and a climb that makes a pair worse.
+Documented extremes, and random ones of several kinds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,15 +37,12 @@ def neighbours(
     words: str = "",
 ) -> Neighbours:
     """A dataset of these codes (n, d), and the one where ``row`` holds ``record`` instead."""
-    changed = np.array(codes)
-    changed[row] = record
     names = tuple("xyzuvwabcdefgh"[j] if j < 14 else f"c{j}" for j in range(len(levels)))
     labels = [tuple(map(str, range(size))) for size in levels]
-    a, b = (Dataset.from_codes(c, names, labels, name=name) for c in (codes, changed))
-    return Neighbours(name, words, a, b, row)
+    return from_dataset(Dataset.from_codes(codes, names, labels, name=name), row, record, words)
 
 
-def from_dataset(data: Dataset, row: int, record: Sequence[int]) -> Neighbours:
+def from_dataset(data: Dataset, row: int, record: Sequence[int], words: str = "") -> Neighbours:
     """A dataset and its neighbour in which the person in ``row`` (from 0) is another one."""
     if not 0 <= row < data.n:
         raise InputError(f"There is no row {row}: the rows are 0 to {data.n - 1}.")
@@ -58,7 +55,7 @@ def from_dataset(data: Dataset, row: int, record: Sequence[int]) -> Neighbours:
     other = Dataset.from_codes(
         codes, data.names, data.levels, name=data.name, truth=data.truth, public=data.public
     )
-    return Neighbours(data.name, f"row {row} replaced", data, other, row)
+    return Neighbours(data.name, words, data, other, row)
 
 
 # Documented extremes ------------------------------------------------------------------
@@ -127,42 +124,45 @@ def known(columns: int | None = None) -> tuple[Neighbours, ...]:
 KINDS = ("any", "strata", "constant", "deterministic", "numeric", "tiny")
 
 
-def random_neighbours(
-    rng: np.random.Generator,
-    kind: str | None = None,
+def many(
+    seed: int,
+    count: int,
+    kinds: Sequence[str] = KINDS,
     rows: int | None = None,
     columns: int | None = None,
     least: int = 2,
-) -> Neighbours:
-    """A random schema, random rows with something extreme in them, and a replaced record.
+) -> Iterator[Neighbours]:
+    """Random schemas, rows with something extreme in them and a replaced record; kinds in turn.
 
     ``columns`` fixes how many there are, ``least`` says how many rows there must be.
     """
-    kind = kind or KINDS[rng.integers(len(KINDS))]
-    d = int(rng.integers(2, 6)) if kind != "strata" else int(rng.integers(3, 5))
-    d = columns or d
-    levels = rng.integers(2, 5, d)
-    n = rows or int(rng.integers(6, 12) if kind == "tiny" else rng.integers(20, 90))
-    n = max(n, least)
-    if kind == "numeric":
-        return _numeric(rng, n, d)
-    codes = np.stack([_column(rng, n, int(r)) for r in levels], axis=1)
+    rng = np.random.default_rng(seed)
+    for k in range(count):
+        kind = kinds[k % len(kinds)]
+        d = int(rng.integers(2, 6)) if kind != "strata" else int(rng.integers(3, 5))
+        d = columns or d
+        levels = rng.integers(2, 5, d)
+        n = rows or int(rng.integers(6, 12) if kind == "tiny" else rng.integers(20, 90))
+        make = _numeric if kind == "numeric" else _levels
+        yield make(rng, kind, max(n, least), levels)
+
+
+def _levels(rng: np.random.Generator, kind: str, n: int, levels: Codes) -> Neighbours:
+    # A small concentration gives columns that are nearly constant as often as even ones.
+    columns = [rng.choice(int(r), n, p=rng.dirichlet(np.full(int(r), 0.5))) for r in levels]
+    codes = np.stack(columns, axis=1)
+    among = n
     if kind == "strata":
-        small = int(rng.integers(2, 9))
+        among = int(rng.integers(2, 9))
         codes[:, -1] = 1
-        codes[:small, -1] = 0
-        codes[small:, 0] = 0
+        codes[:among, -1] = 0
+        codes[among:, 0] = 0
     elif kind == "constant":
-        codes[:, rng.integers(d)] = 0
+        codes[:, rng.integers(len(levels))] = 0
     elif kind == "deterministic":
         codes[:, -1] = np.minimum(codes[:, 0], levels[-1] - 1)
-    row = int(rng.integers(n if kind != "strata" else small))
-    return neighbours(kind, codes, row, _record(rng, codes[row], levels), levels.tolist(), kind)
-
-
-def _column(rng: np.random.Generator, n: int, levels: int) -> Codes:
-    # A small concentration gives columns that are nearly constant as often as even ones.
-    return rng.choice(levels, n, p=rng.dirichlet(np.full(levels, 0.5)))
+    row = int(rng.integers(among))
+    return neighbours(kind, codes, row, _record(rng, codes[row], levels), levels.tolist())
 
 
 def _record(rng: np.random.Generator, old: Codes, levels: Codes) -> list[int]:
@@ -177,59 +177,13 @@ def _record(rng: np.random.Generator, old: Codes, levels: Codes) -> list[int]:
     return new
 
 
-def _numeric(rng: np.random.Generator, n: int, d: int) -> Neighbours:
+def _numeric(rng: np.random.Generator, kind: str, n: int, levels: Codes) -> Neighbours:
+    d = len(levels)
     values = rng.normal(0, 2, (n, d)).clip(-3, 3)
     if rng.integers(2):
         values[:, -1] = values[:, 0]
     changed, row = values.copy(), int(rng.integers(n))
     changed[row] = 3 * np.where(rng.integers(2, size=d) == 1, 1.0, -1.0)
-    bounds = [(-3.0, 3.0)] * d
-    a, b = (Dataset.from_values(v, bounds, bins=3, name="numeric") for v in (values, changed))
-    return Neighbours(
-        "numeric", "numeric columns, one record at the corner of its bounds", a, b, row
-    )
-
-
-def many(
-    seed: int,
-    count: int,
-    kinds: Sequence[str] = KINDS,
-    rows: int | None = None,
-    columns: int | None = None,
-    least: int = 2,
-) -> Iterator[Neighbours]:
-    """Random neighbours, the kinds in turn."""
-    rng = np.random.default_rng(seed)
-    for k in range(count):
-        yield random_neighbours(rng, kinds[k % len(kinds)], rows, columns, least)
-
-
-# A climb ------------------------------------------------------------------------------
-
-
-def climb(
-    badness: Callable[[Neighbours], float], start: Neighbours, proposals: int, seed: int = 0
-) -> tuple[Neighbours, float]:
-    """Change rows, or the replaced record, while the pair gets no better; the worst, and how bad.
-
-    A proposal moves from one row to all rows that hold a record to another record, every order of
-    magnitude alike: extreme tables are reached in few steps.
-    """
-    rng = np.random.default_rng(seed)
-    levels = np.array(start.data.cardinalities)
-    codes, row = np.array(start.data.codes, dtype=int), start.row
-    record = np.array(start.other.codes[row], dtype=int)
-    found, worst = start, badness(start)
-    for _ in range(proposals):
-        rows, new = codes.copy(), record.copy()
-        if rng.integers(3) == 0:
-            new = rng.integers(levels)
-        else:
-            alike = np.flatnonzero((codes == codes[rng.integers(len(codes))]).all(axis=1))
-            count = int(np.exp(rng.uniform(0, np.log(len(alike) + 0.5)))) or 1
-            rows[rng.choice(alike, min(count, len(alike)), replace=False)] = rng.integers(levels)
-        pair = neighbours(start.name, rows, row, new.tolist(), levels.tolist(), start.words)
-        value = badness(pair)
-        if value >= worst:
-            codes, record, found, worst = rows, new, pair, value
-    return found, worst
+    sides = (values, changed)
+    a, b = (Dataset.from_values(v, [(-3.0, 3.0)] * d, bins=3, name=kind) for v in sides)
+    return Neighbours(kind, "numeric columns, one record at the corner of its bounds", a, b, row)

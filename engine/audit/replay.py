@@ -10,35 +10,28 @@ vector, whose negative answers hardly differ; this says at once where it leaks.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from engine.algorithm import Algorithm, Outcome
-from engine.audit.neighbours import Neighbours
-from engine.audit.watching import (
+from engine.audit.instrumented import (
     ROUNDING,
     Answer,
-    Array,
     Diverged,
-    WatchingDoors,
+    Instrumented,
     bare,
     noise_faults,
+    run_with,
 )
-from engine.context import RunContext, Step
+from engine.audit.neighbours import Neighbours
+from engine.context import Step
 from engine.data.dataset import Dataset
 from engine.params import Parameters
-from engine.privacy.events import (
-    AnalyticGaussianEvent,
-    Event,
-    GaussianEvent,
-    ProposeTestReleaseEvent,
-    StableEvent,
-)
-from engine.privacy.ledger import Charge, Ledger
-from engine.runner import one_thread
+from engine.privacy import events
+from engine.privacy.ledger import Ledger
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,23 +54,20 @@ def transcript(
     script: Sequence[Answer] | None = None,
     share: float = 1.0,
 ) -> Transcript:
-    """Run once behind watching doors; with ``script`` its answers are forced upon the run.
+    """Run once and record every answer; with ``script`` its answers are forced upon the run.
 
     ``share`` below 1 plants a fault: so much of the noise is drawn that is charged.
     """
-    ledger = algorithm.ledger(data, params) if algorithm.ledger else Ledger()
-    doors = WatchingDoors(seed, ledger, script, share)
-    session = RunContext(doors, ledger, data.names)
-    outcome, left = None, ""
+    source = Instrumented(seed, script, share)
     try:
-        with one_thread():
-            outcome = algorithm.run(data, params, session)
+        outcome, session = run_with(source, algorithm, data, params)
     except Diverged as why:
-        left = str(why)
-    if script is not None and not left and len(doors.answers) < len(script):
-        left = f"it ends after answer {len(doors.answers)} of {len(script)}"
+        return Transcript(None, (), Ledger(), tuple(source.answers), left=str(why))
+    answers, left = tuple(source.answers), ""
+    if script is not None and len(answers) < len(script):
+        left = f"it ends after answer {len(answers)} of {len(script)}"
     return Transcript(
-        outcome, tuple(session.steps), ledger, tuple(doors.answers), left, doors.unused_draws
+        outcome, tuple(session.steps), session.ledger, answers, left, source.unused_draws
     )
 
 
@@ -118,61 +108,50 @@ def replay(algorithm: Algorithm, pair: Neighbours, params: Parameters, seed: int
     """Run on one neighbour, force the answers on the other, and compare everything."""
     first = transcript(algorithm, pair.data, params, seed)
     second = transcript(algorithm, pair.other, params, seed, script=first.answers)
-    faults = noise_faults(first.answers, first.ledger) + differences(first, second)
+    faults = noise_faults(first.answers, first.ledger)
     if first.spare_draws > 1:  # the threshold of a round that never got to its first query
         faults.append("noise was drawn that no answer used")
+    return Finding(faults=tuple(faults), pairs=0) + compare(first, second)
+
+
+def compare(first: Transcript, second: Transcript, numbered: bool = False) -> Finding:
+    """Ratios and faults of a run and its replay; ``numbered`` gives each answer its own ratio."""
     labels = {id(c.event): c.label for c in first.ledger}
     ratios: dict[str, float] = {}
-    for a, b in zip(first.answers, second.answers, strict=False):
+    for number, (a, b) in enumerate(zip(first.answers, second.answers, strict=False), 1):
         label = labels.get(id(a.event), "not charged")
-        ratios[label] = max(moved(a, b), ratios.get(label, 0.0))
-    faults += [
-        f"{label}: its input moves by {ratio:.4g} times the sensitivity that was charged"
-        for label, ratio in ratios.items()
+        name = f"{number}. {label}" if numbered else label
+        ratios[name] = max(moved(a, b), ratios.get(name, 0.0))
+    faults = differences(first, second) + [
+        f"{name}: its input moves by {ratio:.4g} times the sensitivity that was charged"
+        for name, ratio in ratios.items()
         if ratio > 1 + ROUNDING
     ]
     return Finding(ratios, tuple(faults))
 
 
-def sees_half_the_noise(
-    algorithm: Algorithm, pair: Neighbours, params: Parameters, seed: int
-) -> bool:
-    """Whether a replay of this run would say so if mechanisms drew half of what they charge."""
-    planted = transcript(algorithm, pair.data, params, seed, share=0.5)
-    return bool(noise_faults(planted.answers, planted.ledger))
-
-
 def moved(a: Answer, b: Answer) -> float:
-    """|change of the exact input| / charged sensitivity; l2 for Gaussian noise, else entrywise."""
+    """|change of the exact input| / charged sensitivity; l2 for Gaussian noise, else entrywise.
+
+    Where a value is released if it is stable, distances in records may move by 1, and the value by
+    its interval's length; a value that one record can take out of its interval is delta's business.
+    """
     with np.errstate(invalid="ignore"):  # two that are infinite alike have not moved
-        change = np.where(a.exact == b.exact, 0.0, a.exact - b.exact)
+        change = np.abs(np.where(a.exact == b.exact, 0.0, a.exact - b.exact))
     event = bare(a.event)
-    if isinstance(event, ProposeTestReleaseEvent | StableEvent):
-        return _moved_by_records(a, b, event)
-    size = _length(change, event)
-    paid = float(getattr(event, "sensitivity", 0.0))
+    if isinstance(event, events.ProposeTestReleaseEvent | events.StableEvent):
+        far, length = (1, 0.0) if isinstance(event, events.StableEvent) else (2, event.length)
+        stable = max(a.exact[:-1].max(), b.exact[:-1].max()) >= far
+        return max(_ratio(change[:-1].max(), 1.0), _ratio(stable * change[-1], length))
+    gaussian = isinstance(event, events.GaussianEvent | events.AnalyticGaussianEvent)
+    size = np.linalg.norm(change) if gaussian else np.max(change, initial=0.0)
+    return _ratio(size, getattr(event, "sensitivity", 0.0))
+
+
+def _ratio(size: np.floating[Any], paid: float) -> float:
     if size == 0:
         return 0.0
-    return size / paid if paid > 0 else float("inf")
-
-
-def _moved_by_records(a: Answer, b: Answer, event: ProposeTestReleaseEvent | StableEvent) -> float:
-    """The larger of two changes over what holds: of a distance 1, of a value that is far enough.
-
-    A value that one record can take out of its interval is delta's business.
-    """
-    distances = np.abs(a.exact[:-1] - b.exact[:-1])
-    far, length = (2, event.length) if isinstance(event, ProposeTestReleaseEvent) else (1, 0.0)
-    value = abs(float(a.exact[-1] - b.exact[-1]))
-    if value and max(a.exact[:-1].max(), b.exact[:-1].max()) >= far:
-        return max(float(distances.max()), value / length if length else float("inf"))
-    return float(distances.max())
-
-
-def _length(change: Array, event: Event) -> float:
-    if isinstance(event, GaussianEvent | AnalyticGaussianEvent):
-        return float(np.linalg.norm(change))
-    return float(np.max(np.abs(change), initial=0.0))
+    return float(size / paid) if paid > 0 else float("inf")
 
 
 def differences(first: Transcript, second: Transcript) -> list[str]:
@@ -180,24 +159,21 @@ def differences(first: Transcript, second: Transcript) -> list[str]:
     if second.left:
         return [f"control flow: {second.left}"]
     faults = []
-    if _charges(first.ledger) != _charges(second.ledger):
-        faults.append("the charges differ")
-    if _written(first.steps) != _written(second.steps):
-        faults.append("the trace differs")
-    if _written(first.outcome) != _written(second.outcome):
-        faults.append("the result differs")
-    elif _unshown(first.outcome) != _unshown(second.outcome):
-        faults.append("what the result holds beside what it shows differs")
+    pairs = {
+        "the charges differ": (list(first.ledger), list(second.ledger)),
+        "the trace differs": (first.steps, second.steps),
+        "the result differs": (first.outcome, second.outcome),
+    }
+    faults = [said for said, (a, b) in pairs.items() if _written(a) != _written(b)]
+    hidden = [getattr(one.outcome, "diagnostics", None) for one in (first, second)]
+    # Effects and files are made of what a result's own line leaves out.
+    if "the result differs" not in faults and _fields(hidden[0]) != _fields(hidden[1]):
+        faults.append("what the result holds but does not show differs")
     return faults
 
 
-def _unshown(outcome: Outcome | None) -> str:
-    """What a result's own line leaves out: effects and files are made of it."""
-    return "" if outcome is None else _written(vars(outcome.diagnostics))
-
-
-def _charges(ledger: Iterable[Charge]) -> list[Charge]:
-    return list(ledger)
+def _fields(diagnostics: Any) -> str:
+    return "" if diagnostics is None else _written(vars(diagnostics))
 
 
 def _written(thing: Any) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 
-from engine.audit.lines import read_lines, write_lines
+from engine.audit.cases import Case, CaseResult, audit, cases, read_results, write_results
 from engine.audit.measure import Measured
 from engine.audit.replay import Finding
-from engine.audit.survey import Subject, Surveyed, subjects, survey
 from engine.cli.flags import Parser, add_json_flag, aligned
 from engine.cli.interrupts import ending, interruptible
 from engine.errors import InputError
@@ -32,7 +32,7 @@ def audit_command(argv: Sequence[str]) -> int:
         metavar="FILE",
         help="attack a release file: its answers, forced upon neighbours of its settings",
     )
-    parser.add_argument("--algorithm", help="one algorithm (default: all, and planted faults)")
+    parser.add_argument("--algorithm", help="one algorithm (default: all)")
     parser.add_argument("--runs", type=int, default=RUNS, help="runs on each of two neighbours")
     parser.add_argument("--out", metavar="FILE", help="keep lines here; what is there is reused")
     add_json_flag(parser, "print one JSON array")
@@ -41,19 +41,23 @@ def audit_command(argv: Sequence[str]) -> int:
         return _attack_release(args.release, args.json)
     if args.runs < 4:
         raise InputError(f"--runs must be at least 4; {args.runs} is not.")
-    lines: list[Surveyed] = []
-    done = read_lines(args.out)
+    results: list[CaseResult] = []
+    done = read_results(args.out)
     with interruptible() as cancelled:
-        for line in survey(
-            subjects(args.algorithm), args.runs, done=done, cancelled=cancelled, watch=show_progress
-        ):
-            lines.append(line)
-            if args.out and line.measured.runs >= args.runs:
-                done[line.key] = line
-                write_lines(args.out, done.values())
+        for case in cases(args.algorithm):
+            result = done.get(case.key)
+            if result is None or result.measured.runs < args.runs:
+                if cancelled():
+                    continue
+                watch = partial(show_progress, case)
+                result = audit(case, args.runs, cancelled=cancelled, watch=watch)
+                if args.out and not cancelled():
+                    done[case.key] = result
+                    write_results(args.out, done.values())
+            results.append(result)
     if sys.stderr.isatty():
         print(file=sys.stderr)
-    print(json.dumps([line.as_dict() for line in lines]) if args.json else table(lines))
+    print(json.dumps([one.as_dict() for one in results]) if args.json else table(results))
     return ending(cancelled, args.out)
 
 
@@ -79,16 +83,16 @@ def _words(found: Finding) -> list[str]:
     return [*lines, verdict(found), *found.faults]
 
 
-def show_progress(subject: Subject, measured: Measured) -> None:
+def show_progress(case: Case, measured: Measured) -> None:
     """A line on standard error that is rewritten in place, if that is a terminal."""
     if sys.stderr.isatty():
-        text = f"{subject.key}: {measured.runs} runs a side, ε ≥ {measured.epsilon:.2f}"
+        text = f"{case.key}: {measured.runs} runs a side, ε ≥ {measured.epsilon:.2f}"
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def table(lines: Sequence[Surveyed]) -> str:
+def table(results: Sequence[CaseResult]) -> str:
     """For the terminal."""
-    if not lines:
+    if not results:
         return "Nothing was finished."
     rows = [
         (
@@ -102,7 +106,7 @@ def table(lines: Sequence[Surveyed]) -> str:
             "planted",
         )
     ]
-    for line in lines:
+    for line in results:
         replayed = "–" if line.replayed is None else f"{line.replayed.largest:.3f}"
         rows.append(
             (

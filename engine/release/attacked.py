@@ -1,7 +1,7 @@
 """An attack on a release that was handed out, from its file alone.
 
-Its answers are forced upon neighbours of its own settings (:mod:`engine.audit.forced`). Whoever has
-the file can do it; it needs no data and spends nothing.
+Its answers are forced upon neighbours of its own settings (:mod:`engine.audit.release`). Whoever
+has the file can do it; it needs no data and spends nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from engine.audit.forced import PROPOSALS, attack
+from engine.audit.release import PROPOSALS, attack
 from engine.audit.replay import Finding
 from engine.release.checking import SECONDS, check
 from engine.release.file import Release

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine import InputError
-from engine.audit.survey import Subject, subjects
+from engine.audit.cases import Case, cases
 from engine.registry import ALGORITHMS
 from pages.audit.membership import membership_view
 from pages.audit.release import release_view
@@ -49,7 +49,7 @@ def attack_form() -> None:
     st.subheader("Attack a claim", anchor=False)
     private = [key for key, one in ALGORITHMS.items() if one.private]
     key = st.selectbox("Algorithm", private, format_func=title_of, key="audit-algorithm")
-    chosen: list[Subject] = subjects(key)
+    chosen: list[Case] = cases(key)
     kinds = list(dict.fromkeys(one.kind for one in chosen))
     kind = st.segmented_control(
         "Claim", kinds, default=kinds[0], format_func=promise, key=f"audit-kind-{key}"

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from engine.audit.lines import read_lines
+from engine.audit.cases import Case, CaseResult, read_results
 from engine.audit.measure import Measured
 from engine.audit.replay import Finding
-from engine.audit.survey import Subject, Surveyed
 from engine.release.attacked import attack_release
 from engine.release.file import Release
 from pages.host import apart
@@ -26,12 +25,12 @@ class AuditJob(Job):
 
     share = 0.0
 
-    def __init__(self, subject: Subject, runs: int, what: str):
+    def __init__(self, subject: Case, runs: int, what: str):
         super().__init__()
         self.subject, self.runs, self.what = subject, runs, what
         self.growth: list[tuple[int, float]] = []
         self.latest: Measured | None = None
-        self.line: Surveyed | None = None
+        self.line: CaseResult | None = None
 
     def work(self) -> None:
         """Runs and replays of the subject."""
@@ -80,6 +79,6 @@ RELEASE: Slot[ReleaseJob] = Slot("audit_release_job")
 
 
 @st.cache_data(show_spinner=False)
-def example() -> dict[str, Surveyed]:
+def example() -> dict[str, CaseResult]:
     """The finished audit that comes with the project, by key."""
-    return read_lines(str(EXAMPLE))
+    return read_results(str(EXAMPLE))

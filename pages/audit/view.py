@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from engine.audit.survey import FAULT, MECHANISM, PLANTED, Surveyed
+from engine.audit.cases import PLANTED, CaseResult
 from engine.privacy.budget import PUBLISHED, STRICT
 from engine.registry import ALGORITHMS
 from pages.draw.curves import Axis, Curve, curves
@@ -25,11 +25,8 @@ NEIGHBOURS = {
 
 
 def title_of(key: str) -> str:
-    """An algorithm's title; a toy's own name, a mechanism's being that of its noise."""
-    if key in ALGORITHMS:
-        return ALGORITHMS[key].title
-    words = key.removeprefix("by_").replace("_", " ").replace("gaussian", "Gaussian")
-    return words[:1].upper() + words[1:]
+    """An algorithm's title."""
+    return ALGORITHMS[key].title
 
 
 def promise(kind: str) -> str:
@@ -37,7 +34,7 @@ def promise(kind: str) -> str:
     return {STRICT: "strict", PUBLISHED: "as published"}.get(kind, kind)
 
 
-def sentence(line: Surveyed) -> str:
+def sentence(line: CaseResult) -> str:
     """What the runs say, in one sentence."""
     m, name = line.measured, title_of(line.algorithm)
     words = f"{name}, {promise(line.kind)}, claims ε = {text.number(m.claimed)}. "
@@ -73,7 +70,7 @@ def growth_view(
 # Replay -------------------------------------------------------------------------------
 
 
-def replay_ratios(lines: Iterable[Surveyed]) -> dict[str, float]:
+def replay_ratios(lines: Iterable[CaseResult]) -> dict[str, float]:
     """Per strict algorithm and mechanism the largest change over the charged sensitivity."""
     found: dict[str, float] = {}
     for line in lines:
@@ -84,7 +81,7 @@ def replay_ratios(lines: Iterable[Surveyed]) -> dict[str, float]:
     return found
 
 
-def replay_view(lines: Iterable[Surveyed], *, key: str) -> None:
+def replay_view(lines: Iterable[CaseResult], *, key: str) -> None:
     """Bars that end at 1: how far one person moved each mechanism's input, of what was paid."""
     ratio_bars(replay_ratios(lines), key=key)
 
@@ -124,7 +121,7 @@ def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
 # All lines ----------------------------------------------------------------------------
 
 
-def lines_view(lines: Sequence[Surveyed]) -> None:
+def lines_view(lines: Sequence[CaseResult]) -> None:
     """Every line as a table."""
     frame = pd.DataFrame(
         {
@@ -141,35 +138,31 @@ def lines_view(lines: Sequence[Surveyed]) -> None:
     table(frame, alt="Claims and measured lower bounds")
 
 
-def counts(lines: Sequence[Surveyed]) -> tuple[str, str, str, str]:
-    """Summaries: strict claims, those attacked with power, published claims, planted faults."""
-    strict = [x for x in lines if x.kind in {STRICT, MECHANISM}]
+def counts(lines: Sequence[CaseResult]) -> tuple[str, str, str]:
+    """Summaries: strict claims, those attacked with power, published claims."""
+    strict = [x for x in lines if x.kind == STRICT]
     published = [x for x in lines if x.kind == PUBLISHED]
-    faults = [x for x in lines if x.kind == FAULT]
     stands = sum(x.verdict.startswith("not refuted") for x in strict)
     strong = sum(x.power is not None and x.power.twice for x in strict)
     refuted = len({x.algorithm for x in published if x.verdict == "claim refuted"})
-    found = sum(x.verdict == "found" for x in faults)
     return (
         f"{stands} of {len(strict)}",
         f"{strong} of {len(strict)}",
         f"{refuted} of {len({x.algorithm for x in published})}",
-        f"{found} of {len(faults)}",
     )
 
 
-def summary_view(lines: Sequence[Surveyed]) -> None:
+def summary_view(lines: Sequence[CaseResult]) -> None:
     """The summaries side by side, and what they do not say."""
-    strict, strong, published, faults = counts(lines)
-    places = st.columns(4)
+    strict, strong, published = counts(lines)
+    places = st.columns(3)
     places[0].metric("Strict claims not refuted", strict)
     places[1].metric("Would show twice the ε", strong)
     places[2].metric("Published algorithms refuted", published)
-    places[3].metric("Planted faults found", faults)
     st.caption(power_words(lines))
 
 
-def power_words(lines: Sequence[Surveyed]) -> str:
+def power_words(lines: Sequence[CaseResult]) -> str:
     """How much of the power is the replays' and how much the runs', in a sentence or two."""
     tested = [x for x in lines if x.power is not None]
     by_runs = sum(x.power is not None and x.power.runs == PLANTED[0] for x in tested)

@@ -20,8 +20,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from engine import Dataset, RunResult, run
+from engine.audit.cases import CaseResult, audit, cases
 from engine.audit.measure import Measured
-from engine.audit.survey import Surveyed, audit, subjects
 from engine.context import Step
 from engine.errors import InputError
 from engine.pairs.decision import Setting
@@ -399,10 +399,10 @@ def searched(
 
 def audited(
     key: str, runs: int, *, watch: Callable[[Measured], None], cancelled: Stopped
-) -> Surveyed:
-    """The audit of the subject with this key: some hold functions that no pipe carries."""
-    subject = next(one for one in subjects(key.partition("/")[0]) if one.key == key)
-    return audit(subject, runs, cancelled=cancelled, watch=lambda _, found: watch(found))
+) -> CaseResult:
+    """The audit of the case with this key: some hold functions that no pipe carries."""
+    case = next(one for one in cases(key.partition("/")[0]) if one.key == key)
+    return audit(case, runs, cancelled=cancelled, watch=watch)
 
 
 def rederived(release: Release, *, cancelled: Stopped) -> float:

@@ -12,13 +12,11 @@ from engine.audit.neighbours import (
     KINDS,
     Neighbours,
     all_alike,
-    climb,
     from_dataset,
     known,
     many,
     neighbours,
     one_cell,
-    random_neighbours,
     strata,
     turned_vote,
 )
@@ -130,9 +128,9 @@ def test_random_pairs_differ_in_one_record_of_one_schema() -> None:
             assert pair.other.values is not None
             assert (abs(pair.other.values[pair.row]) == 3).all()
             assert set(pair.data.bounds) == {(-3.0, 3.0)}
-    wide = random_neighbours(np.random.default_rng(0), "any", columns=7, least=200)
+    (wide,) = many(0, 1, ["any"], columns=7, least=200)
     assert (wide.data.n, wide.data.d) == (200, 7)
-    assert random_neighbours(np.random.default_rng(0), "tiny", rows=33).data.n == 33
+    assert next(many(0, 1, ["tiny"], rows=33)).data.n == 33
     assert len({tuple(p.data.codes.ravel()) for p in many(1, 12, ["any"])}) == 12
 
 
@@ -149,26 +147,3 @@ def test_records_are_replaced_by_all_three_kinds_of_others() -> None:
         single += sum(a != b for a, b in zip(old, new, strict=True)) == 1
     assert corner >= 20
     assert single >= 15
-
-
-def test_a_climb_ends_at_the_worst_it_has_seen() -> None:
-    """Badness: records of the last level, and how far the replaced one moves."""
-    start, seen = all_alike(30, 3, 1), []
-
-    def badness(pair: Neighbours) -> float:
-        old, new = pair.data.codes[pair.row], pair.other.codes[pair.row]
-        seen.append(float(pair.data.codes.sum() + 50 * np.abs(old - new.astype(int)).sum()))
-        return seen[-1]
-
-    found, worst = climb(badness, start, 120, seed=3)
-    assert len(seen) == 121
-    assert worst == max(seen) > seen[0]
-    assert badness(found) == worst
-    assert found.row == start.row
-    assert (found.data.codes != found.other.codes).any(axis=1).sum() == 1
-    assert worst > 150  # three columns apart, and rows changed by the dozen
-    again, _ = climb(lambda pair: 0.0, start, 5, seed=3)  # no worse is taken too
-    assert (again.data.codes != start.data.codes).any() or replaced(again) != replaced(start)
-    same, least = climb(lambda pair: -float(pair.data.codes.sum()), start, 40)
-    assert least == 0
-    assert cells(same) == cells(start)

@@ -21,10 +21,9 @@ from unittest import mock
 import numpy as np
 
 from engine import runner
-from engine.audit.watching import WatchingDoors
+from engine.audit.instrumented import Instrumented
 from engine.data import dataset
 from engine.data.schema import Column, Schema
-from engine.privacy.ledger import Ledger
 from engine.privacy.sources import Hardened, Replay
 from engine.randomness import Randomness
 from engine.release import make as making
@@ -62,7 +61,7 @@ class Twice:
     """Two visits; ``with twice.visit():`` once for each."""
 
     def __init__(self) -> None:
-        self._runs: dict[str, list[WatchingDoors]] = defaultdict(list)
+        self._runs: dict[str, list[Instrumented]] = defaultdict(list)
         self._releases: list[Hardened] = []
         self._visits = 0
 
@@ -81,7 +80,7 @@ class Twice:
             at = met[key]
             met[key] += 1
             script = None if first else self._runs[key][at].answers
-            found = WatchingDoors(0, Ledger(), script)
+            found = Instrumented(0, script)
             if first:
                 self._runs[key].append(found)
             return found

@@ -28,13 +28,12 @@ from unittest import mock
 import numpy as np
 
 from engine import fold_table, read_table, runner
+from engine.audit.instrumented import ROUNDING, Diverged, Instrumented
 from engine.audit.replay import moved
-from engine.audit.watching import ROUNDING, Diverged, WatchingDoors
 from engine.data import workbook
 from engine.data.dataset import Dataset
 from engine.data.pairs import read_pair
 from engine.errors import InputError
-from engine.privacy.ledger import Ledger
 from engine.privacy.sources import Hardened, Replay
 from engine.release import make as making
 from engine.release.budget import Budgets
@@ -227,7 +226,7 @@ def persons(chance: random.Random, folder: Path, found: Found) -> list[str]:
 
 def forced(key: str, data: Dataset, script: Any = None, **values: Any) -> tuple[RunResult, Any]:
     """A run behind doors that keep the answers, or give out those of another run."""
-    doors = WatchingDoors(0, Ledger(), script)
+    doors = Instrumented(0, script)
     with mock.patch.object(runner, "Randomness", return_value=doors):
         return runner.run(key, data, **values), doors.answers
 

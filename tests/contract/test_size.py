@@ -28,7 +28,7 @@ MOST = {
     "engine/release": 1573,
     "engine/marginals engine/privacy": 2238,
     "engine/graphs": 1204,
-    "engine/audit": 1138,
+    "engine/audit": 801,
     "engine/score": 1113,
     "engine/papers engine/teaching": 1852,
     "engine/effects": 653,

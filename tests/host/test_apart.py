@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from engine import Dataset, InputError, load_dataset, run
-from engine.audit.survey import subjects
+from engine.audit.cases import cases
 from engine.data.schema import Schema
 from engine.errors import MissingValues
 from engine.registry import algorithm
@@ -239,11 +239,9 @@ def test_plans_and_audits_travel(workers: Workers) -> None:
     assert found.algorithm == "priv_pc"
     assert notes
     watched: list[object] = []
-    (subject,) = (s for s in subjects() if s.key == "priv_pc/strict/one cell")
-    line = apart.call(
-        apart.audited, subject.key, 20, stopped=never, notes={"watch": watched.append}
-    )
-    assert line.key == subject.key
+    (case,) = (s for s in cases() if s.key == "priv_pc/strict/one cell")
+    line = apart.call(apart.audited, case.key, 20, stopped=never, notes={"watch": watched.append})
+    assert line.key == case.key
     assert watched
 
 

@@ -16,9 +16,8 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from engine import read_csv, runner
-from engine.audit.watching import WatchingDoors
+from engine.audit.instrumented import Instrumented
 from engine.data.schema import Column, Schema
-from engine.privacy.ledger import Ledger
 from engine.privacy.sources import Hardened, Replay
 from engine.randomness import Randomness
 from engine.release import make as making
@@ -59,7 +58,7 @@ class Doors:
     """The noise of one person's runs, each kept; or, with ``scripts``, another person's answers."""
 
     def __init__(self, scripts: list[Any] | None = None):
-        self.made: list[WatchingDoors] = []
+        self.made: list[Instrumented] = []
         self._scripts = scripts
 
     def __call__(self, seed: int | None) -> Randomness:
@@ -67,7 +66,7 @@ class Doors:
         if seed is not None:
             return Randomness(seed)
         script = None if self._scripts is None else self._scripts[len(self.made)]
-        self.made.append(WatchingDoors(0, Ledger(), script))
+        self.made.append(Instrumented(0, script))
         return self.made[-1]
 
 

@@ -1,7 +1,7 @@
-"""Toy algorithms that count: one for each mechanism, and one for each fault planted on purpose.
+"""Reference mechanisms: algorithms that count, one for each mechanism and one for each fault.
 
 An audit that does not find the faults proves nothing: each is a mistake that papers, or code, have
-made. The toys are in no registry.
+made. None of them is in the registry.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from engine.randomness import Randomness
 
 
 @dataclass(frozen=True, kw_only=True)
-class ToyParameters(PrivateBudget):
+class CountParameters(PrivateBudget):
     """A budget, as every private algorithm has."""
 
 
@@ -41,13 +41,13 @@ def ones(data: Dataset, column: int = 0) -> float:
 # One mechanism each, whose input moves by exactly what it pays for ----------------------
 
 
-def by_laplace(data: Dataset, params: ToyParameters, session: RunContext) -> None:
+def by_laplace(data: Dataset, params: CountParameters, session: RunContext) -> None:
     """A count with Laplace noise."""
     scale = 1 / params.epsilon
     _show(session, laplace(session, ones(data), sensitivity=1, scale=scale, label="Laplace"))
 
 
-def by_analytic_gaussian(data: Dataset, params: ToyParameters, session: RunContext) -> None:
+def by_analytic_gaussian(data: Dataset, params: CountParameters, session: RunContext) -> None:
     """Five counts with the least Gaussian noise for (ε, δ)."""
     counts = [ones(data, j) for j in range(min(5, data.d))]
     noisy, _ = analytic_gaussian(
@@ -61,19 +61,19 @@ def by_analytic_gaussian(data: Dataset, params: ToyParameters, session: RunConte
         _show(session, float(value))
 
 
-def by_gaussian(data: Dataset, params: ToyParameters, session: RunContext) -> None:
+def by_gaussian(data: Dataset, params: CountParameters, session: RunContext) -> None:
     """A count with Gaussian noise under zCDP."""
     sigma = 1 / math.sqrt(2 * session.ledger.limit)
     _show(session, gaussian(session, [ones(data)], sensitivity=1, sigma=sigma).item())
 
 
-def by_exponential(data: Dataset, params: ToyParameters, session: RunContext) -> None:
+def by_exponential(data: Dataset, params: CountParameters, session: RunContext) -> None:
     """One of two options, whose utilities one record moves in opposite directions."""
     utilities = [ones(data), -ones(data)]
     _show(session, float(exponential(session, utilities, epsilon=params.epsilon)))
 
 
-def by_sparse_vector(data: Dataset, params: ToyParameters, session: RunContext) -> None:
+def by_sparse_vector(data: Dataset, params: CountParameters, session: RunContext) -> None:
     """Up to twenty noisy comparisons at the price of one."""
     _compare(session, _round(session, params.epsilon), data, 20)
 
@@ -81,21 +81,21 @@ def by_sparse_vector(data: Dataset, params: ToyParameters, session: RunContext) 
 # Faults ---------------------------------------------------------------------------------
 
 
-def sound(data: Dataset, params: ToyParameters, session: RunContext) -> None:
+def sound(data: Dataset, params: CountParameters, session: RunContext) -> None:
     """No fault: a count with the noise it pays for, and a sparse vector of ten counts."""
     half = params.epsilon / 2
     _show(session, laplace(session, ones(data), sensitivity=1, scale=1 / half, label="count"))
     _compare(session, _round(session, half), data, 10)
 
 
-def too_little_noise(data: Dataset, params: ToyParameters, session: RunContext) -> None:
+def too_little_noise(data: Dataset, params: CountParameters, session: RunContext) -> None:
     """30 % less noise than is charged."""
     exact = ones(data)
     noisy = laplace(session, exact, sensitivity=1, scale=1 / params.epsilon, label="count")
     _show(session, exact + 0.7 * (noisy - exact))
 
 
-def gaussian_refresh(data: Dataset, params: ToyParameters, session: RunContext) -> None:
+def gaussian_refresh(data: Dataset, params: CountParameters, session: RunContext) -> None:
     """A sparse vector whose threshold is refreshed with Gaussian noise (the authors' code)."""
     run = _round(session, params.epsilon)
     run.noisy_threshold = gaussian(
@@ -104,21 +104,21 @@ def gaussian_refresh(data: Dataset, params: ToyParameters, session: RunContext) 
     _compare(session, run, data, 100)
 
 
-def uncharged_answer(data: Dataset, params: ToyParameters, session: RunContext) -> None:
+def uncharged_answer(data: Dataset, params: CountParameters, session: RunContext) -> None:
     """A second answer is paid for from somebody else's ledger."""
     _show(session, laplace(session, ones(data), sensitivity=1, scale=1 / params.epsilon))
     elsewhere = replace(session, ledger=Ledger())
     _show(session, laplace(elsewhere, ones(data), sensitivity=1, scale=1 / params.epsilon))
 
 
-def data_normaliser(data: Dataset, params: ToyParameters, session: RunContext) -> None:
+def data_normaliser(data: Dataset, params: CountParameters, session: RunContext) -> None:
     """A share of the rows that hold something, charged as if it were a share of all rows."""
     share = ones(data) / max(1.0, ones(data, 1))
     sensitivity = 1 / data.n
     _show(session, laplace(session, share, sensitivity=sensitivity, scale=sensitivity))
 
 
-def shared_seed(data: Dataset, params: ToyParameters, session: RunContext) -> None:
+def shared_seed(data: Dataset, params: CountParameters, session: RunContext) -> None:
     """Two releases whose epsilons are added up, each with a generator of the same secret seed."""
     secret = int(session.randomness.permutation(1 << 11)[0])
     for share in (1 / 3, 2 / 3):
@@ -161,7 +161,7 @@ def _zcdp(data: Dataset, params: Any) -> Ledger:
     return Ledger(params.total, method="zcdp")
 
 
-def _toy(work: Work, ledger: Callable[[Dataset, Any], Ledger] = _basic) -> Algorithm:
+def _counting(work: Work, ledger: Callable[[Dataset, Any], Ledger] = _basic) -> Algorithm:
     def run(data: Dataset, params: Any, session: RunContext) -> Outcome:
         work(data, params, session)
         session.close()
@@ -170,29 +170,29 @@ def _toy(work: Work, ledger: Callable[[Dataset, Any], Ledger] = _basic) -> Algor
     return Algorithm(
         key=work.__name__,
         title=work.__name__.replace("_", " ").capitalize(),
-        family="toys",
-        params=ToyParameters,
+        family="reference",
+        params=CountParameters,
         run=run,
         private=True,
-        reference="a toy for audits",
+        reference="tests",
         summary=(work.__doc__ or "").strip(),
         ledger=ledger,
     )
 
 
 MECHANISMS = {
-    toy.key: toy
-    for toy in (
-        _toy(by_laplace),
-        _toy(by_gaussian, _zcdp),
-        _toy(by_analytic_gaussian),
-        _toy(by_exponential),
-        _toy(by_sparse_vector),
+    one.key: one
+    for one in (
+        _counting(by_laplace),
+        _counting(by_gaussian, _zcdp),
+        _counting(by_analytic_gaussian),
+        _counting(by_exponential),
+        _counting(by_sparse_vector),
     )
 }
-SOUND = _toy(sound)
+SOUND = _counting(sound)
 FAULTS = {
-    work.__name__: _toy(work)
+    work.__name__: _counting(work)
     for work in (
         too_little_noise,
         gaussian_refresh,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from engine.__main__ import main
-from engine.audit.forced import attack
+from engine.audit.release import attack
 from engine.audit.replay import Finding
 from engine.cli import audit as audit_cli
 from engine.marginals import moments

@@ -1,0 +1,243 @@
+"""Randomness that records every answer of a run, and can give out another run's answers instead.
+
+Recorded are the noise as it was drawn, each mechanism's exact input and the charge that the answer
+rests on. From these the answer is computed again, so that noise which is not the one that was
+charged shows in a single run. A fault can be planted in any algorithm: mechanisms then draw a share
+of the noise that they charge, and leak so many times more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.algorithm import Algorithm, Outcome
+from engine.context import RunContext
+from engine.data.dataset import Dataset
+from engine.params import Parameters
+from engine.privacy import events
+from engine.privacy.events import Event
+from engine.privacy.ledger import Ledger
+from engine.randomness import Randomness
+from engine.runner import one_thread
+
+T = TypeVar("T")
+Array = NDArray[np.float64]
+
+# Sums of floats in another order: far below any noise, far above what rounding does.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """Noise that was drawn: "laplace", "normal" or "gumbel" with its scale, and the values."""
+
+    kind: str
+    scale: float
+    value: Array
+
+    def matches(self, kind: str, scale: float | None) -> bool:
+        """Whether it is noise of this kind and scale; None is any scale."""
+        same = scale is None or abs(self.scale - scale) <= ROUNDING * abs(scale)
+        return self.kind == kind and same
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """One answer of a mechanism: its charge, its exact input, what it drew and what it gave out.
+
+    ``noisy`` is the input with the noise on it: the answer itself where that is a number.
+    """
+
+    event: Event
+    exact: Array
+    given: Any
+    noisy: Array
+    draws: tuple[Draw, ...]
+
+
+@dataclass
+class InstrumentedGenerator:
+    """A generator of noise that draws a ``share`` of every scale, and records what it gives."""
+
+    generator: Any
+    share: float = 1.0
+    draws: list[Draw] = field(default_factory=list)
+
+    def __getattr__(self, kind: str) -> Callable[..., Any]:
+        """The generator's ``laplace``, ``normal`` or ``gumbel``, at a share of the scale."""
+        return partial(self._draw, kind)
+
+    def _draw(self, kind: str, loc: float = 0.0, scale: float = 1.0, size: Any = None) -> Any:
+        scale = float(self.share * scale)
+        value = getattr(self.generator, kind)(loc, scale, size)
+        self.draws.append(Draw(kind, scale, np.array(value, dtype=float)))
+        return value
+
+
+class Diverged(Exception):
+    """A replay asked for another answer than the run whose answers are forced on it."""
+
+
+class Instrumented(Randomness):
+    """Randomness that records every answer; with ``script`` it gives out those answers in turn.
+
+    Two runs with one seed and one script draw the same rows and the same coins as long as they
+    take the same course, because chance that is no noise depends on public facts alone. ``share``
+    below 1 plants a fault: mechanisms draw so much of the noise that they charge. ``by_row`` False
+    draws samples table by table: quicker, and neighbours no longer share their rows.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        script: Sequence[Answer] | None = None,
+        share: float = 1.0,
+        by_row: bool = True,
+    ):
+        super().__init__(seed)
+        self.by_row, self._script = by_row, script
+        self._noise = InstrumentedGenerator(super()._behind("noise"), share)
+        self.answers: list[Answer] = []
+
+    def _behind(self, door: str) -> Any:
+        return self._noise if door == "noise" else super()._behind(door)
+
+    def released(self, charged: object, exact: object, answer: T, noisy: object = None) -> T:
+        """Keep the answer, or the script's in its place; Diverged where the script has another."""
+        event, seen = cast(Event, charged), np.array(exact, dtype=float)
+        draws = tuple(self._noise.draws)
+        self._noise.draws.clear()
+        given: Any = answer if self._script is None else self._next(event, seen).given
+        kept = given.copy() if isinstance(given, np.ndarray) else given
+        read_off = np.array(answer if noisy is None else noisy, dtype=float)
+        self.answers.append(Answer(event, seen, kept, read_off, draws))
+        return cast(T, given.copy() if isinstance(given, np.ndarray) else given)
+
+    def _next(self, event: Event, exact: Array) -> Answer:
+        assert self._script is not None
+        at = len(self.answers)
+        if at >= len(self._script):
+            raise Diverged(f"it goes on after answer {at}, where the other run ends")
+        wanted = self._script[at]
+        if wanted.event != event or wanted.exact.shape != exact.shape:
+            raise Diverged(
+                f"answer {at + 1} is charged as {event.describe()}, in the other run as "
+                f"{wanted.event.describe()}"
+            )
+        return wanted
+
+    @property
+    def unused_draws(self) -> int:
+        """How many draws no answer has used; a sparse vector's last threshold may be one."""
+        return len(self._noise.draws)
+
+
+def run_with(
+    randomness: Randomness,
+    algorithm: Algorithm,
+    data: Dataset,
+    params: Parameters,
+    trace: bool = True,
+) -> tuple[Outcome, RunContext]:
+    """One run with this randomness; Diverged where it leaves the script of a replay."""
+    ledger = algorithm.ledger(data, params) if algorithm.ledger else Ledger()
+    session = RunContext(randomness, ledger, data.names, trace=trace)
+    with one_thread():
+        return algorithm.run(data, params, session), session
+
+
+# Is the noise the one that was charged? -----------------------------------------------
+
+
+def bare(event: Event) -> Event:
+    """The event without the sampling around it."""
+    return event.inner if isinstance(event, events.SubsampledEvent) else event
+
+
+def noise_faults(answers: Sequence[Answer], ledger: Ledger) -> list[str]:
+    """What is wrong with the answers of a run that was not forced, one sentence each."""
+    faults: list[str] = []
+    charged = {id(charge.event): charge.label for charge in ledger}
+    thresholds: dict[int, float] = {}  # of sparse vectors, by the charge that opened each
+    answered: set[int] = set()
+    for number, one in enumerate(answers, 1):
+        event, charge, draws = bare(one.event), id(one.event), one.draws
+        where = f"answer {number} ({charged.get(charge, 'no label')})"
+        many = isinstance(event, events.AboveThresholdEvent)
+        if charge not in charged or (charge in answered and not many):
+            faults.append(f"{where} was given without a charge of its own")
+        if isinstance(event, events.AboveThresholdEvent) and charge not in answered:
+            if draws and draws[0].matches("laplace", event.threshold_scale):
+                thresholds[charge], draws = float(draws[0].value), draws[1:]
+            else:
+                faults.append(f"{where} has a threshold without the noise that was charged")
+        answered.add(charge)
+        if not _follows(one, event, draws, thresholds.get(charge, np.nan)):
+            faults.append(f"{where} is not its input with the noise that was charged")
+    return faults + repeated_noise([d for one in answers for d in one.draws])
+
+
+def _follows(one: Answer, event: Event, draws: Sequence[Draw], threshold: float) -> bool:
+    """Whether the answer is read off the input with noise of the charged kind and scale on it."""
+    wanted, read_off = _charged(event, one)
+    if len(draws) != len(wanted) or not all(
+        draw.matches(*noise) for draw, noise in zip(draws, wanted, strict=True)
+    ):
+        return False
+    level = one.exact
+    if isinstance(event, events.ExponentialEvent):
+        level = event.stated_epsilon * level / (2 * event.stated_sensitivity)
+    elif isinstance(event, events.AboveThresholdEvent):
+        level = level - threshold
+    added = np.concatenate([np.ravel(draw.value) for draw in draws])
+    added = np.pad(added, (0, max(0, level.size - added.size))).reshape(np.shape(level))
+    close = np.allclose(one.noisy, level + added, rtol=ROUNDING, atol=ROUNDING * draws[-1].scale)
+    return bool(close and np.array_equal(one.given, read_off))
+
+
+def _charged(event: Event, one: Answer) -> tuple[Sequence[tuple[str, float | None]], Any]:
+    """The noise that a charge pays for, and what is to be read off the noisy input.
+
+    This is written apart from the mechanisms, so that their faults are not repeated. An event that
+    has no line here pays for no noise, and so is a fault.
+    """
+    noisy = one.noisy
+    match event:
+        case events.LaplaceEvent():
+            return [("laplace", event.scale)], noisy
+        case events.GaussianEvent() | events.AnalyticGaussianEvent():
+            return [("normal", event.sigma)], noisy
+        case events.SmoothEvent():  # the scale follows the data, so that no charge states it
+            return [("laplace", None)], noisy
+        case events.AboveThresholdEvent():
+            return [("laplace", event.query_scale)], bool(noisy >= 0)
+        case events.ExponentialEvent():
+            return [("gumbel", 1.0)], int(np.argmax(noisy))
+        case events.StableEvent():
+            passed = noisy[0] > event.threshold
+            return [("laplace", 1 / event.stated_epsilon)], one.exact[1] if passed else None
+        case events.ProposeTestReleaseEvent():
+            noise = [("laplace", length / event.step) for length in (1.0, event.length)]
+            return noise, noisy[-1] if noisy[:-1].max() > event.threshold else None
+    return [], None
+
+
+def repeated_noise(draws: Sequence[Draw]) -> list[str]:
+    """A fault if noise that should be fresh was drawn before: their difference has none."""
+    seen: set[tuple[str, float]] = set()
+    for draw in draws:
+        if draw.scale == 0:
+            continue
+        # In units of its scale, since shared noise may be stretched; twelve digits, for rounding.
+        for value in np.atleast_1d(draw.value / draw.scale).ravel():
+            key = (draw.kind, float(f"{value:.12g}"))
+            if key in seen:
+                return ["the same noise was used twice"]
+            seen.add(key)
+    return []

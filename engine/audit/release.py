@@ -1,0 +1,119 @@
+"""A replay of a finished release: its answers, forced on neighbours of its own settings.
+
+A release says what was asked, of which schema and how many rows, and what was answered. Whatever
+the records were, an algorithm that follows from its answers takes the same course on any others. So
+its answers are forced on pairs of tables that differ in one record: charges and results must be the
+same, and no mechanism's exact input may move by more than the sensitivity that the file states. The
+tables that this very release chose are attacked (its triples, too), without its data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.algorithm import Algorithm
+from engine.audit.instrumented import Answer, T, run_with
+from engine.audit.replay import NOTHING, Finding, Transcript, compare
+from engine.data.dataset import Dataset
+from engine.params import Parameters
+from engine.privacy.events import Event
+from engine.privacy.sources import Released, Replay
+
+PROPOSALS = 30  # of each climb
+Record = NDArray[np.int64]
+
+
+class RecordedReplay(Replay):
+    """Gives out the release's answers, and records each with its charge and its exact input."""
+
+    def __init__(self, releases: Sequence[Released]):
+        super().__init__(releases)
+        self.answers: list[Answer] = []
+
+    def released(self, charged: object, exact: object, answer: T, noisy: object = None) -> T:
+        """The answer, recorded."""
+        seen = np.array(exact, dtype=float)
+        self.answers.append(Answer(cast(Event, charged), seen, answer, seen, ()))
+        return answer
+
+
+def attack(
+    algorithm: Algorithm,
+    params: Parameters,
+    releases: Sequence[Released],
+    schema: Dataset,
+    *,
+    proposals: int = PROPOSALS,
+    seed: int = 0,
+    cancelled: Callable[[], bool] = lambda: False,
+    watch: Callable[[Finding], None] = lambda found: None,
+) -> Finding:
+    """Climb, for each answer, to the two records that move its exact input furthest.
+
+    ``schema`` is any table of the release's columns and levels with its number of rows. The ratios
+    of the finding are by the charges' labels, the answer's number in front; ``watch`` sees it grow.
+    """
+    rng = np.random.default_rng(seed)
+    levels = np.array(schema.cardinalities)
+    rest = rng.integers(levels, size=(3, len(levels)))
+
+    def tried(one: Record, other: Record) -> Finding:
+        here, there = (
+            _transcript(algorithm, params, releases, _table(schema, rest, record))
+            for record in (one, other)
+        )
+        return compare(here, there, numbered=True)
+
+    found, first = NOTHING, np.zeros(len(levels), dtype=np.int64)
+    for at in range(len(releases)):
+        if cancelled():
+            return found
+        a, b = first.copy(), levels - 1
+        best = tried(a, b)
+        found += best
+        for _ in range(proposals):
+            if cancelled() or best.faults:
+                return found
+            one, other = _proposal(rng, a, b, levels)
+            new = tried(one, other)
+            found += new
+            watch(found)
+            if _ratio(new, at) >= _ratio(best, at):
+                a, b, best = one, other, new
+    return found
+
+
+def _ratio(finding: Finding, at: int) -> float:
+    return list(finding.ratios.values())[at] if at < len(finding.ratios) else 0.0
+
+
+def _proposal(
+    rng: np.random.Generator, a: Record, b: Record, levels: Record
+) -> tuple[Record, Record]:
+    """One column of either record changed, or made the same in both."""
+    one, other = a.copy(), b.copy()
+    column = int(rng.integers(len(levels)))
+    if rng.integers(2):
+        other[column] = one[column]
+    else:
+        (one, other)[int(rng.integers(2))][column] = rng.integers(levels[column])
+    return one, other
+
+
+def _table(schema: Dataset, rest: Record, record: Record) -> Dataset:
+    """The schema's number of rows: one holds the record, most hold the first of ``rest``."""
+    codes = np.concatenate([rest, record[None, :]]).astype(np.uint8)
+    weights = [schema.n - len(rest), *[1] * len(rest)]
+    return Dataset.from_codes(codes, schema.names, schema.levels, weights=weights)
+
+
+def _transcript(
+    algorithm: Algorithm, params: Parameters, releases: Sequence[Released], data: Dataset
+) -> Transcript:
+    source = RecordedReplay(releases)
+    outcome, session = run_with(source, algorithm, data, params, trace=False)
+    return Transcript(outcome, (), session.ledger, tuple(source.answers))

@@ -1,0 +1,239 @@
+"""Cases of an audit, their results in files, and the command."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import ALGORITHMS, InputError
+from engine.__main__ import main
+from engine.audit import cases as audited
+from engine.audit.cases import (
+    KEEPS_THE_PAIR,
+    REPLAYED,
+    Case,
+    CaseResult,
+    Power,
+    audit,
+    cases,
+    power_of,
+    read_results,
+    replays,
+    write_results,
+)
+from engine.audit.measure import Measured
+from engine.audit.neighbours import all_alike, strata
+from engine.audit.replay import Finding
+from tests.audit.reference_mechanisms import FAULTS, MECHANISMS
+
+COUNT = MECHANISMS["by_laplace"]
+FINE = Measured(0.5, 1e-6, 1.0, 100, 75, (3, 1))
+HIGH = replace(FINE, epsilon=1.5)
+BAD, GOOD = Finding({"a": 2.0}, ("x",)), Finding({"a": 1.0})
+STRONG, WEAK = Power(1.0, ((2, 1.5),), True), Power(1.0, ((2, 0.1), (8, 0.2)), False)
+LINE = CaseResult("a", "strict", "p", FINE, GOOD, ((25, 0.1), (100, 0.5)), WEAK)
+
+
+@pytest.mark.parametrize(
+    ("kind", "measured", "replayed", "power", "verdict"),
+    [
+        ("published", FINE, None, None, "not refuted by these runs"),
+        ("published", HIGH, None, None, "claim refuted"),
+        ("strict", FINE, GOOD, STRONG, "not refuted"),
+        ("strict", FINE, GOOD, WEAK, "not refuted, without power"),
+        ("strict", FINE, GOOD, None, "not refuted"),
+        ("strict", HIGH, GOOD, STRONG, "REFUTED"),
+        ("strict", FINE, BAD, STRONG, "REFUTED"),
+        ("strict", HIGH, None, None, "REFUTED"),
+    ],
+)
+def test_a_case_has_one_verdict(
+    kind: str, measured: Measured, replayed: Finding | None, power: Power | None, verdict: str
+) -> None:
+    result = CaseResult("a", kind, "p", measured, replayed, ((25, 0.1),), power)
+    assert result.verdict == result.as_dict()["verdict"] == verdict
+
+
+def test_power_is_of_twice_the_epsilon_by_runs_or_by_replays() -> None:
+    assert (STRONG.runs, WEAK.runs) == (2, None)
+    assert (STRONG.twice, WEAK.twice) == (True, False)
+    late = Power(1.0, ((2, 1.0), (8, 1.1)), False)  # a bound at the claim shows nothing
+    assert (late.runs, late.twice, late.words) == (8, False, "replay: none; runs: 8 × ε")
+    assert Power(1.0, ((2, 0.0),), True).twice
+    assert STRONG.words == "replay: 2 × ε; runs: 2 × ε"
+
+
+def test_a_result_as_json() -> None:
+    assert LINE.as_dict() == {
+        "key": "a/strict/p",
+        "algorithm": "a",
+        "kind": "strict",
+        "neighbours": "p",
+        "claimed": {"epsilon": 1.0, "delta": 1e-6},
+        "measured": {"epsilon": 0.5, "runs": 100, "counted": 75},
+        "hits": [3, 1],
+        "growth": [[25, 0.1], [100, 0.5]],
+        "replay": {"pairs": 1, "change_over_sensitivity": {"a": 1.0}, "faults": []},
+        "power": {"replay": False, "tried": [[2, 0.1], [8, 0.2]]},
+        "verdict": "not refuted, without power",
+    }
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("algorithm",), None),
+        (("key",), "another"),
+        (("hits",), [1]),
+        (("measured", "runs"), math.inf),
+        (("growth",), [[math.inf, 0.1]]),
+        (("replay", "change_over_sensitivity"), [1.0]),
+        (("replay", "faults"), [3]),
+        (("claimed",), "a"),
+    ],
+    ids=str,
+)
+def test_a_file_of_results_that_was_changed_is_one_sentence(
+    place: tuple[str, ...], value: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "results.json"
+    bare = CaseResult("a", "published", "p", replace(FINE, claimed=math.inf))
+    write_results(str(path), [LINE, bare])
+    assert read_results(str(path)) == {"a/strict/p": LINE, "a/published/p": bare}
+    content: Any = LINE.as_dict()
+    (content if len(place) == 1 else content[place[0]])[place[-1]] = value
+    path.write_text(json.dumps([content]))
+    assert main(["audit", "--algorithm", "gauss_pc", "--out", str(path)]) == 2
+    assert "no file of an audit" in capsys.readouterr().err
+    path.write_text("[" * 200_000)
+    with pytest.raises(InputError, match="no file of an audit"):
+        read_results(str(path))
+
+
+def test_everything_that_makes_a_promise_is_audited() -> None:
+    """Published searches with a threshold on scores keep the pair that leaks; else no settings."""
+    every = cases()
+    keys = [one.key for one in every]
+    assert len(set(keys)) == len(keys)
+    private = {key for key, one in ALGORITHMS.items() if one.private and not one.chooses}
+    assert {one.algorithm.key for one in every if one.kind == "strict"} == private
+    assert [one.key for one in cases("curate_pc")] == [k for k in keys if "curate_pc/" in k]
+    assert "curate_pc/published/strata" in keys
+    extra = {}
+    for one in every:
+        asked = dict(one.values)
+        assert (asked.pop("epsilon"), asked.pop("guarantee")) == (1.0, one.kind)
+        if asked:
+            extra[one.kind, one.algorithm.key] = asked
+    alone = {("published", key): {"threshold": 0.5} for key in ("priv_pc", "svt_pc", "gauss_pc")}
+    assert extra == {**alone, ("published", "curate_pc"): KEEPS_THE_PAIR}
+
+
+# Audits -----------------------------------------------------------------------------------
+
+
+def test_an_audit_reports_on_the_way_and_stops_when_cancelled() -> None:
+    case, seen = Case("strict", COUNT, all_alike(), {"epsilon": 1.0}), []
+    result = audit(case, 60, watch=lambda found: seen.append((found.runs, found.epsilon)))
+    assert [runs for runs, _ in seen] == [25, 50, 60]
+    assert result.growth == tuple(seen)
+    assert result.measured.epsilon == seen[-1][1]
+    assert result.key == case.key == "by_laplace/strict/all alike"
+    asked: list[int] = []
+    stopped = audit(case, 60, cancelled=lambda: bool(asked.append(1)) or len(asked) > 1)
+    assert stopped.measured.runs < 60
+    assert (stopped.replayed, stopped.power) == (None, None)
+    published = audit(replace(case, kind="published"), 4)
+    assert (published.replayed, published.power) == (None, None)
+
+
+@pytest.mark.parametrize("key", MECHANISMS)
+def test_half_of_the_noise_is_found_in_every_mechanism(key: str) -> None:
+    result = audit(Case("strict", MECHANISMS[key], all_alike(), {"epsilon": 1.0}), 8)
+    assert result.verdict == "not refuted"
+    assert result.power is not None
+    assert result.power.replay
+    assert result.replayed is not None
+    assert result.replayed.pairs == 3 + REPLAYED
+
+
+@pytest.mark.parametrize("key", FAULTS)
+def test_every_fault_is_found(key: str) -> None:
+    assert audit(Case("strict", FAULTS[key], all_alike(), {}), 8).verdict == "REFUTED"
+
+
+def test_random_pairs_have_the_width_and_the_rows_that_an_algorithm_takes() -> None:
+    seen = []
+
+    def recorded(data: Any, *rest: Any) -> Any:
+        seen.append((data.n, data.d))
+        return COUNT.run(data, *rest)
+
+    chosen = replace(COUNT, columns=3, min_rows=200, run=recorded)
+    found = replays(Case("strict", chosen, strata(), {"epsilon": 1.0}))
+    assert len(seen) == 2 * found.pairs == 2 * (3 + REPLAYED)
+    assert all(n >= 200 and d == 3 for n, d in seen[6:])
+
+
+def test_power_is_tried_up_to_the_first_fault_that_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    case, asked = Case("strict", COUNT, all_alike(), {"epsilon": 1.0}), []
+
+    def planted(bounds: dict[float, float]) -> Callable[..., Any]:
+        class Faulty:
+            def __init__(self, *_: Any, share: float) -> None:
+                asked.append(share)
+                self.share = share
+
+            def extend(self, runs: int, cancelled: Any) -> None:
+                assert runs == 100
+
+            def measured(self) -> Measured:
+                return replace(FINE, epsilon=bounds[self.share])
+
+        return Faulty
+
+    for bounds, shares in (
+        ({0.5: 1.0, 0.125: 3.0}, [0.5, 0.125]),
+        ({0.5: 1.1}, [0.5]),
+        ({0.5: 0.0, 0.125: 0.0}, [0.5, 0.125]),
+    ):
+        asked.clear()
+        monkeypatch.setattr(audited, "Trial", planted(bounds))
+        found = power_of(case, FINE, GOOD)
+        assert asked == shares
+        assert found == Power(1.0, tuple((round(1 / s), bounds[s]) for s in shares), replay=True)
+    assert power_of(case, FINE, GOOD, lambda: True).tried == ((2, 0.0),)
+    assert not power_of(case, FINE, Finding({"a": 0.5})).replay  # half a charge would not show
+    assert power_of(case, FINE, Finding({"a": 0.51})).replay
+
+
+# Command line -------------------------------------------------------------------------
+
+
+def test_the_command_prints_and_resumes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "audit.json"
+    argv = ["audit", "--algorithm", "gram_notears", "--runs", "8", "--json", "--out", str(out)]
+    assert main(argv) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert json.loads(out.read_text()) == first
+    assert {line["kind"] for line in first} == {"strict"}
+    assert all(line["verdict"].startswith("not refuted") for line in first)
+    monkeypatch.setattr("engine.cli.audit.audit", lambda *_, **__: pytest.fail("run again"))
+    assert main(argv) == 0
+    assert json.loads(capsys.readouterr().out) == first
+
+
+@pytest.mark.parametrize("more", [["--algorithm", "pc"], ["--runs", "1"], ["--algorithm", "none"]])
+def test_bad_input_is_one_sentence(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", *more]) == 2
+    error = capsys.readouterr().err.strip()
+    assert error.endswith((".", "?"))
+    assert "\n" not in error

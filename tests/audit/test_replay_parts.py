@@ -1,0 +1,196 @@
+"""Replays part by part: answers written by hand, and algorithms with one fault each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from engine.algorithm import Algorithm, Outcome
+from engine.audit.instrumented import Answer
+from engine.audit.neighbours import all_alike
+from engine.audit.replay import (
+    NOTHING,
+    Finding,
+    Transcript,
+    differences,
+    moved,
+    replay,
+    transcript,
+)
+from engine.context import RunContext, Step
+from engine.data.dataset import Dataset
+from engine.privacy.events import (
+    AnalyticGaussianEvent,
+    Event,
+    ExponentialEvent,
+    GaussianEvent,
+    LaplaceEvent,
+    ProposeTestReleaseEvent,
+    SmoothEvent,
+    StableEvent,
+    SubsampledEvent,
+)
+from engine.privacy.ledger import Ledger
+from engine.privacy.mechanisms import AboveThreshold, laplace
+from tests.audit.reference_mechanisms import MECHANISMS, SOUND
+
+COUNT = MECHANISMS["by_laplace"]
+
+
+def answer(event: Event, *exact: float) -> Answer:
+    return Answer(event, np.array(exact), 0.0, np.array(exact), ())
+
+
+def change(event: Event, here: list[float], there: list[float]) -> float:
+    return moved(answer(event, *here), answer(event, *there))
+
+
+# How far an answer's input moved -----------------------------------------------------------
+
+
+def test_gaussian_inputs_move_by_their_length_and_others_entry_by_entry() -> None:
+    for event in (GaussianEvent(2.0, 1.0), AnalyticGaussianEvent(2.0, 9.0, 1.0)):
+        assert change(event, [1.0, 5.0, 2.0], [4.0, 1.0, 2.0]) == 2.5
+    for other in (LaplaceEvent(2.0, 1.0), ExponentialEvent(2.0, 2.0, 1.0)):
+        assert change(other, [1.0, 5.0, 2.0], [4.0, 1.0, 2.0]) == 2.0
+        assert change(SubsampledEvent(other, 0.5), [1.0], [2.0]) == 0.5
+    assert change(LaplaceEvent(2.0, 1.0), [3.0], [3.0]) == 0
+    assert change(LaplaceEvent(0.0, 1.0), [3.0], [3.0]) == 0
+    assert change(LaplaceEvent(0.0, 1.0), [3.0], [3.5]) == math.inf
+    assert change(LaplaceEvent(1.0, 1.0), [math.inf], [math.inf]) == 0  # and not NaN
+    assert change(SmoothEvent(1.0, 0.1), [3.0], [3.5]) == math.inf  # it states no sensitivity
+
+
+def test_a_value_that_is_far_from_its_ends_may_move_by_its_length() -> None:
+    """Distances in records move by 1; nearer than two, the value is delta's business."""
+    event = ProposeTestReleaseEvent(1.0, 0.01, 2, length=0.5)
+    assert change(event, [5.0, 3.0, 7.0], [4.0, 3.0, 7.4]) == 1.0
+    assert change(event, [5.0, 3.0, 7.0], [5.0, 3.5, 7.75]) == 1.5
+    assert change(event, [2.0, 0.0, 7.0], [1.5, 0.0, 9.0]) == 4.0
+    assert change(event, [1.5, 0.0, 7.0], [2.0, 0.0, 9.0]) == 4.0
+    assert change(event, [1.5, 0.0, 7.0], [1.0, 0.25, 9.0]) == 0.5
+    stable = StableEvent(1.0, 1e-3)
+    assert change(stable, [3.0, 7.0], [2.0, 7.0]) == 1.0
+    assert change(stable, [1.0, 7.0], [0.0, 8.0]) == math.inf
+    assert change(stable, [0.75, 7.0], [0.25, 8.0]) == 0.5
+    assert change(replace(event, length=0.0), [5.0, 3.0, 7.0], [5.0, 3.0, 7.1]) == math.inf
+
+
+# What replays add up to --------------------------------------------------------------------
+
+
+def test_findings_add_up_to_the_largest_of_each() -> None:
+    one = Finding({"a": 0.5, "b": 0.75}, ("x", "y"), 2)
+    two = Finding({"b": 0.25, "c": 1.0}, ("y", "z"), 3)
+    both = one + two
+    assert dict(both.ratios) == {"a": 0.5, "b": 0.75, "c": 1.0}
+    assert both.faults == ("x", "y", "z")
+    assert both.pairs == 5
+    assert (both.largest, NOTHING.largest) == (1.0, 0.0)
+    assert (NOTHING + one).pairs == 2
+    assert not both.passed
+    assert Finding({"a": 1 + 1e-10}).passed
+    assert not Finding({"a": 1 + 1e-8}).passed
+    assert not Finding({}, ("x",)).passed
+    assert (Finding().pairs, NOTHING.passed) == (1, True)
+
+
+def run_of(
+    *labels: str, steps: tuple[Step, ...] = (), edges: int = 0, left: str = ""
+) -> Transcript:
+    ledger = Ledger()
+    for label in labels:
+        ledger.charge(LaplaceEvent(1.0, 1.0), label=label)
+    matrix = np.zeros((3, 3), dtype=bool)
+    matrix.ravel()[:edges] = True
+    return Transcript(Outcome(cpdag=matrix), steps, ledger, (), left)
+
+
+def test_each_difference_is_one_sentence() -> None:
+    session = RunContext(None, Ledger(), ("x", "y"))  # type: ignore[arg-type]
+    session.emit("test", "independent", reason="why")
+    same = run_of("a", "b")
+    assert differences(same, run_of("a", "b")) == []
+    assert differences(same, run_of("a")) == ["the charges differ"]
+    assert differences(same, run_of("a", "c")) == ["the charges differ"]
+    assert differences(same, run_of("a", "b", steps=tuple(session.steps))) == ["the trace differs"]
+    assert differences(same, run_of("a", "b", edges=1)) == ["the result differs"]
+    assert len(differences(same, run_of("a", steps=tuple(session.steps), edges=2))) == 3
+    assert differences(same, run_of("a", left="it stops")) == ["control flow: it stops"]
+
+
+def test_a_result_is_compared_to_the_last_digit() -> None:
+    """Of arrays that print in short, too: a thousand entries, one of which is a hair larger."""
+    here, there = np.full(2_000, 0.1), np.full(2_000, 0.1)
+    there[1_000] = math.nextafter(0.1, 1)
+    sides = [replace(run_of("a"), outcome=side) for side in (here, there)]  # type: ignore[arg-type]
+    assert differences(*sides) == ["the result differs"]
+
+
+def counting(work: Callable[[Dataset, RunContext], object]) -> Algorithm:
+    """An algorithm that does this and learns nothing."""
+
+    def run(data: Dataset, params: Any, session: RunContext) -> Outcome:
+        work(data, session)
+        session.close()
+        return Outcome(cpdag=np.zeros((data.d, data.d), dtype=bool))
+
+    return replace(COUNT, run=run)
+
+
+def looked_at(work: Callable[[Dataset, RunContext], object]) -> Finding:
+    params = COUNT.params.build({"epsilon": 9.0})
+    return replay(counting(work), all_alike(), params, 0)
+
+
+def count(data: Dataset, session: RunContext, sensitivity: float = 1.0) -> float:
+    exact = float(np.count_nonzero(data.codes[:, 0]))
+    return laplace(session, exact, sensitivity=sensitivity, scale=sensitivity, label="count")
+
+
+def test_a_replay_tells_what_is_wrong_and_nothing_else() -> None:
+    right = looked_at(lambda data, session: count(data, session))
+    assert (dict(right.ratios), right.faults, right.pairs) == ({"count": 1.0}, (), 1)
+    short = looked_at(lambda data, session: count(data, session, 0.5))
+    assert dict(short.ratios) == {"count": 2.0}
+    assert short.faults == ("count: its input moves by 2 times the sensitivity that was charged",)
+
+    def wasted(data: Dataset, session: RunContext) -> None:
+        count(data, session, 2.0)
+        for _ in range(2):  # neither comes to its first question
+            AboveThreshold(
+                session, threshold=0.0, sensitivity=0.1, threshold_scale=1.0, query_scale=1.0
+            )
+
+    assert looked_at(wasted).faults == ("noise was drawn that no answer used",)
+
+    def one_more(data: Dataset, session: RunContext) -> None:
+        for _ in range(1 + int(data.codes[0, 0])):
+            count(data, session, 4.0)
+
+    assert looked_at(one_more).faults == (
+        "control flow: it goes on after answer 1, where the other run ends",
+    )
+
+    def one_less(data: Dataset, session: RunContext) -> None:
+        for _ in range(2 - int(data.codes[0, 0])):
+            count(data, session, 4.0)
+
+    assert looked_at(one_less).faults == ("control flow: it ends after answer 1 of 2",)
+
+
+def test_a_transcript_keeps_what_was_asked_and_answered() -> None:
+    params = SOUND.params.build({"epsilon": 2.0})
+    run = transcript(SOUND, all_alike().data, params, 3)
+    assert run.answers[0].event == run.ledger[0].event
+    assert len(run.answers) == len(run.steps)
+    assert (run.left, run.spare_draws) == ("", 0)
+    assert run.outcome is not None
+    again = transcript(SOUND, all_alike().data, params, 3, script=run.answers)
+    assert differences(run, again) == []
+    other = transcript(SOUND, all_alike().data, params, 4)
+    assert float(other.answers[0].given) != float(run.answers[0].given)
