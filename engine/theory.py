@@ -1,7 +1,8 @@
 """The papers' bounds and closed forms, as functions of public quantities.
 
-Priv-PC (2020): Theorem 2 and the sub-sampling optimum of section 3.2. CURATE (2024): Lemma 2.
-Kusner et al. (2016): Theorems 2 and 4.
+Priv-PC (2020) and its preprint: Theorems 2, 3, 6 to 9, Algorithm 5 and the sub-sampling optimum of
+section 3.2. CURATE (2024): Lemmas 1 and 2, eq. 16. Kusner et al. (2016): Theorems 1 to 7. They are
+the papers' statements; which of them hold is said in docs/reference/reproduction.md.
 """
 
 from __future__ import annotations
@@ -156,25 +157,81 @@ def lemma1(
     return (c1 + math.exp(-beta1 * rate)) / 2, (c2 + math.exp(-beta2 * rate)) / 2
 
 
-def kendall_p_bound(n: int) -> float:
-    """Eq. 16 of CURATE at its largest: the sensitivity of Kendall's p-value on n rows.
+def kendall_p_bound(n: int, stratum: int = 2) -> float:
+    """Eq. 16 of CURATE: the sensitivity of Kendall's p-value on n rows.
 
-    (2 / sqrt(pi)) (5 / 11) / sqrt(n), about 0.5129 / sqrt(n): eq. 16 for strata of two rows. It is
-    the paper's number; it does not bound the p-value (docs/explanation/privacy.md).
+    2 / sqrt(pi n) (9 a (a + 1) / (2 (2 (a + 1) + 5)) - 9 a^2 / (2 (2 a + 5))) / (a - 1) with a the
+    rows of the stratum that one record enters, the paper's n_i. It falls with a: .513 / sqrt(n) at
+    2, .0418 / sqrt(n) at 10, .0126 / sqrt(n) at 20. It is the paper's number; it does not bound the
+    p-value (docs/explanation/privacy.md).
 
     Args:
         n: Rows, at least 1.
+        stratum: Rows of the stratum, at least 2. The paper does not say which it took.
 
     Raises:
         InputError: For fewer rows.
 
     Examples:
-        >>> round(kendall_p_bound(10_000), 5)
-        0.00513
+        >>> round(kendall_p_bound(10_000), 5), round(kendall_p_bound(10_000, stratum=10), 5)
+        (0.00513, 0.00042)
     """
-    if n < 1:
-        raise InputError(f"Eq. 16 needs at least one row; {n} is none.")
-    return 2 / math.sqrt(math.pi) * 5 / 11 / math.sqrt(n)
+    if n < 1 or stratum < 2:
+        raise InputError("Eq. 16 needs at least one row, and a stratum of at least two.")
+    a = stratum
+    grown = 9 * a * (a + 1) / (2 * (2 * (a + 1) + 5)) - 9 * a**2 / (2 * (2 * a + 5))
+    return 2 / math.sqrt(math.pi * n) * grown / (a - 1)
+
+
+def conditional_kendall_bound(n: int, strata: int, least: float = math.inf) -> float:
+    """Theorem 7 of Priv-PC's preprint: the sensitivity of the conditional Kendall z.
+
+    27 / (4 sqrt(c (n - k))) + 9 / (2 a sqrt(c (n - k))), c = 9 a / (2 (2 a + 5)), for k strata of
+    at least a rows each; with a without end it is Theorem 3's (9/2) / sqrt(n - k). Published runs
+    calibrate to 6 / sqrt(n) instead, which holds without a set: the text gives no a.
+
+    Args:
+        n: Rows, more than there are strata.
+        strata: k, at least 1.
+        least: a, at least 1.
+
+    Raises:
+        InputError: For numbers outside these.
+
+    Examples:
+        >>> round(conditional_kendall_bound(100_001, strata=1), 5)
+        0.01423
+    """
+    if not (n > strata >= 1 and least >= 1):
+        raise InputError("Theorem 7 needs more rows than strata, and a row in each stratum.")
+    c = 9 / (2 * (2 + 5 / least))
+    return (27 / 4 + 9 / (2 * least)) / math.sqrt(c * (n - strata))
+
+
+def sparse_vector_scale(epsilon: float, quota: int = 1, delta: float = 0.0) -> float:
+    """Algorithm 5 of Priv-PC's preprint: the threshold's Laplace scale, for 1-sensitive queries.
+
+    2 c / epsilon for a quota of c positive answers, or sqrt(32 c ln(1 / delta)) / epsilon; a
+    query's noise has twice the scale. SVT-PC and Priv-PC open a new round, with a quota of 1 and
+    delta 0, for each positive answer, so that no run uses the others.
+
+    Args:
+        epsilon: Of all c answers together, above 0.
+        quota: c, at least 1.
+        delta: From 0, below 1.
+
+    Raises:
+        InputError: For numbers outside these.
+
+    Examples:
+        >>> sparse_vector_scale(1.0), round(sparse_vector_scale(1.0, 10, 1e-6), 2)
+        (2.0, 66.49)
+    """
+    if not (epsilon > 0 and quota >= 1 and 0 <= delta < 1):
+        raise InputError("A sparse vector needs epsilon above 0, a quota of 1 or more, delta < 1.")
+    if delta == 0:
+        return 2 * quota / epsilon
+    return math.sqrt(32 * quota * math.log(1 / delta)) / epsilon
 
 
 def uniform_epsilon(quadratic: float, linear: float, total: float) -> float:
@@ -306,6 +363,102 @@ def iqr_direction_probability(gap: float, scale: float) -> float:
         return 1 - iqr_direction_probability(-gap, scale)
     g = gap / scale
     return 1 - math.exp(-g) * (48 + 33 * g + 9 * g**2 + g**3) / 96
+
+
+def hsic_bounds(m: int) -> tuple[float, float]:
+    """Kusner et al. Theorem 3: HSIC's sensitivity on m test records, and the improved one below it.
+
+    (16 m - 8) / (m - 1)^2 and (12 m - 11) / (m - 1)^2, whose proof is in an appendix that is not
+    among the texts. What is proved here is 27 / (16 m) + 4 / m^2 (docs/explanation/pairs.md).
+
+    Args:
+        m: Test records, at least 2.
+
+    Raises:
+        InputError: For fewer records.
+
+    Examples:
+        >>> [round(bound, 5) for bound in hsic_bounds(1000)]
+        [0.01602, 0.01201]
+    """
+    if m < 2:
+        raise InputError(f"HSIC needs two records; {m} is fewer.")
+    return (16 * m - 8) / (m - 1) ** 2, (12 * m - 11) / (m - 1) ** 2
+
+
+def null_probabilities(changes: float, epsilon: float, delta: float) -> tuple[float, float]:
+    """Kusner et al. Theorem 4, part 1: how often an IQR is released, and the paper's bound on it.
+
+    An IQR is released if a noisy count R_j = A_j + Lap(1 / epsilon) of one of two intervals exceeds
+    1 + ln(1 / delta) / epsilon. The first number is the chance of that where both counts are
+    ``changes``; the second is the paper's 3 delta / 2, stated for counts of at most e. It holds for
+    counts of at most 1, which is what privacy needs: at e the chance is e^(epsilon (e - 1)) delta.
+
+    Args:
+        changes: A_1 = A_2, the records to change until the IQR leaves its interval.
+        epsilon: Of each part, above 0.
+        delta: Above 0, below 1.
+
+    Raises:
+        InputError: For numbers outside these.
+
+    Examples:
+        >>> released, bound = null_probabilities(1.0, 1.0, 1e-3)
+        >>> round(released, 6), bound
+        (0.001, 0.0015)
+    """
+    if not (epsilon > 0 and 0 < delta < 1):
+        raise InputError("Theorem 4 needs epsilon above 0 and delta between 0 and 1.")
+    gap = math.log(1 / delta) - epsilon * (changes - 1)  # in units of the noise
+    one = math.exp(-gap) / 2 if gap >= 0 else 1 - math.exp(gap) / 2
+    return 1 - (1 - one) ** 2, 1.5 * delta
+
+
+def stable_release_probability(distance: float, epsilon: float, delta: float) -> float:
+    """Kusner et al. Theorem 6: the probability 1 - beta that a stable rank score is released.
+
+    A score is released with probability at least 1 - beta if (ln(1 / delta) + ln(1 / beta)) /
+    epsilon records can change without effect; here beta follows from the records, and 0 is
+    returned where no beta below 1 does.
+
+    Args:
+        distance: Records that can change without effect.
+        epsilon: Above 0.
+        delta: Above 0, below 1.
+
+    Raises:
+        InputError: For numbers outside these.
+
+    Examples:
+        >>> round(stable_release_probability(10, 1.0, 1e-3), 4)
+        0.9546
+    """
+    if not (epsilon > 0 and 0 < delta < 1):
+        raise InputError("Theorem 6 needs epsilon above 0 and delta between 0 and 1.")
+    return max(0.0, 1 - math.exp(math.log(1 / delta) - epsilon * distance))
+
+
+def repeated_epsilon(total: float, slack: float, times: int = 3) -> float:
+    """Corollary 3.21 of Dwork and Roth, as Kusner et al. use it for three IQRs of one sample.
+
+    The epsilon of each of k mechanisms that together are (total, k delta + slack)-private: total /
+    (2 sqrt(2 k ln(1 / slack))). An IQR spends it on three parts, a third each.
+
+    Args:
+        total: epsilon', above 0 and below 1.
+        slack: delta', above 0 and below 1.
+        times: k, at least 1.
+
+    Raises:
+        InputError: For numbers outside these.
+
+    Examples:
+        >>> round(repeated_epsilon(0.9, 1e-6), 5)
+        0.04943
+    """
+    if not (0 < total < 1 and 0 < slack < 1 and times >= 1):
+        raise InputError("Corollary 3.21 needs a total and a slack between 0 and 1.")
+    return total / (2 * math.sqrt(2 * times * math.log(1 / slack)))
 
 
 def _check_sizes(epsilon: float, n: int, m: int) -> None:
