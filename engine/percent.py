@@ -1,6 +1,23 @@
-"""Shares and probabilities as they are written everywhere: "12 %", "99.8 %"."""
+"""Numbers, shares and probabilities as they are written everywhere: "1,200", "12 %", "99.8 %"."""
 
 from __future__ import annotations
+
+import math
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with three significant digits, thousands grouped, "nothing" for no limit."""
+    if value is None:
+        return "–"
+    if math.isinf(value):
+        return "nothing" if value > 0 else "–"
+    if value and (abs(value) < 1e-3 or abs(value) >= 1e7):
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+        return f"{mantissa}e{int(exponent)}"
+    if abs(value) >= 10 ** (digits - 1):
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}"
 
 
 def percent(share: float, digits: int = 0) -> str:

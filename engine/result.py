@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +16,11 @@ from engine.context import Step
 from engine.effects.effect import Effect, effect_of
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
-from engine.graphs.edges import Edge, annotated, edge_frame, edges, svg
+from engine.graphs.edges import Edge, Svg, annotated, edge_frame, edges, svg
 from engine.graphs.formats import dot
 from engine.graphs.known import Known, known_of, truth_mpdag
-from engine.graphs.metrics import Counts, EdgeClass, Metrics, Scores, classify, compare, count
+from engine.graphs.links import LinkClass
+from engine.graphs.metrics import Counts, Metrics, Scores, classify, compare, count
 from engine.knowledge import Knowledge
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import Parameters
@@ -28,6 +28,7 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
 from engine.registry import algorithm
 from engine.search.order_dependence import order_dependent
+from engine.summary import Summary, summarise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,12 +87,20 @@ class RunResult:
     knowledge: Knowledge | None = None
 
     @cached_property
-    def classes(self) -> Mapping[tuple[int, int], EdgeClass]:
-        """(i, j), i < j -> what became of the pair; empty without a truth."""
+    def classes(self) -> Mapping[tuple[int, int], LinkClass]:
+        """(i, j), i < j -> what became of the pair as it is displayed; empty without a truth."""
         if self.truth is None:
             return {}
+        return self._classes(self.displayed_cpdag)
+
+    def _classes(self, matrix: Adjacency) -> Mapping[tuple[int, int], LinkClass]:
+        """The classes of a (d, d) graph; pairs not tested to the end are links in it for this."""
+        assert self.truth is not None
+        joined = matrix.copy()
+        for i, j in self.untested:
+            joined[i, j] = joined[j, i] = True
         dag = matrix_of(self.truth, self.names)
-        return classify(self.matrix, self.reference_cpdag, dag=dag, untested=self.untested)
+        return classify(joined, self.reference_cpdag, dag=dag, untested=self.untested)
 
     @cached_property
     def counts(self) -> Counts | None:
@@ -124,7 +133,9 @@ class RunResult:
     @property
     def metrics_tested(self) -> Scores | None:
         """Scores of the links tested to the end alone; None without a truth."""
-        return None if self.counts is None else self.counts.scores
+        if self.truth is None:
+            return None
+        return count(self._classes(self.tested), self.reference_cpdag).scores
 
     @cached_property
     def tested(self) -> Adjacency:
@@ -159,11 +170,9 @@ class RunResult:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a sentence, the graph, what it guarantees; no row and no score."""
-        title = algorithm(self.algorithm).title
-        found = f"{title} found {len(self.skeleton)} links in {self.dataset}."
-        alt = f"The graph that {title} learned from {self.dataset}"
-        lines = [f"<p><b>{escape(found)}</b></p>", svg(self.names, self._edges, alt)]
-        return "".join([*lines, f"<p>{escape(self.guarantee)}</p>"])
+        said = summarise(self, scored=False)
+        title = f"{algorithm(self.algorithm).title} on {self.dataset}: {said.links}"
+        return f"<p><b>{escape(title)}</b></p>{self.plot()}<p>{escape(self.guarantee)}</p>"
 
     @cached_property
     def order_dependent_edges(self) -> frozenset[tuple[int, int]] | None:
@@ -192,17 +201,18 @@ class RunResult:
 
     @property
     def guarantee(self) -> str:
-        """What is promised of this run, in a sentence."""
-        if not algorithm(self.algorithm).private:
-            return "Without noise: nothing is promised."
-        if self.ledger.undefended:
-            return f"Nothing is defended: {'; '.join(self.ledger.undefended)}."
-        if math.isinf(self.spent.epsilon):
-            return "Nothing is defended: no finite ε bounds what this run gave out."
-        return (
-            f"Defended: (ε, δ) = ({self.spent.epsilon:.4g}, {self.spent.delta:.3g}), for replacing "
-            "one record; the number of records and the schema are public."
-        )
+        """What is promised of this run, in a sentence or two."""
+        promised = self.summary().promise
+        return f"{promised.terms}. {promised.sentence}"
+
+    def summary(self) -> Summary:
+        """The run in counts and sentences, as every page and file prints them."""
+        return summarise(self, scored=self.truth is not None)
+
+    def plot(self) -> Svg:
+        """The graph as it is displayed, as SVG text that a notebook shows as a picture."""
+        title = algorithm(self.algorithm).title
+        return svg(self.names, self._edges, f"The graph that {title} learned from {self.dataset}")
 
     @cached_property
     def _edges(self) -> list[Edge]:

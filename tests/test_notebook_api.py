@@ -116,7 +116,7 @@ def test_what_a_run_shows_of_own_data_is_nothing_exact(people: pd.DataFrame) -> 
     assert repr(ours).count("\n") == 0
     html = ours._repr_html_()
     assert "<svg" in html
-    assert "Defended: (ε, δ) = (1, 1e-06)" in html
+    assert "Guaranteed: ε = 1 for the whole run" in html
     assert no_row_in(repr(ours) + html, people)
     assert not re.search(r"1\d{4}", html.replace("10100", ""))  # no age
     assert ours.metrics is None
@@ -129,7 +129,7 @@ def test_text_in_a_picture_is_text() -> None:
     html = run("marginal_pc", frame, epsilon=1.0)._repr_html_()
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
-    assert "Nothing is defended" in html
+    assert "Nothing can be proven" in html
 
 
 def test_the_edges_of_a_run_are_its_graph() -> None:

@@ -96,7 +96,14 @@ _EDGE = 14.0
 _DASH = {UNTESTED: ' stroke-dasharray="2 4"'}
 
 
-def svg(names: Sequence[str], found: Sequence[Edge], alt: str, *, steady: bool = False) -> str:
+class Svg(str):
+    """SVG text that a notebook shows as a picture."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+def svg(names: Sequence[str], found: Sequence[Edge], alt: str, *, steady: bool = False) -> Svg:
     """The graph as SVG in the colour of the text around it, links' probabilities beside them.
 
     Text is escaped, and nothing is loaded from elsewhere. ``steady`` pictures have the same bytes
@@ -115,7 +122,7 @@ def svg(names: Sequence[str], found: Sequence[Edge], alt: str, *, steady: bool =
     left, right, top, bottom = frame(names, at, _EDGE)
     parts = [_line(edge, at) for edge in found] + [_box(name, at[name]) for name in names]
     size = f'viewBox="{left:.0f} {top:.0f} {right - left:.0f} {bottom - top:.0f}"'
-    return (
+    return Svg(
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(alt)}" {size} '
         f'style="width:100%;max-width:{right - left:.0f}px;font:13px system-ui,sans-serif" '
         f'fill="currentColor" stroke="none">{"".join(parts)}</svg>'

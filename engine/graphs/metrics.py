@@ -3,8 +3,8 @@
 The true graph enters as its CPDAG, which is all that observational data can tell.
 
 One rule says what is counted (:func:`classify`, :func:`count`): a pair is found (with its mark as
-the truth has it, with a direction claimed that no such data tell, or turned round), invented,
-missed, or not tested to the end, which is neither found nor invented nor missed.
+the truth has it, with a direction that such data cannot identify, without its arrow, or reversed),
+a false positive, missed, or not tested to the end, which is none of these.
 """
 
 from __future__ import annotations
@@ -12,25 +12,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 
 import networkx as nx
 import numpy as np
 
 from engine.graphs.cpdag import Adjacency, cpdag_of_dag, matrix_of
-
-
-class EdgeClass(StrEnum):
-    """What became of one adjacency of truth or result."""
-
-    CORRECT = "correct"
-    CLAIMED = "direction claimed"
-    WRONG_DIRECTION = "wrong direction"
-    EXTRA = "extra"
-    MISSED = "missed"
-    UNTESTED = "not tested"
-
+from engine.graphs.links import LinkClass
 
 # What a table or chart says of a result: a causal graph is its arrows, so the skeleton's score
 # never stands alone. Fields of Metrics and their names; the first two are shares, SHD is a count.
@@ -71,15 +59,16 @@ class Metrics(Scores):
 class Counts:
     """What became of every pair that the truth or the result joins, each counted once.
 
-    ``found`` true links, whatever their mark; of them ``turned`` carry another mark than the
-    truth's and ``claimed`` a right arrow that the truth's CPDAG leaves open. ``untested`` pairs
-    were not tested to the end; ``untested_true`` of them are true links. Always
-    found + missed + untested_true = true.
+    ``found`` true links, whatever their mark; of them ``reversed`` carry another arrow than the
+    truth's, ``lines`` none where the truth has one, and ``claimed`` a right arrow that the truth's
+    CPDAG leaves open. ``untested`` pairs were not tested to the end; ``untested_true`` of them are
+    true links. Always found + missed + untested_true = true.
     """
 
     true: int
     found: int
-    turned: int
+    reversed: int
+    lines: int
     claimed: int
     invented: int
     missed: int
@@ -92,9 +81,14 @@ class Counts:
         return self.found + self.invented
 
     @property
+    def right(self) -> int:
+        """Links found with the arrow, or the plain line, of the truth's CPDAG."""
+        return self.found - self.reversed - self.lines - self.claimed
+
+    @property
     def scores(self) -> Scores:
         """Scores of the links tested to the end alone: what was not tested was not found."""
-        right = self.found - self.turned - self.claimed
+        right = self.right
         return Scores(
             skeleton_f1=_f1(self.found, self.learned, self.true),
             directed_f1=_f1(right, self.learned, self.true),
@@ -118,48 +112,51 @@ def classify(
     *,
     dag: Adjacency | None = None,
     untested: Collection[tuple[int, int]] = (),
-) -> dict[tuple[int, int], EdgeClass]:
+) -> dict[tuple[int, int], LinkClass]:
     """(i, j), i < j -> class, for every pair adjacent in either CPDAG matrix.
 
     With the causal graph's own matrix ``dag`` an arrow that it has, and that its CPDAG leaves open,
-    is CLAIMED: right, but no method can know it from such data. ``untested`` pairs that are
+    is UNIDENTIFIED: right, but no method can know it from such data. ``untested`` pairs that are
     adjacent in ``learned`` are UNTESTED, whatever the truth says of them.
     """
-    classes: dict[tuple[int, int], EdgeClass] = {}
+    classes: dict[tuple[int, int], LinkClass] = {}
     either = learned | learned.T | truth | truth.T
     for i, j in zip(*np.nonzero(np.triu(either, 1)), strict=True):
         mine, real = (learned[i, j], learned[j, i]), (truth[i, j], truth[j, i])
         if any(mine) and (int(i), int(j)) in untested:
-            kind = EdgeClass.UNTESTED
+            kind = LinkClass.UNTESTED
         elif not any(real):
-            kind = EdgeClass.EXTRA
+            kind = LinkClass.FALSE_POSITIVE
         elif not any(mine):
-            kind = EdgeClass.MISSED
+            kind = LinkClass.MISSED
         elif mine == real:
-            kind = EdgeClass.CORRECT
+            kind = LinkClass.FOUND
+        elif all(mine):
+            kind = LinkClass.LINE
         else:
             lucky = all(real) and dag is not None and mine == (dag[i, j], dag[j, i])
-            kind = EdgeClass.CLAIMED if lucky else EdgeClass.WRONG_DIRECTION
+            kind = LinkClass.UNIDENTIFIED if lucky else LinkClass.REVERSED
         classes[int(i), int(j)] = kind
     return classes
 
 
-def count(classes: Mapping[tuple[int, int], EdgeClass], truth: Adjacency) -> Counts:
+def count(classes: Mapping[tuple[int, int], LinkClass], truth: Adjacency) -> Counts:
     """The pairs of :func:`classify` counted; ``truth`` (d, d) as it was given there."""
     of = Counter(classes.values())
-    turned, claimed = of[EdgeClass.WRONG_DIRECTION], of[EdgeClass.CLAIMED]
+    marked = [LinkClass.FOUND, LinkClass.REVERSED, LinkClass.LINE, LinkClass.UNIDENTIFIED]
     open_true = (
-        kind is EdgeClass.UNTESTED and bool(truth[i, j] or truth[j, i])
+        kind is LinkClass.UNTESTED and bool(truth[i, j] or truth[j, i])
         for (i, j), kind in classes.items()
     )
     return Counts(
         true=int(np.count_nonzero(np.triu(truth | truth.T, 1))),
-        found=of[EdgeClass.CORRECT] + turned + claimed,
-        turned=turned,
-        claimed=claimed,
-        invented=of[EdgeClass.EXTRA],
-        missed=of[EdgeClass.MISSED],
-        untested=of[EdgeClass.UNTESTED],
+        found=sum(of[kind] for kind in marked),
+        reversed=of[LinkClass.REVERSED],
+        lines=of[LinkClass.LINE],
+        claimed=of[LinkClass.UNIDENTIFIED],
+        invented=of[LinkClass.FALSE_POSITIVE],
+        missed=of[LinkClass.MISSED],
+        untested=of[LinkClass.UNTESTED],
         untested_true=sum(open_true),
     )
 
@@ -169,8 +166,8 @@ def compare(learned: Adjacency, truth: Adjacency) -> Metrics:
     counts = count(classify(learned, truth), truth)
     return Metrics(
         **vars(counts.scores),
-        correct=counts.found - counts.turned,
-        wrong_direction=counts.turned,
+        correct=counts.right + counts.claimed,
+        wrong_direction=counts.reversed + counts.lines,
         extra=counts.invented,
         missed=counts.missed,
     )

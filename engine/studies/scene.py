@@ -201,8 +201,8 @@ def fill(
 
 
 def states_of(result: RunResult) -> States:
-    """What became of each pair (pairs,) in one run; a pair not tested to the end is UNTESTED."""
-    states = pair_states(result.matrix)
+    """What became of each pair (pairs,) in one run as it is displayed, UNTESTED among it."""
+    states = pair_states(result.displayed_cpdag)
     if result.untested:
         d = len(result.names)
         at = {pair: k for k, pair in enumerate(combinations(range(d), 2))}

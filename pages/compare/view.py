@@ -12,6 +12,7 @@ import streamlit as st
 from engine import RunResult
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.layout import Point, frame_height, frame_scale
+from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.metrics import Scores, truth_cpdag
 from engine.registry import ALGORITHMS, algorithm
 from pages.compare.state import unpin
@@ -19,6 +20,7 @@ from pages.draw import show
 from pages.draw.graph import render_graph
 from pages.draw.graphs import NARROW, positions, waiting_toggle
 from pages.draw.links import describe, found_links, legend, links_of
+from pages.draw.price import promise_html
 from pages.draw.strength import weighted
 from pages.shell import export, knowledge
 from pages.shell import words as text
@@ -26,7 +28,6 @@ from pages.shell.knowledge import Columns
 from pages.shell.nothing import NOTHING, Counts, Nothing, cell, nothing_for, watch
 from pages.shell.palette import theme
 from pages.shell.runs import Shown
-from pages.shell.verdict import price_html
 
 LETTERS = "ABCD"
 
@@ -54,7 +55,7 @@ def one_graph(pinned: Sequence[Shown], k: int) -> None:
         st.markdown(f"**{LETTERS[k]} · {text.plain(title(run))}**")
         st.button("Unpin", key=f"compare-unpin-{k}", on_click=unpin, args=(k,))
     data, result = run.data, run.result
-    st.html(price_html(result))
+    st.html(promise_html(result.summary().promise))
     frame = st.container()  # before what not every run has: graphs beside each other stand level
     for said in (result.diagnostics.chosen, result.order_words):
         if said:
@@ -88,7 +89,7 @@ def layout(pinned: Sequence[Shown], run: Shown) -> dict[str, Point]:
 # Pinned runs as tables: scores, settings and edges that differ ---------------------------
 
 
-WAITING = text.CLASSES["not tested"]
+WAITING = MARKS[LinkClass.UNTESTED].word
 MOST = 640  # pixels of a table: what runs cost stands last, and is half of why they are compared
 
 
@@ -129,7 +130,7 @@ def _counted(result: RunResult, nothing: Nothing | None) -> dict[str, str]:
         "Precision": f"{m.precision:.2f}" if m and counts and counts.learned else "–",
         "Recall": f"{m.recall:.2f}" if m else "–",
         "True links found": f"{counts.found:,} of {counts.true:,}" if counts else "–",
-        "Invented": f"{counts.invented:,}" if counts else "–",
+        MARKS[LinkClass.FALSE_POSITIVE].word: f"{counts.invented:,}" if counts else "–",
         NOTHING: cell(nothing),
         "Links in the result": f"{len(result.skeleton) - len(result.untested):,}",
         WAITING: f"{len(result.untested):,}",

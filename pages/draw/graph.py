@@ -12,8 +12,9 @@ from jinja2 import Environment, FileSystemLoader
 from pyvis.network import Network
 
 from engine.graphs.layout import Point, flattest
+from engine.graphs.links import MARKS
 from pages.draw.links import Link
-from pages.shell.palette import LOOKS, STROKES, Look, stroke_ink
+from pages.shell.palette import LOOKS, Look
 
 VIS = Path(__file__).resolve().parents[2] / "static" / "vis" / "vis-network.min.js"
 _PAGE = Path(__file__).with_suffix(".html")
@@ -60,16 +61,16 @@ def render_graph(
 
 
 def _edge(link: Link, positions: Mapping[str, Point], theme: str) -> dict[str, Any]:
-    stroke = STROKES[link.kind]
+    mark = MARKS[link.kind]
     arrows: dict[str, Any] = {"to": {"enabled": link.arrow, "scaleFactor": 0.65}}
-    if stroke.mark:
-        arrows["middle"] = {"enabled": True, "type": stroke.mark, "scaleFactor": 0.6}
-    ink: Any = stroke_ink(link.kind, theme)
+    if mark.marker:
+        arrows["middle"] = {"enabled": True, "type": mark.marker, "scaleFactor": 0.6}
+    ink: Any = mark.ink(theme)
     return {
         "arrows": arrows,
         "color": ink if link.opacity == 1.0 else {"color": ink, "opacity": link.opacity},
-        "dashes": list(stroke.dash) or False,
-        "width": stroke.width if link.width is None else link.width,
+        "dashes": list(mark.dash) or False,
+        "width": mark.width if link.width is None else link.width,
         "smooth": _bend(link, positions),
         **({"title": link.note} if link.note else {}),
         **({"label": link.label} if link.label else {}),

@@ -9,7 +9,7 @@ import streamlit as st
 from engine import Dataset, RunResult
 from engine.graphs.cpdag import Adjacency, matrix_of
 from engine.graphs.layout import Point, frame_height, frame_scale, place
-from engine.graphs.metrics import EdgeClass
+from engine.graphs.links import LinkClass
 from pages.draw.graph import render_graph
 from pages.draw.links import Link, as_digraph, describe, found_links, legend, links_of
 from pages.draw.strength import strengths, weighted
@@ -161,7 +161,7 @@ def view_switch(data: Dataset, *, key: str) -> str:
 
 
 def _plain_unless_missed(link: Link) -> Link:
-    return link if link.kind is EdgeClass.MISSED else Link(link.a, link.b, link.arrow)
+    return link if link.kind is LinkClass.MISSED else Link(link.a, link.b, link.arrow)
 
 
 def _draw(

@@ -12,12 +12,9 @@ import numpy as np
 
 from engine import RunResult
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.metrics import EdgeClass
+from engine.graphs.links import MARKS, RARE, LinkClass
 from pages.draw.svg import Picture, sheet, sign, wire
 from pages.shell import words as text
-from pages.shell.palette import STROKES, stroke_ink
-
-RARE = (EdgeClass.CLAIMED, EdgeClass.UNTESTED)
 
 
 @dataclass(frozen=True)
@@ -31,7 +28,7 @@ class Link:
     a: str
     b: str
     arrow: bool
-    kind: EdgeClass | None = None
+    kind: LinkClass | None = None
     width: float | None = None
     opacity: float = 1.0
     note: str = ""
@@ -41,8 +38,8 @@ class Link:
 def links_of(
     matrix: Adjacency,
     names: Sequence[str],
-    classes: Mapping[tuple[int, int], EdgeClass] | None = None,
-    only: Iterable[EdgeClass] = tuple(EdgeClass),
+    classes: Mapping[tuple[int, int], LinkClass] | None = None,
+    only: Iterable[LinkClass] = tuple(LinkClass),
 ) -> list[Link]:
     """The edges of a CPDAG matrix, each pair once, with its class if ``classes`` are given."""
     kinds, links = classes or {}, []
@@ -61,7 +58,7 @@ def found_links(result: RunResult, *, waiting: bool = False, missed: bool = Fals
     Pairs not tested to the end are there only if ``waiting``, and never have an arrow; ``missed``
     adds the true links that are not in the result. An arrow in doubt is a line.
     """
-    kinds = result.classes or dict.fromkeys(result.untested, EdgeClass.UNTESTED)
+    kinds = result.classes or dict.fromkeys(result.untested, LinkClass.UNTESTED)
     shown = result.tested
     if waiting:
         shown = shown.copy()
@@ -74,7 +71,7 @@ def found_links(result: RunResult, *, waiting: bool = False, missed: bool = Fals
     ]
     if missed and result.truth is not None:
         true = result.reference_cpdag
-        drawn += links_of(true, result.names, kinds, [EdgeClass.MISSED])
+        drawn += links_of(true, result.names, kinds, [LinkClass.MISSED])
     return drawn
 
 
@@ -86,7 +83,7 @@ def doubtful(result: RunResult) -> set[tuple[str, str]]:
 class Entry(NamedTuple):
     """A class of links in a legend; ``more`` stands behind its count."""
 
-    kind: EdgeClass
+    kind: LinkClass
     name: str
     number: str
     more: str
@@ -99,15 +96,15 @@ def entries(result: RunResult, *, waiting: bool = False) -> list[Entry]:
     """
     counts = Counter(result.classes.values())
     return [
-        Entry(kind, text.CLASSES[kind.value], f"{counts[kind]:,}", _more(result, kind, waiting))
-        for kind in EdgeClass
+        Entry(kind, MARKS[kind].word, f"{counts[kind]:,}", _more(result, kind, waiting))
+        for kind in LinkClass
         if counts[kind] or kind not in RARE
     ]
 
 
-def _more(result: RunResult, kind: EdgeClass, waiting: bool) -> str:
+def _more(result: RunResult, kind: LinkClass, waiting: bool) -> str:
     """How many of the pairs not tested are true, and whether they are on the picture."""
-    if kind is not EdgeClass.UNTESTED or result.counts is None:
+    if kind is not LinkClass.UNTESTED or result.counts is None:
         return ""
     hidden = "" if waiting else "; not drawn"
     return f" ({result.counts.untested_true:,} of them true links{hidden})"
@@ -134,14 +131,15 @@ def legend_of(items: Iterable[Entry], theme: str) -> str:
     return f'<div class="legend" style="line-height:1.9">{shown}</div>'
 
 
-def stroke_picture(kind: EdgeClass, theme: str) -> Picture:
+def stroke_picture(kind: LinkClass, theme: str) -> Picture:
     """A piece of the class's line with its sign."""
-    stroke, ink = STROKES[kind], stroke_ink(kind, theme)
-    drawn = wire("M0 7H42", stroke, ink) + (sign(stroke.mark, (21, 7), ink) if stroke.mark else "")
+    mark = MARKS[kind]
+    ink = mark.ink(theme)
+    drawn = wire("M0 7H42", mark, ink) + (sign(mark.marker, (21, 7), ink) if mark.marker else "")
     return sheet(drawn, (0, 0, 42, 14), alt="")
 
 
-def sample(kind: EdgeClass, theme: str) -> str:
+def sample(kind: LinkClass, theme: str) -> str:
     """HTML: the same as an image in a line of words."""
     image = stroke_picture(kind, theme).image
     return image.replace("<img ", '<img style="margin-right:.5rem;vertical-align:middle" ', 1)

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.graphs.layout import NODE_HEIGHT, Point, box_width, flattest, frame, via
+from engine.graphs.links import MARKS
+from engine.summary import FINE, NOTHING
 from pages.draw.links import Link
 from pages.draw.svg import Picture, head, polygon, sheet, sign, tag, wire, words
 from pages.shell import words as text
-from pages.shell.palette import INKS, LOOKS, STROKES, Look, price_ink, stroke_ink
-from pages.shell.verdict import FINE, NOTHING
+from pages.shell.palette import INKS, LOOKS, Look, price_ink
 
 __all__ = ["Band", "Picture", "curve_picture", "graph_picture", "people_picture"]
 _EDGE = 12.0  # around a graph
@@ -64,8 +65,9 @@ def _wide(name: str) -> float:
 
 def _line(link: Link, positions: Mapping[str, Point], theme: str) -> str:
     """A line that ends at the boxes; one that would pass through another box bends around it."""
-    stroke, ink = STROKES[link.kind], stroke_ink(link.kind, theme)
-    width = float(stroke.width if link.width is None else link.width)
+    mark = MARKS[link.kind]
+    ink = mark.ink(theme)
+    width = float(mark.width if link.width is None else link.width)
     bend = via(positions[link.a], positions[link.b], flattest(link.a, link.b, positions))
     start, tip = _clipped(link.a, bend, positions), _clipped(link.b, bend, positions)
     angle = math.atan2(tip[1] - bend[1], tip[0] - bend[0])
@@ -75,12 +77,12 @@ def _line(link: Link, positions: Mapping[str, Point], theme: str) -> str:
     end = tip[0] - back * math.cos(angle), tip[1] - back * math.sin(angle)
     (ax, ay), (mx, my), (bx, by) = start, bend, end
     drawn = tag("title", text.safe(link.note)) if link.note else ""
-    drawn += wire(f"M{ax:.1f} {ay:.1f}Q{mx:.1f} {my:.1f} {bx:.1f} {by:.1f}", stroke, ink, width)
+    drawn += wire(f"M{ax:.1f} {ay:.1f}Q{mx:.1f} {my:.1f} {bx:.1f} {by:.1f}", mark, ink, width)
     if link.arrow:
         drawn += tag("path", d=head(tip, angle, size), fill=ink)
-    if stroke.mark:
+    if mark.marker:
         middle = (ax + 2 * mx + bx) / 4, (ay + 2 * my + by) / 4
-        drawn += sign(stroke.mark, middle, ink, 5.0 + width / 2)
+        drawn += sign(mark.marker, middle, ink, 5.0 + width / 2)
     return tag("g", drawn, opacity=None if link.opacity == 1.0 else link.opacity)
 
 

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from engine import RunResult
-from engine.graphs.metrics import Counts, EdgeClass
+from engine.graphs.links import MARKS, LinkClass
+from engine.graphs.metrics import Counts
 from engine.registry import algorithm
+from engine.studies import price as kinds
 from engine.studies.price import PriceStep
-from pages.shell.palette import INKS, LOOKS, stroke_ink
-from pages.shell.verdict import step_words
-from pages.shell.words import count, safe
+from engine.summary import Promise
+from pages.shell.palette import INKS, LOOKS, price_ink
+from pages.shell.words import count, label, safe
 
 TITLE = "Where the links go"
 STYLE = """
@@ -52,8 +54,8 @@ def steps_of(result: RunResult, before: Sequence[PriceStep]) -> list[Step]:
     private = algorithm(result.algorithm).private
     last = "with the noise of this privacy: this result" if private else "in this result"
     return [
-        Step(counts.true, "known links"),
-        *(step(s.counts, f"by {step_words(s)}, without noise") for s in before),
+        Step(counts.true, "true links"),
+        *(step(s.counts, f"{step_words(s.kind, s.statistic)}, without noise") for s in before),
         step(counts, last, lit=True),
     ]
 
@@ -76,13 +78,53 @@ def _piece(share: float, ink: str) -> str:
 
 
 def _hatched(theme: str) -> str:
-    ink = stroke_ink(EdgeClass.EXTRA, theme)
+    ink = MARKS[LinkClass.FALSE_POSITIVE].ink(theme)
     return f"repeating-linear-gradient(115deg,{ink} 0 4px,transparent 4px 7px)"
 
 
 def said(s: Step) -> str:
     """The step in words, with what was invented and what was left open, if anything was."""
-    more = [f"{s.invented:,} invented"] if s.invented else []
+    wrong = MARKS[LinkClass.FALSE_POSITIVE]
+    more = [wrong.counted(s.invented)] if s.invented else []
     if s.untested:
         more.append(f"{count(s.untested, 'pair')} not tested to the end")
     return "; ".join([s.words, *more])
+
+
+_STEPS = {
+    kinds.BEST: "best test ({test})",
+    kinds.PAPER: "the papers' test ({test})",
+    kinds.BOUNDED: "{test} in its bounded form",
+    kinds.BLOCKS: "{test} block by block",
+    kinds.TABLES: "Marginal PC's test on exact tables",
+    kinds.SOLVER: "NOTEARS",
+    kinds.DESCENT: "this method's own descent",
+}
+
+
+def step_words(kind: str, statistic: str) -> str:
+    """What a search without noise is called, with its test: "best test (G²)"."""
+    return _STEPS[kind].format(test=label(statistic))
+
+
+def reference_lines(steps: Sequence[PriceStep]) -> list[tuple[PriceStep, str]]:
+    """What belongs on a curve over ε: the best there is, and the method's own form, both exact."""
+    ends = steps if len(steps) < 3 else (steps[0], steps[-1])
+    words = ((s, step_words(s.kind, s.statistic)) for s in ends)
+    return [(s, f"{said[0].upper()}{said[1:]}, no noise") for s, said in words]
+
+
+# How well a promise holds ------------------------------------------------------------------
+
+_SIGNS = {"fine": "✔", "doubtful": "▲", "nothing": "✖"}
+
+
+def promise_html(promise: Promise, look: str | None = None, words: str | None = None) -> str:
+    """The promise in the field's terms (or in ``words``), with a sign and in its colour."""
+    ink = price_ink(promise.level, look)
+    return (
+        f'<span style="display:inline-block;border:2px solid {ink};border-radius:.8rem;'
+        f'color:{ink};font-weight:600;padding:.1rem .7rem;line-height:1.35">'
+        f'<span aria-hidden="true">{_SIGNS[promise.level]}</span> {safe(words or promise.terms)}'
+        "</span>"
+    )

@@ -18,9 +18,14 @@ import streamlit as st
 from engine import Dataset
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.layout import box_width, place
-from engine.graphs.metrics import EdgeClass, truth_cpdag
+from engine.graphs.links import marks_data
+from engine.graphs.metrics import truth_cpdag
+from engine.studies.price import BEST_TEST
 from engine.studies.scene import pair_states
-from pages.shell.palette import stroke_ink, theme
+from engine.summary import NO_PROMISE, PROMISE
+from pages.draw.price import step_words
+from pages.shell.palette import theme
+from pages.shell.words import label
 
 Hear = Callable[[Mapping[str, Any]], None]  # what a component tells the page
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,13 +42,6 @@ _KINDS = {
     "margins": ("Margins", ("dom", "noise", "margins")),
     "search": ("Search", (*_GRAPH, "search")),
     "money": ("Money", (*_GRAPH, "dots", "coins", "money")),
-}
-_INKS = {
-    "--found": EdgeClass.CORRECT,
-    "--claimed": EdgeClass.CLAIMED,
-    "--turned": EdgeClass.WRONG_DIRECTION,
-    "--invented": EdgeClass.EXTRA,
-    "--missed": EdgeClass.MISSED,
 }
 _FRAMES = {"wide": (760, 400), "narrow": (400, 460), "small": (440, 240)}
 _IMPORT = re.compile(r"(?m)^import .* from \"\./\w+\.js\";\n")
@@ -71,11 +69,6 @@ def style() -> str:
     return (ROOT / "static" / "scene" / "scene.css").read_text(encoding="utf-8")
 
 
-def inks(theme: str) -> dict[str, str]:
-    """What a class of links is drawn in, as the style sheet's variables."""
-    return {name: stroke_ink(kind, theme) for name, kind in _INKS.items()}
-
-
 @cache
 def words() -> dict[str, Any]:
     """Plain names of the bundled networks and their columns."""
@@ -89,26 +82,15 @@ def plainly(name: str) -> dict[str, Any]:
     return {"title": name.capitalize(), "about": "", "nodes": {}, **found}
 
 
-# A search without noise, in as few words as a bar has room for.
-_STEPS = {
-    "best": "the best test, no privacy",
-    "paper": "the papers' test",
-    "bounded": "its bounded form",
-    "blocks": "asked block by block",
-    "tables": "on exact tables of counts",
-    "solver": "NOTEARS, no privacy",
-    "descent": "its own descent",
-}
-
-
 def price(scene: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """The steps of each method's price before any noise: links that are left, and why."""
     links = sum(state > 0 for state in scene["truth"])
     start = {"links": links, "words": "true links"}
-    steps = {
-        m["key"]: [start, *({"links": s["found"], "words": _STEPS[s["kind"]]} for s in m["steps"])]
-        for m in scene["methods"]
-    }
+    steps = {m["key"]: [start] for m in scene["methods"]}
+    for method in scene["methods"]:
+        for step in method["steps"]:
+            said = step_words(step["kind"], step["statistic"])
+            steps[method["key"]].append({"links": step["found"], "words": said})
     best = next((s[:2] for s in steps.values() if len(s) > 1), [start])
     return {"pc": best, **steps}
 
@@ -119,7 +101,7 @@ def given(scene: Mapping[str, Any]) -> dict[str, Any]:
     titles = plain_names(scene["dataset"], scene["names"])
     arrows = tuple((titles[i], titles[j]) for i, j in scene["arrows"])
     content = {
-        "scene": scene,
+        "scene": {**scene, "best": f"No privacy ({label(BEST_TEST)})"},
         "question": "What can still be learned when nobody may be recognised?",
         "about": known["about"].format(rows=f"{scene['rows']:,}")
         + " Drag the dial: how much may one record show?",
@@ -127,6 +109,8 @@ def given(scene: Mapping[str, Any]) -> dict[str, Any]:
         "layouts": layouts(tuple(titles), arrows),
         "steps": price(scene),
         "first": "marginal_pc",
+        "promise": PROMISE,
+        "noPromise": NO_PROMISE,
     }
     return digested(content)
 
@@ -249,13 +233,13 @@ def _mount(
 
     component = st.components.v2.component(name, js=script(name), css=style())
     hooks: dict[str, Any] = {f"on_{w}_change": partial(hear, w, h) for w, h in (told or {}).items()}
-    component(key=key, data={**data, "inks": inks(theme())}, **hooks)
+    component(key=key, data={**data, "marks": marks_data(theme())}, **hooks)
 
 
 # What Streamlit's theme gives to a component on a page.
 _OUTSIDE = """.scene {--st-text-color: #1a2230; --st-background-color: #fff;
   --st-border-color: #cdd5e1; --st-secondary-background-color: #f2f5fa;
-  --st-primary-color: #2457b8; --st-font: inherit; %s}
+  --st-primary-color: #2457b8; --st-font: inherit}
 """
 
 
@@ -276,10 +260,10 @@ class Offline:
 
 def offline(content: Mapping[str, Any], start: Mapping[str, Any]) -> Offline:
     """The scene as it stands on the page, beginning with the frame ``start``."""
-    drawn = json.dumps({**content, "start": dict(start)}).replace("</", "<\\/")
-    variables = "; ".join(f"{name}: {ink}" for name, ink in inks("light").items())
+    whole = {**content, "start": dict(start), "marks": marks_data("light")}
+    drawn = json.dumps(whole).replace("</", "<\\/")
     return Offline(
-        style=style() + _OUTSIDE % variables,
+        style=style() + _OUTSIDE,
         html='<div id="scene"></div>',
         script=f"const GIVEN = {drawn};\n{script('scene', offline=True)}",
     )

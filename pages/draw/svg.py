@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.graphs.layout import Point
+from engine.graphs.links import Mark
 from pages.draw.typeset import png
 from pages.shell import words as text
-from pages.shell.palette import Stroke
 
 FONT = "'Source Sans 3', 'Source Sans Pro', 'DejaVu Sans', sans-serif"
 
@@ -81,10 +81,10 @@ def sheet(
     return Picture(whole, alt)
 
 
-def wire(d: str, stroke: Stroke, ink: str, width: float | None = None) -> str:
+def wire(d: str, mark: Mark, ink: str, width: float | None = None) -> str:
     """A path in a class's stroke."""
-    dash = " ".join(map(str, stroke.dash)) or None
-    thick = float(stroke.width if width is None else width)
+    dash = " ".join(map(str, mark.dash)) or None
+    thick = float(mark.width if width is None else width)
     return tag("path", d=d, fill="none", stroke=ink, stroke_width=thick, stroke_dasharray=dash)
 
 

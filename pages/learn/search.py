@@ -11,10 +11,12 @@ import streamlit as st
 
 from engine import Dataset, RunResult
 from engine.graphs.layout import Point
-from engine.graphs.metrics import Counts, EdgeClass
+from engine.graphs.links import MARKS, LinkClass
+from engine.graphs.metrics import Counts
 from engine.registry import algorithm
 from engine.studies.repeat import Repetition, outcome_of
 from engine.studies.scene import ABSENT, BACK, FORTH, LINE, UNTESTED
+from engine.summary import links_words, summarise
 from engine.teaching.replay import scenes
 from pages.draw import show
 from pages.draw.bars import bars
@@ -27,7 +29,6 @@ from pages.shell import words as text
 from pages.shell.palette import theme
 from pages.shell.present import presenting
 from pages.shell.runs import Shown
-from pages.shell.verdict import findings
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
 SHOWN = "The Run page's run"
@@ -137,7 +138,7 @@ def on_screen() -> Shown | None:
 
 
 def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
-    ends = f"In the end: {findings(result)}"
+    ends = f"In the end: {summarise(result).found}"
     if chosen == PERFECT:
         return f"A d-separation oracle answers from the true graph instead of the data. {ends}"
     if chosen == EXACT:
@@ -176,16 +177,15 @@ def draws_view(now: Tour) -> None:
 
 
 def _title(index: int, counts: Counts) -> str:
-    turned = f" ({counts.turned} turned)" if counts.turned else ""
-    return f"Draw {index + 1}: {counts.found} found{turned}, {counts.invented} invented"
+    return f"Draw {index + 1}: {links_words(counts, counts.learned)}"
 
 
 def classes_key(graphs: Graphs) -> str:
     """The classes that are on the pictures, each with a piece of its line."""
     drawn = {link.kind for _, links in graphs for link in links}
     return "".join(
-        f'<span style="{ENTRY}">{sample(kind, theme())}{text.CLASSES[kind.value]}</span>'
-        for kind in EdgeClass
+        f'<span style="{ENTRY}">{sample(kind, theme())}{MARKS[kind].word}</span>'
+        for kind in LinkClass
         if kind in drawn
     )
 

@@ -9,26 +9,26 @@ import networkx as nx
 
 from engine import Dataset, RunResult
 from engine.graphs.layout import scale_of
-from engine.graphs.metrics import EdgeClass
+from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.orientation import SHOWN
 from engine.percent import percent
 from engine.score.learned import ScoreDiagnostics
 from engine.studies.price import PriceStep, price_steps
 from engine.studies.repeat import stability
+from engine.summary import NOTHING, Promise, summarise
 from pages.draw.graphs import positions
 from pages.draw.links import Entry, Link, as_digraph, describe, doubtful, entries, found_links
 from pages.draw.picture import Band, Picture, curve_picture, graph_picture, people_picture
-from pages.draw.price import Step, steps_of
+from pages.draw.price import Step, reference_lines, steps_of
 from pages.draw.scene import words as plain_names
 from pages.draw.strength import weighted
 from pages.report import words
 from pages.report.form import Heading
 from pages.report.repeats import Repeats
-from pages.report.words import LEAST, Promise
+from pages.report.words import LEAST
 from pages.shell import words as text
 from pages.shell.nothing import nothing_for
 from pages.shell.runs import Shown
-from pages.shell.verdict import reference_lines
 
 _FRAME = 600.0, 370.0  # of a graph, half as wide as a page on a desk
 _THIN, _THICK = 1.4, 7.0  # of a link that no repetition has, and of one that all have
@@ -63,7 +63,8 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
     data, result = run.data, run.result
     outcomes = [] if repeats is None else list(repeats.outcomes)
     shown = stable(links(data, result), result, repeats)
-    promise = words.promise(result)
+    summary = summarise(result, scored=_known(data))
+    promise = summary.promise
     count = nothing_for(run)
     points = [] if repeats is None else repeats.points
     each = f"Lines: the middle of {points[0].of} repetitions at each ε. " if points else ""
@@ -71,19 +72,26 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
         heading=heading,
         # the name of a person's own file is theirs
         title=f"{text.dataset_title(data)}: report" if data.public else "Report",
-        headline=words.headline(data, result),
+        headline=summary.headline,
         spread=words.range_sentence(outcomes),
         graph=_graph(data, result, shown, theme),
         legend=entries(result, waiting=True) if _known(data) else (),
         note=" ".join(filter(None, (_thickness(result, outcomes), _untold(data, result)))),
         price=_price(data, result, repeats),
         promise=promise,
-        people=people_picture(promise.right, promise.level, alt=promise.alt, theme=theme),
+        people=people_picture(promise.right, promise.level, alt=_people(promise), theme=theme),
         curve=_curve(result, repeats, theme),
         curve_note=f"{each}Bands: nine in ten of them.",
         limits=words.limits(data, result, None if count is None else count.found),
         made=_made(run),
     )
+
+
+def _people(promise: Promise) -> str:
+    """The array of a hundred figures in words."""
+    if promise.level == NOTHING:
+        return "A hundred figures, all of them red: this protects nobody"
+    return f"A hundred figures, {promise.right} of them lit; chance alone lights 50"
 
 
 def _known(data: Dataset) -> bool:
@@ -102,7 +110,7 @@ def links(data: Dataset, result: RunResult) -> list[Link]:
     if _known(data):
         return found_links(result, waiting=True, missed=True)
     drawn = found_links(result, waiting=True)
-    return [k if k.kind is EdgeClass.UNTESTED else replace(k, kind=None) for k in drawn]
+    return [k if k.kind is LinkClass.UNTESTED else replace(k, kind=None) for k in drawn]
 
 
 def stable(drawn: Sequence[Link], result: RunResult, repeats: Repeats | None) -> list[Link]:
@@ -117,7 +125,7 @@ def stable(drawn: Sequence[Link], result: RunResult, repeats: Repeats | None) ->
     at = {name: k for k, name in enumerate(result.names)}
     return [
         link
-        if link.kind in (EdgeClass.MISSED, EdgeClass.UNTESTED)
+        if link.kind in (LinkClass.MISSED, LinkClass.UNTESTED)
         else _thick(link, float(shares[at[link.a], at[link.b]]), len(outcomes))
         for link in drawn
     ]
@@ -195,7 +203,7 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
         )
         for name, values, style, dash in (
             ("Found", [p.found for p in points], 0, None),
-            ("Invented", [p.invented for p in points], 1, "9 5"),
+            (MARKS[LinkClass.FALSE_POSITIVE].word, [p.invented for p in points], 1, "9 5"),
         )
     ]
     kind = "for the whole run" if result.ledger.cap is not None else "as the paper counts it"
@@ -203,7 +211,7 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
         bands,
         x_title=f"ε {kind}: more privacy ← → more exact",
         y_title="Links",
-        alt="Links found and invented as epsilon grows",
+        alt="Links found and false positives as epsilon grows",
         here=(float(result.params.as_dict()["epsilon"]), one.found, "This result"),
         levels=levels(one.true, repeats.steps),
         theme=theme,
@@ -212,7 +220,7 @@ def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | 
 
 def levels(true: int, steps: Sequence[PriceStep]) -> list[tuple[float, str]]:
     """Named heights: all links there are, and those that are found without any noise."""
-    named = {true: [f"All {text.count(true, 'known link')}"]}
+    named = {true: [f"All {text.count(true, 'true link')}"]}
     for step, name in reference_lines(steps):
         named.setdefault(step.counts.found, []).append(name)
     return [(float(height), "; ".join(names)) for height, names in named.items()]

@@ -13,6 +13,7 @@ from engine.graphs.orientation import SHOWN
 from engine.percent import percent
 from engine.studies.bundle import bundle
 from engine.studies.scene import kept_scene, kept_scenes
+from engine.summary import NOTHING
 from pages.draw import typeset
 from pages.draw.links import stroke_picture
 from pages.draw.picture import Picture
@@ -26,7 +27,6 @@ from pages.shell import words as text
 from pages.shell.export import download
 from pages.shell.palette import price_ink
 from pages.shell.runs import Shown
-from pages.shell.verdict import NOTHING
 from pages.shell.words import safe
 
 _SHEET = """

@@ -10,7 +10,6 @@ from pages.draw.picture import Picture
 from pages.report.brief import Brief
 from pages.report.repeats import REPETITIONS, Repeats
 from pages.shell import words as text
-from pages.shell.verdict import NOTHING, mark
 from pages.shell.words import safe
 
 STYLE = (
@@ -82,11 +81,9 @@ def _price(brief: Brief, theme: str) -> str:
 
 
 def _promise(brief: Brief, theme: str) -> str:
-    """The promise in words; in red, with a sign, where there is none."""
-    promise = brief.promise
-    if promise.level == NOTHING:
-        return f"<p>{mark(NOTHING, promise.sentence, theme)}</p><p>{safe(promise.terms)}.</p>"
-    return f"<p>{safe(promise.sentence)}</p><p>{mark(promise.level, promise.terms, theme)}</p>"
+    """The promise in words, and in the field's terms with a sign; in red where there is none."""
+    said = brief.promise
+    return f"<p>{safe(said.sentence)}</p><p>{price.promise_html(said, theme)}</p>"
 
 
 def show(brief: Brief, repeats: Repeats | None, theme: str) -> None:

@@ -9,14 +9,12 @@ from engine.registry import ALGORITHMS, algorithm
 from engine.studies.null import Shape
 from engine.studies.price import price_steps
 from pages.draw import price
-from pages.run.ledger import step_word
 from pages.shell import knowledge, nothing, runs
 from pages.shell import words as text
 from pages.shell.drafts import drafted
 from pages.shell.palette import theme
 from pages.shell.runs import Shown, compute
 from pages.shell.settings import Settings, filled
-from pages.shell.verdict import findings, price_html
 
 
 def notice(run: Shown, old: bool) -> None:
@@ -37,36 +35,18 @@ def notice(run: Shown, old: bool) -> None:
 
 def headline(run: Shown) -> None:
     """What was found, what it cost, and why a run that ended early did."""
-    words = findings(run.result)
-    end = f'<div style="font-size:.9rem">{_early(run.result)}</div>' if _early(run.result) else ""
+    said = run.result.summary()
+    end = f'<div style="font-size:.9rem">{text.safe(said.ended)}</div>' if said.ended else ""
     st.html(
         '<div role="status" class="headline" style="display:flex;flex-wrap:wrap;'
         'gap:.35rem 1.2rem;align-items:center"><span style="font-size:1.15rem;font-weight:600">'
-        f"{text.safe(words)}</span>{price_html(run.result)}</div>{end}"
+        f"{text.safe(said.headline)}</span>{price.promise_html(said.promise)}</div>{end}"
     )
-    for said in (run.result.diagnostics.chosen, run.result.order_words):
-        if said:
-            st.caption(said)
+    for line in (run.result.diagnostics.chosen, said.order):
+        if line:
+            st.caption(line)
     knowledge.line(run.result)
     nothing.line(run.result.algorithm, Shape.of(run.data), run.settings.params, "run")
-
-
-def _early(result: RunResult) -> str:
-    """Why the run ended before its end; empty if it did not."""
-    tested = bool(result.ci_tests_by_order)
-    if result.status == "cancelled":
-        if tested:
-            return "Stopped: what was decided until then is shown."
-        return "Stopped: the weights reached until then are shown."
-    if result.status != "budget_exhausted":
-        return ""
-    at = f"{step_word(result)} {max(result.ledger.by_order(), default=0)}"
-    if not tested:
-        return f"The budget ran out at {at}; the weights reached there are shown. Raise ε to go on."
-    return (
-        f"The budget ran out at {at}, so links not yet tested to the end stayed. Raise ε, lower "
-        "the largest order or use a smaller network to finish."
-    )
 
 
 # What the app is, and what each part of this run's method costs: steps from the truth to it ---

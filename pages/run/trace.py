@@ -10,7 +10,7 @@ import streamlit as st
 from engine import Dataset, RunResult
 from engine.context import Step
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.metrics import EdgeClass
+from engine.graphs.links import MARKS, LinkClass
 from engine.registry import algorithm
 from engine.score.learned import ScoreDiagnostics
 from engine.search.diagnostics import SearchDiagnostics
@@ -21,11 +21,11 @@ from pages.shell.words import number, plain
 
 SIMULATION_ONLY = " (simulation only, never released)"
 _NEVER = "Simulation only, never released."
-WAITING = text.CLASSES["not tested"].lower()
+WAITING = MARKS[LinkClass.UNTESTED].word.lower()
 Pair = tuple[str, str]
 
 
-def edge_classes(data: Dataset, result: RunResult) -> dict[Pair, EdgeClass]:
+def edge_classes(data: Dataset, result: RunResult) -> dict[Pair, LinkClass]:
     """Class of every pair adjacent in truth or result, by names; empty without a truth."""
     return {(data.names[i], data.names[j]): kind for (i, j), kind in result.classes.items()}
 
@@ -126,17 +126,17 @@ def nodes_table(result: RunResult) -> pd.DataFrame:
     )
 
 
-def _pairs(data: Dataset, kinds: Mapping[Pair, EdgeClass]) -> list[Pair]:
+def _pairs(data: Dataset, kinds: Mapping[Pair, LinkClass]) -> list[Pair]:
     """All pairs: missed and extra edges first, then the other edges, then the rest."""
-    rank = [EdgeClass.MISSED, EdgeClass.EXTRA, EdgeClass.WRONG_DIRECTION, EdgeClass.CLAIMED]
-    rank += [EdgeClass.CORRECT, EdgeClass.UNTESTED]
+    rank = [LinkClass.MISSED, LinkClass.FALSE_POSITIVE, LinkClass.REVERSED, LinkClass.UNIDENTIFIED]
+    rank += [LinkClass.LINE, LinkClass.FOUND, LinkClass.UNTESTED]
     every = [(a, b) for i, a in enumerate(data.names) for b in data.names[i + 1 :]]
     return sorted(every, key=lambda p: rank.index(kinds[p]) if p in kinds else len(rank))
 
 
-def _title(pair: Pair, result: RunResult, kinds: Mapping[Pair, EdgeClass]) -> str:
+def _title(pair: Pair, result: RunResult, kinds: Mapping[Pair, LinkClass]) -> str:
     state = "kept" if frozenset(pair) in result.skeleton else "removed"
-    kind = f", {text.CLASSES[kinds[pair].value].lower()}" if pair in kinds else ""
+    kind = f", {MARKS[kinds[pair]].word.lower()}" if pair in kinds else ""
     return f"{pair[0]} – {pair[1]} ({state}{kind})"
 
 
@@ -205,7 +205,7 @@ def edges_table(data: Dataset, result: RunResult) -> pd.DataFrame:
         learned = WAITING if waiting else _mark(a, b, result.displayed_cpdag, index)
         row: dict[str, str | None] = {"Learned": learned}
         if true is not None:
-            row |= {"Truth": _mark(a, b, true, index), "Class": text.CLASSES[kinds[a, b].value]}
+            row |= {"Truth": _mark(a, b, true, index), "Class": MARKS[kinds[a, b]].word}
         if known is not None:
             value = known.values.get(frozenset((a, b)))
             row[known.column] = None if value is None else exact(known, value)

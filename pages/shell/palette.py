@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import streamlit as st
 
-from engine.graphs.metrics import EdgeClass
 from engine.registry import ALGORITHMS
 
 # In the order of .streamlit/config.toml's chartCategoricalColors; the last is the grey. Found by
@@ -83,29 +81,6 @@ def see_through(colour: str, share: float) -> str:
 
 
 @dataclass(frozen=True)
-class Stroke:
-    """How a class of edges looks. ``dash`` in pixels; ``mark`` is a sign at the middle."""
-
-    light: str
-    dark: str
-    dash: tuple[int, ...]
-    width: float
-    mark: str | None = None
-
-
-# Dash, width and mark tell the classes apart without their colours.
-STROKES: Mapping[EdgeClass | None, Stroke] = {
-    None: Stroke("#5b6577", "#a9b4c6", (), 2.0),
-    EdgeClass.CORRECT: Stroke("#0072b2", "#56b4e9", (), 3.0),
-    EdgeClass.CLAIMED: Stroke("#00785a", "#22b58a", (), 3.0, "circle"),
-    EdgeClass.WRONG_DIRECTION: Stroke("#a8467f", "#dd8fbb", (16, 4), 3.0, "diamond"),
-    EdgeClass.EXTRA: Stroke("#b34700", "#e69f00", (9, 5), 2.4),
-    EdgeClass.MISSED: Stroke("#5b6577", "#a9b4c6", (2, 6), 2.0),
-    EdgeClass.UNTESTED: Stroke("#8592a8", "#7d8ba3", (1, 9), 1.6),
-}
-
-
-@dataclass(frozen=True)
 class Look:
     """Colours of a graph's frame and nodes."""
 
@@ -120,11 +95,6 @@ LOOKS = {
     "light": Look("#ffffff", "#eef2f8", "#8592a8", _FONT["light"], "#c3cad6"),
     "dark": Look("#10151e", "#232d3d", "#6b7a92", _FONT["dark"], "#465268"),
 }
-
-
-def stroke_ink(kind: EdgeClass | None, theme: str) -> str:
-    """The class's colour in the theme "light" or "dark"."""
-    return STROKES[kind].dark if theme == "dark" else STROKES[kind].light
 
 
 # Which of the two themes the browser shows -----------------------------------------------

@@ -17,6 +17,7 @@ from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS
 from engine.data.simulated_pairs import NOISES as PAIR_NOISES
 from engine.errors import InputError
 from engine.graphs import metrics
+from engine.percent import number as number
 from engine.registry import ALGORITHMS
 from engine.result import RunResult
 from engine.statistics.registry import STATISTICS
@@ -51,15 +52,6 @@ LABELS = {
     **{word: word.capitalize() for word in (*MECHANISMS, *HELD_OUT, *PAIR_NOISES, *CAUSES)},
 }
 
-# What the pages call the classes of edges (engine.graphs.metrics.EdgeClass, by value).
-CLASSES = {
-    "correct": "Found, direction right",
-    "direction claimed": "Found, direction claimed; these data cannot tell",
-    "wrong direction": "Found, direction wrong",
-    "extra": "Invented",
-    "missed": "Missed",
-    "not tested": "Not tested to the end",
-}
 # What the pages call the scores against a truth, and the fields of Metrics they are.
 SCORES = {title[0].upper() + title[1:]: field for field, title in metrics.SCORES.items()}
 NOTHING = "nothing"  # what can be defended where no finite ε holds
@@ -68,21 +60,6 @@ RESEARCH_TOOL = (
     "Neighbours differ in one replaced row; n, columns and levels count as public. A research "
     "tool: its noise is not hardened against floating-point attacks."
 )
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A number with three significant digits, thousands grouped, "nothing" for no limit."""
-    if value is None:
-        return "–"
-    if math.isinf(value):
-        return NOTHING if value > 0 else "–"
-    if value and (abs(value) < 1e-3 or abs(value) >= 1e7):
-        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-        return f"{mantissa}e{int(exponent)}"
-    if abs(value) >= 10 ** (digits - 1):
-        return f"{value:,.0f}"
-    return f"{value:.{digits}g}"
 
 
 def count(value: int, noun: str) -> str:

@@ -21,12 +21,12 @@ from engine.studies.price import DESCENT, TABLES, PriceStep, price_steps
 from pages.draw import show
 from pages.draw.curves import Axis, Curve, curves
 from pages.draw.opening import figure_of_runs, list_of_runs
+from pages.draw.price import reference_lines
 from pages.shell import words as text
 from pages.shell.nothing import NOTHING, Counts, cell, nothing_of, watch
 from pages.shell.palette import PLAIN, style_of
 from pages.shell.runs import shown, told
 from pages.shell.settings import Settings, filled
-from pages.shell.verdict import reference_lines
 from pages.shell.words import SCORES
 from pages.sweep.jobs import StudyJob, known_datasets
 

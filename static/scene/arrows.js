@@ -57,7 +57,7 @@ export class Arrows {
     const {given, mask} = this, looks = new Map();
     given.arrows.forEach(([a, b], k) => {
       const round = Boolean(mask >> k & 1), forth = (a < b) !== round, plain = this.either && this.reversible[k];
-      looks.set(this.places[k], {kind: round ? "wrong" : this.either && !plain ? "correct" : "open sure", opacity: 1,
+      looks.set(this.places[k], {kind: round ? "reversed" : this.either && !plain ? "found" : "open sure", opacity: 1,
         forth: plain ? 0 : +forth, back: plain ? 0 : +!forth});
       const {hit} = this.graph.line(this.places[k]);
       hit.setAttribute("aria-label", `${this.name(k)}: turn it round`);
@@ -75,9 +75,9 @@ export class Arrows {
     const say = (...parts) => this.said.replaceChildren(...parts);
     if (this.either) say(strong("found", `${free} of ${given.arrows.length} arrows`), " may point either way: drawn as plain lines. For each of them there is a graph with that arrow turned round that answers every question to the data alike. The others are settled by the data.");
     else if (!mask) say(this.turned ? "Back to the truth. " : "Click an arrow to turn it round. ", `Data answer questions: do these two go together, once others are known? Here there are ${of}. How many answers would change?`);
-    else if (kind === CYCLE) say(strong("invented", "These arrows go round in a circle"), ": then a thing would be its own cause. Turn another arrow.");
+    else if (kind === CYCLE) say(strong("false_positive", "These arrows go round in a circle"), ": then a thing would be its own cause. Turn another arrow.");
     else if (!many) say(strong("found", `None of ${of} answers would change. `), "No data, however many, can tell this graph from the true one: what is turned round may point either way.");
-    else say(strong("invented", `${many.toLocaleString("en")} of ${of} answers would change`), ": data can tell this graph from the true one. For example:");
+    else say(strong("false_positive", `${many.toLocaleString("en")} of ${of} answers would change`), ": data can tell this graph from the true one. For example:");
     const t = given.titles, shown = this.either || !mask || kind === CYCLE ? [] : given.examples[kind];
     this.list.replaceChildren(...shown.map(([x, y, held, independent]) => el("li", {},
       `${t[x]} and ${t[y]}${held.length ? `, once we know ${held.map((g) => t[g]).join(" and ")}` : ""}: in truth they ${independent ? "have nothing to do with each other" : "go together"}; here they would ${independent ? "go together" : "not"}.`)));

@@ -11,6 +11,31 @@ export function el(tag, attributes = {}, ...children) {
   return node;
 }
 
+/** The classes of links, as engine/graphs/links.py has them: word, phrases, ink, dash, width, marker.
+ * @type {Record<string, any>} */
+export const marks = {};
+
+/** Take the table, and give its inks, dashes and widths to the style sheet. */
+export function dress(root, table) {
+  Object.assign(marks, table);
+  for (const [kind, mark] of Object.entries(table)) {
+    for (const [name, value] of [["", mark.ink], ["-dash", mark.dash], ["-width", 1.3 * mark.width]]) {
+      root.style.setProperty(`--${kind}${name}`, value);
+    }
+  }
+}
+
+/** A class counted, as a part of a sentence. */
+export function counted(kind, n, of = 0) {
+  const {one, many} = marks[kind], words = (of || n) === 1 ? one : many;
+  return words.replace("{n}", n || words.includes("{of}") ? figure(n) : "no").replace("{of}", of);
+}
+
+/** A count as people write it: 7, or 6.8 for a mean. */
+export function figure(x) {
+  return Number.isInteger(x) ? String(x) : (Math.round(x * 10) / 10).toFixed(1).replace(/\.0$/, "");
+}
+
 const REST = 150; // milliseconds without a change until the page is told
 
 /** The one way onto a Streamlit page: one ``Kind`` an element, shown again with each rerun's data.
@@ -31,7 +56,7 @@ export function mount(Kind) {
       });
       shown.set(parentElement, made);
     }
-    for (const [name, value] of Object.entries(data.inks)) made.root.style.setProperty(name, value);
+    dress(made.root, data.marks);
     made.show(data);
   };
 }

@@ -1,4 +1,4 @@
-// One dot a draw: links found to the right, links invented upwards. Dots move, they do not jump.
+// One dot a draw: links found to the right, false positives upwards. Dots move, they do not jump.
 import {sheet} from "./dom.js";
 
 /** A fixed scatter for each draw, so that equal outcomes lie beside each other. */
@@ -24,7 +24,7 @@ export class Dots {
     this.view = view;
     this.goal = view.counts.map((c, k) => {
       const [x, y] = jitter(k);
-      return [c.found + x, c.invented + y];
+      return [c.found + x, c.false_positive + y];
     });
     if (this.still || this.now.length !== this.goal.length) this.now = this.goal.map((g) => [...g]);
     if (!this.moving) { this.moving = true; requestAnimationFrame(() => this.step()); }
@@ -88,7 +88,7 @@ export class Dots {
     pen.textAlign = "center";
     if (!small) pen.fillText("links found", (box.left + box.right) / 2, box.low + 34);
     pen.textAlign = "left";
-    pen.fillText(small ? "invented ↑ found →" : "links invented", 4, 12);
+    pen.fillText(small ? "false positives ↑ found →" : "false positives", 4, 12);
     pen.setLineDash([4, 4]);
     pen.strokeStyle = ink("--st-text-color");
     pen.beginPath(); pen.moveTo(x(view.free), box.top - 4); pen.lineTo(x(view.free), box.low); pen.stroke();

@@ -1,5 +1,5 @@
 // The graph: plain boxes, one line a pair, an arrowhead at either end. Lines fade, they do not blink.
-import {add} from "./dom.js";
+import {add, marks} from "./dom.js";
 import {ABSENT, BACK, FORTH, LINE, UNTESTED, classOf, frame, share} from "./model.js";
 
 const HIGH = 30;
@@ -24,6 +24,12 @@ function head(tip, from) {
   const angle = Math.atan2(tip[1] - from[1], tip[0] - from[0]);
   const at = (turn, far) => [tip[0] - far * Math.cos(angle + turn), tip[1] - far * Math.sin(angle + turn)];
   return `M${tip}L${at(0.42, 14)}L${at(-0.42, 14)}Z`;
+}
+
+/** The sign at the middle of a line: a circle, a diamond or nothing. */
+function sign(marker, [x, y]) {
+  if (marker === "circle") return `M${x - 6} ${y}a6 6 0 1 0 12 0a6 6 0 1 0 -12 0Z`;
+  return marker === "diamond" ? `M${x} ${y - 8}L${x + 8} ${y}L${x} ${y + 8}L${x - 8} ${y}Z` : "";
 }
 
 export class Graph {
@@ -78,10 +84,11 @@ export class Graph {
     const shadow = real ? add("path", {d, class: "shadow"}, this.back) : null;
     const g = add("g", {class: "link"}, this.wires);
     const made = {
-      g, shadow,
+      g, shadow, middle: [0, 1].map((k) => (r.from[k] + 2 * r.bend[k] + r.to[k]) / 4),
       wire: add("path", {d, class: "wire"}, g),
       forth: add("path", {d: head(r.to, r.bend), class: "head"}, g),
       back: add("path", {d: head(r.from, r.bend), class: "head"}, g),
+      sign: add("path", {class: "head"}, g),
       hit: add("path", {d, class: "hit", tabindex: -1}, g),
     };
     made.hit.addEventListener("pointerenter", () => this.hovered(p));
@@ -108,6 +115,8 @@ export class Graph {
       if (this.many && !line.shadow) line.g.style.display = look.opacity ? "" : "none";
       line.g.setAttribute("class", `link ${look.kind}${lit === p ? " lit" : ""}`);
       line.wire.style.opacity = look.opacity;
+      line.sign.setAttribute("d", ghost ? "" : sign(marks[look.kind]?.marker, line.middle));
+      line.sign.style.opacity = look.opacity;
       line.forth.style.opacity = look.forth;
       line.back.style.opacity = look.back;
       // Among all draws at once an arrow against the truth is told apart by itself.
@@ -126,7 +135,7 @@ export class Graph {
 
   shares(key, at, p) {
     const s = share(this.model, key, at, p), of = s.of || 1;
-    const kind = this.model.truth[p] === ABSENT ? "extra" : "correct";
+    const kind = this.model.truth[p] === ABSENT ? "false_positive" : "found";
     return {kind, opacity: s.linked / of, forth: s.forth / of, back: s.back / of};
   }
 }

@@ -3,7 +3,8 @@
 /** What became of a pair in one draw; the engine's numbers (engine/studies/scene.py). */
 export const ABSENT = 0, LINE = 1, FORTH = 2, BACK = 3, UNTESTED = 4, NOT_DRAWN = 255;
 
-/** @typedef {{found: number, turned: number, invented: number, missed: number, waiting: number}} Count */
+/** Counts by class (engine/graphs/links.py); ``found`` are all links found, whatever their mark.
+ * @typedef {Record<string, number>} Count */
 /** @typedef {{key: string, title: string, states: Uint8Array, private: boolean}} Method */
 /**
  * @typedef {object} Model
@@ -34,7 +35,7 @@ export async function read(scene) {
     {key: m.key, title: m.title, states: await inflate(m.states), private: true})));
   const free = new Uint8Array(scene.epsilons.length * scene.draws * pairs.length);
   for (let at = 0; at < free.length; at += pairs.length) free.set(scene.free, at);
-  methods.unshift({key: "pc", title: "No privacy", states: free, private: false});
+  methods.unshift({key: "pc", title: scene.best, states: free, private: false});
   return {
     d: scene.names.length, pairs, truth: scene.truth, methods, epsilons: scene.epsilons,
     causal: pairs.map(([i, j]) => forth.has(`${i},${j}`) ? FORTH : forth.has(`${j},${i}`) ? BACK : ABSENT),
@@ -51,22 +52,20 @@ export function frame(m, key, at, draw) {
 /** The class of a pair, as engine.graphs.metrics.classify names it. */
 export function classOf(truth, causal, state) {
   if (state === UNTESTED) return "untested";
-  if (truth === ABSENT) return state === ABSENT ? "none" : "extra";
+  if (truth === ABSENT) return state === ABSENT ? "none" : "false_positive";
   if (state === ABSENT) return "missed";
-  if (state === truth) return "correct";
-  return truth === LINE && state === causal ? "claimed" : "wrong";
+  if (state === truth) return "found";
+  if (state === LINE) return "line";
+  return truth === LINE && state === causal ? "unidentified" : "reversed";
 }
 
 /** What is counted of one frame: the one rule. @param {Model} m @returns {Count} */
 export function count(m, states) {
-  const c = {found: 0, turned: 0, invented: 0, missed: 0, waiting: 0};
+  const c = {none: 0, found: 0, unidentified: 0, line: 0, reversed: 0, false_positive: 0, missed: 0, untested: 0};
   for (let p = 0; p < states.length; p++) {
-    const kind = classOf(m.truth[p], m.causal[p], states[p]);
-    if (kind === "untested") c.waiting++;
-    else if (kind === "extra") c.invented++;
-    else if (kind === "missed") c.missed++;
-    else if (kind !== "none") { c.found++; if (kind === "wrong") c.turned++; }
+    c[classOf(m.truth[p], m.causal[p], states[p])]++;
   }
+  c.found += c.unidentified + c.line + c.reversed;
   return c;
 }
 
@@ -92,10 +91,10 @@ export function counts(m, key, at) {
     () => Array.from({length: ready(m, key, at)}, (_, k) => count(m, frame(m, key, at, k))));
 }
 
-/** The most links that any draw of a method invents, 3 at least. @param {Model} m */
+/** The most false positives of any draw of a method, 3 at least. @param {Model} m */
 export function most(m, key) {
   return once(m, "most", key, "all",
-    () => Math.max(3, ...m.epsilons.flatMap((_, at) => counts(m, key, at).map((c) => c.invented))));
+    () => Math.max(3, ...m.epsilons.flatMap((_, at) => counts(m, key, at).map((c) => c.false_positive))));
 }
 
 /** How many draws hold each state of each pair: pair * 5 + state. @param {Model} m */
@@ -138,9 +137,4 @@ export function guesses(epsilon) {
 export function nearest(m, epsilon) {
   const gap = (e) => Math.abs(Math.log(e / epsilon));
   return m.epsilons.reduce((best, e, k) => gap(e) < gap(m.epsilons[best]) ? k : best, 0);
-}
-
-/** A count as people write it: 7, or 6.8 for a mean. */
-export function figure(x) {
-  return Number.isInteger(x) ? String(x) : (Math.round(x * 10) / 10).toFixed(1).replace(/\.0$/, "");
 }

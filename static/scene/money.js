@@ -1,9 +1,9 @@
 // One total, three ways to spend it: coin by coin, more at the beginning, all at once.
 import {paintCoins, paintTables} from "./coins.js";
-import {el, sheet, svgRoot} from "./dom.js";
+import {counted, el, figure, sheet, svgRoot} from "./dom.js";
 import {Dots} from "./dots.js";
 import {Graph} from "./graph.js";
-import {count, counts, figure, frame, mean, most, nearest, read} from "./model.js";
+import {count, counts, frame, mean, most, nearest, read} from "./model.js";
 
 const PACE = 22;      // answers a second
 const PRELUDE = 26;   // answers that the purchase of tables lasts, before the clock begins
@@ -142,8 +142,8 @@ export class Money {
     const coins = el("b", {}, `${figure(paid)} of 100 coins`);
     if (over) {
       const c = count(this.model, frame(this.model, column.key, this.at, this.given.draw));
-      const end = run.ended ? [] : [el("b", {class: "waiting"}, ` The purse was empty: ${c.waiting} not tested to the end.`)];
-      return [coins, ` for ${done} answers: `, el("b", {class: "found"}, `${c.found} found`), ", ", el("b", {class: "invented"}, `${c.invented} invented`), ".", ...end];
+      const end = run.ended ? [] : [el("b", {class: "untested"}, ` The purse was empty: ${counted("untested", c.untested)}.`)];
+      return [coins, ` for ${done} answers: `, el("b", {class: "found"}, counted("found", c.found, this.model.links)), ", ", el("b", {class: "false_positive"}, counted("false_positive", c.false_positive)), ".", ...end];
     }
     if (this.t < 0) return run.bought.length ? [coins, " go for noisy tables of counts, before any question is asked."] : [coins, ". The questions have not begun."];
     const free = run.bought.length ? " All of them free." : "";
@@ -155,9 +155,9 @@ export class Money {
     const all = Object.fromEntries(this.keys.map((key) => [key, counts(this.model, key, this.at)]));
     const of = (key, name) => mean(all[key], name), once = this.given.once, others = this.keys.filter((key) => key !== once);
     const title = (key) => this.model.methods.find((m) => m.key === key).title;
-    const parts = this.keys.map((key) => `${title(key)} finds ${figure(of(key, "found"))} and invents ${figure(of(key, "invented"))}`);
+    const parts = this.keys.map((key) => `${title(key)} finds ${figure(of(key, "found"))}, with ${counted("false_positive", of(key, "false_positive"))}`);
     const finds = others.every((key) => of(once, "found") >= of(key, "found"));
-    const honest = others.every((key) => of(once, "invented") <= of(key, "invented"));
+    const honest = others.every((key) => of(once, "false_positive") <= of(key, "false_positive"));
     this.outcome = finds ? honest ? "once" : "more" : honest ? "less" : "lost";
     const end = {once: "Spending once wins here.", more: "Spending once finds most here, but it invents more than one of the others: it does not win.",
       less: "Spending once invents least here, but it does not find most.", lost: "Spending once does not win here: another finds more and invents less."}[this.outcome];

@@ -122,7 +122,7 @@ export class Noise {
     const area = this.score < this.level ? 1 - below(this.level - this.score, this.scale) : below(this.level - this.score, this.scale);
     const goes = this.score < this.level;
     this.said.replaceChildren(`Without noise the link ${goes ? "goes" : "stays"}. `,
-      el("b", {class: "invented"}, `${this.other} of ${this.fallen}`), " draws say otherwise",
+      el("b", {class: "false_positive"}, `${this.other} of ${this.fallen}`), " draws say otherwise",
       `: ${this.fallen ? Math.round(100 * this.other / this.fallen) : 0} in 100; the red area is ${short(100 * area)} in 100.`);
   }
 
@@ -135,11 +135,11 @@ export class Noise {
     pen.fillStyle = ink("--found");
     for (const [bin, many] of this.piles) {
       const middle = (bin + 0.5) * this.width;
-      pen.fillStyle = this.turned(middle) ? ink("--invented") : ink("--found");
+      pen.fillStyle = this.turned(middle) ? ink("--false_positive") : ink("--found");
       for (let k = 0; k < many; k++) this.dot(pen, x(middle), floor - RADIUS - k * step);
     }
     for (const dot of this.falling) {
-      pen.fillStyle = this.turned(dot.x) ? ink("--invented") : ink("--found");
+      pen.fillStyle = this.turned(dot.x) ? ink("--false_positive") : ink("--found");
       this.dot(pen, x(dot.x), top + dot.y * (floor - top));
     }
     this.marks(pen, ink, x, {w, h, floor, top});

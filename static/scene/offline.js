@@ -1,4 +1,7 @@
 // The scene inside a file: nothing is asked of anybody.
+import {dress} from "./dom.js";
 import {Scene} from "./scene.js";
 
-new Scene(document.getElementById("scene")).show(GIVEN);
+const root = document.getElementById("scene");
+dress(root, GIVEN.marks);
+new Scene(root).show(GIVEN);

@@ -133,7 +133,7 @@ export class Person {
       say("Out came ", el("b", {}, `|z| = ${short(this.out)}`), ". From which table? Bet.");
       offer(...NAMES.map((n, k) => button(`It was ${n}`, () => this.bet(k), true)));
     } else {
-      say(el("b", {class: this.last ? "found" : "invented"}, this.last ? "Right" : "Wrong"), `: ${short(this.out)} came from `, name(this.which), `. At this ε ${NAMES[this.likelier(this.out)]} makes it likelier, as the curves show.`);
+      say(el("b", {class: this.last ? "found" : "false_positive"}, this.last ? "Right" : "Wrong"), `: ${short(this.out)} came from `, name(this.which), `. At this ε ${NAMES[this.likelier(this.out)]} makes it likelier, as the curves show.`);
       offer(button("Release another", () => this.release(), true), this.manyButton());
     }
     this.twins(own);
@@ -186,7 +186,7 @@ export class Person {
       pen.globalAlpha = rare ? 1 : 0.3;
       pen.fill();
       pen.globalAlpha = 1;
-      if (cell % b !== other) { pen.strokeStyle = ink("--invented"); pen.lineWidth = 2; pen.stroke(); }
+      if (cell % b !== other) { pen.strokeStyle = ink("--false_positive"); pen.lineWidth = 2; pen.stroke(); }
       if (k === this.who) { pen.beginPath(); pen.arc(x, y, r + 4, 0, 7); pen.strokeStyle = ink("--st-text-color"); pen.lineWidth = 3; pen.stroke(); }
     });
   }
@@ -209,7 +209,7 @@ export class Person {
           const v = middle - reach + 2 * reach * i / 240, y = floor - (floor - 26) * Math.exp(-Math.abs(v - at) / this.scale);
           i ? pen.lineTo(x(v), y) : pen.moveTo(x(v), y);
         }
-        pen.strokeStyle = pen.fillStyle = ink(k ? "--invented" : "--found");
+        pen.strokeStyle = pen.fillStyle = ink(k ? "--false_positive" : "--found");
         pen.lineWidth = 3; pen.stroke();
         pen.fillText(NAMES[k], x(at) + (a <= b === (k === 0) ? -12 : 12), 20);
       });
@@ -238,11 +238,11 @@ export class Person {
     };
     line(0.5, "50 %", [4, 4], ink("--st-text-color"));
     if (this.apart) line(this.best, "", [2, 3], ink("--found"));
-    line(wall(this.epsilon), "wall", [], ink("--invented"));
+    line(wall(this.epsilon), "wall", [], ink("--false_positive"));
     let right = 0;
     this.guesses.forEach((hit, k) => {
       right += hit;
-      pen.fillStyle = ink(hit ? "--found" : "--invented");
+      pen.fillStyle = ink(hit ? "--found" : "--false_positive");
       pen.globalAlpha = this.guesses.length > 200 ? 0.6 : 1;
       pen.beginPath(); pen.arc(x(k + 0.5), y(right / (k + 1)), this.guesses.length > 100 ? 2.2 : 4, 0, 7); pen.fill();
     });

@@ -116,7 +116,7 @@ export class RecordMove {
   moved(place) {
     const {start, needles, given} = this, out = (needle, v) => needle.inside(v) ? "inside its fence" : "outside its fence";
     return ["The record moved the published p from ", el("b", {}, short(start.p)), " to ",
-      el("b", {class: needles.p.inside(place.p) ? "found" : "invented"}, short(place.p)), `: ${out(needles.p, place.p)}, which is ${short(given.claim)} to either side. The strict |z| went from `,
+      el("b", {class: needles.p.inside(place.p) ? "found" : "false_positive"}, short(place.p)), `: ${out(needles.p, place.p)}, which is ${short(given.claim)} to either side. The strict |z| went from `,
       el("b", {}, short(start.z)), " to ", el("b", {class: "found"}, short(place.z)), `: ${out(needles.z, place.z)} of ${short(given.bound)}.`];
   }
 }

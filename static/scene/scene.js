@@ -1,16 +1,11 @@
 // The scene: one graph, one dial, a dot for each draw, one sentence. Nothing here asks a server.
-import {Asked, add, el, svgRoot} from "./dom.js";
+import {Asked, add, counted, el, figure, marks, svgRoot} from "./dom.js";
 import {Dots} from "./dots.js";
 import {Graph} from "./graph.js";
-import {counts, figure, frame, guesses, mean, most, nearest, read, ready, share, drowns, count, ABSENT} from "./model.js";
+import {counts, frame, guesses, mean, most, nearest, read, ready, share, drowns, count, ABSENT} from "./model.js";
 
 const NARROW = 620;  // CSS pixels below which the narrow layout is drawn
 const HOLD = 170;    // milliseconds between draws while Shake is held
-
-const KINDS = {
-  correct: "found", claimed: "found, with a direction no such data could tell", wrong: "turned round",
-  extra: "invented", missed: "missed", untested: "not tested to the end",
-};
 
 const place = (frame) => [frame.algorithm, frame.epsilon, frame.draw, Boolean(frame.ghost)].join(" ");
 
@@ -123,11 +118,11 @@ export class Scene {
   /** What each kind of line means. */
   legend() {
     const list = el("ul", {class: "legend"});
-    for (const [kind, words] of Object.entries(KINDS)) {
+    for (const [kind, {word}] of Object.entries(marks)) {
       const svg = svgRoot({viewBox: "0 0 40 14", "aria-hidden": "true"});
       const g = add("g", {class: `link ${kind}`}, svg);
       add("path", {d: "M0 7H40", class: kind === "missed" ? "shadow" : "wire"}, g);
-      list.append(el("li", {}, svg, words));
+      list.append(el("li", {}, svg, word));
     }
     return list;
   }
@@ -231,15 +226,16 @@ export class Scene {
 
   words(all, ghost, exact) {
     const {model, state, parts} = this, one = all[state.draw];
-    const value = (name) => figure(ghost ? mean(all, name) : one[name]);
+    const value = (name) => ghost ? mean(all, name) : one[name];
     const strong = (kind, text) => el("b", {class: kind}, text);
-    const bits = [strong("found", `${value("found")} of ${model.links}`), " links ", ghost ? "are found" : "found",
-      ", ", strong("invented", `${value("invented")} invented`), ", ", strong("turned", `${value("turned")} turned round`)];
-    if (one.waiting || (ghost && mean(all, "waiting"))) bits.push(", ", strong("waiting", `${value("waiting")} not tested to the end`));
+    const bits = [strong("found", counted("found", value("found"), model.links))];
+    for (const kind of ["false_positive", "reversed", "line", "unidentified", "untested"]) {
+      if (kind === "false_positive" || value(kind)) bits.push(", ", strong(kind, counted(kind, value(kind))));
+    }
     if (ghost) bits.push(`, on average over ${all.length} draws`);
     else if (!exact) bits.push(` in draw ${state.draw + 1} of ${all.length}`);
-    bits.push(exact ? ". Every record shows in full: nobody is protected." :
-      `. Whoever guesses which of two answers one person gave is right at most ${guesses(model.epsilons[state.at])} times in 100; a coin is right 50 times.`);
+    bits.push(exact ? `. ${this.given.noPromise}` :
+      `. ${this.given.promise.replace("{right}", guesses(model.epsilons[state.at]))}`);
     parts.sentence.replaceChildren(...bits);
     this.svg.setAttribute("aria-label", parts.sentence.textContent);
   }

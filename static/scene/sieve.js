@@ -97,7 +97,7 @@ export class Sieve {
     const passed = found.filter((f) => f.passes).length;
     this.root.dataset.state = JSON.stringify({t: given.thresholds[this.t], w: given.tweaks[this.w], m: sample.m, level: this.level, lowered: this.lowered, passed, lost, vain, of: found.length});
     this.said.replaceChildren("With this noise ", el("b", {}, `${passed} of ${found.length}`), " queries pass the sieve and are examined: ",
-      el("b", {class: "invented"}, `${vain} in vain`), " (they look dependent), while ", el("b", {class: "turned"}, `${lost}`),
+      el("b", {class: "false_positive"}, `${vain} in vain`), " (they look dependent), while ", el("b", {class: "reversed"}, `${lost}`),
       ` that look independent ${lost === 1 ? "is" : "are"} lost. Noise: s.d. ${short(sample.sd)}.`);
     this.paint(found);
   }
@@ -112,7 +112,7 @@ export class Sieve {
     found.forEach((f, k) => {
       const at = filled.get(bins[k]) || 0;
       filled.set(bins[k], at + 1);
-      pen.fillStyle = ink(f.passes === f.independent ? f.passes ? "--found" : "--missed" : f.passes ? "--invented" : "--turned");
+      pen.fillStyle = ink(f.passes === f.independent ? f.passes ? "--found" : "--missed" : f.passes ? "--false_positive" : "--reversed");
       pen.beginPath(); pen.arc(Math.min(w - DOT, Math.max(DOT, bins[k] * 2 * DOT)), floor - DOT - at * step, DOT, 0, 7); pen.fill();
     });
     const text = ink("--st-text-color"), p = this.given.scale === "p";

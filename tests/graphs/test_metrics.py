@@ -10,7 +10,8 @@ import pytest
 
 from engine import load_dataset, run
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.metrics import Counts, EdgeClass, classify, compare, count, truth_cpdag
+from engine.graphs.links import LinkClass
+from engine.graphs.metrics import Counts, classify, compare, count, truth_cpdag
 
 
 def graph(d: int, *edges: str) -> Adjacency:
@@ -35,11 +36,11 @@ def test_a_mixed_result() -> None:
     assert m.directed_f1 == 1 / 4
     assert m.shd == 4
     assert classify(learned, TRUTH) == {
-        (0, 1): EdgeClass.EXTRA,
-        (0, 2): EdgeClass.CORRECT,
-        (1, 2): EdgeClass.WRONG_DIRECTION,
-        (2, 3): EdgeClass.WRONG_DIRECTION,
-        (3, 4): EdgeClass.MISSED,
+        (0, 1): LinkClass.FALSE_POSITIVE,
+        (0, 2): LinkClass.FOUND,
+        (1, 2): LinkClass.REVERSED,
+        (2, 3): LinkClass.LINE,
+        (3, 4): LinkClass.MISSED,
     }
 
 
@@ -86,9 +87,8 @@ def test_a_pair_is_counted_once_and_what_is_not_tested_is_neither_found_nor_inve
     learned = graph(5, "0>2", "2>1", "2>3", "0>1", "1-4")
     classes = classify(learned, TRUTH, untested={(2, 3), (0, 1)})
     counts = count(classes, TRUTH)
-    assert counts == Counts(
-        true=4, found=2, turned=1, claimed=0, invented=1, missed=1, untested=2, untested_true=1
-    )
+    kinds = {"reversed": 1, "lines": 0, "claimed": 0, "invented": 1, "missed": 1}
+    assert counts == Counts(true=4, found=2, untested=2, untested_true=1, **kinds)
     assert counts.found + counts.missed + counts.untested_true == counts.true
     scores = counts.scores
     assert (scores.precision, scores.recall) == (2 / 3, 2 / 4)
@@ -103,7 +103,7 @@ def test_a_claimed_direction_is_found_and_not_turned() -> None:
     dag = graph(5, "0>2", "1>2", "2>3", "3>4")
     learned = graph(5, "0>2", "1>2", "2>3", "3>4")
     counts = count(classify(learned, TRUTH, dag=dag), TRUTH)
-    assert (counts.found, counts.turned, counts.claimed) == (4, 0, 1)
+    assert (counts.found, counts.reversed, counts.lines, counts.claimed) == (4, 0, 0, 1)
     assert counts.scores.directed_f1 == compare(learned, TRUTH).directed_f1 == 3 / 4
 
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from engine import InputError, load_dataset, read_csv, run
-from engine.graphs.metrics import EdgeClass, classify, truth_cpdag
+from engine.graphs.links import LinkClass
+from engine.graphs.metrics import truth_cpdag
 from engine.studies import scene as scenes
 from engine.studies.scene import (
     EPSILONS,
@@ -67,10 +68,10 @@ def test_states_tell_what_the_metrics_tell() -> None:
     for seed in range(5):
         result = run("marginal_pc", data, seed=seed, epsilon=0.5)
         mine, real = states_of(result), pair_states(truth)
-        kinds = list(classify(result.matrix, truth, untested=result.untested).values())
-        assert kinds.count(EdgeClass.EXTRA) == int(((real == 0) & (mine > 0)).sum())
-        assert kinds.count(EdgeClass.MISSED) == int(((real > 0) & (mine == 0)).sum())
-        assert kinds.count(EdgeClass.CORRECT) == int(((real > 0) & (mine == real)).sum())
+        kinds = list(result.classes.values())
+        assert kinds.count(LinkClass.FALSE_POSITIVE) == int(((real == 0) & (mine > 0)).sum())
+        assert kinds.count(LinkClass.MISSED) == int(((real > 0) & (mine == 0)).sum())
+        assert kinds.count(LinkClass.FOUND) == int(((real > 0) & (mine == real)).sum())
 
 
 def test_one_draw_of_every_epsilon_comes_first_and_a_stop_keeps_what_there_is() -> None:

@@ -22,13 +22,12 @@ from engine.graphs.layout import (
     frame_scale,
     place,
 )
-from engine.graphs.metrics import EdgeClass
+from engine.graphs.links import MARKS, LinkClass
 from pages.draw import show
 from pages.draw.graph import render_graph
 from pages.draw.links import Link
 from pages.shell import export
 from pages.shell import words as text
-from pages.shell.palette import STROKES
 
 
 @pytest.mark.parametrize(
@@ -85,13 +84,13 @@ def test_a_graph_without_edges_or_with_a_cycle_can_be_laid_out(graph: nx.DiGraph
 
 
 def test_classes_differ_without_colour() -> None:
-    signs = {(STROKES[k].dash, STROKES[k].mark) for k in EdgeClass}
-    assert len(signs) == len(EdgeClass)
+    signs = {(MARKS[k].dash, MARKS[k].marker) for k in LinkClass}
+    assert len(signs) == len(LinkClass)
 
 
 @pytest.mark.parametrize("inline", [False, True])
 def test_a_graph_page_loads_nothing_from_elsewhere(inline: bool) -> None:
-    links = [Link("a", "b", True, EdgeClass.EXTRA), Link("b", "c", False)]
+    links = [Link("a", "b", True, LinkClass.FALSE_POSITIVE), Link("b", "c", False)]
     at = {"a": (0.0, 0.0), "b": (50.0, 50.0), "c": (0.0, 100.0)}
     page = render_graph(["a", "b", "c"], links, at, height=300, inline=inline)
     assert not re.search(r"<(link|img|iframe)\b", page.split("<style>")[0]) or inline

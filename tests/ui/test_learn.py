@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import run
+from engine.graphs.links import MARKS, LinkClass
 from engine.studies.repeat import usual
 from engine.studies.scene import ABSENT, kept_scene, read_scene
 from engine.teaching.lessons import query
@@ -21,7 +22,6 @@ from pages.learn.shuffle import ALGORITHMS
 from pages.learn.tour import PEOPLE, ROWS
 from pages.learn.view import STEPS, WAY
 from pages.shell.data import bundled
-from pages.shell.words import CLASSES
 
 
 def address(app: AppTest) -> dict[str, str]:
@@ -75,8 +75,10 @@ def test_a_shuffles_legend_names_what_its_pictures_hold(open_app: Callable[..., 
     app = open_app("learn", step="shuffle", network="cancer", shuffles="1", total="0.5")
     said = [h.value for h in app.get("html")]
     assert sum(h.count("<figcaption>") for h in said) == len(ALGORITHMS)
-    legend = next(h for h in said if CLASSES["extra"] in h and "<figcaption>" not in h)
-    assert CLASSES["missed"] not in legend
+    legend = next(
+        h for h in said if MARKS[LinkClass.FALSE_POSITIVE].word in h and "<figcaption>" not in h
+    )
+    assert MARKS[LinkClass.MISSED].word not in legend
 
 
 def data_of(app: AppTest) -> dict[str, Any]:

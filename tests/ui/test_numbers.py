@@ -12,28 +12,23 @@ import pandas as pd
 import pytest
 
 from engine import RunResult, load_dataset, run
-from engine.graphs.metrics import Counts, EdgeClass, Metrics
+from engine.graphs.links import MARKS, LinkClass
+from engine.graphs.metrics import Counts, Metrics
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import GaussianEvent, LaplaceEvent, SmoothEvent
 from engine.privacy.ledger import Ledger
 from engine.studies.cells import CellResult
-from engine.studies.null import Invented, Shape
-from pages.compare import view as pinned_tables
 from pages.draw import links, show
-from pages.report import words as report_words
 from pages.run import ledger
 from pages.run import view as result
 from pages.shell import words as text
-from pages.shell.nothing import Nothing
-from pages.shell.palette import STROKES, stroke_ink
 from pages.shell.runs import Shown
 from pages.shell.settings import Settings
 
 CANCER = load_dataset("cancer", n=500, seed=0)
 # Recall 6/10, precision 6/9, F1 12/19; 3 with the right mark: directed F1 6/19, SHD 6 + 4.
-TESTED = Counts(
-    true=10, found=6, turned=2, claimed=1, invented=3, missed=4, untested=0, untested_true=0
-)
+NO_LINKS = Counts(10, 0, 0, 0, 0, 0, missed=4, untested=6, untested_true=6)
+TESTED = replace(NO_LINKS, found=6, reversed=2, claimed=1, invented=3, untested=0, untested_true=0)
 # Of the graph as it stands, on purpose no score of which is one of those above.
 WHOLE = Metrics(
     skeleton_f1=0.41,
@@ -75,25 +70,6 @@ def tiles(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
         result, "tiles", lambda rows, *, across: drawn.update({t: v for t, v, _ in rows})
     )
     return drawn
-
-
-def test_tiles_of_a_run(scored: RunResult, tiles: dict[str, str]) -> None:
-    result.scores_row(scored)
-    assert tiles == {
-        "Links found (recall)": "0.60",
-        "Real among the learned (precision)": "0.67",
-        "Both in one number (skeleton F1)": "0.63",
-    }
-
-
-def test_tiles_for_experts(scored: RunResult) -> None:
-    shown = {title: value for title, value, _ in result.expert_tiles(scored)}
-    assert shown["Right with direction (directed F1)"] == "0.32"
-    assert shown["Pairs that differ (SHD)"] == "10"
-    assert shown["Tests made (CI tests)"] == "1,234"
-    assert shown["Seconds"] == "9.9"
-    assert shown["Guaranteed total ε"] == "2"
-    assert "Seconds" not in {t for t, _, _ in result.expert_tiles(replace(scored, public=False))}
 
 
 def test_tiles_of_a_budget(scored: RunResult) -> None:
@@ -153,45 +129,6 @@ def test_every_charge_with_its_running_total(scored: RunResult) -> None:
     )
 
 
-def test_scores_of_pinned_runs(scored: RunResult, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[pd.DataFrame] = []
-    monkeypatch.setattr(show, "table", lambda frame, **rest: drawn.append(frame))
-    monkeypatch.setattr(pinned_tables.st, "markdown", lambda words: None)
-    some = replace(scored, untested=frozenset())
-    settings: Any = Settings
-    monkeypatch.setattr(pinned_tables, "title", lambda run: "x")
-    count = Nothing("pc", Shape((2, 2), 10), {})
-    count.found = Invented((2, 5))
-    monkeypatch.setattr(pinned_tables, "watch", lambda find, draw: draw([count]))
-    pinned_tables.scores([Shown(settings, CANCER, some)])
-    shown = dict(zip(drawn[0]["Score"], drawn[0].iloc[:, 1], strict=True))
-    assert shown == {
-        "Skeleton F1": "0.63",
-        "Directed F1": "0.32",
-        "SHD": "10",
-        "Precision": "0.67",
-        "Recall": "0.60",
-        "True links found": "6 of 10",
-        "Invented": "3",
-        "Invented on nothing": "4",
-        "Links in the result": f"{len(some.skeleton)}",
-        pinned_tables.WAITING: "0",
-        "F1 with those as links": "0.41",
-        "CI tests": "1,234",
-        "Seconds": "9.9",
-        "Paper's total ε": "7.5",
-        "Defended total ε": "2",
-    }
-
-
-def test_the_reports_last_words(scored: RunResult) -> None:
-    whole = replace(scored, untested=frozenset())
-    said = " ".join(report_words.limits(CANCER, whole))
-    assert "of the 6 known links found, 3 have the arrow" in said
-    assert "(skeleton F1 0.63, directed F1 0.32, SHD 10)" in said
-    assert text.together("probability δ = 1e-5") in said
-
-
 def test_titles_name_their_fields() -> None:
     fields = {"Skeleton F1": "skeleton_f1", "Directed F1": "directed_f1", "SHD": "shd"}
     assert fields == text.SCORES
@@ -235,7 +172,7 @@ def test_what_a_session_has_cost(
 
 
 def test_the_legend_counts_each_class(scored: RunResult, monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = [EdgeClass.CORRECT] * 3 + [EdgeClass.MISSED] * 2 + [EdgeClass.UNTESTED]
+    kinds = [LinkClass.FOUND] * 3 + [LinkClass.MISSED] * 2 + [LinkClass.UNTESTED]
     classes = {(0, k): kind for k, kind in enumerate(kinds)}
     monkeypatch.setattr(RunResult, "classes", classes)
     monkeypatch.setattr(RunResult, "counts", replace(TESTED, untested=1, untested_true=1))
@@ -450,32 +387,6 @@ def test_tests_are_drawn_by_order(scored: RunResult, page: Page) -> None:
     assert len(page.drawn) == 1
 
 
-def test_scores_are_of_what_was_tested_and_the_caption_of_all(
-    scored: RunResult, page: Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    result.scores_row(replace(scored, untested=frozenset()))
-    assert [(count, value) for count, _, value, _ in page.drawn] == [
-        (3, "0.60"),
-        (3, "0.67"),
-        (3, "0.63"),
-    ]
-    assert page.said == []
-    left = Counts(
-        true=10, found=0, turned=0, claimed=0, invented=0, missed=4, untested=7, untested_true=6
-    )
-    monkeypatch.setattr(RunResult, "counts", left)
-    result.scores_row(replace(scored, untested=frozenset({(0, 1)})))
-    assert page.drawn[4][2] == "–"  # of no learned links no share is real
-    assert (
-        "With 7 pairs not tested to the end as links: recall 0.29, precision 0.71" in page.said[0]
-    )
-    assert "skeleton F1 0.41, directed F1 0.23, SHD 17." in page.said[0]
-    monkeypatch.setattr(RunResult, "counts", None)
-    result.scores_row(scored)
-    assert len(page.drawn) == 6
-    assert next(t for t, _, _ in result.expert_tiles(scored)).startswith("Tests made")
-
-
 # Links ---------------------------------------------------------------------------------------
 
 
@@ -491,14 +402,14 @@ def test_links_are_told_once_with_their_class_and_arrow() -> None:
     names = ("a", "b", "c", "d")
     plain = [(k.a, k.b, k.arrow, k.kind) for k in links.links_of(matrix, names)]
     assert plain == [("a", "b", True, None), ("c", "b", True, None), ("c", "d", False, None)]
-    kinds = {(0, 1): EdgeClass.EXTRA, (1, 2): EdgeClass.CORRECT}
+    kinds = {(0, 1): LinkClass.FALSE_POSITIVE, (1, 2): LinkClass.FOUND}
     told = {(k.a, k.b): k.kind for k in links.links_of(matrix, names, kinds)}
     assert told == {
-        ("a", "b"): EdgeClass.EXTRA,
-        ("c", "b"): EdgeClass.CORRECT,
+        ("a", "b"): LinkClass.FALSE_POSITIVE,
+        ("c", "b"): LinkClass.FOUND,
         ("c", "d"): None,
     }
-    only = links.links_of(matrix, names, kinds, [EdgeClass.CORRECT])
+    only = links.links_of(matrix, names, kinds, [LinkClass.FOUND])
     assert [(k.a, k.b) for k in only] == [("c", "b"), ("c", "d")]
     graph = links.as_digraph(names, small((1, 0), (2, 3), (3, 2)))
     assert list(graph.nodes) == list(names)
@@ -517,32 +428,31 @@ def test_what_is_open_has_no_arrow_and_is_drawn_when_asked(
         truth=truth,
     )
     kinds = {
-        (0, 1): EdgeClass.CORRECT,
-        (1, 2): EdgeClass.UNTESTED,
-        (2, 3): EdgeClass.WRONG_DIRECTION,
-        (1, 3): EdgeClass.MISSED,
+        (0, 1): LinkClass.FOUND,
+        (1, 2): LinkClass.UNTESTED,
+        (2, 3): LinkClass.REVERSED,
+        (1, 3): LinkClass.MISSED,
     }
     monkeypatch.setattr(RunResult, "classes", kinds)
 
-    def drawn(**how: bool) -> dict[tuple[str, str], tuple[bool, EdgeClass | None]]:
+    def drawn(**how: bool) -> dict[tuple[str, str], tuple[bool, LinkClass | None]]:
         return {(k.a, k.b): (k.arrow, k.kind) for k in links.found_links(run_of, **how)}
 
     found = {("a", "b"): (True, kinds[0, 1]), ("d", "c"): (True, kinds[2, 3])}
     assert drawn() == found
-    assert drawn(waiting=True) == {**found, ("b", "c"): (False, EdgeClass.UNTESTED)}
+    assert drawn(waiting=True) == {**found, ("b", "c"): (False, LinkClass.UNTESTED)}
     missed = drawn(missed=True)
     assert missed.keys() - found.keys() == {("b", "d")}
-    assert missed["b", "d"][1] == EdgeClass.MISSED
+    assert missed["b", "d"][1] == LinkClass.MISSED
     monkeypatch.setattr(RunResult, "classes", {})
-    assert drawn(waiting=True)["b", "c"] == (False, EdgeClass.UNTESTED)  # without a truth too
+    assert drawn(waiting=True)["b", "c"] == (False, LinkClass.UNTESTED)  # without a truth too
     assert not run_of.tested[1, 2]
 
 
 def test_a_sample_of_a_line_has_its_sign() -> None:
-    for kind in EdgeClass:
-        drawn, stroke = links.stroke_picture(kind, "light"), STROKES[kind]
-        signs = drawn.svg.count(f'fill="{stroke_ink(kind, "light")}"')
-        assert signs == bool(stroke.mark)
+    for kind in LinkClass:
+        drawn, stroke = links.stroke_picture(kind, "light"), MARKS[kind]
+        signs = drawn.svg.count(f'fill="{MARKS[kind].light}"')
+        assert signs == bool(stroke.marker)
         assert ("stroke-dasharray" in drawn.svg) == bool(stroke.dash)
         assert links.sample(kind, "light").count("<img") == 1
-    assert links.RARE == (EdgeClass.CLAIMED, EdgeClass.UNTESTED)

@@ -1,0 +1,132 @@
+"""What becomes of a link, and how each class of links is named and drawn, once for everything.
+
+Every picture, legend, table, caption and sentence takes its word, colour, dash, weight and marker
+from :data:`MARKS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class LinkClass(StrEnum):
+    """What became of one pair that the truth or the result joins."""
+
+    FOUND = "found"
+    UNIDENTIFIED = "unidentified"
+    LINE = "line"
+    REVERSED = "reversed"
+    FALSE_POSITIVE = "false_positive"
+    MISSED = "missed"
+    UNTESTED = "untested"
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How a class of links is named and drawn.
+
+    ``word`` names it in legends and tables; ``one`` and ``many`` count it in a sentence, with {n}
+    for the number and {of} for the number of true links. ``dash`` is in pixels, ``width`` in pixels
+    of the line, ``marker`` a sign at its middle.
+    """
+
+    word: str
+    one: str
+    many: str
+    light: str
+    dark: str
+    dash: tuple[int, ...] = ()
+    width: float = 2.0
+    marker: str | None = None
+
+    def ink(self, theme: str) -> str:
+        """The colour in the theme "light" or "dark"."""
+        return self.dark if theme == "dark" else self.light
+
+    def counted(self, n: int, of: int = 0) -> str:
+        """The class counted, as a part of a sentence."""
+        words = self.one if (of or n) == 1 else self.many
+        return words.format(n=f"{n:,}" if n else "no" if "{of}" not in words else "0", of=f"{of:,}")
+
+
+# Dash, width and marker tell the classes apart without their colours. What was not tested to the
+# end is fainter than what was missed: nothing was found out about it.
+MARKS: Mapping[LinkClass | None, Mark] = {
+    None: Mark("Link", "{n} link", "{n} links", "#5b6577", "#a9b4c6"),
+    LinkClass.FOUND: Mark(
+        "Found",
+        "{n} of {of} true link found",
+        "{n} of {of} true links found",
+        "#0072b2",
+        "#56b4e9",
+        width=3.0,
+    ),
+    LinkClass.UNIDENTIFIED: Mark(
+        "Found, with a direction that the data cannot identify",
+        "{n} with a direction that the data cannot identify",
+        "{n} with directions that the data cannot identify",
+        "#00785a",
+        "#22b58a",
+        width=3.0,
+        marker="circle",
+    ),
+    LinkClass.LINE: Mark(
+        "Found, without its arrow",
+        "{n} without its arrow",
+        "{n} without their arrows",
+        "#a8467f",
+        "#dd8fbb",
+        (16, 4),
+        3.0,
+    ),
+    LinkClass.REVERSED: Mark(
+        "Found, reversed",
+        "{n} reversed",
+        "{n} reversed",
+        "#a8467f",
+        "#dd8fbb",
+        (16, 4),
+        3.0,
+        "diamond",
+    ),
+    LinkClass.FALSE_POSITIVE: Mark(
+        "False positive",
+        "{n} false positive",
+        "{n} false positives",
+        "#b34700",
+        "#e69f00",
+        (9, 5),
+        2.4,
+    ),
+    LinkClass.MISSED: Mark("Missed", "{n} missed", "{n} missed", "#5b6577", "#a9b4c6", (2, 6), 2.0),
+    LinkClass.UNTESTED: Mark(
+        "Not tested to the end",
+        "{n} pair not tested to the end",
+        "{n} pairs not tested to the end",
+        "#8592a8",
+        "#7d8ba3",
+        (1, 9),
+        1.6,
+    ),
+}
+RARE = (LinkClass.UNIDENTIFIED, LinkClass.LINE, LinkClass.REVERSED, LinkClass.UNTESTED)
+
+
+def marks_data(theme: str) -> dict[str, dict[str, Any]]:
+    """The table in JSON types, for what the browser draws itself."""
+    return {
+        kind.value: {
+            "word": mark.word,
+            "one": mark.one,
+            "many": mark.many,
+            "ink": mark.ink(theme),
+            "dash": " ".join(map(str, mark.dash)) or "none",
+            "width": mark.width,
+            "marker": mark.marker,
+        }
+        for kind, mark in MARKS.items()
+        if kind is not None
+    }

@@ -1,0 +1,231 @@
+"""What a run amounts to: counts and sentences, each made once.
+
+Pages, files, slides, the terminal and notebooks print these: two of them that speak of one run
+cannot disagree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from engine.graphs.links import MARKS, LinkClass
+from engine.graphs.metrics import Counts
+from engine.params import Parameters
+from engine.percent import number
+from engine.privacy.accounting import Guarantee
+from engine.privacy.ledger import Ledger
+
+FINE, DOUBTFUL, NOTHING = "fine", "doubtful", "nothing"
+_WEAK, _NO_USE = 10.0, 30.0  # above these ε hardly protects (e^10 odds), and nobody (e^30)
+_CLOSE = 1.01  # a proven total this near the claimed one is the same number
+PROMISE = (
+    "Whoever sees this result, knows everybody else's row and has to guess which of two rows one "
+    "person had is right at most {right} times in 100; a coin is right 50 times."
+)
+NO_PROMISE = "No promise: this protects nobody."
+
+
+class Summarised(Protocol):
+    """What a summary reads of a run (:class:`engine.result.RunResult`)."""
+
+    @property
+    def params(self) -> Parameters: ...
+    @property
+    def ledger(self) -> Ledger: ...
+    @property
+    def claimed(self) -> Guarantee | None: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def ci_tests_by_order(self) -> tuple[int, ...]: ...
+    @property
+    def untested(self) -> frozenset[tuple[int, int]]: ...
+    @property
+    def counts(self) -> Counts | None: ...
+    @property
+    def skeleton(self) -> set[frozenset[str]]: ...
+    @property
+    def order_words(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What protects those in the data.
+
+    Of 100 guesses between two rows that one person may have had, ``right`` are right at most; all
+    of them where nothing is promised. ``level`` says how well it holds ("fine", "doubtful",
+    "nothing"), ``terms`` what it is in the field's terms.
+    """
+
+    level: str
+    right: int
+    sentence: str
+    terms: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A run in counts and sentences.
+
+    ``counts`` is None where no truth is known or it may not be shown. ``links`` says how many links
+    were found, ``arrows`` what is wrong with their directions, ``untested`` what was left open,
+    ``headline`` all of this under its privacy, ``ended`` why the run ended early, ``order`` what
+    depends on the order of the columns; each is empty where there is nothing to say.
+    """
+
+    counts: Counts | None
+    shown: int
+    headline: str
+    links: str
+    arrows: str
+    untested: str
+    ended: str
+    order: str
+    promise: Promise
+
+    @property
+    def found(self) -> str:
+        """Links, arrows and what was left open, without the privacy."""
+        return " ".join(filter(None, (self.links, self.arrows, self.untested)))
+
+    def __str__(self) -> str:
+        lines = (self.headline, self.ended, self.order, self.promise.terms, self.promise.sentence)
+        return "\n".join(filter(None, lines))
+
+
+def summarise(result: Summarised, *, scored: bool = True) -> Summary:
+    """What a run amounts to.
+
+    ``scored`` False leaves the truth out, where scores against it would not be private.
+    """
+    counts = result.counts if scored else None
+    shown = len(result.skeleton) - len(result.untested)
+    links, arrows = links_words(counts, shown), arrows_words(counts)
+    left_open = _untested(len(result.untested), counts)
+    promised = promise(result)
+    start = f"{_start(result, promised)}: "
+    return Summary(
+        counts=counts,
+        shown=shown,
+        headline=start + " ".join(filter(None, (links, arrows, left_open))),
+        links=links,
+        arrows=arrows,
+        untested=left_open,
+        ended=_ended(result),
+        order=result.order_words,
+        promise=promised,
+    )
+
+
+# Counts in words --------------------------------------------------------------------------
+
+
+def links_words(counts: Counts | None, shown: int) -> str:
+    """How many links there are, and how many of them are true."""
+    if counts is None:
+        return f"{MARKS[None].counted(shown)} found; the true links are not known."
+    found = MARKS[LinkClass.FOUND].counted(counts.found, counts.true)
+    return f"{found}, {MARKS[LinkClass.FALSE_POSITIVE].counted(counts.invented)}."
+
+
+def arrows_words(counts: Counts | None) -> str:
+    """What is wrong with the directions of the links found; empty for nothing."""
+    if counts is None:
+        return ""
+    kinds = {
+        LinkClass.REVERSED: counts.reversed,
+        LinkClass.LINE: counts.lines,
+        LinkClass.UNIDENTIFIED: counts.claimed,
+    }
+    said = _and([MARKS[kind].counted(n) for kind, n in kinds.items() if n])
+    return f"Of those found: {said}." if said else ""
+
+
+def _and(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
+def _untested(pairs: int, counts: Counts | None) -> str:
+    """What is said of pairs not tested to the end, if there are any."""
+    if not pairs:
+        return ""
+    true = "" if counts is None else f" ({counts.untested_true:,} of them true links)"
+    return f"{MARKS[LinkClass.UNTESTED].counted(pairs)}{true}."
+
+
+def _start(result: Summarised, promised: Promise) -> str:
+    """What stands before the counts: they never go without what protects those in the data."""
+    if getattr(result.params, "epsilon", None) is None:
+        return "Without privacy"
+    nobody = promised.level == NOTHING
+    return "With noise that protects nobody" if nobody else "With this privacy"
+
+
+def _ended(result: Summarised) -> str:
+    """Why the run ended before its end; empty if it did not."""
+    tested = bool(result.ci_tests_by_order)
+    what = "links not tested to the end stayed" if tested else "the weights reached are shown"
+    if result.status == "cancelled":
+        return f"Stopped early: {what}."
+    if result.status != "budget_exhausted":
+        return ""
+    at = f"{'order' if tested else 'iteration'} {max(result.ledger.by_order(), default=0)}"
+    return f"The budget ran out at {at}: {what}. Raise ε, or lower the largest order."
+
+
+# Privacy in words -------------------------------------------------------------------------
+
+
+def price(result: Summarised) -> tuple[str, str]:
+    """(how well the price holds: "fine", "doubtful" or "nothing", the price in words)."""
+    cap, claimed, spent = result.ledger.cap, result.claimed, result.ledger.defended.epsilon
+    if result.ledger.undefended:
+        return NOTHING, f"Nothing can be proven: {result.ledger.undefended[0]}"
+    if cap is not None:
+        words = f"Guaranteed: ε = {number(cap.epsilon)} for the whole run"
+        if cap.epsilon > _NO_USE:
+            return NOTHING, f"{words}, too large to protect anyone"
+        return (FINE if cap.epsilon <= _WEAK else DOUBTFUL), words
+    if claimed is None and getattr(result.params, "epsilon", None) is None:
+        return NOTHING, "No privacy: nothing can be proven"
+    said = "Nothing claimed" if claimed is None else f"Claimed ε = {number(claimed.epsilon)}"
+    endless = claimed is not None and not math.isfinite(claimed.epsilon)
+    if endless:
+        said = "The paper's sum has no limit"
+    if not math.isfinite(spent):
+        return NOTHING, f"{said}; nothing can be proven"
+    if claimed is not None and not endless and spent <= min(_WEAK, claimed.epsilon * _CLOSE):
+        return FINE, f"{said}, and it can be proven"
+    able = f"{said}; what can be proven is ε = {number(spent)}"
+    return (NOTHING, f"{able}, which protects nobody") if spent > _NO_USE else (DOUBTFUL, able)
+
+
+def promise(result: Summarised) -> Promise:
+    """What the epsilon promises, in odds; or that it promises nothing, and protects nobody."""
+    level, terms = price(result)
+    if level == NOTHING:
+        return Promise(level, 100, f"{NO_PROMISE} {_why(result)}", terms)
+    cap, able = result.ledger.cap, result.ledger.defended.epsilon
+    right = guesses(able if cap is None else cap.epsilon)
+    return Promise(level, right, PROMISE.format(right=right), terms)
+
+
+def guesses(epsilon: float) -> int:
+    """Right guesses in 100 between two neighbours at most, rounded up: 100 e^ε / (1 + e^ε).
+
+    Wasserman and Zhou (2010), for a fair coin; beside the probability δ with which ε may fail.
+    """
+    return math.ceil(100 / (1 + math.exp(-epsilon)))
+
+
+def _why(result: Summarised) -> str:
+    if result.ledger.undefended:
+        return f"Why: {'; '.join(result.ledger.undefended)}."
+    if getattr(result.params, "epsilon", None) is None:
+        return "The data were read as they are."
+    if not math.isfinite(result.ledger.defended.epsilon):
+        return "For this run no finite ε can be proven."
+    return f"The ε that can be proven, {number(result.ledger.defended.epsilon)}, is too large."

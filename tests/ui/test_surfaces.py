@@ -1,0 +1,276 @@
+"""One run on every surface: pages, pictures, files and JSON have its counts, words and marks."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from html import unescape
+from typing import Any
+
+import pypdf
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine import RunResult
+from engine.graphs import links
+from engine.graphs.links import MARKS, LinkClass
+from engine.serialise import result_dict
+from engine.studies.scene import ABSENT, UNTESTED
+from engine.summary import NOTHING, summarise
+from pages.draw import graph, scene
+from pages.learn import search
+from pages.report import brief, files, form, repeats
+from pages.run import trace
+
+Query = dict[str, str]
+# Two networks, three algorithms, both guarantees; arrows in doubt, nothing found, ended early.
+RUNS: dict[str, Query] = {
+    "doubt": {"data": "asia", "n": "20000", "algorithm": "marginal_pc", "epsilon": "0.3"},
+    "early": {"data": "asia", "n": "20000", "algorithm": "priv_pc", "epsilon": "1", "seed": "1"},
+    "published": {"data": "asia", "n": "20000", "algorithm": "priv_pc", "guarantee": "published"},
+    "open": {"data": "asia", "n": "20000", "algorithm": "curate_pc", "guarantee": "published"},
+    "nothing": {"data": "cancer", "n": "20000", "algorithm": "marginal_pc", "epsilon": "0.02"},
+    "false": {"data": "cancer", "n": "20000", "algorithm": "curate_pc", "epsilon": "0.02"},
+}
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeats, "REPETITIONS", 2)
+    monkeypatch.setattr(repeats, "SECONDS", 0.1)
+    monkeypatch.setattr(repeats, "PATIENCE", 60.0)
+
+
+def counts_of(result: RunResult) -> Counter[LinkClass]:
+    """How many pairs of each class the run has: the one source of this test."""
+    return Counter(result.classes.values())
+
+
+def html(app: AppTest, sign: str) -> str:
+    return unescape(next(str(h.value) for h in app.get("html") if sign in str(h.value)))
+
+
+def legend_agrees(words: str, result: RunResult) -> None:
+    """A legend has the table's words with the run's counts; what it leaves out is none."""
+    counts = counts_of(result)
+    for kind in LinkClass:
+        said = re.search(rf"{re.escape(MARKS[kind].word)} <b>([\d,]+)</b>", words)
+        assert (int(said[1]) if said else 0) == counts[kind], kind
+
+
+def picture_agrees(svg: str, result: RunResult) -> None:
+    """A still picture has a line for each pair, in its class's ink and dash, and its sign."""
+    seen = Counter(re.findall(r'<path d="M[^"]*Q[^"]*" fill="none" stroke="([^"]*)"[^>]*?>', svg))
+    dashes = Counter(re.findall(r'stroke-dasharray="([\d ]+)"', svg))
+    inks: Counter[str] = Counter()
+    dashed: Counter[str] = Counter()
+    for kind, number in counts_of(result).items():
+        inks[MARKS[kind].light] += number
+        if MARKS[kind].dash:
+            dashed[" ".join(map(str, MARKS[kind].dash))] += number
+    assert seen == +inks
+    assert dashes == +dashed
+
+
+def frame_agrees(page: str, result: RunResult, hidden: set[LinkClass]) -> None:
+    """A movable picture has the class's ink, dash and sign on each of its lines."""
+    edges = json.loads(re.search(r"const edges = new vis.DataSet\((\[.*?\])\);", page)[1])  # type: ignore[index]
+    seen = Counter(
+        (
+            e["color"] if isinstance(e["color"], str) else e["color"]["color"],
+            tuple(e["dashes"] or ()),
+            e["arrows"].get("middle", {}).get("type"),
+        )
+        for e in edges
+    )
+    expected: Counter[Any] = Counter()
+    for kind, number in counts_of(result).items():
+        if kind not in hidden:
+            expected[MARKS[kind].light, MARKS[kind].dash, MARKS[kind].marker] += number
+    assert seen == +expected
+
+
+def run_page(app: AppTest, result: RunResult) -> None:
+    said = result.summary()
+    top = html(app, 'class="headline"')
+    assert said.headline in top
+    assert said.promise.terms in top
+    assert said.ended in top
+    legend_agrees(html(app, 'class="legend"'), result)
+    frame_agrees(app.get("iframe")[1].proto.srcdoc, result, {LinkClass.MISSED})
+    shown = app.session_state["shown"]
+    table = Counter(trace.edges_table(shown.data, result)["Class"])
+    assert table == {MARKS[kind].word: n for kind, n in counts_of(result).items()}
+    counts = result.counts
+    assert counts is not None
+    bars = re.findall(r"<b>(\d+)</b>.*?</span><span>(.*?)<", html(app, 'class="price"'))
+    found, last = next((int(n), words) for n, words in bars if "this result" in words)
+    assert (int(bars[0][0]), found) == (counts.true, counts.found)
+    wrong = MARKS[LinkClass.FALSE_POSITIVE].counted(counts.invented)
+    assert (wrong in last) == bool(counts.invented)
+
+
+def report_page(app: AppTest, result: RunResult) -> None:
+    said, body = result.summary(), html(app, 'class="report"')
+    assert said.headline in body
+    assert said.promise.sentence in body
+    assert said.promise.terms in body
+    legend_agrees(body, result)
+    images = re.findall(r'src="data:image/svg\+xml;base64,([^"]+)"', body)
+    pictures = [base64.b64decode(i).decode() for i in images]
+    picture_agrees(next(p for p in pictures if "Learned graph" in p), result)
+    right = re.search(r"of the (\d+) true links? found, (\d+) ha", body)
+    if result.counts is not None and result.counts.found:
+        assert right
+        assert (int(right[1]), int(right[2])) == (result.counts.found, result.counts.right)
+
+
+def report_files(app: AppTest, result: RunResult) -> None:
+    shown = app.session_state["shown"]
+    made = brief.brief_of(shown, None, form.Heading(question="", author="", date=""), "light")
+    said = result.summary()
+    for kind in (files.sheet, files.slides):
+        read = pypdf.PdfReader(io.BytesIO(kind(made)))
+        text = " ".join(" ".join(p.extract_text() for p in read.pages).split())
+        assert said.headline in text
+        assert said.promise.sentence in text
+        for link, number in counts_of(result).items():
+            assert f"{MARKS[link].word} {number}" in text
+    page = unescape(files.page(shown, made))
+    assert said.headline in page
+    picture_agrees(page[page.index("<svg") : page.index("</svg>")], result)
+
+
+def json_record(app: AppTest, result: RunResult) -> None:
+    record, counts = result_dict(result), counts_of(result)
+    assert record["counts"]["invented"] == counts[LinkClass.FALSE_POSITIVE]
+    assert record["counts"]["untested"] == counts[LinkClass.UNTESTED]
+    assert record["counts"]["reversed"] == counts[LinkClass.REVERSED]
+    assert record["counts"]["missed"] == counts[LinkClass.MISSED]
+
+
+def learn_page(app: AppTest, result: RunResult) -> None:
+    played = search.played_back(app.session_state["shown"].data, result)
+    ends, counts = Counter(played["end"]), counts_of(result)
+    assert ends[UNTESTED] == counts[LinkClass.UNTESTED]
+    links = sum(n for state, n in ends.items() if state not in (ABSENT, UNTESTED))
+    assert (
+        links
+        == sum(counts[k] for k in LinkClass) - counts[LinkClass.UNTESTED] - counts[LinkClass.MISSED]
+    )
+
+
+def scene_marks(app: AppTest, result: RunResult) -> None:
+    """The browser's own drawings are given the table; no class stands in their files."""
+    assert set(scene.marks_data("light")) == set(LinkClass)
+    for kind, mark in scene.marks_data("dark").items():
+        table = MARKS[LinkClass(kind)]
+        assert (mark["ink"], mark["word"], mark["one"]) == (table.dark, table.word, table.one)
+        assert mark["dash"] == (" ".join(map(str, table.dash)) or "none")
+    inks = {m.light for m in MARKS.values()} | {m.dark for m in MARKS.values()}
+    for name in ("scene", "search", "arrows"):
+        assert not any(ink in scene.script(name) + scene.style() for ink in inks)
+
+
+PAGES: dict[str, tuple[str, Callable[[AppTest, RunResult], None]]] = {
+    "run": ("run", run_page),
+    "report": ("report", report_page),
+    "files": ("report", report_files),
+    "json": ("run", json_record),
+    "learn": ("run", learn_page),
+    "scene": ("run", scene_marks),
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_surface_tells_one_run_alike(open_app: Open, name: str) -> None:
+    for page in dict.fromkeys(page for page, _ in PAGES.values()):
+        app = open_app(page, **RUNS[name])
+        result = app.session_state["shown"].result
+        for at, agrees in PAGES.values():
+            if at == page:
+                agrees(app, result)
+
+
+def test_the_runs_are_as_they_are_called(open_app: Open) -> None:
+    shown = {name: open_app(**query).session_state["shown"].result for name, query in RUNS.items()}
+    assert shown["doubt"].low_confidence
+    assert shown["early"].status == shown["open"].status == "budget_exhausted"
+    assert not shown["nothing"].skeleton
+    assert shown["published"].summary().promise.level == NOTHING
+    assert counts_of(shown["false"])[LinkClass.FALSE_POSITIVE]
+    seen = set().union(*(counts_of(result) for result in shown.values()))
+    assert len(seen) >= 6
+
+
+# Contradictions that are planted, and the surface and the run on which each shows.
+def _other_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = dict(MARKS) | {LinkClass.MISSED: replace(MARKS[LinkClass.MISSED], word="Overlooked")}
+    monkeypatch.setattr("pages.draw.links.MARKS", table)
+
+
+def _other_dash(monkeypatch: pytest.MonkeyPatch) -> None:
+    solid = {kind: replace(mark, dash=()) for kind, mark in MARKS.items()}
+    monkeypatch.setattr(graph, "MARKS", solid)
+
+
+def _other_arrows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counts of the graph as it was learned, pictures of it as it is displayed."""
+    learned = property(lambda result: result._classes(result.tested))
+    monkeypatch.setattr(RunResult, "classes", learned)
+    monkeypatch.setattr(
+        brief,
+        "summarise",
+        lambda result, scored: replace(summarise(result), headline="7 of 8 true links found."),
+    )
+
+
+def _other_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = brief.entries
+
+    def more(*args: Any, **rest: Any) -> Any:
+        return [entry._replace(number="99") for entry in real(*args, **rest)]
+
+    monkeypatch.setattr(brief, "entries", more)
+
+
+def _other_ink(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = links.marks_data
+    monkeypatch.setattr(
+        scene, "marks_data", lambda theme: {k: m | {"ink": "#000"} for k, m in real(theme).items()}
+    )
+
+
+PLANTED = {
+    "word": (_other_word, "run", "doubt"),
+    "dash": (_other_dash, "run", "false"),
+    "arrows": (_other_arrows, "report", "doubt"),
+    "count": (_other_count, "files", "early"),
+    "ink": (_other_ink, "scene", "early"),
+}
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_planted_contradiction_is_seen(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    plant, surface, name = PLANTED[fault]
+    page, agrees = PAGES[surface]
+    plant(monkeypatch)
+    app = open_app(page, **RUNS[name])
+    with pytest.raises(AssertionError):
+        agrees(app, app.session_state["shown"].result)
+
+
+def test_what_was_not_tested_is_fainter_than_what_was_missed() -> None:
+    missed, untested = MARKS[LinkClass.MISSED], MARKS[LinkClass.UNTESTED]
+    assert untested.width < missed.width
+    ink = [sum(mark.dash[::2]) / sum(mark.dash) for mark in (untested, missed)]
+    assert ink[0] < ink[1]
+    assert len({(mark.dash, mark.marker) for mark in MARKS.values()}) == len(LinkClass)
