@@ -18,16 +18,18 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 # Folders (or files) of each part -> the most code lines it may have. A file's split raises its
-# callers by a line of import each: engine/runner.py into run (runner) and RunResult (result).
+# callers by a line of import each: engine/runner.py into run (runner) and RunResult (result). The
+# sentences of a run (engine/summary.py) and the classes of links (engine/graphs/links.py) came from
+# pages; static draws the signs of the classes.
 MOST = {
     "engine/data": 3660,
     "engine/studies": 3579,
     "engine/algorithms engine/search engine/statistics engine/tables": 3729,
     "engine/cli engine/__main__.py": 1899,
-    "engine/*.py": 1559,
+    "engine/*.py": 1740,
     "engine/release": 1573,
     "engine/marginals engine/privacy": 2238,
-    "engine/graphs": 1204,
+    "engine/graphs": 1308,
     "engine/audit": 801,
     "engine/score": 1113,
     "engine/papers engine/teaching": 1852,
@@ -36,7 +38,7 @@ MOST = {
     "pages/shell pages/host": 3605,
     "pages/draw": 1717,
     "pages": 13950,
-    "static": 2266,
+    "static": 2281,
     "tests": 28865,
     "benchmarks scripts": 5149,
 }
