@@ -25,7 +25,6 @@ from websockets.typing import Subprotocol
 from engine import load_dataset, run
 from pages.draw.links import describe, found_links
 from pages.draw.strength import weighted
-from pages.shell.verdict import findings
 
 PATIENCE = 150.0  # seconds until a page that does not answer is given up: a first run may compile
 DATASETS, ROWS = ("asia", "cancer", "earthquake", "survey"), 20_000
@@ -309,6 +308,6 @@ def mixed(seen: Seen) -> list[str]:
         result = run("priv_pc", data[name], seed=seed, trace=False)
         links = weighted(found_links(result, waiting=True), result)
         graph = describe("Learned graph", data[name].names, links)
-        if findings(result) not in sentence or graph not in graphs:
+        if result.summary().headline not in sentence or graph not in graphs:
             found.append(f"a session on {name}, seed {seed}, shows another's result")
     return found
