@@ -23,7 +23,6 @@ _OWN: Place[Shown | None] = Place("budget_own")
 
 def main() -> None:
     """The page, top to bottom."""
-    runs.follow_source("budget")
     runs.shown()
     with st.sidebar:
         dataset.picker(key="budget")

@@ -16,10 +16,10 @@ from pages.compare.state import MOST, pin, pin_only
 from pages.draw import recommended
 from pages.shell import knowledge
 from pages.shell import words as text
-from pages.shell.drafts import Draft, adapt, kept
+from pages.shell.drafts import Draft, kept
 from pages.shell.form import algorithm_choice, parameter_form, seed
 from pages.shell.runs import Shown, compute
-from pages.shell.settings import Settings, filled, said, word_of
+from pages.shell.settings import Settings, filled, fits, said, word_of
 from pages.shell.strip import refuse
 
 
@@ -48,7 +48,7 @@ def pin_form(run: Shown, pinned: Sequence[Shown]) -> None:
     st.markdown("**Add a run**")
     st.caption(f"On the Run page's dataset: {text.plain(run.data.name)}, {run.data.n:,} rows.")
     chosen = algorithm(algorithm_choice(d, key="compare-algorithm"))
-    adapt(d)
+    _adapt(d)
     knowledge.field(d, "known", key="compare-known")
     st.button(
         "At its recommended setting",
@@ -132,3 +132,18 @@ def add(run: Shown) -> None:
         refuse("compare", str(error))
         return
     pin(found)
+
+
+def _adapt(form: Draft) -> None:
+    """After a change of algorithm: what a person had changed stays if it fits, the rest is new.
+
+    ``form`` holds "algorithm", "params", and in "params_of" whose parameters these are.
+    """
+    old, new = form["params_of"], form["algorithm"]
+    if old == new:
+        return
+    before = {s.name: s.default for s in algorithm(old).params.specs()}
+    changed = {k: v for k, v in form["params"].items() if v != before.get(k)}
+    specs = {s.name: s for s in algorithm(new).params.specs()}
+    fitting = {k: v for k, v in changed.items() if k in specs and fits(specs[k], v)}
+    form.update(params_of=new, params=filled(new, fitting))

@@ -16,7 +16,6 @@ from pages.shell.strip import drafted_data, show_strip
 
 def main() -> None:
     """The page, top to bottom."""
-    runs.follow_source("data")
     runs.shown()
     with st.sidebar:
         dataset.picker(key="data")

@@ -14,9 +14,9 @@ from engine.studies.tuning import Score
 from pages.draw import show
 from pages.shell import words as text
 from pages.shell.dialog import dialog
-from pages.shell.fields import as_word
 from pages.shell.form import title_of
 from pages.shell.settings import filled
+from pages.shell.state import as_word
 
 NAME = "Recommended"
 STUDY = "docs/reference/recommended.md"

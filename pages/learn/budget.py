@@ -19,7 +19,7 @@ from pages.shell.words import number
 
 def sieve_view(now: Tour) -> None:
     """What the sieve settled alone, and what was examined."""
-    result = shown_run(now, "priv_pc", epsilon=now.total)
+    result = shown_run(now, "priv_pc", epsilon=now.epsilon)
     counts = by_order(list(scenes(result.steps, result.names)))
     sieved = [c.kinds.get("sieve", 0) - c.kinds.get("examine", 0) for c in counts]
     examined = [c.kinds.get("examine", 0) for c in counts]
@@ -45,7 +45,7 @@ def sieve_view(now: Tour) -> None:
         st.metric("Examined", f"{rounds:,}")
         st.markdown(
             f"Answering each of {sum(sieved) + rounds:,} questions on its own would split ε = "
-            f"{number(now.total)} (strict, the whole run) as often. Sieve and examine split it "
+            f"{number(now.epsilon)} (strict, the whole run) as often. Sieve and examine split it "
             f"into rounds, one for each “perhaps independent”: {rounds:,} here. The sieve's "
             "“dependent” answers cost nothing more."
             + (
@@ -58,9 +58,9 @@ def sieve_view(now: Tour) -> None:
 
 def orders_view(now: Tour) -> None:
     """How far tests lie from the threshold by order, and where CURATE puts its budget."""
-    data = now.data
+    data = now.dataset
     perfect = shown_run(now, "pc", seed=0, statistic="oracle")
-    each = now.total / max(1, perfect.ci_tests)
+    each = now.epsilon / max(1, perfect.ci_tests)
     lines = [s for s in strengths(data, perfect.steps, each) if s.dependent]
     left, right = st.columns(2, gap="large")
     with left:
@@ -76,7 +76,7 @@ def orders_view(now: Tour) -> None:
         show.figure(figure, key="learn-margin", alt="Distance from the threshold by order")
         flips = ", ".join(f"{percent(s.flips)} at order {s.order}" for s in lines)
         st.caption(
-            f"With ε = {number(now.total)} (strict) shared equally among {perfect.ci_tests} "
+            f"With ε = {number(now.epsilon)} (strict) shared equally among {perfect.ci_tests} "
             f"tests, noise would take away a real link in {flips}."
         )
     with right:
@@ -84,12 +84,12 @@ def orders_view(now: Tour) -> None:
 
 
 def _curate(now: Tour) -> None:
-    result = shown_run(now, "curate_pc", epsilon=now.total)
+    result = shown_run(now, "curate_pc", epsilon=now.epsilon)
     st.markdown("**What CURATE gives one test, by order**")
     if not is_planned(result):
         st.info("The total is too small for a plan. Raise ε.")
         return
-    table = orders_table(now.data, result)
+    table = orders_table(now.dataset, result)
     orders = table["Order"].tolist()
     plan, even = (table[f"{view}: ε a test"].tolist() for view in (START, UNIFORM))
     figure = grouped(

@@ -30,7 +30,7 @@ def settings(*, of_screen: bool = True) -> None:
     """
     now = tour()
     title = (
-        f"{now.network.capitalize()}, ε = {now.total:g} (strict)"
+        f"{now.data.capitalize()}, ε = {now.epsilon:g} (strict)"
         if of_screen
         else "The tour's settings"
     )
@@ -40,12 +40,12 @@ def settings(*, of_screen: bool = True) -> None:
 
 def _fields() -> None:
     d = draft()
-    sizes, total = network_sizes(), spec_of(Tour, "total")
+    sizes, total = network_sizes(), spec_of(Tour, "epsilon")
     bound(
         st.selectbox,
         "Network",
         d,
-        "network",
+        "data",
         key="learn-network",
         options=NETWORKS,
         format_func=lambda n: f"{n.capitalize()} · {sizes[n][0]} nodes, {sizes[n][1]} edges",
@@ -54,14 +54,14 @@ def _fields() -> None:
         st.number_input,
         total.title,
         d,
-        "total",
+        "epsilon",
         key="learn-epsilon",
         min_value=total.low,
         max_value=total.high,
         format="%g",
         help="The private runs on these screens share this total; δ = 1e-6.",
     )
-    seed(d, "draw", "Noise seed", key="learn-seed")
+    seed(d, "seed", "Noise seed", key="learn-seed")
     st.caption(f"All of this is a simulation: {ROWS:,} rows drawn from a published network.")
 
 
@@ -104,8 +104,8 @@ def ways(keys: Mapping[str, str], now: str) -> None:
 
 def goto(step: str) -> None:
     """To a step."""
-    st.query_params["step"] = step
+    draft()["step"] = step
 
 
 def _chosen() -> None:
-    st.query_params["step"] = st.session_state["learn-step"]
+    draft()["step"] = st.session_state["learn-step"]

@@ -23,18 +23,18 @@ WAYS = {
 
 def money_view(now: Tour) -> None:
     """Three purses, one clock, one dial."""
-    scene = kept_scene(now.network)
-    draw = now.draw if now.draw < scene["draws"] else 0
-    show_money({**drawn(now.network, draw), "epsilon": now.total}, "learn-money", _rested)
+    scene = kept_scene(now.data)
+    draw = now.seed if now.seed < scene["draws"] else 0
+    show_money({**drawn(now.data, draw), "epsilon": now.epsilon}, "learn-money", _rested)
 
 
 def money_rows(now: Tour) -> int:
     """Rows of the network that the purses were spent on."""
-    return int(kept_scene(now.network)["rows"])
+    return int(kept_scene(now.data)["rows"])
 
 
 def _rested(frame: Mapping[str, Any]) -> None:
-    draft()["total"] = float(frame["epsilon"])
+    draft()["epsilon"] = float(frame["epsilon"])
 
 
 @st.cache_data(max_entries=8, show_spinner="Runs are made …")

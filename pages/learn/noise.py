@@ -20,7 +20,7 @@ EACH = 0.02  # the epsilon of the one test, at the start
 
 def noise_view(now: Tour) -> None:
     """One test's score and its noise, to be dragged."""
-    data = now.data
+    data = now.dataset
     pairs = [f"{a} – {b}" for a, b in combinations(data.names, 2)]
     left, right = st.columns([2, 4], gap="large")
     with left:

@@ -47,19 +47,19 @@ def now_view(now: Tour) -> None:
                 format_func=lambda e: f"{e:g}",
             )
         )
-        _said(_outcomes(now.network, people, epsilon), people, epsilon)
+        _said(_outcomes(now.data, people, epsilon), people, epsilon)
         st.button(
             "Plan with my own columns",
             key="learn-plan",
             type="primary",
             icon=":material/arrow_forward:",
             on_click=_carry,
-            args=(now.network, people),
+            args=(now.data, people),
         )
         if st.session_state.pop("learn-to-plan", False):
             st.switch_page("pages/plan/page.py")
     with right:
-        _by_people(now.network, epsilon)
+        _by_people(now.data, epsilon)
 
 
 def _outcomes(network: str, people: int, epsilon: float) -> list[Repetition]:

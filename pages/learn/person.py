@@ -31,23 +31,23 @@ def person_view(now: Tour) -> None:
             key="learn-room-epsilon",
             format_func=lambda e: f"{e:g}",
         )
-        class_mode.door(neighbours_of(now.network, x, y).at(epsilon))
+        class_mode.door(neighbours_of(now.data, x, y).at(epsilon))
     with top:
         class_mode.wall()
     with crowded:
-        show_person(crowd(now.network, x, y), key="learn-person")
+        show_person(crowd(now.data, x, y), key="learn-person")
 
 
 def _test(now: Tour) -> tuple[str, str]:
     """The two columns whose test is released."""
-    pairs = [f"{a} – {b}" for a, b in combinations(now.data.names, 2)]
+    pairs = [f"{a} – {b}" for a, b in combinations(now.dataset.names, 2)]
     start = pairs.index("tub – either") if "tub – either" in pairs else 0
     chosen = st.selectbox(
         "The test whose score is released",
         pairs,
         index=start,
         key="learn-game-pair",
-        format_func=lambda pair: " – ".join(plain_names(now.network, pair.split(" – "))),
+        format_func=lambda pair: " – ".join(plain_names(now.data, pair.split(" – "))),
     )
     x, y = str(chosen).split(" – ")
     return x, y

@@ -82,13 +82,13 @@ def search_view(now: Tour) -> None:
         key=_TESTS,
         label_visibility="collapsed",
     )
-    data = now.data
+    data = now.dataset
     if chosen == SHOWN and shown is not None:
         data, result = shown.data, shown.result
     elif chosen == EXACT:
         result = shown_run(now, "pc", seed=0)
     elif chosen == PRIVATE:
-        result = shown_run(now, "priv_pc", epsilon=now.total)
+        result = shown_run(now, "priv_pc", epsilon=now.epsilon)
     else:
         result = shown_run(now, "pc", seed=0, statistic="oracle")
     show_search(played_back(data, result), key="learn-player")
@@ -158,12 +158,12 @@ def _outcome(data: Dataset, result: RunResult, chosen: str) -> str:
 def draws_view(now: Tour) -> None:
     """Outcomes of the same run with fresh noise, six at a time."""
     drawn = st.session_state.setdefault("tour_draws", {})
-    key = (now.network, now.total)
+    key = (now.data, now.epsilon)
     count = drawn.setdefault(key, DRAWS)
     if st.button("Draw again", type="primary", key="learn-draw", icon=":material/casino:"):
         count = drawn[key] = count + DRAWS
-    data = now.data
-    runs = [shown_run(now, "priv_pc", seed=s, epsilon=now.total) for s in range(count)]
+    data = now.dataset
+    runs = [shown_run(now, "priv_pc", seed=s, epsilon=now.epsilon) for s in range(count)]
     outcomes = [outcome_of(r) for r in runs]
     latest = [(_title(k, o.counts), r) for k, (r, o) in enumerate(zip(runs, outcomes, strict=True))]
     latest = latest[-DRAWS:]

@@ -29,18 +29,18 @@ def shuffle_view(now: Tour) -> None:
     """A guess, the button, and what each algorithm sees."""
     guessed = _guess(now)
     before = {
-        key: shown_run(now, key, seed=now.draw, **dict(_values(now, key))) for key in ALGORITHMS
+        key: shown_run(now, key, seed=now.seed, **dict(_values(now, key))) for key in ALGORITHMS
     }
     runs = {key: [_run(now, key, k) for k in range(now.shuffles)] for key in ALGORITHMS}
     counts = {key: [len(links_of(r)) for r in some] for key, some in runs.items()}
     latest = {key: some[-1] if some else before[key] for key, some in runs.items()}
     drawn = [(_title(key, r), found_links(r)) for key, r in latest.items()]
-    gallery(now.data, drawn, across=len(drawn), alt="What each algorithm sees")
+    gallery(now.dataset, drawn, across=len(drawn), alt="What each algorithm sees")
     left, right = st.columns([5, 4], gap="large")
     with left:
         st.markdown(_answer(counts, guessed) if now.shuffles else _BEFORE)
         st.html(classes_key(drawn))
-        rows = f"{now.data.n:,} rows, ε = {text.number(now.total)} for each whole private run"
+        rows = f"{now.dataset.n:,} rows, ε = {text.number(now.epsilon)} for each whole private run"
         which = (
             f"Shuffle {now.shuffles} is shown; the last column is the mean of all so far."
             if now.shuffles
@@ -88,11 +88,11 @@ def shuffled_run(
 
 def _run(now: Tour, key: str, shuffle: int) -> RunResult:
     # Fresh rows and fresh noise each time.
-    return shuffled_run(now.network, shuffle, key, now.draw + shuffle, tuple(_values(now, key)))
+    return shuffled_run(now.data, shuffle, key, now.seed + shuffle, tuple(_values(now, key)))
 
 
 def _values(now: Tour, key: str) -> list[tuple[str, Any]]:
-    return [("epsilon", now.total)] if algorithm(key).private else []
+    return [("epsilon", now.epsilon)] if algorithm(key).private else []
 
 
 def links_of(result: RunResult) -> set[frozenset[str]]:

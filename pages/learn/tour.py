@@ -11,56 +11,51 @@ from engine import Dataset, RunResult, run
 from engine.params import Parameters
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import NeighbourTest, farthest
-from pages.shell import address
+from pages.shell import state
 from pages.shell.data import bundled
-from pages.shell.drafts import Draft, kept
-from pages.shell.fields import Query, choice, decode, defaults, encode, number
+from pages.shell.drafts import Draft
+from pages.shell.fields import choice, number
 from pages.shell.settings import MOST_SEED
 
 NETWORKS = ("asia", "cancer", "earthquake", "survey")
+# In their order; what each says and shows is in pages/learn/view.py.
+STEPS = (
+    *("truth", "search", "noise", "draws", "person", "sieve", "orders", "bound", "once"),
+    *("shuffle", "now"),
+)
 ROWS = 20_000
+EPSILONS = (0.01, 20.0)  # another page's is taken to the nearer end
 PEOPLE = 1_000  # of the crowd: dots that a hand can still choose among
 MOST_SHUFFLES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tour(Parameters):
-    """Which network the tour is about, the total epsilon of its private runs, their seed, and
+    """The step, which network the tour is about, the total ε of its private runs, their seed, and
     how often its columns were shuffled."""
 
-    network: str = choice("asia", "Network", NETWORKS)
-    total: float = number(1.0, "ε of a whole private run (strict)", 0.01, 20.0)
-    draw: int = number(0, "Noise seed", 0, MOST_SEED)
+    step: str = choice("truth", "Step", STEPS)
+    data: str = choice("asia", "Network", NETWORKS)
+    epsilon: float = number(1.0, "ε of a whole private run (strict)", *EPSILONS)
+    seed: int = number(0, "Noise seed", 0, MOST_SEED)
     shuffles: int = number(0, "Shuffles so far", 0, MOST_SHUFFLES)
 
     @property
-    def data(self) -> Dataset:
+    def dataset(self) -> Dataset:
         """The network's sample; public, like everything on the page."""
-        return bundled(self.network, ROWS, 0)
+        return bundled(self.data, ROWS, 0)
 
 
 def draft() -> Draft:
     """What the form shows."""
-    return kept("tour", defaults(Tour))
-
-
-def follow() -> None:
-    """Fill the form from the address after a link, Reload, Back or Forward.
-
-    What is missing or out of range there is as at the start.
-    """
-    if (asked := address.arrived("learn")) is not None:
-        draft().update(defaults(Tour) | decode(Tour.specs(), asked, leniently=True))
+    return state.of(Tour)
 
 
 def tour() -> Tour:
     """The settings now."""
-    return Tour.build(draft())
-
-
-def link(step: str) -> Query:
-    """The address of a step with the settings, as query parameters."""
-    return {"step": step} | encode(Tour.specs(), draft())
+    low, high = EPSILONS
+    d = draft()
+    return Tour.build(dict(d) | {"epsilon": min(max(d["epsilon"], low), high)})
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
@@ -73,8 +68,8 @@ def run_of(
 
 def shown_run(now: Tour, key: str, *, seed: int | None = None, **values: Any) -> RunResult:
     """The tour's run of an algorithm; its own seed if none is given."""
-    chosen = now.draw if seed is None else seed
-    return run_of(now.network, key, chosen, tuple(sorted(values.items())))
+    chosen = now.seed if seed is None else seed
+    return run_of(now.data, key, chosen, tuple(sorted(values.items())))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -16,7 +16,7 @@ EXAMPLES = 4
 
 def truth_view(now: Tour) -> None:
     """Which questions to the data would change?"""
-    show_arrows(turned(now.network), "learn-arrows")
+    show_arrows(turned(now.data), "learn-arrows")
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -27,7 +27,7 @@ def turned(network: str) -> dict[str, Any]:
     every = list(questions(found.d))
     return digested(
         {
-            **graph_content(Tour(network=network).data),
+            **graph_content(Tour(data=network).dataset),
             "arrows": found.arrows,
             "kinds": found.kinds,
             "changed": [len(places) for places in found.changed],

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import streamlit as st
 
 from engine.params import Parameters
-from pages.shell import address
-from pages.shell.drafts import Draft
-from pages.shell.fields import Query, encode, line
+from pages.shell import state
+from pages.shell.drafts import Draft, kept
+from pages.shell.fields import defaults, line
 from pages.shell.form import parameters
 
 PAGE = "report"
@@ -29,14 +29,9 @@ class Heading(Parameters):
         return ", ".join(part for part in (self.author, self.date) if part)
 
 
-def draft() -> Draft:
-    """What is typed now, or what a link has."""
-    return address.kept_fields(PAGE, Heading)
-
-
-def link(form: Draft) -> Query:
-    """The lines in an address."""
-    return encode(Heading.specs(), form, f"{PAGE}.")
+def draft(own: bool) -> Draft:
+    """What is typed now, or what a link has; a question about a person's own data is theirs."""
+    return kept("report_own", defaults(Heading)) if own else state.of(Heading, f"{PAGE}.")
 
 
 def fields(form: Draft) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from pages.draw.effect import how_much
 from pages.report import files, form, repeats, view
 from pages.report.brief import brief_of
-from pages.shell import address, journey, present, runs
+from pages.shell import journey, present, runs
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 from pages.shell.job import Job, look_again
@@ -20,17 +20,12 @@ EVERY = 2.5  # seconds between two looks at running repetitions
 
 def main() -> None:
     """The page, top to bottom."""
-    runs.follow("report")
+    runs.follow()
     run = runs.shown()
     job = runs.job()
-    typed = form.draft()
+    typed = form.draft(run.settings.source.own)
     settings = (run if job is None else job).settings
-    link = settings.to_query()
-    if not settings.source.own:  # a question about a person's own data is theirs
-        link |= form.link(typed)
-    if present.presenting():
-        link[present.NAME] = "1"
-    address.write("report", link)
+    runs.write_link(settings)
     # Another run's numbers must not stand beside one that goes on.
     data, result = (run.data, run.result) if job is None else (job.data, None)
     if not present.presenting():

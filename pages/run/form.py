@@ -10,7 +10,7 @@ from engine.privacy.budget import PRESETS
 from engine.registry import algorithm
 from pages.draw import recommended
 from pages.shell import dataset, knowledge, runs
-from pages.shell.drafts import adapt, draft, drafted, drafted_source
+from pages.shell.drafts import draft, drafted, drafted_source, parameters_of
 from pages.shell.form import algorithm_choice, parameter_form, preset, seed
 from pages.shell.nothing import shape_of
 from pages.shell.session import Place
@@ -28,7 +28,7 @@ def settings_form() -> bool:
     dataset.picker(key="run")
     chosen = algorithm(algorithm_choice(form, key="run-algorithm"))
     st.caption(chosen.summary)
-    adapt(form)
+    params = parameters_of(chosen.key)
     with st.container(horizontal=True, gap="xsmall", key="presets"):
         for name in PRESETS:
             st.button(
@@ -42,14 +42,14 @@ def settings_form() -> bool:
             recommended.NAME,
             key="preset-recommended",
             on_click=apply_recommended,
-            disabled=recommended.found_for(chosen.key, form["params"]) is None,
-            help=recommended.help_of(chosen.key, form["params"]),
+            disabled=recommended.found_for(chosen.key, params) is None,
+            help=recommended.help_of(chosen.key, params),
         )
-    recommended.why(chosen.key, form["params"], "run")
+    recommended.why(chosen.key, params, "run")
     knowledge.button("run")
     shown = not runs.stale(drafted()) or runs.quick(drafted())
     shape = shape_of(drafted_source())
-    parameter_form(chosen, form["params"], key="param", shape=shape, told=shown)
+    parameter_form(chosen, params, key="param", shape=shape, told=shown)
     if not drafted_source().own:
         about = "Fixes every draw of noise, so that a run can be repeated."
         seed(form, "seed", "Noise seed", key="run-seed", help=about)
@@ -69,13 +69,14 @@ def apply_preset(name: str) -> None:
     form = draft()
     if not algorithm(form["algorithm"]).private:
         form["algorithm"] = "priv_pc"
-    adapt(form)
-    form["params"] = preset(algorithm(form["algorithm"]), name)
+    key = form["algorithm"]
+    parameters_of(key).update(preset(algorithm(key), name))
 
 
 def apply_recommended() -> None:
     """Fill every parameter with what a study chose at the form's ε, under the strict guarantee."""
-    form = draft()
-    found = recommended.found_for(form["algorithm"], form["params"])
+    key = draft()["algorithm"]
+    params = parameters_of(key)
+    found = recommended.found_for(key, params)
     if found is not None:
-        form["params"] = recommended.laid_over(found, form["params"])
+        params.update(recommended.laid_over(found, params))

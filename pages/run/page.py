@@ -14,7 +14,7 @@ from pages.shell.strip import show_strip
 
 def main() -> None:
     """The page, top to bottom."""
-    runs.follow("run")
+    runs.follow()
     runs.shown()
     with st.sidebar:
         if settings_form():

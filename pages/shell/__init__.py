@@ -10,8 +10,9 @@ from pages.host import person
 from pages.shell import reading, sign, state
 from pages.shell.dialog import OPEN
 from pages.shell.listen import watch_theme
-from pages.shell.navigation import GROUPS, PAGES
+from pages.shell.navigation import GROUPS, PAGES, today
 from pages.shell.palette import link_ink, muted_ink, theme
+from pages.shell.words import plain
 
 # A file of our own: a named icon would be fetched from the internet.
 ICON = Path(__file__).parent / "icon.svg"
@@ -105,8 +106,13 @@ def main() -> None:
         initial_sidebar_state=340,
     )
     sign.line()
-    state.begin(page.title)
+    state.begin(page.title, today)
+    said = st.empty()
     page.run()
+    if refused := state.refused():
+        said.error(
+            plain(f"Of the link is not shown: {' '.join(refused)}"), icon=":material/link_off:"
+        )
     state.finish()
     state.mark()
 

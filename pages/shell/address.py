@@ -11,10 +11,12 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.params import Parameters
+from pages.shell import state
 from pages.shell.drafts import Draft, drafted_source, kept
-from pages.shell.fields import Query, decode, defaults, encode
+from pages.shell.fields import decode, defaults, encode
 from pages.shell.session import Place
 from pages.shell.settings import DRAWN
+from pages.shell.state import Query
 
 _WRITTEN: Place[tuple[str, Query] | None] = Place("address")  # as it was written last
 
@@ -42,6 +44,7 @@ def went() -> bool:
 def write(page: str, query: Mapping[str, str]) -> None:
     """Put the settings into the address; a change is one step for Back."""
     wanted = dict(query)
+    state.ELSEWHERE.put(True)
     _WRITTEN.put((page, wanted))
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)

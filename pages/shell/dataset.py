@@ -44,15 +44,15 @@ def picker(*, key: str) -> None:
         st.selectbox,
         "Dataset",
         form,
-        "network",
+        "data",
         key=f"{key}-network",
         options=[*NETWORKS, SEM, OWN],
         format_func=network_label,
     )
-    if form["network"] == OWN:
+    if form["data"] == OWN:
         upload(key=key)
         return
-    if form["network"] == SEM:
+    if form["data"] == SEM:
         simulated(key=key)
     left, right = st.columns([3, 2], gap="small")
     with left:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import MutableMapping
+from contextlib import suppress
 from typing import Any
 
-from engine import Dataset, Knowledge
+from engine import Dataset, InputError, Knowledge
 from engine.data.simulated import parse_name
 from engine.registry import algorithm
+from pages.shell import state
 from pages.shell.data import (
     OWN_DATA,
     OWN_FILE,
@@ -19,100 +21,103 @@ from pages.shell.data import (
     own_file,
 )
 from pages.shell.session import Place
-from pages.shell.settings import OWN, SEM, Settings, Source, filled, fits, is_simulated
+from pages.shell.settings import (
+    OWN,
+    SEM,
+    Settings,
+    Source,
+    Visit,
+    filled,
+    is_simulated,
+    known_from,
+    word_of,
+)
 
-SEM_FIELDS = ("sem_graph", "sem_nodes", "sem_edges", "sem_noise")
-SEM_START = "sem:er:10:20:gaussian"
 Draft = MutableMapping[str, Any]
+# What is known of a person's own columns, whose names stand in no address: (fingerprint, facts).
+_OWN_KNOWN: Place[tuple[str, Knowledge | None]] = Place("own_known", lambda: ("", None))
+_KNOWN_OF: Place[str] = Place("known_of", str)  # the public dataset of which it is known
+_SEM = ("sem_graph", "sem_nodes", "sem_edges", "sem_noise")
 
 
 def kept(name: str, fresh: Draft) -> Draft:
-    """The session's draft of that name; ``fresh`` at first."""
+    """The session's mapping of that name, of what stands in no address; ``fresh`` at first."""
     return Place[Draft](name, lambda: fresh).get()
 
 
 def draft() -> Draft:
-    """What the form shows now; a mutable mapping that lives in session state."""
-    if not kept("draft", {}):
-        redraft(Settings())
-    return kept("draft", {})
+    """What the form shows of the dataset, the algorithm and the seed."""
+    return state.of(Visit)
+
+
+def parameters_of(key: str) -> Draft:
+    """What the form shows of an algorithm's parameters."""
+    return state.of(algorithm(key).params)
 
 
 def redraft(settings: Settings) -> None:
     """Fill the form with given settings."""
-    simulated = is_simulated(settings.source.name)
-    fields = dict(zip(SEM_FIELDS, parse_name(SEM_START), strict=True))
-    form = kept("draft", {})
-    for name, value in {"params": {}, **fields}.items():
-        form.setdefault(name, value)
-    form.update(network=settings.source.name, algorithm=settings.algorithm)
-    if simulated:
-        form["network"] = SEM
-        form.update(zip(SEM_FIELDS, parse_name(settings.source.name), strict=True))
-    form["params_of"] = settings.algorithm
-    if not settings.source.own:
-        form.update(n=settings.source.n, sample=settings.source.seed)
+    form, source = draft(), settings.source
+    form["algorithm"] = settings.algorithm
+    parameters_of(settings.algorithm).update(filled(settings.algorithm, settings.params))
     if settings.seed is not None:
         form["seed"] = settings.seed
-    form["params"] = filled(settings.algorithm, settings.params)
-    source = settings.source
-    form["known"], form["known_of"] = settings.known, source.fingerprint or source.name
-
-
-def adapt(form: Draft) -> None:
-    """After a change of algorithm: what a person had changed stays if it fits, the rest is new.
-
-    ``form`` holds "algorithm", "params", and in "params_of" whose parameters these are.
-    """
-    old, new = form["params_of"], form["algorithm"]
-    if old == new:
-        return
-    before = {s.name: s.default for s in algorithm(old).params.specs()}
-    changed = {k: v for k, v in form["params"].items() if v != before.get(k)}
-    specs = {s.name: s for s in algorithm(new).params.specs()}
-    fitting = {k: v for k, v in changed.items() if k in specs and fits(specs[k], v)}
-    form.update(params_of=new, params=filled(new, fitting))
+    form["data"] = SEM if is_simulated(source.name) else source.name
+    if is_simulated(source.name):
+        form.update(zip(_SEM, parse_name(source.name), strict=True))
+    if not source.own:
+        form.update(n=source.n, sample=source.seed)
+    draft_known(settings.known)
 
 
 def drafted_source() -> Source:
     """The dataset the form names now."""
     form = draft()
-    if form["network"] == OWN:
+    name = form["data"]
+    if name == OWN:
         data = own_data()
         return Source(OWN, 0, 0, data.identity if data is not None else "")
-    name = form["network"]
     if name == SEM:
-        name = ":".join([SEM, *(f"{form[field]}" for field in SEM_FIELDS)])
+        name = ":".join([SEM, *(f"{form[field]}" for field in _SEM)])
     return Source(name, form["n"], form["sample"])
 
 
 def drafted() -> Settings:
     """The settings the form shows now, checked or not."""
     form, source = draft(), drafted_source()
-    adapt(form)
-    params = filled(form["algorithm"], form["params"])
+    params = filled(form["algorithm"], parameters_of(form["algorithm"]))
     seed = None if source.own else form["seed"]
     return Settings(source, form["algorithm"], params, seed, drafted_known(source))
 
 
 def drafted_known(source: Source) -> Knowledge | None:
-    """What the form says is known of this dataset; of another one it says nothing.
+    """What the form says is known of this dataset; what names other columns is not known of it.
 
     Of own data the schema may say it.
     """
-    form = draft()
-    if form.get("known_of") == (source.fingerprint or source.name):
-        known: Knowledge | None = form["known"]
+    if not source.own:
+        word = draft()["known"]
+        if word and not state.arrived() and _KNOWN_OF.get() not in ("", source.name):
+            word = draft()["known"] = ""
+        _KNOWN_OF.put(source.name if word else "")
+        with suppress(InputError):
+            return known_from(word, source.name) if word else None
+        return None
+    whose, known = _OWN_KNOWN.get()
+    if whose == source.fingerprint:
         return known
-    data = own_data() if source.own else None
+    data = own_data()
     return data.schema.knowledge if data is not None and data.schema is not None else None
 
 
 def draft_known(known: Knowledge | None) -> None:
     """What is known of the dataset that the form names."""
     source = drafted_source()
-    form = draft()
-    form["known"], form["known_of"] = known or None, source.fingerprint or source.name
+    if source.own:
+        _OWN_KNOWN.put((source.fingerprint, known or None))
+    else:
+        draft()["known"] = word_of(known, source.name) if known else ""
+        _KNOWN_OF.put(source.name if known else "")
 
 
 def keep_own(data: Dataset) -> None:
@@ -123,7 +128,7 @@ def keep_own(data: Dataset) -> None:
     OWN_GAPS.put(None)
     if (file := own_file()) is not None:
         file.readings.add(data.identity)
-    draft()["network"] = OWN
+    draft()["data"] = OWN
 
 
 def take_file(file: OwnFile) -> None:

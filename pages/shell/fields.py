@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from engine.params import ParameterError, Parameters, Spec, param
-
-Query = dict[str, str]
+from pages.shell.state import Query, as_word
 
 
 def choice(default: str, title: str, choices: Sequence[str], **more: Any) -> Any:
@@ -104,8 +103,3 @@ def decode(
                 if not leniently:
                     raise
     return found
-
-
-def as_word(value: Any) -> str:
-    """A value as an address has it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)

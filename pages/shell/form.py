@@ -17,11 +17,8 @@ from engine.studies.null import Shape
 from pages.shell import nothing
 from pages.shell import words as text
 from pages.shell.drafts import Draft
-from pages.shell.settings import filled, fits
+from pages.shell.settings import GRAPH_ALGORITHMS, filled, fits
 from pages.shell.state import alone, behind, tell
-
-# What takes any number of columns; those of two have a page of their own.
-GRAPH_ALGORITHMS = tuple(key for key, chosen in ALGORITHMS.items() if chosen.columns is None)
 
 Widget = Callable[..., Any]
 

@@ -54,3 +54,17 @@ PAGES = tuple(page for group in GROUPS.values() for page in group)
 def group_of(title: str) -> str:
     """The group that a page's title stands under."""
     return next(name for name, group in GROUPS.items() if title in {p.title for p in group})
+
+
+# Words of old links: those of a simulated model, which were one, and Learn's.
+_MODEL = ("data", "sem_graph", "sem_nodes", "sem_edges", "sem_noise")
+_LEARN = {"network": "data", "total": "epsilon", "draw": "seed"}
+
+
+def today(query: dict[str, str]) -> dict[str, str]:
+    """The words of an old link as they are now."""
+    if ":" in (name := query.get("data", "")):
+        return query | dict(zip(_MODEL, name.split(":"), strict=False))
+    if "step" in query:
+        return {_LEARN.get(name, name): word for name, word in query.items()}
+    return query

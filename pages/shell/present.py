@@ -6,7 +6,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
-NAME = "present"  # in the address
+from engine.params import Spec
+from pages.shell import state
+
+_ON = (Spec(name=state.PRESENT, kind="bool", default=False, title="Presenter mode"),)
 _AROUND = (
     '[data-testid="stSidebar"], [data-testid="stSidebarCollapsedControl"], '
     '[data-testid="stExpandSidebarButton"], [data-testid="stHeader"], '
@@ -33,7 +36,7 @@ _ROOM = ".stMainBlockContainer {padding-bottom: .5rem}"
 
 def presenting() -> bool:
     """Whether the address asks for presenter mode."""
-    return st.query_params.get(NAME) == "1"
+    return bool(state.of(_ON)[state.PRESENT])
 
 
 def heading(strip: Callable[[], None], *, key: str, more: Callable[[], None] | None = None) -> None:
@@ -61,7 +64,4 @@ def heading(strip: Callable[[], None], *, key: str, more: Callable[[], None] | N
 
 
 def _turn(on: bool) -> None:
-    if on:
-        st.query_params[NAME] = "1"
-    else:
-        st.query_params.pop(NAME, None)
+    state.of(_ON)[state.PRESENT] = on

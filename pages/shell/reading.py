@@ -93,9 +93,9 @@ def settle() -> None:
         return
     JOB.forget()
     if job.found is not None:
-        chosen = draft()["network"]
+        chosen = draft()["data"]
         keep(job.file, *job.found)
-        draft()["network"] = chosen  # which may be another by now
+        draft()["data"] = chosen  # which may be another by now
     else:
         say(job.refused or job.problem)
     bounds.give_back()

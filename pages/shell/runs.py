@@ -6,7 +6,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,13 +17,13 @@ from engine.context import Step
 from engine.registry import algorithm, slow
 from engine.score.learned import ScoreDiagnostics
 from pages.host import apart, record
-from pages.shell import address
+from pages.shell import state
 from pages.shell import words as text
 from pages.shell.data import costs_of, data_for, in_force, promised
-from pages.shell.drafts import drafted, redraft
+from pages.shell.drafts import drafted
 from pages.shell.job import RUNS, Job, Slot, shared
 from pages.shell.session import Place
-from pages.shell.settings import OWN, Settings, filled, word_of
+from pages.shell.settings import Settings, filled, word_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,7 +331,7 @@ def shown() -> Shown:
     was on a file that another has replaced.
     """
     settle()
-    run = SHOWN.get() or _begin(st.query_params.to_dict())
+    run = SHOWN.get() or _begin()
     if not in_force(run.data):
         run = compute(_default())
         SHOWN.put(run)
@@ -343,48 +343,22 @@ def _default() -> Settings:
     return Settings(params=filled("priv_pc", {}))
 
 
-def _begin(query: dict[str, str]) -> Shown:
-    """Show what an address asks for; where it fails, the default and a sentence."""
-    default = _default()
-    wanted, problem = default, None
-    try:
-        if query:
-            wanted = Settings.from_query(query)
-            data_for(wanted.source)
-    except InputError as error:
-        wanted, problem = default, str(error)
-    redraft(wanted)
-    freeze(wanted)
-    run = SHOWN.get() or compute(default)
+def _begin() -> Shown:
+    """Show what the form asks for, as a link or the visit has it; where it fails, the default."""
+    freeze(drafted())
+    run = SHOWN.get() or compute(_default())
     SHOWN.put(run)
-    if problem:
-        REFUSED.put((drafted(), problem))
     return run
 
 
-def follow(page: str) -> None:
+def follow() -> None:
     """After Back or Forward show the run the address names.
 
     A run on own data is never made anew for that: it would spend ε.
     """
-    query = address.arrived(page)
-    if query is not None and query.get("data") != OWN and SHOWN.get():
-        _begin(query)
-
-
-def follow_source(page: str) -> None:
-    """After Back or Forward the form names the dataset of the address; the rest of it stays."""
-    query = address.arrived(page)
-    if query is None or SHOWN.get() is None:
-        return
-    named = {name: word for name, word in query.items() if name in ("data", "n", "sample")}
-    if named or not drafted().source.own:  # an address without a dataset may be one of own data
-        try:
-            source, now = Settings.from_query(named).source, drafted()
-            kept = now.known if source.name == now.source.name else None
-            redraft(replace(now, source=source, known=kept))
-        except InputError as error:
-            REFUSED.put((drafted(), str(error)))
+    now = drafted()
+    if state.arrived() and not now.source.own and SHOWN.get():
+        freeze(now)
 
 
 def refusal() -> str | None:
@@ -411,5 +385,5 @@ def stale(now: Settings) -> bool:
 
 
 def write_link(settings: Settings) -> None:
-    """Put the settings into the address, unless they are the default."""
-    address.write("run", {} if settings == _default() else settings.to_query())
+    """The address names this run, unless it is the default."""
+    state.show({} if settings == _default() else settings.to_query())

@@ -5,28 +5,48 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from engine import InputError, Knowledge, load_knowledge
-from engine.data.networks import load_network
-from engine.data.simulated import parse_name
+from engine.data.networks import NETWORKS, load_network
+from engine.data.simulated import GRAPHS, MAX_NODES, NOISES, parse_name
 from engine.graphs.known import ready_sets
-from engine.params import ParameterError, Spec, relevant
-from engine.registry import algorithm
+from engine.params import ParameterError, Parameters, Spec, param, relevant
+from engine.registry import ALGORITHMS, algorithm
 from engine.studies.known import Said, ready_name
-from pages.shell.fields import Query, as_word, decode
+from pages.shell.fields import choice, decode, line, number
+from pages.shell.state import LARGEST, Query, as_word
 
 OWN, SEM = "own", "sem"
-MOST_SEED = 2**53 - 1  # the largest whole number that a browser's field holds
+# What takes any number of columns; those of two have a page of their own.
+GRAPH_ALGORITHMS = tuple(key for key, chosen in ALGORITHMS.items() if chosen.columns is None)
+MOST_SEED = LARGEST
 MIN_ROWS, MAX_ROWS = 100, 1_000_000
 MAX_SEM_CELLS = 20_000_000  # numeric values of a simulated model, 8 bytes each
-_SEED: Mapping[str, Any] = {"kind": "int", "default": 0, "low": 0, "high": MOST_SEED}
-# What is drawn: rows (their bounds: check_rows), their seed, the noise's seed.
-DRAWN = (
-    Spec(name="n", kind="int", default=100_000, title="Rows n"),
-    Spec(name="sample", title="Data seed", **_SEED),
-    Spec(name="seed", title="Noise seed", **_SEED),
-)
+START = "asia"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Visit(Parameters):
+    """What all pages share: a dataset, an algorithm, the noise's seed, what is known.
+
+    Rows out of bounds are refused by :func:`check_rows`, where they are drawn.
+    """
+
+    data: str = choice(START, "Dataset", (*NETWORKS, SEM, OWN))
+    n: int = param(100_000, kind="int", title="Rows n")
+    sample: int = number(0, "Data seed", 0, MOST_SEED)
+    sem_graph: str = choice("er", "Graph", GRAPHS)
+    sem_nodes: int = number(10, "Nodes", 2, MAX_NODES)
+    sem_edges: int = param(20, kind="int", title="Edges")
+    sem_noise: str = choice("gaussian", "Noise of the model", NOISES)
+    algorithm: str = choice("priv_pc", "Algorithm", GRAPH_ALGORITHMS)
+    seed: int = number(0, "Noise seed", 0, MOST_SEED)
+    known: str = line("What is known", 20_000)
+
+
+DRAWN = tuple(spec for spec in Visit.specs() if spec.name in ("n", "sample", "seed"))
 
 
 @dataclass(frozen=True)
@@ -106,6 +126,7 @@ class Settings:
         return cls(source, chosen.key, filled(chosen.key, values), drawn["seed"], known)
 
 
+@cache
 def ready(name: str) -> dict[str, Knowledge]:
     """Sets of what is true of a bundled network, by their names; none of a simulated model."""
     return {} if is_simulated(name) else ready_sets(load_network(name).dag())

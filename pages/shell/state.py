@@ -25,7 +25,8 @@ without the control lost what its link said (docs/decisions/streamlit.md).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from typing import Any
 
 import streamlit as st
@@ -38,14 +39,19 @@ Query = dict[str, str]
 SHARED = frozenset(
     ("data", "n", "sample", "algorithm", "epsilon", "delta", "guarantee", "seed", "known")
 )
+LARGEST = 2**53 - 1  # the largest whole number that a browser's field holds
+PRESENT = "present"  # whether the page is presented
 MARK = "told-mark"
 
 _CHOSEN: Place[dict[str, Any]] = Place("state_chosen", dict)  # key -> what differs from a default
 _ASKED: Place[Query] = Place("state_asked", dict)  # what a link names, until it is read
 _WORDS: Place[dict[str, str | None]] = Place("state_words", dict)  # of what this look has read
 _PAGES: Place[dict[str, set[str]]] = Place("state_pages", dict)  # page -> the keys it has read
+_REFUSED: Place[list[str]] = Place("state_refused", list)  # why words of the link are not shown
+_INSTEAD: Place[Query | None] = Place("state_instead")  # what the address names of a run
 _WRITTEN: Place[tuple[str, Query]] = Place("state_written", lambda: ("", {}))
 _ARRIVED: Place[bool] = Place("state_arrived", bool)
+ELSEWHERE: Place[bool] = Place("state_elsewhere", bool)  # a page that still writes its own address
 _TOLD: Place[int] = Place("told", int)
 # Of each widget, what it showed from which telling on.
 _TELLINGS: Place[dict[str, list[tuple[int, str]]]] = Place("told_shown", dict)
@@ -108,8 +114,11 @@ def showable(spec: Spec, value: Any) -> bool:
             return False
     if isinstance(value, str):
         return bool(spec.words)
-    wanted = int if spec.kind == "int" else (int, float)
-    return isinstance(value, wanted) and not isinstance(value, bool)
+    if isinstance(value, bool) or not isinstance(
+        value, int if spec.kind == "int" else (int, float)
+    ):
+        return False
+    return abs(value) <= (LARGEST if isinstance(value, int) else sys.float_info.max)
 
 
 def _put(key: str, spec: Spec, value: Any) -> None:
@@ -121,11 +130,23 @@ def _put(key: str, spec: Spec, value: Any) -> None:
 
 
 def _parsed(spec: Spec, word: str) -> Any:
-    """A value from an address; what no control can show is the default."""
+    """A value from an address; what no control can show is refused, and the default."""
     try:
-        return spec.parse(word)
-    except ParameterError:
-        return word if spec.words else spec.default
+        value = spec.parse(word)
+        if not showable(spec, value):
+            spec.check(value)
+            raise ParameterError(f"{spec.name} is too large here.")
+        return value
+    except ParameterError as error:
+        if spec.words:  # it is typed into a field of words, which shows it
+            return word
+        _REFUSED.get().append(str(error))
+        return spec.default
+
+
+def refused() -> list[str]:
+    """Why words of the link that led here are not shown, a sentence each."""
+    return _REFUSED.get()
 
 
 # The address ----------------------------------------------------------------------------------
@@ -148,12 +169,13 @@ def words(specs: Iterable[Spec], values: Mapping[str, Any], prefix: str = "") ->
     }
 
 
-def begin(page: str) -> None:
+def begin(page: str, today: Callable[[Query], Query] = Query) -> None:
     """Take what the address says, where the browser brought it; before a page is drawn.
 
     On a page that is open an address may be one of before: who presses and types fast is ahead of
     the browser. There it counts where Back or Forward was pressed, and nowhere else. After those,
-    what the page had read and the address does not name is at its default.
+    what the page had read and the address does not name is at its default. ``today`` turns the
+    words of an old link into those of now.
     """
     if alone() is not None:
         return
@@ -164,9 +186,12 @@ def begin(page: str) -> None:
     came = (before != page and (bool(now) or went)) or (went and now != written)
     _ARRIVED.put(came)
     _WORDS.get().clear()
+    ELSEWHERE.put(False)
+    _INSTEAD.put(None)
+    _REFUSED.get().clear()
     _WRITTEN.put((page, written if page == before else {}))
     if came:
-        _ASKED.get().update(now)
+        _ASKED.get().update(today(now))
         if went:
             for key in _PAGES.get().get(page, set()) - set(now):
                 _CHOSEN.get().pop(key, None)
@@ -177,6 +202,11 @@ def arrived() -> bool:
     return _ARRIVED.get()
 
 
+def show(query: Query) -> None:
+    """Have the address name a run that is on screen, in the place of what the form shows of one."""
+    _INSTEAD.put(query)
+
+
 def finish() -> None:
     """Write what the page has read into the address; a change is one step of Back."""
     page, _ = _WRITTEN.get()
@@ -184,7 +214,11 @@ def finish() -> None:
     if not read:
         return
     _PAGES.get().setdefault(page, set()).update(read)
+    if ELSEWHERE.get():
+        return
     query = {key: word for key, word in read.items() if word is not None}
+    if (instead := _INSTEAD.get()) is not None:
+        query = {k: w for k, w in query.items() if "." in k or k == PRESENT} | instead
     _WRITTEN.put((page, query))
     if st.query_params.to_dict() != query:
         st.query_params.from_dict(query)
@@ -208,7 +242,8 @@ def tell(key: str, value: Any) -> None:
     """Have a widget show a value. It is told only what it does not show already: a browser takes
     every telling for the last word, and what was typed since would be lost on a slow line.
     """
-    if key not in st.session_state:
+    if key not in st.session_state:  # new, or back after it was hidden
+        _TELLINGS.get().pop(key, None)
         st.session_state[key] = value
     elif (shown := st.session_state[key]) != value:
         if alone() is None:  # only then the mark is drawn

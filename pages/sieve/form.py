@@ -9,7 +9,7 @@ from engine.params import Parameters
 from engine.statistics.registry import BOUNDED
 from engine.teaching.sieving import Sieve
 from engine.theory import best_subsample
-from pages.shell.address import keep_fields, kept_fields
+from pages.shell import state
 from pages.shell.drafts import Draft
 from pages.shell.fields import among, choice, number, slider, switch
 from pages.shell.form import parameters
@@ -45,10 +45,9 @@ class Fields(Parameters):
 
 
 def fields() -> Draft:
-    """Show the fields; returns the draft."""
-    d = kept_fields("sieve", Fields)
+    """Show the fields; returns their values."""
+    d = state.of(Fields, "sieve.")
     parameters(Fields.specs(), d, key="sieve")
-    keep_fields("sieve", Fields, d)
     return d
 
 

@@ -15,7 +15,6 @@ from pages.sieve.scores import scored, scores_view
 
 def main() -> None:
     """The page, top to bottom."""
-    runs.follow_source("sieve")
     runs.shown()
     with st.sidebar:
         dataset.picker(key="sieve")

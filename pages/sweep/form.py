@@ -18,10 +18,10 @@ from pages.shell.data import data_for, own_data
 from pages.shell.dataset import network_label
 from pages.shell.drafts import Draft, drafted_source, kept
 from pages.shell.fields import choice, decode, defaults, encode
-from pages.shell.form import GRAPH_ALGORITHMS, bound, number, parameter, radio, seed, title_of
+from pages.shell.form import bound, number, parameter, radio, seed, title_of
 from pages.shell.runs import shown
 from pages.shell.session import Place
-from pages.shell.settings import OWN, Source, is_simulated
+from pages.shell.settings import GRAPH_ALGORITHMS, OWN, Source, is_simulated
 from pages.shell.strip import refuse
 from pages.sweep import jobs as study_jobs
 from pages.sweep.curves import COUNTED, TESTED, Y

@@ -19,9 +19,10 @@ from pages.shell import knowledge
 from pages.shell.address import arrived, write
 from pages.shell.data import data_for
 from pages.shell.drafts import Draft, kept
-from pages.shell.fields import Query, among, choice, decode, defaults, encode, slider
+from pages.shell.fields import among, choice, decode, defaults, encode, slider
 from pages.shell.form import bound, parameters, title_of
 from pages.shell.settings import Source, said
+from pages.shell.state import Query
 
 SETTING, LEAST, MAP, MARGINS = "best setting", "least ε", "map of two", "margins by hand"
 GOALS = (SETTING, LEAST, MAP, MARGINS)

@@ -48,7 +48,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "explore": ("data", "algorithm", "epsilon", "draw", "ghost"),
     "run": SETTINGS,
     "report": ("present", *SETTINGS),
-    "learn": ("present", "step", "network", "total", "draw", "room"),
+    "learn": ("present", "step", "data", "epsilon", "seed", "shuffles", "room"),
     "compare": ("pin0", "pin1", *SETTINGS[:3]),
     "sweep": (
         "sweep.study",

@@ -33,14 +33,14 @@ def address(app: AppTest) -> dict[str, str]:
 @pytest.mark.parametrize("step", STEPS, ids=lambda s: s.key)
 def test_every_step_opens_from_its_address(open_app: Callable[..., AppTest], step: object) -> None:
     key, title = step.key, step.title  # type: ignore[attr-defined]
-    app = open_app("learn", step=key, network="cancer", total="2", draw="1")
+    app = open_app("learn", step=key, data="cancer", epsilon="2", seed="1")
     assert not app.exception
     assert not app.error
     said = " ".join(h.value for h in app.get("html"))
     assert title in said
     assert "Where to read on" in said
-    assert address(app)["step"] == key
-    assert address(app)["network"] == "cancer"
+    assert address(app).get("step", STEPS[0].key) == key
+    assert address(app)["data"] == "cancer"
 
 
 def test_the_way_through_the_tour(open_app: Callable[..., AppTest]) -> None:
@@ -54,8 +54,8 @@ def test_the_way_through_the_tour(open_app: Callable[..., AppTest]) -> None:
     assert address(app)["step"] == WAY[3].key
     app.button(key="learn-back").click().run()
     assert address(app)["step"] == WAY[2].key
-    app = open_app("learn", step="nonsense", total="-3", network="<b>")
-    assert address(app)["step"] == STEPS[0].key
+    app = open_app("learn", step="nonsense", epsilon="-3", data="<b>")
+    assert address(app).get("step", STEPS[0].key) == STEPS[0].key
     assert not app.exception
 
 
@@ -66,13 +66,13 @@ def test_the_way_through_the_tour(open_app: Callable[..., AppTest]) -> None:
 def test_the_strip_says_how_many_rows_the_screen_is_about(
     open_app: Callable[..., AppTest], step: str, n: int
 ) -> None:
-    app = open_app("learn", step=step, network="cancer")
+    app = open_app("learn", step=step, data="cancer")
     assert f"n = {n:,}, 5 variables" in " ".join(h.value for h in app.get("html"))
 
 
 def test_a_shuffles_legend_names_what_its_pictures_hold(open_app: Callable[..., AppTest]) -> None:
     """Nothing is missed in a picture that draws no missed link."""
-    app = open_app("learn", step="shuffle", network="cancer", shuffles="1", total="0.5")
+    app = open_app("learn", step="shuffle", data="cancer", shuffles="1", epsilon="0.5")
     said = [h.value for h in app.get("html")]
     assert sum(h.count("<figcaption>") for h in said) == len(ALGORITHMS)
     legend = next(
@@ -90,7 +90,7 @@ def data_of(app: AppTest) -> dict[str, Any]:
 def test_everybodys_answers_and_every_replacement_are_the_engines(
     open_app: Callable[..., AppTest],
 ) -> None:
-    given = data_of(open_app("learn", step="person", network="survey"))
+    given = data_of(open_app("learn", step="person", data="survey"))
     data = bundled("survey", PEOPLE, 0)
     asked = query(data, *data.names[:2])
     every, pair = moves(data, asked), farthest(data, asked, 1.0)
@@ -108,7 +108,7 @@ def test_everybodys_answers_and_every_replacement_are_the_engines(
 
 
 def test_the_purses_are_those_of_the_scenes_own_runs(open_app: Callable[..., AppTest]) -> None:
-    given = data_of(open_app("learn", step="once", network="cancer", draw="2"))
+    given = data_of(open_app("learn", step="once", data="cancer", seed="2"))
     scene = read_scene(kept_scene("cancer"))
     rng = np.random.default_rng(5)
     for at in rng.choice(len(scene.epsilons), 4, replace=False):
@@ -128,7 +128,7 @@ def test_the_purses_are_those_of_the_scenes_own_runs(open_app: Callable[..., App
 
 
 def test_a_search_is_played_as_it_was_run(open_app: Callable[..., AppTest]) -> None:
-    given = data_of(open_app("learn", step="search", network="survey"))
+    given = data_of(open_app("learn", step="search", data="survey"))
     data = bundled("survey", ROWS, 0)
     result = run("pc", data, seed=0, statistic="oracle")
     played = list(scenes(result.steps, data.names))
@@ -142,7 +142,7 @@ def test_a_search_is_played_as_it_was_run(open_app: Callable[..., AppTest]) -> N
 
 
 def test_what_if_counts_real_runs_and_leads_to_a_plan(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("learn", step="now", network="cancer")
+    app = open_app("learn", step="now", data="cancer")
     app.select_slider(key="learn-people").set_value(1_000).run()
     results = [run(METHOD, bundled("cancer", 1_000, 0), seed=s, epsilon=1.0) for s in range(DRAWS)]
     found = usual([r.counts.found for r in results if r.counts])
@@ -157,7 +157,7 @@ def test_what_if_counts_real_runs_and_leads_to_a_plan(open_app: Callable[..., Ap
 
 
 def test_draw_again_adds_six_outcomes(open_app: Callable[..., AppTest]) -> None:
-    app = open_app("learn", step="draws", network="cancer")
+    app = open_app("learn", step="draws", data="cancer")
     assert any("All 6 draws" in m.value for m in app.markdown)
     app.button(key="learn-draw").click().run()
     assert any("All 12 draws" in m.value for m in app.markdown)

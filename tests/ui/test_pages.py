@@ -40,7 +40,7 @@ def test_a_page_is_composition_only(entry: PageEntry) -> None:
     assert len(entry.file.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
-@pytest.mark.parametrize("name", ["data", "sieve", "budget"])
+@pytest.mark.parametrize("name", ["sieve"])
 def test_back_brings_the_dataset_and_leaves_the_algorithm(
     open_app: Callable[..., AppTest], name: str
 ) -> None:
@@ -51,4 +51,4 @@ def test_back_brings_the_dataset_and_leaves_the_algorithm(
     back(app, before)
     assert app.selectbox(key=f"{name}-network").value == "cancer"
     assert app.number_input(key=f"{name}-n").value == 2000
-    assert app.session_state["draft"]["algorithm"] == "em_pc"
+    assert app.session_state["state_chosen"]["algorithm"] == "em_pc"

@@ -123,7 +123,7 @@ def test_what_was_read_waits_on_whatever_page_one_is(
     gate.opened.set()
     finished(app, job)
     assert app.session_state["own_data"].n == 20
-    assert app.session_state["draft"]["network"] == "sachs"  # what was chosen since
+    assert app.session_state["state_chosen"]["data"] == "sachs"  # what was chosen since
     assert app.session_state["reading"] is None  # which holds the file's bytes
 
 

@@ -184,7 +184,7 @@ def test_a_pdf_brings_its_letters_and_no_date_of_its_own() -> None:
 
 def test_presenter_mode_is_in_the_address(open_app: Callable[..., AppTest]) -> None:
     app = open_app("report", data="cancer", n="2000", present="1")
-    assert address(app)["present"] == "1"
+    assert address(app)["present"] == "true"
     assert not app.get("download_button")
     app.button(key="report-present").click().run()
     assert "present" not in app.query_params

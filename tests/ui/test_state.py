@@ -111,3 +111,30 @@ def test_a_choice_of_several_is_checked() -> None:
     for bad in (("a", "c"), ("a", "a"), 3):
         with pytest.raises(ParameterError):
             spec.check(bad)
+
+
+def _hidden() -> None:
+    """A field that a switch hides."""
+    import streamlit as st
+
+    from engine.params import Spec
+    from pages.shell import form, state
+
+    spec = Spec(name="score", kind="choice", default="p", title="Score", choices=("p", "z"))
+    state.begin("hidden")
+    d = state.of([spec])
+    st.button("preset", on_click=d.update, args=({"score": "z"},), key="preset")
+    if st.checkbox("show", value=True, key="show"):
+        form.parameters([spec], d, key="f")
+    state.finish()
+    state.mark()
+
+
+def test_what_a_field_was_told_before_it_was_hidden_binds_no_hand() -> None:
+    app = AppTest.from_function(_hidden).run()
+    app.button("preset").click().run()
+    app.checkbox("show").uncheck().run()
+    app.checkbox("show").check().run()
+    for chosen in ("p", "z", "p"):
+        app.radio("f-score").set_value(chosen).run()
+        assert app.radio("f-score").value == chosen
