@@ -183,13 +183,11 @@ def released(data: Dataset, epsilon: float, seed: int) -> tuple[Moments, Adjacen
     """What Marginal PC releases of the data, and the graph it learns."""
     params = marginal_pc.MarginalPCParameters.build({"epsilon": epsilon, "delta": DELTA})
     data = merged(data)
-    session = RunContext(
-        Randomness(seed), marginal_pc.ledger(data, params), data.names, trace=False
-    )
+    owner = RunContext(Randomness(seed), marginal_pc.ledger(data, params), data.names, trace=False)
     with one_thread():
         limit = params.order_limit(data)
-        tests = marginal_pc.release(store_of(data), params, limit, session)
-        return tests.moments, marginal_pc.conclude(data, tests, params, session).cpdag
+        tests = marginal_pc.release(store_of(data), params, limit, owner)
+        return tests.moments, marginal_pc.conclude(data, tests, params, owner).cpdag
 
 
 def one_draw(sample: Sample, epsilon: float, seed: int, cell: Cell) -> None:

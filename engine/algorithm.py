@@ -11,6 +11,7 @@ from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency, SeparatingSets
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
+from engine.privacy.budget import PRESETS
 from engine.privacy.ledger import Ledger
 
 WHOLE_RUN = "the whole run"
@@ -47,7 +48,7 @@ class Outcome:
     status: str = "complete"
     claimed: Guarantee | None = None
     untested: frozenset[tuple[int, int]] = frozenset()
-    diagnostics: Diagnostics = field(default_factory=lambda: Diagnostics())
+    diagnostics: Diagnostics = field(default_factory=Diagnostics)
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,6 @@ class Algorithm:
     family: str
     params: type[Parameters]
     run: Callable[[Dataset, Any, RunContext], Outcome]
-    private: bool
     reference: str
     summary: str = ""
     # Whether it is this project's own: no paper says what it is, so it may be held to our bounds.
@@ -78,8 +78,6 @@ class Algorithm:
     # The key of the algorithm without privacy that this one becomes without noise, exactly; None
     # where there is none.
     parent: str | None = None
-    # Settings by name, laid over the defaults; the names are the same for all private algorithms.
-    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     # Facts about the data that it takes: this many columns (None: any), at least so many rows.
     columns: int | None = None
     min_rows: int = 2
@@ -93,3 +91,13 @@ class Algorithm:
         """The guarantees a run can have; none without privacy."""
         declared = {spec.name: spec for spec in self.params.specs()}.get("guarantee")
         return declared.choices if declared is not None else ()
+
+    @property
+    def private(self) -> bool:
+        """Whether noise protects the rows, and a ledger says how far."""
+        return self.ledger is not None
+
+    @property
+    def presets(self) -> Mapping[str, Mapping[str, Any]]:
+        """Settings by name, laid over the defaults: the same for all of the same guarantees."""
+        return {k: v for k, v in PRESETS.items() if v["guarantee"] in self.guarantees}

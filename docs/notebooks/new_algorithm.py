@@ -84,7 +84,6 @@ COIN_PC = Algorithm(
     family="constraint-based",
     params=CoinPCParameters,
     run=run_coin,
-    private=True,
     reference="this notebook",
     ledger=ledger,
     ours=True,

@@ -16,7 +16,7 @@ from engine.pairs.dependence import RANK_SCORES, SCORES
 from engine.pairs.protocol import DIFFERENCE, TWO_SCORES, VOTE, Terms, decide
 from engine.params import ParameterError, param
 from engine.privacy.accounting import Guarantee
-from engine.privacy.budget import PRESETS, PrivateBudget
+from engine.privacy.budget import PrivateBudget
 from engine.privacy.ledger import BudgetExhausted, Ledger
 
 DEFAULT_SCORE = {DIFFERENCE: "root_hsic", TWO_SCORES: "hsic"}
@@ -217,14 +217,12 @@ ALGORITHM = Algorithm(
     family="pairs",
     params=AnmParameters,
     run=run,
-    private=True,
     reference="Kusner, Sun, Sridharan, Weinberger, AISTATS 2016",
     summary="Tells which of two columns causes the other: fits each on the other and asks which "
     "fit leaves residuals that look independent.",
     ledger=ledger,
     epsilon_pays="each score (each part of an IQR)",
     parent=None,  # the model without privacy is its own two scores, not an algorithm of this list
-    presets=PRESETS,
     columns=2,
     min_rows=MIN_ROWS,
     directs_all=True,

@@ -20,7 +20,7 @@ from engine.data.dataset import Dataset
 from engine.marginals.sensitivity import hidden
 from engine.params import again
 from engine.privacy.accounting import Guarantee
-from engine.privacy.budget import STRICT, STRICT_PRESETS, PrivateBudget
+from engine.privacy.budget import STRICT, PrivateBudget
 from engine.privacy.ledger import Ledger
 
 
@@ -103,7 +103,6 @@ ALGORITHM = Algorithm(
     family="chosen by the table's shape",
     params=AutoParameters,
     run=run,
-    private=True,
     ours=True,
     chooses=True,
     reference="This project, docs/explanation/marginal_pc.md",
@@ -111,5 +110,4 @@ ALGORITHM = Algorithm(
     "from public facts alone.",
     ledger=ledger,
     parent=None,  # the chosen one's
-    presets=STRICT_PRESETS,
 )

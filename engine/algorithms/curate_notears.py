@@ -15,7 +15,6 @@ from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import param
 from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma
-from engine.privacy.budget import PRESETS
 from engine.score.acyclicity import Matrix, acyclicity
 from engine.score.budgets import INCREMENTS, initial_for, iterations, schedule
 from engine.score.descent import (
@@ -123,11 +122,9 @@ ALGORITHM = Algorithm(
     family="score-based",
     params=CurateNotearsParameters,
     run=run,
-    private=True,
     reference="CURATE 2024, Algorithm 2",
     summary="As NOLEAKS, with a share of the budget that changes from step to step.",
     ledger=ledger,
     epsilon_pays=WHOLE_RUN,
     parent=None,  # follows gradients by a plan fixed in advance; its limit is not NOTEARS' solver
-    presets=PRESETS,
 )

@@ -1,7 +1,9 @@
 """CURATE, constraint-based (Bhattacharjee and Tandon 2024, section III-A, Algorithm 1).
 
 The budget of a test depends on its order: before each order the budgets of all remaining orders
-are planned anew from what is left of the total and of the edges, so as to minimise (2).
+are planned anew from what is left of the total and of the edges, so as to minimise (2). The
+comments quote Algorithm 1, whose lines are not numbered. Its loop over orders, connected pairs and
+sets is PC's; OPT, the problem (3), is solved by :func:`engine.search.allocation.allocate`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import again, param
 from engine.privacy.accounting import Guarantee, unsampled
-from engine.privacy.budget import PRESETS, shares
+from engine.privacy.budget import shares
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.randomness import Randomness
 from engine.search.allocation import (
@@ -104,6 +106,33 @@ class CuratePCParameters(NoisyTestParameters):
         return n if isinstance(self.subsample, str) else min(self.subsample, n)
 
 
+class CurateScore(NoisyScore):
+    """A rank score with CURATE's own bound on the sensitivity of Kendall's p-value."""
+
+    def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
+        """The paper's eq. 16 for Kendall's p-value; else what the parent says."""
+        if self._test is KENDALL and self.perturbed == "p":
+            return kendall_p_bound(n or self._n)
+        return super().noise_sensitivity(q, n)
+
+
+def curate_score(data: Dataset, params: CuratePCParameters, context: RunContext) -> NoisyScore:
+    """Strict: the proven bounds. Published: eq. 16 for Kendall's p-value."""
+    if not params.strict and params.test.bounded:
+        return CurateScore(data, params, params.perturbed)
+    return noisy_score(data, params, context.randomness)
+
+
+def ledger(data: Dataset, params: CuratePCParameters) -> Ledger:
+    """Strict: one filter over all orders, with the rule that gives a likely test more."""
+    if not params.strict:
+        return Ledger(delta=params.delta)
+    rate = params.rows_in_sample(data.n) / data.n
+    likely = sum(likely_tests(data.d)[: params.order_limit(data) + 1])
+    method = shares(unsampled(params.total, rate), max(1, likely))[0]
+    return Ledger(params.total, method=method, rate=rate)
+
+
 class CuratePC(TestByTest):
     """Laplace noise on every test, with the order's planned budget."""
 
@@ -111,6 +140,7 @@ class CuratePC(TestByTest):
         super().__init__()
         self._data, self._params, self._context = data, params, context
         self._score = curate_score(data, params, context)
+        # "Perform sub-sampling: D'' of m rows", once for the whole run.
         self._m = params.rows_in_sample(data.n)
         sampled = self._m < data.n
         self._sample = self._score.sample(self._m, context.randomness) if sampled else None
@@ -118,28 +148,16 @@ class CuratePC(TestByTest):
         self._price = Price("curate", params.delta / (self._last + 1))
         if params.strict:
             self._price = Price(context.ledger.method)
-        self._left = params.epsilon
+        self._left = params.epsilon  # "Initiation: epsilon_Total^(0) = epsilon_Total"
         self._total = context.ledger.limit if params.strict else params.epsilon
         self._epsilon, self._order, self._tests = 0.0, -1, 0  # of one test, of this order
         self.planned: list[tuple[OrderBudget, ...]] = []
         self.spent: list[OrderBudget] = []
 
-    @property
-    def claimed(self) -> Guarantee:
-        """The paper's total: the orders' costs and failure probabilities added up."""
-        charged = [order for order in self.spent if order.tests > 0]
-        tests = sum(order.tests for order in charged)
-        delta = len(charged) * self._price.delta + tests * self._score.slack
-        return Guarantee(sum(order.cost for order in charged), delta)
-
-    def allocation(self) -> Allocation:
-        """What was planned and spent until now."""
-        unit = "ρ" if self._price.method == "zcdp" else "ε"
-        return Allocation(tuple(self.planned), tuple(self.spent), unit)
-
     def begin_order(self, order: int, graph: Graph) -> None:
         """Settle the order before, and plan the budgets from this one on."""
         self.settle()
+        # "(epsilon_i, ..., epsilon_(d-2)) = OPT(epsilon_Total^(i), e_i, i)"
         orders, tests = self._expected(order, graph)
         budget = self._context.ledger.left if self._params.strict else self._left
         epsilons = allocate(tests, budget, self._price, self._objective(orders))
@@ -165,6 +183,7 @@ class CuratePC(TestByTest):
         """Take what the order has cost off the total."""
         if self._order < 0:
             return
+        # "epsilon_Total^(i+1) = epsilon_Total^(i) - (t_i e_i^2 + e_i sqrt(2 t_i ln(1/delta')))"
         cost = float(self._price.cost(self._tests, self._epsilon))
         self._left -= cost
         self.spent.append(OrderBudget(self._order, self._tests, self._epsilon, cost))
@@ -208,9 +227,11 @@ class CuratePC(TestByTest):
 
     def independent(self, q: Query) -> bool:
         """The noisy score beyond the margins; between them, in published mode, a coin decides."""
+        # "Evaluate f + Lap(Delta / epsilon_i)"
         p, score = self._params, self._score
         noisy, raw = score.release(self._context, q, self._epsilon, label="test", rows=self._sample)
-        self._tests += 1
+        self._tests += 1  # "t_i = t_i + 1"
+        # "if f > T (1 + beta_2) delete, else if f < T (1 - beta_1) keep, else with probability 1/2"
         low = score.cutoff_at(p.cutoff * (1 - p.beta1))
         high = score.cutoff_at(p.cutoff * (1 + p.beta2))
         if p.strict or not low <= noisy <= high or low == high:
@@ -228,32 +249,21 @@ class CuratePC(TestByTest):
         )
         return found
 
+    @property
+    def claimed(self) -> Guarantee:
+        """The paper's total: the orders' costs and failure probabilities added up.
 
-class CurateScore(NoisyScore):
-    """A rank score with CURATE's own bound on the sensitivity of Kendall's p-value."""
+        "delta_curate^(i) = delta' + t_i delta", with a test's own delta; 0 with Laplace noise.
+        """
+        charged = [order for order in self.spent if order.tests > 0]
+        tests = sum(order.tests for order in charged)
+        delta = len(charged) * self._price.delta + tests * self._score.slack
+        return Guarantee(sum(order.cost for order in charged), delta)
 
-    def noise_sensitivity(self, q: Query, n: int | None = None) -> float:
-        """The paper's eq. 16 for Kendall's p-value; else what the parent says."""
-        if self._test is KENDALL and self.perturbed == "p":
-            return kendall_p_bound(n or self._n)
-        return super().noise_sensitivity(q, n)
-
-
-def curate_score(data: Dataset, params: CuratePCParameters, context: RunContext) -> NoisyScore:
-    """Strict: the proven bounds. Published: eq. 16 for Kendall's p-value."""
-    if not params.strict and params.test.bounded:
-        return CurateScore(data, params, params.perturbed)
-    return noisy_score(data, params, context.randomness)
-
-
-def ledger(data: Dataset, params: CuratePCParameters) -> Ledger:
-    """Strict: one filter over all orders, with the rule that gives a likely test more."""
-    if not params.strict:
-        return Ledger(delta=params.delta)
-    rate = params.rows_in_sample(data.n) / data.n
-    likely = sum(likely_tests(data.d)[: params.order_limit(data) + 1])
-    method = shares(unsampled(params.total, rate), max(1, likely))[0]
-    return Ledger(params.total, method=method, rate=rate)
+    def allocation(self) -> Allocation:
+        """What was planned and spent until now."""
+        unit = "ρ" if self._price.method == "zcdp" else "ε"
+        return Allocation(tuple(self.planned), tuple(self.spent), unit)
 
 
 def noise(data: Dataset, params: CuratePCParameters) -> float:
@@ -291,7 +301,6 @@ ALGORITHM = Algorithm(
     family="constraint-based",
     params=CuratePCParameters,
     run=run,
-    private=True,
     reference="Bhattacharjee, Tandon 2024, section III-A",
     summary="Adds noise to every answer and plans anew, step by step, how much of the budget "
     "each may cost.",
@@ -299,5 +308,4 @@ ALGORITHM = Algorithm(
     noise=noise,
     epsilon_pays=WHOLE_RUN,
     parent="pc",
-    presets=PRESETS,
 )

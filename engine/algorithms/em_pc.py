@@ -22,7 +22,7 @@ from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import ParameterError, again, param
 from engine.privacy.accounting import advanced_total, rho_budget
-from engine.privacy.budget import HAIR, PRESETS
+from engine.privacy.budget import HAIR
 from engine.privacy.events import UndefendedEvent
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import exponential
@@ -78,6 +78,32 @@ class EMPCParameters(PrivateParameters):
         if self.statistic == "auto":
             return KENDALL if self.strict else G2
         return STATISTICS[self.statistic]
+
+
+def planned_rounds(data: Dataset, params: EMPCParameters) -> int:
+    """How many node rounds a strict budget is shared among: public facts only."""
+    if isinstance(params.rounds, str):
+        return data.d * min(3, params.order_limit(data) + 1)
+    return params.rounds
+
+
+def share(data: Dataset, params: EMPCParameters) -> tuple[str, float]:
+    """The ledger's method and a round's epsilon: published ``epsilon``, strict a share of it.
+
+    Of two, fixed in advance, the larger. A round costs epsilon, or under zCDP (epsilon/2)^2/8 for
+    the count and b (epsilon/(2b))^2/8 for the b >= 1 deletions: at most epsilon^2 / 16.
+    """
+    if not params.strict:
+        return "basic", params.epsilon
+    rounds = planned_rounds(data, params)
+    basic = params.epsilon / rounds
+    zcdp = 4 * math.sqrt(rho_budget(params.epsilon, params.delta) * (1 - HAIR) / rounds)
+    return ("zcdp", zcdp) if zcdp > basic else ("basic", basic)
+
+
+def ledger(data: Dataset, params: EMPCParameters) -> Ledger:
+    """Strict: the cap. Published: no cap."""
+    return params.ledger(share(data, params)[0])
 
 
 DRAWN = (
@@ -177,7 +203,7 @@ class EMPC:
 
     def separate(self, x: int, order: int, graph: Graph) -> Iterator[Query]:
         """Draw how many of x's edges go, then which, each with a set that separates it."""
-        if len(graph.adjacent(x)) < order + 1:
+        if len(graph.adjacent(x)) < order + 1:  # "for each node i with |adj(i)| >= l + 1"
             return
         options = self._options(x, order, graph)
         if not options:  # knowledge leaves nothing to ask
@@ -265,32 +291,6 @@ def _best_only(sets: Sets, utilities: list[float]) -> Options:
     return [sets[best]], [utilities[best]]
 
 
-def planned_rounds(data: Dataset, params: EMPCParameters) -> int:
-    """How many node rounds a strict budget is shared among: public facts only."""
-    if isinstance(params.rounds, str):
-        return data.d * min(3, params.order_limit(data) + 1)
-    return params.rounds
-
-
-def share(data: Dataset, params: EMPCParameters) -> tuple[str, float]:
-    """The ledger's method and a round's epsilon: published ``epsilon``, strict a share of it.
-
-    Of two, fixed in advance, the larger. A round costs epsilon, or under zCDP (epsilon/2)^2/8 for
-    the count and b (epsilon/(2b))^2/8 for the b >= 1 deletions: at most epsilon^2 / 16.
-    """
-    if not params.strict:
-        return "basic", params.epsilon
-    rounds = planned_rounds(data, params)
-    basic = params.epsilon / rounds
-    zcdp = 4 * math.sqrt(rho_budget(params.epsilon, params.delta) * (1 - HAIR) / rounds)
-    return ("zcdp", zcdp) if zcdp > basic else ("basic", basic)
-
-
-def ledger(data: Dataset, params: EMPCParameters) -> Ledger:
-    """Strict: the cap. Published: no cap."""
-    return params.ledger(share(data, params)[0])
-
-
 def run(data: Dataset, params: EMPCParameters, context: RunContext) -> Outcome:
     """Published: ``epsilon`` a round. Strict: the total, shared equally among the rounds."""
     epsilon = share(data, params)[1]
@@ -309,12 +309,10 @@ ALGORITHM = Algorithm(
     family="constraint-based",
     params=EMPCParameters,
     run=run,
-    private=True,
     reference="Xu, Yuan, Wu, IEEE PAC 2017",
     summary="Draws by lot, for each variable, how many of its links go and which; the data "
     "weight the lots.",
     ledger=ledger,
     epsilon_pays="a round (one node at one order)",
     parent=None,  # decides node by node and deletes by count, so its limit is not PC
-    presets=PRESETS,
 )

@@ -18,7 +18,7 @@ from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import ParameterError, param
 from engine.privacy.accounting import Guarantee, renyi_to_epsilon
-from engine.privacy.budget import HAIR, PRESETS
+from engine.privacy.budget import HAIR
 from engine.privacy.events import SubsampledGaussianEvent, renyi
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import gaussian
@@ -128,6 +128,19 @@ def _multiplier(cost: float, rate: float, renyi_order: float, known: float) -> f
     return full * math.exp(brentq(excess, lowest, 0.0, xtol=tolerance) + tolerance)
 
 
+def planned(data: Dataset, params: GaussPCParameters) -> NoisePlan:
+    """The strict plan, from public facts alone."""
+    rate = params.rows_in_sample(data.n) / data.n
+    return least_noise(params.total, params.planned_tests(data.d), rate)
+
+
+def ledger(data: Dataset, params: GaussPCParameters) -> Ledger:
+    """Strict: the cap, Renyi costs added up at the plan's order. Published: no cap."""
+    if not params.strict:
+        return Ledger(delta=params.delta)
+    return Ledger(params.total, method="rdp", renyi_order=planned(data, params).renyi_order)
+
+
 class GaussPC(TestByTest):
     """Release every test's score with Gaussian noise and compare it with the threshold."""
 
@@ -169,19 +182,6 @@ def claimed_total(answers: int, multiplier: float, rate: float, delta: float) ->
     return Guarantee(float(compute_epsilon(WHOLE_ORDERS, costs, delta)[0]), delta)
 
 
-def planned(data: Dataset, params: GaussPCParameters) -> NoisePlan:
-    """The strict plan, from public facts alone."""
-    rate = params.rows_in_sample(data.n) / data.n
-    return least_noise(params.total, params.planned_tests(data.d), rate)
-
-
-def ledger(data: Dataset, params: GaussPCParameters) -> Ledger:
-    """Strict: the cap, Renyi costs added up at the plan's order. Published: no cap."""
-    if not params.strict:
-        return Ledger(delta=params.delta)
-    return Ledger(params.total, method="rdp", renyi_order=planned(data, params).renyi_order)
-
-
 def noise(data: Dataset, params: GaussPCParameters) -> float:
     """A test's sigma.
 
@@ -213,7 +213,6 @@ ALGORITHM = Algorithm(
     family="constraint-based",
     params=GaussPCParameters,
     run=run,
-    private=True,
     reference="Wang, Pang, Song 2020 (preprint), section 4.2; Abadi et al. 2016",
     summary="Adds noise to every answer, each computed on a random part of the rows, which "
     "hides people better.",
@@ -221,5 +220,4 @@ ALGORITHM = Algorithm(
     noise=noise,
     epsilon_pays="a test",
     parent="pc",
-    presets=PRESETS,
 )

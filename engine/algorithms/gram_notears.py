@@ -14,7 +14,7 @@ from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency
 from engine.params import again, param
 from engine.privacy.accounting import Guarantee
-from engine.privacy.budget import HAIR, STRICT, STRICT_PRESETS, PrivateBudget
+from engine.privacy.budget import HAIR, STRICT, PrivateBudget
 from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import analytic_gaussian
 from engine.score.acyclicity import Matrix
@@ -204,12 +204,10 @@ ALGORITHM = Algorithm(
     family="score-based",
     params=GramParameters,
     run=run,
-    private=True,
     ours=True,
     reference="ours",
     summary="Measures how all variables vary together once, with noise; NOTEARS then fits to "
     "that for free.",
     ledger=ledger,
     parent="notears",
-    presets=STRICT_PRESETS,
 )

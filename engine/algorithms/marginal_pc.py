@@ -58,7 +58,7 @@ from engine.marginals.sensitivity import hidden
 from engine.marginals.strata import fits
 from engine.params import again, param
 from engine.privacy.accounting import Guarantee
-from engine.privacy.budget import STRICT, STRICT_PRESETS
+from engine.privacy.budget import STRICT
 from engine.privacy.ledger import Ledger
 from engine.search.noisy_score import PrivateParameters
 from engine.search.pc import pc
@@ -562,12 +562,10 @@ ALGORITHM = Algorithm(
     family="constraint-based",
     params=MarginalPCParameters,
     run=run,
-    private=True,
     ours=True,
     reference="This project, docs/explanation/marginal_pc.md",
     summary="Counts a few well-chosen groups of variables once, with noise, and answers all "
     "questions from those counts for free.",
     ledger=ledger,
     parent=None,  # tests noisy tables with a statistic of its own
-    presets=STRICT_PRESETS,
 )

@@ -11,7 +11,6 @@ from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import param
 from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma
-from engine.privacy.budget import PRESETS
 from engine.score.acyclicity import Matrix, acyclicity
 from engine.score.descent import (
     GradientPlan,
@@ -121,11 +120,9 @@ ALGORITHM = Algorithm(
     family="score-based",
     params=NoleaksParameters,
     run=run,
-    private=True,
     reference="Ma et al. 2022",
     summary="As NOTEARS, but each step down the slope sees a noisy slope only, and is paid for.",
     ledger=ledger,
     epsilon_pays="a gradient",
     parent=None,  # follows gradients by a plan fixed in advance; its limit is not NOTEARS' solver
-    presets=PRESETS,
 )

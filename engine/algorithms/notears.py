@@ -41,7 +41,6 @@ ALGORITHM = Algorithm(
     family="score-based",
     params=NotearsParameters,
     run=run,
-    private=False,
     reference="Zheng, Aragam, Ravikumar, Xing, NeurIPS 2018",
     summary="Fits a weight to every possible arrow at once and presses cycles out; no noise.",
 )

@@ -92,7 +92,6 @@ ALGORITHM = Algorithm(
     family="constraint-based",
     params=PCParameters,
     run=run,
-    private=False,
     reference="Spirtes, Glymour, Scheines 2000; Priv-PC appendix A",
     summary="Asks of every pair of variables whether something else explains their link "
     "away; no noise.",

@@ -14,7 +14,7 @@ from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import param
 from engine.privacy.accounting import Guarantee, advanced_total
-from engine.privacy.budget import PRESETS, shares
+from engine.privacy.budget import shares
 from engine.privacy.ledger import Ledger
 from engine.search.diagnostics import SearchDiagnostics
 from engine.search.noisy_score import NoisyTestParameters, least_unit
@@ -160,7 +160,6 @@ ALGORITHM = Algorithm(
     family="constraint-based",
     params=PrivPCParameters,
     run=run,
-    private=True,
     reference="Wang, Pang, Song, NeurIPS 2020",
     summary="Screens every question with a cheap noisy answer, then pays for a precise one "
     "only where the two might be unlinked.",
@@ -168,5 +167,4 @@ ALGORITHM = Algorithm(
     noise=noise,
     epsilon_pays="a round (one sieve and one examine)",
     parent="pc",
-    presets=PRESETS,
 )

@@ -12,7 +12,7 @@ from engine.algorithm import Algorithm, Outcome
 from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.privacy.accounting import advanced_total
-from engine.privacy.budget import PRESETS, shares
+from engine.privacy.budget import shares
 from engine.privacy.ledger import Ledger
 from engine.search.diagnostics import SearchDiagnostics
 from engine.search.noisy_score import NoisyTestParameters, least_unit
@@ -95,7 +95,6 @@ ALGORITHM = Algorithm(
     family="constraint-based",
     params=SVTPCParameters,
     run=run,
-    private=True,
     reference="Wang, Pang, Song, NeurIPS 2020, section 4 and appendix B",
     summary="Compares every question's noisy answer with one noisy threshold and pays only "
     "when a link goes.",
@@ -103,5 +102,4 @@ ALGORITHM = Algorithm(
     noise=noise,
     epsilon_pays="a round (up to one deletion)",
     parent="pc",
-    presets=PRESETS,
 )

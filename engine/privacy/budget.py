@@ -61,7 +61,6 @@ PRESETS: dict[str, dict[str, Any]] = {
     "Paper setting": {"guarantee": PUBLISHED, "epsilon": 1.0, "delta": 1e-3},
     "Loose": {"guarantee": STRICT, "epsilon": 10.0},
 }
-STRICT_PRESETS = {k: v for k, v in PRESETS.items() if v["guarantee"] == STRICT}
 
 
 HAIR = 1e-12

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.data.dataset import Dataset
-from engine.tables.pairs import Pairs
 from engine.tables.rows import fold
 
 _JOINT_CELLS = 1 << 9  # 4 kB; larger counts would drive scores out
@@ -136,9 +135,7 @@ class Store:
         return self.keep(("table", x, y, given), lambda: self.count(x, y, given))
 
     def count(self, x: int, y: int, given: tuple[int, ...] = ()) -> NDArray[np.int64]:
-        """The query's table on all rows; those of all pairs are counted together if many."""
-        if not given and Pairs.worthwhile(self.rows):
-            return self.keep(("pairs",), lambda: Pairs(self.rows)).table(x, y)
+        """The query's table on all rows."""
         columns, levels = (*given, x, y), self.rows.cardinalities
         if math.prod([levels[c] for c in columns]) > _JOINT_CELLS:
             return self.rows.table(x, y, given)

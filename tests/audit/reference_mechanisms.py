@@ -173,7 +173,6 @@ def _counting(work: Work, ledger: Callable[[Dataset, Any], Ledger] = _basic) -> 
         family="reference",
         params=CountParameters,
         run=run,
-        private=True,
         reference="tests",
         summary=(work.__doc__ or "").strip(),
         ledger=ledger,

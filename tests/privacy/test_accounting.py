@@ -9,6 +9,7 @@ from dp_accounting.rdp import compute_epsilon
 from scipy.optimize import brentq
 from scipy.stats import norm
 
+from engine import ALGORITHMS
 from engine.errors import InputError
 from engine.privacy.accounting import (
     Guarantee,
@@ -27,7 +28,7 @@ from engine.privacy.accounting import (
     sampled_epsilon,
     unsampled,
 )
-from engine.privacy.budget import HAIR, PRESETS, STRICT_PRESETS, PrivateBudget, shares
+from engine.privacy.budget import HAIR, PRESETS, PrivateBudget, shares
 
 
 def test_no_cost_and_endless_cost_need_no_delta() -> None:
@@ -198,7 +199,9 @@ def test_a_budget_is_its_total_and_its_guarantee() -> None:
     specs = {s.name: s for s in PrivateBudget.specs()}
     assert (specs["epsilon"].low, specs["epsilon"].high) == (1e-6, 1e7)
     assert (specs["delta"].low, specs["delta"].high) == (1e-15, 0.1)
-    assert set(STRICT_PRESETS) == {"Strong privacy", "Loose"}
+    assert set(ALGORITHMS["marginal_pc"].presets) == {"Strong privacy", "Loose"}
+    assert ALGORITHMS["priv_pc"].presets == PRESETS
+    assert not ALGORITHMS["pc"].presets
     assert specs["epsilon"].log
     assert specs["delta"].log
     assert PRESETS == {
