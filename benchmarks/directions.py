@@ -1,7 +1,7 @@
 """Directions from what a run asked and released: ``python -m benchmarks.directions``.
 
 Every run's links are turned again, at no cost, in two ways beside its own. By *votes*: the sets
-that separated a pair, weighed against each other (:func:`engine.graphs.orientation.orient`). By
+that separated a pair, weighed against each other (:mod:`engine.graphs.weighed_colliders`). By
 *values*: the noisy statistics of the tests that were asked and released, each as the log Bayes
 factor of dependence that its known noise leaves, a set that was never asked counting as nothing.
 Of PC without privacy the third is its own ``orientation="strongest"``, which asks all sets.
@@ -34,7 +34,7 @@ from engine.context import Step
 from engine.data.dataset import Dataset
 from engine.graphs.cpdag import Adjacency, SeparatingSets
 from engine.graphs.metrics import compare, truth_cpdag
-from engine.graphs.orientation import (
+from engine.graphs.weighed_colliders import (
     MOST_INDEPENDENCE,
     SHOWN,
     STRONGEST,

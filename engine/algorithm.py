@@ -15,7 +15,7 @@ from engine.privacy.budget import PRESETS
 from engine.privacy.ledger import Ledger
 
 WHOLE_RUN = "the whole run"
-UNTOLD = {"untold": True}  # metadata of a field that a result's JSON leaves out: a large table
+OMITTED = {"omitted": True}  # metadata of a field that a result's JSON leaves out: a large table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +27,7 @@ class Diagnostics:
 
     chosen: str = ""
 
-    def doubted(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
+    def low_confidence(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
         """The (d, d) graph's arrows (i, j) that are too little sure of to be drawn as arrows."""
         return frozenset()
 

@@ -148,7 +148,7 @@ class RunResult:
     @cached_property
     def low_confidence(self) -> frozenset[tuple[int, int]]:
         """Arrows (i, j) whose direction is in doubt; counts and scores take them as arrows."""
-        return self.diagnostics.doubted(self.tested)
+        return self.diagnostics.low_confidence(self.tested)
 
     @cached_property
     def displayed_cpdag(self) -> Adjacency:

@@ -25,7 +25,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Parameters):
         return plain(value.as_dict())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        told = (f.name for f in dataclasses.fields(value) if not f.metadata.get("untold"))
+        told = (f.name for f in dataclasses.fields(value) if not f.metadata.get("omitted"))
         return {name: plain(getattr(value, name)) for name in told}
     if isinstance(value, Mapping):
         return {_key(k): plain(v) for k, v in value.items()}

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.directions import by_values, by_votes, noise_variance, released
 from engine import load_dataset, run
-from engine.graphs.orientation import MOST_INDEPENDENCE
+from engine.graphs.weighed_colliders import MOST_INDEPENDENCE
 from engine.search.skeleton import Query
 from engine.statistics.base import QueryScores
 from engine.statistics.kendall import KENDALL

@@ -31,13 +31,13 @@ from engine.graphs.climbing import climbed
 from engine.graphs.cpdag import Adjacency, SeparatingSets, complete
 from engine.graphs.equivalence import MOST_COLUMNS, classes
 from engine.graphs.known import Known
-from engine.graphs.orientation import (
+from engine.graphs.weighed_colliders import (
     ORIENTATIONS,
     STRONGEST,
     Orientation,
     collider_weights,
-    drawn,
     orient,
+    with_arrows,
 )
 from engine.marginals import confidence
 from engine.marginals.citest import NoisyTests
@@ -502,7 +502,7 @@ class Compared:
         logs = np.array([self._evidence.of(c.dag) for c in on])
         shares = np.exp(logs - np.logaddexp.reduce(logs))
         arrows = np.einsum("k,kij->ij", shares, np.array([c.graph & ~c.graph.T for c in on]))
-        return Orientation(drawn(self.skeleton, arrows, known=self._known), arrows)
+        return Orientation(with_arrows(self.skeleton, arrows, known=self._known), arrows)
 
 
 def _apart(separating: SeparatingSets, skeleton: Adjacency) -> SeparatingSets:
@@ -520,8 +520,8 @@ def _certain(skeleton: Adjacency, known: Known | None) -> dict[Pair, float]:
     """Arrows that are known and not found: sure if the link is, and never the other way."""
     if known is None:
         return {}
-    told = [(i, j) for i, j in np.argwhere(known.told(skeleton)).tolist()]
-    return dict.fromkeys(told, 1.0) | {(j, i): 0.0 for i, j in told}
+    fixed = [(i, j) for i, j in np.argwhere(known.fixed_arrows(skeleton)).tolist()]
+    return dict.fromkeys(fixed, 1.0) | {(j, i): 0.0 for i, j in fixed}
 
 
 def arrow_frequencies(found: Orientation, moments: Moments, whole: bool) -> dict[Pair, float]:

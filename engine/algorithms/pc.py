@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from engine.algorithm import Algorithm, Outcome
 from engine.context import RunContext, compared
 from engine.data.dataset import Dataset
-from engine.graphs.orientation import MAJORITY, ORIENTATIONS, collider_weights, orient
+from engine.graphs.weighed_colliders import MAJORITY, ORIENTATIONS, collider_weights, orient
 from engine.params import param
 from engine.privacy.events import UndefendedEvent
 from engine.search.pc import SearchParameters, pc

@@ -25,7 +25,7 @@ from engine.cli.interrupts import INTERRUPTED, interruptible
 from engine.data.networks import load_dataset
 from engine.errors import InputError
 from engine.graphs.cpdag import digraph_of
-from engine.graphs.orientation import SHOWN
+from engine.graphs.weighed_colliders import SHOWN
 from engine.knowledge import load_knowledge
 from engine.percent import percent
 from engine.registry import ALGORITHMS, algorithm, declared

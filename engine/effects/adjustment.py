@@ -17,9 +17,10 @@ from itertools import combinations
 import numpy as np
 
 from engine.errors import InputError
-from engine.graphs.cpdag import Adjacency, meek
+from engine.graphs.cpdag import Adjacency
 from engine.graphs.known import reachable
-from engine.graphs.orientation import unshielded
+from engine.graphs.meek import meek
+from engine.graphs.weighed_colliders import unshielded
 
 OPTIMAL, PARENTS = "optimal", "parents"
 SETS = (OPTIMAL, PARENTS)

@@ -23,7 +23,7 @@ from engine.graphs.layout import (
     other_boxes,
     place,
 )
-from engine.graphs.orientation import SHOWN
+from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import probability
 
 if TYPE_CHECKING:

@@ -33,10 +33,10 @@ def classes(skeleton: Adjacency, known: Known | None = None) -> list[Class]:
     d = len(skeleton)
     if d > MOST_COLUMNS:
         raise ValueError(f"Not all DAGs of {d} columns are listed: {MOST_COLUMNS} at most.")
-    told = np.zeros_like(skeleton) if known is None else known.told(skeleton)
+    fixed = np.zeros_like(skeleton) if known is None else known.fixed_arrows(skeleton)
     found: dict[bytes, list[Adjacency]] = {}
     for dag in _dags(skeleton):
-        if not (dag & told.T).any():
+        if not (dag & fixed.T).any():
             found.setdefault(_colliders(dag, skeleton).tobytes(), []).append(dag)
     return [Class(some[0], mpdag_of_dag(some[0], known), len(some)) for some in found.values()]
 

@@ -12,15 +12,8 @@ from functools import cached_property, lru_cache
 import networkx as nx
 import numpy as np
 
-from engine.graphs.cpdag import (
-    Adjacency,
-    SeparatingSets,
-    Told,
-    cpdag,
-    cpdag_of_dag,
-    matrix_of,
-    meek,
-)
+from engine.graphs.cpdag import Adjacency, SeparatingSets, matrix_of
+from engine.graphs.meek import FixedArrows, cpdag, cpdag_of_dag, meek
 from engine.graphs.metrics import truth_cpdag
 from engine.knowledge import ORIENTS, Knowledge
 
@@ -67,7 +60,7 @@ class Known:
         """
         return self.only_orients or bool(self.may_precede[z, x] or self.may_precede[z, y])
 
-    def told(self, skeleton: Adjacency) -> Adjacency:
+    def fixed_arrows(self, skeleton: Adjacency) -> Adjacency:
         """The arrows on a symmetric skeleton that knowledge alone decides.
 
         Links that knowledge and the skeleton together would close to a cycle are left out.
@@ -84,7 +77,7 @@ class Known:
     def turned(self, skeleton: Adjacency) -> Adjacency:
         """The skeleton with the arrows that knowledge alone decides."""
         graph = skeleton.copy()
-        graph[self.told(skeleton).T] = False
+        graph[self.fixed_arrows(skeleton).T] = False
         return graph
 
     def respected(self, graph: Adjacency) -> Adjacency:
@@ -99,7 +92,7 @@ class Known:
     def settled(self, skeleton: Adjacency) -> tuple[int, int]:
         """How many of a skeleton's links knowledge alone gives a direction, and how many it has."""
         links = skeleton | skeleton.T
-        return int(self.told(links).sum()), int(np.triu(links, 1).sum())
+        return int(self.fixed_arrows(links).sum()), int(np.triu(links, 1).sum())
 
 
 def reachable(arrows: Adjacency) -> Adjacency:
@@ -138,9 +131,9 @@ def known_of(knowledge: Knowledge | None, names: Sequence[str]) -> Known | None:
 
 
 def oriented(skeleton: Adjacency, separating: SeparatingSets, known: Known) -> Adjacency:
-    """The skeleton's arrows: those that are known, then :func:`engine.graphs.cpdag.cpdag`."""
-    told = Told(known.turned(skeleton), known.apart)
-    return known.respected(cpdag(skeleton, separating, told))
+    """The skeleton's arrows: those that are known, then :func:`engine.graphs.meek.cpdag`."""
+    fixed = FixedArrows(known.turned(skeleton), known.apart)
+    return known.respected(cpdag(skeleton, separating, fixed))
 
 
 def mpdag_of_dag(dag: Adjacency, known: Known | None) -> Adjacency:
@@ -152,8 +145,8 @@ def mpdag_of_dag(dag: Adjacency, known: Known | None) -> Adjacency:
     graph = cpdag_of_dag(dag)
     if known is None:
         return graph
-    told = dag & known.barred.T
-    graph[told.T] = False
+    fixed = dag & known.barred.T
+    graph[fixed.T] = False
     return meek(graph)
 
 

@@ -17,8 +17,9 @@ from functools import lru_cache
 import networkx as nx
 import numpy as np
 
-from engine.graphs.cpdag import Adjacency, cpdag_of_dag, matrix_of
+from engine.graphs.cpdag import Adjacency, matrix_of
 from engine.graphs.links import LinkClass
+from engine.graphs.meek import cpdag_of_dag
 
 # What a table or chart says of a result: a causal graph is its arrows, so the skeleton's score
 # never stands alone. Fields of Metrics and their names; the first two are shares, SHD is a count.

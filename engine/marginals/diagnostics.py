@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.algorithm import UNTOLD, Diagnostics
+from engine.algorithm import OMITTED, Diagnostics
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.orientation import SHOWN
+from engine.graphs.weighed_colliders import SHOWN
 from engine.marginals.moments import Moments
 
 
@@ -26,10 +26,10 @@ class MarginalDiagnostics(Diagnostics):
     edge_confidence: Mapping[tuple[int, int], float] = field(default_factory=dict)
     arrow_confidence: Mapping[tuple[int, int], float] = field(default_factory=dict)
     released_tables: tuple[tuple[int, ...], ...] = ()
-    released: Moments | None = field(default=None, repr=False, compare=False, metadata=UNTOLD)
-    levels: tuple[tuple[str, ...], ...] = field(default=(), repr=False, metadata=UNTOLD)
+    released: Moments | None = field(default=None, repr=False, compare=False, metadata=OMITTED)
+    levels: tuple[tuple[str, ...], ...] = field(default=(), repr=False, metadata=OMITTED)
 
-    def doubted(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
+    def low_confidence(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
         """The graph's arrows whose own confidence is below the limit of what is drawn."""
         told = self.arrow_confidence.items()
         return frozenset((i, j) for (i, j), p in told if p < SHOWN and cpdag[i, j] > cpdag[j, i])

@@ -7,7 +7,7 @@ from html import escape
 import numpy as np
 
 from engine.graphs.known import known_of
-from engine.graphs.orientation import SHOWN
+from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent, probability
 from engine.release.checking import moments_of
 from engine.release.file import Release, digest, neighbours

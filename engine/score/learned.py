@@ -9,8 +9,9 @@ import numpy as np
 
 from engine.algorithm import Diagnostics
 from engine.data.dataset import Dataset
-from engine.graphs.cpdag import Adjacency, cpdag_of_dag
+from engine.graphs.cpdag import Adjacency
 from engine.graphs.known import Known, mpdag_of_dag
+from engine.graphs.meek import cpdag_of_dag
 from engine.graphs.metrics import compare, truth_cpdag
 from engine.score.acyclicity import Matrix, is_acyclic, prune
 

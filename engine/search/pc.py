@@ -14,8 +14,9 @@ import numpy as np
 from engine.algorithm import Outcome
 from engine.context import Cancelled, RunContext
 from engine.data.dataset import Dataset
-from engine.graphs.cpdag import Adjacency, cpdag
+from engine.graphs.cpdag import Adjacency
 from engine.graphs.known import oriented
+from engine.graphs.meek import cpdag
 from engine.params import Parameters, param
 from engine.privacy.ledger import BudgetExhausted
 from engine.search.skeleton import Graph, Rule, search

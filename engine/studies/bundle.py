@@ -21,7 +21,7 @@ from engine.data.dataset import Dataset
 from engine.data.spreadsheets import safe
 from engine.errors import InputError
 from engine.graphs.formats import FORMATS, edges_of
-from engine.graphs.orientation import SHOWN
+from engine.graphs.weighed_colliders import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.percent import percent
 from engine.result import RunResult

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from engine import RunResult
-from engine.graphs.orientation import SHOWN
+from engine.graphs.weighed_colliders import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.percent import percent, probability
 from engine.score.learned import ScoreDiagnostics

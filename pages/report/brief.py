@@ -10,7 +10,7 @@ import networkx as nx
 from engine import Dataset, RunResult
 from engine.graphs.layout import scale_of
 from engine.graphs.links import MARKS, LinkClass
-from engine.graphs.orientation import SHOWN
+from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent
 from engine.score.learned import ScoreDiagnostics
 from engine.studies.price import PriceStep, price_steps

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from engine.graphs.formats import FORMATS
-from engine.graphs.orientation import SHOWN
+from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent
 from engine.studies.bundle import bundle
 from engine.studies.scene import kept_scene, kept_scenes

@@ -12,7 +12,8 @@ from scipy.optimize import approx_fprime
 
 from engine import load_dataset, run
 from engine.context import Cancelled
-from engine.graphs.cpdag import cpdag_of_dag, matrix_of
+from engine.graphs.cpdag import matrix_of
+from engine.graphs.meek import cpdag_of_dag
 from engine.score.acyclicity import acyclicity, is_acyclic, prune
 from engine.score.encodings import encoding_of, level_counts, midpoints
 from engine.score.gram import covariance, second_moments

@@ -57,7 +57,7 @@ def test_no_result_contradicts_what_is_known(
     assert not (found.matrix & on.apart).any()
     assert not (on.required & ~arrows).any()
     # A link that may point one way only does, unless a cycle of such links leaves it open.
-    assert (arrows | ~on.told(found.matrix | found.matrix.T)).all()
+    assert (arrows | ~on.fixed_arrows(found.matrix | found.matrix.T)).all()
     assert found.knowledge == known
     assert found.knowledge_alone is not None
     assert found.metrics is not None
@@ -137,7 +137,7 @@ def test_marginal_pc_measures_no_pair_again_that_is_known_to_be_apart(
 
 def test_arrows_that_are_known_are_told_as_sure() -> None:
     found = ran("marginal_pc", "strict", knowledge=KNOWN)
-    told = Known(KNOWN, found.names).told(found.matrix | found.matrix.T)
+    told = Known(KNOWN, found.names).fixed_arrows(found.matrix | found.matrix.T)
     diagnostics = found.diagnostics
     assert isinstance(diagnostics, MarginalDiagnostics)
     assert told.any()

@@ -24,11 +24,11 @@ ROOT = Path(__file__).resolve().parents[2]
 MOST = {
     "engine/data": 3660,
     "engine/studies": 3579,
-    "engine/algorithms engine/search engine/statistics engine/tables": 3729,
+    "engine/algorithms engine/search engine/statistics engine/tables": 3642,
     "engine/cli engine/__main__.py": 1899,
     "engine/*.py": 1740,
     "engine/release": 1573,
-    "engine/marginals engine/privacy": 2238,
+    "engine/marginals engine/privacy": 2237,
     "engine/graphs": 1308,
     "engine/audit": 801,
     "engine/score": 1113,
@@ -39,7 +39,7 @@ MOST = {
     "pages/draw": 1717,
     "pages": 13950,
     "static": 2281,
-    "tests": 28848,
+    "tests": 28823,
     "benchmarks scripts": 5149,
 }
 

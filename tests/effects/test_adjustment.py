@@ -9,8 +9,9 @@ import pytest
 
 from engine import InputError
 from engine.effects.adjustment import MOST_OPEN, PARENTS, may_follow, versions
-from engine.graphs.cpdag import Adjacency, cpdag_of_dag
+from engine.graphs.cpdag import Adjacency
 from engine.graphs.known import Known, mpdag_of_dag, reachable
+from engine.graphs.meek import cpdag_of_dag
 from tests.graphs.test_known import NAMES, all_dags, drawn
 
 DAGS = all_dags(4)

@@ -11,17 +11,8 @@ import pytest
 
 from engine import load_dataset, run
 from engine.data.dataset import Dataset
-from engine.graphs.cpdag import (
-    Adjacency,
-    complete,
-    cpdag,
-    cpdag_of_dag,
-    digraph_of,
-    matrix_of,
-    meek,
-    pairs_of,
-    unordered,
-)
+from engine.graphs.cpdag import Adjacency, complete, digraph_of, matrix_of, pairs_of, unordered
+from engine.graphs.meek import cpdag, cpdag_of_dag, meek
 
 
 def graph(d: int, *edges: str) -> Adjacency:

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from engine.graphs.climbing import climbed, neighbours
-from engine.graphs.cpdag import Adjacency, complete, cpdag_of_dag
+from engine.graphs.cpdag import Adjacency, complete
 from engine.graphs.equivalence import MOST_COLUMNS, classes
 from engine.graphs.known import Known
+from engine.graphs.meek import cpdag_of_dag
 from engine.knowledge import Knowledge
 
 NAMES = tuple("abcdef")

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from engine import Knowledge, load_dataset, run
-from engine.graphs.cpdag import Adjacency, cpdag_of_dag, matrix_of
+from engine.graphs.cpdag import Adjacency, matrix_of
 from engine.graphs.known import Known, known_of, mpdag_of_dag, reachable, truth_mpdag
-from engine.graphs.orientation import arrow_probabilities, orient
+from engine.graphs.meek import cpdag_of_dag
 from engine.graphs.separation import Separation
+from engine.graphs.weighed_colliders import arrow_probabilities, orient
 from engine.knowledge import ORIENTS
 from engine.score.acyclicity import is_acyclic
 
@@ -172,7 +173,7 @@ def test_knowledge_around_a_cycle_makes_none() -> None:
     """Arrows that knowledge and a skeleton would close to a cycle are not told, nor turned back."""
     known = Known(Knowledge(forbidden=[("b", "a"), ("c", "b"), ("a", "c")]), "abc")
     skeleton = ~np.eye(3, dtype=bool)
-    assert not known.told(skeleton).any()
+    assert not known.fixed_arrows(skeleton).any()
     graph = orient(skeleton, {}, known=known).cpdag
     arrows = graph & ~graph.T
     assert is_acyclic(arrows)

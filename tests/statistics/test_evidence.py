@@ -89,7 +89,7 @@ def test_all_dags_of_a_class_have_the_same_evidence(rho: float) -> None:
 
 
 def _equivalent(dag: Adjacency, links: Adjacency) -> set[bytes]:
-    from engine.graphs.cpdag import cpdag_of_dag
+    from engine.graphs.meek import cpdag_of_dag
 
     graph = cpdag_of_dag(dag)
     return {g.tobytes() for g in _dags(links) if (cpdag_of_dag(g) == graph).all()}

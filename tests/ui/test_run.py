@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import ALGORITHMS, load_dataset, run
-from engine.graphs.orientation import SHOWN
+from engine.graphs.weighed_colliders import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import relevant
 from engine.percent import percent

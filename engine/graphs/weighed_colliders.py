@@ -28,8 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.compiled import kernel
-from engine.graphs.cpdag import Adjacency, meek
+from engine.graphs.cpdag import Adjacency
 from engine.graphs.known import Known, mpdag_of_dag
+from engine.graphs.meek import meek
 
 MAJORITY, STRONGEST = "majority", "strongest"
 ORIENTATIONS = (MAJORITY, STRONGEST)
@@ -155,7 +156,7 @@ def orient(
 
 
 def own_ranks(skeleton: Adjacency, weights: Mapping[Triple, float]) -> list[int]:
-    """A rank of every node that hangs on the skeleton and the weights, not on the nodes' numbers.
+    """A rank of every node that depends on the skeleton and the weights, not on the nodes' numbers.
 
     By a node's weights as the middle and as an end, then by its neighbours', and theirs, until no
     more are told apart (colour refinement); nodes that are alike to the end have the same.
@@ -206,10 +207,10 @@ def _oriented(
     arrows = arrow_probabilities(skeleton, weights, known)
     if known is None:
         arrows = _shared(arrows, skeleton, alike)
-    return Orientation(drawn(skeleton, arrows, threshold, known), arrows)
+    return Orientation(with_arrows(skeleton, arrows, threshold, known), arrows)
 
 
-def drawn(
+def with_arrows(
     skeleton: Adjacency,
     arrows: NDArray[np.float64],
     threshold: float = EARNED,
@@ -269,13 +270,13 @@ def arrow_probabilities(
     table = np.zeros((*near.shape, near.shape[1]))
     for (a, z, b), weight in weights.items():
         table[z, place[z, a], place[z, b]] = table[z, place[z, b], place[z, a]] = weight
-    told = np.zeros((d, d), dtype=bool) if known is None else known.told(skeleton)
-    free = [(u, k) for (u, v), k in place.items() if u < v and not (told[u, v] or told[v, u])]
+    fixed = np.zeros((d, d), dtype=bool) if known is None else known.fixed_arrows(skeleton)
+    free = [(u, k) for (u, v), k in place.items() if u < v and not (fixed[u, v] or fixed[v, u])]
     edges = np.array(free, np.int64).reshape(-1, 2)
     sweeps = min(SWEEPS, max(60, MOST_REVERSALS // (max(1, len(edges)) * len(TEMPERATURES))))
     burn = sweeps * BURN // SWEEPS
     numbers = np.array([START], np.uint64)
-    graph = (degree, near, back, table, edges, _depths(told))
+    graph = (degree, near, back, table, edges, _depths(fixed))
     shares, states = _temper(graph, np.array(TEMPERATURES), sweeps, burn, numbers)
     if known is not None:
         return _shares(states, place, skeleton, known)
@@ -284,11 +285,11 @@ def arrow_probabilities(
     return arrows
 
 
-def _depths(told: Adjacency) -> NDArray[np.float64]:
-    """(d,): the length of the longest path of told arrows that ends at each node."""
-    depths = np.zeros(len(told))
-    for _ in range(len(told)):
-        depths = np.where(told, depths[:, None] + 1.0, 0.0).max(axis=0, initial=0.0)
+def _depths(fixed: Adjacency) -> NDArray[np.float64]:
+    """(d,): the length of the longest path of fixed arrows that ends at each node."""
+    depths = np.zeros(len(fixed))
+    for _ in range(len(fixed)):
+        depths = np.where(fixed, depths[:, None] + 1.0, 0.0).max(axis=0, initial=0.0)
     return depths
 
 
@@ -373,7 +374,7 @@ def _reverse(into, graph, e, temperature, chance, stack, seen):  # type: ignore[
 def _start(graph, count, numbers):  # type: ignore[no-untyped-def]
     """(into, log probability) of each chain, its edges along a shuffled order of the nodes.
 
-    Nodes of a greater depth come later, so that no chain starts against an arrow that is told.
+    Nodes of a greater depth come later, so that no chain starts against an arrow that is fixed.
     """
     degree, near, table, depths = graph[0], graph[1], graph[3], graph[5]
     d = len(degree)

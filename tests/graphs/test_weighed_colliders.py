@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from engine import Dataset, load_dataset, run
-from engine.graphs import orientation
-from engine.graphs.cpdag import cpdag_of_dag
+from engine.graphs import weighed_colliders
+from engine.graphs.meek import cpdag_of_dag
 from engine.graphs.metrics import truth_cpdag
-from engine.graphs.orientation import (
+from engine.graphs.weighed_colliders import (
     MOST_LOG_ODDS,
     arrow_probabilities,
     collider_weights,
@@ -37,7 +37,7 @@ def random_dag(rng: np.random.Generator, d: int) -> np.ndarray:
 
 
 def dags_on(skeleton: np.ndarray) -> list[np.ndarray]:
-    """Every acyclic orientation."""
+    """Every acyclic weighed_colliders."""
     edges, d = np.argwhere(np.triu(skeleton)).tolist(), len(skeleton)
     found = []
     for turned in product((False, True), repeat=len(edges)):
@@ -67,7 +67,7 @@ def test_compelled_edges_are_those_of_the_cpdag() -> None:
         cpdag = cpdag_of_dag(dag)
         arrows = cpdag & ~cpdag.T
         for u, k in np.argwhere(into):
-            assert (label[u, k] == orientation.COMPELLED) == arrows[near[u, k], u]
+            assert (label[u, k] == weighed_colliders.COMPELLED) == arrows[near[u, k], u]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -76,7 +76,7 @@ def test_probabilities_are_those_of_all_dags(seed: int, monkeypatch: pytest.Monk
 
     4,000 correlated samples have standard errors of about .02.
     """
-    monkeypatch.setattr(orientation, "SWEEPS", 20_000)
+    monkeypatch.setattr(weighed_colliders, "SWEEPS", 20_000)
     rng = np.random.default_rng(seed)
     dag = random_dag(rng, 5)
     skeleton = dag | dag.T
