@@ -27,7 +27,7 @@ RUNS = (50, 150, 500, 1500)
 
 def main() -> None:
     """The page, top to bottom."""
-    st.html("<h1>Audit</h1>")
+    st.html("<h1>Trust</h1>")
     st.caption(
         "Two datasets differ in one person. If a claim of ε is true, nobody who sees the outputs "
         "can tell them apart better than ε allows. Here we try. All data on this page are invented."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -10,7 +11,7 @@ from pages.host import person
 from pages.shell import reading, sign, state
 from pages.shell.dialog import OPEN
 from pages.shell.listen import watch_theme
-from pages.shell.navigation import GROUPS, PAGES, today
+from pages.shell.navigation import ASKS, MORE, PAGES, PageEntry, today
 from pages.shell.palette import link_ink, muted_ink, theme
 from pages.shell.words import plain
 
@@ -20,6 +21,8 @@ ICON = Path(__file__).parent / "icon.svg"
 # The little that the theme's settings cannot say.
 _CSS = """
 .unseen {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}
+.stAppToolbar::before {content: "DP Causal Explorer"; font-weight: 600; white-space: nowrap;
+  padding: 0 .8rem}
 .stMainBlockContainer {padding: 4rem 2.2rem 3rem}
 [data-testid="stMetricValue"] {font-size: 1.6rem; font-variant-numeric: tabular-nums}
 /* What does not fit takes a second line; Streamlit would cut it off, or hide it to the right. */
@@ -36,6 +39,8 @@ _CSS = """
 .st-key-price {min-height: 13.5rem; max-width: 60rem}
 .st-key-result .legend {min-height: 3.8em}
 .st-key-sweep-results {min-height: 72rem}
+/* A focus ring for who comes by key, none for a mouse. */
+:focus:not(:focus-visible) {outline: none !important}
 .st-key-told {display: none}
 .st-key-theme-watch, .st-key-node-watch, .st-key-key-watch {
   position: absolute; height: 0; overflow: hidden}
@@ -118,18 +123,22 @@ def main() -> None:
 
 
 def menu() -> dict[str, list[st.Page]]:
-    """The groups of the navigation and their pages."""
-    first = PAGES[0]
-    pages = {
-        name: [
-            # The default page is served at /, whatever its name.
-            st.Page(page.file, title=page.title, default=True, url_path="home")
-            if page is first
-            else st.Page(page.file, title=page.title, url_path=page.url)
-            for page in group
-        ]
-        for name, group in GROUPS.items()
-    }
-    # Its hidden twin answers to its own address.
-    twin = st.Page(first.file, title=first.title, url_path=first.url, visibility="hidden")
-    return pages | {"": [twin]}
+    """The navigation's pages, and hidden ones for other addresses that lead to them."""
+    first, *rest = PAGES
+    # The default page is served at /, whatever its name; a hidden twin answers to its own address.
+    shown = [st.Page(first.file, title=first.title, default=True, url_path="home")]
+    shown += [st.Page(page.file, title=page.title, url_path=page.name) for page in rest]
+    hidden = [st.Page(first.file, title=first.title, url_path=first.name, visibility="hidden")]
+    hidden += [
+        st.Page(partial(_lead, page, old), title=page.title, url_path=old, visibility="hidden")
+        for page in PAGES
+        for old in page.old
+    ]
+    more = [st.Page(page.file, title=page.title, url_path=page.name) for page in MORE]
+    return {"": shown + hidden} | ({"More": more} if more else {})
+
+
+def _lead(page: PageEntry, old: str) -> None:
+    """An old address leads to the page that holds what stood there."""
+    asked = today(st.query_params.to_dict()) | ASKS.get(old, {})
+    st.switch_page(page.file, query_params=asked)

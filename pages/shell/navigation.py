@@ -1,4 +1,6 @@
-"""The pages there are. A new page is a folder with a ``page.py`` and a line here."""
+"""The pages there are, and where old addresses lead. A new page is a folder with a ``page.py`` and
+a line here.
+"""
 
 from __future__ import annotations
 
@@ -10,51 +12,42 @@ FOLDER = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class PageEntry:
-    """One page: its title in the navigation, and the name of its folder."""
+    """One page: its title, its folder, and the names by which addresses called what it holds."""
 
     title: str
     name: str
+    old: tuple[str, ...] = ()
 
     @property
     def file(self) -> Path:
         """The page's script."""
         return FOLDER / self.name / "page.py"
 
-    @property
-    def url(self) -> str:
-        """Its address below the server's root; the first page also answers to "/"."""
-        return self.name
+
+def _stands(title: str, *names: str) -> PageEntry:
+    """A page under the first of its names that has a folder."""
+    name = next(n for n in names if (FOLDER / n / "page.py").exists())
+    return PageEntry(title, name, tuple(n for n in names if not (FOLDER / n).exists()))
 
 
-GROUPS = {
-    "Explore": (
-        PageEntry("Scene", "explore"),
-        PageEntry("Run", "run"),
-        PageEntry("Compare", "compare"),
-        PageEntry("Sweep", "sweep"),
-        PageEntry("Tune", "tune"),
-    ),
-    "Learn": (
-        PageEntry("Learn", "learn"),
-        PageEntry("Sieve", "sieve"),
-        PageEntry("Budget", "budget"),
-        PageEntry("Pairs", "pairs"),
-    ),
-    "My data": (
-        PageEntry("Data", "data"),
-        PageEntry("Plan", "plan"),
-        PageEntry("Release", "release"),
-        PageEntry("Report", "report"),
-    ),
-    "Trust": (PageEntry("Audit", "audit"),),
-}
-PAGES = tuple(page for group in GROUPS.values() for page in group)
-
-
-def group_of(title: str) -> str:
-    """The group that a page's title stands under."""
-    return next(name for name, group in GROUPS.items() if title in {p.title for p in group})
-
+PAGES = (
+    _stands("Scene", "scene", "explore"),
+    _stands("Run", "run", "compare"),
+    _stands("Which ε?", "study", "sweep", "tune", "plan"),
+    _stands("Learn", "learn", "sieve", "budget"),
+    _stands("Pairs", "pairs"),
+    _stands("My table", "table", "data", "release"),
+    _stands("Report", "report"),
+    _stands("Trust", "trust", "audit"),
+)
+# Pages of before whose folders stand: what they hold has not come to one of the eight.
+MORE = tuple(
+    PageEntry(file.parent.name.capitalize(), file.parent.name)
+    for file in sorted(FOLDER.glob("*/page.py"))
+    if file.parent.name not in {page.name for page in PAGES}
+)
+# What an old address asks of the page that it leads to.
+ASKS = {"sieve": {"step": "threshold"}, "budget": {"step": "allocation"}}
 
 # Words of old links: those of a simulated model, which were one, and Learn's.
 _MODEL = ("data", "sem_graph", "sem_nodes", "sem_edges", "sem_noise")

@@ -41,6 +41,7 @@ SHARED = frozenset(
 )
 LARGEST = 2**53 - 1  # the largest whole number that a browser's field holds
 PRESENT = "present"  # whether the page is presented
+ASIDE = ("step", "room")  # words that a page reads by itself: they are of one look, not of a visit
 MARK = "told-mark"
 
 _CHOSEN: Place[dict[str, Any]] = Place("state_chosen", dict)  # key -> what differs from a default
@@ -197,6 +198,11 @@ def begin(page: str, today: Callable[[Query], Query] = Query) -> None:
                 _CHOSEN.get().pop(key, None)
 
 
+def page() -> str:
+    """The title of the page that is open."""
+    return _WRITTEN.get()[0]
+
+
 def arrived() -> bool:
     """Whether a link, Reload, Back or Forward is why the page is drawn."""
     return _ARRIVED.get()
@@ -219,8 +225,10 @@ def finish() -> None:
     query = {key: word for key, word in read.items() if word is not None}
     if (instead := _INSTEAD.get()) is not None:
         query = {k: w for k, w in query.items() if "." in k or k == PRESENT} | instead
+    now = st.query_params.to_dict()
+    query |= {word: now[word] for word in ASIDE if word in now and word not in read}
     _WRITTEN.put((page, query))
-    if st.query_params.to_dict() != query:
+    if now != query:
         st.query_params.from_dict(query)
 
 

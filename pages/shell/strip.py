@@ -6,6 +6,7 @@ import streamlit as st
 
 from engine import Dataset, InputError, RunResult
 from engine.registry import algorithm
+from pages.shell import state
 from pages.shell import words as text
 from pages.shell.data import data_for
 from pages.shell.drafts import drafted_source
@@ -37,7 +38,14 @@ def show_strip(title: str, data: Dataset, result: RunResult | None = None) -> No
                 "fixes every draw" if data.public else "new for each run",
             ),
         ]
-    st.html(_html(title, cells, SIMULATION if data.public else OWN_DATA, own=not data.public))
+    st.html(
+        _html(
+            state.page() or title,
+            cells,
+            SIMULATION if data.public else OWN_DATA,
+            own=not data.public,
+        )
+    )
 
 
 def drafted_data(title: str) -> Dataset | None:
@@ -45,7 +53,7 @@ def drafted_data(title: str) -> Dataset | None:
     try:
         return data_for(drafted_source())
     except InputError as error:
-        st.title(title, anchor=False)
+        st.title(state.page() or title, anchor=False)
         st.info(text.plain(str(error)), icon=":material/upload_file:")
         return None
 

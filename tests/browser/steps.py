@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import axe_playwright_python
 
-from pages.shell.navigation import group_of
-
 if TYPE_CHECKING:
     from playwright.sync_api import Page, ViewportSize
 
@@ -126,8 +124,7 @@ def go(page: Page, address: str) -> None:
 
 def walk(page: Page, title: str) -> None:
     """To the page of this title, by the navigation."""
-    page.locator("header").get_by_role("button", name=group_of(title), exact=True).click()
-    page.get_by_role("menuitem", name=title, exact=True).click()
+    page.locator("header").get_by_role("link", name=title, exact=True).click()
     page.locator("h1", has_text=title).wait_for()
 
 

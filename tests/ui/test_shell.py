@@ -13,12 +13,12 @@ from streamlit.testing.v1 import AppTest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("page", ["data", "run"])
+@pytest.mark.parametrize(("page", "title"), [("learn", "Learn"), ("run", "Run")])
 def test_a_page_opened_first_is_drawn_inside_the_app(
-    open_app: Callable[..., AppTest], page: str
+    open_app: Callable[..., AppTest], page: str, title: str
 ) -> None:
     app = open_app(page)
-    assert f">{page.capitalize()}</h1>" in " ".join(h.value for h in app.get("html"))
+    assert f">{title}</h1>" in " ".join(h.value for h in app.get("html"))
     assert len([h for h in app.get("html") if ".stMainBlockContainer" in h.value]) == 1
 
 
