@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.estimator import PrivateGraph
     from engine.knowledge import Knowledge, load_knowledge
     from engine.registry import ALGORITHMS
-    from engine.release.spending import Budget, Paid, load_release
+    from engine.release.budgeted import Budget, BudgetedRelease, combine, load_release
     from engine.result import RunResult
     from engine.runner import run
     from engine.studies.planning import Plan, plan
@@ -29,17 +29,18 @@ if TYPE_CHECKING:
 __all__ = [
     "ALGORITHMS",
     "Budget",
+    "BudgetedRelease",
     "Column",
     "Dataset",
     "InputError",
     "Knowledge",
-    "Paid",
     "Person",
     "Plan",
     "PrivateGraph",
     "RunResult",
     "Schema",
     "__version__",
+    "combine",
     "fold_table",
     "load_dataset",
     "load_knowledge",
@@ -55,21 +56,22 @@ __all__ = [
 
 _HOMES = {
     "ALGORITHMS": "engine.registry",
-    "Budget": "engine.release.spending",
+    "Budget": "engine.release.budgeted",
+    "BudgetedRelease": "engine.release.budgeted",
     "Column": "engine.data.schema",
     "Dataset": "engine.data.dataset",
     "InputError": "engine.errors",
     "Knowledge": "engine.knowledge",
-    "Paid": "engine.release.spending",
     "Person": "engine.data.schema",
     "Plan": "engine.studies.planning",
     "PrivateGraph": "engine.estimator",
     "RunResult": "engine.result",
     "Schema": "engine.data.schema",
+    "combine": "engine.release.budgeted",
     "fold_table": "engine.data.folded",
     "load_dataset": "engine.data.networks",
     "load_knowledge": "engine.knowledge",
-    "load_release": "engine.release.spending",
+    "load_release": "engine.release.budgeted",
     "load_schema": "engine.data.schema",
     "plan": "engine.studies.planning",
     "read_codebook": "engine.data.codebook",

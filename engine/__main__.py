@@ -42,6 +42,8 @@ COMMANDS = {
     "check": ("engine.cli.check", "check_command"),
     "key": ("engine.cli.check", "key_command"),
     "effect": ("engine.cli.effect", "effect_command"),
+    "combine": ("engine.cli.release", "combine_command"),
+    "synthetic": ("engine.cli.release", "synthetic_command"),
     "twin": ("engine.cli.release", "twin_command"),
     "reproduce": ("engine.cli.studies", "reproduce_command"),
     "completion": ("engine.cli.completion", "completion_command"),

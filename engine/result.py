@@ -14,6 +14,7 @@ import networkx as nx
 from engine.algorithm import Diagnostics
 from engine.context import Step
 from engine.effects.effect import Effect, effect_of
+from engine.effects.plausible import plausible
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
 from engine.graphs.edges import Edge, Svg, annotated, edge_frame, edges, svg
@@ -272,8 +273,8 @@ class RunResult:
         found = self.diagnostics
         if not isinstance(found, MarginalDiagnostics) or found.released is None:
             raise InputError("Effects follow from released tables: run marginal_pc to its end.")
-        tables = found.released, self.names, found.levels, self.matrix
-        return effect_of(*tables, cause, effect, **options)
+        dags = plausible(found, self.matrix, self.known)
+        return effect_of(found.released, self.names, found.levels, dags, cause, effect, **options)
 
     @property
     def ci_tests(self) -> int:

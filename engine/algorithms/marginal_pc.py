@@ -432,15 +432,25 @@ def run(data: Dataset, params: MarginalPCParameters, context: RunContext) -> Out
 
 
 def conclude(
-    data: Dataset, tests: NoisyTests, params: MarginalPCParameters, context: RunContext
+    data: Dataset,
+    tests: NoisyTests,
+    params: MarginalPCParameters,
+    context: RunContext,
+    whole: bool | None = None,
 ) -> Outcome:
-    """The graph that follows from what was released."""
+    """The graph that follows from what was released.
+
+    ``whole`` says whether graphs are compared by the tensors of all orders; without it whether this
+    many rows under this budget release them.
+    """
     rule = Posterior(tests, params.cutoff, context=context)
     outcome = pc(data, params, context, rule)
-    least, arrows = rule.lowest, dict[Pair, float]()
+    least, arrows, evidence = rule.lowest, dict[Pair, float](), None
     if params.orientation == STRONGEST and outcome.status == "complete":
         skeleton, limit = outcome.cpdag | outcome.cpdag.T, params.order_limit(data)
-        whole = known_whole(data.cardinalities, data.n, params.total) and not params.ordinal
+        if whole is None:
+            whole = known_whole(data.cardinalities, data.n, params.total)
+        whole = whole and not params.ordinal
         if whole:
             best = Compared(tests, skeleton, params.cutoff, context)
             skeleton, least, found = best.skeleton, best.links(), best.directions()
@@ -448,7 +458,7 @@ def conclude(
             found = directions(skeleton, tests, limit, context.known)
         separating = _apart(outcome.separating, skeleton)
         outcome = replace(outcome, cpdag=found.cpdag, separating=separating)
-        arrows = arrow_frequencies(found, tests.moments, whole)
+        arrows, evidence = arrow_frequencies(found, tests.moments, whole), found.evidence
         arrows |= _certain(skeleton, context.known)
     edges = [(i, j) for i, j in _linked(outcome.cpdag) if i < j]
     diagnostics = MarginalDiagnostics(
@@ -457,6 +467,7 @@ def conclude(
         released_tables=tuple(tests.moments.released()),
         released=tests.moments,
         levels=data.levels,
+        evidence=evidence,
     )
     return replace(outcome, diagnostics=diagnostics)
 
@@ -502,7 +513,8 @@ class Compared:
         logs = np.array([self._evidence.of(c.dag) for c in on])
         shares = np.exp(logs - np.logaddexp.reduce(logs))
         arrows = np.einsum("k,kij->ij", shares, np.array([c.graph & ~c.graph.T for c in on]))
-        return Orientation(with_arrows(self.skeleton, arrows, known=self._known), arrows)
+        cpdag = with_arrows(self.skeleton, arrows, known=self._known)
+        return Orientation(cpdag, arrows, tuple(logs.tolist()))
 
 
 def _apart(separating: SeparatingSets, skeleton: Adjacency) -> SeparatingSets:

@@ -55,13 +55,12 @@ def _show(argv: Sequence[str]) -> None:
 
 
 def _lines(budget: Budget, kept: Mapping[int, str]) -> str:
-    left = budget.left
-    lines = [
-        f"{budget.name}: ε {left[0]:f} of {budget.epsilon:f} left, δ {left[1]:.3g} of "
-        f"{budget.delta:.3g}"
-    ]
+    lines, waiting = [f"{budget.name}: {budget.remaining}"], budget.unfinished
+    if budget.rows is not None:
+        lines.append(f"  of {budget.rows:,} records: {', '.join(budget.columns)}")
     for c in budget.charges:
         where = f"kept as {kept[c.number]}" if c.number in kept else "nothing kept"
+        where = "cut short; engine release --resume ends it" if c.number in waiting else where
         lines.append(f"  {c.at} UTC  ε {c.epsilon:f}  δ {c.delta:.3g}  {c.what}  {where}")
     if kept:
         lines.append("  write one out again: python -m engine release --again ID --out FILE")
@@ -81,7 +80,9 @@ def _record(budget: Budget, kept: Mapping[int, str]) -> dict[str, object]:
         for c in budget.charges
     ]
     total = _pair((budget.epsilon, budget.delta))
-    return {"name": budget.name, "total": total, "spent": spent, "left": left, "charges": charges}
+    bound = {"rows": budget.rows, "columns": list(budget.columns)}
+    about = {"name": budget.name, "total": total, "spent": spent, "left": left, "table": bound}
+    return about | {"charges": charges}
 
 
 def _pair(amounts: tuple[object, object]) -> dict[str, float]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from engine.cli.flags import Parser, add_json_flag
 from engine.errors import InputError
 from engine.release.checking import SECONDS, check
+from engine.release.combine import combined_words
 from engine.release.file import Release, digest
 from engine.release.noise import ALARM
 from engine.release.reading import load, read_bytes
@@ -29,7 +30,10 @@ def check_command(argv: Sequence[str]) -> None:
     )
     parser.add_argument("--page", metavar="FILE", help="the page (HTML) that came with it")
     parser.add_argument(
-        "--seconds", type=float, default=SECONDS, help="its patience (default %(default)g)"
+        "--seconds",
+        type=float,
+        default=SECONDS,
+        help="its timeout in seconds (default %(default)g)",
     )
     add_json_flag(parser)
     args = parser.parse_args(argv)
@@ -58,19 +62,27 @@ def _record(release: Release, doubt: float, key: str | None, page: bool) -> dict
         "signed_by": None if made is None else made.public_key,
         "key_was_given": key is not None,
         "page_belongs": page or None,
+        "knowledge": None if release.applied is None else release.applied.to_json(),
+        "combined": [part.name for part in release.parts],
     }
 
 
 def _words(release: Release, doubt: float, key: str | None, page: bool) -> list[str]:
     epsilon, delta = release.total.epsilon, release.total.delta
+    many = sum(len(one.releases) for one in release.parts or (release,))
     found = [
-        f"Consistent: the {len(release.confidence)} edges follow from {len(release.releases)} "
+        f"Consistent: the {len(release.confidence)} edges follow from {many} "
         f"releases whose stated noise is that of (ε, δ) = ({epsilon:g}, {delta:g}).",
         "The numbers are not too good for that noise (a bound on the probability of better ones: "
         f"{doubt:.2g}, alarm below {ALARM:g}). That it was drawn, and from which records, no file "
         "can prove.",
+        *combined_words(release),
         f"Digest {digest(release)}.",
     ]
+    if release.applied is not None:
+        found.insert(
+            1, f"Knowledge was applied afterwards: {json.dumps(release.applied.to_json())}."
+        )
     if release.signature is None:
         found.append("Not signed: nothing ties it to a maker.")
     elif key is None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
-from engine.cli.flags import Parser, add_json_flag
+from engine.cli.flags import Parser, add_json_flag, add_knowledge_flag
 from engine.effects.adjustment import OPTIMAL, SETS
-from engine.effects.words import notes, sentence
+from engine.knowledge import load_knowledge
+from engine.release.combine import with_knowledge
 from engine.release.effects import effect
+from engine.release.file import canonical
+from engine.release.places import check_place, save
 from engine.release.reading import load
 
 
@@ -28,11 +32,18 @@ def effect_command(argv: Sequence[str]) -> None:
     parser.add_argument(
         "--sets", default=OPTIMAL, help=f"what to adjust for: {', '.join(SETS)} (default {OPTIMAL})"
     )
+    add_knowledge_flag(parser)
+    parser.add_argument(
+        "--out", metavar="FILE", help="also write the release with that knowledge applied"
+    )
     add_json_flag(parser)
     args = parser.parse_args(argv)
     chosen = {name: getattr(args, name) for name in ("level", "base", "event", "sets")}
-    found = effect(load(args.file), args.cause, args.effect, **chosen)
-    if args.json:
-        print(json.dumps(found.to_json()))
-        return
-    print("\n".join([sentence(found), *notes(found)]))
+    release = load(args.file)
+    if args.knowledge is not None:
+        release = with_knowledge(release, load_knowledge(args.knowledge))
+        if args.out is not None:
+            check_place(Path(args.out))
+            save(canonical(release), Path(args.out))
+    found = effect(release, args.cause, args.effect, **chosen)
+    print(json.dumps(found.to_json()) if args.json else "\n".join([found.sentence, *found.notes]))

@@ -1,4 +1,4 @@
-"""``python -m engine release | twin``: spend once, hand out a file, draw from it."""
+"""``python -m engine release | combine | synthetic``: spend once, hand out a file, use it."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ from engine.knowledge import load_knowledge
 from engine.params import Spec
 from engine.registry import declared
 from engine.release.budget import Budget, Budgets
+from engine.release.combine import combined, combined_words
 from engine.release.file import Release, canonical
 from engine.release.make import Stopped, make
 from engine.release.page import doubt_words, to_html
-from engine.release.places import check_place, save
+from engine.release.places import check_place, page_of, save
 from engine.release.reading import load, loads
 from engine.release.settings import COVERED, covered
 from engine.release.signature import own_key, signed
-from engine.release.twin import LABEL, twin
+from engine.release.synthetic import LABEL, synthetic
 from engine.release.vault import Vault
 
 
@@ -48,9 +49,7 @@ def release_command(argv: Sequence[str]) -> int:
         raise InputError("engine release takes one algorithm.")
     specs = list(declared(keys).values())
     args = _parser(specs).parse_args(argv)
-    out, schema, budgets = Path(args.out), _schema(args), Budgets()
-    check_place(out)
-    check_place(page_of(out))
+    out, schema, budgets = _place(args.out), _schema(args), Budgets()
     budgets.show(args.budget)
     signer = own_key() if args.sign else None
     try:
@@ -59,12 +58,13 @@ def release_command(argv: Sequence[str]) -> int:
         ignore_signals()
         print("Stopped on reading: nothing was released, nothing was charged.", file=sys.stderr)
         return INTERRUPTED
-    request = (data, schema, keys[0], values(args, specs))
     kept: list[str] = []
-    paid: dict[str, Any] = {"name": args.budget, "budgets": budgets, "signer": signer}
+    how: dict[str, Any] = {"name": args.budget, "budgets": budgets, "signer": signer}
+    how["on_kept"] = kept.append
     try:
         with interruptible() as cancelled:
-            found = make(*request, **paid, cancelled=cancelled, on_kept=kept.append)
+            request = (data, schema, keys[0], values(args, specs))
+            found = make(*request, **how, resume=args.resume, cancelled=cancelled)
     except Stopped as stop:
         print(stop, file=sys.stderr)
         return INTERRUPTED
@@ -102,6 +102,11 @@ def _parser(specs: Sequence[Spec]) -> Parser:
     parser.add_argument("--schema", metavar="FILE", required=True, help="their declared schema")
     add_knowledge_flag(parser)
     parser.add_argument("--budget", metavar="NAME", required=True, help="the budget that pays")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="end the last release that was charged and cut short, of the same data, for free",
+    )
     parser.add_argument("--again", metavar="ID", help="write a kept release out again, for free")
     _add_out_flags(parser)
     parser.add_argument("--algorithm", default=COVERED[0], help=", ".join(COVERED))
@@ -123,12 +128,15 @@ def _again(argv: Sequence[str]) -> int:
         description="Write a release out again.",
         example="release --again 1 --out again.json",
     )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="end the last release that was charged and cut short, of the same data, for free",
+    )
     parser.add_argument("--again", metavar="ID", required=True, help="see engine budget show")
     _add_out_flags(parser)
     args = parser.parse_args(argv)
-    out = Path(args.out)
-    check_place(out)
-    check_place(page_of(out))
+    out = _place(args.out)
     kept = Vault(Budgets()).get(args.again)
     if args.sign:
         found = signed(loads(kept.text.encode()), own_key())
@@ -163,7 +171,7 @@ def _write(text: str, page: str, out: Path, kept: Sequence[str]) -> None:
 def _say(found: Release, out: Path, budget: Budget, kept: Sequence[str]) -> None:
     print(
         f"{out} and {page_of(out)}: {len(found.confidence)} edges, ε = {found.total.epsilon:g}, "
-        f"δ = {found.total.delta:g}; budget {budget.name!r} has ε = {budget.left[0]:f} left."
+        f"δ = {found.total.delta:.3g}; budget {budget.name!r}: {budget.remaining}."
     )
     print(doubt_words(found))
     if found.signature is not None:
@@ -174,9 +182,34 @@ def _say(found: Release, out: Path, budget: Budget, kept: Sequence[str]) -> None
         print("It could not be kept beside the budgets: this file is the only one.")
 
 
-def page_of(out: Path) -> Path:
-    """Where the page of a release's file is written."""
-    return out.with_suffix(".html") if out.suffix != ".html" else out.with_suffix(".page.html")
+def _place(named: str) -> Path:
+    """Where a release's file goes, and its page beside it; InputError where one cannot."""
+    out = Path(named)
+    check_place(out)
+    check_place(page_of(out))
+    return out
+
+
+def combine_command(argv: Sequence[str]) -> None:
+    """Combine releases of different people under one schema into one file."""
+    parser = Parser(
+        prog="engine combine",
+        description="Releases of different people under one schema as one, for free.",
+        example="combine ward-7.json ward-8.json --out all.json",
+    )
+    parser.add_argument("files", nargs="+", help="the releases, JSON files")
+    add_knowledge_flag(parser)
+    _add_out_flags(parser)
+    args = parser.parse_args(argv)
+    out = _place(args.out)
+    signer = own_key() if args.sign else None
+    known = None if args.knowledge is None else load_knowledge(args.knowledge)
+    found = combined([load(file) for file in args.files], known)
+    found = found if signer is None else signed(found, signer)
+    save(canonical(found), out)
+    save(to_html(found), page_of(out))
+    print(f"{out} and {page_of(out)}: {len(found.confidence)} edges, {found.rows:,} records.")
+    print("\n".join([doubt_words(found), *combined_words(found)]))
 
 
 def _settings(given: Sequence[str]) -> dict[str, str]:
@@ -188,14 +221,21 @@ def _settings(given: Sequence[str]) -> dict[str, str]:
 
 
 def twin_command(argv: Sequence[str]) -> None:
+    """The same as synthetic."""
+    synthetic_command(argv)
+
+
+def synthetic_command(argv: Sequence[str]) -> None:
     """Write synthetic rows drawn from a release."""
     parser = Parser(
-        prog="engine twin", description=LABEL, example="twin release.json --rows 100 --out twin.csv"
+        prog="engine synthetic",
+        description=LABEL,
+        example="synthetic release.json --rows 100 --out synthetic.csv",
     )
     parser.add_argument("file", help="the release, a JSON file")
     parser.add_argument("--rows", type=int, help="how many (default: as many as the records)")
     parser.add_argument("--seed", type=int, default=0, help="fixes the rows; need not be secret")
-    parser.add_argument("--out", metavar="FILE", help="default: FILE-synthetic-twin.csv")
+    parser.add_argument("--out", metavar="FILE", help="default: FILE-synthetic.csv")
     parser.add_argument(
         "--do",
         action="append",
@@ -206,8 +246,8 @@ def twin_command(argv: Sequence[str]) -> None:
     args = parser.parse_args(argv)
     release = load(args.file)
     path = Path(args.file)
-    out = Path(args.out) if args.out else path.with_name(f"{path.stem}-synthetic-twin.csv")
+    out = Path(args.out) if args.out else path.with_name(f"{path.stem}-synthetic.csv")
     check_place(out)
-    made = twin(release, args.rows or release.rows, args.seed, _settings(args.do))
+    made = synthetic(release, args.rows or release.rows, args.seed, _settings(args.do))
     save(table_csv(made.to_frame()), out)
     print(f"{out}: {made.n:,} rows. {LABEL}")

@@ -1,41 +1,55 @@
-"""The effect of setting one variable on another: numbers, a range where the graph leaves one open.
+"""The effect of setting one variable on another, averaged over the graphs that are plausible.
 
 Post-processing of released tensors and of a graph that was learned from them: no row is looked at
-and nothing is charged.
+and nothing is charged. In some plausible DAGs the effect is a cause of the cause; their weight is
+the probability of that. Each of the others says what to adjust for. The intervals of these sets,
+heaviest first until they weigh :data:`COVERED` of what is left, are reported together: from the
+lowest end to the highest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from engine.effects.adjustment import OPTIMAL, SETS, Version, versions
+from engine.effects.adjustment import OPTIMAL, SETS, adjustment_set
 from engine.effects.estimate import (
     LEVELS,
     PROJECTION,
+    RARE,
     Estimate,
     Interval,
     estimate,
+    share,
     too_many_cells,
 )
+from engine.effects.plausible import Plausible
+from engine.effects.words import of_hundred
 from engine.errors import InputError, did_you_mean, show
-from engine.graphs.cpdag import Adjacency
 from engine.marginals.moments import Moments
+from engine.percent import probability
 
-ASSUMPTION = "This assumes that nothing unmeasured causes both, and that the graph is right."
+ASSUMPTION = "This assumes that nothing unmeasured causes both, and that the links are right."
+KNOWLEDGE = "What is known of the causes (knowledge), which is free, may leave fewer graphs."
+COVERED = 0.95  # of the weight of the graphs in which the effect does not cause the cause
+REVERSE = 0.95  # probability that it does, from which on no number is reported
+SAID = 0.05  # probability that it does, from which on the sentence begins with it
 MOST_WIDTH = 1.0  # of a difference's interval: wider ones say nothing
 YES = {"yes", "true", "1", "positive", "present", "on"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Effect:
     """What setting ``cause`` does to ``effect``: the chance of ``event`` at ``level`` and ``base``.
 
-    ``versions`` are the ways in which the graph's class directs the links at the cause, ``answers``
-    the estimates of those in which the effect is none of its causes, one for each set that is
-    adjusted for. ``refusal`` is why there is no number, a sentence; None where there is one.
+    ``acts`` is the probability that the cause acts on the effect, None where no links lead from one
+    to the other; ``reverse`` that the effect is among the causes of the cause. ``answers`` are the
+    estimates, one for each set that is adjusted for. ``refusal`` is why there are no numbers, a
+    sentence; None where there are.
     """
 
     cause: str
@@ -45,14 +59,14 @@ class Effect:
     event: str
     names: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
-    versions: tuple[Version, ...]
+    acts: float | None
+    reverse: float
     answers: tuple[Estimate, ...]
     refusal: str | None
 
     def __repr__(self) -> str:
-        """One line: the question, and how many answers there are."""
-        told = f"{len(self.answers)} answers" if self.refusal is None else "refused"
-        return f"<Effect of {self.cause} on {self.effect}: {told}>"
+        """The sentence, and what stands beside it."""
+        return " ".join([self.sentence, *self.notes])
 
     def _at(self, name: str, level: str) -> int:
         return self.levels[self.names.index(name)].index(level)
@@ -60,37 +74,41 @@ class Effect:
     def risk(self, level: str) -> Interval:
         """Chance of the event if the cause were at this level: all answers together."""
         j, k = self._at(self.cause, level), self._at(self.effect, self.event)
-        return _together([answer.risk(j, k) for answer in self.answers])
+        return _hull([answer.risk(j, k) for answer in self.answers])
 
     @property
-    def difference(self) -> Interval:
-        """Chance of the event at ``level`` less that at ``base``: all answers together."""
-        return self.uncut.within(-1.0, 1.0)
+    def risks(self) -> dict[str, Interval] | None:
+        """:meth:`risk` of every level of the cause; None where it is refused."""
+        if self.refusal is not None:
+            return None
+        return {level: self.risk(level) for level in self.levels[self.names.index(self.cause)]}
+
+    @property
+    def difference(self) -> Interval | None:
+        """Chance of the event at ``level`` less that at ``base``; None where it is refused."""
+        return None if self.refusal is not None else self.uncut.within(-1.0, 1.0)
 
     @cached_property
     def uncut(self) -> Interval:
         """The same as the estimates have it, beyond -1 and 1 too, where no difference is."""
         to, base = self._at(self.cause, self.level), self._at(self.cause, self.base)
         k = self._at(self.effect, self.event)
-        return _together([answer.difference(to, base, k) for answer in self.answers])
+        return _hull([answer.difference(to, base, k) for answer in self.answers])
 
     @property
-    def values(self) -> tuple[float, float]:
-        """The least and the largest estimate of the difference over the answers."""
+    def values(self) -> tuple[float, float] | None:
+        """The least and the largest estimate of the difference; None where it is refused."""
+        if self.refusal is not None:
+            return None
         to, base = self._at(self.cause, self.level), self._at(self.cause, self.base)
         k = self._at(self.effect, self.event)
         found = [float(a.risks[to, k] - a.risks[base, k]) for a in self.answers]
         return min(found), max(found)
 
     @property
-    def reverse(self) -> int:
-        """In how many versions the effect is among the causes of the cause."""
-        return sum(version.reverse for version in self.versions)
-
-    @property
-    def path(self) -> bool:
-        """Whether a path leads from cause to effect in any version."""
-        return any(version.path for version in self.versions)
+    def adjusted(self) -> tuple[tuple[str, ...], ...]:
+        """The sets that are adjusted for, heaviest first."""
+        return tuple(tuple(self.names[z] for z in answer.adjusted) for answer in self.answers)
 
     @property
     def method(self) -> str:
@@ -99,34 +117,69 @@ class Effect:
         return LEVELS if whole else PROJECTION
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, JSON-ready; no numbers where a sentence refuses them."""
-        said: dict[str, Any] = {
-            "cause": self.cause,
-            "effect": self.effect,
-            "level": self.level,
-            "base": self.base,
-            "event": self.event,
-            "versions": len(self.versions),
-            "reverse": self.reverse,
-            "path": self.path,
-            "refusal": self.refusal,
+        """The attributes as they are, JSON-ready: an interval as its value, low and high."""
+        told, risks = self.difference, self.risks
+        plain = ("cause", "effect", "level", "base", "event", "acts", "reverse", "refusal")
+        return {name: getattr(self, name) for name in plain} | {
+            "method": self.method,
+            "adjusted": [list(names) for names in self.adjusted],
+            "values": None if self.values is None else list(self.values),
+            "difference": None if told is None else vars(told),
+            "risks": None if risks is None else {k: vars(risk) for k, risk in risks.items()},
+            "sentence": self.sentence,
             "assumption": ASSUMPTION,
         }
+
+    @property
+    def sentence(self) -> str:
+        """What setting the cause does, so many of 100; or why no number is reported."""
+        if self.reverse >= REVERSE:
+            return str(self.refusal)
+        acts = f"No path from {self.cause} to {self.effect} was seen."
+        if self.acts is not None:
+            chance = probability(self.acts)
+            acts = f"{self.cause} acts on {self.effect} with a probability of {chance}."
+        told = self.difference
+        if self.refusal is not None or told is None:
+            return f"{self.refusal} {acts}"
+        unless, least, most = "", *map(of_hundred, self.values or ())
+        if self.reverse >= SAID:
+            unless = (
+                f"Unless {self.effect} is among the causes of {self.cause} (a probability of "
+                f"{probability(self.reverse)}; then setting {self.cause} changes nothing about "
+                "it): "
+            )
+        values = (self.risk(at).value for at in (self.level, self.base))
+        high, low = (of_hundred(min(max(value, 0.0), 1.0)) for value in values)
+        return (
+            f"{unless}{'if' if unless else 'If'} {self.cause} were {self.level} for everyone, "
+            f"{self.effect} would be {self.event} for {high} of 100; if it were {self.base}, for "
+            f"{low} of 100. The difference is {least if least == most else f'{least} to {most}'} "
+            f"of 100; the noise and the sample leave {of_hundred(told.low)} to "
+            f"{of_hundred(told.high)}. {acts}"
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What has to stand beside the sentence, the assumption last."""
+        if self.reverse >= REVERSE:
+            return (ASSUMPTION,)
         if self.refusal is not None:
-            return said
-        adjusted = [[self.names[z] for z in answer.adjusted] for answer in self.answers]
-        return said | {
-            "method": self.method,
-            "adjusted": adjusted,
-            "values": list(self.values),
-            "difference": [self.difference.low, self.difference.high],
-            "risks": {
-                level: vars(self.risk(level)) for level in self.levels[self.names.index(self.cause)]
-            },
-        }
+            return (KNOWLEDGE, ASSUMPTION)
+        sets = " or ".join(" and ".join(names) or "nothing" for names in self.adjusted)
+        said = [f"Adjusted for {sets}."]
+        if self.method != LEVELS:
+            said.append(
+                "A linear projection: the released tables hold pairs (and a few triples), not all "
+                "these columns together, so where effects do not add up it is their straight line."
+            )
+        if len(self.answers) > 1:
+            said += [f"The range is over the {len(self.answers)} sets that plausible graphs adjust "
+                     "for.", KNOWLEDGE]  # fmt: skip
+        return (*said, ASSUMPTION)
 
 
-def _together(found: Sequence[Interval]) -> Interval:
+def _hull(found: Sequence[Interval]) -> Interval:
     """The middle of all values, and the ends of all intervals."""
     values = [each.value for each in found]
     middle = values[0] if len(values) == 1 else (min(values) + max(values)) / 2
@@ -137,7 +190,7 @@ def effect_of(
     moments: Moments,
     names: Sequence[str],
     levels: Sequence[Sequence[str]],
-    graph: Adjacency,
+    dags: Plausible,
     cause: str,
     effect: str,
     *,
@@ -146,13 +199,13 @@ def effect_of(
     event: str | None = None,
     sets: str = OPTIMAL,
 ) -> Effect:
-    """The effect of ``cause`` on ``effect`` under a CPDAG or MPDAG, from released tensors.
+    """The effect of ``cause`` on ``effect`` over plausible DAGs, from released tensors.
 
     Args:
         moments: The released tensors, with the variance of their noise.
-        names: The columns' names, in the order of ``graph`` (d, d) and of ``levels``.
+        names: The columns' names, in the order of the DAGs (d, d) and of ``levels``.
         levels: Each column's levels.
-        graph: A CPDAG or MPDAG, [i, j] and not [j, i] for an arrow i -> j.
+        dags: The plausible DAGs (:func:`engine.effects.plausible.plausible`).
         cause: The column that is set.
         effect: The column that is looked at.
         level: What the cause is set to; without it its "yes", or its last level.
@@ -168,53 +221,80 @@ def effect_of(
         raise InputError("Cause and effect are two different columns.")
     if sets not in SETS:
         raise InputError(f"What to adjust for is one of {', '.join(SETS)}, not {show(sets)}.")
-    told, counted = _yes(levels[x]), _yes(levels[y])
-    chosen = _level(levels[x], cause, level, told)
-    other = 0 if chosen else len(levels[x]) - 1
-    compared = _level(levels[x], cause, base, other)
+    chosen = _level(levels[x], cause, level, _yes(levels[x]))
+    compared = _level(levels[x], cause, base, 0 if chosen else len(levels[x]) - 1)
     if chosen == compared:
         raise InputError(f"Compare two different levels of {show(cause)}.")
-    hit = _level(levels[y], effect, event, counted)
-    ways = versions(graph, x, y, sets)
-    answers, refusal = _answers(moments, names, x, y, ways)
-    found = Effect(
-        cause=cause,
-        effect=effect,
-        level=levels[x][chosen],
-        base=levels[x][compared],
-        event=levels[y][hit],
-        names=tuple(names),
-        levels=tuple(map(tuple, levels)),
-        versions=ways,
-        answers=answers,
-        refusal=refusal,
-    )
-    return found if refusal is not None else _unless_wide(found)
-
-
-def _answers(
-    moments: Moments, names: Sequence[str], x: int, y: int, ways: Sequence[Version]
-) -> tuple[tuple[Estimate, ...], str | None]:
-    """One estimate for each set that some version adjusts for; or why there is none."""
-    wanted = sorted({way.adjusted for way in ways if not way.reverse})
-    if not wanted:
-        return (), (
-            f"The graph has {names[y]} among the causes of {names[x]}: in it, setting {names[x]} "
-            f"changes nothing about {names[y]}, and no number is told."
+    hit = _level(levels[y], effect, event, _yes(levels[y]))
+    acts, reverse, wanted = _weighed(dags, x, y, sets)
+    answers, refusal = [], None
+    if reverse >= REVERSE:
+        wanted, chance = [], probability(reverse)
+        refusal = (
+            f"{effect} is among the causes of {cause} with a probability of {chance}: setting "
+            f"{cause} then changes nothing about {effect}, and no number is reported."
         )
-    found = []
     for adjusted in wanted:
-        called = ", ".join(names[z] for z in adjusted)
-        if too_many_cells(moments, (x, y, *adjusted)):
-            return (), f"Adjusting for {called} makes more groups than can be counted."
-        one = estimate(moments, x, y, adjusted)
-        if one is None:
-            return (), (
-                f"The noise hides how {names[x]}{', ' if called else ''}{called} vary together, "
-                "so that no effect can be told."
-            )
-        found.append(one)
-    return tuple(found), None
+        many = too_many_cells(moments, (x, y, *adjusted))
+        found = None if many else estimate(moments, x, y, adjusted)
+        if found is None:
+            refusal = _hidden(names, x, adjusted, many)
+            break
+        answers.append(found)
+    made = Effect(
+        cause=cause, effect=effect, level=levels[x][chosen], base=levels[x][compared],
+        event=levels[y][hit], names=tuple(names), levels=tuple(map(tuple, levels)), acts=acts,
+        reverse=reverse, answers=tuple(answers), refusal=refusal,
+    )  # fmt: skip
+    made = made if refusal is not None else _unless_wide(made)
+    if made.refusal is None or reverse >= REVERSE:
+        return made
+    empty = list(_empty(moments, names, levels, {x, y, *(z for s in wanted for z in s)}))
+    return replace(made, refusal=" ".join([made.refusal or "", *empty]))
+
+
+def _weighed(
+    dags: Plausible, x: int, y: int, sets: str
+) -> tuple[float | None, float, list[tuple[int, ...]]]:
+    """P(x acts on y), P(y acts on x), and what to adjust for: the sets that :data:`COVERED` needs.
+
+    The first is None where the skeleton does not lead from x to y.
+    """
+    acts, reverse, by_set = 0.0, 0.0, Counter[tuple[int, ...]]()
+    for dag, ways, weight in zip(dags.dags, dags.ways, dags.weights.tolist(), strict=True):
+        if ways[y, x]:
+            reverse += weight
+            continue
+        acts += weight * ways[x, y]
+        by_set[adjustment_set(dag, ways, x, y, sets)] += weight
+    wanted: list[tuple[int, ...]] = []
+    missing = COVERED * sum(by_set.values()) - 1e-12
+    for chosen, weight in sorted(by_set.items(), key=lambda item: (-item[1], item[0])):
+        if missing > 0:
+            wanted.append(chosen)
+            missing -= weight
+    return (min(acts, 1.0) if dags.joined[x, y] else None), min(reverse, 1.0), wanted
+
+
+def _hidden(names: Sequence[str], x: int, adjusted: Sequence[int], many: bool) -> str:
+    called = ", ".join(names[z] for z in adjusted)
+    if many:
+        return f"Adjusting for {called} makes more groups than can be counted."
+    return (
+        f"The noise hides how {names[x]}{', ' if called else ''}{called} vary together, so that no "
+        "effect can be reported."
+    )
+
+
+def _empty(
+    moments: Moments, names: Sequence[str], levels: Sequence[Sequence[str]], columns: set[int]
+) -> Iterator[str]:
+    """A sentence for each level that has no record, as far as the noise shows."""
+    for i in sorted(columns):
+        noise = math.sqrt(moments.variance(i) * (1 - 1 / len(levels[i])))
+        for level, found in zip(levels[i], share(moments, i).tolist(), strict=True):
+            if found <= max(RARE * noise, 0.5 / moments.n):
+                yield f"As far as the noise shows, no record has {names[i]} = {level}."
 
 
 def _unless_wide(found: Effect) -> Effect:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import networkx as nx
 
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.formats import DIRECTED, edges_of
+from engine.graphs.formats import DIRECTED, UNDIRECTED, edges_of
 from engine.graphs.layout import (
     NODE_HEIGHT,
     Point,
@@ -38,7 +38,8 @@ class Edge:
     """One adjacent pair: which way it runs, and what is known of it.
 
     ``link`` is how often such a link is real, ``arrow`` how often it runs from cause to effect if
-    it is; NaN where nothing is known. ``kind`` is "directed", "undirected" or "untested".
+    it is; NaN where nothing is known. ``kind`` is "directed", "undirected" or "untested": an arrow
+    below the limit of what is drawn is undirected everywhere.
     """
 
     cause: str
@@ -46,11 +47,6 @@ class Edge:
     link: float
     arrow: float
     kind: str
-
-    @property
-    def pointed(self) -> bool:
-        """Whether it is drawn as an arrow: one that is doubted by its own confidence is a line."""
-        return self.kind == DIRECTED and not self.arrow < SHOWN
 
 
 def edges(
@@ -69,7 +65,8 @@ def edges(
         low, high = min(i, j), max(i, j)
         sure = math.nan if link is None else link.get((low, high), math.nan)
         way = math.nan if arrow is None else arrow.get((i, j), math.nan)
-        shown = UNTESTED if (low, high) in untested else kind
+        line = UNDIRECTED if way < SHOWN else kind
+        shown = UNTESTED if (low, high) in untested else line
         found.append(Edge(names[i], names[j], sure, way, shown))
     return found
 
@@ -152,7 +149,7 @@ def _line(edge: Edge, at: Mapping[str, Point]) -> str:
         f'stroke="currentColor" stroke-width="1.6" opacity="{faint:.2f}"'
         f"{_DASH.get(edge.kind, '')}/>"
     ]
-    if edge.pointed:
+    if edge.kind == DIRECTED:
         said.append(_head((cx, cy), end, faint))
     if not math.isnan(edge.link):
         x, y = _beside((ax + 2 * cx + bx) / 4, (ay + 2 * cy + by) / 4, bx - ax, by - ay)

@@ -14,14 +14,14 @@ MOST_COLUMNS = 6  # 720 orders of the columns: each gives a DAG
 
 
 class Class(NamedTuple):
-    """One of its DAGs, what all of them share (the CPDAG; with knowledge the MPDAG), their number.
+    """One of its DAGs, what all share (the CPDAG; with knowledge the MPDAG), and all of them.
 
-    Both graphs are (d, d) boolean.
+    All are (d, d) boolean.
     """
 
     dag: Adjacency
     graph: Adjacency
-    members: int
+    members: tuple[Adjacency, ...]
 
 
 def classes(skeleton: Adjacency, known: Known | None = None) -> list[Class]:
@@ -38,7 +38,7 @@ def classes(skeleton: Adjacency, known: Known | None = None) -> list[Class]:
     for dag in _dags(skeleton):
         if not (dag & fixed.T).any():
             found.setdefault(_colliders(dag, skeleton).tobytes(), []).append(dag)
-    return [Class(some[0], mpdag_of_dag(some[0], known), len(some)) for some in found.values()]
+    return [Class(some[0], mpdag_of_dag(some[0], known), tuple(some)) for some in found.values()]
 
 
 def _dags(skeleton: Adjacency) -> list[Adjacency]:

@@ -37,6 +37,8 @@ ORIENTATIONS = (MAJORITY, STRONGEST)
 
 Triple = tuple[int, int, int]  # a, z, b with a < b: a - z - b, and a, b not joined
 Evidence = Callable[[int, int, tuple[int, ...]], float]
+# What directions follow from: the log odds of colliders, or the log evidence of each class.
+DirectionEvidence = Mapping[Triple, float] | tuple[float, ...]
 
 # No triple is surer than e^10 to 1: its evidence rests on approximations, and three sure ones may
 # overrule a wrong one.
@@ -62,11 +64,12 @@ class Orientation(NamedTuple):
     """``cpdag`` (d, d) boolean; ``arrows`` (d, d), ``arrows[i, j]`` the probability of i -> j.
 
     What is missing of ``arrows[i, j] + arrows[j, i]`` to 1 is the probability that the edge can be
-    turned without changing what the data say.
+    turned without changing what the data say. ``evidence`` is what both follow from.
     """
 
     cpdag: Adjacency
     arrows: NDArray[np.float64]
+    evidence: DirectionEvidence | None = None
 
 
 def unshielded(skeleton: Adjacency) -> Iterator[Triple]:
@@ -152,7 +155,7 @@ def orient(
     alike = [ranks[i] for i in order]
     found = _oriented(skeleton[np.ix_(order, order)], moved, alike, threshold, known)
     back = np.ix_(place, place)
-    return Orientation(found.cpdag[back], found.arrows[back])
+    return Orientation(found.cpdag[back], found.arrows[back], weights)
 
 
 def own_ranks(skeleton: Adjacency, weights: Mapping[Triple, float]) -> list[int]:
@@ -250,15 +253,44 @@ def _leads(directed: Adjacency, start: int, goal: int) -> bool:
 def arrow_probabilities(
     skeleton: Adjacency, weights: Mapping[Triple, float], known: Known | None = None
 ) -> NDArray[np.float64]:
-    """(d, d): share of the sampled DAGs whose CPDAG (with knowledge, MPDAG) has the arrow i -> j.
+    """(d, d): share of the sampled DAGs whose CPDAG (with knowledge, MPDAG) has i -> j."""
+    arrows = np.zeros(skeleton.shape)
+    if not skeleton.any():
+        return arrows
+    if known is not None:
+        return _shares(sampled_dags(skeleton, weights, known), known)
+    shares, _, place = _sampled(skeleton, weights, known)
+    for (u, v), k in place.items():
+        arrows[v, u] = shares[u, k]
+    return arrows
+
+
+def sampled_dags(
+    skeleton: Adjacency, weights: Mapping[Triple, float], known: Known | None = None
+) -> list[tuple[Adjacency, int]]:
+    """The DAGs on the skeleton that the chains met, and how often each."""
+    if not skeleton.any():
+        return [(skeleton, 1)]
+    _, states, place = _sampled(skeleton, weights, known)
+    found = []
+    for state, times in Counter(state.tobytes() for state in states).items():
+        into = np.frombuffer(state, dtype=bool).reshape(states.shape[1:])
+        dag = np.zeros_like(skeleton)
+        for (u, v), k in place.items():
+            dag[v, u] = into[u, k]
+        found.append((dag, times))
+    return found
+
+
+def _sampled(
+    skeleton: Adjacency, weights: Mapping[Triple, float], known: Known | None
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], dict[tuple[int, int], int]]:
+    """What :func:`_temper` gives, and the place of v among the neighbours of u.
 
     The chains see lists of neighbours: ``near[u, k]`` is the k-th of u, ``back[u, k]`` the place of
     u among that one's neighbours, ``table[z, k, l]`` the weight of its k-th and l-th meeting at z.
     """
     d, degree = len(skeleton), skeleton.sum(axis=1).astype(np.int64)
-    arrows = np.zeros((d, d))
-    if not degree.any():
-        return arrows
     near = np.full((d, int(degree.max())), -1, np.int64)
     place: dict[tuple[int, int], int] = {}
     for u in range(d):
@@ -278,11 +310,7 @@ def arrow_probabilities(
     numbers = np.array([START], np.uint64)
     graph = (degree, near, back, table, edges, _depths(fixed))
     shares, states = _temper(graph, np.array(TEMPERATURES), sweeps, burn, numbers)
-    if known is not None:
-        return _shares(states, place, skeleton, known)
-    for (u, v), k in place.items():
-        arrows[v, u] = shares[u, k]
-    return arrows
+    return shares, states, place
 
 
 def _depths(fixed: Adjacency) -> NDArray[np.float64]:
@@ -293,22 +321,13 @@ def _depths(fixed: Adjacency) -> NDArray[np.float64]:
     return depths
 
 
-def _shares(
-    states: NDArray[np.bool_],
-    place: Mapping[tuple[int, int], int],
-    skeleton: Adjacency,
-    known: Known,
-) -> NDArray[np.float64]:
+def _shares(dags: Sequence[tuple[Adjacency, int]], known: Known) -> NDArray[np.float64]:
     """(d, d): share of the sampled DAGs whose MPDAG has the arrow; a DAG met twice counts twice."""
-    arrows, met = np.zeros(skeleton.shape), Counter(state.tobytes() for state in states)
-    for state, times in met.items():
-        into = np.frombuffer(state, dtype=bool).reshape(states.shape[1:])
-        dag = np.zeros_like(skeleton)
-        for (u, v), k in place.items():
-            dag[v, u] = into[u, k]
+    arrows = np.zeros(dags[0][0].shape)
+    for dag, times in dags:
         graph = mpdag_of_dag(dag, known)
         arrows += times * (graph & ~graph.T)
-    return arrows / len(states)
+    return arrows / sum(times for _, times in dags)
 
 
 @kernel(inner=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from engine.algorithm import OMITTED, Diagnostics
 from engine.graphs.cpdag import Adjacency
-from engine.graphs.weighed_colliders import SHOWN
+from engine.graphs.weighed_colliders import SHOWN, DirectionEvidence
 from engine.marginals.moments import Moments
 
 
@@ -21,6 +21,7 @@ class MarginalDiagnostics(Diagnostics):
     (:mod:`engine.marginals.confidence`).
     ``released_tables`` names the columns of each table that was released, ``released`` holds them
     with the variance of their noise, and ``levels`` what the columns' levels are called in them.
+    ``evidence`` is what the directions follow from.
     """
 
     edge_confidence: Mapping[tuple[int, int], float] = field(default_factory=dict)
@@ -28,6 +29,7 @@ class MarginalDiagnostics(Diagnostics):
     released_tables: tuple[tuple[int, ...], ...] = ()
     released: Moments | None = field(default=None, repr=False, compare=False, metadata=OMITTED)
     levels: tuple[tuple[str, ...], ...] = field(default=(), repr=False, metadata=OMITTED)
+    evidence: DirectionEvidence | None = field(default=None, repr=False, metadata=OMITTED)
 
     def low_confidence(self, cpdag: Adjacency) -> frozenset[tuple[int, int]]:
         """The graph's arrows whose own confidence is below the limit of what is drawn."""

@@ -5,26 +5,31 @@ and on the disk, before the first noise is drawn: a crash leaves a charge withou
 the other way round. Two processes at once cannot pass the total, because each charge reads and
 writes in one transaction that excludes all others. Nothing here takes a charge back.
 
-A budget belongs to the records that its name stands for, whatever file, binning or truth they come
-with; which records those are is the person's word, since no digest of them may be kept. Charges add
-up by basic composition, in decimals as they were typed: ten times 0.1 is 1.
+A budget belongs to the records that its name stands for, whatever file or binning they come with;
+which records those are is the person's word, since no digest of them may be kept. Its first release
+binds it to public facts, the number of records and the columns' names: a table of another number,
+or with columns of which neither has all of the other's, is taken for other records and refused.
+Other levels of the same columns, or fewer columns, are the same records, and have no total of their
+own. Charges add up by basic composition, in decimals as they were typed: ten times 0.1 is 1.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from dataclasses import dataclass, field
+from decimal import ROUND_DOWN, Context, Decimal, InvalidOperation
 from pathlib import Path
+from typing import Any
 
 from platformdirs import user_data_path
 
 from engine.errors import InputError, did_you_mean
 from engine.privacy.accounting import Guarantee
-from engine.release.names import check_name, tidy
+from engine.release.names import check_name
 from engine.release.places import private_folder
 
 APP = "dp-causal-explorer"
@@ -40,6 +45,12 @@ _SCHEMA = (
     "at TEXT NOT NULL DEFAULT (datetime('now')))",
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {VERSION}",
+)
+# In files that were made before them, too: the table that a budget is bound to, and what was asked
+# for by charges whose release has not ended.
+_ADDED = (
+    "CREATE TABLE IF NOT EXISTS bound (name TEXT PRIMARY KEY, rows INTEGER, columns TEXT)",
+    "CREATE TABLE IF NOT EXISTS unfinished (id INTEGER PRIMARY KEY, request TEXT NOT NULL)",
 )
 
 
@@ -62,12 +73,19 @@ class Charged:
 
 @dataclass(frozen=True)
 class Budget:
-    """A named total and its charges, oldest first."""
+    """A named total and its charges, oldest first.
+
+    ``rows`` and ``columns`` are the table it is bound to, None and none before its first release;
+    ``unfinished`` has what was asked for, by the number of the charge, where no release followed.
+    """
 
     name: str
     epsilon: Decimal
     delta: Decimal
     charges: tuple[Charged, ...]
+    rows: int | None = None
+    columns: tuple[str, ...] = ()
+    unfinished: Mapping[int, Any] = field(default_factory=dict)
 
     @property
     def spent(self) -> tuple[Decimal, Decimal]:
@@ -80,6 +98,32 @@ class Budget:
         """(epsilon, delta) that can still be charged."""
         epsilon, delta = self.spent
         return plain(self.epsilon - epsilon), plain(self.delta - delta)
+
+    def takes(self, rows: int, columns: Sequence[str]) -> bool:
+        """Whether a table of so many records and these columns may be the one it is bound to."""
+        mine, theirs = set(self.columns), set(columns)
+        return self.rows is None or (self.rows == rows and (mine <= theirs or theirs <= mine))
+
+    def share(self, epsilon: float) -> float:
+        """The delta of a release of this epsilon unless another is said: the same share of both."""
+        part = self.delta * min(Decimal(str(epsilon)) / self.epsilon, Decimal(1))
+        return float(Context(prec=3, rounding=ROUND_DOWN).create_decimal(part))
+
+    @property
+    def remaining(self) -> str:
+        """What is left, in words: epsilon, delta, and how many releases like the last."""
+        left = self.left
+        said = (
+            f"ε {left[0]:f} of {self.epsilon:f} left, δ {float(left[1]):.3g} of "
+            f"{float(self.delta):.3g}"
+        )
+        if not self.charges:
+            return said
+        last = self.charges[-1]
+        pairs = ((left[0], last.epsilon), (left[1], last.delta))
+        many = min(int(have // one) for have, one in pairs if one)
+        plural = "release" if many == 1 else "releases"
+        return f"{said}: {many} more {plural} of ε = {last.epsilon:f}, δ = {float(last.delta):.3g}"
 
 
 def plain(value: Decimal) -> Decimal:
@@ -110,7 +154,6 @@ class Budgets:
 
     def new(self, name: str, epsilon: float | str, delta: float | str) -> Budget:
         """Declare a budget; a name that is there already, or looks like one, is refused."""
-        name = tidy(name)
         check_name(name, ())
         total = _amounts(epsilon, delta, "A budget")
         with self._transaction(create=True) as connection:
@@ -137,11 +180,14 @@ class Budgets:
             rows = connection.execute("SELECT name FROM budgets ORDER BY name").fetchall()
             return tuple(_read(connection, name) for (name,) in rows)
 
-    def charge(self, name: str, cost: Guarantee, what: str) -> Budget:
+    def charge(
+        self, name: str, cost: Guarantee, what: str, request: Mapping[str, Any] | None = None
+    ) -> Budget:
         """Put (epsilon, delta) on a budget, for good, before anything is drawn.
 
-        Returns the budget as it then is, this charge the last of it. InputError, and no charge,
-        where the total does not afford it.
+        ``request`` is what a release asks for, JSON-ready, with its "rows" and "columns"; it is
+        kept until :meth:`finished`. Returns the budget as it then is, this charge the last of it.
+        InputError, and no charge, where the total does not afford it or the table is another.
         """
         epsilon, delta = map(plain, _amounts(cost.epsilon, cost.delta, "A charge"))
         with self._transaction() as connection:
@@ -155,11 +201,20 @@ class Budgets:
                     if left[0] > 0
                     else f"Budget {name!r} has no ε left, and this costs {cost_words}."
                 )
-            connection.execute(
+            made = connection.execute(
                 "INSERT INTO charges (name, epsilon, delta, what) VALUES (?, ?, ?, ?)",
                 (budget.name, str(epsilon), str(delta), what),
             )
+            if request is not None:
+                _bind(connection, budget, request["rows"], request["columns"])
+                asked = (made.lastrowid, json.dumps(request))
+                connection.execute("INSERT INTO unfinished VALUES (?, ?)", asked)
             return _read(connection, name)
+
+    def finished(self, number: int) -> None:
+        """The release of this charge is made: what was asked for is kept no longer."""
+        with self._transaction() as connection:
+            connection.execute("DELETE FROM unfinished WHERE id = ?", (number,))
 
     @contextmanager
     def _transaction(self, *, create: bool = False) -> Iterator[sqlite3.Connection]:
@@ -198,21 +253,44 @@ def _prepare(connection: sqlite3.Connection, path: Path, create: bool) -> None:
         raise InputError(f"{path} was written by another version; update this program.")
     elif connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
         raise InputError(_damaged(path))
+    for statement in _ADDED:
+        connection.execute(statement)
+
+
+def _bind(
+    connection: sqlite3.Connection, budget: Budget, rows: int, columns: Sequence[str]
+) -> None:
+    """Bind a budget to its first table; InputError for another."""
+    if not budget.takes(rows, columns):
+        raise InputError(
+            f"Budget {budget.name!r} belongs to a table of {budget.rows:,} records with the "
+            f"columns {', '.join(budget.columns[:6])}{' …' if budget.columns[6:] else ''}; other "
+            "records need a budget of another name."
+        )
+    bound = (budget.name, rows, json.dumps(list(columns)))
+    connection.execute("INSERT OR IGNORE INTO bound VALUES (?, ?, ?)", bound)
 
 
 def _read(connection: sqlite3.Connection, wanted: str) -> Budget:
     names = [str(name) for (name,) in connection.execute("SELECT name FROM budgets")]
-    name = wanted if wanted in names else tidy(wanted)
-    if name not in names:
+    if wanted not in names:
         raise InputError(f"There is no budget {wanted!r}.{did_you_mean(wanted, names)}")
-    row = connection.execute(
-        "SELECT epsilon, delta FROM budgets WHERE name = ?", (name,)
-    ).fetchone()
-    charges = connection.execute(
-        "SELECT id, what, epsilon, delta, at FROM charges WHERE name = ? ORDER BY id", (name,)
-    ).fetchall()
-    found = (Charged(number, what, *_kept(e, d), at) for number, what, e, d, at in charges)
-    return Budget(name, *_kept(*row), tuple(found))
+
+    def rows(query: str) -> list[Any]:
+        return connection.execute(query, (wanted,)).fetchall()
+
+    ((epsilon, delta),) = rows("SELECT epsilon, delta FROM budgets WHERE name = ?")
+    charges = rows("SELECT id, what, epsilon, delta, at FROM charges WHERE name = ? ORDER BY id")
+    bound = rows("SELECT rows, columns FROM bound WHERE name = ?")
+    asked = rows("SELECT id, request FROM unfinished JOIN charges USING (id) WHERE name = ?")
+    return Budget(
+        wanted,
+        *_kept(epsilon, delta),
+        tuple(Charged(number, what, *_kept(e, d), at) for number, what, e, d, at in charges),
+        bound[0][0] if bound else None,
+        tuple(json.loads(bound[0][1])) if bound else (),
+        {number: json.loads(request) for number, request in asked},
+    )
 
 
 def _kept(epsilon: object, delta: object) -> tuple[Decimal, Decimal]:

@@ -14,26 +14,52 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from engine.algorithm import Outcome
-from engine.algorithms.marginal_pc import MarginalPCParameters, planned_releases
+from engine.algorithms.marginal_pc import (
+    MarginalPCParameters,
+    conclude,
+    known_whole,
+    planned_releases,
+)
 from engine.algorithms.marginal_pc import release as release_tables
 from engine.context import Cancelled, RunContext
+from engine.data.dataset import Dataset
 from engine.errors import InputError
+from engine.graphs.known import known_of
+from engine.marginals.citest import NoisyTests
 from engine.marginals.levels import merged
 from engine.marginals.moments import Moments
 from engine.privacy.ledger import Ledger
 from engine.privacy.sources import Replay
 from engine.release.file import Release, findings
-from engine.release.noise import ALARM, improbability
-from engine.release.settings import MOST_ROWS, built, covered, empty, run_with, stated
+from engine.release.noise import ALARM, goodness_of_fit_p
+from engine.release.parts import assembled
+from engine.release.pooling import pooled
+from engine.release.settings import MOST_ROWS, Ask, built, covered, empty, stated
 from engine.runner import one_thread
 from engine.tables.store import store_of
 
-SECONDS = 120.0  # a check's patience; an honest file of 76 columns takes a few
+_STATED = ("name", "algorithm", "params", "rows", "schema", "total", "labels", "versions")
+SECONDS = 120.0  # a check's timeout; an honest file of 76 columns takes a few
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """What was released: tests on it, the empty rows (levels merged) and parameters it belongs to.
+
+    ``whole`` says that the tensors of all orders are there, ``labels`` what each release is called.
+    """
+
+    tests: NoisyTests
+    data: Dataset
+    params: MarginalPCParameters
+    whole: bool
+    labels: tuple[str, ...] = ()
 
 
 def check(release: Release, seconds: float = SECONDS) -> float:
@@ -41,11 +67,12 @@ def check(release: Release, seconds: float = SECONDS) -> float:
 
     Args:
         release: What :func:`engine.release.reading.load` read.
-        seconds: Its patience. A file that takes longer is refused without a word on whether it is
+        seconds: Its timeout. A file that takes longer is refused without a word on whether it is
             consistent.
 
     Returns:
-        How improbable numbers this good would be if their noise had been drawn (at most 1).
+        How improbable numbers this good would be if their noise had been drawn (at most 1); of
+        releases that were combined the least of theirs.
 
     Raises:
         InputError: In one sentence where the file says else than what follows from its numbers, or
@@ -69,21 +96,34 @@ def check(release: Release, seconds: float = SECONDS) -> float:
         >>> 0 < check(release) <= 1
         True
     """
-    late = _deadline(seconds)
-    session, outcome = replayed(release, late)
-    if tuple(charge.label for charge in session.ledger) != release.labels:
-        raise InputError("The releases of the file are not those of its algorithm.")
+    return checked(release, seconds)[0]
+
+
+def checked(release: Release, seconds: float = SECONDS) -> tuple[float, Outcome]:
+    """What :func:`check` says, and the outcome that follows from the numbers."""
+    late, doubt = _deadline(seconds), 1.0
+    if release.parts:
+        made = assembled(release.parts, release.applied)
+        if any(getattr(made, field) != getattr(release, field) for field in _STATED):
+            raise InputError("The combined file states something else than its releases do.")
+    for one in release.parts or (release,):
+        tables = tables_of(one, late)
+        if tables.labels != one.labels:
+            raise InputError("The releases of the file are not those of its algorithm.")
+        if release.parts:
+            _compare(one, derived(one, tables, late))
+        doubt = min(doubt, goodness_of_fit_p(one.releases[0], tables.tests.moments))
+    outcome = derived(release, cancelled=late)
     _compare(release, outcome)
-    doubt = too_good(release, late)
     if doubt < ALARM:
         raise InputError(
             "The released numbers are too good to be noisy: had noise of the stated size been "
             f"drawn, they would agree this well with a probability of at most {doubt:.1g}."
         )
-    return doubt
+    return doubt, outcome
 
 
-def _deadline(seconds: float) -> Callable[[], bool]:
+def _deadline(seconds: float) -> Ask:
     end = time.monotonic() + seconds
 
     def late() -> bool:
@@ -96,36 +136,72 @@ def _deadline(seconds: float) -> Callable[[], bool]:
     return late
 
 
-def replayed(
-    release: Release, cancelled: Callable[[], bool] = lambda: False
-) -> tuple[RunContext, Outcome]:
-    """The release's algorithm once more, on its released numbers alone.
+def tables_of(release: Release, cancelled: Ask = lambda: False) -> Tables:
+    """What was released, from the file's numbers alone; of combined releases their pool.
 
-    InputError where the file's numbers are not those of its algorithm at its (epsilon, delta).
+    InputError where the numbers are not those of the release's algorithm at its (epsilon, delta).
     """
+    if release.parts:
+        return _pool(release, [tables_of(part, cancelled) for part in release.parts])
     covered(release.algorithm)
     if not 2 <= release.rows <= MOST_ROWS:
         raise InputError(f"A release has 2 to {MOST_ROWS:,} rows.")
-    stated = {**release.params, "epsilon": release.total.epsilon, "delta": release.total.delta}
-    params, total = built(release.algorithm, stated)
+    asked = {**release.params, "epsilon": release.total.epsilon, "delta": release.total.delta}
+    params, total = built(release.algorithm, asked)
     if total != release.total or json.dumps(params.as_dict()) != json.dumps(dict(release.params)):
         raise InputError("The release's parameters are not those of its (ε, δ).")
-    data = empty(release.schema, release.rows)
     assert isinstance(params, MarginalPCParameters)
-    levels = merged(data).cardinalities  # what is planned is planned of these
-    planned = planned_releases(levels, data.n, params.total, params.ordinal)
-    if len(release.releases) != planned.number:
+    rows = empty(release.schema, release.rows)
+    data = merged(rows)  # what is planned is planned of these
+    cards, n = data.cardinalities, data.n
+    if len(release.releases) != planned_releases(cards, n, params.total, params.ordinal).number:
         raise InputError("The file holds more or fewer releases than its algorithm makes.")
-    source = Replay(release.releases)
+    source, ledger = Replay(release.releases), Ledger(params.total, method="gdp")
+    context = RunContext(
+        source, ledger, data.names, trace=False, cancelled=cancelled, known=stated(rows)
+    )
     with _ending():
-        return run_with(covered(release.algorithm), data, params, source, cancelled)
+        tests = release_tables(store_of(data), params, params.order_limit(data), context)
+    labels = tuple(charge.label for charge in ledger)
+    return Tables(tests, data, params, known_whole(cards, n, params.total), labels)
+
+
+def _pool(release: Release, tables: Sequence[Tables]) -> Tables:
+    """One set of tables of several; graphs are compared by whole tables if all released them."""
+    moments = pooled([each.tests.moments for each in tables])
+    best = max(tables, key=lambda each: each.params.total.epsilon).params
+    tests = NoisyTests(moments, ordinal=best.ordinal, leaks=False, whole=bool(moments.higher))
+    data = merged(empty(release.schema, moments.n))
+    return Tables(tests, data, best, all(each.whole for each in tables))
+
+
+def derived(
+    release: Release, tables: Tables | None = None, cancelled: Ask = lambda: False
+) -> Outcome:
+    """The graph that follows from what was released and from what is known."""
+    found = tables_of(release, cancelled) if tables is None else tables
+    known = known_of(release.knowledge, release.names)
+    context = RunContext(
+        Replay(()), Ledger(), found.data.names, trace=False, cancelled=cancelled, known=known
+    )
+    with _ending():
+        return conclude(found.data, found.tests, found.params, context, found.whole)
+
+
+def rederived(release: Release) -> Release:
+    """The release with the graph that follows from it, unsigned."""
+    told = findings(derived(release), release.names)
+    return replace(release, **told, signature=None)
 
 
 @contextmanager
 def _ending() -> Iterator[None]:
     """InputError for numbers with which a test fails: no rows and no noise give such."""
     try:
-        yield
+        with one_thread():
+            yield
+    except Cancelled:
+        raise InputError("Stopped: nothing is said of the file.") from None
     except (np.linalg.LinAlgError, ArithmeticError):
         raise InputError(
             "The algorithm does not come to an end with the release's numbers."
@@ -134,32 +210,25 @@ def _ending() -> Iterator[None]:
 
 def _compare(release: Release, outcome: Outcome) -> None:
     found = findings(outcome, release.names)
-    if found["cpdag"] != release.cpdag:
-        raise InputError("The graph of the file does not follow from its released numbers.")
-    if found["tables"] != release.tables:
-        raise InputError("The tables that the file names are not those that were released.")
-    if not _same(release.confidence, found["confidence"]):
-        raise InputError("The edges' confidence does not follow from the released numbers.")
-    if not _same(release.arrows, found["arrows"]):
-        raise InputError("The arrows' confidence does not follow from the released numbers.")
+    for field, refused in (
+        ("cpdag", "The graph of the file does not follow from its released numbers."),
+        ("tables", "The tables that the file names are not those that were released."),
+        ("confidence", "The edges' confidence does not follow from the released numbers."),
+        ("arrows", "The arrows' confidence does not follow from the released numbers."),
+    ):
+        if not _same(getattr(release, field), found[field]):
+            raise InputError(refused)
 
 
-def _same(stated: Sequence[tuple[Any, ...]], derived: Sequence[tuple[Any, ...]]) -> bool:
-    """Whether both tell of the same pairs in the same order, with the same numbers but for digits.
-
-    Each row is two names, then numbers.
-    """
-    if [row[:2] for row in stated] != [row[:2] for row in derived]:
+def _same(said: Sequence[tuple[Any, ...]], found: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether both have the same rows: the same names, and the same numbers but for digits."""
+    if len(said) != len(found) or any(len(a) != len(b) for a, b in zip(said, found, strict=True)):
         return False
-    numbers = ([x for row in rows for x in row[2:]] for rows in (stated, derived))
+    cells = [pair for rows in zip(said, found, strict=True) for pair in zip(*rows, strict=True)]
     return all(
-        math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) for a, b in zip(*numbers, strict=True)
+        math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) if isinstance(a, float) else a == b
+        for a, b in cells
     )
-
-
-def too_good(release: Release, cancelled: Callable[[], bool] = lambda: False) -> float:
-    """How improbable it would be that numbers this good are noisy; see engine.release.noise."""
-    return improbability(release.releases[0], moments_of(release, cancelled)[0])
 
 
 def moments_of(
@@ -169,20 +238,5 @@ def moments_of(
 
     Columns of many levels are merged before their release, by a rule on the schema.
     """
-    rows = empty(release.schema, release.rows)
-    data = merged(rows)
-    params = MarginalPCParameters.build(release.params)
-    session = RunContext(
-        Replay(release.releases),
-        Ledger(params.total, method="gdp"),
-        data.names,
-        trace=False,
-        cancelled=cancelled,
-        known=stated(rows),
-    )
-    try:
-        with one_thread(), _ending():
-            tests = release_tables(store_of(data), params, params.order_limit(data), session)
-    except Cancelled:
-        raise InputError("Stopped: nothing is said of the file.") from None
-    return tests.moments, data.levels
+    tables = tables_of(release, cancelled)
+    return tables.tests.moments, tables.data.levels

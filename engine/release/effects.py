@@ -6,12 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.effects.effect import Effect, effect_of
-from engine.release.checking import check, moments_of
+from engine.effects.plausible import plausible
+from engine.graphs.known import known_of
+from engine.knowledge import Knowledge
+from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.release.checking import checked
+from engine.release.combine import with_knowledge
 from engine.release.file import Release
 
 
-def effect(release: Release, cause: str, effect: str, **options: Any) -> Effect:
-    """What setting ``cause`` does to ``effect``, by the released tables and the released graph.
+def effect(
+    release: Release, cause: str, effect: str, knowledge: Knowledge | None = None, **options: Any
+) -> Effect:
+    """What setting ``cause`` does to ``effect``, by the released tables and plausible graphs.
 
     Post-processing of the release: no data are needed, and its ledger is as it was.
 
@@ -19,22 +26,22 @@ def effect(release: Release, cause: str, effect: str, **options: Any) -> Effect:
         release: What :func:`engine.release.reading.load` read; it is checked first.
         cause: The column that is set.
         effect: The column that is looked at.
+        knowledge: What is known of the causes, in the place of what the release has; free.
         options: ``level``, ``base``, ``event`` and ``sets``, as in
             :func:`engine.effects.effect.effect_of`.
 
     Returns:
-        The numbers, or why there are none; :func:`engine.effects.words.sentence` says it.
+        The numbers, or why there are none; its ``sentence`` says it.
 
     Raises:
-        InputError: For a file that does not hold, and for names or levels that there are not.
+        InputError: For a file that is not consistent, and for names or levels that there are not.
 
     Examples:
         >>> import tempfile
         >>> from dataclasses import replace
         >>> from pathlib import Path
-        >>> from engine import load_dataset
+        >>> from engine import Knowledge, load_dataset
         >>> from engine.data.schema import Column, Schema
-        >>> from engine.effects.words import sentence
         >>> from engine.release.budget import Budgets
         >>> from engine.release.make import make
         >>> rows = load_dataset("cancer", n=100_000)
@@ -44,19 +51,27 @@ def effect(release: Release, cause: str, effect: str, **options: Any) -> Effect:
         >>> budget = budgets.new("ward", epsilon=3, delta=1e-5)
         >>> data, asked = replace(rows, schema=schema), {"epsilon": 1}
         >>> release = make(data, schema, "marginal_pc", asked, name="ward", budgets=budgets)
-        >>> found = effect(release, "Cancer", "Xray")
-        >>> found.difference.low > .5  # the truth is .7
+        >>> known = Knowledge(leaves=["Xray"])
+        >>> effect(release, "Cancer", "Xray", known).difference.low > .5  # the truth is .7
         True
     """
-    check(release)
+    if knowledge is not None:
+        release = with_knowledge(release, knowledge)
     return question(release)(cause, effect, **options)
 
 
 def question(release: Release) -> Callable[..., Effect]:
-    """Effects of a release that was checked, asked one after another: its tensors are read once."""
-    (moments, levels), graph = moments_of(release), release.matrix
+    """Effects of a release, which is checked first, asked one after another."""
+    _, outcome = checked(release)
+    found, names = outcome.diagnostics, release.names
+    assert isinstance(found, MarginalDiagnostics)
+    assert found.released is not None
+    moments, dags = (
+        found.released,
+        plausible(found, outcome.cpdag, known_of(release.knowledge, names)),
+    )
 
     def ask(cause: str, effect: str, **options: Any) -> Effect:
-        return effect_of(moments, release.names, levels, graph, cause, effect, **options)
+        return effect_of(moments, names, found.levels, dags, cause, effect, **options)
 
     return ask

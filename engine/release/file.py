@@ -6,28 +6,30 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import networkx as nx
 
 from engine.algorithm import Outcome
 from engine.data.schema import Schema
 from engine.graphs.cpdag import Adjacency, matrix_of
+from engine.knowledge import Knowledge
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Released
 
-if TYPE_CHECKING:
-    from engine.effects.effect import Effect
-
-FORMAT, VERSION = "dp-causal-explorer/release", 3
+FORMAT = "dp-causal-explorer/release"
+VERSION, DERIVED = 3, 4  # as it was released; with knowledge applied afterwards, or combined
 NEIGHBOURS = "replace one record; the number of rows and the schema are public"
 PERSONS = (
     "replace one person with all of their rows; the number of persons and the schema are public"
 )
 NOISE = "discrete Gaussian on a grid (OpenDP), from the operating system's random bytes; no seed"
+DISJOINT = (
+    "Nobody is in two of these releases: then each person's (ε, δ) is that of the release that "
+    "holds them. No file can show this. The ε and δ of all releases that hold a person add up."
+)
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -54,10 +56,14 @@ class Release:
     """One release: what was asked, what it promises, and all that was given out.
 
     ``total`` is the promise; ``params`` are the algorithm's own, whose delta is a little smaller
-    (see :func:`engine.release.make.allowance`). ``releases`` are the noisy numbers, from which
+    (see :func:`engine.release.settings.allowance`). ``releases`` are the noisy numbers, from which
     ``cpdag`` (an undirected edge in both directions) follows, with each edge's ``confidence`` and
     ``arrows``: how often there is one from the first column to the second, and back, if the edge
     is real. ``arrows`` is empty where the directions were voted.
+
+    ``applied`` is knowledge of the causes that takes the place of the schema's in all but the
+    choice of what was released. ``parts`` are the releases of different people that were combined:
+    ``rows`` are theirs together, ``total`` is the largest of theirs, and ``releases`` is empty.
     """
 
     name: str
@@ -74,6 +80,13 @@ class Release:
     arrows: tuple[tuple[str, str, float, float], ...]
     versions: Mapping[str, str]
     signature: Signature | None = None
+    applied: Knowledge | None = None
+    parts: tuple[Release, ...] = ()
+
+    @property
+    def knowledge(self) -> Knowledge | None:
+        """What is known of the causes, by what was applied or, without it, by the schema."""
+        return self.schema.knowledge if self.applied is None else self.applied
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -83,15 +96,7 @@ class Release:
     @property
     def matrix(self) -> Adjacency:
         """The graph as a (d, d) boolean matrix."""
-        return matrix_of(nx.DiGraph(list(self.cpdag)), self.names)
-
-    def effect(self, cause: str, effect: str, **options: Any) -> Effect:
-        """What setting one column does to another: :func:`engine.release.effects.effect`."""
-        # By name: that module reads releases, and so stands above this one.
-        found: Effect = import_module("engine.release.effects").effect(
-            self, cause, effect, **options
-        )
-        return found
+        return matrix_of(nx.DiGraph(self.cpdag), self.names)
 
 
 def neighbours(schema: Schema) -> str:
@@ -161,17 +166,30 @@ def _compact(content: Mapping[str, Any]) -> str:
     return json.dumps(content, separators=(",", ":"), allow_nan=False)
 
 
-def _content(release: Release) -> dict[str, Any]:
+def released_json(one: Released) -> dict[str, Any]:
+    """One noisy release, JSON-ready."""
     return {
+        "sensitivity": one.sensitivity,
+        "sigma": one.sigma,
+        "grid": one.grid,
+        "steps": list(one.steps),
+    }
+
+
+def _content(release: Release) -> dict[str, Any]:
+    derived = release.applied is not None or bool(release.parts)
+    said = {} if not release.parts else {"rests_on": DISJOINT}
+    content = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": DERIVED if derived else VERSION,
         "name": release.name,
         "guarantee": {
             "epsilon": release.total.epsilon,
             "delta": release.total.delta,
             "neighbours": neighbours(release.schema),
             "noise": NOISE,
-        },
+        }
+        | said,
         "algorithm": release.algorithm,
         "params": dict(release.params),
         "rows": release.rows,
@@ -181,14 +199,12 @@ def _content(release: Release) -> dict[str, Any]:
         "arrow_confidence": [list(arrow) for arrow in release.arrows],
         "tables": [list(table) for table in release.tables],
         "releases": [
-            {
-                "label": label,
-                "sensitivity": one.sensitivity,
-                "sigma": one.sigma,
-                "grid": one.grid,
-                "steps": list(one.steps),
-            }
+            {"label": label} | released_json(one)
             for label, one in zip(release.labels, release.releases, strict=True)
         ],
         "versions": dict(release.versions),
     }
+    if derived:
+        content["knowledge"] = None if release.applied is None else release.applied.to_json()
+        content["combined"] = [to_json(part) for part in release.parts]
+    return content

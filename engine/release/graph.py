@@ -1,22 +1,11 @@
-"""The graph of a release as a matrix, as edges with their probabilities, as a picture."""
+"""The graph of a release as edges with their probabilities, for other tools, as a picture."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import networkx as nx
-
-from engine.graphs.cpdag import matrix_of
+from engine.graphs.cpdag import Adjacency
 from engine.graphs.edges import Edge, edges, svg
+from engine.graphs.formats import UNDIRECTED
 from engine.release.file import Release
-
-
-def release_matrix(release: Release) -> Any:
-    """The (d, d) CPDAG matrix of a release."""
-    graph = nx.DiGraph()
-    graph.add_nodes_from(release.names)
-    graph.add_edges_from(release.cpdag)
-    return matrix_of(graph, release.names)
 
 
 def release_edges(release: Release) -> list[Edge]:
@@ -26,14 +15,14 @@ def release_edges(release: Release) -> list[Edge]:
     arrow = {}
     for a, b, there, back in release.arrows:
         arrow[at[a], at[b]], arrow[at[b], at[a]] = there, back
-    return edges(release.names, release_matrix(release), (), link, arrow)
+    return edges(release.names, release.matrix, (), link, arrow)
 
 
-def release_drawn(release: Release) -> Any:
+def release_drawn(release: Release) -> Adjacency:
     """The (d, d) matrix for other tools: an arrow that pictures draw as a line is one there too."""
-    matrix, at = release_matrix(release), {name: i for i, name in enumerate(release.names)}
+    matrix, at = release.matrix, {name: i for i, name in enumerate(release.names)}
     for edge in release_edges(release):
-        if not edge.pointed:
+        if edge.kind == UNDIRECTED:
             matrix[at[edge.effect], at[edge.cause]] = True
     return matrix
 

@@ -12,7 +12,7 @@ too little noise are too good. Two things in a release are known but for the noi
 
 Both are turned into a number E whose mean over the noise is at most 1, whatever the data, whatever
 is released again after looking at what came before. By Markov's inequality E reaches 1/p with
-probability at most p: ``improbability`` returns that p. A file that was made with the noise it
+probability at most p: ``goodness_of_fit_p`` returns that p. A file that was made with the noise it
 states falls below :data:`ALARM` with probability at most :data:`ALARM`.
 """
 
@@ -37,7 +37,7 @@ LEAST_SPREAD = 0.3  # noise below that many whole numbers hides none, and the fi
 _FLOOR = 2 * 4 * 1.5 * 2.0**-STEPS
 
 
-def improbability(first: Released, moments: Moments) -> float:
+def goodness_of_fit_p(first: Released, moments: Moments) -> float:
     """Bound on the probability of numbers this good if their noise had been drawn; at most 1.
 
     ``first`` is the release of all pairs; ``moments`` hold those that came after it.

@@ -6,14 +6,16 @@ from html import escape
 
 import numpy as np
 
+from engine.graphs.formats import DIRECTED
 from engine.graphs.known import known_of
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent, probability
 from engine.release.checking import moments_of
+from engine.release.combine import combined_words
 from engine.release.file import Release, digest, neighbours
-from engine.release.graph import release_svg
+from engine.release.graph import release_drawn, release_edges, release_svg
 
-EDGES = ("Edge", "Link confidence", "Arrow confidence")
+EDGES = ("Edge", "Link confidence", "Directions")
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:50rem;margin:2rem auto;padding:0 1rem}"
     "table{border-collapse:collapse;margin:1rem 0}td,th{border:1px solid #999;padding:.2rem .6rem;"
@@ -36,6 +38,7 @@ def to_html(release: Release) -> str:
         f"<p>{escape(promise)}</p>",
         "<p>Noise: discrete Gaussian from the operating system's random bytes (OpenDP); there is "
         "no seed.</p>",
+        *(f"<p>{escape(words)}</p>" for words in combined_words(release)),
         f"<p>{_origin(release)}</p>",
         "<h2>Graph</h2>",
         release_svg(release),
@@ -50,7 +53,8 @@ def to_html(release: Release) -> str:
             ("Release", "Numbers", "ℓ2 sensitivity", "σ"),
             [
                 (label, f"{len(one.steps):,}", f"{one.sensitivity:.5g}", f"{one.sigma:.5g}")
-                for label, one in zip(release.labels, release.releases, strict=True)
+                for each in release.parts or (release,)
+                for label, one in zip(each.labels, each.releases, strict=True)
             ],
         ),
         f"<p>{escape(', '.join(f'{k} {v}' for k, v in release.versions.items()))}</p>",
@@ -80,14 +84,18 @@ def _origin(release: Release) -> str:
 
 
 def edge_words(release: Release) -> list[tuple[str, ...]]:
-    """Every edge as it is drawn, its confidence, and that of an arrow in either direction."""
-    arcs, doubted = set(release.cpdag), set(doubtful(release))
-    told = {(a, b): f"→ {probability(p)}, ← {probability(q)}" for a, b, p, q in release.arrows}
+    """Every edge as it is drawn, its confidence, and those of its directions, which sum to 1."""
+    drawn = {frozenset((edge.cause, edge.effect)): edge for edge in release_edges(release)}
+    told = {(a, b): (p, q) for a, b, p, q in release.arrows}
     found: list[tuple[str, ...]] = []
     for a, b, confidence in release.confidence:
-        line = ((a, b) in arcs and (b, a) in arcs) or not doubted.isdisjoint({(a, b), (b, a)})
-        mark = "—" if line else "→" if (a, b) in arcs else "←"
-        found.append((f"{a} {mark} {b}", probability(confidence), told.get((a, b), "–")))
+        edge, ways = drawn[frozenset((a, b))], "–"
+        mark = "—" if edge.kind != DIRECTED else "→" if edge.cause == a else "←"
+        if (a, b) in told:
+            there, back = (round(p, 3) for p in told[a, b])
+            neither = max(0.0, 1 - there - back)
+            ways = f"→ {percent(there, 1)}, ← {percent(back, 1)}, either {percent(neither, 1)}"
+        found.append((f"{a} {mark} {b}", probability(confidence), ways))
     return found
 
 
@@ -105,29 +113,23 @@ def doubt_words(release: Release) -> str:
     return f"About {wrong} of these {shown} links {verb} probably invented."
 
 
-def doubtful(release: Release) -> list[tuple[str, str]]:
-    """The graph's arrows whose own confidence is below the limit of what is drawn."""
-    arcs = set(release.cpdag)
-    told = [pair for a, b, p, q in release.arrows for pair in (((a, b), p), ((b, a), q))]
-    return [(a, b) for (a, b), p in told if p < SHOWN and (a, b) in arcs and (b, a) not in arcs]
-
-
 def confidence_words(release: Release) -> str:
     """What the two confidences mean, and how many arrows are drawn as lines for theirs."""
     words = "Link confidence: how often links with such evidence are real on random networks."
     if not release.arrows:
         return f"{words} The directions were voted: their arrows have no confidence of their own."
-    lines = len(doubtful(release))
+    lines = int((release_drawn(release) & ~release.matrix).sum())
     some = f" ({lines} of them here; the file's graph keeps them)" if lines else ""
     return (
-        f"{words} Arrow confidence: the probability of either direction if the link is real; an "
-        f"arrow below {percent(SHOWN)} is drawn as a line{some}.{_known_words(release)}"
+        f"{words} Directions: the probability of each if the link is real, and that either fits "
+        f"the data alike; an arrow below {percent(SHOWN)} is drawn as a line{some}."
+        f"{_known_words(release)}"
     )
 
 
 def _known_words(release: Release) -> str:
     """How many of the arrows were stated before and not found; nothing where none was."""
-    known = known_of(release.schema.knowledge, release.names)
+    known = known_of(release.knowledge, release.names)
     if known is None:
         return ""
     turned, links = known.settled(release.matrix)

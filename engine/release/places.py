@@ -19,6 +19,11 @@ def check_place(path: Path) -> None:
         raise InputError(f"The folder of {str(path)!r} cannot be written to; name another.")
 
 
+def page_of(out: Path) -> Path:
+    """Where the page of a release's file is written."""
+    return out.with_suffix(".html") if out.suffix != ".html" else out.with_suffix(".page.html")
+
+
 def save(text: str, path: Path) -> None:
     """Write a new file whole or not at all, mode 600; InputError where there is one by now."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")  # mode 600

@@ -14,16 +14,29 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from engine.data.schema import Schema, parse_schema
 from engine.errors import InputError, show
+from engine.knowledge import parse_knowledge
 from engine.marginals.levels import MOST_LEVELS
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import MOST_ENTRIES, Released
 from engine.release.budget import MOST_DELTA, MOST_EPSILON
-from engine.release.file import FORMAT, VERSION, Release, Signature, canonical, to_json
+from engine.release.file import (
+    DERIVED,
+    FORMAT,
+    VERSION,
+    Release,
+    Signature,
+    canonical,
+    to_json,
+)
+from engine.release.parts import MOST_PARTS
 from engine.release.settings import MOST_ROWS
 
-MOST_BYTES = 200_000_000
+MOST_BYTES = 30_000_000
+MOST_DEPTH = 10  # of lists and objects in each other; a combined file has 8
 MOST_VALUES = 8 * MOST_ENTRIES  # commas in the file: the numbers, and the tables' names
 MOST_RELEASES = 8
 MOST_DIGITS = 20  # of a whole number; 2^53 has 16
@@ -41,6 +54,7 @@ _FIELDS = {
     "versions": dict,
     "digest": str,
 }
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)  # one that does not end is no slower
 _VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}")
 
 
@@ -90,6 +104,8 @@ def loads(raw: bytes) -> Release:
     """A release from the bytes of its file; InputError where they are not exactly one's."""
     if len(raw) > MOST_BYTES or raw.count(b",") > MOST_VALUES:
         raise InputError("This file is too large for a release.")
+    if depth(raw) > MOST_DEPTH:
+        raise InputError("This file is nested deeper than any release.")
     try:
         content = json.loads(
             raw.decode("utf-8"),
@@ -105,6 +121,13 @@ def loads(raw: bytes) -> Release:
     if canonical(release).encode() != raw:
         raise InputError(_difference(content, to_json(release)))
     return release
+
+
+def depth(raw: bytes) -> int:
+    """How deep the lists and objects of a JSON text are nested, without reading it."""
+    bare = np.frombuffer(_STRING.sub(b"", raw), np.uint8)
+    opened = np.isin(bare, list(b"[{")).astype(np.int8) - np.isin(bare, list(b"]}"))
+    return int(np.cumsum(opened, dtype=np.int32).max(initial=0))
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -128,8 +151,8 @@ def parse(content: Any) -> Release:
     """A release from its JSON value; InputError in one sentence for anything else."""
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f'This is no release: its JSON needs "format": "{FORMAT}".')
-    if content.get("version") != VERSION:
-        raise InputError(f"This program reads version {VERSION} of a release file.")
+    if content.get("version") not in (VERSION, DERIVED):
+        raise InputError(f"This program reads versions {VERSION} and {DERIVED} of a release file.")
     for field, kind in _FIELDS.items():
         if not isinstance(content.get(field), kind):
             raise InputError(f'The release has no usable "{field}"; ask for the file again.')
@@ -157,7 +180,11 @@ def _check_texts(content: Mapping[str, Any]) -> None:
 
 
 def _release(content: Mapping[str, Any], schema: Schema, rows: int) -> Release:
-    releases = _parse_releases(content["releases"], schema)
+    parts = tuple(map(parse, content.get("combined", ())))
+    if len(parts) > MOST_PARTS or any(part.parts for part in parts):
+        raise InputError("The file combines more releases than this program does.")
+    releases = () if parts else _parse_releases(content["releases"], schema)
+    applied = content.get("knowledge")
     stated = content["guarantee"]
     total = Guarantee(_number(stated["epsilon"]), _number(stated["delta"]))
     if not 0 < total.epsilon <= float(MOST_EPSILON) or not 0 <= total.delta <= float(MOST_DELTA):
@@ -180,6 +207,8 @@ def _release(content: Mapping[str, Any], schema: Schema, rows: int) -> Release:
         ),
         versions=content["versions"],
         signature=_parse_signature(content.get("signature")),
+        applied=None if applied is None else parse_knowledge(applied),
+        parts=parts,
     )
 
 
@@ -196,7 +225,7 @@ def _parse_releases(content: list[Any], schema: Schema) -> tuple[Released, ...]:
         raise InputError("The file holds more or fewer releases than its algorithm makes.")
     if sizes[0] != pairs_size(schema):
         raise InputError("The first release of the file is not one of its schema's pairs.")
-    return tuple(map(_parse_released, content))
+    return tuple(map(parse_released, content))
 
 
 def pairs_size(schema: Schema) -> int:
@@ -205,7 +234,8 @@ def pairs_size(schema: Schema) -> int:
     return sum(sizes) + (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
 
 
-def _parse_released(content: Mapping[str, Any]) -> Released:
+def parse_released(content: Mapping[str, Any]) -> Released:
+    """One noisy release from its JSON value; ValueError or KeyError for anything else."""
     steps, grid = content["steps"], content["grid"]
     if type(grid) is not int or not -1000 < grid < 1000:
         raise ValueError(grid)

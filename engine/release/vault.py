@@ -41,14 +41,20 @@ class Vault:
         """Make the folder; InputError, before anything is charged, where none can be kept."""
         private_folder(self.folder)
 
+    def drawn(self, charge: int) -> Path:
+        """Where the noisy tables of a charge's release are kept while it is made."""
+        return self.folder / f"drawn-{charge}.jsonl"
+
     def keep(self, charge: int, release: Release) -> str:
-        """Write a release's file and page; its id."""
+        """Write a release's file and page, and let go of what it was made of; its id."""
         found = f"{charge}-{digest(release)[:_DIGITS]}"
         try:
             save(to_html(release), self._path(found, "html"))
             save(canonical(release), self._path(found, "json"))
         except OSError as error:
             raise InputError(f"The release could not be kept: {error.strerror}.") from None
+        self._budgets.finished(charge)
+        self.drawn(charge).unlink(missing_ok=True)
         return found
 
     def ids(self, budget: Budget) -> dict[int, str]:

@@ -12,7 +12,7 @@ from engine.data.networks import NETWORKS
 from engine.effects.effect import Effect
 from engine.effects.estimate import Interval
 from engine.effects.truth import interventional
-from engine.effects.words import notes, of_hundred, sentence
+from engine.effects.words import of_hundred
 from engine.marginals.diagnostics import MarginalDiagnostics
 from pages.shell import words as text
 from pages.shell.palette import INKS, muted_ink, see_through, theme
@@ -107,7 +107,7 @@ def _levels(
 
 
 def _show(found: Effect, dataset: str | None) -> None:
-    said = text.plain(sentence(found))
+    said = text.plain(found.sentence)
     if found.refusal is not None:
         st.info(said, icon=":material/block:")
     else:
@@ -115,7 +115,7 @@ def _show(found: Effect, dataset: str | None) -> None:
         st.html(figures(found))
     if dataset in NETWORKS and dataset is not None:
         st.markdown(text.plain(_truth(found, dataset)))
-    st.caption(text.plain(" ".join(notes(found))))
+    st.caption(text.plain(" ".join(found.notes)))
 
 
 def _truth(found: Effect, dataset: str) -> str:

@@ -14,7 +14,7 @@ from engine.release.noise import ALARM
 from engine.release.page import EDGES, confidence_words, doubt_words, edge_words, to_html
 from engine.release.reading import loads
 from engine.release.signature import public_key, verify, verify_page
-from engine.release.twin import LABEL, twin
+from engine.release.synthetic import LABEL, synthetic
 from engine.release.vault import Vault
 from pages.draw import show
 from pages.host import apart, person
@@ -153,10 +153,10 @@ def shown(release: Release) -> None:
     with st.container(horizontal=True):
         _offer(canonical(release), to_html(release), f"{stem}_release", "release")
         export.download(
-            "Synthetic twin (CSV)",
-            lambda: export.as_csv(twin(release, min(release.rows, 100_000)).to_frame()),
-            f"{stem}-synthetic-twin.csv",
-            key="release-twin",
+            "Synthetic table (CSV)",
+            lambda: export.as_csv(synthetic(release, min(release.rows, 100_000)).to_frame()),
+            f"{stem}-synthetic.csv",
+            key="release-synthetic",
         )
     st.caption(f"{LABEL} It costs nothing more.")
     st.markdown("**The graph for other tools**")

@@ -1,51 +1,78 @@
-"""An effect as it is told: the sentence, the range, and every refusal."""
+"""An effect over plausible graphs: the hull, the probabilities, the sentence, and every refusal."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from types import SimpleNamespace
+import json
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
-from engine import InputError, load_dataset, run
-from engine.effects.effect import ASSUMPTION, Effect, _unless_wide, effect_of
-from engine.effects.estimate import Interval
-from engine.effects.words import notes, of_hundred, sentence
-from engine.graphs.cpdag import matrix_of
-from tests.effects.models import exact, noisy
+from engine import InputError, load_dataset
+from engine.effects.adjustment import adjustment_set
+from engine.effects.effect import ASSUMPTION, KNOWLEDGE, Effect, _unless_wide, effect_of
+from engine.effects.estimate import Interval, estimate
+from engine.effects.plausible import Plausible
+from engine.effects.words import of_hundred
+from engine.graphs.cpdag import Adjacency, matrix_of
+from engine.graphs.known import reachable
+from tests.effects.models import exact, from_table, noisy
+
+ASIA = load_dataset("asia", n=50_000)
+TRUTH = matrix_of(ASIA.truth, ASIA.names)  # type: ignore[arg-type]
 
 
-def asked(cause: str, effect: str, sd: float = 0.0005, graph: str = "cpdag", **more: Any) -> Effect:
-    """An effect in Asia, from tensors with a little noise, on its true CPDAG or DAG."""
-    data = load_dataset("asia", n=50_000)
-    moments = noisy(data, sd, np.random.default_rng(1))
-    matrix = run("pc", data, statistic="oracle").matrix
-    if graph == "dag":
-        assert data.truth is not None
-        matrix = matrix_of(data.truth, data.names)
-    return effect_of(moments, data.names, data.levels, matrix, cause, effect, **more)
+def turned(*arcs: tuple[str, str]) -> Adjacency:
+    """Asia's DAG with some links turned round."""
+    dag, at = TRUTH.copy(), ASIA.names.index
+    for a, b in arcs:
+        dag[at(a), at(b)], dag[at(b), at(a)] = False, True
+    return dag
+
+
+def asked(cause: str, effect: str, *weighed: tuple[Adjacency, float], sd: float = 0.0005,
+          **more: Any) -> Effect:  # fmt: skip
+    """An effect in Asia, from tensors with a little noise, over the truth or weighed DAGs."""
+    some = weighed or ((TRUTH, 1.0),)
+    dags = Plausible(tuple(d for d, _ in some), np.array([w for _, w in some]))
+    moments = noisy(ASIA, sd, np.random.default_rng(1))
+    return effect_of(moments, ASIA.names, ASIA.levels, dags, cause, effect, **more)
 
 
 def test_a_sentence_of_an_effect_that_is_known() -> None:
-    found = asked("smoke", "bronc", graph="dag")
-    assert sentence(found) == (
+    found = asked("smoke", "bronc")
+    assert found.sentence == (
         "If smoke were yes for everyone, bronc would be yes for 59 of 100; if it were no, for 29 "
-        "of 100. The difference is 30 of 100; the noise and the sample leave 29 to 31."
+        "of 100. The difference is 30 of 100; the noise and the sample leave 29 to 31. smoke acts "
+        "on bronc with a probability of > 99.9 %."
     )
-    assert notes(found) == ("Adjusted for nothing.", ASSUMPTION)
-    told = found.difference
-    assert told.low < 0.3 < told.high
-    assert found.to_json()["method"] == "level by level"
-    assert found.to_json()["difference"] == [told.low, told.high]
+    assert found.notes == ("Adjusted for nothing.", ASSUMPTION)
+    assert repr(found) == str(found) == f"{found.sentence} Adjusted for nothing. {ASSUMPTION}"
     assert found.risk("no").value == pytest.approx(0.3, abs=0.01)
+    assert asked("smoke", "dysp").adjusted == (("tub",),)
+    assert "linear projection" in str(asked("bronc", "dysp"))
+
+
+def test_json_has_the_attributes_shape() -> None:
+    for found in (asked("smoke", "bronc"), asked("asia", "xray", sd=0.02)):
+        said = json.loads(json.dumps(found.to_json()))
+        for name in ("cause", "level", "base", "event", "acts", "reverse", "refusal", "sentence"):
+            assert said[name] == getattr(found, name)
+        if found.refusal is None:
+            assert said["difference"] == vars(found.difference)
+            assert said["values"] == list(found.values or ())
+            assert said["risks"]["no"] == vars((found.risks or {})["no"])
+        else:
+            assert said["difference"] is said["values"] is said["risks"] is None
+            assert found.difference is found.values is found.risks is None
 
 
 def test_levels_can_be_named() -> None:
-    turned = asked("smoke", "bronc", graph="dag", level="no", base="yes", event="no")
-    assert turned.difference.value == pytest.approx(0.3, abs=0.02)
-    assert asked("smoke", "bronc", graph="dag", level="no").base == "yes"
+    found = asked("smoke", "bronc", level="no", base="yes", event="no").difference
+    assert found is not None
+    assert found.value == pytest.approx(0.3, abs=0.02)
+    assert asked("smoke", "bronc", level="no").base == "yes"
     for wrong in ({"level": "maybe"}, {"event": "maybe"}, {"base": "yes"}, {"sets": "some"}):
         with pytest.raises(InputError):
             asked("smoke", "bronc", **wrong)
@@ -54,49 +81,67 @@ def test_levels_can_be_named() -> None:
             asked(*pair)
 
 
-def test_an_effect_among_the_causes_is_said_and_no_zero_is_told() -> None:
-    found = asked("dysp", "bronc")
-    assert sentence(found) == (
-        "The graph has bronc among the causes of dysp: in it, setting dysp changes nothing about "
-        "bronc, and no number is told."
+@pytest.mark.parametrize(("second", "sets"), [(0.04, 1), (0.3, 2)])
+def test_the_interval_is_the_hull_over_graphs_of_weight(second: float, sets: int) -> None:
+    """bronc's way to dysp is open where it causes smoke; a graph of less than .05 is left out."""
+    other = turned(("smoke", "bronc"))
+    found = asked("smoke", "dysp", (TRUTH, 1 - second), (other, second))
+    moments, (x, y) = noisy(ASIA, 0.0005, np.random.default_rng(1)), map(
+        ASIA.names.index, ("smoke", "dysp"))  # fmt: skip
+    assert found.reverse == 0
+    wanted = [adjustment_set(dag, reachable(dag), x, y) for dag in (TRUTH, other)[:sets]]
+    assert [answer.adjusted for answer in found.answers] == wanted
+    one = [answer for answer in (estimate(moments, x, y, some) for some in wanted) if answer]
+    ends = [each.difference(0, 1, 0) for each in one]
+    assert found.difference is not None
+    assert found.difference.low == min(end.low for end in ends)
+    assert found.difference.high == max(end.high for end in ends)
+    assert ("range is over the 2 sets" in str(found)) == (KNOWLEDGE in found.notes) == (sets == 2)
+
+
+def test_probabilities_are_the_weights_of_graphs() -> None:
+    """bronc ← smoke in .7 of the weight; no path either way in .1."""
+    cut = TRUTH.copy()
+    cut[ASIA.names.index("smoke"), ASIA.names.index("bronc")] = False
+    weighed = ((TRUTH, 0.7), (turned(("smoke", "bronc")), 0.2), (cut, 0.1))
+    found = asked("smoke", "bronc", *weighed)
+    assert (found.acts, found.reverse) == (pytest.approx(0.7), pytest.approx(0.2))
+    assert found.sentence.startswith(
+        "Unless bronc is among the causes of smoke (a probability of 20.0 %; then setting smoke "
+        "changes nothing about it): if smoke were yes for everyone,"
     )
-    assert "difference" not in found.to_json()
-    assert notes(found) == (ASSUMPTION,)
+    assert found.sentence.endswith("smoke acts on bronc with a probability of 70.0 %.")
+    back = asked("bronc", "smoke", *weighed)
+    assert (back.acts, back.reverse) == (pytest.approx(0.2), pytest.approx(0.7))
+    assert back.refusal is None
 
 
-def test_a_version_that_turns_the_question_round_stands_in_the_sentence() -> None:
-    found = asked("lung", "smoke")
-    assert sentence(found).startswith(
-        "Unless smoke is among the causes of lung, as in 1 of the 2 versions that the graph leaves "
-        "open (then setting lung changes nothing about it): if lung were yes for everyone,"
-    )
+@pytest.mark.parametrize(("reverse", "refused"), [(0.94, False), (0.951, True)])
+def test_only_what_is_nearly_sure_to_be_a_cause_is_refused(reverse: float, refused: bool) -> None:
+    weighed = (TRUTH, reverse), (turned(("smoke", "bronc")), 1 - reverse)
+    found = asked("bronc", "smoke", *weighed)
+    assert (found.refusal is not None) == refused
+    if refused:
+        assert found.sentence == (
+            "smoke is among the causes of bronc with a probability of 95.1 %: setting bronc then "
+            "changes nothing about smoke, and no number is reported."
+        )
+        assert found.notes == (ASSUMPTION,)
 
 
-def test_a_graph_that_leaves_the_causes_open_gives_a_range() -> None:
-    found = asked("smoke", "dysp")
-    assert len(found.answers) == 3
-    least, most = found.values
-    assert least < 0.1 < 0.2 < most
-    assert found.difference.low < least
-    assert found.difference.high > most
-    assert "The difference is 3.1 to 23 of 100" in sentence(found)
-    assert any("over 3 sets" in note for note in notes(found))
-    assert any("linear projection" in note for note in notes(found))
+def test_no_path_is_said_and_has_no_probability() -> None:
+    found = asked("smoke", "tub", (TRUTH * False, 1.0))
+    assert found.acts is None
+    assert found.sentence.endswith("No path from smoke to tub was seen.")
 
 
-def test_no_path_is_said() -> None:
-    found = asked("asia", "bronc", graph="dag")
-    assert any("no path from asia to bronc" in note for note in notes(found))
-    assert found.difference.low < 0 < found.difference.high
-
-
-def test_an_interval_that_says_nothing_is_refused() -> None:
+def test_an_interval_that_says_nothing_is_refused_with_the_probability() -> None:
     """And Fieller's, which is the whole line where the cause may be constant, is one."""
     for sd in (0.01, 0.02):
-        found = asked("asia", "xray", sd, graph="dag")
-        assert found.refusal is not None
-        assert sentence(found).endswith("which says nothing.")
-        assert found.to_json()["refusal"] == found.refusal
+        found = asked("asia", "xray", sd=sd)
+        assert "which says nothing." in found.sentence
+        assert found.sentence.endswith("asia acts on xray with a probability of > 99.9 %.")
+        assert found.notes == (KNOWLEDGE, ASSUMPTION)
 
 
 @pytest.mark.parametrize(
@@ -106,45 +151,42 @@ def test_an_interval_that_says_nothing_is_refused() -> None:
 def test_an_interval_is_not_narrow_because_it_is_cut(low: float, high: float, said: str) -> None:
     """No difference is beyond 1: what noise leaves from .13 to 5.5 is no interval from .13 to 1."""
     found = asked("smoke", "lung")
-    assert found.refusal is None
-    answer = SimpleNamespace(difference=lambda *_: Interval(2.8, low, high))
-    wide = replace(found, answers=(answer,))
-    told = _unless_wide(wide)
-    assert told.refusal == (
+    vars(found)["uncut"] = Interval(2.8, low, high)
+    assert _unless_wide(found).refusal == (
         f"The noise and the sample leave the effect of smoke on lung {said}, which says nothing."
     )
-    assert -1 <= wide.difference.low <= wide.difference.high <= 1
+
+
+def test_a_level_without_records_is_named() -> None:
+    p = np.zeros((3, 2))
+    p[:2] = [[0.3, 0.2], [0.1, 0.4]]
+    moments, levels = from_table(p, n=5_000), (("never", "seldom", "often"), ("no", "yes"))
+    moments.noise_one[:] = moments.noise_two[:] = 1e-9
+    dags = Plausible((np.array([[0, 1], [0, 0]], dtype=bool),), np.ones(1))
+    found = effect_of(moments, ("smokes", "ill"), levels, dags, "smokes", "ill")
+    assert found.refusal is not None
+    assert "no record has smokes = often." in found.sentence
+    assert "seldom" not in found.refusal
 
 
 def test_many_cells_and_no_covariance_are_refused() -> None:
-    data = load_dataset("asia", n=1000)
-    moments, matrix = exact(data), np.zeros((8, 8), dtype=bool)
-    at = data.names.index
-    matrix[at("smoke"), at("lung")] = matrix[at("smoke"), at("bronc")] = True
+    moments, at = exact(ASIA), ASIA.names.index
     moments.two[at("smoke"), at("lung")] = moments.two[at("lung"), at("smoke")] = 5.0
-    found = effect_of(moments, data.names, data.levels, matrix, "lung", "bronc", sets="parents")
-    assert found.refusal is not None
-    assert found.refusal.startswith("The noise hides how lung, smoke vary together")
+    dags = Plausible((TRUTH,), np.ones(1))
+    found = effect_of(moments, ASIA.names, ASIA.levels, dags, "lung", "bronc", sets="parents")
+    assert str(found.refusal).startswith("The noise hides how lung, smoke vary together")
     wide = load_dataset("child", n=1000)
     full = np.zeros((20, 20), dtype=bool)
     full[:18, 18] = True
-    found = effect_of(exact(wide), wide.names, wide.levels, full, wide.names[18], wide.names[19],
-                      sets="parents")  # fmt: skip
-    assert found.refusal is not None
-    assert found.refusal.endswith("makes more groups than can be counted.")
+    some = exact(wide), wide.names, wide.levels, Plausible((full,), np.ones(1))
+    found = effect_of(*some, wide.names[18], wide.names[19], sets="parents")
+    assert "makes more groups than can be counted." in str(found.refusal)
 
 
 @pytest.mark.parametrize(
     ("p", "said"),
-    [
-        (0.5, "50"),
-        (0.0995, "10"),
-        (0.0123, "1.2"),
-        (0.02, "2"),
-        (0.0, "0"),
-        (-0.0001, "0"),
-        (-0.181, "−18"),
-    ],
+    [(0.5, "50"), (0.0995, "10"), (0.0123, "1.2"), (0.02, "2"), (-0.0001, "0"), (-0.181, "−18")],
 )
 def test_shares_of_a_hundred(p: float, said: str) -> None:
     assert of_hundred(p) == said
+    assert math.isfinite(p)

@@ -56,7 +56,7 @@ def test_classes_are_those_of_all_dags(name: str) -> None:
     for dag in every_dag(links):
         key = cpdag_of_dag(dag).tobytes()
         expected[key] = expected.get(key, 0) + 1
-    assert {c.graph.tobytes(): c.members for c in found} == expected
+    assert {c.graph.tobytes(): len(c.members) for c in found} == expected
     assert len(found) == len(expected)
     assert all((cpdag_of_dag(c.dag) == c.graph).all() for c in found)
 
@@ -66,7 +66,7 @@ def test_knowledge_leaves_dags_out_and_turns_what_is_left() -> None:
     links = skeleton(3, [(0, 1), (1, 2)])
     known = Known(Knowledge(forbidden={("b", "a")}), NAMES[:3])
     found = classes(links, known)
-    assert sorted(c.members for c in found) == [1, 1]
+    assert sorted(len(c.members) for c in found) == [1, 1]
     assert all(c.graph[0, 1] and not c.graph[1, 0] for c in found)
 
 

@@ -81,16 +81,15 @@ def test_where_it_is_kept(monkeypatch: Any, tmp_path: Path) -> None:
 
 LOOK_ALIKES = [
     ("asia", "Asia"),
-    ("asia", "\u0430sia"),  # Cyrillic a
-    ("asia", "\u0430\u0455\u0456\u0430"),  # all Cyrillic
     ("ward 1", "ward l"),
     ("ward 1", "ward I"),
     ("ward 0", "ward O"),
+    ("ward 5", "ward S"),
     ("corner", "comer"),
-    ("caf\u00e9", "cafe\u0301"),  # one letter, or a letter and an accent
-    ("ward", "\uff57\uff41\uff52\uff44"),  # full width
-    ("stra\u00dfe", "STRASSE"),
-    ("kappa", "\u03bappa"),  # Greek k
+    ("vvard", "ward"),
+    ("clean", "dean"),
+    ("ward-7", "ward_7"),
+    ("ward-7", "ward 7"),
 ]
 
 
@@ -98,32 +97,25 @@ LOOK_ALIKES = [
 def test_a_name_that_looks_like_another_is_refused(book: Budgets, there: str, new: str) -> None:
     for first, second in ((there, new), (new, there)):
         book.path.unlink(missing_ok=True)
-        names = []
-        for name in (first, second):
-            with suppress(InputError):
-                names.append(book.new(name, 1, 0).name)
-        assert len(names) == 1
+        book.new(first, 1, 0)
+        with pytest.raises(InputError, match="which looks the same"):
+            book.new(second, 1, 0)
         assert len(book.all()) == 1
 
 
-@pytest.mark.parametrize("name", ["asia ", " asia", "as  ia", "as\u00a0ia", "asia\u200b", "a\tb"])
-def test_blanks_that_nobody_sees_are_refused(book: Budgets, name: str) -> None:
-    with pytest.raises(InputError, match="name"):
+@pytest.mark.parametrize(
+    "name",
+    ["asia ", " asia", "as  ia", "as\u00a0ia", "asia\u200b", "a\tb", "\u0430sia", "stra\u00dfe",
+     "caf\u00e9", "cafe\u0301", "\uff57ard", "\u03bappa", "ward\u0661", "a\n", "", "../x", "a" * 61],
+)  # fmt: skip
+def test_names_are_of_ascii_without_blanks_that_nobody_sees(book: Budgets, name: str) -> None:
+    with pytest.raises(InputError, match="A budget's name has"):
         book.new(name, 1, 0)
     assert book.all() == ()
 
 
 def test_names_that_differ_live_side_by_side(book: Budgets) -> None:
-    names = [
-        "ward 1",
-        "ward 2",
-        "ward-7",
-        "Studie Zürich",
-        "больница",
-        "病棟 カルテ",
-        "mail",
-        "mall",
-    ]
+    names = ["ward 1", "ward 2", "ward-7", "ward-17", "2026-1-11", "2026-11-1", "mail", "mall"]
     for name in names:
         book.new(name, 1, 0)
     assert sorted(b.name for b in book.all()) == sorted(names)
@@ -138,19 +130,6 @@ def test_budgets_of_before_still_open(book: Budgets) -> None:
     assert len(book.all()) == 3
     assert book.charge("asia ", Guarantee(0.5, 0.0), "a release").left[0] == Decimal("0.5")
     assert book.show("asia").charges == ()
-
-
-def test_a_name_is_found_however_a_keyboard_composes_it(book: Budgets) -> None:
-    """Unless a file has both spellings: then each is its own."""
-    composed, apart = "Zürich", "Zu\u0308rich"
-    assert book.new(apart, 1, 0).name == composed
-    assert book.charge(apart, Guarantee(0.25, 0.0), "a release").name == composed
-    assert book.show(apart).left[0] == book.show(composed).left[0] == Decimal("0.75")
-    with sqlite3.connect(book.path) as connection:
-        sql = "INSERT INTO budgets (name, epsilon, delta) VALUES (?, '1', '0')"
-        connection.execute(sql, (apart,))
-    assert book.show(apart).left[0] == 1
-    assert book.show(composed).left[0] == Decimal("0.75")
 
 
 # Hostile files and words -------------------------------------------------------------------
@@ -245,9 +224,6 @@ def test_a_hostile_file_is_one_sentence_and_no_charge(name: str, tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "epsilon", "delta"),
     [
-        ("", 1, 0),
-        ("../x", 1, 0),
-        ("a" * 61, 1, 0),
         ("ok", 0, 0),
         ("ok", -1, 0),
         ("ok", "nan", 0),

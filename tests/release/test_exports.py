@@ -5,18 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pydot
 import pytest
 from causallearn.graph.Endpoint import Endpoint
 from causallearn.utils.TXT2GeneralGraph import txt2generalgraph
 
-from engine import Budget, Paid, Schema, load_dataset, load_release
-from engine.release.page import doubtful
+from engine import Budget, BudgetedRelease, Schema, load_dataset, load_release
+from engine.release.graph import release_drawn
 from tests.graphs.test_formats import read_dagitty
 
 
 @pytest.fixture(scope="module")
-def received(tmp_path_factory: pytest.TempPathFactory) -> Paid:
+def received(tmp_path_factory: pytest.TempPathFactory) -> BudgetedRelease:
     """A release as its reader has it: a file, and nothing else."""
     folder = tmp_path_factory.mktemp("release")
     frame = load_dataset("asia", n=20_000, seed=1).to_frame().astype(str)
@@ -29,24 +30,25 @@ def received(tmp_path_factory: pytest.TempPathFactory) -> Paid:
     return found
 
 
-def arcs(paid: Paid) -> set[tuple[str, str]]:
+def arcs(paid: BudgetedRelease) -> set[tuple[str, str]]:
     return set(paid.release.cpdag)
 
 
-def drawn(paid: Paid) -> set[tuple[str, str]]:
+def drawn(paid: BudgetedRelease) -> set[tuple[str, str]]:
     """Those that other tools get: an arrow in doubt is a line."""
-    return arcs(paid) | {(b, a) for a, b in doubtful(paid.release)}
+    found = np.argwhere(release_drawn(paid.release)).tolist()
+    return {(paid.names[i], paid.names[j]) for i, j in found}
 
 
-def test_networkx_reads_the_graph_and_its_probabilities(received: Paid) -> None:
+def test_networkx_reads_the_graph_and_its_probabilities(received: BudgetedRelease) -> None:
     assert set(nx.parse_graphml(received.to_text("graphml")).edges) == drawn(received)
     graph = received.to_networkx()
-    assert set(graph.edges) == arcs(received)
+    assert set(graph.edges) == drawn(received)
     links = {frozenset((a, b)): share for a, b, share in received.release.confidence}
     assert {frozenset(e): s for *e, s in graph.edges(data="link")} == links
 
 
-def test_pydot_reads_what_dowhy_is_given(received: Paid) -> None:
+def test_pydot_reads_what_dowhy_is_given(received: BudgetedRelease) -> None:
     (graph,) = pydot.graph_from_dot_data(received.to_dot())
     found = set()
     for edge in graph.get_edges():
@@ -55,7 +57,7 @@ def test_pydot_reads_what_dowhy_is_given(received: Paid) -> None:
     assert found == drawn(received)
 
 
-def test_causal_learn_reads_the_graph(received: Paid, tmp_path: Path) -> None:
+def test_causal_learn_reads_the_graph(received: BudgetedRelease, tmp_path: Path) -> None:
     place = tmp_path / "graph.txt"
     place.write_text(received.to_text("tetrad"), encoding="utf-8")
     found = set()
@@ -70,7 +72,7 @@ def test_causal_learn_reads_the_graph(received: Paid, tmp_path: Path) -> None:
     assert found == drawn(received)
 
 
-def test_dagitty_s_grammar_reads_the_graph(received: Paid) -> None:
+def test_dagitty_s_grammar_reads_the_graph(received: BudgetedRelease) -> None:
     head, nodes, edges = read_dagitty(received.to_text("dagitty"))
     found = {(a, b) for a, b, _ in edges} | {(b, a) for a, b, mark in edges if mark == "undirected"}
     assert (head, nodes, found) == ("pdag", list(received.names), drawn(received))
@@ -79,27 +81,27 @@ def test_dagitty_s_grammar_reads_the_graph(received: Paid) -> None:
 APART = "{} is installed apart (pip install {}): it brings more than this project's tests"
 
 
-def dag_of(paid: Paid) -> set[tuple[str, str]]:
+def dag_of(paid: BudgetedRelease) -> set[tuple[str, str]]:
     """The directed graph that the twin is drawn from."""
-    return set(paid.twin(10).truth.edges)
+    return set(paid.synthetic(10).truth.edges)
 
 
-def test_every_edge_has_a_direction_where_that_is_asked_for(received: Paid) -> None:
+def test_every_edge_has_a_direction_where_that_is_asked_for(received: BudgetedRelease) -> None:
     head, _, edges = read_dagitty(received.to_text("dagitty", directed=True))
     assert head == "dag"
     assert {(a, b) for a, b, _ in edges} == dag_of(received)
 
 
-def test_pgmpy_reads_the_directed_graph(received: Paid) -> None:
+def test_pgmpy_reads_the_directed_graph(received: BudgetedRelease) -> None:
     base = pytest.importorskip("pgmpy.base", reason=APART.format("pgmpy", "pgmpy==1.1.2"))
     graph = base.DAG.from_dagitty(received.to_text("dagitty", directed=True))
     assert set(graph.edges) == dag_of(received)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_dowhy_estimates_an_effect_on_the_twin(received: Paid) -> None:
+def test_dowhy_estimates_an_effect_on_the_twin(received: BudgetedRelease) -> None:
     dowhy = pytest.importorskip("dowhy", reason=APART.format("DoWhy", "dowhy==0.14"))
-    rows = received.twin(3_000).to_frame().apply(lambda column: column.cat.codes)
+    rows = received.synthetic(3_000).to_frame().apply(lambda column: column.cat.codes)
     text = received.to_text("dot", directed=True)
     model = dowhy.CausalModel(rows, treatment="smoke", outcome="dysp", graph=text)
     asked = model.identify_effect(proceed_when_unidentifiable=True)

@@ -243,7 +243,7 @@ def test_a_terminal_without_an_epsilon_ends_nothing(
     assert done.stdout.startswith(b"other: \\u03b5 3 of 3 left")
 
 
-@pytest.mark.parametrize("when", ["rehearse", "_released"])
+@pytest.mark.parametrize("when", ["dry_run", "_released"])
 def test_a_second_ctrl_c_says_whether_it_is_charged(
     when: str,
     desk: list[str],
@@ -325,4 +325,4 @@ def test_a_twin_overwrites_nothing(desk: list[str], tmp_path: Path) -> None:
     assert main([*desk, "--out", out]) == 0
     assert main(["twin", out, "--rows", "10"]) == 0
     assert main(["twin", out, "--rows", "10"]) == 2
-    assert (tmp_path / "r-synthetic-twin.csv").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "r-synthetic.csv").stat().st_mode & 0o777 == 0o600

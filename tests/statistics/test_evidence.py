@@ -84,7 +84,7 @@ def test_all_dags_of_a_class_have_the_same_evidence(rho: float) -> None:
         links = c.dag | c.dag.T
         same = [g for g in _dags(links) if g.tobytes() in _equivalent(c.dag, links)]
         values = [evidence.of(g) for g in same]
-        assert len(values) == c.members
+        assert len(values) == len(c.members)
         assert np.ptp(values) < 0.2
 
 

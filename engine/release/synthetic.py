@@ -1,8 +1,8 @@
-"""A synthetic twin: rows drawn from a release, to tune and teach on, free of further charge.
+"""Synthetic rows drawn from a release, to tune and teach on, free of further charge.
 
 The released graph is made a DAG. Every variable is drawn given its parents from the best linear
 prediction of its contrasts by theirs, which the released one- and two-way tables determine. What
-was not released (interactions of three and more) is not in the twin, and no record is.
+was not released (interactions of three and more) is not in them, and no record is.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from engine.release.checking import check, moments_of
 from engine.release.file import Release
 
 MOST_ROWS = 1_000_000
-LABEL = "A synthetic twin drawn from a private release; no row of it is a record."
+LABEL = "A synthetic table drawn from a private release; no row of it is a record."
 
 
-def twin(
+def synthetic(
     release: Release, rows: int, seed: int = 0, do: Mapping[str, str] | None = None
 ) -> Dataset:
     """Synthetic rows of a release's columns, none of them a record.
@@ -59,11 +59,11 @@ def twin(
         >>> budget = budgets.new("ward", epsilon=3, delta=1e-5)
         >>> data, asked = replace(rows, schema=schema), {"epsilon": 1}
         >>> release = make(data, schema, "marginal_pc", asked, name="ward", budgets=budgets)
-        >>> twin(release, rows=50).codes.shape
+        >>> synthetic(release, rows=50).codes.shape
         (50, 5)
     """
     if not 2 <= rows <= MOST_ROWS:
-        raise InputError(f"A twin has 2 to {MOST_ROWS:,} rows; {rows} is not.")
+        raise InputError(f"A synthetic table has 2 to {MOST_ROWS:,} rows; {rows} is not.")
     check(release)
     (moments, levels), rng = moments_of(release), Randomness(seed)
     dag, held = consistent_dag(release), _held(release.names, levels, do or {})
@@ -78,7 +78,7 @@ def twin(
         codes,
         release.names,
         levels,
-        name=f"synthetic twin of {release.name}",
+        name=f"synthetic table of {release.name}",
         truth=nx.relabel_nodes(dag, dict(enumerate(release.names))),
         public=True,
         notes=(LABEL, *(f"{name} was set to {level}." for name, level in (do or {}).items())),

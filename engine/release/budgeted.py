@@ -1,9 +1,9 @@
-"""Budgets and releases as a notebook holds them: spend once, look, save."""
+"""Budgets and releases as a notebook holds them: spend once, look, combine, save."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from html import escape
@@ -19,22 +19,23 @@ from engine.data.dataset import Dataset
 from engine.data.schema import Schema
 from engine.effects.effect import Effect
 from engine.errors import InputError, show
-from engine.graphs.edges import Edge, annotated, edge_frame, svg
+from engine.graphs.edges import annotated, edge_frame
 from engine.graphs.formats import FORMATS
+from engine.knowledge import Knowledge
 from engine.privacy.accounting import Guarantee
 from engine.release import budget as books
 from engine.release.checking import check
+from engine.release.combine import combined, combined_words, with_knowledge
 from engine.release.effects import effect as effect_of_release
 from engine.release.file import Release, canonical, neighbours
-from engine.release.graph import release_drawn, release_edges
+from engine.release.graph import release_drawn, release_edges, release_svg
 from engine.release.make import make
-from engine.release.names import tidy
 from engine.release.page import doubt_words, to_html
-from engine.release.places import check_place, save
+from engine.release.places import check_place, page_of, save
 from engine.release.reading import load
 from engine.release.settings import COVERED
 from engine.release.signature import own_key
-from engine.release.twin import consistent_dag, twin
+from engine.release.synthetic import consistent_dag, synthetic
 from engine.runner import Stop, asking
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Budget:
     ):
         self._book = books.Budgets(None if path is None else Path(path))
         known = {one.name for one in self._book.all()}
-        if tidy(name) in known:
+        if name in known:
             found = self._book.show(name)
             for what, said, total in (
                 ("ε", epsilon, found.epsilon),
@@ -98,12 +99,7 @@ class Budget:
 
     def __repr__(self) -> str:
         """One line."""
-        at = self._book.show(self.name)
-        left = at.left
-        return (
-            f"<Budget {self.name!r}: ε {left[0]:f} of {at.epsilon:f} left, δ {float(left[1]):.3g} "
-            f"of {float(at.delta):.3g}>"
-        )
+        return f"<Budget {self.name!r}: {self._book.show(self.name).remaining}>"
 
     @property
     def left(self) -> Guarantee:
@@ -136,20 +132,23 @@ class Budget:
         sign: bool = False,
         on_step: Callable[[Step], None] | None = None,
         stop: Stop | None = None,
+        resume: bool = False,
         **values: Any,
-    ) -> Paid:
+    ) -> BudgetedRelease:
         """Charge this budget, then release; a crash in between leaves the charge.
 
         Args:
             data: A frame, array or file, read by the schema; or a Dataset that was.
             schema: The declared public facts, every column stated.
             epsilon: What this release costs.
-            delta: Likewise; the algorithm's own unless said.
+            delta: Likewise; unless said the same share of the total as epsilon is.
             algorithm: One with a hardened sampler.
             sign: Whether to sign it with your key.
             on_step: Sees each step as it happens.
             stop: A ``threading.Event``, or what is called to ask: free before the charge, after
                 it the charge stays.
+            resume: End the last release that was charged and cut short, at the settings that it
+                had, of the same data; nothing is charged.
             values: More parameters of the algorithm.
 
         Returns:
@@ -159,9 +158,9 @@ class Budget:
             InputError: In one sentence, and nothing is charged, where the request does not fit.
         """
         table = _declared(data, schema)
-        asked = {"epsilon": epsilon, **({} if delta is None else {"delta": delta}), **values}
-        kept: list[str] = []
         assert table.schema is not None
+        kept: list[str] = []
+        asked = {"epsilon": epsilon, **({} if delta is None else {"delta": delta}), **values}
         made = make(
             table,
             table.schema,
@@ -173,8 +172,9 @@ class Budget:
             cancelled=(lambda: False) if stop is None else asking(stop),
             on_step=on_step,
             on_kept=kept.append,
+            resume=resume,
         )
-        return Paid(made, kept[0] if kept else None)
+        return BudgetedRelease(made, kept[0] if kept else None)
 
 
 def _same(said: float | str, total: Decimal) -> bool:
@@ -200,7 +200,7 @@ def _declared(data: Any, schema: Schema | None) -> Dataset:
 
 
 @dataclass(frozen=True, repr=False)
-class Paid:
+class BudgetedRelease:
     """A release that was paid for, or one that was loaded: its graph, its check, its files.
 
     ``release`` is all that the file holds, ``kept`` its id in the vault, if it is there. Nothing
@@ -214,22 +214,19 @@ class Paid:
         """One line."""
         r = self.release
         return (
-            f"<Paid {r.name!r}: {len(r.confidence)} links among {len(r.names)} columns of "
-            f"{r.rows:,} {r.schema.what}, ε {r.total.epsilon:g}, δ {r.total.delta:g}>"
+            f"<BudgetedRelease {r.name!r}: {len(r.confidence)} links among {len(r.names)} columns "
+            f"of {r.rows:,} {r.schema.what}, ε {r.total.epsilon:g}, δ {r.total.delta:g}>"
         )
 
     def _repr_html_(self) -> str:
         """A sentence, the graph with its probabilities, what it guarantees."""
         r = self.release
-        alt = f"The graph of the release {r.name}"
         promise = (
             f"(ε, δ) = ({r.total.epsilon:g}, {r.total.delta:g}); neighbours: "
             f"{neighbours(r.schema)}."
         )
-        return (
-            f"<p><b>{escape(repr(self)[1:-1])}</b></p>{svg(self.names, self._edges, alt)}"
-            f"<p>{escape(doubt_words(r))} {escape(promise)}</p>"
-        )
+        words = " ".join([doubt_words(r), promise, *combined_words(r)])
+        return f"<p><b>{escape(repr(self)[1:-1])}</b></p>{release_svg(r)}<p>{escape(words)}</p>"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -238,21 +235,17 @@ class Paid:
 
     @property
     def spent(self) -> Guarantee:
-        """What it promises, and what it cost."""
+        """What it promises, and what it cost; combined the largest of its releases'."""
         return self.release.total
 
     @property
-    def _edges(self) -> list[Edge]:
-        return release_edges(self.release)
-
-    @property
     def edges(self) -> pd.DataFrame:
-        """The edges as a frame: cause, effect, link, arrow, class (:attr:`RunResult.edges`)."""
-        return edge_frame(self._edges)
+        """The edges as a frame (:attr:`engine.RunResult.edges`)."""
+        return edge_frame(release_edges(self.release))
 
     def to_networkx(self) -> nx.DiGraph:
         """The graph with ``mark``, ``link`` and ``arrow`` on its edges."""
-        return annotated(self.names, self._edges)
+        return annotated(self.names, release_edges(self.release))
 
     def to_dot(self) -> str:
         """The graph as Graphviz DOT."""
@@ -261,10 +254,8 @@ class Paid:
     def to_text(self, kind: str, *, directed: bool = False) -> str:
         """The graph for another tool, by a key of :data:`engine.graphs.formats.FORMATS`.
 
-        An arrow less sure than pictures draw is a line; :attr:`edges` tells how sure each is.
-
-        With ``directed`` every edge has a direction, as in the twin: one DAG of those that the
-        released graph allows, for tools that take no other graph.
+        With ``directed`` every edge has a direction, as in synthetic tables: one DAG of those that
+        the released graph allows, for tools that take no other graph.
         """
         if kind not in FORMATS:
             raise InputError(f"A graph is written as {', '.join(FORMATS)}; {kind!r} is none.")
@@ -282,14 +273,22 @@ class Paid:
         """What setting one column does to another (:func:`engine.release.effects.effect`)."""
         return effect_of_release(self.release, cause, effect, **options)
 
-    def twin(self, rows: int, seed: int = 0) -> Dataset:
-        """Synthetic rows drawn from it, none a record (:func:`engine.release.twin.twin`)."""
-        return twin(self.release, rows, seed)
+    def with_knowledge(self, knowledge: Knowledge) -> BudgetedRelease:
+        """The same tables under other knowledge of the causes; nothing is charged.
+
+        Graph, effects and synthetic rows follow from it, and its file says which it is
+        (:func:`engine.release.combine.with_knowledge`).
+        """
+        return BudgetedRelease(with_knowledge(self.release, knowledge))
+
+    def synthetic(self, rows: int, seed: int = 0) -> Dataset:
+        """Rows drawn from it, none a record (:func:`engine.release.synthetic.synthetic`)."""
+        return synthetic(self.release, rows, seed)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write its file, a new one, and beside it the page for people; the file's path."""
         out = Path(path)
-        page = out.with_suffix(".html") if out.suffix != ".html" else out.with_suffix(".page.html")
+        page = page_of(out)
         for place in (out, page):
             check_place(place)
         save(canonical(self.release), out)
@@ -297,14 +296,48 @@ class Paid:
         return out
 
 
-def load_release(path: str | os.PathLike[str]) -> Paid:
+def combine(
+    releases: Sequence[BudgetedRelease], knowledge: Knowledge | None = None
+) -> BudgetedRelease:
+    """Releases of different people under one schema as one: hospitals, or months; free.
+
+    Args:
+        releases: Two or more, made here or loaded.
+        knowledge: What is known of the causes. Without it what all of the releases state.
+
+    Returns:
+        Their tables added up, and the graph that follows. Each person's (ε, δ) is that of the
+        release that holds them, if nobody is in two of them, which no file can show.
+
+    Raises:
+        InputError: For other schemas, with the first difference; for the same release twice; for
+            files that are not consistent.
+
+    Examples:
+        >>> import tempfile
+        >>> from engine import Schema, load_dataset
+        >>> place = Path(tempfile.mkdtemp()) / "budgets.db"
+        >>> frame = load_dataset("cancer", n=2_000).to_frame()
+        >>> schema = Schema.draft(frame).state(*frame.columns)
+        >>> wards = {"ward-7": frame[:1_000], "ward-8": frame[1_000:]}
+        >>> both = combine([
+        ...     Budget(name, epsilon=3, delta=1e-5, path=place).release(part, schema, delta=1e-6)
+        ...     for name, part in wards.items()
+        ... ])
+        >>> both.release.rows, both.spent
+        (2000, Guarantee(epsilon=1.0, delta=1e-06))
+    """
+    return BudgetedRelease(combined([each.release for each in releases], knowledge))
+
+
+def load_release(path: str | os.PathLike[str]) -> BudgetedRelease:
     """Read a release's file.
 
     Args:
         path: The JSON file.
 
     Returns:
-        The release with its graph, check and twin.
+        The release with its graph, check and synthetic rows.
 
     Raises:
         InputError: In one sentence where it is none.
@@ -318,6 +351,6 @@ def load_release(path: str | os.PathLike[str]) -> Paid:
         >>> ward = Budget("ward", epsilon=3, delta=1e-5, path=folder / "budgets.db")
         >>> place = ward.release(frame, schema, epsilon=1).save(folder / "ward.json")
         >>> load_release(place).spent
-        Guarantee(epsilon=1.0, delta=1e-06)
+        Guarantee(epsilon=1.0, delta=3.33e-06)
     """
-    return Paid(load(path))
+    return BudgetedRelease(load(path))

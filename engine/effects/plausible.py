@@ -1,0 +1,113 @@
+"""The DAGs that released tables leave plausible, each with its probability.
+
+A learned graph is one of many that the same evidence allows, and an effect depends on which of them
+is right. So all DAGs on the learned skeleton are weighed by the evidence that gave the graph its
+directions: the log odds of colliders (:mod:`engine.graphs.weighed_colliders`) or, where the whole table
+was released, the likelihood of each equivalence class (:mod:`engine.marginals.evidence`), spread
+evenly over its members. Evidence of this kind is too sure of itself; it is tempered by the slope
+that makes arrows' confidences frequencies (:mod:`engine.marginals.confidence`):
+
+    P(DAG) proportional to exp( slope * evidence(DAG) ).
+
+Tables of few columns have all their DAGs listed, wider ones are sampled by the chains that gave
+the arrows their probabilities. Nothing is spent: all of it follows from what was released.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.equivalence import MOST_COLUMNS, classes
+from engine.graphs.known import Known, reachable
+from engine.graphs.weighed_colliders import (
+    MOST_LOG_ODDS,
+    DirectionEvidence,
+    sampled_dags,
+    unshielded,
+)
+from engine.marginals.confidence import SLOPE, SLOPE_BY_NOISE, VISIBLE
+from engine.marginals.contrasts import Array
+from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.marginals.moments import Moments
+
+
+@dataclass(frozen=True, eq=False)
+class Plausible:
+    """DAGs (d, d) on one skeleton, and the probability of each; these sum to 1."""
+
+    dags: tuple[Adjacency, ...]
+    weights: Array
+
+    @cached_property
+    def ways(self) -> tuple[Adjacency, ...]:
+        """For each DAG [i, j]: whether a directed path leads from i to j."""
+        return tuple(map(reachable, self.dags))
+
+    @cached_property
+    def joined(self) -> Adjacency:
+        """[i, j]: whether links lead from i to j, whatever their directions."""
+        return reachable(self.dags[0] | self.dags[0].T)
+
+
+def plausible(found: MarginalDiagnostics, graph: Adjacency, known: Known | None) -> Plausible:
+    """The DAGs on a learned graph's links, by the evidence that a run kept.
+
+    Args:
+        found: The run's diagnostics, with the released tables.
+        graph: The learned (d, d) graph. Where directions were voted, and so left no evidence, its
+            own colliders are taken as nearly sure.
+        known: What was stated of the causes, which every DAG respects.
+    """
+    assert found.released is not None
+    skeleton, evidence = graph | graph.T, found.evidence
+    slope = _slope(found.released, skeleton)
+    if evidence is None:
+        slope, evidence = 1.0, {
+            (a, z, b): MOST_LOG_ODDS * (1 if _heads(graph & ~graph.T, a, z, b) else -1)
+            for a, z, b in unshielded(skeleton)
+        }
+    if len(skeleton) <= MOST_COLUMNS:
+        return _listed(skeleton, evidence, slope, known)
+    assert isinstance(evidence, Mapping)
+    tempered = {triple: slope * weight for triple, weight in evidence.items()}
+    dags, counts = zip(*sampled_dags(skeleton, tempered, known), strict=True)
+    return Plausible(dags, np.array(counts) / sum(counts))
+
+
+def _heads(arrows: Adjacency, a: int, z: int, b: int) -> bool:
+    return bool(arrows[a, z] and arrows[b, z])
+
+
+def _slope(moments: Moments, skeleton: Adjacency) -> float:
+    """By the correlation that stands one standard deviation out of noise and sampling."""
+    links = np.argwhere(np.triu(skeleton)).tolist()
+    visible = [math.sqrt(4 * moments.variance(i, j) + 1 / moments.n) for i, j in links]
+    middle = float(np.median(visible)) if visible else VISIBLE
+    return max(SLOPE + SLOPE_BY_NOISE * math.log(middle / VISIBLE), 0.0)
+
+
+def _listed(
+    skeleton: Adjacency,
+    evidence: DirectionEvidence,
+    slope: float,
+    known: Known | None,
+) -> Plausible:
+    """All DAGs on the skeleton, class by class."""
+    dags: list[Adjacency] = []
+    logs: list[float] = []
+    for k, each in enumerate(classes(skeleton, known)):
+        if isinstance(evidence, Mapping):
+            colliders = (w for triple, w in evidence.items() if _heads(each.dag, *triple))
+            log = slope * sum(colliders)
+        else:
+            log = slope * evidence[k] - math.log(len(each.members))
+        dags += each.members
+        logs += [log] * len(each.members)
+    weights = np.exp(np.array(logs) - max(logs))
+    return Plausible(tuple(dags), weights / weights.sum())

@@ -1,0 +1,103 @@
+"""Plausible DAGs: listed and sampled alike, tempered, spread over their classes, as known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import Knowledge, load_dataset, run
+from engine.effects import plausible as module
+from engine.effects.plausible import Plausible, plausible
+from engine.graphs.equivalence import classes
+from engine.graphs.known import Known
+from engine.graphs.weighed_colliders import Triple
+from engine.marginals.diagnostics import MarginalDiagnostics
+from tests.effects.models import exact
+
+NAMES = tuple("abcde")
+# a - b - c, b - d, c - d, c - e
+SKELETON = np.zeros((5, 5), dtype=bool)
+for _i, _j in ((0, 1), (1, 2), (1, 3), (2, 3), (2, 4)):
+    SKELETON[_i, _j] = SKELETON[_j, _i] = True
+WEIGHTS: dict[Triple, float] = {(0, 1, 2): 2.0, (0, 1, 3): -1.0, (1, 2, 4): 0.5, (3, 2, 4): -0.5}
+
+
+def found_of(evidence: Any) -> MarginalDiagnostics:
+    """Diagnostics with this evidence, and moments of binary columns with little noise."""
+    rows = exact(load_dataset("cancer", n=1_000), sd=0.001)
+    return MarginalDiagnostics(released=rows, evidence=evidence)
+
+
+def probabilities(dags: Plausible) -> dict[bytes, float]:
+    found = zip(dags.dags, dags.weights.tolist(), strict=True)
+    return {dag.tobytes(): weight for dag, weight in found}
+
+
+@pytest.mark.parametrize("known", [None, Knowledge(tiers=[["a"], ["b", "c"], ["d", "e"]])])
+def test_listed_and_sampled_dags_have_the_same_probabilities(
+    known: Knowledge | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """exp(slope * sum of the colliders' weights), and nothing against what is known."""
+    stated = None if known is None else Known(known, NAMES)
+    monkeypatch.setattr(module, "_slope", lambda *_: 0.5)
+    listed = plausible(found_of(WEIGHTS), SKELETON, stated)
+    assert sum(listed.weights) == pytest.approx(1)
+    for dag, weight in zip(listed.dags, listed.weights, strict=True):
+        score = sum(w for (a, z, b), w in WEIGHTS.items() if dag[a, z] and dag[b, z])
+        assert np.log(weight / listed.weights[0]) == pytest.approx(
+            0.5 * score - 0.5 * sum(
+                w for (a, z, b), w in WEIGHTS.items() if listed.dags[0][a, z] and listed.dags[0][b, z]
+            )
+        )  # fmt: skip
+        assert stated is None or not (dag & stated.barred).any()
+    monkeypatch.setattr(module, "MOST_COLUMNS", 2)
+    sampled = probabilities(plausible(found_of(WEIGHTS), SKELETON, stated))
+    for key, weight in probabilities(listed).items():
+        assert sampled.get(key, 0.0) == pytest.approx(weight, abs=0.12)
+
+
+def test_a_class_s_evidence_is_spread_over_its_members() -> None:
+    on = classes(SKELETON)
+    dags = plausible(found_of(tuple(0.0 for _ in on)), SKELETON, None)
+    weights = probabilities(dags)
+    for each in on:
+        shares = [weights[dag.tobytes()] for dag in each.members]
+        assert shares == pytest.approx([1 / len(on) / len(shares)] * len(shares))
+
+
+def test_voted_directions_leave_the_graph_s_own_class() -> None:
+    """a → b ← c and nothing else: one DAG of nearly all of the weight."""
+    graph = np.zeros((5, 5), dtype=bool)
+    graph[0, 1] = graph[2, 1] = True
+    dags = plausible(found_of(None), graph, None)
+    best = int(np.argmax(dags.weights))
+    assert (dags.dags[best] == graph).all()
+    assert dags.weights[best] > 0.98
+    assert dags.joined[0, 2]
+    assert not dags.joined[0, 3]
+
+
+def test_more_noise_tempers_more() -> None:
+    quiet = found_of(WEIGHTS)
+    assert quiet.released is not None
+    loud = replace(quiet, released=exact(load_dataset("cancer", n=1_000), sd=0.2))
+    spread = [plausible(some, SKELETON, None).weights.max() for some in (quiet, loud)]
+    assert spread[1] < spread[0]
+
+
+def test_a_run_s_effect_is_over_its_own_evidence() -> None:
+    """Whole tables, tensors of pairs, and votes; with what is known, x is no cause of smoking."""
+    for name, options in (("cancer", {}), ("asia", {}), ("asia", {"orientation": "majority"})):
+        data = load_dataset(name, n=20_000, seed=2)
+        cause, effect = ("Smoker", "Cancer") if name == "cancer" else ("smoke", "bronc")
+        asked: dict[str, Any] = {"epsilon": 1.0, "seed": 2, **options}
+        open_ = run("marginal_pc", data, **asked).effect(cause, effect)
+        known = Knowledge(roots=[cause])
+        stated = run("marginal_pc", data, knowledge=known, **asked).effect(cause, effect)
+        assert stated.reverse == 0
+        assert stated.acts == pytest.approx(1)
+        assert open_.acts is not None
+        assert open_.acts + open_.reverse <= 1 + 1e-9
