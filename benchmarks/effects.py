@@ -1,339 +1,308 @@
-"""How often an effect's interval holds it: ``python -m benchmarks.effects``.
+"""How often effects' intervals hold, and what combined releases find: ``-m benchmarks.effects``.
 
-Bundled networks, rows and epsilon. Every draw is a new sample, at each epsilon a release of it by
-Marginal PC, and the effects of ordered pairs of columns, with the true graph given and with the
-learned one. An interval is held against what it is called (of a linear projection: the projection
-that the network's own tables give) and against the true P(y | do(x)). Beside its width stands that
-of the same sample without noise. Shares, and medians of widths, are means over draws.
-
-Cells are kept in benchmarks/results/effects.jsonl as sums over draws. Those that have fewer draws
-than ``--draws`` go on where they ended, for ``--seconds`` of CPU a network and number of rows;
-``--again`` begins anew. The last step writes the table into docs/explanation/effects.md;
+Effects: every draw is a new sample, a release of it by Marginal PC, and the effects of ordered
+pairs of columns, over plausible graphs and with the true DAG given. Combined releases: one sample
+of 100,000 rows, released whole and dealt out to 4 or 8 hospitals. Each draw is kept as a line of
+``benchmarks/results/effects.jsonl``; what is there is not run again, and ``--seconds`` of CPU end
+a run between two draws. The last step writes the tables into docs/explanation/effects.md;
 ``--tables`` does that alone.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cache
-from itertools import combinations, permutations, product
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.kept import lines
+from benchmarks.kept import keep, lines
+from benchmarks.random_networks import random_network
 from benchmarks.written import put
-from engine import Dataset, load_dataset
-from engine.algorithms import marginal_pc
+from engine import Dataset, RunResult, run
+from engine.algorithm import Outcome
+from engine.algorithms.marginal_pc import MarginalPCParameters, conclude, known_whole
 from engine.context import RunContext
-from engine.data.networks import load_network
-from engine.effects.effect import Effect, effect_of
-from engine.effects.estimate import LEVELS, Interval, estimate
-from engine.effects.truth import interventional, joint
-from engine.graphs.cpdag import Adjacency, matrix_of
-from engine.marginals.contrasts import gram, helmert
+from engine.data.networks import Network, load_network
+from engine.effects.effect import REVERSE, Effect, effect_of
+from engine.effects.plausible import Plausible
+from engine.effects.truth import joint
+from engine.graphs.cpdag import matrix_of
+from engine.graphs.known import reachable
+from engine.graphs.metrics import compare, truth_cpdag
+from engine.marginals.citest import NoisyTests
+from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.levels import merged
-from engine.marginals.moments import Moments
+from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
+from engine.release.pooling import pooled
 from engine.runner import one_thread
-from engine.tables.store import store_of
 
 KEPT = Path(__file__).parent / "results" / "effects.jsonl"
 DOC = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "effects.md"
-MARK = "benchmarks.effects"
-ROWS, EPSILONS, DELTA = (100_000, 10_000), (1.0, 0.1, 10.0), 1e-6
-PAIRS = 60  # of a draw, where a network has more
-LEAST = 3  # draws, however long they take
-SLACK = 1e-12
-ORDER = ("cancer", "earthquake", "asia", "survey", "sachs", "child", "insurance", "alarm", "water",
-         "win95pts", "hailfinder")  # fmt: skip
+FIRST, DELTA, PAIRS = 52_000, 1e-6, 40  # seed; pairs of a draw, where a network has more
+# Name -> rows, epsilons, draws. Titanic-like: sexes, ages, classes and survival as in R's table.
+CELLS: dict[str, tuple[int, tuple[float, ...], int]] = {
+    "random 4–6 columns": (2_000, (0.3, 1.0, 3.0), 120),
+    "Titanic-like": (2_201, (1.0, 3.0), 120),
+    "asia": (2_000, (1.0, 3.0), 100),
+    "survey": (2_000, (3.0,), 100),
+    "child": (2_000, (3.0,), 20),
+}
+POOLED = (("child", 20), ("insurance", 20), ("alarm", 20))
+ROWS, HOSPITALS = 100_000, (4, 8)
+# R's Titanic: survived of all, by class (1st, 2nd, 3rd, crew), sex (m, f) and age (child, adult).
+_ALL = [[[5, 175], [1, 144]], [[11, 168], [13, 93]], [[48, 462], [31, 165]], [[0, 862], [0, 23]]]
+_LIVED = [[[5, 57], [1, 140]], [[11, 14], [13, 80]], [[13, 75], [14, 76]], [[0, 192], [0, 20]]]
 
 
-@dataclass
-class Sums:
-    """How many numbers, one a draw, their sum and that of their squares."""
-
-    count: int = 0
-    total: float = 0.0
-    squares: float = 0.0
-
-    def add(self, value: float) -> None:
-        """One draw more."""
-        self.count, self.total = self.count + 1, self.total + value
-        self.squares += value * value
-
-    @property
-    def mean(self) -> float | None:
-        """None without draws."""
-        return self.total / self.count if self.count else None
-
-    @property
-    def error(self) -> float | None:
-        """The mean's standard error; None where there are no two draws."""
-        if self.count < 2:
-            return None
-        spread = max(0.0, self.squares - self.total**2 / self.count) / (self.count - 1)
-        return math.sqrt(spread / self.count)
+def titanic() -> Network:
+    """Sex and age cause class, and all three survival, with the frequencies of R's table."""
+    every, lived = np.array(_ALL, float), np.array(_LIVED, float)
+    by_class = (every.transpose(1, 2, 0) + 0.5).reshape(4, 4)
+    lives = ((lived + 0.5) / (every + 1)).ravel()
+    return Network(
+        name="titanic", names=("class", "sex", "age", "survived"),
+        states=(("1st", "2nd", "3rd", "crew"), ("male", "female"), ("child", "adult"),
+                ("no", "yes")),
+        parents=(("sex", "age"), (), (), ("class", "sex", "age")),
+        tables=(by_class / by_class.sum(1, keepdims=True),
+                every.sum((0, 2))[None] / every.sum(), every.sum((0, 1))[None] / every.sum(),
+                np.stack([1 - lives, lives], axis=1)),
+        source="R, datasets::Titanic", licence="",
+    )  # fmt: skip
 
 
-@dataclass
-class Tally:
-    """What became of the pairs of all draws of a cell.
-
-    ``called``, ``true``: shares of intervals that hold it; ``width``, ``plain``: median widths,
-    with noise and without.
-    """
-
-    asked: int = 0
-    reverse: int = 0
-    refused: int = 0
-    called: Sums = field(default_factory=Sums)
-    true: Sums = field(default_factory=Sums)
-    width: Sums = field(default_factory=Sums)
-    plain: Sums = field(default_factory=Sums)
-
-    @classmethod
-    def of(cls, line: Mapping[str, Any]) -> Tally:
-        """From what :func:`vars` of it and of its sums gave."""
-        sums = {name: Sums(**line[name]) for name in ("called", "true", "width", "plain")}
-        return cls(line["asked"], line["reverse"], line["refused"], **sums)
+def network_of(name: str, seed: int) -> Network:
+    """The network of a cell; a random one is another in every draw."""
+    if name == "Titanic-like":
+        return titanic()
+    if name in CELLS and name.startswith("random"):
+        d = 4 + seed % 3
+        return random_network(d, round(1.2 * d), seed)
+    return load_network(name)
 
 
-@dataclass
-class Cell:
-    """A network, rows and epsilon: draws so far, and their tallies by graph."""
-
-    dataset: str
-    n: int
-    epsilon: float
-    draws: int = 0
-    cpu_seconds: float = 0.0
-    true: Tally = field(default_factory=Tally)
-    learned: Tally = field(default_factory=Tally)
-
-    @property
-    def key(self) -> tuple[str, int, float]:
-        """What tells it from others."""
-        return self.dataset, self.n, self.epsilon
+def rows_of(network: Network, n: int, seed: int) -> Dataset:
+    """A sample as public data."""
+    codes = network.sample(n, np.random.default_rng([seed, n]))
+    found = Dataset.from_codes(codes, network.names, network.states, truth=network.dag(),
+                               public=True)  # fmt: skip
+    return merged(found)
 
 
-@cache
-def population(name: str) -> Moments:
-    """The network's own one- and two-way tensors."""
-    network = load_network(name)
-    cards = tuple(map(len, network.states))
-    ends = np.cumsum([0] + [r - 1 for r in cards])
-    one, two = np.zeros(ends[-1]), np.zeros((ends[-1], ends[-1]))
-    for i, j in combinations(range(len(cards)), 2):
-        p = joint(network, (i, j))
-        a, b = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
-        two[a, b] = helmert(cards[i]).T @ p @ helmert(cards[j])
-        two[b, a] = two[a, b].T
-        one[a], one[b] = helmert(cards[i]).T @ p.sum(axis=1), helmert(cards[j]).T @ p.sum(axis=0)
-    return _moments(10**9, cards, one, two)
+def released(data: Dataset, epsilon: float, seed: int) -> RunResult:
+    """A run of Marginal PC."""
+    return run("marginal_pc", data, epsilon=epsilon, delta=DELTA, seed=seed)
 
 
-def _moments(n: int, cards: tuple[int, ...], one: np.ndarray, two: np.ndarray) -> Moments:
-    d = len(cards)
-    return Moments(n, cards, one, two, np.zeros(d), np.zeros((d, d)))
+# Effects --------------------------------------------------------------------------------
 
 
-@cache
-def projected(name: str, x: int, y: int, adjusted: tuple[int, ...]) -> np.ndarray | None:
-    """(levels of x, levels of y): the projection that the network's own tables give."""
-    own = estimate(population(name), x, y, adjusted)
-    return None if own is None else own.risks
-
-
-def sampled(data: Dataset) -> Moments:
-    """The sample's own tensors, without noise."""
-    store = store_of(data)
-    one, two = store.keep(("contrast gram",), lambda: gram(store.rows))
-    return _moments(data.n, store.rows.cardinalities, one / data.n, two / data.n)
-
-
-class Sample:
-    """Rows of one draw, the pairs that are asked about, and their intervals without noise."""
-
-    def __init__(self, name: str, n: int, seed: int):
-        self.data = load_dataset(name, n=n, seed=seed)
-        self._moments = sampled(self.data)
-        self.pairs = list(permutations(range(self.data.d), 2))
-        if len(self.pairs) > PAIRS:
-            chosen = np.random.default_rng(seed).choice(len(self.pairs), PAIRS, replace=False)
-            self.pairs = [self.pairs[k] for k in chosen]
-        self._widths: dict[tuple[Any, ...], float | None] = {}
-
-    def width(self, x: int, y: int, adjusted: tuple[int, ...], *at: int) -> float | None:
-        """The width without noise; None where there is no interval."""
-        key = (x, y, adjusted, *at)
-        if key not in self._widths:
-            free = estimate(self._moments, x, y, adjusted)
-            self._widths[key] = None if free is None else free.difference(*at).width
-        return self._widths[key]
-
-
-def released(data: Dataset, epsilon: float, seed: int) -> tuple[Moments, Adjacency]:
-    """What Marginal PC releases of the data, and the graph it learns."""
-    params = marginal_pc.MarginalPCParameters.build({"epsilon": epsilon, "delta": DELTA})
-    data = merged(data)
-    owner = RunContext(Randomness(seed), marginal_pc.ledger(data, params), data.names, trace=False)
-    with one_thread():
-        limit = params.order_limit(data)
-        tests = marginal_pc.release(store_of(data), params, limit, owner)
-        return tests.moments, marginal_pc.conclude(data, tests, params, owner).cpdag
-
-
-def one_draw(sample: Sample, epsilon: float, seed: int, cell: Cell) -> None:
-    """One release; the pairs are the same for both graphs."""
-    data = sample.data
-    moments, learned = released(data, epsilon, seed)
+def effects_of(name: str, n: int, epsilon: float, seed: int) -> dict[str, Any]:
+    """The counts of one draw."""
+    network = network_of(name, seed)
+    data = rows_of(network, n, seed)
+    result = released(data, epsilon, seed)
+    found = result.diagnostics
+    assert isinstance(found, MarginalDiagnostics)
     assert data.truth is not None
-    for tally, graph in ((cell.true, matrix_of(data.truth, data.names)), (cell.learned, learned)):
-        hits = Hits()
-        for x, y in sample.pairs:
-            found = effect_of(moments, data.names, data.levels, graph, data.names[x], data.names[y])
-            _count(found, sample, x, y, tally, hits)
-        for name, values in vars(hits).items():
-            if values:
-                middle = np.mean if name in ("called", "true") else np.median
-                getattr(tally, name).add(float(middle(values)))
-    cell.draws += 1
+    truth = matrix_of(data.truth, data.names)
+    given, ways = Plausible((truth,), np.ones(1)), reachable(truth)
+    pairs = list(permutations(range(data.d), 2))
+    chosen = np.random.default_rng(seed).permutation(len(pairs))[:PAIRS]
+    counts: dict[str, list[float]] = {"averaged": [0] * 5, "given": [0] * 5, "bins": [0] * 30}
+    counts["brier"] = [0, 0]
+    for k in chosen.tolist():
+        x, y = pairs[k]
+        cause, effect = data.names[x], data.names[y]
+        one = result.effect(cause, effect)
+        if one.acts is not None:
+            place = min(int(10 * one.acts), 9)
+            for j, value in enumerate((1, one.acts, ways[x, y])):
+                counts["bins"][3 * place + j] += float(value)
+            counts["brier"][0] += 1
+            counts["brier"][1] += (one.acts - ways[x, y]) ** 2
+        if ways[x, y]:
+            real = _truth(network, data, one)
+            two = effect_of(found.released, data.names, data.levels, given, cause, effect)  # type: ignore[arg-type]
+            _count(counts["averaged"], one, real)
+            _count(counts["given"], two, real)
+    return counts
 
 
-@dataclass
-class Hits:
-    """Of one draw, as in :class:`Tally`: one number an interval."""
-
-    called: list[float] = field(default_factory=list)
-    true: list[float] = field(default_factory=list)
-    width: list[float] = field(default_factory=list)
-    plain: list[float] = field(default_factory=list)
-
-
-def _count(found: Effect, sample: Sample, x: int, y: int, tally: Tally, hits: Hits) -> None:
-    data = sample.data
-    tally.asked += 1
-    if found.refusal is not None:
-        everywhere = all(version.reverse for version in found.versions)
-        tally.reverse, tally.refused = tally.reverse + everywhere, tally.refused + (not everywhere)
-        return
-    to, base = data.levels[x].index(found.level), data.levels[x].index(found.base)
-    event, told = data.levels[y].index(found.event), found.difference
-    really = _change(interventional(data.name, data.names[x], data.names[y]), to, base, event)
-    inside = _holds(told, really)
-    hits.true.append(inside or (found.reverse > 0 and abs(really) < SLACK))
-    hits.width.append(told.width)
-    if len(found.answers) == 1:
-        answer = found.answers[0]
-        target = None
-        if answer.method != LEVELS or not answer.adjusted:
-            target = projected(data.name, x, y, answer.adjusted)
-        hits.called.append(
-            _holds(told, really if target is None else _change(target, to, base, event))
-        )
-        free = sample.width(x, y, answer.adjusted, to, base, event)
-        if free is not None:
-            hits.plain.append(free)
+def _truth(network: Network, data: Dataset, found: Effect) -> float:
+    x, y = (data.names.index(name) for name in (found.cause, found.effect))
+    p = joint(network, (x, y), cut=(x,))
+    p = p / p.sum(axis=1, keepdims=True)
+    event = data.levels[y].index(found.event)
+    high, low = (p[data.levels[x].index(at), event] for at in (found.level, found.base))
+    return float(high - low)
 
 
-def _change(risks: np.ndarray, to: int, base: int, event: int) -> float:
-    return float(risks[to, event] - risks[base, event])
+def _count(sums: list[float], found: Effect, real: float) -> None:
+    """Asked, reverse, wide, holds, width."""
+    told = found.difference
+    sums[0] += 1
+    if told is None:
+        sums[1 if found.reverse >= REVERSE else 2] += 1
+    else:
+        sums[3] += told.low - 1e-12 <= real <= told.high + 1e-12
+        sums[4] += told.width
 
 
-def _holds(told: Interval, value: float) -> bool:
-    return told.low - SLACK <= value <= told.high + SLACK
+# Combined releases ----------------------------------------------------------------------
 
 
-def measure(name: str, n: int, cells: Sequence[Cell], draws: int, seconds: float) -> None:
-    """Draw for all epsilons of a network and number of rows, until each has its draws."""
-    begun, seed = time.process_time(), min(cell.draws for cell in cells)
-    first = seed
-    while seed < draws and (seed < first + LEAST or time.process_time() - begun < seconds):
-        sample = Sample(name, n, seed)
-        for cell in cells:
-            if cell.draws == seed:
-                start = time.process_time()
-                one_draw(sample, cell.epsilon, seed, cell)
-                cell.cpu_seconds = round(cell.cpu_seconds + time.process_time() - start, 2)
-        seed += 1
+def pooled_of(name: str, epsilon: float, seed: int) -> dict[str, list[float]]:
+    """Skeleton and directed F1 of one draw: one release, and of k hospitals sum, best and vote."""
+    data = rows_of(load_network(name), ROWS, seed)
+    assert data.truth is not None
+    truth = truth_cpdag(data.truth, data.names)
+
+    def scores(graph: np.ndarray) -> list[float]:
+        found = compare(graph, truth)
+        return [found.skeleton_f1 or 0.0, found.directed_f1 or 0.0]
+
+    out = {"one": scores(released(data, epsilon, seed).matrix)}
+    for k in HOSPITALS:
+        wards = np.array_split(np.random.default_rng(seed).permutation(ROWS), k)
+        parts = [released(_part(data, ward), epsilon, 100 * seed + h)
+                 for h, ward in enumerate(wards)]  # fmt: skip
+        each = [scores(part.matrix) for part in parts]
+        summed = search_on(data, [part.diagnostics for part in parts], epsilon)
+        out |= {f"summed {k}": scores(summed.cpdag), f"best {k}": np.max(each, axis=0).tolist()}
+        out[f"vote {k}"] = scores(_vote([part.matrix for part in parts]))
+    return out
 
 
-def kept() -> dict[tuple[str, int, float], Cell]:
-    """The cells that were measured."""
-    cells = [
-        Cell(**line | {"true": Tally.of(line["true"]), "learned": Tally.of(line["learned"])})
-        for line in lines(KEPT)
-    ]
-    return {cell.key: cell for cell in cells}
+def _part(data: Dataset, rows: np.ndarray) -> Dataset:
+    return Dataset.from_codes(
+        data.codes[rows], data.names, data.levels, truth=data.truth, public=True
+    )
 
 
-def keep(cells: Iterable[Cell]) -> None:
-    """Write all cells, in the order of the table."""
-    KEPT.parent.mkdir(exist_ok=True)
-    ordered = sorted(cells, key=_place)
-    text = "".join(json.dumps(asdict(cell)) + "\n" for cell in ordered)
-    KEPT.write_text(text, encoding="utf-8")
+def search_on(data: Dataset, parts: Sequence[Any], epsilon: float) -> Outcome:
+    """What follows from the releases of all hospitals, as :func:`engine.combine` has it."""
+    moments = pooled([part.released for part in parts])
+    params = MarginalPCParameters.build({"epsilon": epsilon, "delta": DELTA})
+    context = RunContext(Randomness(0), Ledger(), data.names, trace=False)
+    tests = NoisyTests(moments, leaks=False, whole=bool(moments.higher))
+    n = round(ROWS / len(parts))
+    with one_thread():
+        whole = known_whole(data.cardinalities, n, params.total)
+        return conclude(data, tests, params, context, whole)
 
 
-def _place(cell: Cell) -> tuple[int, int, float]:
-    return ORDER.index(cell.dataset), -cell.n, cell.epsilon
+def _vote(graphs: Sequence[np.ndarray]) -> np.ndarray:
+    """Links and arrows of more than half of the graphs."""
+    all_, half = np.array(graphs), len(graphs) / 2
+    link = (all_ | all_.transpose(0, 2, 1)).sum(axis=0) > half
+    arrow = (all_ & ~all_.transpose(0, 2, 1)).sum(axis=0) > half
+    out: np.ndarray = link & ~arrow.T
+    return out
 
 
-def table() -> str:
-    """One row a cell."""
-    lines = [
-        "| network | rows | ε | draws | refused | holds what it is called | holds the truth "
-        "| width | without noise | learned graph: holds the truth | reverse / refused |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    for cell in sorted(kept().values(), key=_place):
-        true, learned = cell.true, cell.learned
-        lines.append(
-            f"| {cell.dataset} | {cell.n:,} | {cell.epsilon:g} | {cell.draws} "
-            f"| {true.refused / true.asked:.2f} | {_share(true.called)} | {_share(true.true)} "
-            f"| {_width(true.width)} | {_width(true.plain)} | {_share(learned.true)} "
-            f"| {learned.reverse / learned.asked:.2f} / {learned.refused / learned.asked:.2f} |"
-        )
-    return "\n".join(lines)
+# Running and writing --------------------------------------------------------------------
 
 
-def _share(found: Sums) -> str:
-    if found.mean is None:
+def wanted() -> list[dict[str, Any]]:
+    """Every draw of every cell, in turns, so that cells grow alike."""
+    found = [
+        {"kind": "effects", "name": name, "n": n, "epsilon": epsilon, "seed": FIRST + k}
+        for name, (n, epsilons, draws) in CELLS.items() for epsilon in epsilons
+        for k in range(draws)
+    ]  # fmt: skip
+    found += [
+        {"kind": "combined", "name": name, "n": ROWS, "epsilon": epsilon, "seed": FIRST + k}
+        for name, draws in POOLED for epsilon in (0.1, 1.0) for k in range(draws)
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: (one["kind"] != "effects", one["seed"]))
+
+
+def ratio(parts: Sequence[tuple[float, float]]) -> str:
+    """A ratio of sums over draws, and its standard error (draws are independent)."""
+    top, low = np.array(parts, float).T
+    if not low.sum():
         return "–"
-    return f"{found.mean:.3f}" if found.error is None else f"{found.mean:.3f} ± {found.error:.3f}"
+    share = top.sum() / low.sum()
+    error = math.sqrt(float(np.sum((top - share * low) ** 2))) / low.sum()
+    return f"{share:.3f} ± {error:.3f}"
 
 
-def _width(found: Sums) -> str:
-    return "–" if found.mean is None else f"{found.mean:.3f}"
+def effects_table(kept: Sequence[Any]) -> str:
+    """One row a cell, and one for the probabilities."""
+    found = [
+        "| true cause → effect pairs | ε | draws | refused: reverse | holds the truth | refused: "
+        "too wide | true graph given: holds | too wide |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    cells = defaultdict(list)
+    for one in kept:
+        cells[one["name"], one["n"], one["epsilon"]].append(one["found"])
+    for (name, n, epsilon), draws in cells.items():
+        columns = []
+        for which in ("averaged", "given"):
+            sums = [draw[which] for draw in draws]
+            if which == "averaged":
+                columns.append(ratio([(s[1], s[0]) for s in sums]))
+            columns.append(ratio([(s[3], s[0] - s[1] - s[2]) for s in sums]))
+            columns.append(ratio([(s[2], s[0]) for s in sums]))
+        found.append(f"| {name}, n = {n:,} | {epsilon:g} | {len(draws)} | {' | '.join(columns)} |")
+    brier = ratio([(one["found"]["brier"][1], one["found"]["brier"][0]) for one in kept])
+    bins = np.sum([one["found"]["bins"] for one in kept], axis=0).reshape(10, 3)
+    apart = float(np.abs(bins[:, 1] - bins[:, 2]).sum() / bins[:, 0].sum())
+    told = f"Brier score {brier}, calibration error {apart:.3f} (ten bins)."
+    return "\n".join([*found, "", f"P(acts) over all joined pairs: {told}"])
+
+
+def combined_table(kept: Sequence[Any]) -> str:
+    """One row a network and epsilon: skeleton / directed F1 with the largest error of a row."""
+    heads = ["one", *(f"{word} {k}" for k in HOSPITALS for word in ("summed", "best", "vote"))]
+    found = [
+        f"| n = {ROWS:,} in all | ε | draws | {' | '.join(heads)} | errors ≤ |",
+        "|---" * (len(heads) + 4) + "|",
+    ]
+    cells = defaultdict(list)
+    for one in kept:
+        cells[one["name"], one["epsilon"]].append(one["found"])
+    for (name, epsilon), draws in sorted(cells.items()):
+        values = np.array([[draw[head] for head in heads] for draw in draws])
+        means = values.mean(axis=0)
+        errors = values.std(axis=0, ddof=1) / math.sqrt(len(draws)) if len(draws) > 1 else means
+        pairs = " | ".join(f"{a:.2f}/{b:.2f}" for a, b in means)
+        most = "/".join(f"{e:.2f}" for e in errors.max(axis=0))
+        found.append(f"| {name} | {epsilon:g} | {len(draws)} | {pairs} | {most} |")
+    return "\n".join(found)
 
 
 def main() -> None:
-    """Run what is missing, then write the table."""
+    """Run what is missing, then write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument("--seconds", type=float, default=150.0)
-    parser.add_argument("--networks", default=",".join(ORDER))
-    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--seconds", type=float, default=600.0, help="of CPU")
+    parser.add_argument("--kind", default="effects,combined")
     parser.add_argument("--tables", action="store_true")
     options = parser.parse_args()
-    cells = {} if options.again else kept()
-    if not options.tables:
-        for name, n in product(options.networks.split(","), ROWS):
-            here = [cells.get((name, n, e), Cell(name, n, e)) for e in EPSILONS]
-            measure(name, n, here, options.draws, options.seconds)
-            cells |= {cell.key: cell for cell in here}
-            keep(cells.values())
-            print(
-                name, n, [(cell.epsilon, cell.draws, cell.cpu_seconds) for cell in here], flush=True
-            )
-    put(DOC, MARK, table())
+    KEPT.parent.mkdir(exist_ok=True)
+    done = lines(KEPT)
+    there = {tuple(v for k, v in one.items() if k != "found") for one in done}
+    for one in wanted() if not options.tables else ():
+        if one["kind"] in options.kind.split(",") and tuple(one.values()) not in there:
+            if time.process_time() > options.seconds:
+                break
+            asked = one["name"], one["epsilon"], one["seed"]
+            found = (
+                effects_of(asked[0], one["n"], *asked[1:]) if one["kind"] == "effects"
+                else pooled_of(*asked)
+            )  # fmt: skip
+            keep(KEPT, one | {"found": found})
+    for kind, write in (("effects", effects_table), ("combined", combined_table)):
+        put(DOC, f"benchmarks.effects {kind}", write([o for o in lines(KEPT) if o["kind"] == kind]))
 
 
 if __name__ == "__main__":

@@ -24,21 +24,30 @@ QUESTIONS = (
 
 def write(path: Path, n: int) -> None:
     """Rows as 0 and 1, the true graph, and our estimates on them without noise, as JSON."""
-    from benchmarks.effects import sampled
+    import numpy as np
+
     from engine import load_dataset
     from engine.effects.adjustment import PARENTS
     from engine.effects.effect import effect_of
+    from engine.effects.plausible import Plausible
     from engine.graphs.cpdag import matrix_of
+    from engine.marginals.contrasts import gram
+    from engine.marginals.moments import Moments
+    from engine.tables.store import store_of
 
     asked = []
     for name, cause, effect in QUESTIONS:
         data = load_dataset(name, n=n)
         assert data.truth is not None
+        rows, none = store_of(data).rows, np.zeros((data.d, data.d))
+        one, two = gram(rows)
+        tensors = one / data.n, two / data.n
+        free = Moments(data.n, rows.cardinalities, *tensors, none[0], none)
+        dags = Plausible((matrix_of(data.truth, data.names),), np.ones(1))
+        mine, theirs = (data.levels[data.names.index(name)] for name in (cause, effect))
         found = effect_of(
-            sampled(data), data.names, data.levels, matrix_of(data.truth, data.names), cause,
-            effect, sets=PARENTS, level=data.levels[data.names.index(cause)][1],
-            base=data.levels[data.names.index(cause)][0],
-            event=data.levels[data.names.index(effect)][1],
+            free, data.names, data.levels, dags, cause, effect,
+            sets=PARENTS, level=mine[1], base=mine[0], event=theirs[1],
         )  # fmt: skip
         asked.append({
             "network": name, "cause": cause, "effect": effect, "names": list(data.names),

@@ -101,14 +101,14 @@ Budget("ward-7")
 #
 # Whoever has the file can derive the graph again from its numbers, without the data, and is told if the
 # numbers are too good to be noisy. That noise was drawn, and from which records, no file can prove. A synthetic
-# twin has the released dependences and no record of anybody. Neither costs anything.
+# synthetic table has the released dependences and no record of anybody. Neither costs anything.
 
 # %%
 from engine import load_release
 
 received = load_release(folder / "ward-7.json")
 print("doubt", received.check())
-print(received.twin(5).to_frame())
+print(received.synthetic(5).to_frame())
 
 # %% [markdown]
 # ## Visits, purchases, measurements
@@ -151,5 +151,5 @@ PrivateGraph(epsilon=1, schema=schema).fit(frame).edges_
 # python -m engine budget new clinic --epsilon 3 --delta 1e-5
 # python -m engine release --csv clinic.csv --schema schema.json --budget clinic --epsilon 1 --out release.json
 # python -m engine check release.json
-# python -m engine twin release.json --rows 3000
+# python -m engine synthetic release.json --rows 3000
 # ```

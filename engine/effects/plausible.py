@@ -2,10 +2,10 @@
 
 A learned graph is one of many that the same evidence allows, and an effect depends on which of them
 is right. So all DAGs on the learned skeleton are weighed by the evidence that gave the graph its
-directions: the log odds of colliders (:mod:`engine.graphs.weighed_colliders`) or, where the whole table
-was released, the likelihood of each equivalence class (:mod:`engine.marginals.evidence`), spread
-evenly over its members. Evidence of this kind is too sure of itself; it is tempered by the slope
-that makes arrows' confidences frequencies (:mod:`engine.marginals.confidence`):
+directions: the log odds of colliders (:mod:`engine.graphs.weighed_colliders`) or, where the whole
+table was released, the likelihood of each equivalence class (:mod:`engine.marginals.evidence`),
+spread evenly over its members. Evidence of this kind is too sure of itself; it is tempered by the
+slope that makes arrows' confidences frequencies (:mod:`engine.marginals.confidence`):
 
     P(DAG) proportional to exp( slope * evidence(DAG) ).
 
@@ -68,10 +68,13 @@ def plausible(found: MarginalDiagnostics, graph: Adjacency, known: Known | None)
     skeleton, evidence = graph | graph.T, found.evidence
     slope = _slope(found.released, skeleton)
     if evidence is None:
-        slope, evidence = 1.0, {
-            (a, z, b): MOST_LOG_ODDS * (1 if _heads(graph & ~graph.T, a, z, b) else -1)
-            for a, z, b in unshielded(skeleton)
-        }
+        slope, evidence = (
+            1.0,
+            {
+                (a, z, b): MOST_LOG_ODDS * (1 if _heads(graph & ~graph.T, a, z, b) else -1)
+                for a, z, b in unshielded(skeleton)
+            },
+        )
     if len(skeleton) <= MOST_COLUMNS:
         return _listed(skeleton, evidence, slope, known)
     assert isinstance(evidence, Mapping)

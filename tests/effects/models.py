@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import combinations
 
 import numpy as np
 
 from engine import Dataset
+from engine.data.networks import load_network
+from engine.effects.truth import joint
 from engine.marginals.contrasts import gram, helmert, tensor
 from engine.marginals.moments import Moments
 from engine.tables.store import store_of
@@ -72,6 +75,21 @@ def from_table(p: np.ndarray, n: int = 1_000_000) -> Moments:
     if d == 3:
         found.higher[0, 1, 2], found.noise_higher[0, 1, 2] = _tensor(p, (0, 1, 2)), 0.0
     return found
+
+
+def population(name: str) -> Moments:
+    """The network's own one- and two-way tensors."""
+    network = load_network(name)
+    cards = tuple(map(len, network.states))
+    ends = np.cumsum([0] + [r - 1 for r in cards])
+    one, two = np.zeros(ends[-1]), np.zeros((ends[-1], ends[-1]))
+    for i, j in combinations(range(len(cards)), 2):
+        p = joint(network, (i, j))
+        a, b = slice(ends[i], ends[i + 1]), slice(ends[j], ends[j + 1])
+        two[a, b] = helmert(cards[i]).T @ p @ helmert(cards[j])
+        two[b, a] = two[a, b].T
+        one[a], one[b] = helmert(cards[i]).T @ p.sum(axis=1), helmert(cards[j]).T @ p.sum(axis=0)
+    return Moments(10**9, cards, one, two, np.zeros(len(cards)), np.zeros((len(cards),) * 2))
 
 
 def _tensor(p: np.ndarray, variables: tuple[int, ...]) -> np.ndarray:

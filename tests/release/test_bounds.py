@@ -31,7 +31,7 @@ from engine.release.budget import Budgets
 from engine.release.checking import check, derived, moments_of, tables_of
 from engine.release.file import Release, Signature, canonical, digest, findings, to_json
 from engine.release.graph import release_drawn
-from engine.release.make import Stopped, make, dry_run
+from engine.release.make import Stopped, dry_run, make
 from engine.release.noise import ALARM
 from engine.release.reading import loads, pairs_size, parse
 from engine.release.settings import MOST_ROWS

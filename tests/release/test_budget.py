@@ -10,7 +10,6 @@ import signal
 import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -106,7 +105,7 @@ def test_a_name_that_looks_like_another_is_refused(book: Budgets, there: str, ne
 @pytest.mark.parametrize(
     "name",
     ["asia ", " asia", "as  ia", "as\u00a0ia", "asia\u200b", "a\tb", "\u0430sia", "stra\u00dfe",
-     "caf\u00e9", "cafe\u0301", "\uff57ard", "\u03bappa", "ward\u0661", "a\n", "", "../x", "a" * 61],
+     "caf\u00e9", "cafe\u0301", "\uff57ard", "\u03bappa", "w\u0661", "a\n", "", "../x", "a" * 61],
 )  # fmt: skip
 def test_names_are_of_ascii_without_blanks_that_nobody_sees(book: Budgets, name: str) -> None:
     with pytest.raises(InputError, match="A budget's name has"):

@@ -7,11 +7,13 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks.effects import population, released
+from benchmarks.effects import released
 from engine import load_dataset
-from engine.effects.adjustment import versions
+from engine.effects.adjustment import adjustment_set
 from engine.effects.estimate import Z95, estimate
 from engine.graphs.cpdag import matrix_of
+from engine.graphs.known import reachable
+from tests.effects.models import population
 
 PAIRS = [("Smoker", "Cancer"), ("Pollution", "Cancer"), ("Smoker", "Xray"), ("Cancer", "Dyspnoea"),
          ("Pollution", "Xray"), ("Xray", "Dyspnoea")]  # fmt: skip
@@ -29,14 +31,12 @@ def test_intervals_hold_what_they_are_called_only_because_they_know_the_noise() 
     for draw in range(DRAWS):
         data = load_dataset("cancer", n=50_000, seed=1000 + draw)
         assert data.truth is not None
-        moments, _ = released(data, 0.1, seed=2000 + draw)
+        moments = released(data, 0.1, seed=2000 + draw).diagnostics.released
         graph = matrix_of(data.truth, data.names)
         for cause, effect in PAIRS:
             x, y = data.names.index(cause), data.names.index(effect)
-            (way,) = versions(graph, x, y)
-            found, target = (
-                estimate(m, x, y, way.adjusted) for m in (moments, population("cancer"))
-            )
+            chosen = adjustment_set(graph, reachable(graph), x, y)
+            found, target = (estimate(m, x, y, chosen) for m in (moments, population("cancer")))
             assert found is not None
             assert target is not None
             true = float(target.risks[1, 0] - target.risks[0, 0])
