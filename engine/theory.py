@@ -8,6 +8,7 @@ the papers' statements; which of them hold is said in docs/reference/reproductio
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from scipy.special import lambertw
@@ -179,8 +180,9 @@ def kendall_p_bound(n: int, stratum: int = 2) -> float:
     if n < 1 or stratum < 2:
         raise InputError("Eq. 16 needs at least one row, and a stratum of at least two.")
     a = stratum
-    grown = 9 * a * (a + 1) / (2 * (2 * (a + 1) + 5)) - 9 * a**2 / (2 * (2 * a + 5))
-    return 2 / math.sqrt(math.pi * n) * grown / (a - 1)
+    grown = Fraction(9 * a * (a + 1), 2 * (2 * a + 7)) - Fraction(9 * a**2, 2 * (2 * a + 5))
+    share = grown / (a - 1)
+    return 2 / math.sqrt(math.pi) * share.numerator / share.denominator / math.sqrt(n)
 
 
 def conditional_kendall_bound(n: int, strata: int, least: float = math.inf) -> float:

@@ -19,16 +19,17 @@ from engine.score.acyclicity import Matrix, acyclicity
 from engine.score.budgets import INCREMENTS, initial_for, iterations, schedule
 from engine.score.descent import (
     GradientPlan,
-    PublishedGradient,
-    Trace,
+    NoisyDescentParameters,
     claimed_sensitivity,
+    descend,
+    ledger,
     proportional,
     published_data,
+    published_gradient,
     quasi_newton,
     strict_run,
 )
-from engine.score.optimiser import least_squares
-from engine.score.run import NoisyDescentParameters, descend, ledger
+from engine.score.optimiser import Trace, least_squares
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,17 +77,19 @@ def published(
 ) -> None:
     """Algorithm 2: one noisy gradient of epsilon_k a step, the line search on public rows."""
     epsilons, n, l1 = params.epsilons(), data.n, params.l1(data, True)
-    read = published_data(data, params.scores(True), params.public_rows, context)
-    stated = claimed_sensitivity(params.clip_at(strict=False), data.d, n)
-    noisy = PublishedGradient(context, read.covariance, params.clip_at(strict=False), trace)
+    covariance, public = published_data(data, params.scores(True), params.public_rows, context)
+    clip = params.clip_at(strict=False)
+    stated = claimed_sensitivity(clip, data.d, n)
 
     def gradient(w: Matrix, k: int) -> Matrix:
         sigma = analytic_gaussian_sigma(epsilons[k], params.delta, stated)
-        return noisy(w, epsilons[k], sigma)
+        noisy = published_gradient(w, covariance, clip, sigma, context, k)
+        trace.epsilon.append(epsilons[k])
+        return noisy
 
     def value(w: Matrix, penalty: float, multiplier: float) -> float:
         h = acyclicity(w)[0]
-        loss = least_squares(w, read.public)[0] + l1 * float(np.abs(w).sum())
+        loss = least_squares(w, public)[0] + l1 * float(np.abs(w).sum())
         return loss + 0.5 * penalty * h * h + multiplier * h
 
     quasi_newton(gradient, value, len(epsilons), l1, trace, context.known)

@@ -22,7 +22,7 @@ from engine.score.descent import scores_from
 from engine.score.encodings import Encoding, encoding_of, level_counts
 from engine.score.gram import Packing, best_constant, covariance, second_moments, semidefinite
 from engine.score.learned import Learned, report
-from engine.score.optimiser import Solution, solve_with_trace
+from engine.score.optimiser import Trace, solve
 from engine.score.parameters import CovarianceParameters
 from engine.statistics.multiplicity import step_up
 
@@ -149,15 +149,15 @@ def _projected(noisy: Matrix, noise: Matrix) -> Matrix:
 
 def fit(
     released: NoisyGram, data: Dataset, params: GramParameters, context: RunContext
-) -> tuple[Solution, Learned]:
+) -> tuple[Trace, Learned]:
     """NOTEARS with a penalty and a threshold raised by the known noise; post-processing."""
     known = params.caution * released.noise
     penalty = params.penalties(data, released.covariance) + known
-    solution = solve_with_trace(released.covariance, penalty, context, params.tolerance)
-    weights = solution.weights
+    trace = solve(released.covariance, penalty, context, params.tolerance)
+    weights = trace.weights
     if isinstance(params.threshold, str):
         weights = np.where(seen(released), weights, 0.0)
-    return solution, params.prune(weights, released.covariance, data, known, context.known)
+    return trace, params.prune(weights, released.covariance, data, known, context.known)
 
 
 def seen(released: NoisyGram) -> Adjacency:
@@ -185,17 +185,17 @@ def ledger(data: Dataset, params: GramParameters) -> Ledger:
 def run(data: Dataset, params: GramParameters, context: RunContext) -> Outcome:
     """Release, then fit."""
     released = release(data, params, context)
-    solution, result = fit(released, data, params, context)
+    trace, result = fit(released, data, params, context)
     diagnostics = report(
         result,
         data,
-        objective=solution.objective,
-        h=solution.h,
+        objective=tuple(trace.objective),
+        h=tuple(trace.h),
         epsilon=(params.epsilon,),
         entry_noise=float(np.median(released.noise)),
     )
     context.close()
-    return Outcome(cpdag=result.cpdag, status=solution.status, diagnostics=diagnostics)
+    return Outcome(cpdag=result.cpdag, status=trace.status, diagnostics=diagnostics)
 
 
 ALGORITHM = Algorithm(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -11,17 +12,18 @@ from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.params import param
 from engine.privacy.accounting import Guarantee, analytic_gaussian_sigma
-from engine.score.acyclicity import Matrix, acyclicity
+from engine.score.acyclicity import Matrix
 from engine.score.descent import (
     GradientPlan,
-    PublishedGradient,
-    Trace,
+    NoisyDescentParameters,
     claimed_sensitivity,
+    descend,
+    ledger,
     published_data,
+    published_gradient,
     strict_run,
 )
-from engine.score.optimiser import doubled_bounds, fold_parts, least_squares, penalised
-from engine.score.run import NoisyDescentParameters, descend, ledger
+from engine.score.optimiser import Trace, doubled_bounds, dual_ascent, least_squares, penalised
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +43,7 @@ class NoleaksParameters(NoisyDescentParameters):
 
 
 ENCODING_SHARE = 0.05  # of a strict total, for the column means or one-way tables
-MAX_DUAL_STEPS, MAX_PENALTY, H_TOLERANCE = 100, 1e16, 1e-8
+H_TOLERANCE = 1e-8
 
 
 def published(data: Dataset, params: NoleaksParameters, context: RunContext, trace: Trace) -> None:
@@ -52,41 +54,29 @@ def published(data: Dataset, params: NoleaksParameters, context: RunContext, tra
     from scipy.optimize import minimize  # slow to load, and strict runs do without
 
     d = data.d
-    read = published_data(data, params.scores(True), params.public_rows, context)
-    sigma = analytic_gaussian_sigma(
-        params.epsilon, params.delta, claimed_sensitivity(params.clip_at(strict=False), d, data.n)
-    )
-    noisy = PublishedGradient(context, read.covariance, params.clip_at(strict=False), trace)
+    covariance, public = published_data(data, params.scores(True), params.public_rows, context)
+    clip = params.clip_at(strict=False)
+    stated = claimed_sensitivity(clip, d, data.n)
+    sigma = analytic_gaussian_sigma(params.epsilon, params.delta, stated)
     l1, bounds = params.l1(data, True), doubled_bounds(d, context.known)
-    penalty, multiplier, h, parts = 1.0, 0.0, np.inf, np.zeros(2 * d * d)
 
-    def value(at: Matrix) -> float:
-        return penalised(at, lambda w: least_squares(w, read.public), l1, penalty, multiplier, d)[0]
+    def inner(start: Matrix, penalty: float, multiplier: float) -> Matrix:
+        def value(at: Matrix) -> float:
+            loss = partial(least_squares, covariance=public)
+            return penalised(at, loss, l1, penalty, multiplier, d)[0]
 
-    def slope(at: Matrix) -> Matrix:
-        return penalised(
-            at,
-            lambda w: (0.0, noisy(w, params.epsilon, sigma)),
-            l1,
-            penalty,
-            multiplier,
-            d,
-        )[1]
+        def slope(at: Matrix) -> Matrix:
+            def loss(w: Matrix) -> tuple[float, Matrix]:
+                noisy = published_gradient(w, covariance, clip, sigma, context, len(trace.epsilon))
+                trace.epsilon.append(params.epsilon)
+                return 0.0, noisy
 
-    for _ in range(MAX_DUAL_STEPS):
-        while True:
-            found = minimize(value, parts, method="L-BFGS-B", jac=slope, bounds=bounds)
-            w = fold_parts(found.x, d)
-            new = acyclicity(w)[0]
-            trace.objective.append(least_squares(w, read.public)[0] + l1 * float(found.x.sum()))
-            trace.h.append(new)
-            if new <= 0.25 * h or penalty >= MAX_PENALTY:
-                break
-            penalty *= 10.0
-        parts, h, trace.weights = found.x, new, w
-        multiplier += penalty * h
-        if h <= H_TOLERANCE or penalty >= MAX_PENALTY:
-            break
+            return penalised(at, loss, l1, penalty, multiplier, d)[1]
+
+        return np.asarray(minimize(value, start, method="L-BFGS-B", jac=slope, bounds=bounds).x)
+
+    for _ in dual_ascent(inner, public, l1, trace, H_TOLERANCE):
+        pass
 
 
 def gradient_plan(params: NoleaksParameters) -> GradientPlan:

@@ -11,7 +11,7 @@ from engine.privacy.events import UndefendedEvent
 from engine.score.encodings import encoding_of, level_counts
 from engine.score.gram import covariance, second_moments
 from engine.score.learned import report
-from engine.score.optimiser import Solution, solve_with_trace
+from engine.score.optimiser import solve
 from engine.score.parameters import CovarianceParameters
 
 
@@ -26,13 +26,11 @@ def run(data: Dataset, params: NotearsParameters, context: RunContext) -> Outcom
     frequencies = [c / data.n for c in level_counts(data)]
     encoding = encoding_of(data, params.scores(), frequencies)
     moments = covariance(second_moments(data, encoding), encoding)
-    solution: Solution = solve_with_trace(
-        moments, params.penalties(data, moments), context, params.tolerance
-    )
-    result = params.prune(solution.weights, moments, data, known=context.known)
-    diagnostics = report(result, data, objective=solution.objective, h=solution.h)
+    trace = solve(moments, params.penalties(data, moments), context, params.tolerance)
+    result = params.prune(trace.weights, moments, data, known=context.known)
+    diagnostics = report(result, data, objective=tuple(trace.objective), h=tuple(trace.h))
     context.close()
-    return Outcome(cpdag=result.cpdag, status=solution.status, diagnostics=diagnostics)
+    return Outcome(cpdag=result.cpdag, status=trace.status, diagnostics=diagnostics)
 
 
 ALGORITHM = Algorithm(

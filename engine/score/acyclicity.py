@@ -6,7 +6,7 @@ acyclic graph. ``w[i, j]`` is the weight of i -> j throughout.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,18 +63,7 @@ def prune(
         ratio[required], kept[required] = np.inf, True
     if is_acyclic(kept):
         return kept, 1.0
-    factor = cycle_free_level(ratio, np.unique(ratio[kept]))
+    levels = np.unique(ratio[kept])  # cycles only vanish as the level rises
+    above = bisect_left(levels, True, key=lambda level: is_acyclic(ratio > level))
+    factor = float(levels[above])
     return ratio > factor, factor
-
-
-def cycle_free_level(ratio: Matrix, levels: Iterable[float]) -> float:
-    """The smallest of the ascending levels above which (strictly) no cycle is left."""
-    ordered = list(levels)
-    low, high = 0, len(ordered) - 1
-    while low < high:  # cycles only vanish as the level rises
-        middle = (low + high) // 2
-        if is_acyclic(ratio > ordered[middle]):
-            high = middle
-        else:
-            low = middle + 1
-    return float(ordered[low])

@@ -10,37 +10,74 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.context import Cancelled, RunContext
+from engine.algorithm import Outcome
+from engine.context import RunContext
 from engine.data.dataset import Dataset
 from engine.graphs.known import Known
 from engine.privacy.accounting import Guarantee, rho_budget
-from engine.privacy.budget import HAIR
+from engine.privacy.budget import HAIR, PrivateBudget
 from engine.privacy.events import UndefendedEvent
-from engine.privacy.ledger import BudgetExhausted
+from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import gaussian
 from engine.score.acyclicity import Matrix, acyclicity
-from engine.score.encodings import Encoding, encoding_of, level_counts
-from engine.score.optimiser import least_squares
-from engine.score.parameters import LinearParameters
+from engine.score.encodings import Encoding, encoding_of, first_rows, level_counts
+from engine.score.learned import learned, report
+from engine.score.optimiser import Trace, fold_parts, keeping, least_squares
+from engine.score.parameters import GradientParameters, LinearParameters
 from engine.score.records import ClippedGradient, Records, norm_limit, records
 
 PUBLISHED_SCALE = 10.0  # columns in [-1, 1] times 10: the published midpoints times 20, centred
 
 
-@dataclass
-class Trace:
-    """Weights so far, and one entry for each gradient (or dual step) that was taken."""
+@dataclass(frozen=True, kw_only=True)
+class NoisyDescentParameters(GradientParameters, PrivateBudget, LinearParameters):
+    """Parameters of a descent on noisy gradients."""
 
-    weights: Matrix
-    objective: list[float] = field(default_factory=list)
-    h: list[float] = field(default_factory=list)
-    epsilon: list[float] = field(default_factory=list)
-    status: str = "complete"
+
+def ledger(data: Dataset, params: NoisyDescentParameters) -> Ledger:
+    """Strict: the cap in zCDP. Published: no cap."""
+    if not params.strict:
+        return Ledger(delta=params.delta)
+    return Ledger(params.total, method="zcdp")
+
+
+def descend(
+    data: Dataset,
+    params: NoisyDescentParameters,
+    context: RunContext,
+    work: Callable[[Dataset, Any, RunContext, Trace], None],
+    claimed: Callable[[Trace], Guarantee],
+    planned_epsilon: tuple[float, ...] = (),
+) -> Outcome:
+    """Let ``work`` fill the trace, prune its last weights, and report; keeps what was reached.
+
+    ``claimed`` is the paper's total of the gradients that were taken, asked in published mode only.
+    """
+    trace = Trace(np.zeros((data.d, data.d)))
+    with keeping(trace):
+        work(data, params, context, trace)
+    threshold = params.edge_threshold(data, not params.strict)
+    result = learned(trace.weights, threshold, known=context.known)
+    context.close()
+    return Outcome(
+        cpdag=result.cpdag,
+        status=trace.status,
+        claimed=None if params.strict else claimed(trace),
+        diagnostics=report(
+            result,
+            data,
+            objective=tuple(trace.objective),
+            h=tuple(trace.h),
+            epsilon=tuple(trace.epsilon),
+            planned_epsilon=planned_epsilon,
+        ),
+    )
 
 
 def off_diagonal(noisy: Matrix) -> Matrix:
@@ -62,56 +99,45 @@ def defended_sensitivity(clip: float, d: int) -> float:
     return 2 * norm_limit(clip, d)
 
 
-@dataclass
-class PublishedGradient:
-    """clip(-S (I - W), +-s) plus Gaussian noise, diagonal 0; charged with what can be defended."""
-
-    context: RunContext
-    covariance: Matrix
-    clip: float
-    trace: Trace
-
-    def __call__(self, w: Matrix, epsilon: float, sigma: float) -> Matrix:
-        """One noisy gradient at ``w``; ``epsilon`` is the paper's price of it."""
-        self.context.check()
-        exact = np.clip(least_squares(w, self.covariance)[1], -self.clip, self.clip)
-        noisy = off_diagonal(
-            gaussian(
-                self.context,
-                exact,
-                sensitivity=defended_sensitivity(self.clip, len(w)),
-                sigma=sigma,
-                label="gradient",
-                iteration=len(self.trace.epsilon),
-            )
+def release_gradient(
+    context: RunContext, exact: Matrix, sensitivity: float, sigma: float, iteration: int
+) -> Matrix:
+    """A gradient of the loss with N(0, sigma^2) on every entry, its diagonal 0; one step."""
+    noisy = off_diagonal(
+        gaussian(
+            context,
+            exact,
+            sensitivity=sensitivity,
+            sigma=sigma,
+            label="gradient",
+            iteration=iteration,
         )
-        self.trace.epsilon.append(epsilon)
-        _emit_gradient(self.context, noisy)
-        return noisy
-
-
-def _emit_gradient(context: RunContext, noisy: Matrix) -> None:
+    )
     context.emit(
         "gradient",
         "released",
         reason="a gradient of the loss was released with noise; its length is shown",
         value=float(np.linalg.norm(noisy)),
     )
+    return noisy
 
 
-@dataclass(frozen=True, eq=False)
-class PublishedData:
-    """The published reading of the data: exact encoding and centring, some rows taken as public."""
-
-    covariance: Matrix
-    public: Matrix
-    public_rows: int
+def published_gradient(
+    w: Matrix, covariance: Matrix, clip: float, sigma: float, context: RunContext, iteration: int
+) -> Matrix:
+    """clip(-S (I - W), +-s) plus Gaussian noise, diagonal 0; charged with what can be defended."""
+    context.check()
+    exact = np.clip(least_squares(w, covariance)[1], -clip, clip)
+    return release_gradient(context, exact, defended_sensitivity(clip, len(w)), sigma, iteration)
 
 
 def published_data(
     data: Dataset, kind: str, public_rows: int, context: RunContext
-) -> PublishedData:
-    """Encode and centre with exact frequencies, and take the first rows for the line search."""
+) -> tuple[Matrix, Matrix]:
+    """(covariance of all rows, second moments of the rows taken as public), both (d, d).
+
+    The published reading: encoding and centring with exact frequencies.
+    """
     rows = min(public_rows, data.n)
     context.ledger.charge(
         UndefendedEvent(
@@ -126,16 +152,8 @@ def published_data(
     everything = records(data, encoding)
     means = everything.mean()
     covariance = everything.centred(means, scale).covariance()
-    first = (_first_rows(data, encoding, rows) - means) * scale
-    return PublishedData(covariance, first.T @ first / rows, rows)
-
-
-def _first_rows(data: Dataset, encoding: Encoding, rows: int) -> Matrix:
-    if encoding.scores is not None:
-        columns = zip(encoding.scores, data.row_codes(rows).T, strict=True)
-        return np.stack([scores[codes] for scores, codes in columns], axis=1)
-    assert data.values is not None
-    return np.clip((data.values[:rows] - encoding.middle) / encoding.half, -1.0, 1.0)
+    public = (first_rows(data, encoding, rows) - means) * scale
+    return covariance, public.T @ public / rows
 
 
 # Strict -----------------------------------------------------------------------------
@@ -231,21 +249,6 @@ def scores_from(
     return encoding, np.array(means)
 
 
-def unit_of(data: Dataset) -> float:
-    """The common unit of :func:`strict_records` in the columns' own units."""
-    return float(encoding_of(data).half.max())
-
-
-def attempt(work: Callable[[], None], trace: Trace) -> None:
-    """Do the work; if the budget or the user ends it, the trace says so and keeps what it has."""
-    try:
-        work()
-    except BudgetExhausted:
-        trace.status = "budget_exhausted"
-    except Cancelled:
-        trace.status = "cancelled"
-
-
 def strict_run(
     data: Dataset,
     params: LinearParameters,
@@ -259,16 +262,14 @@ def strict_run(
     rows = strict_records(data, params.scores(), plan, context)
     radius = norm_limit(clip, data.d)
     sigmas = plan.sigmas(2 * radius / data.n)
-    l1 = params.l1(data) / unit_of(data) ** 2
+    unit = float(encoding_of(data).half.max())  # of the rows, in the columns' own units
+    l1 = params.l1(data) / unit**2
     strict_descent(rows, radius, sigmas, epsilons, l1, context, trace)
 
 
 DUAL_STEPS = 12  # rounds of the augmented Lagrangian that a strict run plans for
-
 FIRST_PENALTY, LAST_PENALTY = 0.1, 1e3
-
 STEP, LAST_STEP = 0.05, 0.005  # of Adam, falling geometrically
-
 DECAYS = (0.9, 0.99)
 
 
@@ -293,17 +294,7 @@ def strict_descent(
     for k, (penalty, ends) in enumerate(_dual_plan(steps)):
         context.check()
         w = trace.weights
-        noisy = off_diagonal(
-            gaussian(
-                context,
-                clipped(w),
-                sensitivity=2 * radius / rows.n,
-                sigma=sigmas[k],
-                label="gradient",
-                iteration=k,
-            )
-        )
-        _emit_gradient(context, noisy)
+        noisy = release_gradient(context, clipped(w), 2 * radius / rows.n, sigmas[k], k)
         slope = noisy + (penalty * h + multiplier) * h_slope
         # Adam (Kingma and Ba 2015): running means of the noisy slope and of its square, the second
         # corrected for its start at 0; the scale of a step is thus itself made of noisy gradients.
@@ -364,7 +355,7 @@ def quasi_newton(
     last: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
     rounds = max(1, min(DUAL_STEPS, steps))
     for k in range(steps):
-        w = _joined(at, d)
+        w = fold_parts(at, d)
         h, h_slope = acyclicity(w)
         smooth = (gradient(w, k) + (penalty * h + multiplier) * h_slope).ravel()
         # W = W+ - W-: the l1 term slopes +l1 in both halves, the rest changes its sign.
@@ -373,7 +364,7 @@ def quasi_newton(
             _remember(memory, at - last[0], slope - last[1])
         last = (at, slope)
         at = _line_search(at, _direction(memory, at, slope), slope, penalty, multiplier, value, d)
-        trace.weights = _joined(at, d)
+        trace.weights = fold_parts(at, d)
         trace.h.append(acyclicity(trace.weights)[0])
         trace.objective.append(value(trace.weights, 0.0, 0.0))
         if (k + 1) * rounds // steps > k * rounds // steps:
@@ -383,10 +374,6 @@ def quasi_newton(
             h_before = trace.h[-1]
             memory.clear()
             last = None
-
-
-def _joined(at: NDArray[np.float64], d: int) -> Matrix:
-    return (at[: d * d] - at[d * d :]).reshape(d, d)
 
 
 _MEMORY = 10
@@ -440,11 +427,11 @@ def _line_search(
     d: int,
 ) -> NDArray[np.float64]:
     """Backtracking until the objective on public rows falls enough; no step if it never does."""
-    before, size = value(_joined(at, d), penalty, multiplier), 1.0
+    before, size = value(fold_parts(at, d), penalty, multiplier), 1.0
     for _ in range(25):
         trial = np.maximum(at + size * direction, 0.0)
         gain = float(slope @ (trial - at))
-        if value(_joined(trial, d), penalty, multiplier) <= before + 1e-4 * min(gain, 0.0):
+        if value(fold_parts(trial, d), penalty, multiplier) <= before + 1e-4 * min(gain, 0.0):
             return trial
         size /= 2
     return at

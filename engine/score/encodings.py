@@ -93,9 +93,7 @@ def blocks(data: Dataset, encoding: Encoding) -> Iterator[tuple[Matrix, NDArray[
     for start in range(0, len(data.codes), BLOCK):
         part = slice(start, start + BLOCK)
         if encoding.scores is None:
-            assert data.values is not None
-            scaled = (data.values[part] - encoding.middle) / encoding.half
-            yield np.clip(scaled, -1.0, 1.0), None
+            yield _inside(data, part, encoding), None
         else:
             weights = None if data.weights is None else data.weights[part]
             yield lookup(data.codes[part], encoding), weights
@@ -108,3 +106,16 @@ def lookup(codes: NDArray[np.unsignedinteger], encoding: Encoding) -> Matrix:
     for j, scores in enumerate(encoding.scores):
         np.take(scores, codes[:, j], out=out[:, j])
     return out
+
+
+def _inside(data: Dataset, part: slice, encoding: Encoding) -> Matrix:
+    """Some rows of numeric data, in the box."""
+    assert data.values is not None
+    return np.clip((data.values[part] - encoding.middle) / encoding.half, -1.0, 1.0)
+
+
+def first_rows(data: Dataset, encoding: Encoding, rows: int) -> Matrix:
+    """The first rows as they were read, in the box."""
+    if encoding.scores is None:
+        return _inside(data, slice(rows), encoding)
+    return lookup(data.row_codes(rows), encoding)

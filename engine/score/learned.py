@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -140,24 +140,11 @@ class ScoreDiagnostics(Diagnostics):
     oracle: OracleThreshold | None = None
 
 
-def report(
-    result: Learned,
-    data: Dataset,
-    *,
-    objective: Sequence[float] = (),
-    h: Sequence[float] = (),
-    epsilon: Sequence[float] = (),
-    planned_epsilon: tuple[float, ...] = (),
-    entry_noise: float | None = None,
-) -> ScoreDiagnostics:
-    """The diagnostics of a run, with the oracle's threshold where the truth is known."""
-    return ScoreDiagnostics(
-        weights=result.weights,
-        threshold=result.threshold,
-        objective=tuple(objective),
-        h=tuple(h),
-        epsilon=tuple(epsilon),
-        planned_epsilon=planned_epsilon,
-        entry_noise=entry_noise,
-        oracle=oracle_threshold(result.weights, data),
-    )
+def report(result: Learned, data: Dataset, **shown: Any) -> ScoreDiagnostics:
+    """The diagnostics of a run, with the oracle's threshold where the truth is known.
+
+    ``shown`` are further fields of :class:`ScoreDiagnostics`.
+    """
+    oracle = oracle_threshold(result.weights, data)
+    weights, threshold = result.weights, result.threshold
+    return ScoreDiagnostics(weights=weights, threshold=threshold, oracle=oracle, **shown)

@@ -7,7 +7,8 @@ L-BFGS-B over W = W+ - W-, both parts at least 0 and their diagonals fixed at 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 from engine.context import Cancelled, RunContext
 from engine.graphs.known import Known
+from engine.privacy.ledger import BudgetExhausted
 from engine.score.acyclicity import Matrix, acyclicity
 
 H_TOLERANCE = 1e-5  # the paper's 1e-8 takes several times as long and changes few edges
@@ -28,33 +30,26 @@ PROGRESS = 0.25  # a dual step must shrink h to this share, or the penalty grows
 GROWTH = 10.0
 
 
-@dataclass(frozen=True)
-class Iteration:
-    """State after one solve of the inner problem."""
-
-    objective: float
-    h: float
-    penalty: float
-    multiplier: float
-
-
 @dataclass
-class Solution:
-    """Weights (d, d), unpruned, and how the solver got there."""
+class Trace:
+    """Weights (d, d) so far, unpruned, and one entry for each inner solve or gradient."""
 
     weights: Matrix
-    history: list[Iteration] = field(default_factory=list)
+    objective: list[float] = field(default_factory=list)
+    h: list[float] = field(default_factory=list)
+    epsilon: list[float] = field(default_factory=list)
     status: str = "complete"
 
-    @property
-    def objective(self) -> tuple[float, ...]:
-        """Loss and l1 penalty after each inner solve."""
-        return tuple(i.objective for i in self.history)
 
-    @property
-    def h(self) -> tuple[float, ...]:
-        """h(W) after each inner solve."""
-        return tuple(i.h for i in self.history)
+@contextmanager
+def keeping(trace: Trace) -> Iterator[None]:
+    """If the budget or the user ends the work, the trace says so and keeps what it has."""
+    try:
+        yield
+    except BudgetExhausted:
+        trace.status = "budget_exhausted"
+    except Cancelled:
+        trace.status = "cancelled"
 
 
 @lru_cache(maxsize=8)
@@ -109,90 +104,68 @@ def penalised(
     return total, gradient
 
 
-def solve(
+def dual_ascent(
+    inner: Callable[[Matrix, float, float], Matrix],
     covariance: Matrix,
     l1: float | Matrix,
-    *,
-    check: Callable[[], None] = lambda: None,
-    on_iteration: Callable[[Iteration], None] = lambda _: None,
-    into: Solution | None = None,
-    tolerance: float = H_TOLERANCE,
-    known: Known | None = None,
-) -> Solution:
+    trace: Trace,
+    tolerance: float,
+) -> Iterator[None]:
+    """Algorithm 1's outer loop, into the trace; yields after every inner solve.
+
+    ``inner`` minimises the penalised problem from a point, at a penalty and a multiplier. The
+    objective that is noted is the loss on ``covariance`` and the l1 penalty.
+    """
+    d = len(trace.weights)
+    parts, h, penalty, multiplier = np.zeros(2 * d * d), np.inf, 1.0, 0.0
+    for _ in range(MAX_DUAL_STEPS):
+        while True:
+            found = inner(parts, penalty, multiplier)
+            w = fold_parts(found, d)
+            new = acyclicity(w)[0]
+            l1_term = float(np.sum(l1 * (found[: d * d] + found[d * d :]).reshape(d, d)))
+            trace.objective.append(least_squares(w, covariance)[0] + l1_term)
+            trace.h.append(new)
+            yield
+            if new <= PROGRESS * h or penalty >= MAX_PENALTY:
+                break
+            penalty *= GROWTH
+        parts, h, trace.weights = found, new, w
+        multiplier += penalty * h
+        if h <= tolerance or penalty >= MAX_PENALTY:
+            return
+
+
+def solve(
+    covariance: Matrix, l1: float | Matrix, context: RunContext, tolerance: float = H_TOLERANCE
+) -> Trace:
     """Minimise over acyclic W; ``covariance`` (d, d) symmetric and positive semi-definite.
 
     ``l1`` is the penalty's weight, one number or one for each edge; ``tolerance`` the h(W) to stop
-    at. Arrows that are ``known`` to be none keep the weight 0. ``check`` may raise to stop;
-    ``on_iteration`` sees each inner solve. ``into`` is filled as the solver goes, so that a caller
-    that is stopped keeps what was found.
+    at. Arrows that are known to be none keep the weight 0. A stopped run keeps what was found. Each
+    inner solve is a step of the run's trace: only for covariances that may be shown, released ones,
+    or runs that promise nothing.
     """
     from scipy.optimize import minimize  # slow to load, and many runs need least_squares alone
 
     d = len(covariance)
-    parts = np.zeros(2 * d * d)
-    solution = Solution(fold_parts(parts, d)) if into is None else into
-    bounds, h, penalty, multiplier = doubled_bounds(d, known), np.inf, 1.0, 0.0
+    trace, bounds = Trace(np.zeros((d, d))), doubled_bounds(d, context.known)
 
-    def inner(at: Matrix, penalty: float, multiplier: float) -> tuple[float, Matrix]:
-        check()
+    def value(at: Matrix, penalty: float, multiplier: float) -> tuple[float, Matrix]:
+        context.check()
         return penalised(at, lambda w: least_squares(w, covariance), l1, penalty, multiplier, d)
 
-    for _ in range(MAX_DUAL_STEPS):
-        while True:
-            found = minimize(
-                inner,
-                parts,
-                args=(penalty, multiplier),
-                method="L-BFGS-B",
-                jac=True,
-                bounds=bounds,
+    def inner(start: Matrix, *at: float) -> Matrix:
+        found = minimize(value, start, args=at, method="L-BFGS-B", jac=True, bounds=bounds)
+        return np.asarray(found.x)
+
+    with keeping(trace):
+        for _ in dual_ascent(inner, covariance, l1, trace, tolerance):
+            objective, h = trace.objective[-1], trace.h[-1]
+            context.emit(
+                "solve",
+                "solved",
+                reason=f"the objective is {objective:.4g}, the measure of cycles h {h:.2e}",
+                value=objective,
             )
-            w = fold_parts(found.x, d)
-            new = acyclicity(w)[0]
-            l1_term = float(np.sum(l1 * (found.x[: d * d] + found.x[d * d :]).reshape(d, d)))
-            objective = least_squares(w, covariance)[0] + l1_term
-            step = Iteration(objective, new, penalty, multiplier)
-            solution.history.append(step)
-            on_iteration(step)
-            if new <= PROGRESS * h or penalty >= MAX_PENALTY:
-                break
-            penalty *= GROWTH
-        parts, h = found.x, new
-        solution.weights = w
-        multiplier += penalty * h
-        if h <= tolerance or penalty >= MAX_PENALTY:
-            break
-    return solution
-
-
-def solve_with_trace(
-    covariance: Matrix, l1: float | Matrix, context: RunContext, tolerance: float = H_TOLERANCE
-) -> Solution:
-    """:func:`solve` with a step in the trace for each inner solve, and a stop that keeps the rest.
-
-    Only for covariances that may be shown: released ones, or runs that promise nothing.
-    """
-    d = len(covariance)
-    solution = Solution(np.zeros((d, d)))
-
-    def show(step: Iteration) -> None:
-        context.emit(
-            "solve",
-            "solved",
-            reason=f"the objective is {step.objective:.4g}, the measure of cycles h {step.h:.2e}",
-            value=step.objective,
-        )
-
-    try:
-        solve(
-            covariance,
-            l1,
-            check=context.check,
-            on_iteration=show,
-            into=solution,
-            tolerance=tolerance,
-            known=context.known,
-        )
-    except Cancelled:
-        solution.status = "cancelled"
-    return solution
+    return trace

@@ -47,16 +47,12 @@ class Records:
         """Second moments about 0, exact."""
         return self.rows.T @ (self.rows * self.weights[:, None]) / self.n
 
-    def gradient(self, w: Matrix, radius: float) -> Matrix:
-        """Mean over the rows of their gradients, each shrunk to l2 norm ``radius``; (d, d).
-
-        Replacing one row moves it by at most 2 radius / n in l2 norm, whatever w.
-        """
-        return ClippedGradient(self, radius)(w)
-
 
 class ClippedGradient:
-    """:meth:`Records.gradient` at one w after another, looking again only at rows that matter.
+    """Mean over the rows of their gradients, each shrunk to l2 norm ``radius``; (d, d).
+
+    Replacing one row moves it by at most 2 radius / n in l2 norm, whatever w. It is asked at one w
+    after another, and looks again only at rows that matter.
 
     Rows that are far from being clipped count together, -S_far (I - W) with S_far their second
     moments; every other row counts on its own. From w to w' a row's gradient x r' moves by at most

@@ -18,11 +18,10 @@ from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
 from engine.score.descent import (
     GradientPlan,
-    PublishedGradient,
-    Trace,
     claimed_sensitivity,
     defended_sensitivity,
     proportional,
+    published_gradient,
     strict_records,
 )
 from engine.score.encodings import encoding_of
@@ -45,11 +44,11 @@ def test_strict_influence_never_exceeds_the_bound(
     rng = np.random.default_rng(seed)
     rows, w = rng.normal(0, 1, (5, d)), weights_of(d, seed)
     ones = np.ones(5)
-    before = Records(rows, ones, 5).gradient(w, radius)
+    before = ClippedGradient(Records(rows, ones, 5), radius)(w)
     for new in (np.zeros(d), size * rng.normal(size=d), -size * rows[0], 1e6 * rows[1]):
         other = rows.copy()
         other[0] = new
-        moved = np.linalg.norm(Records(other, ones, 5).gradient(w, radius) - before)
+        moved = np.linalg.norm(ClippedGradient(Records(other, ones, 5), radius)(w) - before)
         assert moved <= 2 * radius / 5 * (1 + 1e-9)
 
 
@@ -58,9 +57,8 @@ def test_strict_bound_is_attained() -> None:
     opposite = rows.copy()
     opposite[0] = [10.0, -10.0]
     w = np.zeros((2, 2))
-    moved = Records(rows, np.ones(2), 2).gradient(w, 1.0) - Records(
-        opposite, np.ones(2), 2
-    ).gradient(w, 1.0)
+    one, other = (Records(some, np.ones(2), 2) for some in (rows, opposite))
+    moved = ClippedGradient(one, 1.0)(w) - ClippedGradient(other, 1.0)(w)
     assert np.linalg.norm(moved) == pytest.approx(2 * 1.0 / 2)
 
 
@@ -70,7 +68,7 @@ def test_row_norms_and_unclipped_gradient(d: int) -> None:
     free = Records(rows, np.ones(30), 30)
     slope = least_squares(w, free.covariance())[1]
     np.fill_diagonal(slope, 0)
-    np.testing.assert_allclose(free.gradient(w, 1e9), slope, atol=1e-12)
+    np.testing.assert_allclose(ClippedGradient(free, 1e9)(w), slope, atol=1e-12)
     one_by_one, norms = np.zeros((d, d)), []
     for x in rows:
         g = -np.outer(x, x - x @ w)
@@ -78,7 +76,7 @@ def test_row_norms_and_unclipped_gradient(d: int) -> None:
         norms.append(np.linalg.norm(g))
         one_by_one += g * min(1, 0.7 / norms[-1]) / 30
     np.testing.assert_allclose(_norms(rows, rows - rows @ w), norms, rtol=1e-12)
-    np.testing.assert_allclose(free.gradient(w, 0.7), one_by_one, atol=1e-12)
+    np.testing.assert_allclose(ClippedGradient(free, 0.7)(w), one_by_one, atol=1e-12)
 
 
 def test_folded_rows_give_the_gradient_of_all_rows() -> None:
@@ -87,7 +85,7 @@ def test_folded_rows_give_the_gradient_of_all_rows() -> None:
     assert len(folded.rows) < 100
     every = Records(2.0 * data.codes - 1, np.ones(3_000), 3_000)
     w = weights_of(8, 0, 0.5)
-    np.testing.assert_allclose(folded.gradient(w, 1.5), every.gradient(w, 1.5), atol=1e-12)
+    np.testing.assert_allclose(ClippedGradient(folded, 1.5)(w), ClippedGradient(every, 1.5)(w), atol=1e-12)
 
 
 def published_gap(data: Dataset) -> float:
@@ -166,9 +164,9 @@ def test_strict_noise_scale() -> None:
 
     data = load_dataset("asia", n=1_000)
     session = RunContext(Randomness(0), Ledger(), names=data.names)
-    moments, trace = np.eye(8), Trace(np.zeros((8, 8)))
-    noisy = PublishedGradient(session, moments, 2.0, trace)
-    drawn = [noisy(np.zeros((8, 8)), 0.1, 0.7) for _ in range(300)]
+    drawn = [
+        published_gradient(np.zeros((8, 8)), np.eye(8), 2.0, 0.7, session, k) for k in range(300)
+    ]
     off = ~np.eye(8, dtype=bool)
     assert np.std([g[off] for g in drawn]) == pytest.approx(0.7, rel=0.03)
     assert all((np.diag(g) == 0).all() for g in drawn)

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 
 from engine import load_dataset, run
-from engine.context import Cancelled
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.meek import cpdag_of_dag
 from engine.score.acyclicity import acyclicity, is_acyclic, prune
 from engine.score.encodings import encoding_of, level_counts, midpoints
 from engine.score.gram import covariance, second_moments
 from engine.score.learned import learned_by_correlation
-from engine.score.optimiser import least_squares, penalised, solve
+from engine.score.optimiser import least_squares, penalised
 
 
 def random_weights(d: int, seed: int, share: float = 0.6) -> np.ndarray:
@@ -203,14 +202,6 @@ def test_a_stopped_run_keeps_its_weights() -> None:
     result = run("notears", data, cancelled=lambda: next(calls) > len(asked) / 2)
     assert result.status == "cancelled"
     assert np.abs(result.diagnostics.weights).max() > 0
-
-
-def test_solver_can_be_stopped() -> None:
-    def stop() -> None:
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        solve(np.eye(3), 0.1, check=stop)
 
 
 def test_data_of_a_million_rows_and_50_columns_are_read_in_a_few_seconds() -> None:

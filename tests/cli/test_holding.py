@@ -73,7 +73,7 @@ def wait_for_rows(path: Path, count: int) -> None:
 
 @pytest.mark.parametrize(
     ("number", "module", "after"),
-    [(signal.SIGINT, "numpy", 0.0), (signal.SIGTERM, "engine.score.run", 0.5)],
+    [(signal.SIGINT, "numpy", 0.0), (signal.SIGTERM, "engine.score.descent", 0.5)],
 )
 def test_a_run_is_stopped(number: signal.Signals, module: str, after: float) -> None:
     """While it imports, or while it works: Python says what it has imported."""
