@@ -85,7 +85,9 @@ def test_folded_rows_give_the_gradient_of_all_rows() -> None:
     assert len(folded.rows) < 100
     every = Records(2.0 * data.codes - 1, np.ones(3_000), 3_000)
     w = weights_of(8, 0, 0.5)
-    np.testing.assert_allclose(ClippedGradient(folded, 1.5)(w), ClippedGradient(every, 1.5)(w), atol=1e-12)
+    np.testing.assert_allclose(
+        ClippedGradient(folded, 1.5)(w), ClippedGradient(every, 1.5)(w), atol=1e-12
+    )
 
 
 def published_gap(data: Dataset) -> float:
