@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from engine.algorithm import Algorithm, Outcome
 from engine.context import RunContext
 from engine.data.dataset import Dataset
-from engine.params import param
+from engine.params import ParameterError, param
 from engine.privacy.accounting import Guarantee, advanced_total
 from engine.privacy.budget import shares
 from engine.privacy.ledger import Ledger
@@ -24,6 +24,8 @@ from engine.search.sparse_vector import SparseVector
 from engine.search.subsample_aggregate import noisy_score
 from engine.theory import best_subsample, sieve_epsilon
 
+USUAL_TWEAK = 0.02
+
 # Parameters: T (threshold), t, m, epsilon -----------------------------------------------
 
 
@@ -32,14 +34,14 @@ class PrivPCParameters(NoisyTestParameters):
     """Parameters of Priv-PC."""
 
     tweak: float = param(
-        0.02,
+        USUAL_TWEAK,
         kind="float",
         low=0.0,
         high=0.5,
         tuned=(0.0, 0.1),
         title="Threshold tweak t",
         help="The sieve compares with T − t: fewer independent pairs are lost in it, more "
-        "dependent ones are examined in vain.",
+        "dependent ones are examined in vain. At most T.",
     )
     subsample: int | str = param(
         "best",
@@ -52,6 +54,15 @@ class PrivPCParameters(NoisyTestParameters):
         help="Rows in the sieve's sample. 'best' minimises the sieve's noise (Priv-PC section "
         "3.2); 'off', or n and more, uses all rows.",
     )
+
+    def check_together(self) -> None:
+        """A sieve at T - t <= 0 is the same whatever t is; the usual t stands for T below it."""
+        super().check_together()
+        if self.tweak > max(self.cutoff, USUAL_TWEAK):
+            raise ParameterError(
+                f"tweak must be at most the threshold, {self.cutoff:g}: the sieve compares with "
+                "T − t, and no score lies below 0."
+            )
 
     def rows_in_sieve(self, epsilon_round: float, n: int) -> int:
         """m as a number."""

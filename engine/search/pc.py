@@ -55,7 +55,8 @@ class SearchParameters(Parameters):
         high=50,
         tuned=(0, 5),
         title="Largest order",
-        help="The largest conditioning set. 'auto' is the paper's clip(⌊log₂ n⌋ − 5, 0, d − 2).",
+        help="The largest conditioning set. 'auto' is clip(⌊log₂ n⌋ − 5, 0, d − 2), as in the "
+        "program of Priv-PC's authors; no paper has a cap, and CURATE's text goes on to d − 2.",
     )
     stable: bool = param(
         False,

@@ -105,7 +105,7 @@ class Kendall(RankStatistic):
         return 3.0 * (3 * smaller - 4) / (smaller - 1)
 
     def published_sensitivity(self, n: int, strata: int | None) -> float:
-        """Priv-PC's 6 / sqrt(n)."""
+        """6 / sqrt(n), of Priv-PC's program; its text has 9 / 2, for strata of a size not given."""
         return 6.0 / math.sqrt(n)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from engine import Dataset, RunResult
+from engine import RunResult
 from engine.algorithms.curate_pc import CuratePCParameters
 from engine.percent import percent
 from engine.search.allocation import Price
@@ -98,7 +98,7 @@ def orders_view(run: Shown) -> None:
     if not is_planned(result):
         st.info("The total is too small for a plan: no order was run. Raise ε.")
         return
-    table, unit = orders_table(run.data, result), unit_of(result)
+    table, unit = orders_table(result), unit_of(result)
     paid = table[[f"{view}: budget" for view in (START, ANEW, SPENT)]].max(axis=1)
     seen = paid > SEEN * paid.max()
     if seen.sum() > 1:
@@ -145,10 +145,10 @@ def _short(table: pd.DataFrame, unit: str) -> pd.DataFrame:
     return table[["Order", *names]].rename(columns=names)
 
 
-def orders_table(data: Dataset, result: RunResult) -> pd.DataFrame:
+def orders_table(result: RunResult) -> pd.DataFrame:
     """The allocation, with what uniform would give every planned test; nothing spent is 0."""
     table = allocation(result)
-    price, total = price_of(data, result)
+    price, total = price_of(result)
     planned = table[f"{START}: tests"].to_numpy(dtype=float)
     quadratic, linear = (float(c.sum()) for c in price.coefficients(planned))
     even = uniform_epsilon(quadratic, linear, total)
@@ -163,13 +163,12 @@ def orders_table(data: Dataset, result: RunResult) -> pd.DataFrame:
     return table
 
 
-def price_of(data: Dataset, result: RunResult) -> tuple[Price, float]:
+def price_of(result: RunResult) -> tuple[Price, float]:
     """(how the run added its tests up, its total in that unit)."""
     params = cast(CuratePCParameters, result.params)
     if result.ledger.cap is not None:
         return Price(result.ledger.method), result.ledger.limit
-    orders = params.order_limit(data) + 1
-    return Price("curate", params.delta / orders), params.epsilon
+    return Price("curate", params.delta), params.epsilon  # delta' of every order
 
 
 def _bars(table: pd.DataFrame, what: str, title: str) -> go.Figure:

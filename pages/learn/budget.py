@@ -89,7 +89,7 @@ def _curate(now: Tour) -> None:
     if not is_planned(result):
         st.info("The total is too small for a plan. Raise ε.")
         return
-    table = orders_table(now.dataset, result)
+    table = orders_table(result)
     orders = table["Order"].tolist()
     plan, even = (table[f"{view}: ε a test"].tolist() for view in (START, UNIFORM))
     figure = grouped(

@@ -10,11 +10,11 @@ import time
 import numpy as np
 import pytest
 
-from engine import load_dataset, run
+from engine import InputError, load_dataset, run
 from engine.search.allocation import Objective, Price, allocate, most_tests
 from engine.search.skeleton import Graph, Query
 from engine.serialise import plain
-from engine.theory import lemma1
+from engine.theory import kendall_p_bound, lemma1
 
 
 def objective(orders, rate=20.0, c=1.0):
@@ -123,13 +123,14 @@ def test_most_tests_bounds_what_a_graph_admits():
 def test_published_total_is_the_papers():
     data = load_dataset("cancer", n=100_000, seed=0)
     result = run("curate_pc", data, epsilon=20.0, delta=4e-6, guarantee="published", seed=1)
-    log = math.log(4 / 4e-6)  # delta' is delta over the four orders
+    log = math.log(1 / 4e-6)  # delta' of every order
     total = 0.0
     for line in result.diagnostics.allocation.spent:
         t, e = line.tests, line.epsilon
         total += t * e**2 + e * math.sqrt(2 * t * log)
     assert result.claimed.epsilon == pytest.approx(total)
     assert result.claimed.epsilon <= 20.0
+    assert result.claimed.delta == pytest.approx(4e-6 * len(result.diagnostics.allocation.spent))
     tests = [line.tests for line in result.diagnostics.allocation.spent]
     assert tuple(tests) == result.ci_tests_by_order
 
@@ -162,6 +163,48 @@ def test_strict_never_exceeds_the_cap(epsilon, options):
 def test_small_totals_go_to_order_0_alone():
     """The optimum of (3) when the total is small: the marginal gain per cost is largest there."""
     data = load_dataset("asia", n=100_000, seed=0)
-    result = run("curate_pc", data, epsilon=1.0, delta=7e-12, guarantee="published")
+    result = run("curate_pc", data, epsilon=1.0, delta=1e-12, guarantee="published")
     assert result.ci_tests_by_order[0] == 28
     assert result.diagnostics.allocation.planned[0][1].cost < 1e-3
+
+
+def test_more_rows_in_a_stratum_make_later_orders_affordable():
+    """Eq. 16 at n_i = 10: a twelfth of the noise, and budgets for orders above 0."""
+    data = load_dataset("asia", n=100_000, seed=0)
+    published = {"guarantee": "published", "epsilon": 1.0, "delta": 1e-12}
+    tests = [
+        sum(
+            run("curate_pc", data, seed=s, stratum_rows=rows, **published).ci_tests
+            for s in (1, 2, 3)
+        )
+        for rows in (2, 10)
+    ]
+    assert tests[0] == 3 * 28
+    assert tests[1] > 1.5 * tests[0]
+    result = run("curate_pc", data, stratum_rows=10, seed=1, **published)
+    first = result.diagnostics.allocation.spent[0]
+    unit = result.ledger[0].event.scale * first.epsilon
+    assert unit == pytest.approx(kendall_p_bound(100_000, 10))
+    strict = {"epsilon": 1.0, "seed": 1}
+    same = [run("curate_pc", data, stratum_rows=rows, **strict) for rows in (2, 10)]
+    assert (same[0].matrix == same[1].matrix).all()
+    assert list(same[0].ledger) == list(same[1].ledger)
+
+
+@pytest.mark.parametrize(
+    ("tweak", "threshold", "fits"),
+    [
+        (0.05, 0.05, True),
+        (0.06, 0.05, False),
+        (0.5, "auto", False),
+        (0.02, 0.01, True),
+    ],
+)
+def test_a_tweak_is_at_most_the_threshold(tweak, threshold, fits):
+    """The sieve compares with T - t, and no score lies below 0."""
+    data = load_dataset("cancer", n=500)
+    if fits:
+        assert run("priv_pc", data, tweak=tweak, threshold=threshold).status
+        return
+    with pytest.raises(InputError, match="tweak must be at most the threshold"):
+        run("priv_pc", data, tweak=tweak, threshold=threshold)
