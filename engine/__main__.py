@@ -44,10 +44,10 @@ COMMANDS = {
     "effect": ("engine.cli.effect", "effect_command"),
     "combine": ("engine.cli.release", "combine_command"),
     "synthetic": ("engine.cli.release", "synthetic_command"),
-    "twin": ("engine.cli.release", "twin_command"),
     "reproduce": ("engine.cli.studies", "reproduce_command"),
     "completion": ("engine.cli.completion", "completion_command"),
 }
+ALIASES = {"twin": "synthetic"}
 STOPPED = "Stopped; finished runs of a study are kept."
 
 
@@ -87,6 +87,7 @@ def _sentence(module: str, name: str) -> str:
 def main(argv: Sequence[str]) -> int:
     """Run one command; 0, or one line on standard error with 2 (130 where it was stopped)."""
     try:
+        argv = [ALIASES.get(word, word) for word in argv[:1]] + list(argv[1:])
         if argv and argv[0] in ("--help", "-h", "help"):
             print(help_text())
             return 0

@@ -220,11 +220,6 @@ def _settings(given: Sequence[str]) -> dict[str, str]:
     return {name: level for name, _, level in pairs}
 
 
-def twin_command(argv: Sequence[str]) -> None:
-    """The same as synthetic."""
-    synthetic_command(argv)
-
-
 def synthetic_command(argv: Sequence[str]) -> None:
     """Write synthetic rows drawn from a release."""
     parser = Parser(

@@ -85,7 +85,7 @@ class Twice:
                 self._runs[key].append(found)
             return found
 
-        def source() -> Any:
+        def source(path: Any) -> Any:
             if first:
                 self._releases.append(Hardened())
                 return self._releases[-1]
@@ -96,7 +96,7 @@ class Twice:
 
         with (
             mock.patch.object(runner, "Randomness", doors),
-            mock.patch.object(making, "Hardened", source),
+            mock.patch.object(making, "Kept", source),
             mock.patch.object(dataset.uuid, "uuid4", side_effect=map(uuid.UUID, words)),
         ):
             yield

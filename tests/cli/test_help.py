@@ -69,7 +69,10 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callabl
         ran("budget new ward-7 --epsilon 9 --delta 1e-5")
         release = "release --csv table.csv --schema schema.json --budget ward-7 --epsilon 1"
         ran(f"{release} --out first.json")
-        (desk / "release.json").write_bytes((desk / "first.json").read_bytes())
+        for name in ("release.json", "ward-7.json"):
+            (desk / name).write_bytes((desk / "first.json").read_bytes())
+        ran("budget new ward-6 --epsilon 9 --delta 1e-5")
+        ran(release.replace("ward-7", "ward-6") + " --out ward-8.json")
         study = "sweep --dataset cancer --n 500 --algorithm priv_pc,svt_pc --epsilon 1,10"
         ran(f"{study} --seeds 2 --out curves.db")
         ran("sweep --dataset cancer --n 500 --algorithm em_pc --epsilon 1 --seeds 1 --out more.db")

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from benchmarks.knowledge import kept
-from engine import InputError, Knowledge, load_dataset, run
+from engine import InputError, Knowledge, load_dataset
 from engine.effects.effect import effect_of
 from engine.effects.estimate import Interval
+from engine.effects.plausible import Plausible
+from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import ready_sets
 from engine.knowledge import FULL, ORIENTS
 from engine.papers import knowledge as measured
@@ -140,8 +143,8 @@ def test_figures_say_how_many_are_sure_and_how_many_may_be() -> None:
 
 def test_a_refusal_stands_without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     data = load_dataset("asia", n=1000)
-    graph = run("pc", data, statistic="oracle").matrix
-    found = effect_of(exact(data), data.names, data.levels, graph, "dysp", "bronc")
+    dags = Plausible((matrix_of(data.truth, data.names),), np.ones(1))  # type: ignore[arg-type]
+    found = effect_of(exact(data), data.names, data.levels, dags, "dysp", "bronc")
     shown: list[str] = []
     monkeypatch.setattr(drawn.st, "info", lambda words, **_: shown.append(words))
     monkeypatch.setattr(drawn.st, "html", lambda words: shown.append("figures"))
@@ -149,7 +152,7 @@ def test_a_refusal_stands_without_figures(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setattr(drawn.st, name, lambda words: None)
     drawn._show(found, None)
     assert len(shown) == 1
-    assert "no number is told" in shown[0]
+    assert "no number is reported" in shown[0]
 
 
 def test_what_the_form_says_of_own_data_goes_into_their_release(

@@ -79,7 +79,7 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
     found, _ = app.session_state["released"]
     check(found)
     assert any("Released under" in s.value for s in app.success)
-    assert list(app.dataframe[-1].value) == ["Edge", "Link confidence", "Arrow confidence"]
+    assert list(app.dataframe[-1].value) == ["Edge", "Link confidence", "Directions"]
     assert any("is drawn as a line" in c.value for c in app.caption)
     came = len({frozenset(pair) for pair in found.cpdag})
     assert any(m.value.startswith("**Forecast: ") and f"Came: {came}." in m.value
