@@ -12,14 +12,20 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
+
+from engine import ALGORITHMS, Dataset, RunResult, load_dataset, run
+from engine.context import Step
+from engine.registry import slow
+from engine.studies.null import Invented, Shape, invented
 
 Tell = Callable[..., bool]
 
 IDLE = 120.0  # seconds after which a process without work ends
 LOOK = 0.05  # seconds between two looks for a stop: each takes as long as many a CI test
+COUNTED = 60.0  # seconds for counting false links at one setting
 _TOLD = 0.25  # seconds between two reports of progress
 
 
@@ -85,3 +91,98 @@ class Process:
         self.process.join(5.0)
         self.pipe.close()
         atexit.unregister(self.end)
+
+
+# In the server ----------------------------------------------------------------------------
+
+_idle: list[Process] = []
+_in_use = False
+
+
+def begin() -> None:
+    """Do tasks in processes from here on, and make one ready; tests and scripts need not."""
+    global _in_use
+    _in_use = True
+    first = Process()
+    first.pipe.send((ready, ()))
+    with suppress(EOFError, OSError):
+        first.pipe.recv()
+        give_back(first)
+
+
+def in_use() -> bool:
+    """Whether tasks are done in processes."""
+    return _in_use
+
+
+def take() -> Process:
+    """A process without work."""
+    with suppress(IndexError):
+        while True:
+            found = _idle.pop()
+            if found.usable():
+                return found
+            found.end()
+    return Process()
+
+
+def give_back(process: Process) -> None:
+    """It has done its work."""
+    process.since = time.monotonic()
+    _idle.append(process)
+
+
+# Work of every page -----------------------------------------------------------------------
+
+_met: dict[str, Dataset] = {}  # public datasets with all that was counted of them
+
+
+def met(data: Dataset) -> Dataset:
+    """The same data as this process had them before, if it did; of public data it keeps two."""
+    if not data.public:
+        return data
+    _met[data.identity] = found = _met.pop(data.identity, data)
+    while len(_met) > 2:
+        del _met[next(iter(_met))]
+    return found
+
+
+def search(
+    tell: Tell, key: str, data: Dataset, seed: int | None, params: Mapping[str, Any]
+) -> RunResult:
+    """One run; reports its order and how many steps it has made."""
+    steps = 0
+    if seconds := slow(key):
+        tell(None, f"preparing it, once, about {seconds} s")
+
+    def count(step: Step) -> None:
+        nonlocal steps
+        steps += 1
+        if steps % 20 == 0:
+            at = "" if step.order is None else f"order {step.order} · "
+            tell(None, f"{at}{steps:,} steps")
+
+    return run(key, met(data), seed=seed, on_step=count, cancelled=tell, **params)
+
+
+def plain(tell: Tell, function: Callable[..., Any], *args: Any) -> Any:
+    """Work that reports nothing and hears no stop."""
+    return function(*args)
+
+
+def false_links(
+    tell: Tell, key: str, shape: Shape, params: Mapping[str, Any], draws: int
+) -> Invented | None:
+    """How many links a setting finds in independent columns; on fewer tables where they take long.
+
+    ``draws`` tables are counted, or as many as a minute allows.
+    """
+    end = time.monotonic() + COUNTED
+    stop = lambda: tell() or time.monotonic() > end  # noqa: E731
+    return invented(key, shape, params, draws=draws, cancelled=stop)
+
+
+def ready(tell: Tell) -> None:
+    """Make what every run needs, so that the first visitor does not wait for it."""
+    list(ALGORITHMS.values())  # imports them all
+    run("priv_pc", load_dataset("asia", n=2_000), trace=False)

@@ -1,125 +1,109 @@
-"""Start the dashboard: ``python scripts/serve.py [streamlit options]``; what ``make app`` runs.
+"""Start the dashboard: ``python scripts/serve.py [--trusted] [streamlit options]``.
 
-Until app.py has run once, Streamlit takes a folder called ``pages`` for its old-style multi-page
-app: the first visitor of a deep link such as /run is told that there is no such page before it is
-drawn. Saying beforehand that this is no such app avoids that. And its first document is an empty
-one for the second or two in which the browser reads its scripts: ours has the app's name in it.
+A server is its one user's own, on this machine, unless DP_CAUSAL_EXPLORER_PUBLIC=1 makes it public
+(docs/how-to/host.md). One that is neither needs ``--trusted``.
 """
 
-import atexit
-import json
+from __future__ import annotations
+
+import ipaddress
+import logging
 import os
 import subprocess
 import sys
-import tempfile
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
 
-from streamlit import file_util
-from streamlit.runtime.pages_manager import PagesManager
-from streamlit.web import cli
-
 ROOT = Path(__file__).resolve().parent.parent
 # What the first page waits for; each takes a tenth of a second or more. None of our own pages:
 # their caches belong to Streamlit's runtime, which is not there yet.
-LIBRARIES = ("engine", "pandas", "pyarrow", "plotly.graph_objs._bar", "pyvis.network")
-
-# Ends with the server, however that ends: its end of the pipe closes.
-BESIDE = """
-import os, sys, threading
-os.nice(19)
-threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
-from engine.__main__ import main
-main(["warm"])
-"""
-
-ROOT_OF_PAGE = '<div id="root"></div>'
-# React takes the place of what is in its root with its first drawing.
-WAITING = """<div id="root"><style>
-.waiting {position: fixed; inset: 0; padding: 6rem 2.5rem; background: #fff; color: #1a2230;
-  font: 1.1rem/1.5 system-ui, sans-serif}
-.waiting b {display: block; font-size: 2rem}
-@media (prefers-color-scheme: dark) {.waiting {background: #10151e; color: #e9edf4}}
-</style><div class="waiting" role="status"><b>DP Causal Explorer</b>
-What privacy costs a causal graph. The page is being drawn …</div></div>"""
+LIBRARIES = ("pandas", "pyarrow", "plotly.graph_objs._bar", "engine")
+TRUSTED = "--trusted"
+REFUSED = (
+    "Others could reach this server at {}. Every visitor of a server that is not public can use "
+    "all budgets, releases and studies of its user. Start it with --trusted if they may, with "
+    "DP_CAUSAL_EXPLORER_PUBLIC=1 for a public demo, or with --server.address localhost."
+)
+WARNING = (
+    "Every visitor who reaches {} is trusted: they see and spend all budgets of this server's "
+    "user, and read the releases and studies. Let nobody else reach it."
+)
 
 
-def first_document(html: str) -> str:
-    """Streamlit's document with words in its empty root; as it is where it has no such root."""
-    return html.replace(ROOT_OF_PAGE, WAITING, 1).replace(
-        "<title>Streamlit</title>", "<title>DP Causal Explorer</title>", 1
-    )
+def address(words: list[str]) -> str:
+    """Where Streamlit will listen; "" is everywhere."""
+    for k, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name == "--server.address":
+            return value if equals else "".join(words[k + 1 : k + 2])
+    import streamlit as st
+
+    return str(st.get_option("server.address") or "")
 
 
-def link_static(folder: Path) -> None:
-    """Fill a folder with links to Streamlit's files, and with the first document."""
-    for entry in Path(file_util.get_static_dir()).iterdir():
-        if entry.name == "index.html":
-            html = entry.read_text(encoding="utf-8")
-            (folder / entry.name).write_text(first_document(html), encoding="utf-8")
-        else:
-            (folder / entry.name).symlink_to(entry)
+def local(host: str) -> bool:
+    """Whether an address is this machine's alone."""
+    if host == "localhost":
+        return True
+    with suppress(ValueError):
+        return ipaddress.ip_address(host).is_loopback
+    return False
+
+
+def words_for(words: list[str]) -> list[str]:
+    """Streamlit's options for this server's mode; ends the program where the mode is not clear."""
+    from pages.mode import public
+
+    trusted, words = TRUSTED in words, [word for word in words if word != TRUSTED]
+    host = address(words)
+    if public():
+        # Below zero no upload is small enough, whatever its headers say.
+        return [*words, "--server.maxUploadSize", "-1"]
+    if not local(host):
+        if not trusted:
+            raise SystemExit(REFUSED.format(host or "all its addresses"))
+        print(WARNING.format(host or "any of its addresses"), file=sys.stderr, flush=True)
+    return words
 
 
 def prepare() -> None:
-    """Import what the first page needs, and load the compiled kernels of its run."""
+    """While the server starts and the browser loads its scripts: what the first pages need."""
+    from pages import worker
+
     for name in LIBRARIES:
         import_module(name)
-    from engine import ALGORITHMS, load_dataset, run
-
-    list(ALGORITHMS.values())  # imports them all: forms list them
-    run("priv_pc", load_dataset("asia", n=2_000), trace=False)
-
-
-def begin() -> None:
-    """What is done while the server starts, and then beside it."""
-    prepare()
-    compile_beside()
-
-
-def compile_beside() -> None:
-    """Compile what no page waits for in a process that only takes what others leave of one core."""
+    worker.begin()
     from engine.registry import slow
 
-    if slow("marginal_pc"):
-        beside = subprocess.Popen(
-            [sys.executable, "-c", BESIDE],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
-        )
-        atexit.register(beside.kill)
+    if slow("marginal_pc"):  # compiled once on a machine, with what others leave of a core
+        warm = ["nice", "-n", "19", sys.executable, "-m", "engine", "warm"]
+        subprocess.Popen(warm, cwd=ROOT, stdin=subprocess.DEVNULL)
 
 
-def host() -> None:
-    """What a server for several people needs before it starts."""
-    from pages.host import apart, bounds, gate, person, record
+def main() -> None:
+    """Serve until the end."""
+    import resource
 
-    os.umask(0o077)  # whatever is written here is its owner's alone
-    bounds.leave_no_core()
-    gate.trusted()  # a wrong list of proxies ends the start, not the first visit
-    # The gate judges by who is really at the other end, not by what a header says of that.
-    os.environ["FORWARDED_ALLOW_IPS"] = ""
+    sys.path.insert(0, str(ROOT))
+    words = words_for(sys.argv[1:])
+    os.umask(0o077)  # what is written here is its owner's alone
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # there are rows in the memory
     # To print an address of its own, Streamlit would ask a server of the internet for it.
     os.environ.setdefault("STREAMLIT_BROWSER_SERVER_ADDRESS", "localhost")
-    if person.header():
-        names = json.dumps({person.header(): person.FROM_PROXY})
-        os.environ["STREAMLIT_SERVER_TRUSTED_USER_HEADERS"] = names
-    record.listen()
-    workers = apart.begin(bounds.cores() + apart.LONG + apart.READERS)
-    about = "Processes that ended, or were ended, in the middle of their work."
-    record.gauge("dpce_workers_lost", about, lambda: workers.killed)
+    import streamlit as st
+    from streamlit.web import cli
+
+    # From here on Streamlit knows that the folder ``pages`` is none of its old kind of app, which
+    # would tell the first visitor of /run that there is no such page.
+    logging.disable(logging.WARNING)  # that there is no session
+    st.navigation([lambda: None], position="hidden")
+    logging.disable(logging.NOTSET)
+    Thread(target=prepare, daemon=True, name="prepare").start()
+    sys.argv = ["streamlit", "run", str(ROOT / "app.py"), *words]
+    cli.main()
 
 
 if __name__ == "__main__":
-    PagesManager.uses_pages_directory = False
-    sys.path.insert(0, str(ROOT))
-    host()
-    # While the server starts and the browser fetches its scripts, this core would idle.
-    Thread(target=begin, daemon=True, name="prepare").start()
-    sys.argv = ["streamlit", "run", str(ROOT / "asgi.py"), *sys.argv[1:]]
-    with tempfile.TemporaryDirectory(prefix="dp-causal-explorer-") as static:
-        link_static(Path(static))
-        file_util.get_static_dir = lambda: static
-        cli.main()
+    main()

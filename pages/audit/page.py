@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from engine import InputError
-from engine.audit.cases import Case, cases
+from engine.audit.cases import Case, CaseResult, cases
 from engine.registry import ALGORITHMS
 from pages.audit.membership import membership_view
 from pages.audit.release import release_view
-from pages.audit.state import HEADLINE, JOB, AuditJob, example
+from pages.audit.state import HEADLINE, example
 from pages.audit.view import (
     NEIGHBOURS,
     growth_view,
@@ -20,9 +20,12 @@ from pages.audit.view import (
     summary_view,
     title_of,
 )
+from pages.audit.work import attack
 from pages.shell import words as text
+from pages.shell.task import Task, drop, find, start, watch
 
 RUNS = (50, 150, 500, 1500)
+TASK = "audit"
 
 
 def main() -> None:
@@ -34,13 +37,11 @@ def main() -> None:
     )
     with st.sidebar:
         attack_form()
-    current = JOB.job()
-    if current is None:
+    done = watch(TASK, more=underway)
+    if done is not None:
+        ended(done)
+    elif find(TASK) is None:
         finished()
-    elif current.running:
-        JOB.watch(key="audit-stop", more=underway)
-    else:
-        ended(current)
     release_view()
 
 
@@ -60,20 +61,21 @@ def attack_form() -> None:
     runs = st.select_slider("Runs on each side", RUNS, value=150, key="audit-runs")
     if st.button("Attack", type="primary", width="stretch", key="audit-go"):
         what = f"the attack on {title_of(key)}, {promise(kind or kinds[0])}"
-        JOB.begin(AuditJob(pairs[name], int(runs), what))
+        start(TASK, what, attack, pairs[name].key, int(runs), about=key, wait=0.0)
 
 
-def underway(current: AuditJob) -> None:
+def underway(task: Task) -> None:
     """The bound so far."""
-    if (latest := current.latest) is not None:
-        growth_view(current.subject.algorithm.key, current.growth, latest.claimed, key="audit-live")
+    if measured := list(task.parts):
+        growth = [(found.runs, found.epsilon) for found in measured]
+        growth_view(task.about, growth, measured[-1].claimed, key="audit-live")
 
 
-def ended(current: AuditJob) -> None:
+def ended(task: Task) -> None:
     """The sentence, the growth and the replay of the attack that ended last."""
-    line = current.line
+    line: CaseResult | None = task.result
     if line is None:
-        st.info(text.plain(current.problem or "Stopped before the first run."))
+        st.info(text.plain(task.problem or "Stopped before the first run."))
         finished()
         return
     st.subheader(sentence(line), anchor=False)
@@ -81,7 +83,7 @@ def ended(current: AuditJob) -> None:
     if line.replayed is not None:
         st.markdown("**Replay.** How far one person moved each input, of what was paid for:")
         replay_view([line], key="audit-ended-replay")
-    st.button("Back to the finished example", key="audit-back", on_click=JOB.forget)
+    st.button("Back to the finished example", key="audit-back", on_click=drop, args=(TASK,))
 
 
 def finished() -> None:

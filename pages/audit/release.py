@@ -9,15 +9,20 @@ from engine.audit.replay import Finding
 from engine.release.attacked import HALF, verdict
 from engine.release.checking import SECONDS
 from engine.release.reading import loads
-from pages.audit.state import RELEASE, ReleaseJob
+from pages import mode
 from pages.audit.view import ratio_bars
+from pages.audit.work import attack_file
 from pages.shell import words as text
+from pages.shell.task import Task, drop, find, start, watch
 
+TASK = "audit-release"
 MOST = 20  # megabytes; the release of a hundred columns has less than one
 
 
 def release_view() -> None:
     """The file, a button, how far the attack is, and what it found."""
+    if mode.public():
+        return
     st.subheader("Attack a release file", anchor=False)
     st.caption(
         "Under the same answers a release takes the same course whatever the records are. So the "
@@ -33,40 +38,41 @@ def release_view() -> None:
         help=f"The attack runs on this server; a file of more than {MOST} MB is attacked on the "
         "command line: python -m engine audit --release FILE.",
     )
-    going = RELEASE.going()
-    if going is not None:
-        RELEASE.watch(key="audit-release-stop")
-    elif file is not None and st.button("Attack this release", key="audit-release-go"):
+    done = watch(TASK)
+    if done is None and find(TASK) is not None:
+        return
+    if file is not None and st.button("Attack this release", key="audit-release-go"):
         _begin(file.getvalue(), file.file_id)
-    done = RELEASE.job()
-    if done is not None and not done.running and (file is None or file.file_id == done.file):
+        done = find(TASK)
+    if done is not None and (file is None or file.file_id == done.about):
         _ended(done)
 
 
 def _begin(raw: bytes, name: str) -> None:
-    RELEASE.forget()
+    drop(TASK)
     if len(raw) > MOST * 2**20:
         st.error(f"This file is larger than {MOST} MB; try python -m engine audit --release.")
         return
     try:
-        job = ReleaseJob(loads(raw), name)
+        release = loads(raw)
     except InputError as error:
         st.error(text.plain(str(error)))
         return
-    RELEASE.begin(job, ReleaseJob.patience)
-    if job.running:
+    title = f"the attack on the release “{text.plain(release.name)}”"
+    if not start(TASK, title, attack_file, release, about=name).done:
         st.rerun()
 
 
-def _ended(job: ReleaseJob) -> None:
-    if job.problem or job.found is None:
-        st.error(text.plain(job.problem or "Stopped before the first pair of neighbours."))
+def _ended(task: Task) -> None:
+    found: Finding | None = task.result
+    if found is None:
+        st.error(text.plain(task.problem or "Stopped before the first pair of neighbours."))
         return
-    (st.info if job.found.passed else st.error)(f"{text.plain(verdict(job.found))}")
-    for fault in job.found.faults:
+    (st.info if found.passed else st.error)(f"{text.plain(verdict(found))}")
+    for fault in found.faults:
         st.markdown(f"- {text.plain(fault)}")
-    ratio_bars(job.found.ratios, key="audit-release-bars")
-    st.caption(power_words(job.found))
+    ratio_bars(found.ratios, key="audit-release-bars")
+    st.caption(power_words(found))
 
 
 def power_words(found: Finding) -> str:

@@ -11,17 +11,16 @@ from engine import InputError
 from engine.data.codebook import read_codebook
 from engine.data.schema import MOST_BYTES, Schema
 from engine.data.survey import ROWS, Found
+from pages import files
 from pages.data import cards
-from pages.host import uploads
-from pages.host.uploads import Upload
+from pages.files import Upload
 from pages.shell import export, reading
 from pages.shell import words as text
 from pages.shell.data import OwnFile, own_data, own_file
 from pages.shell.drafts import Draft, kept
 from pages.shell.form import bound
-from pages.shell.job import Slot
-from pages.shell.reading import Beside
 from pages.shell.session import Place
+from pages.shell.task import drop, find, watch
 
 ABOUT = (
     "A guarantee protects what is in the rows; what a column can hold counts as public, so it must "
@@ -35,8 +34,7 @@ OPEN = (
 )
 START = "State each column (starts from exact values found in your rows, which are not private)"
 _BOOK: Place[str] = Place("codebook_seen", str)
-_LOOK: Slot[Beside] = Slot("columns_reading")
-_LOOKED_AT: Place[OwnFile | None] = Place("columns_of")  # the file that is, or was, looked at
+_LOOK = "columns"
 
 
 def builder() -> None:
@@ -58,7 +56,7 @@ def builder() -> None:
         except InputError as error:
             st.error(text.plain(str(error)))
     else:
-        _LOOK.drop()
+        drop(_LOOK)
     if file.schema is not None:
         content = json.dumps(file.schema.to_json(), ensure_ascii=False, indent=1)
         export.download("Schema (JSON)", lambda: content, f"{file.stem}_schema.json", key="schema")
@@ -96,20 +94,19 @@ def _looked_at(file: OwnFile) -> bool:
     if file.proposal is not None:
         return True
     table = Upload(file.name, file.raw)
-    if not uploads.large(table):
-        file.proposal = uploads.columns(table)
+    if not files.large(table):
+        file.proposal = files.columns(table)
         return True
-    job, of = _LOOK.job(), _LOOKED_AT.get()
-    if job is None or of is not file:
-        _LOOKED_AT.put(file)
-        job = _LOOK.begin(Beside(file.name, len(file.raw), uploads.columns, table), Beside.patience)
-    if job.running:
-        _LOOK.watch(key="columns-stop")
+    task = find(_LOOK)
+    if task is None or task.about is not file:
+        reading.read(_LOOK, table, files.columns, table, about=file)
+    task = watch(_LOOK)
+    if task is None:
         return False
-    if job.problem:
-        raise InputError(job.problem)
-    file.proposal = job.found
-    _LOOK.forget()
+    if task.problem:
+        raise InputError(reading.problem(task))
+    file.proposal = task.result
+    drop(_LOOK)
     return True
 
 

@@ -12,6 +12,7 @@ from pages.draw.scene import given, plainly, show_scene
 from pages.explore import state
 from pages.shell.form import bound
 from pages.shell.session import Place
+from pages.shell.task import look_again
 
 PATIENCE = 0.7  # seconds before a scene is shown as far as it is
 LOOK = 3.0  # seconds between two looks at a scene that is still being drawn
@@ -70,21 +71,18 @@ def main() -> None:
 
 def growing(name: str, frame: Mapping[str, Any]) -> None:
     """A scene that is drawn while one looks: the dial works with what there is."""
-    job = state.job_of(name)
-    job.wait(PATIENCE)
-    going = job.running
+    task = state.growing(name)
+    task.wait(PATIENCE)
 
-    @st.fragment(run_every=LOOK if going else None)
-    def look() -> None:
-        if job.problem:
-            st.error(job.problem)
-        elif job.running:
-            st.caption(f"Draws are being made: {job.done:,} so far. The dial answers with those.")
-        elif going:
-            st.rerun()
-        show_scene(given(job.scene.as_dict()), frame, rested, yours)
+    def draw() -> None:
+        scene, made = state.so_far(state.growing(name))
+        if task.problem:
+            st.error(task.problem)
+        elif not task.done:
+            st.caption(f"Draws are being made: {made:,} so far. The dial answers with those.")
+        show_scene(given(scene.as_dict()), frame, rested, yours)
 
-    look()
+    look_again(lambda: [state.growing(name)], draw, LOOK)
 
 
 main()

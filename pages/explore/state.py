@@ -4,8 +4,7 @@ while somebody looks.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,21 +18,18 @@ from engine.studies.scene import (
     EPSILONS,
     MOST_COLUMNS,
     Scene,
-    States,
     empty_scene,
     kept_scene,
     kept_scenes,
 )
-from engine.studies.scene import Frame as SceneFrame
 from pages.draw.scene import given
-from pages.host import apart
+from pages.explore.work import fill
 from pages.shell import address
 from pages.shell.drafts import Draft, kept
 from pages.shell.fields import choice, decode, defaults, encode, number, switch
-from pages.shell.job import Job, shared
+from pages.shell.task import Task, shared
 
 GROWING = 20  # draws of a scene that is made while somebody waits
-_KEPT = 3
 
 
 def names() -> tuple[str, ...]:
@@ -66,43 +62,25 @@ def keep(form: Mapping[str, Any]) -> None:
     address.write("explore", encode(Frame.specs(), form))
 
 
-class SceneJob(Job):
-    """A scene that fills with draws while its page is open."""
-
-    def __init__(self, name: str):
-        super().__init__()
-        self.what = f"the draws of {name}"
-        self.scene: Scene = empty_scene(load_dataset(name), draws=GROWING)
-        self.done, self._of = 0, 1
-
-    def work(self) -> None:
-        """One draw of every epsilon first, then the next."""
-        self._of = len(list(self.scene.missing()))
-        notes = {"framed": self._framed}
-        steps = apart.call(apart.filled, self.scene, stopped=self.stopped, notes=notes)
-        self.scene.steps.update(steps)
-
-    def _framed(self, frame: SceneFrame, states: States) -> None:
-        self.scene.states[frame.algorithm][frame.at, frame.draw] = states
-        self.done, self.share = self.done + 1, (self.done + 1) / self._of
-
-    def steps(self) -> list[str]:
-        """How far it is."""
-        return [f"{self.done:,} runs made"]
-
-
 @st.cache_data(show_spinner=False)
 def whole(name: str) -> dict[str, Any]:
     """What the browser needs of a scene that comes with the project."""
     return given(kept_scene(name))
 
 
-def job_of(name: str) -> SceneJob:
-    """The scene of a network that is drawn now, shared by all who look at it."""
-    return shared(_store(), name, lambda job: not job.stopped(), lambda: SceneJob(name), _KEPT)
+def growing(name: str) -> Task:
+    """The frames of a network's scene that are made now, shared by all who look at it."""
+    empty = empty_scene(load_dataset(name), draws=GROWING)
+    return shared(("scene", name), f"the draws of {name}", fill, empty, about=empty)
 
 
-@st.cache_resource(show_spinner=False)
-def _store() -> OrderedDict[Hashable, SceneJob]:
-    """Shared by all sessions: public data only."""
-    return OrderedDict()
+def so_far(task: Task) -> tuple[Scene, int]:
+    """A scene with what is made of it until now, and how many frames those are."""
+    scene, made = task.about, list(task.parts)
+    for part in made:
+        if isinstance(part, tuple):
+            frame, states = part
+            scene.states[frame.algorithm][frame.at, frame.draw] = states
+        else:
+            scene.steps.update(part)
+    return scene, len(made)

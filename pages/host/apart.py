@@ -36,7 +36,6 @@ from engine.studies.scene import Frame, Scene, States, states_of
 from engine.studies.sweep import Progress, sweep
 from engine.studies.tuning import Least, Search, Tuned, least_epsilon
 from engine.teaching.pairwise import Picture, picture
-from pages.host import bounds
 
 Stopped = Callable[[], bool]
 
@@ -309,7 +308,6 @@ class _Bench:
 def _serve(pipe: Any, folder: str) -> None:
     os.umask(0o077)
     tempfile.tempdir = folder
-    bounds.leave_no_core()
     os.nice(5)  # pages go first
     bench = _Bench(pipe)
     threading.Thread(target=bench.listen, daemon=True).start()

@@ -8,10 +8,10 @@ import streamlit as st
 
 from pages.draw import show
 from pages.pairs import state as pairs
-from pages.pairs.state import Batch
 from pages.pairs.view import title_of
 from pages.shell import words as text
 from pages.shell.drafts import Draft
+from pages.shell.task import Task, watch
 
 
 def batch_view(d: Draft) -> None:
@@ -26,31 +26,27 @@ def batch_view(d: Draft) -> None:
         args=(d, which),
         help="One split a pair; probabilities are exact, so no noise needs to be drawn.",
     )
-    job = pairs.BATCH.job()
-    if job is None:
-        return
-    if job.running:
-        pairs.BATCH.watch(key="pairs-batch-cancel", more=lambda going: _table(going, d))
-    else:
-        _finished(job, d, which)
+    done = watch(pairs.BATCH, more=lambda going: _table(going, d))
+    if done is not None:
+        _finished(done, d, which)
 
 
-def _finished(job: Batch, d: Draft, which: str) -> None:
+def _finished(job: Task, d: Draft, which: str) -> None:
     if job.problem:
         st.error(text.plain(job.problem), icon=":material/error:")
-    done, total = len(job.done), len(job.datasets)
+    made, total = job.about
+    done = len(job.parts)
     st.caption(f"{'' if done == total else 'Stopped: '}{done} of {total} pairs, one split each.")
-    if job.setting != pairs.setting_of(d) or job.what != which:
-        made = job.setting
+    if made != pairs.setting_of(d) or job.title != which:
         st.caption(
-            f"These are the {text.plain(job.what)} at λ = {made.ridge:g}, width of the fit "
+            f"These are the {text.plain(job.title)} at λ = {made.ridge:g}, width of the fit "
             f"{made.width:g}, of HSIC {made.score_width:g}: run all pairs again for the form's."
         )
     _table(job, d)
 
 
-def _table(job: Batch, d: Draft) -> None:
-    finished = list(job.done)
+def _table(job: Task, d: Draft) -> None:
+    finished = list(job.parts)
     if not finished:
         return
     epsilon = d["epsilon"]

@@ -12,8 +12,8 @@ from engine import InputError
 from engine.data.pairs import WHERE
 from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES
 from engine.teaching.pairwise import EPSILONS
-from pages.host import uploads
-from pages.host.uploads import Upload
+from pages import files, mode
+from pages.files import Upload
 from pages.pairs.state import (
     COPY,
     COPY_PROBLEM,
@@ -26,18 +26,16 @@ from pages.pairs.state import (
     draft,
     tuebingen,
 )
-from pages.shell import sign
+from pages.shell import reading
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 from pages.shell.form import bound, number, seed
-from pages.shell.job import Slot
-from pages.shell.reading import Beside
 from pages.shell.session import Place
+from pages.shell.task import drop, find, watch
 
 _COPY_SEEN: Place[str | None] = Place("pairs_file_id")
 _OWN_SEEN: Place[tuple[str, str] | None] = Place("pairs_own_seen")
-_COPY_JOB: Slot[Beside] = Slot("pairs_copy_reading")
-_OWN_JOB: Slot[Beside] = Slot("pairs_own_reading")
+_COPY, _TABLE = "pairs-copy", "pairs-table"  # places of files that are read
 
 
 def fields() -> Draft:
@@ -109,6 +107,8 @@ def _simulated(d: Draft) -> None:
 
 def _file(d: Draft) -> None:
     """A person's copy of the Tübingen pairs."""
+    if mode.switched_off():
+        return
     st.caption(
         "The 99 Tübingen cause–effect pairs (Mooij et al. 2016) are not part of this program; "
         f"{WHERE}"
@@ -116,13 +116,13 @@ def _file(d: Draft) -> None:
     file = st.file_uploader("cdt-0.6.0 wheel", type=["whl", "zip"], key="pairs-wheel")
     if file is not None and _COPY_SEEN.get() != file.file_id:
         _COPY_SEEN.put(file.file_id)
-        _read(_COPY_JOB, COPY_PROBLEM, Upload(file.name, file.getvalue()), uploads.tuebingen)
+        _read(_COPY, COPY_PROBLEM, Upload(file.name, file.getvalue()), files.tuebingen)
 
     def keep(pairs: Any) -> None:
         COPY.put({data.name: data for data in pairs})
         d["chosen"] = pairs[0].name
 
-    _settle(_COPY_JOB, COPY_PROBLEM, keep, there=file is not None)
+    _settle(_COPY, COPY_PROBLEM, keep, there=file is not None)
     if tuebingen():
         bound(
             st.selectbox,
@@ -137,7 +137,7 @@ def _file(d: Draft) -> None:
 
 def _own(d: Draft) -> None:
     """A person's two columns and their stated bounds."""
-    if sign.switched_off():
+    if mode.switched_off():
         return
     bound(
         st.text_input,
@@ -153,21 +153,21 @@ def _own(d: Draft) -> None:
     seen = None if file is None else (file.file_id, d["bounds"])
     if file is not None and _OWN_SEEN.get() != seen:
         _OWN_SEEN.put(seen)
-        _OWN_JOB.drop()
+        drop(_TABLE)
         OWN.put(None)
         try:
             _take(Upload(file.name, file.getvalue()), _bounds(d["bounds"]))
         except InputError as error:
             OWN_PROBLEM.put(str(error))
-    _settle(_OWN_JOB, OWN_PROBLEM, OWN.put, there=file is not None)
+    _settle(_TABLE, OWN_PROBLEM, OWN.put, there=file is not None)
 
 
-def _take(table: Upload, bounds: uploads.Bounds) -> None:
+def _take(table: Upload, bounds: files.Bounds) -> None:
     """Read a small table at once; InputError in one sentence for one that cannot be read."""
-    if uploads.large(table):
-        _read(_OWN_JOB, OWN_PROBLEM, table, uploads.pair, bounds)
+    if files.large(table):
+        _read(_TABLE, OWN_PROBLEM, table, files.pair, bounds)
     else:
-        OWN.put(uploads.pair(table, bounds))
+        OWN.put(files.pair(table, bounds))
         OWN_PROBLEM.put(None)
 
 
@@ -191,7 +191,7 @@ def _bounds(typed: str) -> tuple[tuple[float, float], tuple[float, float]]:
 
 
 def _read(
-    slot: Slot[Beside],
+    name: str,
     problem: Place[str | None],
     file: Upload,
     function: Callable[..., Any],
@@ -199,11 +199,11 @@ def _read(
 ) -> None:
     """Begin to read a file in the place of what was being read."""
     problem.put(f"{file.name} is being read.")
-    slot.begin(Beside(file.name, len(file.raw), function, file, *more), Beside.patience)
+    reading.read(name, file, function, file, *more, about=None)
 
 
 def _settle(
-    slot: Slot[Beside],
+    name: str,
     problem: Place[str | None],
     keep: Callable[[Any], object],
     *,
@@ -213,15 +213,13 @@ def _settle(
 
     Nothing is said of a file that is not ``there`` any more.
     """
-    job = slot.job()
-    if job is not None and job.running:
-        slot.watch(key="pairs-reading-stop")
+    if (task := watch(name)) is not None:
+        drop(name)
+        problem.put(reading.problem(task) or None)
+        if task.result is not None:
+            keep(task.result)
+    elif find(name) is not None:
         return
-    if job is not None:
-        slot.forget()
-        problem.put(job.problem or None)
-        if job.found is not None:
-            keep(job.found)
     if not there:
         problem.put(None)
     if said := problem.get():

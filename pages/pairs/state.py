@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -11,12 +10,11 @@ from engine import Dataset, InputError, RunResult, run
 from engine.data.simulated_pairs import HELD_OUT, MECHANISMS, NOISES, simulate_pair
 from engine.pairs.decision import Setting
 from engine.teaching.pairwise import Picture, over_ridge, picture
-from pages.host import apart
+from pages.pairs.work import pictures
 from pages.shell.data import costs_of, promised
 from pages.shell.drafts import Draft, kept
-from pages.shell.job import Job, Slot
-from pages.shell.runs import noted
 from pages.shell.session import Place
+from pages.shell.task import start
 
 SIMULATED, FILE, OWN_PAIR = "Simulated", "Tübingen file", "Your own CSV"
 SOURCES = (SIMULATED, FILE, OWN_PAIR)
@@ -98,49 +96,18 @@ def released(d: Draft, data: Dataset) -> RunResult:
     if data.public:
         if d["release"] != "vote":
             values["protect"] = "test"
-        found = run("anm", data, seed=int(d["seed"]), **values)
-        noted(found, data)
-        return found
+        return run("anm", data, seed=int(d["seed"]), **values)
     costs, key = costs_of(data), object()
     costs.begin(key, promised("anm", values, data))
     result = run("anm", data, **values)
     costs.settle(key, result.spent)
-    noted(result, data)
     return result
 
 
 # The batch ----------------------------------------------------------------------------------------
 
 
-class Batch(Job):
-    """Pictures of many pairs, one after another."""
-
-    share = 0.0
-
-    def __init__(self, datasets: Sequence[Dataset], setting: Setting, what: str):
-        super().__init__()
-        self.datasets, self.setting, self.what = datasets, setting, what
-        self.done: list[tuple[str, Picture]] = []
-
-    def work(self) -> None:
-        """Pair by pair."""
-        apart.call(
-            apart.pictured,
-            *(self.datasets, self.setting),
-            stopped=self.stopped,
-            notes={"made": self._made},
-        )
-
-    def so_far(self) -> list[str]:
-        """Pairs so far."""
-        return [f"{len(self.done)} of {len(self.datasets)} pairs"]
-
-    def _made(self, name: str, found: Picture) -> None:
-        self.done.append((name, found))
-        self.share = len(self.done) / len(self.datasets)
-
-
-BATCH: Slot[Batch] = Slot("pairs_batch")
+BATCH = "pairs-batch"
 
 
 def batch_pairs() -> list[Dataset]:
@@ -156,4 +123,5 @@ def batch_pairs() -> list[Dataset]:
 
 def begin_batch(d: Draft, what: str) -> None:
     """Start over all pairs; one at a time in a session."""
-    BATCH.begin(Batch(batch_pairs(), setting_of(d), what))
+    datasets, setting = batch_pairs(), setting_of(d)
+    start(BATCH, what, pictures, datasets, setting, about=(setting, len(datasets)), wait=0.0)

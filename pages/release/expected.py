@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -11,45 +11,29 @@ from engine import InputError
 from engine.data.schema import Schema
 from engine.release.file import Release
 from engine.release.settings import COVERED
-from engine.studies.forecast import Forecast, Question, plan, regime
-from pages.host import apart
+from engine.studies.forecast import Forecast, Question, regime
+from pages.release.work import forecast
 from pages.shell import words as text
-from pages.shell.job import Line, Watched, look_again, shared
-from pages.shell.session import Place
+from pages.shell.task import Task, look_again, shared
 
 DRAWS = 9
-PATIENCE = 0.0  # seconds that the page waits before it shows what is there
-_KEPT = 64
 
 
-class Expected(Watched):
+@dataclass(frozen=True)
+class Expected:
     """Random networks of a schema, and what a release at (ε, δ) finds in them."""
 
-    queue = Line(1)
+    task: Task
 
-    def __init__(self, question: Question, epsilon: float, delta: float) -> None:
-        super().__init__()
-        self.what = "a forecast for this ε"
-        self._asked = question, epsilon, delta
-        self.found: Forecast | None = None
+    @property
+    def running(self) -> bool:
+        """Whether it is still simulated."""
+        return not self.task.done
 
-    def work(self) -> None:
-        """Simulate; what is shown needs all of it."""
-        question, epsilon, delta = self._asked
-        told = apart.call(
-            plan,
-            *(question, [epsilon], [COVERED[0]]),
-            delta=delta,
-            draws=DRAWS,
-            empty=0,
-            stopped=self.stopped,
-        )
-        if told and not self.stopped():
-            self.found, self.whole = told[0], True
-
-
-# The session's: a forecast that is there at once would tell others of a table like theirs.
-_STORE: Place[OrderedDict[Hashable, Expected]] = Place("release_expected", OrderedDict)
+    @property
+    def found(self) -> Forecast | None:
+        """The forecast, once there is one."""
+        return self.task.result if self.task.complete else None
 
 
 def line(schema: Schema, rows: int, density: float, epsilon: float, delta: float) -> None:
@@ -81,21 +65,10 @@ def _watch(
     """Draw a forecast once it is known; one that was asked for before is there at once."""
 
     def find() -> Expected:
-        place = question, epsilon, delta
-        made = shared(
-            _STORE.get(), place, Expected.lasts, lambda: Expected(question, epsilon, delta), _KEPT
-        )
-        made.wait(PATIENCE)
-        return made
+        call = question, epsilon, delta, COVERED[0], DRAWS
+        return Expected(shared(("expected", *call), "a forecast for this ε", forecast, *call))
 
-    def going() -> Expected | None:
-        found = find()
-        return found if found.running else None
-
-    if going() is None:
-        draw(find())
-    else:
-        look_again(going, draw)
+    look_again(lambda: [find().task], lambda: draw(find()))
 
 
 def _compare(found: Expected, came: int) -> None:

@@ -10,7 +10,7 @@ from engine import Dataset, InputError
 from engine.release.budget import plain
 from engine.release.settings import COVERED
 from engine.studies.null import Shape
-from pages.host import person
+from pages import mode
 from pages.release import expected
 from pages.release import state as releases
 from pages.shell import journey, knowledge, nothing
@@ -34,7 +34,7 @@ def declare(*, expanded: bool) -> None:
         number(d, "delta", "Total δ, for ever", key="new-delta")
         if st.button("Declare", key="new-budget"):
             try:
-                person.required().budgets().new(str(d["name"]), d["epsilon"], d["delta"])
+                mode.budgets().new(str(d["name"]), d["epsilon"], d["delta"])
             except InputError as error:
                 st.error(text.plain(str(error)))
                 return
@@ -43,7 +43,7 @@ def declare(*, expanded: bool) -> None:
 
 def remaining(name: str, epsilon: float) -> None:
     """What the budget has, and what this release would leave of it."""
-    left = person.required().budgets().show(name).left[0]
+    left = mode.budgets().show(name).left[0]
     after = plain(left - Decimal(str(epsilon)))
     if after < 0:
         st.warning(
@@ -59,7 +59,7 @@ def spend(data: Dataset) -> None:
     st.markdown("**Release**")
     file = own_file()
     try:
-        names = [budget.name for budget in person.required().budgets().all()]
+        names = [budget.name for budget in mode.budgets().all()]
     except InputError:
         return
     if file is None or file.schema is None or not data.declared:

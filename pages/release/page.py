@@ -5,10 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from engine import Dataset
+from pages import mode
 from pages.release import form as release
 from pages.release import state as releases
 from pages.release import view as views
-from pages.shell import dataset, journey, runs, sign
+from pages.shell import dataset, journey, runs
 from pages.shell.drafts import drafted_source
 from pages.shell.strip import drafted_data, show_strip
 
@@ -34,7 +35,7 @@ def main() -> None:
     if data is not None:
         show_strip("Release", data)
     st.caption(ABOUT)
-    if sign.switched_off():
+    if mode.switched_off():
         pass
     elif data is not None and drafted_source().own:
         if here.word == "share":
@@ -50,7 +51,7 @@ def main() -> None:
 
 def release_step(data: Dataset) -> None:
     """The form that spends, or how far it is; and what came of it."""
-    if releases.JOB.going() is not None:
+    if releases.going():
         views.live()
         return
     release.spend(data)

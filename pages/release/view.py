@@ -16,31 +16,31 @@ from engine.release.reading import loads
 from engine.release.signature import public_key, verify, verify_page
 from engine.release.synthetic import LABEL, synthetic
 from engine.release.vault import Vault
+from pages import mode
 from pages.draw import show
-from pages.host import apart, person
 from pages.release import expected, share
 from pages.release import state as releases
 from pages.release.effect import how_much
 from pages.release.form import declare
-from pages.release.state import ReleaseJob
+from pages.release.work import rederive
 from pages.shell import export, journey
 from pages.shell import words as text
 from pages.shell.data import in_force
 from pages.shell.dialog import OPEN
-from pages.shell.job import gone
 from pages.shell.session import Place
+from pages.shell.task import Task, find, shared, watch
 
 
 def budgets() -> None:
     """What there is, and a form for a new one."""
     st.markdown("**Your budgets**")
     try:
-        found = person.required().budgets().all()
+        found = mode.budgets().all()
     except InputError as error:
         st.error(text.plain(str(error)))
         return
     try:
-        Vault(person.required().budgets()).check()
+        Vault(mode.budgets()).check()
     except InputError as error:
         st.error(text.plain(str(error)))
     if found:
@@ -52,7 +52,7 @@ def budgets() -> None:
 
 def kept(budgets: Sequence[Budget]) -> None:
     """Releases made before, offered again: a closed tab loses nothing."""
-    vault = Vault(person.required().budgets())
+    vault = Vault(mode.budgets())
     found = {}
     for budget in budgets:
         ids = vault.ids(budget)
@@ -88,19 +88,19 @@ def _row(budget: Budget) -> dict[str, str]:
     }
 
 
-_COUNTED: Place[ReleaseJob | None] = Place("release_counted")  # whose charge the table holds
+_COUNTED: Place[Task | None] = Place("release_counted")  # whose charge the table holds
 
 
 def live() -> None:
     """How far the release is, and what it would cost to stop it."""
-    releases.JOB.watch(key="release-stop", more=_how_far)
+    watch(releases.TASK, more=_how_far)
 
 
-def _how_far(job: ReleaseJob) -> None:
-    if job.charged and _COUNTED.get() is not job and not OPEN.get():
-        _COUNTED.put(job)
+def _how_far(task: Task) -> None:
+    if releases.charged(task) and _COUNTED.get() is not task and not OPEN.get():
+        _COUNTED.put(task)
         st.rerun()  # the table above says what was left before
-    st.info(job.cost_of_stopping())
+    st.info(releases.cost_of_stopping(task))
 
 
 def ended() -> None:
@@ -108,9 +108,9 @@ def ended() -> None:
 
     One that was made of a file before is paid for: it stays, folded away under its own words.
     """
-    job, last = releases.JOB.job(), releases.last()
-    if job is not None and job.problem and in_force(job.data):
-        (st.warning if job.stopped() else st.error)(text.plain(job.problem))
+    task, last = find(releases.TASK), releases.last()
+    if task is not None and (problem := releases.problem(task)) and in_force(task.about[0]):
+        (st.warning if task.stopping else st.error)(text.plain(problem))
     if last is not None and in_force(last[1]):
         shown(last[0])
     elif last is not None:
@@ -124,7 +124,7 @@ def share_step() -> None:
         st.info("Nothing was released of this table in this session: go to Release first.")
     ended()
     try:
-        kept(person.required().budgets().all())
+        kept(mode.budgets().all())
     except InputError as error:
         st.error(text.plain(str(error)))
 
@@ -136,11 +136,12 @@ def shown(release: Release) -> None:
         f"Released under (ε, δ) = ({epsilon}, {delta}), charged to “{text.plain(release.name)}”. "
         f"Neighbours: {neighbours(release.schema)}."
     )
-    job = releases.JOB.job()
-    if job is not None and job.released is release:
+    task = find(releases.TASK)
+    if task is not None and task.result is release:
+        kept_as = releases.kept(task)
         st.caption(
-            f"Kept as {job.kept}, and offered again under “Releases that are kept”."
-            if job.kept
+            f"Kept as {kept_as}, and offered again under “Releases that are kept”."
+            if kept_as
             else "It could not be kept beside the budgets: save it now."
         )
     if release.signature is not None:
@@ -190,6 +191,8 @@ def edges(release: Release) -> None:
 
 def checked() -> None:
     """Check a release that somebody handed out: no data are needed."""
+    if mode.public():
+        return
     st.markdown("**Check a release**")
     file = st.file_uploader("Release file (JSON)", type=["json"], key="check-file")
     page = st.file_uploader("Its page (HTML), if you have it", type=["html"], key="check-page")
@@ -200,7 +203,12 @@ def checked() -> None:
         release = loads(file.getvalue())
         verify(release, public_key(key) if key.strip() else None)
         with st.spinner("Deriving the graph again …"):
-            doubt = apart.call(apart.rederived, release, stopped=gone())
+            task = shared(("check", digest(release)), "the check", rederive, release)
+            while not task.wait(0.5) and not task.stopping:
+                task.seen()
+            if task.problem:
+                raise InputError(task.problem)
+            doubt = task.result
         if page is not None:  # now: a page is drawn of a consistent file alone
             verify_page(release, page.getvalue())
     except InputError as error:

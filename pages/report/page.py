@@ -10,10 +10,10 @@ from pages.report.brief import brief_of
 from pages.shell import journey, present, runs
 from pages.shell import words as text
 from pages.shell.drafts import Draft
-from pages.shell.job import Job, look_again
 from pages.shell.nothing import nothing_for
 from pages.shell.palette import theme
 from pages.shell.strip import show_strip
+from pages.shell.task import Task, look_again
 
 EVERY = 2.5  # seconds between two looks at running repetitions
 
@@ -24,10 +24,10 @@ def main() -> None:
     run = runs.shown()
     job = runs.job()
     typed = form.draft(run.settings.source.own)
-    settings = (run if job is None else job).settings
+    settings = (run if job is None else job.about).settings
     runs.write_link(settings)
     # Another run's numbers must not stand beside one that goes on.
-    data, result = (run.data, run.result) if job is None else (job.data, None)
+    data, result = (run.data, run.result) if job is None else (job.about.data, None)
     if not present.presenting():
         journey.bar(journey.at("report"))
     present.heading(lambda: show_strip("Report", data, result), key="report")
@@ -41,17 +41,14 @@ def main() -> None:
         st.error(text.plain(problem), icon=":material/error:")
     found = repeats.repeats_of(run)
     if found is not None:
-        found.wait(repeats.PATIENCE)
-    if _going(run) is None:
-        _content(run, typed)
-    else:
-        look_again(lambda: _going(run), lambda _: _content(run, typed), EVERY)
+        found.task.wait(repeats.PATIENCE)
+    look_again(lambda: _counting(run), lambda: _content(run, typed), EVERY)
 
 
-def _going(run: runs.Shown) -> Job | None:
-    """What is still being counted for the page."""
+def _counting(run: runs.Shown) -> list[Task]:
+    """What is counted for the page."""
     counted = [repeats.repeats_of(run), nothing_for(run)]
-    return next((one for one in counted if one is not None and one.running), None)
+    return [one.task for one in counted if one is not None]
 
 
 def _content(run: runs.Shown, typed: Draft) -> None:

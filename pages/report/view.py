@@ -97,5 +97,5 @@ def show(brief: Brief, repeats: Repeats | None, theme: str) -> None:
             if done < REPETITIONS and not repeats.points
             else f"Drawing the curve: {text.count(len(repeats.points), 'point')} so far"
         )
-    elif repeats is not None and repeats.problem:
-        st.warning(text.plain(repeats.problem))
+    elif repeats is not None and repeats.task.problem:
+        st.warning(text.plain(repeats.task.problem))

@@ -24,7 +24,7 @@ def main() -> None:
     if runs.stale(now) and runs.quick(now):
         runs.freeze(now)
     job, run = runs.job(), runs.shown()
-    runs.write_link(job.settings if job is not None else run.settings)
+    runs.write_link(job.about.settings if job is not None else run.settings)
     show_strip("Run", run.data, run.result)
     st.caption(ABOUT)
     old = runs.stale(now) or job is not None

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.host import person
-from pages.shell import reading, sign, state
+from pages.shell import reading, state
 from pages.shell.dialog import OPEN
 from pages.shell.listen import watch_theme
 from pages.shell.navigation import ASKS, MORE, PAGES, PageEntry, today
@@ -49,11 +48,6 @@ _CSS = """
 .st-key-journey > div:not(.st-key-journey-here) a, .st-key-journey-next a {background: none}
 .st-key-journey > div:not(.st-key-journey-here) a p {font-weight: 400}
 .st-key-journey-next a p {white-space: normal}
-.st-key-who {position: fixed; top: .55rem; right: 3.4rem; z-index: 999991; width: auto;
-  max-width: 16rem; gap: .6rem; font-size: .85rem}
-div:has(> .st-key-who) {position: absolute; height: 0}
-.st-key-who span {display: block; line-height: 2.2rem; max-width: 11rem;
-  white-space: nowrap; overflow: hidden; text-overflow: ellipsis}
 .st-key-presets button {padding: .2rem .55rem; min-height: 2.1rem}
 .st-key-presets button p {font-size: .85rem; white-space: nowrap}
 /* Small print and links that can be read: 4.5:1 at least on both backgrounds. */
@@ -93,7 +87,6 @@ _DARK = """
 
 def main() -> None:
     """Set the app up and run the page that is open."""
-    person.settle()
     OPEN.put(False)
     reading.settle()
     sidebar = st.get_option(f"theme.{theme()}.sidebar.backgroundColor") or "inherit"
@@ -110,7 +103,6 @@ def main() -> None:
         layout="wide",
         initial_sidebar_state=340,
     )
-    sign.line()
     state.begin(page.title, today)
     said = st.empty()
     page.run()

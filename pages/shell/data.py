@@ -16,12 +16,10 @@ from engine.data.schema import Schema
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
 from engine.studies.known import knowing
-from pages.host import person
-from pages.host.uploads import Reading, Upload
+from pages import mode
+from pages.files import Reading, Upload
 from pages.shell.session import Place
 from pages.shell.settings import Source, check_rows, said
-
-OFF = "Own data are switched off for you here, as the sidebar says; sign in where that is offered"
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -119,8 +117,10 @@ def data_for(source: Source, known: str = "") -> Dataset:
     if data is not None and known:
         return _own_knowing(data, known)
     if data is None:
-        first = OFF if person.visitor() is None else "Upload a CSV file first"
-        raise InputError(OWN_PROBLEM.get() or f"{first}, or choose a bundled network.")
+        if mode.public():
+            raise InputError(mode.OFF)
+        first = "Upload a CSV file first, or choose a bundled network."
+        raise InputError(OWN_PROBLEM.get() or first)
     return data
 
 

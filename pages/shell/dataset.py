@@ -15,14 +15,16 @@ from engine.data.reading import MAX_COLUMNS
 from engine.data.reading import MAX_ROWS as MOST_ROWS
 from engine.data.schema import MOST_BYTES
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
-from pages.host.uploads import Reading, Upload
-from pages.shell import reading, sign
+from pages import mode
+from pages.files import Reading, Upload
+from pages.shell import reading
 from pages.shell import words as text
 from pages.shell.data import OWN_GAPS, OWN_PROBLEM, OwnFile, network_sizes, own_data, own_file
 from pages.shell.drafts import Draft, draft, kept, take_file
 from pages.shell.form import bound, seed
 from pages.shell.session import Place
 from pages.shell.settings import MAX_ROWS, MIN_ROWS, OWN, SEM
+from pages.shell.task import find, watch
 
 _SEEN: Place[tuple[str, ...] | None] = Place("own_seen")  # the files and options read last
 
@@ -144,7 +146,7 @@ MISSING = {
 
 def upload(*, key: str) -> None:
     """Upload a table and, if known, its true edges; keeps the dataset in session state."""
-    if sign.switched_off():
+    if mode.switched_off():
         return
     current = own_data()
     if current is not None:
@@ -169,8 +171,8 @@ def upload(*, key: str) -> None:
     options = _reading_options(key, declared is not None)
     if file is not None:
         _begin(file, truth, declared, options)
-    if reading.JOB.going() is not None:
-        reading.JOB.watch(key=f"{key}-reading-stop")
+    if find(reading.TASK) is not None:
+        watch(reading.TASK)
     elif file is not None or current is not None:  # else the page itself says it
         _problem(key)
 

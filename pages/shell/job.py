@@ -17,7 +17,6 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.errors import InputError
-from pages.host import apart, bounds, person, record
 from pages.shell.dialog import OPEN
 from pages.shell.palette import RUNNING
 from pages.shell.session import Place
@@ -52,15 +51,6 @@ def session() -> str:
     """This session's name; to be called in a page's script."""
     context = get_script_run_ctx()
     return "" if context is None else context.session_id
-
-
-def whose() -> Hashable:
-    """Whose turn a job takes: a person's, or a session's whose person is not known."""
-    context = get_script_run_ctx()
-    if context is None:
-        return None
-    known = person.identity(context.user_info) if person.knows_people() else None
-    return context.session_id if known is None else known.key
 
 
 class Line:
@@ -144,13 +134,7 @@ class Line:
         return sorted(rank, key=rank.__getitem__)
 
 
-RUNS = Line(bounds.cores())
 STUDIES = Line(1)
-READINGS = Line(apart.READERS)
-_LINES = {"runs": RUNS, "studies": STUDIES, "readings": READINGS}
-for _name, _line in _LINES.items():
-    record.gauge(f"dpce_{_name}_working", "Jobs at work.", _line.working)
-    record.gauge(f"dpce_{_name}_waiting", "Jobs in line.", _line.waiting)
 
 
 class Job(ABC):
@@ -186,7 +170,7 @@ class Job(ABC):
     def start(self) -> None:
         """Begin, or wait in line; to be called in a page's script. Raises nothing: ``problem``."""
         self.join()
-        self.queue.join(self, whose())
+        self.queue.join(self, session())
         threading.Thread(target=self._run, daemon=True, name=type(self).__name__).start()
         threading.Thread(target=self._watch, daemon=True, name="watch").start()
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from engine import InputError
 from engine.studies.forecast import DENSITY
-from pages.host import person
+from pages import mode
 from pages.shell.data import OWN_GAPS, own_data, own_file
 from pages.shell.drafts import drafted_source
 from pages.shell.session import Place
@@ -95,9 +95,9 @@ def keep(here: Stage) -> None:
 
 
 def _budgets() -> bool:
-    """Whether this person has declared any budget."""
+    """Whether any budget was declared."""
     try:
-        return bool(person.required().budgets().all())
+        return bool(mode.budgets().all())
     except InputError:
         return False
 

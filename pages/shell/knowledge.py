@@ -20,6 +20,7 @@ from engine.data.schema import Schema
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import READY, Known, ready_sets
 from engine.knowledge import FULL, MOST_BYTES, ORIENTS
+from pages import mode
 from pages.shell import words as text
 from pages.shell.data import data_for
 from pages.shell.dialog import dialog
@@ -222,6 +223,8 @@ def settles(data: Columns, known: Knowledge) -> str:
 
 
 def _files(data: Columns, known: Knowledge) -> None:
+    if mode.public():
+        return
     file = st.file_uploader(
         "From a file: ours (JSON) or Tetrad's",
         type=["json", "txt", "prior"],

@@ -6,9 +6,8 @@ same setting look at the same count.
 
 from __future__ import annotations
 
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -18,39 +17,33 @@ from engine.data.networks import load_network
 from engine.registry import algorithm
 from engine.studies import null
 from engine.studies.forecast import regime as told
-from engine.studies.null import Invented, Shape, invented
+from engine.studies.null import Invented, Shape
 from engine.studies.planning import all_unworkable
-from pages.host import apart
 from pages.shell.data import data_for
-from pages.shell.job import Line, Watched, look_again, shared
 from pages.shell.runs import Shown
-from pages.shell.session import Place
 from pages.shell.settings import Source, check_rows, filled, is_simulated
+from pages.shell.task import Task, look_again, shared
+from pages.worker import false_links
 
-SECONDS = 60.0  # for one setting; fewer tables are counted where that is too short
-PATIENCE = 0.0  # seconds that a page waits before it shows what is there
 NOTHING = "Invented on nothing"  # what tables call it
 COUNTING, UNKNOWN = "…", "–"  # in a table
-_KEPT = 256
 
 
-class Nothing(Watched):
+@dataclass(frozen=True)
+class Nothing:
     """Simulated tables of a shape that hold nothing, and what one setting makes of them."""
 
-    queue = Line(1)
+    task: Task
 
-    def __init__(self, key: str, shape: Shape, params: Mapping[str, Any]) -> None:
-        super().__init__()
-        self.what = f"{algorithm(key).title} on nothing"
-        self._asked = key, shape, dict(params)
-        self.found: Invented | None = None
+    @property
+    def running(self) -> bool:
+        """Whether it is still counted."""
+        return not self.task.done
 
-    def work(self) -> None:
-        """Run on every table."""
-        stop = self.until(time.monotonic() + SECONDS)
-        found = apart.call(invented, *self._asked, draws=null.DRAWS, stopped=stop)
-        if not self.stopped():
-            self.found, self.whole = found, True
+    @property
+    def found(self) -> Invented | None:
+        """The count, once there is one."""
+        return self.task.result if self.task.complete else None
 
     @property
     def sentence(self) -> str:
@@ -63,16 +56,6 @@ class Nothing(Watched):
 Counts = Sequence[Nothing | None]  # one for each setting; None where it is not one
 
 
-@st.cache_resource(show_spinner=False)
-def _store() -> OrderedDict[Hashable, Nothing]:
-    """Shared by all sessions: counts for the shapes of public tables."""
-    return OrderedDict()
-
-
-# For a person's own shapes: a count that is there at once would tell others of the table.
-_OWN: Place[OrderedDict[Hashable, Nothing]] = Place("nothing_own", OrderedDict)
-
-
 def nothing_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Nothing | None:
     """The count for a setting, begun if need be; None where the setting is not one."""
     values = filled(key, params)
@@ -80,11 +63,9 @@ def nothing_of(key: str, shape: Shape, params: Mapping[str, Any]) -> Nothing | N
         algorithm(key).params.build(values)
     except InputError:
         return None
-    place = key, shape, tuple(values.items())
-    store = _store() if shape.public else _OWN.get()
-    found = shared(store, place, Nothing.lasts, lambda: Nothing(key, shape, values), _KEPT)
-    found.wait(PATIENCE)
-    return found
+    asked = key, shape, values, null.DRAWS
+    place = "nothing", key, shape, tuple(values.items())
+    return Nothing(shared(place, f"{algorithm(key).title} on nothing", false_links, *asked))
 
 
 def nothing_for(run: Shown) -> Nothing | None:
@@ -158,11 +139,4 @@ def cell(found: Nothing | None) -> str:
 
 def watch(find: Callable[[], Counts], draw: Callable[[Counts], None]) -> None:
     """Draw counts; while one of them goes on, again and again."""
-
-    def going() -> Nothing | None:
-        return next((one for one in find() if one is not None and one.running), None)
-
-    if going() is None:
-        draw(find())
-    else:
-        look_again(going, lambda _: draw(find()))
+    look_again(lambda: [one.task for one in find() if one is not None], lambda: draw(find()))

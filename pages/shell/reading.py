@@ -1,8 +1,7 @@
-"""A person's own files are read: at once where they are small, else by jobs that can be stopped."""
+"""A person's own files are read: small ones at once, large ones by tasks that can be stopped."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -10,59 +9,26 @@ from typing import Any
 from engine import Dataset, InputError
 from engine.data.schema import Schema
 from engine.errors import MissingValues
-from pages.host import apart, bounds, uploads
-from pages.host.uploads import Reading
+from pages import files
+from pages.files import Reading, Upload
 from pages.shell import words as text
 from pages.shell.data import OWN_GAPS, OWN_PROBLEM, OwnFile, own_data
 from pages.shell.drafts import draft, keep_own
-from pages.shell.job import READINGS, Job, Slot
+from pages.shell.task import RUNS, Task, drop, find, start
+from pages.worker import plain
 
 STOPPED = "Stopped before the table was read; upload it again to read it."
 
 
-class Beside(Job):
-    """``function(*args)`` of a file in a process of its own; ``found`` is what it returned."""
-
-    queue = READINGS
-
-    def __init__(self, name: str, size: int, function: Callable[..., Any], *args: Any) -> None:
-        super().__init__()
-        self._size, self._function, self._args = size, function, args
-        self.what = f"the reading of {text.plain(name)}"
-        self.found: Any = None
-        self.refused: InputError | None = None
-        self._started = time.monotonic()  # or since its turn came
-
-    def work(self) -> None:
-        """Read."""
-        self._started = time.monotonic()
-        try:
-            self.found = uploads.beside(
-                self._function, *self._args, stopped=self.stopped, long=False
-            )
-        except apart.Lost as lost:
-            raise InputError(STOPPED if self.stopped() else str(lost)) from None
-        except InputError as error:
-            self.refused = error
-            raise
-        finally:
-            self._args = ()  # a file is large
-
-    def so_far(self) -> list[str]:
-        """Its size, and seconds."""
-        size = f"{self._size / 1e6:.0f} MB"
-        return [size, f"{time.monotonic() - self._started:.0f} s"]
+TASK = "reading"
 
 
-class ReadJob(Beside):
-    """One reading of the file in force."""
-
-    def __init__(self, file: OwnFile, asked: Reading) -> None:
-        super().__init__(file.name, len(asked.file.raw), uploads.table, asked)
-        self.file = file
-
-
-JOB: Slot[ReadJob] = Slot("reading")
+def read(name: str, file: Upload, function: Callable[..., Any], *args: Any, about: Any) -> Task:
+    """Begin to read a file, in the session's place of that name."""
+    title = f"the reading of {text.plain(file.name)}"
+    task = start(name, title, plain, function, *args, about=about, patience=0.0, line=RUNS)
+    task.phrase = f"{len(file.raw) / 1e6:.0f} MB"
+    return task
 
 
 def begin(file: OwnFile, asked: Reading) -> None:
@@ -73,32 +39,36 @@ def begin(file: OwnFile, asked: Reading) -> None:
     """
     stop()
     if not asked.large:
-        keep(file, *uploads.table(asked))
+        keep(file, *files.table(asked))
         return
     if own_data() is None:
         OWN_PROBLEM.put(f"{file.name} is being read.")
-    JOB.begin(ReadJob(file, asked), ReadJob.patience)
+    read(TASK, asked.file, files.table, asked, about=file)
     settle()
 
 
 def stop() -> None:
     """What is being read is wanted no more."""
-    JOB.drop()
+    drop(TASK)
 
 
 def settle() -> None:
-    """Keep what a job has read, or say why it could not; to be called before every page."""
-    job = JOB.job()
-    if job is None or job.running:
+    """Keep what a task has read, or say why it could not; to be called before every page."""
+    task = find(TASK)
+    if task is None or not task.done:
         return
-    JOB.forget()
-    if job.found is not None:
+    drop(TASK)
+    if task.result is not None:
         chosen = draft()["data"]
-        keep(job.file, *job.found)
+        keep(task.about, *task.result)
         draft()["data"] = chosen  # which may be another by now
     else:
-        say(job.refused or job.problem)
-    bounds.give_back()
+        say(task.error or problem(task))
+
+
+def problem(task: Task) -> str:
+    """Why nothing was read."""
+    return STOPPED if task.stopping else task.problem
 
 
 def keep(file: OwnFile, data: Dataset, schema: Schema | None) -> None:

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from engine import Dataset, InputError, RunResult, run
-from engine.context import Step
-from engine.registry import algorithm, slow
+from engine import Dataset, InputError, RunResult
+from engine.registry import algorithm
 from engine.score.learned import ScoreDiagnostics
-from pages.host import apart, record
 from pages.shell import state
 from pages.shell import words as text
 from pages.shell.data import costs_of, data_for, in_force, promised
 from pages.shell.drafts import drafted
-from pages.shell.job import RUNS, Job, Slot, shared
 from pages.shell.session import Place
 from pages.shell.settings import Settings, filled, word_of
+from pages.shell.task import RUNS, Task, drop, find, start, watch
+from pages.worker import search
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """A finished run with the settings and data that made it."""
+class Asked:
+    """What a run is asked for, and its data."""
 
     settings: Settings
     data: Dataset
+
+
+@dataclass(frozen=True, eq=False)
+class Shown(Asked):
+    """A finished run with the settings and data that made it."""
+
     result: RunResult
 
 
@@ -43,153 +44,19 @@ def told(run: Shown) -> Dataset:
     return data_for(source, word_of(known, source.name))
 
 
-class RunJob(Job):
-    """One run: what it computes, how far it is, and what came of it.
-
-    ``settings`` is whatever the page wants to find again. ``keep`` gets the result in the thread.
-    ``refused`` hears that the input did not fit.
-    """
-
-    queue = RUNS
-    reports = True  # what a run on own data has spent is known from its result alone
-
-    def __init__(
-        self,
-        settings: Any,
-        key: str,
-        data: Dataset,
-        seed: int | None,
-        params: Mapping[str, Any],
-        keep: Callable[[RunResult], None] = lambda _: None,
-        refused: Callable[[], None] = lambda: None,
-    ) -> None:
-        super().__init__()
-        self.settings, self.key, self.data = settings, key, data
-        self.what = f"{algorithm(key).title} on {text.plain(text.dataset_title(data))}"
-        self._seed, self._params, self._keep, self._refused = seed, params, keep, refused
-        self.result: RunResult | None = None
-        self._order: int | None = None
-        self._steps, self._compiling = 0, slow(key)
-        self._started = time.monotonic()  # or since its turn came
-
-    def so_far(self) -> list[str]:
-        """Order, steps and seconds; before the first step, what is made once on this machine."""
-        said = [f"order {self._order}"] if self._order is not None else []
-        said += [text.count(self._steps, "step")] if self._steps else []
-        if self._compiling and not self._steps:
-            said += [f"preparing it, once, about {self._compiling} s"]
-        return [*said, f"{time.monotonic() - self._started:.0f} s"]
-
-    def work(self) -> None:
-        """Run, and give the result on."""
-        self._started = time.monotonic()
-        try:
-            result = self._apart() if apart.heavy(self.data) else self._here()
-        except apart.Lost:  # its process ended, and noise may have been drawn
-            raise
-        except InputError:
-            self._refused()
-            raise
-        self._keep(result)
-        self.result = result
-        noted(result, self.data)
-
-    def _here(self) -> RunResult:
-        return run(
-            self.key,
-            self.data,
-            seed=self._seed,
-            on_step=self._noted,
-            cancelled=self.stopped,
-            **self._params,
-        )
-
-    def _apart(self) -> RunResult:
-        result: RunResult = apart.beside(
-            apart.searched,
-            *(self.key, self._seed, self._params),
-            data=self.data,
-            cancelled=self.stopped,
-            notes={"noted": self._counted},
-        )
-        return result
-
-    def broken(self, error: Exception) -> str:
-        """The thread has no one else to tell."""
-        return (
-            f"The run failed inside the program ({type(error).__name__}); change the settings "
-            "or report it."
-        )
-
-    def _counted(self, order: int | None, steps: int) -> None:
-        self._order, self._steps = order, steps
-
-    def _noted(self, step: Step) -> None:
-        self._order, self._steps = step.order, self._steps + 1
-        if self._steps % _YIELD_EVERY == 0:
-            time.sleep(0)  # lets the pages draw
-
-
-def noted(result: RunResult, data: Dataset) -> None:
-    """A line in the log: of own data no more than that there was a run."""
-    if not data.public:
-        record.run(result.algorithm, public=None)
-        return
-    said = {"data": data.name, "rows": data.n, "seconds": round(result.seconds, 2)}
-    record.run(result.algorithm, public=said | {"status": result.status})
-
-
-JOB: Slot[RunJob] = Slot("job")
+TASK = "run"  # the session's place for a run that goes on
 SHOWN: Place[Shown | None] = Place("shown")  # the run on screen
 REFUSED: Place[tuple[Settings, str] | None] = Place("refused")  # what did not run, and why
 STOPPED: Place[Settings | None] = Place("stopped")  # what was stopped before it had a graph
-_YIELD_EVERY = 20
 _MOST_KEPT = 32
 QUICK = 0.3  # seconds: what takes less is run without being asked
-_KEPT = threading.Lock()
-
-
-@st.cache_resource(show_spinner=False)
-def _finished() -> OrderedDict[Any, RunResult]:
-    """Finished runs on public data, shared by all sessions; the oldest go first."""
-    return OrderedDict()
+SMALL = 12  # columns; a search on so few takes less than the way to a process
 
 
 @st.cache_resource(show_spinner=False)
 def _paces() -> OrderedDict[tuple[str, str], float]:
     """Seconds a row that the last run of an algorithm on a bundled dataset took."""
     return OrderedDict()
-
-
-@st.cache_resource(show_spinner=False)
-def _going() -> OrderedDict[Hashable, RunJob]:
-    """Runs on public data that go on."""
-    return OrderedDict()
-
-
-def _left_behind(job: RunJob) -> bool:
-    """Whether it goes on for a browser that has gone."""
-    return job.running and not job.stopping and not job.present()
-
-
-def _keep(store: OrderedDict[Any, Any], key: Any, what: Any) -> None:
-    with _KEPT:
-        store[key] = what
-        while len(store) > _MOST_KEPT:
-            store.popitem(last=False)
-
-
-def _keeper(settings: Settings, key: Hashable) -> Callable[[RunResult], None]:
-    """What a job's thread does with a result on public data; of Streamlit it uses nothing."""
-    finished, paces = _finished(), _paces()
-    such = settings.source.name, settings.algorithm
-
-    def keep(result: RunResult) -> None:
-        if result.status != "cancelled":
-            _keep(finished, key, result)
-            _keep(paces, such, result.seconds / settings.source.n)
-
-    return keep
 
 
 def quick(now: Settings) -> bool:
@@ -204,53 +71,52 @@ def quick(now: Settings) -> bool:
     return pace is not None and pace * now.source.n < QUICK
 
 
-def begun(settings: Settings) -> Shown | RunJob:
-    """The same run if it is known, else a job that has started; raises InputError in one sentence.
+def begun(settings: Settings, name: str = TASK, wait: float | None = None) -> Task:
+    """A task for the run, begun unless its result is known; raises InputError.
 
     A run on own data draws secret noise and is on their meter from before it begins.
     """
-    data, chosen = data_for(settings.source), settings.params
-    asked = settings, settings.algorithm, data, settings.seed, settings.asked
+    data = data_for(settings.source)
+    title = f"{algorithm(settings.algorithm).title} on {text.plain(text.dataset_title(data))}"
+    call = name, title, search, settings.algorithm, data, settings.seed, settings.asked
+    about: dict[str, Any] = {"about": Asked(settings, data), "line": RUNS, "wait": wait}
     if settings.seed is None:
         meter, cost = costs_of(data), object()
-        meter.begin(cost, promised(settings.algorithm, chosen, data))
-        job = RunJob(
-            *asked,
-            keep=lambda result: meter.settle(cost, result.spent),
-            # one that is refused before it draws anything costs nothing
-            refused=lambda: meter.forget(cost),
-        )
-        job.start()
-        return job
-    key = (
-        data.identity,
-        data.name,
-        settings.algorithm,
-        tuple(settings.asked.items()),
-        settings.seed,
-    )
-    if (known := _finished().get(key)) is not None:
-        return Shown(settings, data, known)
-    # A page that is loaded anew goes on with its own run.
-    made = partial(RunJob, *asked, keep=_keeper(settings, key))
-    return shared(_going(), key, _left_behind, made)
+        meter.begin(cost, promised(settings.algorithm, settings.params, data))
+
+        def settle(task: Task) -> None:
+            if task.result is not None:
+                meter.settle(cost, task.result.spent)
+            elif task.error is not None:  # refused, or stopped, before anything was drawn
+                meter.forget(cost)
+
+        return start(*call, ended=settle, **about)
+    paces, such = _paces(), (settings.source.name, settings.algorithm)
+
+    def pace(task: Task) -> None:
+        if task.result is not None and not task.stopping:
+            paces[such] = task.result.seconds / data.n
+            while len(paces) > _MOST_KEPT:
+                paces.popitem(last=False)
+
+    # A page that is loaded again goes on with its own run.
+    key = data.identity, data.name, settings.algorithm, *settings.asked.items(), settings.seed
+    return start(*call, key=key, ended=pace, here=data.d <= SMALL, **about)
 
 
-def _ended(job: RunJob) -> Shown:
-    """What came of a job that has ended; raises InputError in one sentence."""
-    if job.result is None:
-        raise InputError(job.problem)
-    return Shown(job.settings, job.data, job.result)
+def _ended(settings: Settings, task: Task) -> Shown:
+    """What came of a task that has ended; raises InputError."""
+    if task.result is None:
+        raise InputError(task.problem)
+    return Shown(settings, task.about.data, task.result)
 
 
 def compute(settings: Settings) -> Shown:
-    """Run to the end, or look the same run up; raises InputError in one sentence."""
-    found = begun(settings)
-    if isinstance(found, Shown):
-        return found
-    while not found.wait(0.5):
+    """Run to the end, or look the same run up; raises InputError."""
+    task = begun(settings, "computed")
+    while not task.wait(0.5):
         pass
-    return _ended(found)
+    return _ended(settings, task)
 
 
 def freeze(settings: Settings) -> None:
@@ -259,55 +125,48 @@ def freeze(settings: Settings) -> None:
     A run that takes longer than a moment goes on as :func:`job`, in the place of one before.
     """
     before = job()
-    if before is not None and before.settings == settings:
+    if before is not None and before.about.settings == settings:
         return
-    if before is not None:
-        before.cancel()
-    JOB.forget()
+    drop(TASK)
     REFUSED.put(None)
     STOPPED.put(None)
     try:
-        found = begun(settings)
+        begun(settings)
     except InputError as error:
         REFUSED.put((settings, str(error)))
         return
-    if isinstance(found, Shown):
-        SHOWN.put(found)
-        return
-    JOB.show(found)
-    found.wait(RunJob.patience)
     settle()
 
 
-def job() -> RunJob | None:
-    """The run that is still going on in this session, if any; on a file that has gone it ends."""
+def job() -> Task | None:
+    """The run that goes on in this session, if any; on a file that has gone it ends."""
     settle()
-    going = JOB.job()
-    if going is not None and not in_force(going.data):
-        going.cancel()
-        JOB.forget()
+    going = find(TASK)
+    if going is not None and not in_force(going.about.data):
+        drop(TASK)
         going = None
     return going
 
 
 def progress_view() -> None:
-    """The session's running job."""
-    JOB.watch(key="cancel-run")
+    """The session's run that goes on."""
+    watch(TASK)
 
 
 def settle() -> None:
-    """Show what came of a job that has ended meanwhile."""
-    done = JOB.job()
-    if done is None or done.running:
+    """Show what came of a run that has ended meanwhile."""
+    done = find(TASK)
+    if done is None or not done.done:
         return
-    JOB.forget()
+    settings = done.about.settings
+    drop(TASK)
     try:
-        found = _ended(done)
+        found = _ended(settings, done)
     except InputError as error:
-        REFUSED.put((done.settings, str(error)))
+        REFUSED.put((settings, str(error)))
         return
     if found.result.status == "cancelled" and not decided(found.result):
-        STOPPED.put(done.settings)
+        STOPPED.put(settings)
         return
     SHOWN.put(found)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +20,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from engine.errors import InputError
+from pages import worker
 from pages.shell.dialog import OPEN
 from pages.shell.palette import RUNNING
 from pages.worker import LOOK, Process
@@ -27,6 +28,7 @@ from pages.worker import LOOK, Process
 GRACE = 20.0  # seconds without a browser after which a session's task ends
 UNSEEN = 8.0  # seconds after which a task ends that no session started and no page asks for
 PATIENCE = 0.5  # seconds that a task has to return after a stop, before its process is killed
+AT_ONCE = 0.0  # seconds that it waits for one that it shares; more in tests
 SHORT = 0.7  # seconds that a page waits for a task before it draws the progress bar
 STOPPING = 0.8  # seconds that a page waits for a stop
 EVERY = 1.0  # seconds between two looks of a page
@@ -67,21 +69,14 @@ class Line:
 
 
 RUNS, STUDIES = Line(cpu_count()), Line(LONG)  # short work does not wait for long work
-_idle: list[Process] = []
-_processes = False
-
-
-def use_processes() -> None:
-    """Do tasks in processes from here on; the server calls it, tests and scripts need not."""
-    global _processes
-    _processes = True
 
 
 @dataclass(eq=False)
 class Task:
     """What a page started. Once it is ``done`` it has a ``result``, or a ``problem`` in words.
 
-    ``title`` is Markdown. ``parts`` are what the work reported on the way, in order.
+    ``title`` is Markdown. ``parts`` are what the work reported on the way, in order. ``error`` is
+    the InputError that the work raised, if any.
     """
 
     title: str
@@ -90,13 +85,14 @@ class Task:
     ended: Callable[[Task], object] = lambda task: None  # called in the task's thread
     patience: float = PATIENCE
     grace: float = GRACE
+    about: Any = None  # what the page wants to find again
     here: bool = False  # done in the server itself: for what takes less than the way to a process
     share: float | None = None
     phrase: str = ""
     parts: list[Any] = field(default_factory=list)
     result: Any = None
     problem: str = ""
-    error: Exception | None = None
+    error: InputError | None = None
     _lookers: dict[str, Callable[[], bool]] = field(default_factory=dict)
     _stop: threading.Event = field(default_factory=threading.Event)
     _over: threading.Event = field(default_factory=threading.Event)
@@ -143,6 +139,10 @@ class Task:
             self._stop.set()
         return self.stopping
 
+    def seen(self) -> None:
+        """A page asked for it."""
+        self._seen = time.monotonic()
+
     def join(self) -> None:
         """It goes on for this session too."""
         name, present = _session()
@@ -176,7 +176,7 @@ class Task:
                 finally:
                     self.line.leave()
             else:
-                self.problem = "Stopped before its turn."
+                raise InputError("Stopped before its turn.")
         except InputError as error:
             self.error, self.problem = error, str(error)
         except (EOFError, OSError):
@@ -189,18 +189,17 @@ class Task:
             self._over.set()
 
     def _perform(self) -> Any:
-        if self.here or not _processes:
+        if self.here or not worker.in_use():
             fn, args = self.call
             return fn(self._tell, *args)
-        process = _taken()
+        process = worker.take()
         try:
             process.pipe.send(self.call)
             kind, content = self._follow(process)
         except BaseException:
             process.end()
             raise
-        process.since = time.monotonic()
-        _idle.append(process)
+        worker.give_back(process)
         if kind == "error":
             raise content
         return content
@@ -225,16 +224,6 @@ class Task:
         if part is not None:
             self.parts.append(part)
         return self.stopped()
-
-
-def _taken() -> Process:
-    with suppress(IndexError):
-        while True:
-            found = _idle.pop()
-            if found.usable():
-                return found
-            found.end()
-    return Process()
 
 
 def _session() -> tuple[str, Callable[[], bool]]:
@@ -269,7 +258,8 @@ def shared(key: Hashable, title: str, fn: Callable[..., Any], *args: Any, **opti
         tasks.move_to_end(key)
         for old in [k for k, other in tasks.items() if other.done][: max(0, len(tasks) - _KEPT)]:
             del tasks[old]
-    task._seen = time.monotonic()
+    task.seen()
+    task.wait(AT_ONCE)
     return task
 
 
@@ -285,7 +275,7 @@ def start(
     fn: Callable[..., Any],
     *args: Any,
     key: Hashable = None,
-    wait: float = SHORT,
+    wait: float | None = None,
     **options: Any,
 ) -> Task:
     """Begin a task in the session's place of that name; the one before it there is stopped.
@@ -303,7 +293,7 @@ def start(
     st.session_state[f"task-{name}"] = task
     if key is None:
         task.begin()
-    task.wait(wait)
+    task.wait(SHORT if wait is None else wait)
     return task
 
 
@@ -323,26 +313,28 @@ def watch(name: str, more: Callable[[Task], object] = lambda task: None) -> Task
     if task is None or task.done:
         return task
 
-    def draw(task: Task) -> None:
+    def draw() -> None:
         progress(task, key=f"{name}-stop")
         more(task)
 
-    look_again(task, draw)
+    look_again(lambda: [task], draw)
     return None
 
 
-def look_again(task: Task, draw: Callable[[Task], object], every: float = EVERY) -> None:
-    """Draw a task again and again; once it is done the whole page is drawn again.
+def look_again(
+    find: Callable[[], Sequence[Task]], draw: Callable[[], object], every: float = EVERY
+) -> None:
+    """Draw, and while one of the tasks goes on, again and again; then the whole page once more.
 
     Under a dialog that waits until the dialog is closed, because drawing the page would close it.
     """
+    going = not all(task.done for task in find())
 
-    @st.fragment(run_every=every)
+    @st.fragment(run_every=every if going else None)
     def look() -> None:
-        task._seen = time.monotonic()
-        if task.done and not OPEN.get():
+        if going and all(task.done for task in find()) and not OPEN.get():
             st.rerun()
-        draw(task)
+        draw()
 
     look()
 

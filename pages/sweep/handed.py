@@ -14,6 +14,7 @@ from engine import InputError
 from engine.release.places import private_folder
 from engine.studies import CellResult, ResultStore
 from engine.studies.sharing import joined, read_study, study_file
+from pages import mode
 from pages.shell import words as text
 from pages.shell.strip import refuse
 from pages.sweep import jobs
@@ -114,6 +115,8 @@ def _free(wished: str) -> str:
 
 def file_view() -> None:
     """Open a study that somebody handed on, or add it to the one on screen."""
+    if mode.public():
+        return
     file = st.file_uploader("A study's file", type=["db"], key="sweep-file", max_upload_size=MOST)
     if file is None:
         return

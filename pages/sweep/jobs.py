@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from joblib import cpu_count
 
 from engine import Dataset, InputError
 from engine.privacy.accounting import Guarantee
@@ -29,7 +30,7 @@ from engine.studies import (
     study_of,
     sweep,
 )
-from pages.host import bounds, person
+from pages import mode
 from pages.shell import words as text
 from pages.shell.data import Meter, bundled, costs_of, data_for, in_force, own_data, promised
 from pages.shell.job import Job, Slot, left, shared
@@ -110,7 +111,7 @@ class StudyJob(Job):
             self._file = _which(self.path)
         self._datasets, self._expected = list(datasets), cost.seconds_each
         self._executor = "processes" if cost.seconds > _APART_SECONDS else "serial"
-        self._workers = min(bounds.cores(), 2) if cost.seconds > _PROCESS_SECONDS else 1
+        self._workers = min(cpu_count(), 2) if cost.seconds > _PROCESS_SECONDS else 1
         self._begun = True
 
     def work(self) -> None:
@@ -339,13 +340,12 @@ def known_datasets(job: StudyJob) -> list[Dataset]:
 _NAME = re.compile(r"[\w][\w .+-]{0,59}", re.ASCII)
 
 
-KEPT_NOWHERE = "It stays in this session: studies are kept for people whom the server knows."
+KEPT_NOWHERE = "It stays in this session: a public server keeps no studies."
 
 
 def folder() -> Path | None:
-    """Where this visitor's studies are kept; None for one whom the server does not know."""
-    found = person.visitor()
-    return None if found is None else found.studies
+    """Where studies are kept; None on a public server."""
+    return mode.studies()
 
 
 def saved() -> list[str]:

@@ -8,7 +8,6 @@ import streamlit as st
 
 from engine import InputError
 from engine.registry import ALGORITHMS
-from pages.host.person import STUDIES
 from pages.shell import nothing
 from pages.shell import words as text
 from pages.shell.data import own_data
@@ -108,7 +107,7 @@ def saved_studies() -> None:
     with st.expander(f"Saved studies ({len(names)})", key="sweep-saved"):
         if not names:
             place = study_jobs.folder()
-            kept = f"A started study is kept in the folder {STUDIES}."
+            kept = "A started study is kept in the folder studies."
             st.caption(f"None yet. {kept if place is not None else study_jobs.KEPT_NOWHERE}")
         else:
             chosen = st.selectbox("Study", names, key="sweep-chosen")

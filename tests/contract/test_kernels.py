@@ -12,7 +12,7 @@ import pytest
 
 from engine import compiled, load_dataset, registry
 from engine.compiled import KERNELS, kernel
-from pages.shell.runs import RunJob
+from pages.worker import search
 
 ROOT = Path(__file__).resolve().parents[2]
 # After everything that `engine warm` runs: how many sets of types each loop was compiled for, now
@@ -88,25 +88,20 @@ def test_a_constant_is_no_type_of_its_own() -> None:
     del KERNELS[twice], KERNELS[both]
 
 
-def test_the_first_visitor_of_marginal_pc_is_told_why_it_takes_longer(monkeypatch) -> None:
+def test_the_first_visitor_of_marginal_pc_is_told_why_it_takes_longer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+
+    def tell(share: float | None = None, phrase: str = "", part: object = None) -> bool:
+        said.append(phrase)
+        return False
+
     asia = load_dataset("asia", n=200)
-    monkeypatch.setattr(registry, "kept", lambda _: False)
-    job = RunJob(None, "marginal_pc", asia, 0, {})
-    assert "preparing it, once, about 20 s" in job.words()
-    job._steps = 1
-    assert "preparing" not in job.words()
-    monkeypatch.setattr(registry, "kept", lambda _: True)
-    assert "preparing" not in RunJob(None, "marginal_pc", asia, 0, {}).words()
-    monkeypatch.setattr(registry, "kept", lambda _: False)
-    assert "preparing" not in RunJob(None, "priv_pc", asia, 0, {}).words()
-
-
-def test_compiling_beside_the_server_ends_with_it() -> None:
-    import runpy
-
-    beside = runpy.run_path(str(ROOT / "scripts" / "serve.py"))["BESIDE"]
-    held = beside.replace('main(["warm"])', "import time; time.sleep(60)")
-    child = subprocess.Popen([sys.executable, "-c", held], cwd=ROOT, stdin=subprocess.PIPE)
-    assert child.stdin is not None
-    child.stdin.close()
-    assert child.wait(20) == 0
+    for kept in (True, False):
+        monkeypatch.setattr(registry, "kept", lambda _, kept=kept: kept)
+        for key in ("priv_pc", "marginal_pc"):
+            search(tell, key, asia, 0, {})
+            assert any("preparing it, once, about 20 s" in words for words in said) == (
+                not kept and key == "marginal_pc"
+            )

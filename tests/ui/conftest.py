@@ -15,6 +15,7 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from streamlit.util import calc_hash
 
 from engine.studies import null
+from pages.shell import task
 from pages.shell.job import Job
 from pages.sweep import jobs
 
@@ -26,6 +27,7 @@ def patience() -> Iterator[None]:
     """Pages wait for every run: no browser is here to look again."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Job, "patience", 120.0)
+        patch.setattr(task, "SHORT", 120.0)
         patch.setattr(null, "DRAWS", 2)  # beside every ε: enough for a sentence
         patch.setattr(jobs, "PATIENCE", 0.05)  # of the probe that says how long a study takes
         yield

@@ -39,7 +39,7 @@ def words(app: AppTest) -> str:
 
 def finished(app: AppTest) -> None:
     """Wait for the thread, then draw the page again."""
-    for key in ("audit_job", "audit_release_job", "plan_job"):
+    for key in ("task-audit", "task-audit-release", "plan_job"):
         if key in app.session_state and app.session_state[key] is not None:
             assert app.session_state[key].wait(60)
     app.run()
@@ -102,7 +102,7 @@ def attacked(app: AppTest, raw: bytes) -> AppTest:
 def test_a_release_file_is_attacked_and_a_bad_one_refused_in_a_sentence(
     open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(audits, "attack_release", partial(attack_release, proposals=2))
+    monkeypatch.setattr("pages.audit.work.attack_release", partial(attack_release, proposals=2))
     monkeypatch.setattr(release_page, "MOST", 1)
     book = Budgets(tmp_path / "b.db")
     book.new("ward", 3, 1e-5)

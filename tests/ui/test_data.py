@@ -16,9 +16,7 @@ from engine.data.schema import Column, Schema
 from engine.data.survey import survey
 from engine.release.budget import VARIABLE, Budgets
 from pages.data import cards
-from pages.host.apart import Lost
 from pages.release import expected
-from pages.shell import runs
 
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 BAD_FILES = {
@@ -152,7 +150,7 @@ def test_runs_on_own_data_add_up_with_secret_noise(app: AppTest) -> None:
     ("why", "counted"),
     [
         (MemoryError(), 1),
-        (Lost("The process that did the work came to an end."), 1),
+        (EOFError(), 1),
         (InputError("Choose another epsilon."), 0),
     ],
     ids=["memory", "its process", "refused"],
@@ -167,7 +165,7 @@ def test_a_run_that_dies_is_counted(
     def dies(*_: object, **__: object) -> None:
         raise why
 
-    monkeypatch.setattr(runs, "run", dies)
+    monkeypatch.setattr("pages.worker.run", dies)
     app.button(key="run").click().run()
     assert not app.exception
     (meter,) = app.session_state["own_costs"].values()
@@ -249,7 +247,7 @@ def test_release_says_what_remains_and_what_to_expect(
     monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
     Budgets(tmp_path / "b.db").new("ward", 1.5, 1e-5)
     monkeypatch.setattr(expected, "DRAWS", 2)
-    monkeypatch.setattr(expected, "PATIENCE", 60.0)
+    monkeypatch.setattr("pages.shell.task.AT_ONCE", 60.0)
     upload(data_page, with_gaps())
     step(data_page, "columns")
     book = b"name,levels,cuts,other\nage,,60|120,level\nsmoker,no|yes,,\n"

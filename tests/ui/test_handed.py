@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from engine import InputError, load_dataset, sweep
 from engine.studies import CellResult, ResultStore
 from engine.studies.sharing import read_study, study_file
-from pages.host import person
+from pages.mode import PUBLIC
 from pages.sweep import handed
 from pages.sweep import jobs as study_jobs
 from pages.sweep.handed import file_of, of_file, together
@@ -121,7 +121,7 @@ def test_what_is_no_study_is_said_and_keeps_what_is_on_screen(
 def test_an_unknown_visitors_study_stays_in_the_session(
     files: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(person, "visitor", lambda: None)
+    monkeypatch.setenv(PUBLIC, "1")
     job = handed.keep(of_file(files["priv"], "a.db"))
     assert job.path is None
     assert job.memory is not None

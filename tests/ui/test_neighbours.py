@@ -22,8 +22,6 @@ from engine.privacy.sources import Hardened, Replay
 from engine.randomness import Randomness
 from engine.release import make as making
 from engine.release.budget import VARIABLE, Budgets
-from pages.release import expected
-from pages.shell import nothing
 from scripts.snapshot import masked, words
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "sachs_5000.csv"
@@ -39,7 +37,7 @@ Pages = dict[str, str]
 @pytest.fixture(autouse=True)
 def counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is counted beside the pages is there when they are read: only its moment differs."""
-    monkeypatch.setattr(nothing, "PATIENCE", 120.0)
+    monkeypatch.setattr("pages.shell.task.AT_ONCE", 120.0)
 
 
 def file_with(record: str) -> bytes:
@@ -162,7 +160,7 @@ def test_release_page_tells_of_no_record(
     book: Callable[[str], Budgets],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(expected, "PATIENCE", 60.0)  # it hangs on public facts alone
+    monkeypatch.setattr("pages.shell.task.AT_ONCE", 60.0)  # it hangs on public facts alone
     drawn = Hardened()
     monkeypatch.setattr(making, "Kept", lambda path: drawn)
     book("one")

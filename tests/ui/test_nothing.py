@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -22,11 +21,11 @@ from engine.studies.forecast import regime
 from engine.studies.null import Invented, Shape, invented
 from pages.learn.shuffle import ALGORITHMS, NONE, links_of
 from pages.plan import state as plans
-from pages.shell import job as work
-from pages.shell import nothing, runs
-from pages.shell.nothing import NOTHING, Nothing, nothing_of, shape_of
+from pages.shell import runs, task
+from pages.shell.nothing import NOTHING, shape_of
 from pages.shell.settings import Source
 from pages.tune.state import TuneJob
+from pages.worker import false_links
 from tests.release.samples import asia_schema, own_asia
 
 Open = Callable[..., AppTest]
@@ -37,10 +36,10 @@ START = "On data like these with nothing in them, this setting invents"
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Pages wait for every count; none is left over from another test."""
-    monkeypatch.setattr(nothing, "PATIENCE", 60.0)
-    nothing._store.clear()
+    monkeypatch.setattr("pages.shell.task.AT_ONCE", 60.0)
+    task._shared.clear()
     yield
-    nothing._store.clear()
+    task._shared.clear()
 
 
 def count(key: str, shape: Shape, **values: object) -> Invented:
@@ -74,34 +73,21 @@ def test_beside_the_field_of_the_run_page(open_app: Open, monkeypatch: pytest.Mo
 
 
 def test_a_count_comes_in_the_background(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nothing, "PATIENCE", 0.0)
-    monkeypatch.setattr(nothing, "invented", lambda *_, **__: time.sleep(2) or Invented((3, 3)))
+    monkeypatch.setattr("pages.shell.task.AT_ONCE", 0.0)
+    monkeypatch.setattr("pages.worker.invented", lambda *_, **__: time.sleep(2) or Invented((3, 3)))
     app = open_app(**QUICK)
     assert any(c.startswith("Counting what this setting invents") for c in captions(app))
-    (job,) = nothing._store().values()
-    assert job.wait(20)
+    for one in task._shared()[1].values():
+        assert one.wait(20)
     app.run()
     assert f"{START} about 3 links." in captions(app)
 
 
-def test_a_count_ends_once_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "UNSEEN", -1.0)
-    job = Nothing("priv_pc", Shape((2,) * 8, 100_000), {"epsilon": 1.0})
-    job.start()
-    assert job.wait(20)
-    assert job.found is None
-    assert not job.lasts()
-
-
 def test_a_count_that_takes_too_long_is_of_fewer_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(null, "DRAWS", 100_000)
-    monkeypatch.setattr(nothing, "SECONDS", 0.5)
-    monkeypatch.setattr(nothing, "PATIENCE", 30.0)
-    found = nothing_of("em_pc", Shape((2,) * 3, 500), {"epsilon": 1.0})
+    monkeypatch.setattr("pages.worker.COUNTED", 0.5)
+    found = false_links(lambda: False, "em_pc", Shape((2,) * 3, 500), {"epsilon": 1.0}, 100_000)
     assert found is not None
-    assert found.found is not None
-    assert 0 < len(found.found.counts) < 100_000
-    assert found.lasts()
+    assert 0 < len(found.counts) < 100_000
 
 
 def test_a_shape_needs_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,31 +182,9 @@ def test_a_release_says_it_before_and_after(
     assert doubt_words(found) in [m.value for m in app.markdown]
 
 
-def test_nobody_learns_from_a_count_that_another_has_such_a_table(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was counted for a person's table is begun anew for the next who asks the same."""
-    begun: list[Shape] = []
-
-    class Noted(Nothing):
-        def __init__(self, key: str, shape: Shape, params: Mapping[str, Any]) -> None:
-            begun.append(shape)
-            super().__init__(key, shape, params)
-
-    monkeypatch.setattr(nothing, "Nothing", Noted)
-    raw = own_asia().to_frame().to_csv(index=False).encode()
-    for visitor in (1, 2):
-        app = open_app("run", query=QUICK)
-        app.selectbox(key="run-network").set_value("own").run()
-        app.file_uploader(key="run-file").set_value(("ward.csv", raw, "text/csv")).run()
-        app.run()
-        assert [shape.public for shape in begun].count(False) == visitor
-    assert all(shape.public for _, shape, _ in nothing._store())
-
-
 def test_a_line_of_the_report(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pages.report.repeats.REPETITIONS", 2)
-    monkeypatch.setattr("pages.report.repeats.PER_POINT", 1)
+    monkeypatch.setattr("pages.report.work.REPETITIONS", 2)
+    monkeypatch.setattr("pages.report.work.PER_POINT", 1)
     monkeypatch.setattr("pages.report.repeats.PATIENCE", 60.0)
     app = open_app("report", **QUICK)
     said = " ".join(h.value for h in app.get("html"))

@@ -74,7 +74,7 @@ def journey(app: AppTest, content: bytes) -> None:
     visit(app, "release")
     app.checkbox(key="release-sure").set_value(True).run()
     app.button(key="release-go").click().run()
-    assert app.session_state["release_job"].released is not None
+    assert app.session_state["task-release"].result is not None
     visit(app, "data")
     assert not app.exception
 

@@ -81,7 +81,7 @@ def used(
     app.checkbox(key="release-sure").set_value(True).run()
     app.button(key="release-go").click().run()
     assert not app.exception
-    assert app.session_state["release_job"].released is not None
+    assert app.session_state["task-release"].result is not None
     return app
 
 

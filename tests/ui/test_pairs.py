@@ -152,13 +152,13 @@ def test_the_batch(open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(pairs, "BATCH_ROWS", 400)
     app = open_app("pairs")
     app.button(key="pairs-batch-run").click().run()
-    job = app.session_state["pairs_batch"]
+    job = app.session_state["task-pairs-batch"]
     assert job.wait(120)
     app.run()
     assert not app.exception
-    assert len(job.done) == len(pairs.batch_pairs())
+    assert len(job.parts) == len(pairs.batch_pairs())
     table = app.dataframe[-1].value
-    assert list(table["Pairs"]) == [len(job.done)] * 6
+    assert list(table["Pairs"]) == [len(job.parts)] * 6
     right = table.set_index("Release").iloc[:, 1]
     assert right.idxmax() == "Vote (every row)"
     assert len(EPSILONS) == 10
@@ -176,10 +176,11 @@ def test_an_error_of_the_program_in_the_batch_is_one_sentence(
     def fails(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("pages.host.apart.picture", fails)
+    monkeypatch.setattr("pages.pairs.work.picture", fails)
     app.button(key="pairs-batch-run").click().run()
-    assert app.session_state["pairs_batch"].wait(30)
+    assert app.session_state["task-pairs-batch"].wait(30)
     app.run()
     assert not app.exception
-    assert [e.value for e in app.error] == ["The work broke off\\: ZeroDivisionError."]
+    (error,) = app.error
+    assert "The work failed inside the program" in error.value
     assert any(c.value.startswith("Stopped: 0 of 30 pairs") for c in app.caption)

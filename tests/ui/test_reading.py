@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.host import uploads
-from pages.host.apart import Lost
-from pages.shell.reading import Beside, ReadJob
+from pages import files
+from pages.shell import reading, task
+from pages.shell.task import ENDED, Task
+from pages.worker import Tell
 
 ROWS = b"sex,smokes\n" + b"f,yes\nm,no\nf,no\nm,yes\n" * 5
 SCHEMA = b"name,levels\nsex,f|m|x\nsmokes,no|yes\n"
@@ -20,28 +21,28 @@ GAPS, BAD = ROWS + b",yes\n", ROWS + b"f\n"
 
 @pytest.fixture(autouse=True)
 def all_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "LARGE", 0)
+    monkeypatch.setattr(files, "LARGE", 0)
 
 
 class Gate:
-    """In the place of the process: reads once it is opened, and hears a stop."""
+    """In the place of the reading: begins once it is opened, and hears a stop."""
 
     def __init__(self) -> None:
         self.opened = threading.Event()
 
-    def read(self, function: Callable[..., Any], *asked: Any, stopped: Any, long: bool) -> Any:
+    def read(self, tell: Tell, function: Callable[..., Any], *asked: Any) -> Any:
         while not self.opened.wait(0.01):
-            if stopped():
-                raise Lost("Stopped: the work did not listen, so its process was ended.")
-        return function(*asked, cancelled=stopped)
+            if tell():
+                raise EOFError  # as the end of a process
+        return function(*asked)
 
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     """The page does not wait for a reading, which waits for the gate."""
     found = Gate()
-    monkeypatch.setattr(Beside, "patience", 0.0)
-    monkeypatch.setattr(uploads, "beside", found.read)
+    monkeypatch.setattr(task, "SHORT", 0.0)
+    monkeypatch.setattr(reading, "plain", found.read)
     yield found
     found.opened.set()
 
@@ -68,7 +69,7 @@ def test_a_large_table_ends_as_a_small_one(
     """Its rows, its question, its refusal and its codebook; each as if it were read at once."""
     seen = []
     for bound in (10**6, 0):
-        monkeypatch.setattr(uploads, "LARGE", bound)
+        monkeypatch.setattr(files, "LARGE", bound)
         app = opened(open_app)
         said = []
         for content in (ROWS, GAPS, BAD, ROWS):
@@ -97,7 +98,7 @@ def test_a_reading_says_how_far_it_is_and_can_be_stopped(
     assert "mine.csv is being read." in told(app)
     assert "Running **the reading of mine.csv** · 0 MB · 0 s" in told(app)
     assert app.session_state["own_data"] is None
-    app.button(key="data-reading-stop").click().run()
+    app.button(key="reading-stop").click().run()
     app.run()
     assert not app.exception
     assert "Stopped before the table was read; upload it again to read it." in told(app)
@@ -105,7 +106,7 @@ def test_a_reading_says_how_far_it_is_and_can_be_stopped(
     assert app.session_state["own_data"] is None
 
 
-def finished(app: AppTest, job: ReadJob) -> None:
+def finished(app: AppTest, job: Task) -> None:
     assert job.wait(20)
     app.run()
     assert not app.exception
@@ -116,7 +117,7 @@ def test_what_was_read_waits_on_whatever_page_one_is(
 ) -> None:
     app = opened(open_app)
     give(app, ROWS)
-    job = app.session_state["reading"]
+    job = app.session_state["task-reading"]
     app.query_params.clear()
     app.switch_page("pages/run/page.py").run()
     app.selectbox(key="run-network").set_value("sachs").run()
@@ -124,7 +125,7 @@ def test_what_was_read_waits_on_whatever_page_one_is(
     finished(app, job)
     assert app.session_state["own_data"].n == 20
     assert app.session_state["state_chosen"]["data"] == "sachs"  # what was chosen since
-    assert app.session_state["reading"] is None  # which holds the file's bytes
+    assert "task-reading" not in app.session_state  # which holds the file's bytes
 
 
 def test_another_file_takes_the_place_of_one_that_is_being_read(
@@ -132,10 +133,10 @@ def test_another_file_takes_the_place_of_one_that_is_being_read(
 ) -> None:
     app = opened(open_app)
     give(app, ROWS)
-    first = app.session_state["reading"]
-    monkeypatch.setattr(uploads, "LARGE", 10**6)
+    first = app.session_state["task-reading"]
+    monkeypatch.setattr(files, "LARGE", 10**6)
     give(app, ROWS + ROWS.partition(b"\n")[2], name="other.csv")
-    assert first.stopped()
+    assert first.stopping
     assert app.session_state["own_data"].n == 40
     gate.opened.set()
     finished(app, first)
@@ -162,12 +163,12 @@ def test_a_reading_whose_process_is_lost_is_one_sentence(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def lost(*_: object, **__: object) -> None:
-        raise Lost("The process that did the work came to an end.")
+        raise EOFError
 
-    monkeypatch.setattr(uploads, "beside", lost)
+    monkeypatch.setattr(reading, "plain", lost)
     app = opened(open_app)
     give(app, ROWS)
-    assert [e.value for e in app.error] == ["The process that did the work came to an end."]
+    assert [e.value for e in app.error] == [ENDED]
 
 
 def test_two_columns_are_read_beside_the_page_and_can_be_stopped(
@@ -179,11 +180,11 @@ def test_two_columns_are_read_beside_the_page_and_can_be_stopped(
     rows = "a,b\n" + "\n".join(f"{i % 41},{(i % 41 - 20) ** 2}" for i in range(60))
     give(app, rows.encode(), "pairs-csv")
     assert "mine.csv is being read." in told(app)
-    app.button(key="pairs-reading-stop").click().run()
+    app.button(key="pairs-table-stop").click().run()
     app.run()
     assert "Stopped before the table was read; upload it again to read it." in told(app)
     give(app, rows.encode(), "pairs-csv", "again.csv")
-    job = app.session_state["pairs_own_reading"]
+    job = app.session_state["task-pairs-table"]
     gate.opened.set()
     finished(app, job)
     assert "Nothing has been released of these data yet" in told(app)
@@ -205,7 +206,7 @@ def test_a_look_at_the_columns_can_be_stopped(open_app: Callable[..., AppTest], 
     app.toggle(key="schema-open").set_value(False).run()
     assert "Stopped before" not in told(app)
     app.toggle(key="schema-open").set_value(True).run()
-    job = app.session_state["columns_reading"]
+    job = app.session_state["task-columns"]
     gate.opened.set()
     finished(app, job)
     assert "sex" in told(app)

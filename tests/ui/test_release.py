@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -18,9 +20,10 @@ from engine.release.signature import VARIABLE as KEY
 from engine.release.signature import own_key, public_text
 from engine.release.vault import Vault
 from engine.studies.forecast import BANDS, Band, Forecast
-from pages.host.person import Person
 from pages.release import expected
-from pages.release.state import ReleaseJob
+from pages.release import state as releases
+from pages.release.work import CHARGED
+from pages.worker import Tell
 from tests.release.samples import asia_schema, own_asia
 
 
@@ -37,7 +40,7 @@ def forecasts() -> Iterator[None]:
     """The page waits for a forecast of two networks."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(expected, "DRAWS", 2)
-        patch.setattr(expected, "PATIENCE", 60.0)
+        patch.setattr("pages.shell.task.AT_ONCE", 60.0)
         yield
 
 
@@ -116,12 +119,7 @@ def test_a_release_is_signed_from_the_page(
 ) -> None:
     monkeypatch.setenv(KEY, str(tmp_path / "key.pem"))
     book.new("signed", 2, 1e-5)
-    app = open_app("release")
-    app.selectbox(key="release-network").set_value("own").run()
-    raw = own_asia().to_frame().to_csv(index=False).encode()
-    schema = json.dumps(asia_schema().to_json()).encode()
-    app.file_uploader(key="release-file").set_value(("ward.csv", raw, "text/csv")).run()
-    app.file_uploader(key="release-schema").set_value(("s.json", schema, "text/json")).run()
+    app = with_table(open_app)
     app.selectbox(key="release-budget").set_value("signed").run()
     app.checkbox(key="release-sign").set_value(True).run()
     app.checkbox(key="release-sure").set_value(True).run()
@@ -141,48 +139,44 @@ def test_a_release_is_signed_from_the_page(
     assert "64 hexadecimal digits" in app.error[-1].value
 
 
-@pytest.mark.parametrize("charged", [False, True])
-def test_a_release_that_goes_on_says_what_a_stop_costs(
-    open_app: Callable[..., AppTest], charged: bool
-) -> None:
-    job = ReleaseJob(own_asia(), asia_schema(), {}, "ward", Person())
-    job.charged = charged
+def with_table(open_app: Callable[..., AppTest]) -> AppTest:
     app = open_app("release")
     app.selectbox(key="release-network").set_value("own").run()
     raw = own_asia().to_frame().to_csv(index=False).encode()
+    schema = json.dumps(asia_schema().to_json()).encode()
     app.file_uploader(key="release-file").set_value(("ward.csv", raw, "text/csv")).run()
-    app.session_state["release_job"] = job
-    app.run()
-    said = "keeps the charge" if charged else "stopping is free"
-    assert any(said in i.value for i in app.info)
-    app.button(key="release-stop").click().run()
-    assert job.stopped()
-    assert app.button(key="release-stop").disabled
+    app.file_uploader(key="release-schema").set_value(("s.json", schema, "text/json")).run()
+    return app
 
 
-def test_what_is_left_is_told_once_it_is_charged(
-    open_app: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("charged", [False, True])
+def test_a_release_that_goes_on_says_what_a_stop_costs(
+    open_app: Callable[..., AppTest],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    charged: bool,
 ) -> None:
-    """The table stands above the progress, and was drawn before the charge."""
+    def waits(tell: Tell, *_: Any) -> None:
+        if charged:
+            book.charge("ward", Guarantee(1.0, 1e-6), "a release")
+            tell(part=CHARGED)
+        while not tell():
+            time.sleep(0.01)
+
     book = Budgets(tmp_path / "b.db")
     monkeypatch.setenv(VARIABLE, str(book.path))
     book.new("ward", 3, 1e-5)
-
-    class Paying(ReleaseJob):
-        def so_far(self) -> list[str]:
-            if not self.charged:
-                book.charge("ward", Guarantee(1.0, 1e-6), "a release")
-                self.charged = True
-            return super().so_far()
-
-    app = open_app("release")
-    app.selectbox(key="release-network").set_value("own").run()
-    raw = own_asia().to_frame().to_csv(index=False).encode()
-    app.file_uploader(key="release-file").set_value(("ward.csv", raw, "text/csv")).run()
-    app.session_state["release_job"] = Paying(own_asia(), asia_schema(), {}, "ward", Person())
+    monkeypatch.setattr(releases, "release", waits)
+    app = with_table(open_app)
+    app.checkbox(key="release-sure").set_value(True).run()
+    app.button(key="release-go").click().run()
     app.run()
-    assert any("keeps the charge" in i.value for i in app.info)
-    assert app.dataframe[0].value["ε left"].tolist() == ["2 of 3"]
+    said = "keeps the charge" if charged else "stopping is free"
+    assert any(said in i.value for i in app.info)
+    left = "2 of 3" if charged else "3 of 3"  # the table was drawn before the charge
+    assert app.dataframe[0].value["ε left"].tolist() == [left]
+    app.button(key="release-stop").click().run()
+    assert app.session_state["task-release"].wait(5)
 
 
 def test_a_damaged_file_of_budgets_is_one_sentence(

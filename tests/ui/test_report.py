@@ -26,10 +26,10 @@ from pages.report import repeats, view
 from pages.report.brief import Brief, brief_of
 from pages.report.form import Heading
 from pages.report.repeats import Repeats
-from pages.shell import job as jobs
 from pages.shell.nothing import nothing_for
 from pages.shell.runs import Shown
 from pages.shell.settings import Settings, Source, filled
+from pages.shell.task import Task
 from tests.ui.history import back, behind
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,8 +38,8 @@ WILD = ("<b>x</b>", 'say "hi" & bye', "two\nlines", "$x^2$", "</svg><script>aler
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeats, "REPETITIONS", 30)
-    monkeypatch.setattr(repeats, "PER_POINT", 3)
+    monkeypatch.setattr("pages.report.work.REPETITIONS", 30)
+    monkeypatch.setattr("pages.report.work.PER_POINT", 3)
     monkeypatch.setattr(repeats, "PATIENCE", 60.0)
 
 
@@ -94,7 +94,7 @@ def test_page_html_pdf_slides_and_zip_say_the_same(open_app: Callable[..., AppTe
     found, nothing = repeats.repeats_of(shown), nothing_for(shown)
     assert found is not None
     assert nothing is not None
-    nothing.wait(60)
+    nothing.task.wait(60)
     app.run()
     made = brief_of(shown, found, Heading(**lines), "light")
     told = [made.headline, made.spread, made.promise.sentence, made.promise.terms, *made.limits]
@@ -145,8 +145,8 @@ def test_who_types_fast_loses_nothing(open_app: Callable[..., AppTest]) -> None:
 def test_a_link_is_as_thick_as_it_is_stable() -> None:
     data = load_dataset("asia", n=5000)
     result = run("priv_pc", data, seed=0)
-    work = Repeats(Shown(Settings(params=filled("priv_pc", {})), data, result))
-    work.outcomes = list(repeated("priv_pc", data, {}, range(25)))
+    made = list(repeated("priv_pc", data, {}, range(25)))
+    work = Repeats(Task("", (lambda: None, ()), parts=made))
     drawn = report.stable(report.links(data, result), result, work)
     runs = [run("priv_pc", data, seed=seed) for seed in range(25)]
     for link in drawn:
@@ -255,15 +255,6 @@ def test_a_run_without_privacy_has_no_curve_and_says_so() -> None:
     assert "The data were read as they are" in made.promise.sentence
 
 
-def test_work_that_nobody_looks_at_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "UNSEEN", -1.0)
-    data = load_dataset("cancer", n=2000)
-    result = run("priv_pc", data)
-    work = Repeats(Shown(Settings(params=filled("priv_pc", {})), data, result))
-    work.start()
-    assert work.wait(20)
-    assert not work.whole
-    assert len(work.outcomes) < 30
 
 
 def test_own_data_on_the_page(open_app: Callable[..., AppTest]) -> None:

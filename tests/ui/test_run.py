@@ -21,13 +21,14 @@ from engine.percent import percent
 from engine.studies.forecast import regime
 from engine.studies.recommended import recommended, study
 from engine.teaching.sieving import Sieve
+from pages import worker
 from pages.draw import allocation
 from pages.draw.links import Link, doubtful, found_links
 from pages.draw.strength import strengths, weighted
 from pages.report import brief as report
 from pages.run import form as run_form
 from pages.run import ledger, trace
-from pages.shell import drafts, runs, settings
+from pages.shell import drafts, runs, settings, task
 from pages.shell import words as text
 from pages.shell.fields import defaults
 from pages.shell.settings import GRAPH_ALGORITHMS
@@ -279,16 +280,6 @@ def test_a_change_runs_at_once_where_such_a_run_is_quick(
     assert messages(app) == ["Settings changed – press Run."]
 
 
-def test_what_was_stopped_tells_nothing_of_how_long_it_takes() -> None:
-    wanted = settings.Settings(settings.Source("survey", 100), "pc", {}, 0)
-    keep = runs._keeper(wanted, "of a test")
-    result = run("pc", load_dataset("survey", n=100))
-    keep(replace(result, status="cancelled", seconds=0.0))
-    assert ("survey", "pc") not in runs._paces()
-    keep(replace(result, seconds=1.0))
-    assert runs._paces()["survey", "pc"] == 0.01
-
-
 def test_changed_settings_are_called_stale_until_run(app: AppTest, asked: None) -> None:
     dimmed = "opacity:0.4"
     assert dimmed not in app_html(app)
@@ -487,8 +478,8 @@ def slow() -> Slow:
 
 
 def start_slow(app: AppTest, slow: Slow, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    monkeypatch.setattr(runs.RunJob, "patience", 0.05)
-    monkeypatch.setattr(runs, "run", slow)
+    monkeypatch.setattr(task, "SHORT", 0.05)
+    monkeypatch.setattr(worker, "run", slow)
     app.number_input(key="run-seed").set_value(seed).run()
     press_run(app)
     assert slow.begun.wait(10)
@@ -496,8 +487,8 @@ def start_slow(app: AppTest, slow: Slow, monkeypatch: pytest.MonkeyPatch, seed: 
 
 def finish(app: AppTest) -> AppTest:
     """Look again, as the fragment does twice a second."""
-    job = app.session_state["job"]
-    assert job is None or job.wait(60)
+    if "task-run" in app.session_state:
+        assert app.session_state["task-run"].wait(60)
     app.run()
     assert not app.exception
     return app
@@ -512,12 +503,12 @@ def test_a_long_run_shows_progress_and_then_its_result(
 ) -> None:
     before = metrics(app)
     start_slow(app, slow, monkeypatch, 901)
-    assert "cancel-run" in buttons(app)
+    assert "run-stop" in buttons(app)
     assert metrics(app) == before
     assert any("Priv-PC on Asia" in m.value for m in app.markdown)
     slow.go.set()
     finish(app)
-    assert "cancel-run" not in buttons(app)
+    assert "run-stop" not in buttons(app)
     assert metrics(app)[TESTS] == str(run("priv_pc", ASIA, seed=901).ci_tests)
     assert "Stopped" not in headline(app)
     assert app.session_state["shown"].result.status != "cancelled"
@@ -527,7 +518,7 @@ def test_a_stopped_run_is_shown_and_not_remembered_as_finished(
     app: AppTest, slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     start_slow(app, slow, monkeypatch, 902)
-    app.button(key="cancel-run").click().run()
+    app.button(key="run-stop").click().run()
     finish(app)
     assert "Stopped early" in headline(app)
     assert app.session_state["shown"].result.status == "cancelled"
@@ -558,27 +549,11 @@ def test_a_run_stopped_before_it_decided_anything_leaves_the_last_result(
     def nothing(key: str, data: Any, **rest: Any) -> Any:
         return replace(run(key, data, **rest), status="cancelled", ci_tests_by_order=())
 
-    monkeypatch.setattr(runs, "run", nothing)
+    monkeypatch.setattr(worker, "run", nothing)
     app.number_input(key="run-seed").set_value(904).run()
     press_run(app)
     assert messages(app)[0].startswith("Stopped before anything was decided")
     assert metrics(app) == before
-
-
-def test_own_data_pay_for_a_stopped_run_too() -> None:
-    spent: list[float] = []
-    job = runs.RunJob(
-        None, "priv_pc", ASIA, 0, {}, keep=lambda result: spent.append(result.spent.epsilon)
-    )
-    job.cancel()
-    job.start()
-    assert job.wait(60)
-    assert job.result is not None
-    assert job.result.status == "cancelled"
-    assert len(spent) == 1
-
-
-# What single algorithms show ------------------------------------------------------------
 
 
 def test_marginal_pc_lists_released_tables_and_confidence(

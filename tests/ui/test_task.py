@@ -18,7 +18,7 @@ from tests.ui.works import breaks, deaf, doubled, listens, pid, refuses
 
 @pytest.fixture
 def processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "_processes", True)
+    monkeypatch.setattr("pages.worker._in_use", True)
 
 
 @pytest.fixture

@@ -1,0 +1,59 @@
+"""The long work of this page, for a process that knows nothing of Streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine import Dataset
+from engine.data.schema import Schema
+from engine.release.budget import Budgets
+from engine.release.checking import check
+from engine.release.file import Release
+from engine.release.make import make
+from engine.release.signature import own_key
+from engine.studies.forecast import Forecast, Question, plan
+from pages.worker import Tell
+
+CHARGED = "charged"
+
+
+def release(
+    tell: Tell,
+    data: Dataset,
+    schema: Schema,
+    key: str,
+    values: Mapping[str, Any],
+    name: str,
+    sign: bool,
+) -> Release:
+    """Charge the budget, then release. Parts: CHARGED once it is, then the id in the vault."""
+
+    def charged() -> None:
+        tell(part=CHARGED)
+
+    def kept(number: str) -> None:
+        tell(part=number)
+
+    return make(
+        *(data, schema, key, values),
+        name=name,
+        budgets=Budgets(),
+        signer=own_key() if sign else None,
+        cancelled=tell,
+        on_charged=charged,
+        on_kept=kept,
+    )
+
+
+def rederive(tell: Tell, released: Release) -> float:
+    """Check a release's file; the p-value of its numbers being noisy."""
+    return check(released)
+
+
+def forecast(
+    tell: Tell, question: Question, epsilon: float, delta: float, key: str, draws: int
+) -> Forecast:
+    """What a release at (epsilon, delta) finds in random networks of a schema."""
+    (found,) = plan(question, [epsilon], [key], delta=delta, draws=draws, empty=0, cancelled=tell)
+    return found

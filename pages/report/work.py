@@ -1,0 +1,44 @@
+"""The long work of this page, for a process that knows nothing of Streamlit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from engine import Dataset
+from engine.params import Parameters
+from engine.studies.price import price_steps
+from engine.studies.repeat import around, point, repeated
+from pages.worker import Tell, met
+
+SECONDS = 12.0  # for the repetitions, and again for the curve
+REPETITIONS, PER_POINT = 100, 15
+
+
+def repeat(
+    tell: Tell,
+    key: str,
+    data: Dataset,
+    asked: Mapping[str, Any],
+    params: Parameters,
+    epsilon: float,
+) -> None:
+    """Parts: repetitions of a run, then a tuple of its price's steps, then points over epsilon."""
+    data = met(data)
+    for outcome in repeated(key, data, asked, range(REPETITIONS), _until(tell)):
+        tell(part=outcome)
+    tell(part=price_steps(data, key, params))
+    stop = _until(tell)
+    # From the run's own epsilon outwards, so that an early end leaves the middle.
+    for at in sorted(around(epsilon), key=lambda e: max(e / epsilon, epsilon / e)):
+        found = list(repeated(key, data, {**asked, "epsilon": at}, range(PER_POINT), stop))
+        if len(found) < PER_POINT:
+            return
+        tell(part=point(at, found))
+
+
+def _until(tell: Tell) -> Callable[[], bool]:
+    """Whether a stop was asked for, or the time for it is over."""
+    end = time.monotonic() + SECONDS
+    return lambda: tell() or time.monotonic() > end
