@@ -15,7 +15,7 @@ def attack(tell: Tell, key: str, runs: int) -> CaseResult:
     # Some cases hold functions that no pipe carries.
     case = next(one for one in cases(key.partition("/")[0]) if one.key == key)
 
-    def watch(_: object, found: Measured) -> None:
+    def watch(found: Measured) -> None:
         tell(found.runs / runs, f"{found.runs:,} of {runs:,} runs on each side", found)
 
     return audit(case, runs, cancelled=tell, watch=watch)
