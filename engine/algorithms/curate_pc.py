@@ -91,7 +91,7 @@ class CuratePCParameters(NoisyTestParameters):
         "from 0.513/√n at 2 to 0.042/√n at 10 and 0.013/√n at 20. The paper does not say which it "
         "took; 2 gives its largest value. It does not bound p at any nᵢ, and strict runs use a "
         "sensitivity that holds.",
-        when={"guarantee": ("published",)},
+        when={"guarantee": ("published",), "statistic": (KENDALL.key,), "score": ("auto", "p")},
     )
     c1: float = _band("Constant c₁", "type I")
     c2: float = _band("Constant c₂", "type II")

@@ -42,12 +42,6 @@ def test_arrows_are_frequencies(
         assert (a - line) * drawn > -1e-12
 
 
-def test_the_same_share_is_worth_less_where_less_is_seen() -> None:
-    told = [of_arrows(0.98, 0.01, visible, 12, 1)[0] for visible in (0.004, 0.02, 0.1)]
-    assert told == sorted(told, reverse=True)
-    assert told[0] > told[-1] + 0.1
-
-
 @pytest.mark.parametrize("drawn", [1, -1, 0])
 @pytest.mark.parametrize(("visible", "d"), [(0.01, 12), (0.04, 12), (0.01, 48), (0.03, 24)])
 def test_arrows_are_worth_what_was_fitted(visible: float, d: int, drawn: int) -> None:

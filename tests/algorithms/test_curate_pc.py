@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import time
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -20,29 +20,6 @@ from engine.theory import kendall_p_bound, lemma1
 def objective(orders, rate=20.0, c=1.0):
     rates = np.full(orders, rate)
     return Objective(rates, rates, c, c)
-
-
-@pytest.mark.parametrize("guarantee", ["published", "strict"])
-@pytest.mark.parametrize("statistic", ["kendall", "spearman", "oracle"])
-@pytest.mark.parametrize("name", ["cancer", "asia", "survey"])
-def test_huge_epsilon_recovers_pc(name, statistic, guarantee):
-    """Published: with no margins, between which a coin decides whatever the budget."""
-    data = load_dataset(name, n=20_000, seed=3)
-    parent = run("pc", data, statistic=statistic, variant=guarantee, threshold=0.05)
-    margins = {"beta1": 0.0, "beta2": 0.0} if guarantee == "published" else {}
-    private = run(
-        "curate_pc", data, statistic=statistic, guarantee=guarantee, epsilon=1e7, **margins
-    )
-    assert private.skeleton == parent.skeleton
-    assert private.separating_sets == parent.separating_sets
-
-
-def test_lemma1_is_the_papers_formula():
-    delta = 0.5129 / math.sqrt(100_000)
-    q1, q2 = lemma1(0.1, 0.05, delta, beta1=0.2, beta2=0.3, c1=0.4, c2=1.0)
-    assert q1 == pytest.approx(0.2 + 0.5 * math.exp(-0.05 * 0.2 * 0.1 / delta))
-    assert q2 == pytest.approx(0.5 + 0.5 * math.exp(-0.05 * 0.3 * 0.1 / delta))
-    assert lemma1(0, 0.05, delta) == (1.0, 1.0)
 
 
 def test_lemma1_bounds_the_error_of_a_simulated_test():
@@ -95,16 +72,6 @@ def test_the_plan_is_no_worse_than_a_grid(budget, c):
     assert o.value(allocate(tests, budget, price, o)) <= best + 1e-9
 
 
-def test_a_plan_takes_milliseconds():
-    tests = np.array([190.0 * math.comb(18, k) for k in range(12)])
-    spent = []
-    for budget in (0.1, 1.0, 10.0, 100.0, 1000.0):
-        start = time.perf_counter()
-        allocate(tests, budget, Price("curate", 1e-12), objective(12, 6.0))
-        spent.append(time.perf_counter() - start)
-    assert np.median(spent) < 0.2  # 10 to 25 ms on a free core
-
-
 def test_most_tests_bounds_what_a_graph_admits():
     graph = Graph(5)
     assert [most_tests(graph, k) for k in range(4)] == [10, 30, 30, 10]
@@ -120,19 +87,26 @@ def test_most_tests_bounds_what_a_graph_admits():
     assert most_tests(graph, 2) == expected
 
 
-def test_published_total_is_the_papers():
-    data = load_dataset("cancer", n=100_000, seed=0)
-    result = run("curate_pc", data, epsilon=20.0, delta=4e-6, guarantee="published", seed=1)
-    log = math.log(1 / 4e-6)  # delta' of every order
-    total = 0.0
-    for line in result.diagnostics.allocation.spent:
-        t, e = line.tests, line.epsilon
-        total += t * e**2 + e * math.sqrt(2 * t * log)
+@pytest.mark.parametrize("statistic", ["kendall", "g2"])
+def test_published_total_is_the_papers(statistic):
+    """Added up from the ledger: of each order t tests of epsilon e, and delta' = delta.
+
+    A median's release has a delta of its own, which each test adds.
+    """
+    data, delta = load_dataset("cancer", n=100_000, seed=0), 4e-6
+    result = run("curate_pc", data, statistic=statistic, epsilon=20.0, delta=delta,
+                 guarantee="published", seed=1)  # fmt: skip
+    planned = {line.order: line.epsilon for line in result.diagnostics.allocation.spent}
+    asked = Counter(charge.order for charge in result.ledger)
+    total = sum(t * planned[k] ** 2 + planned[k] * math.sqrt(2 * t * math.log(1 / delta))
+                for k, t in asked.items())  # fmt: skip
+    each = delta * len(result.ledger) if statistic == "g2" else 0.0
     assert result.claimed.epsilon == pytest.approx(total)
     assert result.claimed.epsilon <= 20.0
-    assert result.claimed.delta == pytest.approx(4e-6 * len(result.diagnostics.allocation.spent))
-    tests = [line.tests for line in result.diagnostics.allocation.spent]
-    assert tuple(tests) == result.ci_tests_by_order
+    assert result.claimed.delta == pytest.approx(len(asked) * delta + each)
+    assert tuple(asked[k] for k in range(len(asked))) == result.ci_tests_by_order
+    if statistic == "g2":
+        assert {c.event.epsilon for c in result.ledger} == {planned[k] for k in asked}
 
 
 def test_the_plans_are_told_and_plain_data():
@@ -146,18 +120,6 @@ def test_the_plans_are_told_and_plain_data():
         json.dumps(plain(result.diagnostics))
         if guarantee == "strict":
             assert sum(line.cost for line in spent) == pytest.approx(result.ledger.used)
-
-
-@pytest.mark.parametrize("options", [{}, {"statistic": "g2"}, {"subsample": 1000}, {"score": "p"}])
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 50.0])
-def test_strict_never_exceeds_the_cap(epsilon, options):
-    data = load_dataset("asia", n=5_000, seed=0)
-    for seed in range(15):
-        result = run("curate_pc", data, epsilon=epsilon, seed=seed, trace=False, **options)
-        assert result.ledger.used <= result.ledger.limit * (1 + 1e-9)
-        assert result.ledger.used_epsilon <= epsilon * (1 + 1e-6)
-        assert len(result.ledger) in (result.ci_tests, result.ci_tests - 1)
-        assert result.spent.epsilon == epsilon
 
 
 def test_small_totals_go_to_order_0_alone():

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -55,13 +53,6 @@ def test_the_greedy_distance_never_undercuts_the_exact_one():
         exact, greedy = exact_distance(table, 0.05), flips(table, 0.05)
         assert np.sign(greedy) == np.sign(exact)
         assert abs(greedy) >= abs(exact)
-
-
-def test_a_strong_dependence_is_far_and_cheap_to_measure():
-    table = np.array([[[40_000, 10_000], [10_000, 40_000]]])
-    flips_now = G2.records_to_flip(table, 0.01, 100_000)
-    # Straight off the diagonal it takes 30,000; records that change row or column do it sooner.
-    assert -30_000 <= flips_now < -20_000
 
 
 def test_an_untestable_table_keeps_its_edge():
@@ -117,26 +108,6 @@ def test_each_round_splits_its_epsilon():
         assert sum(e.stated_epsilon for e in rest) == pytest.approx(0.4 if rest else 0)
 
 
-@pytest.mark.parametrize("epsilon", [0.01, 1.0, 50.0])
-@pytest.mark.parametrize("statistic", ["kendall", "spearman"])
-def test_strict_never_exceeds_the_cap(statistic, epsilon):
-    data = load_dataset("asia", n=5_000, seed=0)
-    for seed in range(15):
-        result = run("em_pc", data, epsilon=epsilon, statistic=statistic, seed=seed, trace=False)
-        assert result.ledger.used <= result.ledger.limit * (1 + 1e-9)
-        assert all(c.event.sensitivity == 1 for c in result.ledger)
-        assert result.spent.epsilon == epsilon
-
-
-def test_more_budget_helps():
-    data = load_dataset("asia", n=100_000, seed=0)
-    scores = [
-        np.mean([run("em_pc", data, epsilon=e, seed=s).metrics.skeleton_f1 for s in range(5)])
-        for e in (0.01, 1.0, 100.0)
-    ]
-    assert all(low < high for low, high in pairwise(scores))
-
-
 def test_its_limit_with_the_oracle_is_the_true_skeleton():
     """Without noise and errors EM-PC finds the truth too; with errors it differs from PC."""
     data = load_dataset("asia", n=1_000, seed=0)
@@ -149,15 +120,3 @@ def test_its_limit_with_the_oracle_is_the_true_skeleton():
 def test_strict_refuses_g2():
     with pytest.raises(InputError, match="no strict form"):
         run("em_pc", load_dataset("cancer", n=1_000, seed=0), statistic="g2")
-
-
-@pytest.mark.slow
-def test_child_takes_seconds_and_then_less():
-    data = load_dataset("child", n=100_000, seed=0)
-    spent = []
-    for seed in range(2):
-        start = time.perf_counter()
-        run("em_pc", data, guarantee="published", seed=seed, trace=False)
-        spent.append(time.perf_counter() - start)
-    assert spent[0] < 60
-    assert spent[1] < spent[0] / 2  # distances are kept

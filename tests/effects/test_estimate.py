@@ -20,7 +20,8 @@ from engine.effects.estimate import (
     too_many_cells,
 )
 from engine.effects.truth import interventional, joint
-from tests.effects.models import exact, from_table, noisy
+from engine.marginals.moments import Moments
+from tests.effects.models import exact, from_table
 
 # Z (1/4 yes) makes X likelier (.8 for .2) and Y too: P(y=1 | x, z) by hand.
 CONFOUNDED = np.array([[0.1, 0.5], [0.3, 0.9]])  # [x, z]
@@ -132,35 +133,67 @@ def test_sampling_variance_is_the_rows_robust_one() -> None:
     assert abs(told - robust[1, 1]) < abs(homoscedastic - robust[1, 1])
 
 
+def by_differences(m: Moments, x: int, y: int, zs: list[int], event: int) -> np.ndarray:
+    """Covariance by noise of the event's risks: every released entry moved a little each way."""
+
+    def risks(variables: tuple[int, ...], entry: tuple[int, ...], h: float) -> np.ndarray:
+        one, two = m.one.copy(), m.two.copy()
+        higher = {k: t.copy() for k, t in m.higher.items()}
+        at = [m.at[v][k] for v, k in zip(variables, entry, strict=True)]
+        if len(variables) == 1:
+            one[at[0]] += h
+        elif len(variables) == 2:
+            two[at[0], at[1]] += h
+            two[at[1], at[0]] += h
+        else:
+            higher[variables][entry] += h
+        moved = Moments(m.n, m.cardinalities, one, two, m.noise_one, m.noise_two, higher,
+                        m.noise_higher)  # fmt: skip
+        return estimate(moved, x, y, zs).risks[:, event]
+
+    total = np.zeros((m.cardinalities[x],) * 2)
+    for variables in m.released():
+        for entry in np.ndindex(*(m.cardinalities[v] - 1 for v in variables)):
+            slope = (risks(variables, entry, 1e-6) - risks(variables, entry, -1e-6)) / 2e-6
+            total += m.variance(*variables) * np.outer(slope, slope)
+    return total
+
+
 @pytest.mark.parametrize(
-    ("adjusted", "triple"),
-    [((), False), (("asia",), False), (("bronc", "lung"), False), (("bronc",), True)],
+    ("name", "x", "y", "adjusted", "triple"),
+    [
+        ("asia", "smoke", "dysp", [], False),
+        ("asia", "smoke", "dysp", ["bronc", "lung"], False),
+        ("asia", "smoke", "dysp", ["bronc"], True),
+        ("survey", "A", "T", ["S", "R"], False),
+        ("survey", "A", "T", ["E"], True),
+    ],
 )
-def test_the_known_noise_is_carried_as_simulation_has_it(
-    adjusted: tuple[str, ...], triple: bool
+def test_every_entrys_noise_is_carried(
+    name: str, x: str, y: str, adjusted: list[str], triple: bool
 ) -> None:
-    """Risks and differences over 500 draws of noise: deviations within 10 % of what is told."""
-    data = load_dataset("asia", n=20_000)
-    at = data.names.index
-    x, y, zs = at("smoke"), at("dysp"), [at(z) for z in adjusted]
-    triples = [tuple(sorted((x, y, *zs)))] if triple else []
-    sd, rng = 0.002, np.random.default_rng(3)
-    told = estimate(exact(data, sd, triples), x, y, zs)  # type: ignore[arg-type]
-    assert told is not None
-    assert (told.method == LEVELS) == (triple or not zs)
-    draws = []
-    for _ in range(500):
-        drawn = estimate(noisy(data, sd, rng, triples), x, y, zs)  # type: ignore[arg-type]
-        assert drawn is not None
-        draws.append(drawn.risks[:, 0])
-    seen, expected = np.array(draws), told.noise[0]
-    assert seen.std(axis=0) == pytest.approx(np.sqrt(np.diag(expected)), rel=0.1)
-    apart = float(expected[0, 0] + expected[1, 1] - 2 * expected[0, 1])
-    assert (seen[:, 0] - seen[:, 1]).std() == pytest.approx(math.sqrt(apart), rel=0.1)
-    # Fieller's interval is the same where its denominator is sure.
-    sampling = told.sampling[0][0, 0] + told.sampling[0][1, 1] - 2 * told.sampling[0][0, 1]
-    half = told.difference(0, 1, 0).width / 2
-    assert half == pytest.approx(1.959964 * math.sqrt(apart + sampling), rel=0.02)
+    """Noise of its own size on each tensor; the interval of a difference is that of its parts."""
+    data = load_dataset(name, n=20_000)
+    at, *zs = (data.names.index(v) for v in (x, *adjusted))
+    to = data.names.index(y)
+    whole = tuple(sorted((at, to, *zs)))
+    m = exact(data, 0.001, [whole] if triple else [])
+    rng = np.random.default_rng(0)
+    m.noise_one[:] *= rng.uniform(0.5, 2, m.d)
+    m.noise_two[:] = np.triu(rng.uniform(0.5, 2, (m.d, m.d)), 1) * 1e-6
+    m.noise_two += m.noise_two.T
+    found = estimate(m, at, to, zs)
+    assert found is not None
+    assert (found.method == LEVELS) == (triple or not zs)
+    for event in range(m.cardinalities[to]):
+        expected = by_differences(m, at, to, zs, event)
+        assert found.noise[event] == pytest.approx(expected, rel=1e-4, abs=1e-12)
+        both = expected + found.sampling[event]
+        half = 1.959964 * math.sqrt(both[0, 0] + both[1, 1] - 2 * both[0, 1])
+        # Fieller's interval is the same where its denominator is sure.
+        assert found.difference(0, 1, event).width / 2 == pytest.approx(half, rel=0.02)
+        risk, alone = found.risk(0, event), 1.959964 * math.sqrt(both[0, 0])
+        assert risk.high == pytest.approx(min(1.0, risk.value + alone), rel=1e-4)
 
 
 def test_fieller_is_open_where_the_denominator_may_be_zero() -> None:

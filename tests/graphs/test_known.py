@@ -67,18 +67,6 @@ def test_mpdags_are_what_all_allowed_dags_of_a_class_have_in_common() -> None:
     assert richer > 150
 
 
-def test_without_knowledge_an_mpdag_is_the_cpdag() -> None:
-    for dag in all_dags(3):
-        assert (mpdag_of_dag(dag, None) == cpdag_of_dag(dag)).all()
-
-
-def test_false_knowledge_turns_nothing_that_is_true() -> None:
-    dag = np.zeros((3, 3), dtype=bool)
-    dag[0, 1] = dag[1, 2] = True
-    known = Known(Knowledge(tiers=[["b", "c"], ["a"]]), "abc")
-    assert (mpdag_of_dag(dag, known) == cpdag_of_dag(dag)).all()
-
-
 def test_only_what_may_be_an_ancestor_may_separate() -> None:
     """And that is enough: with the oracle the true MPDAG is found, whatever is known."""
     rng = np.random.default_rng(1)

@@ -104,12 +104,20 @@ def spread(kernel: np.ndarray) -> float:
 
 
 def test_the_lemma_of_the_bound_of_hsic() -> None:
-    """At most 27/64, which three of four others in one cluster reach: the bound is twice four."""
-    reached = 0.0
+    """At most 27/64, which three of four others in one cluster reach: the bound is twice four.
+
+    What is left, |u|^2 |v|^2 / m^2, is at most 4 / m^2: u is 2 long where all others are apart.
+    """
+    reached = length = 0.0
     for m in (2, 3, 4, 5, 6):
         for rows in itertools.product(range(3), repeat=m):
-            reached = max(reached, spread(np.equal.outer(rows, rows).astype(float)))
+            kernel = np.equal.outer(rows, rows).astype(float)
+            reached = max(reached, spread(kernel))
+            length = max(length, 1 - 2 * kernel[0, 1:].mean() + kernel[1:, 1:].mean())
     assert reached == pytest.approx(27 / 64, rel=1e-12)
+    for m in (2, 10, 500):
+        bound = 2 / m * 2 * reached + length**2 / m**2
+        assert record_sensitivity("hsic", m) == pytest.approx(bound, rel=1e-12)
     rng = np.random.default_rng(6)
     for _ in range(300):  # features at all angles that are not obtuse, few with many records each
         features = np.abs(rng.standard_t(1, (rng.integers(3, 9), 4)))[rng.integers(0, 3, 20)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -14,7 +12,6 @@ from engine.statistics.blocks import (
     MIN_BLOCKS,
     default_blocks,
     odd,
-    smooth_sensitivity_of_median,
     votes,
 )
 from engine.statistics.distance import records_changed
@@ -58,19 +55,6 @@ def test_a_score_is_scipys(statistic: Likelihood) -> None:
         assert statistic.score(table, "strict") == score
     assert {0, 1, 2} < seen
     assert statistic.threshold == 0.01
-
-
-@pytest.mark.parametrize("statistic", [G2, CHI2], ids=lambda s: s.key)
-def test_blocks_are_summed_apart(statistic: Likelihood) -> None:
-    """Strata of three blocks in any order; one block holds no rows, one can test nothing."""
-    table = np.concatenate([tables(1, (4, 3, 3), 9)[0], np.zeros((1, 3, 3), np.int64)])
-    table = np.concatenate([table, [[[5, 0, 0], [0, 0, 0], [0, 0, 0]]]])
-    block = np.array([0, 1, 0, 1, 2, 3])
-    found = statistic.block_p_values(table, block, 4)
-    assert found[2] == found[3] == 0
-    for b in (0, 1):
-        value, freedom = by_scipy(table[block == b], statistic.key)
-        assert found[b] == pytest.approx(chi2.sf(value, freedom), rel=1e-7)
 
 
 def test_independence_by_a_hair_is_no_dependence() -> None:
@@ -173,17 +157,6 @@ def test_the_distance_ends_at_its_limit() -> None:
     assert records_changed(np.zeros((1, 2, 2), np.int64), 1.0, True, 50) == 50  # nothing helps
 
 
-def test_many_records_at_once_come_near_the_single_moves() -> None:
-    """Large tables in batches: within a few records of one at a time."""
-    for table, raising in (
-        (np.array([[[90, 20], [15, 75]]]), False),
-        (np.array([[[60, 50], [55, 61]], [[30, 32], [29, 31]]]), True),
-    ):
-        single = greedy(table, 6.63, raising, 10**4)
-        assert single > 5
-        assert single <= records_changed(table, 6.63, raising, 10**4) <= single + 2
-
-
 def test_records_go_from_stratum_to_stratum_as_single_moves_would() -> None:
     """Strata of unlike strength, so that the best move takes a record from one to another."""
     rng, ways = np.random.default_rng(5), set()
@@ -220,23 +193,3 @@ def test_blocks_are_odd_and_at_least_eleven() -> None:
 def test_a_vote_is_of_what_exceeds_the_threshold() -> None:
     assert votes(np.array([0.1, 0.2, 0.2 + 1e-12, 0.9]), 0.2) == 2
     assert votes(np.zeros(3), 0.0) == 0
-
-
-@pytest.mark.parametrize("beta", [0.05, 0.4, 3.0])
-def test_the_smooth_sensitivity_is_the_largest_discounted_span(beta: float) -> None:
-    """max over k of e^(-k beta) max over t of x(m + t) - x(m + t - k - 1), ends 0 and 1."""
-    rng = np.random.default_rng(2)
-    for n in (1, 3, 7, 11):
-        for _ in range(10):
-            x = np.sort(rng.beta(0.3, 0.3, n))
-
-            def at(i: int, x: NDArray[np.float64] = x) -> float:
-                return 0.0 if i < 0 else 1.0 if i >= len(x) else float(x[i])
-
-            spans = [
-                math.exp(-k * beta) * (at(n // 2 + t) - at(n // 2 + t - k - 1))
-                for k in range(n + 1)
-                for t in range(k + 2)
-            ]
-            found = smooth_sensitivity_of_median(rng.permutation(x), beta)
-            assert found == pytest.approx(max(spans), rel=1e-12)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import gc
 import math
 import weakref
-from itertools import permutations, product
+from itertools import permutations
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2, hypergeom, multivariate_hypergeom
+from scipy.stats import chi2, hypergeom
 
 import engine.tables.store as store_module
 from engine import load_dataset
@@ -20,7 +19,6 @@ from engine.data.dataset import Dataset
 from engine.data.distinct import mixed_radix_keys
 from engine.randomness import Randomness
 from engine.tables import rows, subsample
-from engine.tables.hypergeometric import hypergeometric, log_factorials, uniforms
 from engine.tables.rows import Rows, fold
 from engine.tables.store import Bounded, Store, store_of
 from engine.tables.subsample import draw
@@ -57,19 +55,6 @@ def test_table_is_the_plain_count(x: int, y: int, given_: tuple[int, ...], n: in
     assert (store.table(x, y, given_) == expected).all()
     unfolded = Rows(np.array(data.codes, order="F"), np.empty(0, np.int32), data.cardinalities, n)
     assert (unfolded.table(x, y, given_) == expected).all()
-
-
-def test_table_against_pandas() -> None:
-    data = load_dataset("sachs", n=3000, seed=1)
-    frame = pd.DataFrame(data.codes, columns=list(data.names))
-    x, y, z = data.names[2], data.names[7], data.names[1]
-    counted = store_of(data).table(2, 7, (1,))
-    for stratum in range(data.cardinalities[1]):
-        part = frame[frame[z] == stratum]
-        expected = pd.crosstab(part[x], part[y]).reindex(
-            index=range(data.cardinalities[2]), columns=range(data.cardinalities[7]), fill_value=0
-        )
-        assert (counted[stratum] == expected.to_numpy()).all()
 
 
 @pytest.mark.parametrize("n", [1, 300, 5000])
@@ -169,85 +154,6 @@ def test_subsample_is_hypergeometric(
     assert np.var(got) < 0.8 * m * population / n * (1 - population / n)
 
 
-@pytest.mark.parametrize("cells", [FINE, ROWS_AT_ONCE, 5])
-def test_sample_cells_are_jointly_hypergeometric(
-    monkeypatch: pytest.MonkeyPatch, cells: int
-) -> None:
-    """All outcomes of 4 rows of 9 over 2 x 2 cells, against the exact probabilities (1e-5)."""
-    monkeypatch.setattr(subsample.Subsample, "CELLS", cells)
-    codes = np.array([[0, 0]] * 2 + [[0, 1]] * 3 + [[1, 0]] + [[1, 1]] * 3)
-    store, rng, draws = Store(dataset(codes, (2, 2))), np.random.default_rng(8), 6000
-    seen: dict[tuple[int, ...], int] = {}
-    for _ in range(draws):
-        outcome = tuple(draw(store, 4, Randomness(rng)).table(0, 1).ravel().tolist())
-        seen[outcome] = seen.get(outcome, 0) + 1
-    right = multivariate_hypergeom([2, 3, 1, 3], 4)
-    expected = {o: draws * right.pmf(o) for o in product(range(5), repeat=4) if sum(o) == 4}
-    possible = {o: e for o, e in expected.items() if e > 0}
-    assert set(seen) <= set(possible)
-    statistic = sum((seen.get(o, 0) - e) ** 2 / e for o, e in possible.items())
-    assert chi2.sf(statistic, len(possible) - 1) > 1e-5
-
-
-@pytest.mark.parametrize(
-    ("good", "bad", "sample"),
-    [
-        *((3, 4, 5), (1, 100, 50), (100, 1, 50), (50, 50, 9), (400, 600, 300)),
-        *((900, 100, 700), (20, 100_000, 30_000), (99_000, 1_000, 500), (5_000, 5_000, 9_990)),
-        *((70_000, 30_000, 16_542), (12, 9, 11), (11, 10, 10)),
-    ],
-)
-def test_hypergeometric_draws(good: int, bad: int, sample: int) -> None:
-    """Our compiled sampler, in all its branches, against scipy's distribution (1e-5)."""
-    rng = np.random.default_rng(good + bad)
-    args = good, bad, sample, uniforms(rng), log_factorials(good + bad)
-    got = np.array([hypergeometric(*args) for _ in range(6000)])
-    assert binned_fit(got, hypergeom(good + bad, good, sample)) > 1e-5
-
-
-def test_the_fit_has_power() -> None:
-    """Two per cent more good items is noticed, and so is drawing with replacement."""
-    rng = np.random.default_rng(1)
-    right = hypergeom(1000, 400, 300)
-    assert binned_fit(rng.hypergeometric(408, 592, 300, 6000), right) < 1e-5
-    assert binned_fit(rng.binomial(300, 0.4, 6000), right) < 1e-5
-    assert binned_fit(rng.hypergeometric(400, 600, 300, 6000), right) > 1e-5
-
-
-@pytest.mark.parametrize("m", [1, 10, 999])
-@pytest.mark.parametrize("name", ["asia", "alarm"])
-@pytest.mark.parametrize("cells", [FINE, ROWS_AT_ONCE, 40])
-def test_sample_is_one_set_of_rows(
-    monkeypatch: pytest.MonkeyPatch, name: str, m: int, cells: int
-) -> None:
-    """Every table asked of one sample has m rows of the data and agrees with the others."""
-    monkeypatch.setattr(subsample.Subsample, "CELLS", cells)
-    data = load_dataset(name, n=1000, seed=1)
-    store = Store(data)
-    sample = draw(store, m, Randomness(0))
-    assert sample.n == m
-    queries = [(0, 1, ()), (2, 3, (1,)), (1, 4, (2, 5)), (0, 1, (6,)), (3, 7, ()), (0, 1, ())]
-    answers = [np.array(sample.table(*q)) for q in queries]
-    for query, counts in zip(queries, answers, strict=True):
-        assert counts.sum() == m
-        assert (counts >= 0).all()
-        assert (counts <= store.table(*query)).all()
-        assert (np.array(sample.table(*query)) == counts).all()
-    assert (answers[0] == answers[5]).all()
-    assert (answers[3].sum(axis=0) == answers[0][0]).all()  # 0, 1 with 6 summed out
-    ones = [answers[0][0].sum(axis=0), answers[1].sum(axis=(1, 2))]  # column 1 twice
-    assert (ones[0] == ones[1]).all()
-    assert (answers[1].sum(axis=(0, 1)) == answers[4][0].sum(axis=1)).all()  # column 3 twice
-
-
-def test_whole_data_is_no_draw_at_all() -> None:
-    store, rng = Store(random_data(1, 50, SIZES)), np.random.default_rng(0)
-    before = rng.bit_generator.state
-    assert draw(store, 50, Randomness(rng)) is store.rows
-    assert draw(store, 80, Randomness(rng)) is store.rows
-    assert rng.bit_generator.state == before
-
-
 # The store ----------------------------------------------------------------------------
 
 
@@ -257,17 +163,6 @@ def test_store_computes_once() -> None:
         store.keep("key", lambda: calls.append(1))
     assert len(calls) == 1
     assert store.table(0, 1) is store.table(0, 1)
-
-
-def test_store_stays_within_its_bound() -> None:
-    store = Store(random_data(1, 50, SIZES), limit=20_000)
-    for k in range(100):
-        store.keep(k, lambda: np.zeros(100))
-        assert store.bytes <= 20_000
-    calls: list[int] = []
-    store.keep(99, lambda: calls.append(1))  # the newest is still there
-    store.keep(0, lambda: calls.append(0))  # the oldest is not
-    assert calls == [0]
 
 
 def test_all_stores_share_one_bound(monkeypatch: pytest.MonkeyPatch) -> None:

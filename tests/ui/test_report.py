@@ -255,8 +255,6 @@ def test_a_run_without_privacy_has_no_curve_and_says_so() -> None:
     assert "The data were read as they are" in made.promise.sentence
 
 
-
-
 def test_own_data_on_the_page(open_app: Callable[..., AppTest]) -> None:
     """From the upload to the report: one release, not one more."""
     app = open_app("data")
