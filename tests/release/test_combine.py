@@ -1,0 +1,280 @@
+"""What follows from releases: knowledge applied afterwards, several as one; old files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import Dataset, InputError, Knowledge, combine, load_dataset
+from engine.__main__ import main
+from engine.data.schema import Column, Schema
+from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.release.budget import Budgets
+from engine.release.budgeted import BudgetedRelease
+from engine.release.checking import check, derived, moments_of, tables_of
+from engine.release.combine import combined, combined_words, drift_words, with_knowledge
+from engine.release.file import DISJOINT, Release, canonical, digest
+from engine.release.make import make
+from engine.release.page import to_html
+from engine.release.pooling import drift, pooled, weights
+from engine.release.reading import load, loads
+from engine.release.signature import verify, verify_page
+from tests.effects.models import exact, noisy
+from tests.release.samples import asia_schema
+
+KEPT = Path(__file__).parents[1] / "known_answer" / "releases"
+KNOWN = Knowledge(
+    tiers=[["asia", "smoke"], ["tub", "lung", "bronc", "either"], ["xray", "dysp"]],
+    forbidden=[("bronc", "lung"), ("lung", "bronc")],
+)
+SIZES, EPSILONS = (8_000, 7_000, 5_000), (1.0, 3.0, 0.5)
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Budgets:
+    return Budgets(tmp_path_factory.mktemp("budgets") / "b.db")
+
+
+@pytest.fixture(scope="module")
+def wards(book: Budgets) -> list[Release]:
+    """Three hospitals of different people, sizes and epsilons."""
+    data, found, start = load_dataset("asia", n=sum(SIZES), seed=8001), [], 0
+    for k, (n, epsilon) in enumerate(zip(SIZES, EPSILONS, strict=True)):
+        rows = Dataset.from_codes(data.codes[start : start + n], data.names, data.levels)
+        book.new(f"hospital {k}", 9, 1e-4)
+        asked = rows, asia_schema(n), "marginal_pc", {"epsilon": epsilon}
+        found.append(make(*asked, name=f"hospital {k}", budgets=book))
+        start += n
+    return found
+
+
+@pytest.fixture(scope="module")
+def both(wards: list[Release]) -> Release:
+    return combined(wards)
+
+
+@pytest.mark.parametrize("path", sorted(KEPT.glob("*.json")), ids=lambda path: path.stem)
+def test_files_of_before_are_read_and_checked(path: Path) -> None:
+    """Written by version 3 of the format: what they hold, their digest and their signature."""
+    found = load(path)
+    assert canonical(found).encode() == path.read_bytes()
+    assert check(found) > 1e-6
+    verify(found)
+    if found.signature is not None:
+        verify_page(found, path.with_suffix(".html").read_bytes())
+
+
+# Knowledge applied afterwards --------------------------------------------------------------
+
+
+def test_knowledge_is_applied_for_free_and_stands_in_the_file(
+    wards: list[Release], book: Budgets
+) -> None:
+    before = book.all()
+    plain = wards[0]
+    told = with_knowledge(plain, KNOWN)
+    assert book.all() == before
+    assert told.releases == plain.releases
+    assert told.schema == plain.schema
+    arrows = [(a, b) for a, b in told.cpdag if (b, a) not in told.cpdag]
+    assert ("smoke", "bronc") in arrows
+    assert all(KNOWN.allows(a, b) for a, b in arrows)
+    again = loads(canonical(told).encode())
+    assert (again.applied, again.knowledge) == (KNOWN, KNOWN)
+    assert check(again) == check(plain)
+    assert "settles" in to_html(again)
+    assert with_knowledge(again, Knowledge()).cpdag == plain.cpdag
+    for forged in (
+        replace(again, applied=Knowledge(roots=["dysp"])),
+        replace(plain, applied=KNOWN),
+    ):
+        with pytest.raises(InputError, match="does not follow"):
+            check(forged)
+    with pytest.raises(InputError, match="xrays"):
+        with_knowledge(plain, Knowledge(roots=["xrays"]))
+
+
+def test_an_effect_under_knowledge(wards: list[Release]) -> None:
+    paid = BudgetedRelease(wards[0])
+    open_, stated = (paid.effect("smoke", "bronc", knowledge=k) for k in (None, KNOWN))
+    assert stated.acts == pytest.approx(1)
+    assert stated.reverse == 0 < open_.reverse
+    assert paid.with_knowledge(KNOWN).effect("smoke", "bronc").to_json() == stated.to_json()
+
+
+# Pooling -----------------------------------------------------------------------------------
+
+
+def parts_of(data: Dataset, sizes: Sequence[int]) -> list[Dataset]:
+    ends = np.cumsum(sizes)
+    return [
+        Dataset.from_codes(data.codes[end - n : end], data.names, data.levels)
+        for end, n in zip(ends.tolist(), sizes, strict=True)
+    ]
+
+
+def test_without_noise_hospitals_are_one_table() -> None:
+    """Every person once: one counted twice, or a weight that is no share of people, is seen."""
+    sizes = (6_000, 3_000, 1_000)
+    data = load_dataset("sachs", n=sum(sizes), seed=1)
+    some, whole = [exact(part, 1e-9) for part in parts_of(data, sizes)], exact(data)
+    found = pooled(some)
+    assert weights(some) == pytest.approx(np.array(sizes) / sum(sizes), rel=1e-6)
+    assert found.n == data.n
+    assert found.one == pytest.approx(whole.one, abs=1e-9)
+    for i in range(data.d):
+        for j in range(i):
+            assert found.block(i, j) == pytest.approx(whole.block(i, j), abs=1e-9)
+
+
+def test_the_noise_of_a_pool_has_the_variance_that_is_stated() -> None:
+    """Over 400 draws: a variance that is not added, or not squared, is off by a factor."""
+    sizes, sds = (4_000, 2_000, 2_000), (0.003, 0.01, 0.03)
+    triple, rng = (0, 1, 2), np.random.default_rng(3)
+    data = parts_of(load_dataset("cancer", n=sum(sizes), seed=1), sizes)
+    seen: list[tuple[float, float, float]] = []
+    stated = None
+    for _ in range(400):
+        some = [noisy(part, sd, rng, [triple]) for part, sd in zip(data, sds, strict=True)]
+        stated = pooled(some)
+        seen.append((stated.one[3], stated.block(1, 4).item(), stated.higher[triple].item()))
+    assert stated is not None
+    truth = np.array([stated.variance(3), stated.variance(1, 4), stated.variance(*triple)])
+    # The sample's own share of a tensor that all released is no noise.
+    ratio = np.var(seen, axis=0, ddof=1) / truth
+    assert ratio == pytest.approx(1, abs=0.25)
+
+
+def test_a_table_that_some_released_is_noisier() -> None:
+    """By what its fewer rows lack to the effective number, at the least."""
+    data = parts_of(load_dataset("cancer", n=8_000, seed=1), (4_000, 4_000))
+    key = (0, 1, 2)
+    one, two = exact(data[0], 0.001, [key]), exact(data[1], 0.001)
+    some, every = pooled([one, two]), pooled([one, exact(data[1], 0.001, [key])])
+    assert (some.higher[key] == one.higher[key]).all()
+    assert some.noise_higher[key] == pytest.approx(1e-6 + (1 / 4_000 - 1 / 8_000) / 8)
+    assert every.noise_higher[key] == pytest.approx(1e-6 / 2)
+
+
+def test_drift_is_seen_and_its_absence_too() -> None:
+    data = load_dataset("asia", n=40_000, seed=3)
+    rng = np.random.default_rng(1)
+    same = [noisy(part, 0.002, rng) for part in parts_of(data, (20_000, 20_000))]
+    overall, columns = drift(same)
+    assert abs(overall) < 2.5
+    assert columns.shape == (8,)
+    dysp = data.names.index("dysp")
+    order = np.argsort(data.codes[:, dysp], kind="stable")
+    sorted_ = Dataset.from_codes(data.codes[order], data.names, data.levels)
+    overall, columns = drift([noisy(p, 0.002, rng) for p in parts_of(sorted_, (20_000, 20_000))])
+    assert overall > 62
+    assert int(np.argmax(columns)) == dysp
+
+
+def test_whole_tables_do_not_follow_the_pooled_number_of_rows(tmp_path: Path) -> None:
+    """Each hospital alone is too small for all orders; together they would be large enough."""
+    book, parts = Budgets(tmp_path / "b.db"), []
+    data = load_dataset("cancer", n=8_000, seed=2)
+    named = zip(data.names, data.levels, strict=True)
+    schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
+    for k, part in enumerate(parts_of(data, (1_000,) * 8)):
+        book.new(f"w{k}", 9, 1e-4)
+        asked = part, schema, "marginal_pc", {"epsilon": 1.0}
+        parts.append(make(*asked, name=f"w{k}", budgets=book))
+    all_ = combined(parts)
+    assert not tables_of(all_).whole
+    found = derived(all_).diagnostics
+    assert isinstance(found, MarginalDiagnostics)
+    assert isinstance(found.evidence, dict)
+
+
+# Releases as one ---------------------------------------------------------------------------
+
+
+def test_a_combined_release_says_what_it_rests_on(wards: list[Release], both: Release) -> None:
+    assert (both.rows, both.total.epsilon) == (sum(SIZES), max(EPSILONS))
+    assert both.name == "hospital 0 + hospital 1 + hospital 2"
+    again = loads(canonical(both).encode())
+    assert canonical(again) == canonical(both)
+    assert [digest(part) for part in again.parts] == [digest(ward) for ward in wards]
+    assert check(again) > 1e-6
+    content = json.loads(canonical(both))
+    assert content["guarantee"]["rests_on"] == DISJOINT
+    page = to_html(both).replace("&#x27;", "'")
+    for words in combined_words(both):
+        assert words in page
+    assert "n = 7,000, ε = 3" in page
+    assert "agree within noise" in drift_words(both)
+    spread = [m.variance(0, 1) + 1 / (4 * m.n) for m, _ in map(moments_of, (both, *wards))]
+    assert spread[0] < min(spread[1:])
+    told = combine([BudgetedRelease(ward) for ward in wards], KNOWN)
+    assert told.release.applied == KNOWN
+    assert told.synthetic(20).n == 20
+    assert told.effect("smoke", "bronc").acts == pytest.approx(1)
+    assert combined([both]).parts == both.parts
+
+
+def test_what_cannot_be_combined_is_refused(wards: list[Release], both: Release) -> None:
+    one, two, _ = wards
+    levels = replace(two.schema.columns[1], levels=("maybe", "no"))
+    columns = two.schema.columns
+    for other, words in (
+        (one, "are one release: its people would be counted twice"),
+        (with_knowledge(one, KNOWN), "are one release"),
+        (both, "are one release"),
+        (replace(two, schema=Schema((columns[0], levels, *columns[2:]))), "'levels' of 'tub'"),
+        (replace(two, schema=Schema(columns[:-1])), "column 'dysp' against 'no more columns'"),
+        (
+            replace(two, params={**two.params, "threshold": 0.3}),
+            "different parameters: 'threshold'",
+        ),
+        (with_knowledge(two, KNOWN), "state different knowledge"),
+    ):
+        with pytest.raises(InputError, match=words):
+            combined([one, other])
+    with pytest.raises(InputError, match="Combine 2 to"):
+        combined([one])
+
+
+def test_a_changed_combined_file_is_refused(wards: list[Release], both: Release) -> None:
+    first, second, third = both.parts
+    forged: tuple[Any, ...] = (
+        {"rows": both.rows + 1},
+        {"total": wards[0].total},
+        {"parts": (first, second, first)},
+        {"parts": (first, second)},
+        {"parts": (first, second, replace(third, cpdag=third.cpdag[1:]))},
+        {"cpdag": both.cpdag[1:]},
+    )
+    for change in forged:
+        with pytest.raises(InputError):
+            check(replace(both, **change))
+
+
+def test_the_command_line_combines(
+    wards: list[Release], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(tmp_path / f"w{k}.json") for k in range(3)]
+    for file, ward in zip(files, wards, strict=True):
+        Path(file).write_text(canonical(ward), encoding="utf-8")
+    out, known = str(tmp_path / "all.json"), tmp_path / "k.json"
+    known.write_text(json.dumps(KNOWN.to_json()))
+    assert main(["combine", *files, "--out", out]) == 0
+    assert "Nobody is in two of these releases" in capsys.readouterr().out
+    assert main(["check", out]) == 0
+    assert "Combined from 3 releases" in capsys.readouterr().out
+    asked = ["effect", out, "--cause", "smoke", "--effect", "bronc", "--knowledge", str(known)]
+    assert main([*asked, "--out", str(tmp_path / "told.json")]) == 0
+    assert "acts on bronc with a probability of > 99.9 %" in capsys.readouterr().out
+    assert main(["check", str(tmp_path / "told.json"), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["knowledge"] == KNOWN.to_json()
+    assert said["combined"] == [ward.name for ward in wards]
+    assert main(["combine", files[0], files[0], "--out", str(tmp_path / "twice.json")]) == 2
+    assert capsys.readouterr().err.count("\n") == 1

@@ -1,0 +1,169 @@
+"""A release cut short after its charge: what was drawn is kept, and ended without a charge."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import Budget, InputError, Schema
+from engine.__main__ import main
+from engine.privacy.accounting import Guarantee
+from engine.privacy.sources import Hardened
+from engine.release.budget import VARIABLE, Budgets
+from engine.release.checking import check
+from engine.release.make import make
+from engine.release.vault import Vault
+from tests.release.samples import asia_schema, own_asia
+from tests.release.test_budget import forked
+
+ASKED = own_asia(), asia_schema(), "marginal_pc", {"epsilon": 1.0, "threshold": 0.4}
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Budgets:
+    found = Budgets(tmp_path / "b.db")
+    found.new("ward", 3, 1e-5)
+    return found
+
+
+def cut(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """The power fails before the table that comes after so many."""
+    draw = Hardened.gaussian
+
+    def failing(source: Hardened, *args: Any) -> Any:
+        if len(source.given_out) == after:
+            raise RuntimeError("power cut")
+        return draw(source, *args)
+
+    monkeypatch.setattr(Hardened, "gaussian", failing)
+
+
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_what_was_drawn_is_kept_and_the_rest_is_drawn(
+    after: int, book: Budgets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        cut(patch, after)
+        with pytest.raises(RuntimeError, match="power cut") as told:
+            make(*ASKED, name="ward", budgets=book)
+    assert "engine release --resume ends it" in told.value.__notes__[0]
+    (number,) = book.show("ward").unfinished
+    lines = Vault(book).drawn(number)
+    kept = [json.loads(line)["steps"] for line in lines.read_text().splitlines()] if after else []
+    assert len(kept) == after
+    if after:
+        lines.write_text(lines.read_text() + '{"sensitivity": 1.')  # a line that was torn
+        assert lines.stat().st_mode & 0o077 == 0
+    found = make(*ASKED[:3], {}, name="ward", budgets=book, resume=True)
+    assert [list(one.steps) for one in found.releases[:after]] == kept
+    assert found.params["threshold"] == 0.4
+    assert 0 < check(found) <= 1
+    budget = book.show("ward")
+    assert len(budget.charges) == 1
+    assert not budget.unfinished
+    assert not lines.exists()
+    assert Vault(book).ids(budget) == {number: f"{number}-{Vault(book).get('1').id[2:]}"}
+    with pytest.raises(InputError, match="No release of budget 'ward' waits"):
+        make(*ASKED, name="ward", budgets=book, resume=True)
+
+
+def test_another_table_does_not_end_it(book: Budgets, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        cut(patch, 1)
+        with pytest.raises(RuntimeError):
+            make(*ASKED, name="ward", budgets=book)
+    other = own_asia(100), asia_schema(100), "marginal_pc", {}
+    with pytest.raises(InputError, match="is of another table: 5,000 records of asia"):
+        make(*other, name="ward", budgets=book, resume=True)
+
+
+def test_kill_9_loses_nothing_that_was_paid_for(tmp_path: Path) -> None:
+    """Every charge has its release in the end, and none is charged twice."""
+    book, rng = Budgets(tmp_path / "b.db"), random.Random(4)
+    book.new("ward", 1000, 0.1)
+    start = time.monotonic()
+    make(*ASKED, name="ward", budgets=book)
+    usual = time.monotonic() - start
+    for _ in range(8):
+        child = forked(lambda: make(*ASKED, name="ward", budgets=book) and None)
+        time.sleep(rng.uniform(0, 1.5 * usual))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    charged = len(book.show("ward").charges)
+    for _ in book.show("ward").unfinished:
+        check(make(*ASKED, name="ward", budgets=book, resume=True))
+    budget = book.show("ward")
+    assert not budget.unfinished
+    assert len(budget.charges) == len(Vault(book).ids(budget)) == charged
+
+
+def test_the_command_line_resumes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
+    csv, schema, out = (str(tmp_path / n) for n in ("a.csv", "s.json", "r.json"))
+    own_asia().to_frame().to_csv(csv, index=False)
+    Path(schema).write_text(json.dumps(asia_schema().to_json()))
+    asked = ["release", "--csv", csv, "--schema", schema, "--budget", "ward", "--out", out]
+    assert main(["budget", "new", "ward", "--epsilon", "3"]) == 0
+    with monkeypatch.context() as patch:
+        cut(patch, 1)
+        with pytest.raises(RuntimeError):
+            main([*asked, "--epsilon", "1"])
+    capsys.readouterr()
+    assert main(["budget", "show"]) == 0
+    assert "cut short; engine release --resume ends it" in capsys.readouterr().out
+    assert main([*asked, "--resume"]) == 0
+    assert "2 more releases of ε = 1" in capsys.readouterr().out
+    assert len(Budgets().show("ward").charges) == 1
+
+
+# What a budget affords, and whose it is ----------------------------------------------------
+
+
+def test_a_default_delta_is_a_share_of_the_budget_s(book: Budgets) -> None:
+    """So a budget of three times epsilon pays for three releases, whatever its delta."""
+    for left in (2, 1, 0):
+        found = make(*ASKED, name="ward", budgets=book)
+        assert found.total == Guarantee(1.0, 3.33e-6)
+        plural = "release" if left == 1 else "releases"
+        said = f"{left} more {plural} of ε = 1, δ = 3.33e-06"
+        assert book.show("ward").remaining.endswith(said)
+    assert book.show("ward").share(100.0) == 1e-5
+
+
+def test_a_budget_belongs_to_one_table(book: Budgets) -> None:
+    """Other levels or fewer columns are the same records; other records need another name."""
+    make(*ASKED, name="ward", budgets=book)
+    budget = book.show("ward")
+    assert (budget.rows, budget.columns) == (5_000, asia_schema().names)
+    assert budget.takes(5_000, ["asia", "tub"])
+    assert budget.takes(5_000, [*asia_schema().names, "more"])
+    assert not budget.takes(5_000, ["asia", "other"])
+    assert not budget.takes(4_999, asia_schema().names)
+    other = own_asia(100), asia_schema(100), "marginal_pc", {}
+    with pytest.raises(
+        InputError, match="belongs to a table of 5,000 records with"
+    ):
+        make(*other, name="ward", budgets=book)
+    assert len(book.show("ward").charges) == 1
+
+
+def test_a_notebook_s_budget_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = own_asia().to_frame()
+    schema = Schema.draft(frame).state(*frame.columns)
+    ward = Budget("ward", epsilon=3, delta=1e-5, path=tmp_path / "b.db")
+    with monkeypatch.context() as patch:
+        cut(patch, 2)
+        with pytest.raises(RuntimeError):
+            ward.release(frame, schema, epsilon=2)
+    paid = ward.release(frame, schema, resume=True)
+    assert (paid.spent.epsilon, ward.left.epsilon) == (2.0, 1.0)
+    assert "0 more releases of ε = 2" in repr(ward)
