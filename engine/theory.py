@@ -89,7 +89,7 @@ def sieve_errors(
     passes; the theorem needs alpha >= t, and 1 is returned below that. The paper's exponent
     12 epsilon alpha / (6 Delta) is kept as printed; Algorithm 1's examine noise
     Lap(2 Delta / epsilon) supports only 3 epsilon alpha / (6 Delta), so the type II bound can lie
-    below what simulation shows (the Sieve page says so where it does).
+    below what simulation shows (the Learn page says so where it does).
 
     Args:
         gap: Alpha, the distance of the score from the threshold, in the score's unit.

@@ -56,7 +56,12 @@ def _paper(room: Room) -> None:
     voter = _VOTER.get()
     mine = room.votes.get(voter)
     st.html(f"<h1>Room {safe(room.code)}, output {room.number}</h1>")
-    st.markdown(f"Out came **|z| = {number(room.value, 4)}**. From which table?")
+    one, other = (number(z, 4) for z in room.pair.exact)
+    st.markdown(
+        f"Two tables. **A** gives |z| = {one} exactly. **B** is A with one person replaced "
+        f"({_replaced(room)}) and gives {other}. With noise came out **{number(room.value, 4)}**. "
+        "From which?"
+    )
     with st.container(horizontal=True, key="ballot"):
         for guess, name in enumerate(NAMES):
             st.button(
@@ -141,11 +146,17 @@ def _bars(room: Room) -> None:
         st.button("Next output", key="learn-room-next", type="primary", on_click=room.deal)
     else:
         st.button("Show the answer", key="learn-room-show", type="primary", on_click=room.show)
-    said = ", ".join(
+    st.caption(f"B is A with one person replaced: {_replaced(room)}. No other person matters more.")
+    if urlsplit(st.context.url or "").hostname in ("localhost", "127.0.0.1"):
+        st.caption("Phones cannot reach this address: open the page by this machine's own name.")
+
+
+def _replaced(room: Room) -> str:
+    """What one person's answers were, and what they are."""
+    return ", ".join(
         f"{plain(name)} {plain(room.pair.before[name])} → {plain(room.pair.after[name])}"
         for name in room.pair.before
     )
-    st.caption(f"B is A with one person replaced: {said}. No other person matters more.")
 
 
 def _address(code: str) -> str:

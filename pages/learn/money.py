@@ -10,9 +10,12 @@ import streamlit as st
 from engine.data.networks import load_dataset
 from engine.studies.scene import ALGORITHMS, kept_scene
 from engine.teaching.money import Purse, purses
+from pages.draw.links import found_links
 from pages.draw.scene import digested, given, show_money
+from pages.learn.search import gallery, perfect
 from pages.learn.tour import Tour, draft
 
+WAITING = "Before any coin is spent: what perfect tests would find. Runs are made …"
 ONCE = "marginal_pc"  # what spends once
 WAYS = {
     "priv_pc": "for each “perhaps”",
@@ -22,14 +25,24 @@ WAYS = {
 
 
 def money_view(now: Tour) -> None:
-    """Three purses, one clock, one dial."""
+    """Three purses, one clock, one dial; the network, until its runs are made."""
     scene = kept_scene(now.data)
     draw = now.seed if now.seed < scene["draws"] else 0
-    show_money({**drawn(now.data, draw), "epsilon": now.epsilon}, "learn-money", _rested)
+    made: set[tuple[str, int]] = st.session_state.setdefault("learn_purses", set())
+    if (now.data, draw) in made:
+        content = drawn(now.data, draw)
+    else:
+        place = st.empty()
+        with place.container():
+            gallery(now, [(WAITING, found_links(perfect(now)))], across=1, alt=WAITING)
+        content = drawn(now.data, draw)
+        place.empty()
+        made.add((now.data, draw))
+    show_money({**content, "epsilon": now.epsilon}, "learn-money", _rested)
 
 
 def money_rows(now: Tour) -> int:
-    """Rows of the network that the purses were spent on."""
+    """Rows that the purses were spent on: the Scene's, whose draws these are."""
     return int(kept_scene(now.data)["rows"])
 
 
@@ -37,9 +50,9 @@ def _rested(frame: Mapping[str, Any]) -> None:
     draft()["epsilon"] = float(frame["epsilon"])
 
 
-@st.cache_data(max_entries=8, show_spinner="Runs are made …")
+@st.cache_data(max_entries=8, show_spinner=False)
 def drawn(network: str, draw: int) -> dict[str, Any]:
-    """What the browser needs: the network's scene, and the purse of one draw at every epsilon."""
+    """What the browser needs: the network's scene, and the purse of one draw at every ε."""
     scene = kept_scene(network)
     data = load_dataset(network, n=scene["rows"])
     content = {

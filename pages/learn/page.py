@@ -5,10 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.learn import class_mode
-from pages.learn import form as form
 from pages.learn.search import played_run, search_view
-from pages.learn.tour import draft, tour
-from pages.learn.view import BY_KEY, WAY, show_step
+from pages.learn.steps import BY_KEY, WAY, show_step
+from pages.learn.tour import draft, settings, tour, ways
 from pages.shell import present
 from pages.shell.data import bundled
 from pages.shell.strip import show_strip
@@ -26,8 +25,8 @@ def main() -> None:
         mine = (bundled(now.data, step.rows(now), 0),)
         show_strip("Learn", *(mine if other is None else (other.data, other.result)))
 
-    present.heading(strip, key="learn", more=lambda: form.settings(of_screen=other is None))
-    form.ways({s.key: s.short for s in WAY}, step.under or step.key)
+    present.heading(strip, key="learn", more=lambda: settings(of_screen=other is None))
+    ways({s.key: s.short for s in WAY}, step.under or step.key)
     show_step(step, now)
 
 

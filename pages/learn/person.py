@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from engine.teaching.lessons import query
 from engine.teaching.neighbours import moves
 from pages.draw.scene import digested, plain_names, show_person
 from pages.learn import class_mode
+from pages.learn.first import pair_of
 from pages.learn.tour import PEOPLE, Tour, neighbours_of
 from pages.shell.data import bundled
 
@@ -23,7 +23,7 @@ def person_view(now: Tour) -> None:
     """The crowd, and below it the room of a class."""
     top, crowded, below = st.container(), st.container(), st.container(key="class-mode")
     with below, st.popover("The test, and a class", icon=":material/groups:"):
-        x, y = _test(now)
+        x, y = pair_of(now, "The test whose score is released", "tub – either", "learn-game-pair")
         epsilon = st.select_slider(
             "ε of each output that the class bets on",
             EPSILONS,
@@ -36,21 +36,6 @@ def person_view(now: Tour) -> None:
         class_mode.wall()
     with crowded:
         show_person(crowd(now.data, x, y), key="learn-person")
-
-
-def _test(now: Tour) -> tuple[str, str]:
-    """The two columns whose test is released."""
-    pairs = [f"{a} – {b}" for a, b in combinations(now.dataset.names, 2)]
-    start = pairs.index("tub – either") if "tub – either" in pairs else 0
-    chosen = st.selectbox(
-        "The test whose score is released",
-        pairs,
-        index=start,
-        key="learn-game-pair",
-        format_func=lambda pair: " – ".join(plain_names(now.data, pair.split(" – "))),
-    )
-    x, y = str(chosen).split(" – ")
-    return x, y
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import streamlit as st
 
 from engine import Dataset, RunResult
-from engine.graphs.layout import Point
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.metrics import Counts
 from engine.registry import algorithm
@@ -37,12 +37,6 @@ MOST_COLUMNS, MOST_STEPS = 25, 5_000  # of a search that the player shows
 DRAWS = 6
 
 
-def places(data: Dataset, width: float, height: float) -> dict[str, Point]:
-    """Where the true graph's nodes lie in a frame."""
-    assert data.truth is not None
-    return positions(data.names, tuple(sorted(data.truth.edges)), width, height)
-
-
 _GALLERY = """
 .gallery {display: grid; gap: .2rem 1rem; text-align: center}
 .gallery figure {margin: 0}
@@ -55,13 +49,24 @@ _GALLERY = """
 Graphs = Sequence[tuple[str, Sequence[Link]]]
 
 
-def gallery(data: Dataset, graphs: Graphs, *, across: int, alt: str) -> None:
+def gallery(now: Tour, graphs: Graphs, *, across: int, alt: str) -> None:
     """Titled graphs on the same places, so many a row, each large enough to be read."""
     high = "22vh" if presenting() else "none"  # on a wall the whole step is seen at once
-    at = places(data, 330, 240)  # in less than this lines would pass behind boxes
+    truth, titles = now.dataset.truth, now.titles
+    assert truth is not None
+    names = tuple(titles[name] for name in now.dataset.names)
+    arrows = tuple(sorted((titles[a], titles[b]) for a, b in truth.edges))
+    at = positions(names, arrows, 460, 250)  # in less than this lines would pass behind boxes
     drawn = "".join(
         f"<figure><figcaption>{text.safe(title)}</figcaption>"
-        f"{graph_picture(data.names, links, at, alt=title, theme=theme()).image}</figure>"
+        + graph_picture(
+            names,
+            [replace(link, a=titles[link.a], b=titles[link.b]) for link in links],
+            at,
+            alt=title,
+            theme=theme(),
+        ).image
+        + "</figure>"
         for title, links in graphs
     )
     st.html(
@@ -69,6 +74,11 @@ def gallery(data: Dataset, graphs: Graphs, *, across: int, alt: str) -> None:
         f'<div class="gallery" role="group" aria-label="{text.safe(alt)}" '
         f'style="grid-template-columns: repeat({across}, minmax(0, 1fr))">{drawn}</div>'
     )
+
+
+def perfect(now: Tour) -> RunResult:
+    """The search with perfect answers."""
+    return shown_run(now, "pc", seed=0, statistic="oracle")
 
 
 def search_view(now: Tour) -> None:
@@ -90,7 +100,7 @@ def search_view(now: Tour) -> None:
     elif chosen == PRIVATE:
         result = shown_run(now, "priv_pc", epsilon=now.epsilon)
     else:
-        result = shown_run(now, "pc", seed=0, statistic="oracle")
+        result = perfect(now)
     show_search(played_back(data, result), key="learn-player")
     st.caption(_outcome(data, result, str(chosen)))
 
@@ -162,7 +172,6 @@ def draws_view(now: Tour) -> None:
     count = drawn.setdefault(key, DRAWS)
     if st.button("Draw again", type="primary", key="learn-draw", icon=":material/casino:"):
         count = drawn[key] = count + DRAWS
-    data = now.dataset
     runs = [shown_run(now, "priv_pc", seed=s, epsilon=now.epsilon) for s in range(count)]
     outcomes = [outcome_of(r) for r in runs]
     latest = [(_title(k, o.counts), r) for k, (r, o) in enumerate(zip(runs, outcomes, strict=True))]
@@ -170,7 +179,7 @@ def draws_view(now: Tour) -> None:
     left, right = st.columns([3, 1], gap="medium")
     with left:
         drawn = [(title, found_links(r, waiting=True, missed=True)) for title, r in latest]
-        gallery(data, drawn, across=3, alt=f"The last {DRAWS} draws")
+        gallery(now, drawn, across=3, alt=f"The last {DRAWS} draws")
         st.html(classes_key(drawn))
     with right:
         _tally(outcomes)

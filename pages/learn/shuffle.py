@@ -35,7 +35,7 @@ def shuffle_view(now: Tour) -> None:
     counts = {key: [len(links_of(r)) for r in some] for key, some in runs.items()}
     latest = {key: some[-1] if some else before[key] for key, some in runs.items()}
     drawn = [(_title(key, r), found_links(r)) for key, r in latest.items()]
-    gallery(now.dataset, drawn, across=len(drawn), alt="What each algorithm sees")
+    gallery(now, drawn, across=len(drawn), alt="What each algorithm sees")
     left, right = st.columns([5, 4], gap="large")
     with left:
         st.markdown(_answer(counts, guessed) if now.shuffles else _BEFORE)

@@ -1,7 +1,8 @@
-"""The guided tour's settings, which live in the address, and the runs it shows."""
+"""The tour's settings, the runs it shows, and the way from step to step."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,14 +12,18 @@ from engine import Dataset, RunResult, run
 from engine.params import Parameters
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import NeighbourTest, farthest
+from pages.draw.scene import plain_names
 from pages.shell import state
-from pages.shell.data import bundled
+from pages.shell.data import bundled, network_sizes
 from pages.shell.drafts import Draft
-from pages.shell.fields import choice, number
+from pages.shell.fields import choice, number, spec_of
+from pages.shell.form import bound, seed
+from pages.shell.listen import watch_keys
+from pages.shell.present import presenting
 from pages.shell.settings import MOST_SEED
 
 NETWORKS = ("asia", "cancer", "earthquake", "survey")
-# In their order; what each says and shows is in pages/learn/view.py.
+# In their order; what each says and shows is in pages/learn/steps.py.
 STEPS = (
     *("truth", "search", "noise", "draws", "person", "sieve", "orders", "bound", "once"),
     *("shuffle", "now"),
@@ -44,6 +49,12 @@ class Tour(Parameters):
     def dataset(self) -> Dataset:
         """The network's sample; public, like everything on the page."""
         return bundled(self.data, ROWS, 0)
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The columns' names, and the same in plain words."""
+        names = self.dataset.names
+        return dict(zip(names, plain_names(self.data, names), strict=True))
 
 
 def draft() -> Draft:
@@ -77,3 +88,85 @@ def neighbours_of(network: str, x: str, y: str) -> NeighbourTest:
     """The crowd, and the neighbour that moves one test most."""
     data = bundled(network, PEOPLE, 0)
     return farthest(data, query(data, x, y), 1.0)
+
+
+# The settings, and the way from step to step ----------------------------------------------
+
+
+def settings(*, of_screen: bool = True) -> None:
+    """Network, total ε, seed of the private runs, behind a button.
+
+    Where the screen shows another run than theirs the button names none.
+    """
+    now = tour()
+    named = f"{now.data.capitalize()}, ε = {now.epsilon:g} (strict)"
+    title = named if of_screen else "The tour's settings"
+    with st.popover(title, icon=":material/tune:", type="tertiary", key="learn-settings"):
+        d, sizes, total = draft(), network_sizes(), spec_of(Tour, "epsilon")
+        bound(
+            st.selectbox,
+            "Network",
+            d,
+            "data",
+            key="learn-network",
+            options=NETWORKS,
+            format_func=lambda n: f"{n.capitalize()} · {sizes[n][0]} nodes, {sizes[n][1]} edges",
+        )
+        bound(
+            st.number_input,
+            total.title,
+            d,
+            "epsilon",
+            key="learn-epsilon",
+            min_value=total.low,
+            max_value=total.high,
+            format="%g",
+            help="The private runs on these screens share this total; δ = 1e-6.",
+        )
+        seed(d, "seed", "Noise seed", key="learn-seed")
+        st.caption(f"All of this is a simulation: {ROWS:,} rows drawn from a published network.")
+
+
+# Where the steps do not fit beside the buttons, they have a row of their own below them.
+_NARROW = """
+.st-key-learn-ways button p {white-space: nowrap}
+@media (max-width: 75rem) {
+  .st-key-learn-ways {flex-wrap: wrap; justify-content: space-between}
+  .st-key-learn-ways .st-key-learn-step {order: 3; flex: 1 1 100% !important}
+}
+"""
+
+
+def ways(keys: Mapping[str, str], now: str) -> None:
+    """Buttons back and on, and the names of all steps."""
+    order = list(keys)
+    place = order.index(now)
+    st.html(f"<style>{_NARROW}</style>")
+    leave = {"Escape": "learn-present"} if presenting() else {}
+    watch_keys({"ArrowRight": "learn-next", "ArrowLeft": "learn-back"} | leave)
+    with st.container(key="learn-ways", horizontal=True, vertical_alignment="center"):
+        _button("Back", "learn-back", order[max(0, place - 1)], disabled=place == 0)
+        # An aside has no place among the steps: the one that it stands under is marked.
+        st.session_state["learn-step"] = now
+        st.segmented_control(
+            "Step",
+            order,
+            key="learn-step",
+            required=True,
+            format_func=lambda key: f"{order.index(key) + 1} {keys[key]}",
+            on_change=lambda: goto(st.session_state["learn-step"]),
+            label_visibility="collapsed",
+            width="stretch",
+        )
+        last = len(order) - 1
+        onward = order[min(last, place + 1)]
+        _button("Next", "learn-next", onward, disabled=place == last, type="primary")
+
+
+def _button(title: str, key: str, step: str, **options: Any) -> None:
+    st.button(title, key=key, on_click=goto, args=(step,), **options)
+
+
+def goto(step: str) -> None:
+    """To a step."""
+    draft()["step"] = step

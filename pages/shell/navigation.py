@@ -47,7 +47,7 @@ MORE = tuple(
     if file.parent.name not in {page.name for page in PAGES}
 )
 # What an old address asks of the page that it leads to.
-ASKS = {"sieve": {"step": "threshold"}, "budget": {"step": "allocation"}}
+ASKS = {"sieve": {"step": "sieve"}, "budget": {"step": "orders"}}
 
 # Words of old links: those of a simulated model, which were one, and Learn's.
 _MODEL = ("data", "sem_graph", "sem_nodes", "sem_edges", "sem_noise")

@@ -5,7 +5,8 @@ import {Dots} from "./dots.js";
 import {Graph} from "./graph.js";
 import {count, counts, frame, mean, most, nearest, read} from "./model.js";
 
-const PACE = 22;      // answers a second
+const PACE = 22;      // answers a second, or as many as end within LONGEST seconds
+const LONGEST = 18;
 const PRELUDE = 26;   // answers that the purchase of tables lasts, before the clock begins
 const NARROW = 720;   // CSS pixels below which the three stand below each other
 
@@ -77,7 +78,7 @@ export class Money {
     let last = null;
     const step = (now) => {
       if (!this.going || !this.root.isConnected) { this.going = false; return; }
-      this.t += last === null ? 0 : Math.min(0.1, (now - last) / 1000) * PACE;
+      this.t += last === null ? 0 : Math.min(0.1, (now - last) / 1000) * Math.max(PACE, (this.end + PRELUDE) / LONGEST);
       last = now;
       if (this.t >= this.end) { this.t = this.end; this.going = false; }
       this.draw();

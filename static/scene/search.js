@@ -6,6 +6,7 @@ import {ABSENT, UNTESTED, pairsOf} from "./model.js";
 const [ORDER, X, Y, GIVEN, DECISION, REMOVED, REASON] = [0, 1, 2, 3, 4, 5, 6];
 const ASK = 0.55;       // the share of a step that passes before its answer
 const SPEEDS = {slow: 3.2, normal: 1.5, fast: 0.35, "very fast": 0.07};  // seconds a step
+const LONGEST = 18;     // seconds
 const NARROW = 620;
 
 export class Search {
@@ -104,6 +105,8 @@ export class Search {
   }
 
   gone(b) { return b[DECISION] === "independent"; }
+  /** Seconds a step: at the normal speed all of it is played in LONGEST, however long. */
+  get pace() { return this.speed === "normal" ? Math.min(SPEEDS.normal, LONGEST / this.last) : SPEEDS[this.speed]; }
   get waiting() { return Boolean(this.step()) && this.ask.checked && this.guess === null; }
 
   play() {
@@ -126,7 +129,7 @@ export class Search {
       const passed = last === null ? 0 : Math.min(0.1, (now - last) / 1000);
       last = now;
       this.clock = now / 1000;
-      if (!this.waiting || this.phase < ASK) this.phase += passed / SPEEDS[this.speed];
+      if (!this.waiting || this.phase < ASK) this.phase += passed / this.pace;
       if (this.waiting) this.phase = Math.min(this.phase, ASK);
       if (this.going && !this.waiting && this.phase >= 1) {
         if (this.at + 1 >= this.last) this.going = false;

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pages.learn.view import STEPS
+from pages.learn.steps import STEPS
 from tests.browser.steps import COVERED, NARROW, SIZE, SIZES, go, look, settle, walk
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def test_the_tours_settings_open_by_a_click(resized: Page) -> None:
 
 
 def test_what_is_covered_is_seen(page: Page) -> None:
-    walk(page, "Data")
+    walk(page, "Run")
     settle(page)
     page.evaluate(_CAP)
     found = page.evaluate(COVERED)

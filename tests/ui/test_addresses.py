@@ -16,12 +16,11 @@ from engine import InputError
 from engine.params import Parameters, Spec
 from engine.registry import ALGORITHMS, algorithm
 from engine.score.budgets import LARGEST, SMALLEST, growths
-from pages.budget import form as budget
+from pages.learn import allocation, sieve
 from pages.learn.tour import Tour
 from pages.report import repeats
 from pages.shell.fields import decode, defaults, encode
 from pages.shell.settings import MOST_SEED, Settings, Source, check_rows
-from pages.sieve import form as sieve
 from pages.sweep import jobs as study_jobs
 from pages.sweep.form import Axes, wanted_in
 from pages.sweep.state import Wanted
@@ -48,7 +47,18 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "explore": ("data", "algorithm", "epsilon", "draw", "ghost"),
     "run": SETTINGS,
     "report": ("present", *SETTINGS),
-    "learn": ("present", "step", "data", "epsilon", "seed", "shuffles", "room"),
+    "learn": (
+        "present",
+        "step",
+        "sieve.round",
+        "sieve.threshold",
+        "plan.beta1",
+        "data",
+        "epsilon",
+        "seed",
+        "shuffles",
+        "room",
+    ),
     "compare": ("pin0", "pin1", *SETTINGS[:3]),
     "sweep": (
         "sweep.study",
@@ -56,8 +66,6 @@ FIELDS: dict[str, tuple[str, ...]] = {
         *(f"sweep.{name}" for name in defaults(Axes)),
         *SETTINGS[:3],
     ),
-    "budget": (*(f"budget.{name}" for name in defaults(budget.Fields)), *SETTINGS[:3]),
-    "sieve": (*(f"sieve.{name}" for name in defaults(sieve.Fields)), *SETTINGS[:3]),
     "data": SETTINGS[:3],
 }
 
@@ -111,7 +119,7 @@ def look(app: AppTest, query: dict[str, Any]) -> None:
     assert all(len(error.value) < LONGEST for error in app.error), told
 
 
-KINDS = (budget.Fields, sieve.Fields, Tour, Axes, tune.Fields, tune.ByHand)
+KINDS = (allocation.Fields, sieve.Fields, Tour, Axes, tune.Fields, tune.ByHand)
 
 
 @pytest.mark.parametrize("fields", KINDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,13 +15,16 @@ from engine import run
 from engine.graphs.links import MARKS, LinkClass
 from engine.studies.repeat import usual
 from engine.studies.scene import ABSENT, kept_scene, read_scene
+from engine.teaching import sieving
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import farthest, moves
 from engine.teaching.replay import scenes
+from engine.theory import best_subsample, kendall_p_bound, lemma1
+from pages.learn import allocation
 from pages.learn.now import DRAWS, METHOD, START
 from pages.learn.shuffle import ALGORITHMS
+from pages.learn.steps import STEPS, WAY
 from pages.learn.tour import PEOPLE, ROWS
-from pages.learn.view import STEPS, WAY
 from pages.shell.data import bundled
 
 
@@ -105,6 +109,61 @@ def test_everybodys_answers_and_every_replacement_are_the_engines(
         assert given["moved"][at][to] == z
     codes = data.row_codes()[:, [asked.x, asked.y]]
     assert given["cells"] == (codes[:, 0] * across + codes[:, 1]).tolist()
+
+
+@pytest.mark.parametrize("scale", ["p", "z"])
+def test_what_is_dragged_on_the_sieve_has_the_engines_numbers(
+    open_app: Callable[..., AppTest], scale: str
+) -> None:
+    query = {"sieve.scale": scale, "sieve.threshold": "0.15", "sieve.tweak": "0.03"}
+    given = data_of(open_app("learn", step="sieve", data="cancer", **query))
+    data = bundled("cancer", ROWS, 0)
+    at = given["thresholds"][given["at"][0]], given["tweaks"][given["at"][1]]
+    assert at == (0.15, 0.03)
+    sizes = [sample["m"] for sample in given["samples"]]
+    assert sizes == sorted(sizes)  # pushed to the right a dial gives more rows
+    assert sizes[given["at"][2]] == best_subsample(1.0, ROWS)
+    values, truth = sieving.exact_scores(data, "kendall", "strict", scale)
+    shown = [math.nan if v is None else v for v in given["scores"]]
+    assert np.allclose(shown, values, atol=1e-6, equal_nan=True)
+    assert given["truth"] == truth.tolist()
+    for t, w, m in ((0, 0, 1), (9, 4, 0), (29, 12, 20)):
+        sample = given["samples"][m]
+        threshold, tweak = given["thresholds"][t], given["tweaks"][w]
+        sieve = sieving.Sieve("kendall", "strict", scale, threshold, tweak, 1.0, sample["m"])
+        level, lowered = sieve.levels()
+        assert given["levels"][t][w] == [level, min(lowered, 16.0)]
+        assert (sample["a"], sample["b"]) == sieve.noise(data)
+        assert sample["sd"] == sieve.noise_level(data)
+
+
+def test_curates_coins_are_the_runs_own_first_plan(open_app: Callable[..., AppTest]) -> None:
+    app = open_app("learn", step="orders", data="cancer", **{"plan.beta1": "0.35"})
+    given, data = data_of(app), bundled("cancer", ROWS, 0)
+    assert (given["betas"][given["at"]["one"]], given["betas"][given["at"]["two"]]) == (0.35, 0.4)
+    for hand, one, two in (("one", 0.1, 0.4), ("two", 0.35, 0.9), ("one", 0.35, 0.4)):
+        at = given["betas"].index(one if hand == "one" else two)
+        result = run("curate_pc", data, epsilon=1.0, beta1=one, beta2=two)
+        planned = result.diagnostics.allocation.planned[0]
+        total = sum(b.cost for b in planned)
+        expected = [[b.order, b.tests, b.epsilon, 100 * b.cost / total] for b in planned]
+        assert np.allclose(given["plans"][hand][at], expected)
+
+
+def test_curates_lemmas_follow_the_fields(open_app: Callable[..., AppTest]) -> None:
+    shown = allocation.lemma_table(0.05, 0.5, 0.4).iloc[9]
+    wanted = lemma1(float(shown["ε"]), 0.05, kendall_p_bound(ROWS), beta1=0.5, beta2=0.4)
+    assert (shown["Type I"], shown["Type II"]) == pytest.approx(wanted)
+    app = open_app("learn", step="orders", data="cancer")
+    table = next(d.value for d in app.dataframe if "Increment" in d.value).set_index("Increment")
+    assert table.loc["Multiplicative", "Last ε"] < table.loc["Multiplicative", "First ε"]
+    assert table.loc["Rising", "Last ε"] > table.loc["Rising", "First ε"]
+    assert (table["Sum"] <= 10 * (1 + 1e-9)).all()
+    app.number_input(key="plan-initial").set_value(2.0).run()
+    assert "does not fall" in " ".join(c.value for c in app.caption)
+    app.number_input(key="plan-total").set_value(-1.0).run()
+    assert len(app.error) == 1
+    assert not app.exception
 
 
 def test_the_purses_are_those_of_the_scenes_own_runs(open_app: Callable[..., AppTest]) -> None:

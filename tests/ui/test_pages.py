@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.navigation import FOLDER, MORE, PAGES, PageEntry
-from tests.ui.history import back
+from pages.shell.navigation import ASKS, FOLDER, MORE, PAGES, PageEntry
 
 BODY = ("plotly_chart", "iframe", "dataframe", "metric", "file_uploader", "bidi_component")
 MOST_LINES = 150
@@ -39,15 +38,14 @@ def test_a_page_is_composition_only(entry: PageEntry) -> None:
     assert len(entry.file.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
-@pytest.mark.parametrize("name", ["sieve"])
-def test_back_brings_the_dataset_and_leaves_the_algorithm(
-    open_app: Callable[..., AppTest], name: str
+OLD = [(old, page) for page in PAGES for old in page.old]
+
+
+@pytest.mark.parametrize(("old", "page"), OLD, ids=lambda p: p if isinstance(p, str) else p.name)
+def test_an_old_address_leads_to_the_page_that_holds_it(
+    open_app: Callable[..., AppTest], old: str, page: PageEntry
 ) -> None:
-    app = open_app(name, data="cancer", n="2000", algorithm="em_pc")
-    before = dict(app.query_params)
-    app.selectbox(key=f"{name}-network").set_value("survey").run()
-    assert app.selectbox(key=f"{name}-network").value == "survey"
-    back(app, before)
-    assert app.selectbox(key=f"{name}-network").value == "cancer"
-    assert app.number_input(key=f"{name}-n").value == 2000
-    assert app.session_state["state_chosen"]["algorithm"] == "em_pc"
+    app = open_app(old, data="cancer")
+    assert "".join(app.query_params["data"]) == "cancer"
+    assert f">{page.title}</h1>" in " ".join(h.value for h in app.get("html"))
+    assert {k: "".join(v) for k, v in app.query_params.items()}.items() >= ASKS.get(old, {}).items()

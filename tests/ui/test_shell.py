@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize(("page", "title"), [("learn", "Learn"), ("run", "Run")])
+@pytest.mark.parametrize(("page", "title"), [("pairs", "Pairs"), ("run", "Run")])
 def test_a_page_opened_first_is_drawn_inside_the_app(
     open_app: Callable[..., AppTest], page: str, title: str
 ) -> None:

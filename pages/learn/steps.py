@@ -7,16 +7,15 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.learn.budget import bound_view, orders_view, sieve_view
-from pages.learn.form import goto
+from pages.learn.allocation import orders_view
+from pages.learn.first import bound_view, noise_view, truth_view
 from pages.learn.money import money_rows, money_view
-from pages.learn.noise import noise_view
 from pages.learn.now import now_view, people_asked
 from pages.learn.person import person_view
 from pages.learn.search import draws_view, search_view
 from pages.learn.shuffle import shuffle_view
-from pages.learn.tour import PEOPLE, ROWS, Tour
-from pages.learn.truth import truth_view
+from pages.learn.sieve import sieve_view
+from pages.learn.tour import PEOPLE, ROWS, Tour, goto
 from pages.shell.present import presenting
 from pages.shell.words import safe
 
@@ -87,7 +86,7 @@ STEPS = (
         "The promise: replace one person, and nobody can tell",
         "Change one person's answer. A coin picks one of the two tables, a noisy output comes out, "
         "and you bet. Differential privacy limits how often anybody can be right, whatever they "
-        "know about everyone else.",
+        f"know about everyone else. Here are {PEOPLE:,} people, so that each is a dot.",
         "Priv-PC, section 2.1, Definition 1; the limit e^ε / (1 + e^ε): Wasserman and Zhou 2010.",
         person_view,
         rows=lambda now: PEOPLE,
@@ -97,8 +96,9 @@ STEPS = (
         "Sieve, examine",
         "Sieve cheaply, then examine the few that matter",
         "Most pairs depend plainly. Priv-PC asks every question first with a cheap, noisy sieve, "
-        "and spends real budget only where the sieve says “perhaps independent”.",
-        "Priv-PC, section 3.1, Algorithm 1 and Theorem 2; see also the Sieve page.",
+        "and spends real budget only where the sieve says “perhaps independent”. Drag T, T − t and "
+        "the size m of the sample.",
+        "Priv-PC, section 3.1, Algorithm 1 and Theorem 2; section 3.2 on the sample's size m.",
         sieve_view,
         under="once",
     ),
@@ -108,7 +108,7 @@ STEPS = (
         "Later orders are poorer, so the first ones deserve more",
         "Conditioning splits the rows into strata, and what is left of a dependence lies ever "
         "closer to the threshold. CURATE plans its budget by order before it begins.",
-        "CURATE, section III-A, Algorithm 1 and Lemma 1; see also the Budget page.",
+        "CURATE, section III-A, Algorithm 1, Lemmas 1 and 2.",
         orders_view,
         under="once",
     ),
@@ -128,7 +128,8 @@ STEPS = (
         "Money: the same total, spent in three ways",
         "ε is a purse of 100 coins. Priv-PC pays for each “perhaps independent” until the purse is "
         "empty; CURATE pays for every test, more at the beginning; Marginal PC buys noisy tables "
-        "once, and every test after that is free: it reads no data.",
+        "once, and every test after that is free: it reads no data. The draws are those of Scene, "
+        "so the rows are Scene's too.",
         "Priv-PC, sections 2.1 and 3.1; CURATE, section III-A; docs/explanation/marginal_pc.md.",
         money_view,
         rows=money_rows,
@@ -150,7 +151,7 @@ STEPS = (
         "The same question with your numbers: how many people, how much may one of them show? "
         "Below are real runs on so many rows of this network. Then plan with your own columns, "
         "before anything is spent.",
-        "docs/how-to/own_data.md; the pages Plan and Release.",
+        "docs/how-to/own_data.md; the page My table.",
         now_view,
         rows=people_asked,
     ),

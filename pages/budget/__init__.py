@@ -1,1 +1,0 @@
-"""CURATE's plan and the accounting behind it."""

@@ -1,0 +1,114 @@
+"""Steps with one thing to take hold of: arrows to turn, one noisy test, one record to move."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import streamlit as st
+
+from engine.data.networks import load_network
+from engine.teaching.lessons import noisy_test, query
+from engine.teaching.neighbours import counterexample, places
+from engine.teaching.turning import questions, turning
+from pages.draw.scene import digested, graph_content, show_arrows, show_noise, show_record
+from pages.learn.tour import Tour
+from pages.shell.words import number, plain
+
+EXAMPLES = 4
+EACH = 0.02  # ε of the one test, at the start
+
+
+def truth_view(now: Tour) -> None:
+    """Which questions to the data would change?"""
+    show_arrows(turned(now.data), "learn-arrows")
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def turned(network: str) -> dict[str, Any]:
+    """What the browser needs: every choice of arrows, how many answers it changes, and a few."""
+    graph = load_network(network)
+    found = turning(graph.dag(), graph.names)
+    every = list(questions(found.d))
+    return digested(
+        {
+            **graph_content(Tour(data=network).dataset),
+            "arrows": found.arrows,
+            "kinds": found.kinds,
+            "changed": [len(places) for places in found.changed],
+            "examples": [
+                [(*every[k], found.independent[k]) for k in places[:EXAMPLES]]
+                for places in found.changed
+            ],
+            "questions": len(every),
+        }
+    )
+
+
+def pair_of(now: Tour, title: str, start: str, key: str) -> tuple[str, str]:
+    """Two columns, chosen by their plain names; ``start`` where the network has it."""
+    pairs = [f"{a} – {b}" for a, b in combinations(now.dataset.names, 2)]
+    chosen = st.selectbox(
+        title,
+        pairs,
+        index=pairs.index(start) if start in pairs else 0,
+        key=key,
+        format_func=lambda pair: " – ".join(now.titles[name] for name in pair.split(" – ")),
+    )
+    x, y = str(chosen).split(" – ")
+    return x, y
+
+
+def noise_view(now: Tour) -> None:
+    """One test's score and its noise, to be dragged; the scene's own sentence follows the hand."""
+    left, right = st.columns([2, 4], gap="large")
+    with left:
+        x, y = pair_of(now, "Which pair", "tub – dysp", "learn-pair")
+        test = noisy_test(now.dataset, query(now.dataset, x, y), EACH)
+        st.markdown(
+            f"Kendall's τ between **{plain(now.titles[x])}** and **{plain(now.titles[y])}** gives "
+            f"|z| = **{number(test.exact)}**; the threshold is T = {number(test.level)}. One "
+            f"person can move |z| by at most {number(test.sensitivity)} (the sensitivity), and the "
+            "noise has that scale divided by ε. Drag the score, or ε: how many dots fall on the "
+            "other side?"
+        )
+    with right:
+        names = ("level", "sensitivity", "epsilon")
+        given = {"score": test.exact, **{name: getattr(test, name) for name in names}}
+        show_noise(given, key="learn-noise")
+
+
+def bound_view(now: Tour) -> None:
+    """One record to move against a published sensitivity, computed now."""
+    left, right = st.columns([2, 5], gap="large")
+    with left:
+        small = int(st.slider("Rows in the small stratum", 10, 200, 40, 10, key="learn-small"))
+        large = int(
+            st.select_slider(
+                "Rows in the large stratum",
+                [1_000, 4_960, 9_960, 49_960, 99_960],
+                value=49_960,
+                key="learn-large",
+                format_func=lambda n: f"{n:,}",
+            )
+        )
+        found = counterexample(small, large)
+        claimed = max(found.claims.values())
+        change = abs(found.p[0] - found.p[1])
+        st.markdown(
+            "At first one column is constant in the large stratum, so the published test skips "
+            "those rows. **Drag the record** to x = 1 there: now they all count. It moves p by "
+            f"**{number(change)}**, **{number(change / claimed)} times** what the noise was made "
+            f"for. The **strict** form counts every stratum always: its proved bound is "
+            f"{number(found.bound)}."
+        )
+        st.caption(" · ".join(f"{name}: {number(v)}" for name, v in found.claims.items()))
+    rest, cells = places(small, large)
+    moves = {
+        "rest": rest.tolist(),
+        "places": [vars(place) for place in cells],
+        "claim": claimed,
+        "bound": found.bound,
+    }
+    with right:
+        show_record(moves, key="learn-record")

@@ -1,1 +1,0 @@
-"""Priv-PC's sieve and examine."""
