@@ -35,10 +35,12 @@ def shuffle_view(now: Tour) -> None:
     counts = {key: [len(links_of(r)) for r in some] for key, some in runs.items()}
     latest = {key: some[-1] if some else before[key] for key, some in runs.items()}
     drawn = [(_title(key, r), found_links(r)) for key, r in latest.items()]
-    gallery(now, drawn, across=len(drawn), alt="What each algorithm sees")
-    left, right = st.columns([5, 4], gap="large")
+    left, right = st.columns([3, 2], gap="large")
     with left:
+        gallery(now, drawn, across=2, alt="What each algorithm sees")
+    with right:
         st.markdown(_answer(counts, guessed) if now.shuffles else _BEFORE)
+        show.table(_table(before, counts), alt="Links before and after the shuffle, by algorithm")
         st.html(classes_key(drawn))
         rows = f"{now.dataset.n:,} rows, ε = {text.number(now.epsilon)} for each whole private run"
         which = (
@@ -47,8 +49,6 @@ def shuffle_view(now: Tour) -> None:
             else "Nothing is shuffled yet."
         )
         st.caption(f"{rows} (strict). {which}")
-    with right:
-        show.table(_table(before, counts), alt="Links before and after the shuffle, by algorithm")
 
 
 def _guess(now: Tour) -> list[str]:

@@ -103,7 +103,8 @@ def main() -> None:
         layout="wide",
         initial_sidebar_state=340,
     )
-    state.begin(page.title, today)
+    led = any(page.url_path in known.old for known in PAGES)  # it is left at once
+    state.begin("" if led else page.title, today)
     said = st.empty()
     page.run()
     if refused := state.refused():
