@@ -34,13 +34,13 @@ from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS, Network, load_network, network_of
 from engine.percent import percent
 from engine.registry import algorithm
-from engine.studies.forecast import (
+from engine.studies.plan import (
     ENDS,
     KNOTS,
     LEAST_END,
     Band,
     Ends,
-    Question,
+    PlanRequest,
     donors_for,
     ends_for,
     kind_of,
@@ -125,7 +125,7 @@ def judged(name: str, network: Network, rows: int, done: Container[Cell]) -> Ite
     if not asked:
         return
     donors = donors_for(name)
-    question = Question(network.names, network.states, rows, donors=donors)
+    question = PlanRequest(network.names, network.states, rows, donors=donors)
     other = zlib.crc32(name.encode())  # so that every network draws its donors anew
     simulated = [question.dataset(k, other) for k in range(DRAWS)]
     real = [_sample(network, rows, k) for k in range(REAL)]

@@ -26,7 +26,7 @@ from engine import ALGORITHMS, load_dataset
 from engine.data.networks import NETWORKS, load_network
 from engine.runner import run
 from engine.studies.recommended import KEPT, SCORES, Recommended, Study, read
-from engine.studies.tuning import Score, Search, Tuned, tunable
+from engine.studies.tune import Score, Tuned, tunable, tune
 
 DOC = Path(__file__).resolve().parent.parent / "docs" / "reference" / "recommended.md"
 ROWS, MOST = 20_000, 25
@@ -58,7 +58,7 @@ def tuned(key: str, epsilon: float) -> Tuned:
     data = [load_dataset(name, n=ROWS, seed=0) for name in searched(key)]
     names = [name for name in tunable(key) if name not in LEFT]
     fixed = {"epsilon": epsilon, "delta": DELTA, "guarantee": "strict"}
-    return Search(key, data, fixed, names, runs=RUNS[key]).tune()
+    return tune(key, data, fixed, names, runs=RUNS[key])
 
 
 def scores(key: str, name: str, values: Mapping[str, Any]) -> dict[str, list[float]]:

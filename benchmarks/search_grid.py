@@ -29,7 +29,8 @@ from benchmarks.written import put
 from engine import ALGORITHMS, load_dataset
 from engine.data.dataset import Dataset
 from engine.runner import run
-from engine.studies.tuning import REPORTED, Search, axes
+from engine.studies.tune import SEEDS as REPORTED
+from engine.studies.tune import axes, tune
 
 RAN = Path(__file__).parent / "results" / "search_grid.jsonl"
 OVER = {"priv_pc": ("tweak", "subsample"), "curate_pc": ("beta1", "beta2")}
@@ -72,7 +73,7 @@ def chosen(key: str, name: str) -> dict[str, Any]:
     """What the grid and the searches chose."""
     data = load_dataset(name, n=ROWS, seed=0)
     found = [
-        dict(Search(key, data, FIXED, OVER[key], runs=RUNS, seed=seed).tune().params)
+        dict(tune(key, data, FIXED, OVER[key], runs=RUNS, seed=seed).params)
         for seed in range(SEARCHES)
     ]
     return {"algorithm": key, "network": name, "grid": best_of_grid(key, data), "found": found}

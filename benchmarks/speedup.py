@@ -22,8 +22,8 @@ import psutil
 from benchmarks.written import put
 from engine import load_dataset
 from engine.data.dataset import Dataset
-from engine.studies.cells import run_cell, study_of
-from engine.studies.sweep import sweep
+from engine.studies.study import sweep
+from engine.studies.trial import run_trial, study_of
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "performance.md"
 KEY, EPSILONS = "priv_pc", (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -51,7 +51,7 @@ def threaded(seeds: int) -> None:
     def of(identity: str) -> None:
         for cell in study.cells:
             if cell.fingerprint == identity:
-                run_cell(study.datasets[identity], cell)
+                run_trial(study.datasets[identity], cell)
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(of, study.datasets))

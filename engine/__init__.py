@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from engine.release.budgeted import Budget, BudgetedRelease, combine, load_release
     from engine.result import RunResult
     from engine.runner import run
-    from engine.studies.planning import Plan, plan
-    from engine.studies.sweep import sweep
+    from engine.studies.plan import Plan, plan
+    from engine.studies.study import sweep
 
 __all__ = [
     "ALGORITHMS",
@@ -63,7 +63,7 @@ _HOMES = {
     "InputError": "engine.errors",
     "Knowledge": "engine.knowledge",
     "Person": "engine.data.schema",
-    "Plan": "engine.studies.planning",
+    "Plan": "engine.studies.plan",
     "PrivateGraph": "engine.estimator",
     "RunResult": "engine.result",
     "Schema": "engine.data.schema",
@@ -73,12 +73,12 @@ _HOMES = {
     "load_knowledge": "engine.knowledge",
     "load_release": "engine.release.budgeted",
     "load_schema": "engine.data.schema",
-    "plan": "engine.studies.planning",
+    "plan": "engine.studies.plan",
     "read_codebook": "engine.data.codebook",
     "read_csv": "engine.data.reading",
     "read_table": "engine.data.reading",
     "run": "engine.runner",
-    "sweep": "engine.studies.sweep",
+    "sweep": "engine.studies.study",
 }
 
 # Parts of the package that scripts reach as attributes, and what has to be imported for them.

@@ -20,8 +20,8 @@ from streamlit.util import calc_hash
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
-    *("run", "learn", "compare", "sweep", "budget", "sieve"),
-    *("pairs", "data", "release", "report", "plan", "audit"),
+    *("run", "learn", "compare", "study", "budget", "sieve"),
+    *("pairs", "data", "release", "report", "audit"),
 ]
 SETTINGS: dict[str, dict[str, str]] = {
     "asia strict": {"data": "asia", "n": "5000", "algorithm": "priv_pc"},

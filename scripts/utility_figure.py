@@ -12,8 +12,8 @@ from pathlib import Path
 from engine import load_dataset, run
 from engine.graphs.metrics import SCORES
 from engine.marginals.sensitivity import all_pairs_change
-from engine.papers.figures import COLOURS, DASHES, Panel, Series, chart
 from engine.privacy.accounting import mu_budget
+from engine.studies.figures import COLOURS, DASHES, Panel, Series, chart
 
 OUT = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "marginal_pc.svg"
 DELTA = 1e-6

@@ -15,9 +15,9 @@ import pytest
 from engine import InputError, load_dataset, sweep
 from engine.data.schema import Column, Schema
 from engine.errors import show
-from engine.papers.figures import chart
 from engine.release.budget import Budgets
 from engine.release.make import make
+from engine.studies.figures import chart
 
 
 @pytest.mark.parametrize(

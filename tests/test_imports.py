@@ -35,7 +35,7 @@ def test_importing_the_engine_loads_no_user_interface_and_no_frames() -> None:
     """Whoever reads a table, or makes a release, needs no frame: pandas takes .3 s to load."""
     code = (
         "import sys, engine, engine.__main__, engine.registry, engine.data.reading\n"
-        "import engine.release.make, engine.studies.scene\n"
+        "import engine.release.make, engine.studies.scenes\n"
         f"print([m for m in sys.modules if m.split('.')[0] in {sorted([*UI, 'pandas'])!r}])"
     )
     done = subprocess.run(

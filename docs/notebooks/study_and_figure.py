@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from engine import sweep
-from engine.studies.analysis import bands, frame, smallest_epsilons
+from engine.studies.summary import bands, frame, smallest_epsilons
 
 folder = Path(tempfile.mkdtemp())
 question = {
@@ -52,7 +52,7 @@ print(smallest_epsilons(table, 0.8).to_string(index=False))
 # `chart` writes SVG with text that stays text, the same bytes for the same numbers.
 
 # %%
-from engine.papers.figures import COLOURS, DASHES, Panel, Series, chart
+from engine.studies.figures import COLOURS, DASHES, Panel, Series, chart
 
 lines = [
     Series(

@@ -1,4 +1,4 @@
-"""``python -m engine figure | compare-studies``."""
+"""``python -m engine figure | compare-studies | merge | table``."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ from typing import Any
 
 from engine.cli.flags import Parser, add_json_flag, aligned, parts
 from engine.errors import InputError
-from engine.studies.analysis import QUANTITIES, TOTALS
-from engine.studies.store import ResultStore
+from engine.studies.store import ResultStore, joined
+from engine.studies.summary import QUANTITIES, TOTALS, frame, paired, runs_table
+from engine.studies.trial import TrialResult
 
 _BY = ("dataset", "algorithm", "epsilon")
 
 
-def _table(path: str, keys: Sequence[str] = ()) -> Any:
-    """A study's runs, of some algorithms or all; InputError where there is none."""
-    from engine.studies.analysis import frame  # here: it loads pandas
-
+def _runs(path: str) -> list[TrialResult]:
+    """A study's runs; InputError where there is none."""
     if not Path(path).is_file():
         raise InputError(f"There is no study {path}.")
     with ResultStore(path) as store:
-        table = frame(store.results())
+        return list(store.results())
+
+
+def _table(path: str, keys: Sequence[str] = ()) -> Any:
+    """A study's runs, of some algorithms or all; InputError where there is none."""
+    table = frame(_runs(path))
     if keys:
         table = table[table["algorithm"].isin(keys)]
     if table.empty:
@@ -48,8 +52,7 @@ def figure_command(argv: Sequence[str]) -> int:
     parser.add_argument("--n", type=int, help="rows of the data, for the caption")
     parser.add_argument("--out", required=True, metavar="FILE", help="curves.pdf, .svg or .png")
     args = parser.parse_args(argv)
-    from engine.studies.figures import figure
-    from engine.studies.tuned_figures import map_figure
+    from engine.studies.figures import figure, map_figure  # here: only figures need matplotlib
 
     out = Path(args.out)
     keys = [] if args.algorithm is None else parts(args.algorithm, "--algorithm")
@@ -87,8 +90,6 @@ def compare_command(argv: Sequence[str]) -> int:
     parser.add_argument("--by", help="what makes a row (default: dataset,algorithm,epsilon)")
     add_json_flag(parser, "print one JSON array, one object a row")
     args = parser.parse_args(argv)
-    from engine.studies.paired import paired
-
     by = list(_BY) if args.by is None else parts(args.by, "--by")
     keys = [] if args.algorithms is None else parts(args.algorithms, "--algorithms")
     if len(args.studies) == 2 and not keys:
@@ -111,3 +112,32 @@ def _lines(found: Any) -> str:
 
 def _word(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def merge_command(argv: Sequence[str]) -> int:
+    """Two studies or more as one file; what does not fit together is refused."""
+    parser = Parser(prog="engine merge", example="merge curves.db more.db --out both.db",
+                    description="Put the runs of several studies into one file.")  # fmt: skip
+    parser.add_argument("studies", nargs="+", metavar="FILE", help="two files or more")
+    parser.add_argument("--out", required=True, metavar="FILE", help="a file that is not there yet")
+    args = parser.parse_args(argv)
+    if len(args.studies) < 2 or Path(args.out).exists():
+        raise InputError(f"Give two studies or more, and a file that is not there; {args.out} is.")
+    results = joined((path, _runs(path)) for path in args.studies)
+    with ResultStore(args.out) as store:
+        store.put(results)
+    print(f"{args.out}: {len(results):,} runs of {len(args.studies)} studies.")
+    return 0
+
+
+def table_command(argv: Sequence[str]) -> int:
+    """A study's runs as a table: Parquet for pandas and DuckDB, or CSV."""
+    parser = Parser(prog="engine table", example="table curves.db --out runs.parquet",
+                    description="Write one row a run.")  # fmt: skip
+    parser.add_argument("study", metavar="FILE", help="results that engine sweep --out kept")
+    parser.add_argument("--out", required=True, metavar="FILE", help="runs.parquet or runs.csv")
+    args = parser.parse_args(argv)
+    out = Path(args.out)
+    out.write_bytes(runs_table(frame(_runs(args.study)), out.suffix.lstrip(".").lower()))
+    print(out)
+    return 0

@@ -16,7 +16,7 @@ from engine.graphs.known import READY
 from engine.knowledge import load_knowledge
 from engine.params import Spec
 from engine.registry import algorithm
-from engine.studies.known import Said, ready_name
+from engine.studies.trial import Said, ready_name
 
 HERE = "here"
 

@@ -11,7 +11,7 @@ from engine.cli.flags import Parser, parts
 from engine.cli.interrupts import ending, interruptible
 from engine.data.networks import load_dataset
 from engine.errors import InputError
-from engine.studies.scene import ALGORITHMS, DRAWS, empty_scene, fill
+from engine.studies.scenes import ALGORITHMS, DRAWS, empty_scene, fill
 
 
 def scene_command(argv: Sequence[str]) -> int:

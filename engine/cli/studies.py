@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,13 +28,15 @@ from engine.cli.interrupts import ending, interruptible
 from engine.errors import InputError
 from engine.params import Spec
 from engine.registry import ALGORITHMS, declared
-from engine.studies.cells import CellResult
-from engine.studies.known import ALONE, beside, knowing
-from engine.studies.planning import all_unworkable
-from engine.studies.sweep import Progress, sweep
+from engine.studies.plan import all_unworkable
+from engine.studies.study import Progress, sweep
+from engine.studies.trial import TrialResult, knowing
+
+EVERY = 10.0  # seconds between two lines of progress where standard error is no terminal
 
 
-def _where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
+def where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
+    """Where runs are made."""
     parser.add_argument(
         "--workers",
         type=int,
@@ -45,18 +48,38 @@ def _where_flags(parser: argparse.ArgumentParser, workers: int) -> None:
     )
 
 
-def _executor(args: argparse.Namespace) -> dict[str, Any]:
+def executor_of(args: argparse.Namespace) -> dict[str, Any]:
+    """What :func:`engine.sweep` is told of ``where_flags``."""
     if args.workers < 1:
         raise InputError(f"--workers must be at least 1; {args.workers} is not.")
-    if args.scheduler is not None:
-        if "://" not in args.scheduler:
-            raise InputError(
-                f"--scheduler takes an address such as tcp://host:8786; {args.scheduler!r} is not."
-            )
-        return {"executor": args.scheduler}
-    if args.workers == 1:
-        return {"executor": "serial"}
-    return {"executor": "processes", "workers": args.workers}
+    if args.scheduler is None:
+        return {"executor": "processes", "workers": args.workers}
+    if "://" not in args.scheduler:
+        raise InputError(
+            f"--scheduler takes an address such as tcp://host:8786; {args.scheduler!r} is not."
+        )
+    return {"executor": args.scheduler}
+
+
+@contextmanager
+def progress_line() -> Iterator[Callable[[Progress], None]]:
+    """A line on standard error: rewritten in place on a terminal, else a new one now and then."""
+    there, last = sys.stderr.isatty(), [time.monotonic()]
+
+    def show(p: Progress) -> None:
+        left = "" if p.left is None else f", about {p.left:.0f} s left"
+        line = f"{p.done}/{p.total} runs{f', {p.reused} reused' if p.reused else ''}{left}"
+        if there:
+            print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() > last[0] + EVERY:
+            last[0] = time.monotonic()
+            print(line, file=sys.stderr, flush=True)
+
+    try:
+        yield show
+    finally:
+        if there:
+            print(file=sys.stderr)
 
 
 # sweep -------------------------------------------------------------------------------
@@ -72,13 +95,15 @@ def _sweep_parser(specs: Sequence[Spec]) -> Parser:
     )
     add_dataset_flags(parser, many=True)
     parser.add_argument("--algorithm", default="priv_pc", help=", ".join(ALGORITHMS))
-    parser.add_argument("--seeds", type=int, default=5, help="how many seeds, from 0 on")
+    parser.add_argument("--seeds", type=int, help="how many seeds, from 0 on (default: 5)")
     parser.add_argument("--out", metavar="FILE", help="keep results here; what is there is reused")
     parser.add_argument(
-        "--repair", action="store_true", help="compute damaged rows of the file again"
+        "--target",
+        type=float,
+        help="which epsilon reaches this skeleton F1? (20 seeds, 17 epsilons)",
     )
     add_json_flag(parser, "print one JSON array, one object a run")
-    _where_flags(parser, workers=1)
+    where_flags(parser, workers=1)
     add_knowledge_flag(parser, ready=True)
     add_parameter_flags(parser, specs, many=True)
     return parser
@@ -86,6 +111,8 @@ def _sweep_parser(specs: Sequence[Spec]) -> Parser:
 
 def sweep_command(argv: Sequence[str]) -> int:
     """Run a study; a table or JSON on standard output, progress on standard error."""
+    from engine.studies.tune import EPSILONS, SEEDS
+
     keys = chosen_algorithms("engine sweep", argv)
     specs = list(declared(keys).values())
     args = _sweep_parser(specs).parse_args(argv)
@@ -95,43 +122,74 @@ def sweep_command(argv: Sequence[str]) -> int:
         for s in specs
         if s.name in texts
     }
-    with interruptible() as cancelled, _progress_line() as progress:
-        where = _executor(args)
-        told = [knowing(data, said(args)) for data in datasets(args)]
-        shapes = [(data.cardinalities, data.n) for data in told]
+    if args.target is not None:
+        grid.setdefault("epsilon", list(EPSILONS))
+    seeds = args.seeds if args.seeds is not None else 5 if args.target is None else SEEDS
+    with interruptible() as cancelled, progress_line() as progress:
+        where = executor_of(args)
+        several = [knowing(data, said(args)) for data in datasets(args)]
+        shapes = [(data.cardinalities, data.n) for data in several]
         first = {name: values[0] for name, values in grid.items()}
-        epsilons = grid.get("epsilon", [1.0])
-        for bad in all_unworkable(keys, shapes, epsilons, first):
+        for bad in all_unworkable(keys, shapes, grid.get("epsilon", [1.0]), first):
             print(bad, file=sys.stderr)
         results = sweep(
-            told,
+            several,
             keys,
             grid,
-            args.seeds,
+            seeds,
             store=args.out,
-            repair=args.repair,
             cancelled=cancelled,
             on_progress=progress,
             **where,
         )
         finished = list(results)
-    column = beside(told)
-    print(_as_json(finished, column) if args.json else _as_table(finished, column))
+    from engine.studies.summary import known_alone  # here: it loads pandas
+
+    rows = {data.identity: data.n for data in several}
+    if args.target is not None and finished:
+        _print_answers(finished, rows, args)
+    else:
+        column = known_alone(several)
+        print(_as_json(finished, column) if args.json else _as_table(finished, column))
     return ending(cancelled, args.out)
 
 
-Column = Callable[[CellResult], Mapping[str, object]]
+def _print_answers(
+    results: Sequence[TrialResult], rows: Mapping[str, int], args: argparse.Namespace
+) -> None:
+    """Which epsilon each dataset, algorithm and setting needs."""
+    from engine.studies.tune import answer_of
+
+    groups: dict[tuple[str, str, str], list[TrialResult]] = {}
+    for result in results:
+        rest = {name: v for name, v in result.values.items() if name != "epsilon"}
+        key = result.fingerprint, result.algorithm, json.dumps(rest, sort_keys=True)
+        groups.setdefault(key, []).append(result)
+    found = [
+        answer_of(some, rows[fingerprint], args.target)
+        for (fingerprint, *_), some in groups.items()
+        if "epsilon" in some[0].values
+    ]
+    if args.json:
+        print(json.dumps([answer.as_dict() for answer in found]))
+    else:
+        print("\n".join(answer.sentence for answer in found))
 
 
-def _as_json(results: Sequence[CellResult], column: Column) -> str:
-    ordered = sorted(results, key=lambda r: r.cell.key)
+Column = Callable[[TrialResult], Mapping[str, object]]
+
+
+def _as_json(results: Sequence[TrialResult], column: Column) -> str:
+    ordered = sorted(
+        results, key=lambda r: (r.fingerprint, r.algorithm, r.params, r.seed, r.version)
+    )
     return json.dumps([{**r.as_dict(), **column(r)} for r in ordered])
 
 
-def _as_table(results: Sequence[CellResult], column: Column) -> str:
+def _as_table(results: Sequence[TrialResult], column: Column) -> str:
     if not results:
         return "Nothing was finished."
-    from engine.studies.analysis import frame, summary
+    from engine.studies.summary import ALONE, frame, summary
 
     table = frame(results, column)
     note = "Skeleton F1: median with the 10th and 90th percentile; the others: medians."
@@ -161,11 +219,11 @@ def reproduce_command(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--pairs", metavar="FILE", help="your copy of the cdt 0.6.0 wheel, for pairs-*"
     )
-    _where_flags(parser, workers=2)
+    where_flags(parser, workers=2)
     args = parser.parse_args(argv)
     if args.seeds is not None and args.seeds < 1:
         raise InputError(f"--seeds must be at least 1; {args.seeds} is not.")
-    with interruptible() as cancelled, _progress_line() as progress:
+    with interruptible() as cancelled, progress_line() as progress:
         work = Work(
             Path(args.out),
             seeds=args.seeds,
@@ -173,7 +231,7 @@ def reproduce_command(argv: Sequence[str]) -> int:
             pairs=None if args.pairs is None else Path(args.pairs),
             cancelled=cancelled,
             on_progress=progress,
-            **_executor(args),
+            **executor_of(args),
         )
         try:
             written = reproduce(args.name, work)
@@ -182,24 +240,3 @@ def reproduce_command(argv: Sequence[str]) -> int:
     for path in written:
         print(path)
     return 0
-
-
-# What both share ---------------------------------------------------------------------
-
-
-@contextmanager
-def _progress_line() -> Iterator[Callable[[Progress], None] | None]:
-    """A line on standard error that is rewritten in place, if that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-
-    def show(p: Progress) -> None:
-        left = "" if p.left is None else f", about {p.left:.0f} s left"
-        reused = f", {p.reused} reused" if p.reused else ""
-        print(f"\r\033[K{p.done}/{p.total} runs{reused}{left}", end="", file=sys.stderr, flush=True)
-
-    try:
-        yield show
-    finally:
-        print(file=sys.stderr)

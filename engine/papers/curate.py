@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from engine.papers import published as papers
-from engine.papers.figures import COLOURS, DASHES, Panel, Series, chart
 from engine.papers.report import (
     NAN,
     PER_ROUND,
@@ -25,6 +24,7 @@ from engine.papers.report import (
     write_curves,
 )
 from engine.registry import ALGORITHMS
+from engine.studies.figures import COLOURS, DASHES, Panel, Series, chart
 from engine.theory import affordable_iterations
 
 COMMON = {"guarantee": "published", "delta": 1e-12}

@@ -21,11 +21,10 @@ from engine.graphs.cpdag import Adjacency, matrix_of
 from engine.graphs.known import Known, ready_sets
 from engine.graphs.metrics import compare
 from engine.knowledge import ORIENTS, Knowledge
-from engine.papers.figures import COLOURS, DASHES, Panel, Series, chart
 from engine.papers.report import Work
 from engine.registry import ALGORITHMS
-from engine.studies.cells import CellResult
-from engine.studies.known import knowing
+from engine.studies.figures import COLOURS, DASHES, Panel, Series, chart
+from engine.studies.trial import TrialResult, knowing
 
 NETWORKS = ("cancer", "earthquake", "asia", "survey", "sachs", "child", "insurance", "alarm",
             "water", "win95pts")  # fmt: skip
@@ -78,7 +77,7 @@ def knowledge_study(work: Work) -> None:
         _written(work, pd.DataFrame(rows))
 
 
-def _row(cell: CellResult, data: Dataset, level: str) -> dict[str, Any]:
+def _row(cell: TrialResult, data: Dataset, level: str) -> dict[str, Any]:
     """One run: its scores, and what knowledge alone makes of its links."""
     assert data.truth is not None
     dag = matrix_of(data.truth, data.names)

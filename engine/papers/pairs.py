@@ -17,7 +17,7 @@ from engine.data.simulated_pairs import HELD_OUT, MECHANISMS, NOISES, simulate_p
 from engine.errors import InputError
 from engine.papers import published as papers
 from engine.papers.report import NAN, Work
-from engine.studies.cells import CellResult
+from engine.studies.trial import TrialResult
 
 KEY = "anm"
 NO_NOISE = 1e7  # the largest epsilon there is: its noise is below the scores' rounding
@@ -156,7 +156,7 @@ def _strict(work: Work, name: str, data: Sequence[Dataset]) -> list[dict[str, An
     return rows
 
 
-def _right(results: Sequence[CellResult]) -> dict[str, float]:
+def _right(results: Sequence[TrialResult]) -> dict[str, float]:
     """Share of right directions, a decision withheld counting one half; error over pairs."""
     by_pair: dict[str, list[float]] = {}
     for result in results:
@@ -168,5 +168,5 @@ def _right(results: Sequence[CellResult]) -> dict[str, float]:
     return {"right": float(means.mean()), "±": error}
 
 
-def _mean(results: Sequence[CellResult], name: str) -> float:
+def _mean(results: Sequence[TrialResult], name: str) -> float:
     return float(np.mean([getattr(r, name) for r in results]))

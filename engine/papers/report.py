@@ -19,14 +19,14 @@ from engine.data.networks import load_dataset
 from engine.data.spreadsheets import table_csv
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.metrics import Metrics, compare
-from engine.papers.figures import COLOURS, DASHES, Panel, Series, chart
 from engine.registry import ALGORITHMS
 from engine.result import RunResult
 from engine.runner import run
-from engine.studies.analysis import frame
-from engine.studies.cells import CellResult
+from engine.studies.figures import COLOURS, DASHES, Panel, Series, chart
 from engine.studies.store import ResultStore
-from engine.studies.sweep import Progress, sweep
+from engine.studies.study import Progress, sweep
+from engine.studies.summary import frame
+from engine.studies.trial import TrialResult
 
 # What the ε axes show. The paper's runs from 1 to 100; totals of the largest ε a round reach 1e16.
 TOTAL_RANGE = {"claimed_epsilon": (0.1, 1e3), "spent_epsilon": (1.0, 1e6)}
@@ -65,13 +65,13 @@ class Work:
 
     def cells(
         self, networks: Sequence[str], keys: Sequence[str], grid: Mapping[str, Any], seeds: int
-    ) -> list[CellResult]:
+    ) -> list[TrialResult]:
         """All results of a grid on the paper's networks."""
         return self.study(self.data(networks), keys, grid, seeds)
 
     def study(
         self, datasets: Sequence[Dataset], keys: Sequence[str], grid: Mapping[str, Any], seeds: int
-    ) -> list[CellResult]:
+    ) -> list[TrialResult]:
         """All results of a grid, from the folder's store where they are there already."""
         known = self.registered(keys)
         if not known:
@@ -129,19 +129,19 @@ def reference(data: Dataset, threshold: float) -> RunResult:
     return run("pc", data, threshold=threshold, trace=False)
 
 
-def against_pc(result: CellResult, data: Dataset, threshold: float) -> Metrics:
+def against_pc(result: TrialResult, data: Dataset, threshold: float) -> Metrics:
     """A result's metrics with PC's output in the place of the truth."""
     graph = nx.DiGraph(list(result.cpdag))
     return compare(matrix_of(graph, data.names), reference(data, threshold).matrix)
 
 
 def scored(
-    results: Sequence[CellResult], datasets: Sequence[Dataset], threshold: float
+    results: Sequence[TrialResult], datasets: Sequence[Dataset], threshold: float
 ) -> pd.DataFrame:
     """The tidy table with columns f1_truth, f1_pc, their directed forms, and shd against both."""
     by_print = {d.fingerprint: d for d in datasets}
 
-    def beside_pc(result: CellResult) -> dict[str, object]:
+    def beside_pc(result: TrialResult) -> dict[str, object]:
         m = against_pc(result, by_print[result.fingerprint], threshold)
         return {"f1_pc": m.skeleton_f1, "directed_f1_pc": m.directed_f1, "shd_pc": m.shd}
 

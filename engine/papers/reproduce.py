@@ -3,7 +3,7 @@
 Every reproduction runs the published forms at the paper's settings, puts the paper's numbers beside
 ours, scores against the true graph and against non-private PC's output (the papers' "ground truth"
 is a learned graph), and reports the total that the paper claims and the one that can be defended.
-Runs go through :func:`engine.studies.sweep` and a store in the folder, so that an interrupted
+Runs go through :func:`engine.studies.study` and a store in the folder, so that an interrupted
 reproduction resumes.
 """
 

@@ -1,17 +1,16 @@
-"""Trade-off studies: many runs, fast, resumable, readable; the papers reproduced with them."""
+"""Trade-off studies: many runs, fast, resumable, readable; forecasts, scenes and figures."""
 
-from engine.studies.cells import Cell, CellResult, Study, engine_version, study_of
 from engine.studies.store import ResultStore
-from engine.studies.sweep import Estimate, Progress, estimate, sweep
+from engine.studies.study import Estimate, Progress, estimate, sweep
+from engine.studies.trial import Study, Trial, TrialResult, study_of
 
 __all__ = [
-    "Cell",
-    "CellResult",
     "Estimate",
     "Progress",
     "ResultStore",
     "Study",
-    "engine_version",
+    "Trial",
+    "TrialResult",
     "estimate",
     "study_of",
     "sweep",

@@ -22,8 +22,8 @@ from engine.errors import InputError
 from engine.privacy.ledger import BudgetExhausted
 from engine.randomness import Randomness
 from engine.search.skeleton import Graph
-from engine.studies.sweep import Progress, sweep
-from engine.studies.tuning import score_of
+from engine.studies.study import Progress, sweep
+from engine.studies.tune import score_of
 
 CURATE = "curate_pc"
 BETAS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)

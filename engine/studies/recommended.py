@@ -1,6 +1,6 @@
 """Settings that a study recommends: chosen on some public networks, told on others.
 
-Each published algorithm was tuned (:mod:`engine.studies.tuning`) at three epsilons on half of the
+Each published algorithm was tuned (:mod:`engine.studies.tune`) at three epsilons on half of the
 networks; ``python -m benchmarks.recommended`` ran the study and wrote the file that is read here.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from engine.params import relevant
 from engine.registry import algorithm
-from engine.studies.tuning import Score
+from engine.studies.tune import Score
 
 KEPT = Path(__file__).resolve().parents[2] / "sample_data" / "recommended.json"
 _FAR = math.log(math.sqrt(10) * 1.001)  # how far an epsilon may be from one that was studied

@@ -9,9 +9,9 @@ import streamlit as st
 from engine import InputError
 from engine.params import ParameterError
 from engine.registry import algorithm
-from engine.studies.known import facts_of
 from engine.studies.null import Shape
 from engine.studies.recommended import Recommended, ranked
+from engine.studies.trial import facts_of
 from pages.compare.state import MOST, pin, pin_only
 from pages.draw import recommended
 from pages.shell import knowledge

@@ -8,9 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from engine.registry import algorithm
 from engine.studies.recommended import Recommended, Study, recommended, study
-from engine.studies.tuning import Score
+from engine.studies.tune import Score
 from pages.draw import show
 from pages.shell import words as text
 from pages.shell.dialog import dialog
@@ -90,8 +89,8 @@ def _dialog(key: str) -> None:
         chosen = ", ".join(f"{name} = {value}" for name, value in one.params.items())
         st.caption(text.plain(f"ε = {one.epsilon:g}: {chosen or 'the default setting'}."))
     st.caption(f"`python -m benchmarks.recommended`; all of it in `{STUDY}`.")
-    if st.button("Search again on Tune", key="study-tune", icon=":material/tune:"):
-        st.switch_page("pages/tune/page.py", query_params=query(own[-1], made))
+    if st.button("Search for the best setting", key="study-tune", icon=":material/tune:"):
+        st.switch_page("pages/study/page.py", query_params=query(own[-1], made))
 
 
 def told(found: list[Recommended]) -> pd.DataFrame:
@@ -120,10 +119,5 @@ def score(one: Score) -> str:
 
 
 def query(one: Recommended, made: Study) -> dict[str, str]:
-    """The same search, as Tune's address has it."""
-    declared = {s.name for s in algorithm(one.algorithm).params.specs()}
-    over = [name for name in one.params if name in declared]
-    words = {"algorithm": one.algorithm, "epsilon": one.epsilon, "n": made.rows}
-    lists = {"networks": made.searched[one.algorithm], "elsewhere": made.told, "over": over}
-    encoded = {f"tune.{name}": as_word(value) for name, value in words.items()}
-    return encoded | {f"tune.{name}": ",".join(some) for name, some in lists.items() if some}
+    """The algorithm, ε and n of a study's cell, as an address has them."""
+    return {"algorithm": one.algorithm, "epsilon": as_word(one.epsilon), "n": as_word(made.rows)}

@@ -21,7 +21,7 @@ from engine.graphs.layout import box_width, place
 from engine.graphs.links import marks_data
 from engine.graphs.metrics import truth_cpdag
 from engine.studies.price import BEST_TEST
-from engine.studies.scene import pair_states
+from engine.studies.scenes import pair_states
 from engine.summary import NO_PROMISE, PROMISE
 from pages.draw.price import step_words
 from pages.shell.palette import theme

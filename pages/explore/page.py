@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from engine.studies.scene import kept_scenes
+from engine.studies.scenes import kept_scenes
 from pages.draw.scene import given, plainly, show_scene
 from pages.explore import state
 from pages.shell.form import bound

@@ -12,7 +12,7 @@ import streamlit as st
 
 from engine.data.networks import NETWORKS, load_dataset, load_network
 from engine.params import Parameters
-from engine.studies.scene import (
+from engine.studies.scenes import (
     ALGORITHMS,
     DRAWS,
     EPSILONS,

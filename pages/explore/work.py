@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.studies.scene import Scene, states_of
+from engine.studies.scenes import Scene, states_of
 from pages.worker import Tell
 
 

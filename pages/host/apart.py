@@ -28,13 +28,9 @@ from engine.pairs.decision import Setting
 from engine.params import Parameters
 from engine.release.checking import check
 from engine.release.file import Release
-from engine.studies.cells import CellResult
-from engine.studies.margins import Margins, margins
 from engine.studies.price import PriceStep, price_steps
 from engine.studies.repeat import Repetition, repeated
-from engine.studies.scene import Frame, Scene, States, states_of
-from engine.studies.sweep import Progress, sweep
-from engine.studies.tuning import Least, Search, Tuned, least_epsilon
+from engine.studies.scenes import Frame, Scene, States, states_of
 from engine.teaching.pairwise import Picture, picture
 
 Stopped = Callable[[], bool]
@@ -439,73 +435,6 @@ def filled(
         framed(frame, states_of(scene.run(frame)))
     scene.price()
     return scene.steps
-
-
-def laid_out(
-    data: Sequence[Dataset],
-    key: str,
-    grid: Mapping[str, Any],
-    seeds: int,
-    *,
-    made: Callable[[CellResult], object],
-    noted: Callable[[int, int, float | None], object],
-    cancelled: Stopped,
-) -> None:
-    """Every cell of a map, told as it is made, with (runs made, runs in all, seconds left)."""
-
-    def told(at: Progress) -> None:
-        noted(at.done, at.total, at.left)
-
-    for result in sweep(data, key, grid, seeds, cancelled=cancelled, on_progress=told):
-        made(result)
-
-
-def by_hand(
-    data: Dataset,
-    epsilon: float,
-    options: Mapping[str, Any],
-    *,
-    noted: Callable[[int, int, float | None], object],
-    cancelled: Stopped,
-) -> Margins | None:
-    """CURATE's plans and scores at every margin; tells (runs made, runs in all, seconds left)."""
-
-    def told(at: Progress) -> None:
-        noted(at.done, at.total, at.left)
-
-    return margins(data, epsilon, cancelled=cancelled, on_progress=told, **options)
-
-
-def tuned(
-    data: Sequence[Dataset],
-    key: str,
-    epsilon: float,
-    target: float | None,
-    options: Mapping[str, Any],
-    *,
-    begun: Callable[[float, int, int], object],
-    ended: Callable[[float, Tuned], object],
-    noted: Callable[[int, int, float | None], object],
-    cancelled: Stopped,
-) -> Tuned | Least:
-    """The best setting at an epsilon, or the least epsilon for a target; tells each search of it
-    (its epsilon, searches behind it of how many there may be) and what that came to.
-    """
-
-    def search(at: float) -> Search:
-        fixed = {"epsilon": at, "guarantee": "strict"}
-
-        def told(done: int, planned: int) -> None:
-            noted(done, planned, made.left)
-
-        made = Search(
-            key, data, fixed, target=target, cancelled=cancelled, on_progress=told, **options
-        )
-        return made
-
-    if target is None:
-        return search(epsilon).tune()
-    return least_epsilon(target, search, cancelled=cancelled, on_search=begun, on_found=ended)
 
 
 def pictured(

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from engine.data.networks import load_dataset
-from engine.studies.scene import ALGORITHMS, kept_scene
+from engine.studies.scenes import ALGORITHMS, kept_scene
 from engine.teaching.money import Purse, purses
 from pages.draw.links import found_links
 from pages.draw.scene import digested, given, show_money

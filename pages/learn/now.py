@@ -9,8 +9,8 @@ from engine.studies.repeat import Repetition, outcome_of, usual
 from pages.draw import show
 from pages.draw.bars import Group, grouped
 from pages.learn.tour import Tour, run_of
-from pages.shell import journey
 from pages.shell.palette import ink
+from pages.shell.settings import OWN
 from pages.shell.words import number
 
 PEOPLE = (300, 1_000, 3_000, 10_000, 30_000, 100_000)
@@ -54,10 +54,10 @@ def now_view(now: Tour) -> None:
             type="primary",
             icon=":material/arrow_forward:",
             on_click=_carry,
-            args=(now.data, people),
         )
         if st.session_state.pop("learn-to-plan", False):
-            st.switch_page("pages/plan/page.py")
+            query = {"data": OWN, "plan.rows": str(people)}
+            st.switch_page("pages/study/page.py", query_params=query)
     with right:
         _by_people(now.data, epsilon)
 
@@ -92,9 +92,7 @@ def _by_people(network: str, epsilon: float) -> None:
     show.figure(figure, key="learn-now", alt="Links found and invented by the number of people")
 
 
-def _carry(network: str, people: int) -> None:
-    """What Plan's form shows when it opens."""
-    journey.PLAN.get().update(schema=network, rows=people)
+def _carry() -> None:
     st.session_state["learn-to-plan"] = True
 
 

@@ -15,7 +15,7 @@ from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.metrics import Counts
 from engine.registry import algorithm
 from engine.studies.repeat import Repetition, outcome_of
-from engine.studies.scene import ABSENT, BACK, FORTH, LINE, UNTESTED
+from engine.studies.scenes import ABSENT, BACK, FORTH, LINE, UNTESTED
 from engine.summary import links_words, summarise
 from engine.teaching.replay import scenes
 from pages.draw import show

@@ -11,7 +11,7 @@ from engine import InputError
 from engine.data.schema import Schema
 from engine.release.file import Release
 from engine.release.settings import COVERED
-from engine.studies.forecast import Forecast, Question, regime
+from engine.studies.plan import Forecast, PlanRequest, detectability
 from pages.release.work import forecast
 from pages.shell import words as text
 from pages.shell.task import Task, look_again, shared
@@ -52,15 +52,15 @@ def beside(release: Release, density: float, place: str) -> None:
             _watch(question, epsilon, delta, lambda found: _compare(found, came))
 
 
-def _asked(schema: Schema, rows: int, density: float) -> Question | None:
+def _asked(schema: Schema, rows: int, density: float) -> PlanRequest | None:
     try:
-        return Question(schema.names, schema.levels, rows, density)
+        return PlanRequest(schema.names, schema.levels, rows, density)
     except InputError:
         return None
 
 
 def _watch(
-    question: Question, epsilon: float, delta: float, draw: Callable[[Expected], None]
+    question: PlanRequest, epsilon: float, delta: float, draw: Callable[[Expected], None]
 ) -> None:
     """Draw a forecast once it is known; one that was asked for before is there at once."""
 
@@ -96,7 +96,7 @@ def against(f: Forecast, came: int) -> str:
     return f"{said} That is {'less' if less else 'more'} than forecast: {why}."
 
 
-def _say(found: Expected, question: Question, epsilon: float) -> None:
+def _say(found: Expected, question: PlanRequest, epsilon: float) -> None:
     if found.running:
         st.caption("Simulating what this ε will find …")
         return
@@ -105,7 +105,7 @@ def _say(found: Expected, question: Question, epsilon: float) -> None:
         return
     st.markdown(f"**{sentence(f)}**")
     # Where n, d and ε alone say it, they have said it above.
-    if f.noise and not regime(question.rows, len(question.names), [epsilon]):
+    if f.noise and not detectability(question.rows, len(question.names), [epsilon]):
         product = text.number(question.rows * epsilon)
         st.warning(
             f"With n·ε = {product} expect nothing but noise: more links are invented "

@@ -12,7 +12,7 @@ from engine.release.checking import check
 from engine.release.file import Release
 from engine.release.make import make
 from engine.release.signature import own_key
-from engine.studies.forecast import Forecast, Question, plan
+from engine.studies.plan import Forecast, PlanRequest, forecasts
 from pages.worker import Tell
 
 CHARGED = "charged"
@@ -52,8 +52,10 @@ def rederive(tell: Tell, released: Release) -> float:
 
 
 def forecast(
-    tell: Tell, question: Question, epsilon: float, delta: float, key: str, draws: int
+    tell: Tell, question: PlanRequest, epsilon: float, delta: float, key: str, draws: int
 ) -> Forecast:
     """What a release at (epsilon, delta) finds in random networks of a schema."""
-    (found,) = plan(question, [epsilon], [key], delta=delta, draws=draws, empty=0, cancelled=tell)
+    (found,) = forecasts(
+        question, [epsilon], [key], delta=delta, draws=draws, empty=0, cancelled=tell
+    )
     return found

@@ -12,7 +12,7 @@ from engine.graphs.formats import FORMATS
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent
 from engine.studies.bundle import bundle
-from engine.studies.scene import kept_scene, kept_scenes
+from engine.studies.scenes import kept_scene, kept_scenes
 from engine.summary import NOTHING
 from pages.draw import typeset
 from pages.draw.links import stroke_picture

@@ -15,7 +15,7 @@ from engine.data.networks import NETWORKS, load_network
 from engine.data.schema import Schema
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
-from engine.studies.known import knowing
+from engine.studies.trial import knowing
 from pages import mode
 from pages.files import Reading, Upload
 from pages.shell.session import Place

@@ -1,6 +1,6 @@
 """The way of a person's own table: where one is on it, what is open, and a link to what comes next.
 
-Its steps stand over the pages Data, Plan, Release and Report, and each has an address.
+Its steps stand over the pages Data, Which ε?, Release and Report, and each has an address.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from engine import InputError
-from engine.studies.forecast import DENSITY
+from engine.studies.plan import DENSITY
 from pages import mode
 from pages.shell.data import OWN_GAPS, own_data, own_file
 from pages.shell.drafts import drafted_source
@@ -45,7 +45,7 @@ STAGES = (
     Stage("Table", "data", "table", "Upload a table"),
     Stage("Columns", "data", "columns", "State what its columns can hold"),
     Stage("What is known", "data", "known", "Look at what counts as known"),
-    Stage("Plan", "plan", "plan", "See what a budget will buy"),
+    Stage("Plan", "study", "plan", "See what a budget will buy"),
     Stage("Budget", "release", "budget", "Declare a budget"),
     Stage("Release", "release", "release", "Release the graph, once"),
     Stage("Share", "release", "share", "Hand it out"),

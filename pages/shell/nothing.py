@@ -16,9 +16,9 @@ from engine import InputError
 from engine.data.networks import load_network
 from engine.registry import algorithm
 from engine.studies import null
-from engine.studies.forecast import regime as told
 from engine.studies.null import Invented, Shape
-from engine.studies.planning import all_unworkable
+from engine.studies.plan import all_unworkable
+from engine.studies.plan import detectability as told
 from pages.shell.data import data_for
 from pages.shell.runs import Shown
 from pages.shell.settings import Source, check_rows, filled, is_simulated

@@ -14,7 +14,7 @@ from engine.data.simulated import GRAPHS, MAX_NODES, NOISES, parse_name
 from engine.graphs.known import ready_sets
 from engine.params import ParameterError, Parameters, Spec, param, relevant
 from engine.registry import ALGORITHMS, algorithm
-from engine.studies.known import Said, ready_name
+from engine.studies.trial import Said, ready_name
 from pages.shell.fields import choice, decode, line, number
 from pages.shell.state import LARGEST, Query, as_word
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine import load_dataset, run
-from engine.studies.scene import Frame, kept_scene, read_scene
+from engine.studies.scenes import Frame, kept_scene, read_scene
 from pages.report import files as report_files
 from pages.report.brief import brief_of
 from pages.report.form import Heading

@@ -13,7 +13,7 @@ import pytest
 
 from engine import run
 from engine.data.networks import load_network
-from engine.studies.scene import BACK, FORTH, LINE, kept_scene, read_scene
+from engine.studies.scenes import BACK, FORTH, LINE, kept_scene, read_scene
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import farthest, guess_bound
 from engine.teaching.sieving import Sieve

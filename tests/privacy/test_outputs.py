@@ -25,7 +25,7 @@ from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.serialise import result_dict
 from engine.studies import ResultStore, estimate
-from engine.studies.analysis import frame
+from engine.studies.summary import frame
 
 ROOT = Path(__file__).resolve().parents[2]
 YES_NO = ("no", "yes")
@@ -110,11 +110,11 @@ def test_the_command_line_tells_neither(capsys: Any, files: tuple[str, str], own
 
 def test_an_estimate_does_not_touch_the_rows(own: Dataset, monkeypatch: Any) -> None:
     """A probe's time is an output, and its noise would have to be paid for."""
-    module = import_module("engine.studies.sweep")
+    module = import_module("engine.studies.study")
     seen: list[Dataset] = []
-    real = module.run_cell
+    real = module.run_trial
     monkeypatch.setattr(
-        module, "run_cell", lambda data, *rest: seen.append(data) or real(data, *rest)
+        module, "run_trial", lambda data, *rest: seen.append(data) or real(data, *rest)
     )
     assert estimate(own, "svt_pc", seeds=2).cells == 2
     assert seen

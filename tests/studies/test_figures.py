@@ -13,11 +13,9 @@ from scipy import stats
 
 from engine import InputError, load_dataset, sweep
 from engine.__main__ import main
-from engine.studies.analysis import bands, frame
-from engine.studies.figures import COLUMNS, figure
-from engine.studies.paired import paired
+from engine.studies.figures import COLUMNS, cells, figure
 from engine.studies.store import ResultStore
-from engine.studies.tuned_figures import cells
+from engine.studies.summary import bands, frame, paired
 
 EPSILONS = [0.1, 1.0, 10.0]
 

@@ -21,14 +21,15 @@ from engine.data.imagined import MOST_BORROWED, MOST_PARENTS, network_like, rand
 from engine.data.networks import NETWORKS, Network, load_network
 from engine.percent import percent
 from engine.studies import forecast, null
-from engine.studies.forecast import (
+from engine.studies.plan import (
     BANDS,
     GUESSED,
     LEAST_END,
     UNREACHED,
     Band,
     Forecast,
-    Question,
+    PlanRequest,
+    detectability,
     donors_for,
     ends_for,
     kind_of,
@@ -36,7 +37,6 @@ from engine.studies.forecast import (
     plan,
     planned_algorithms,
     reach,
-    regime,
     smallest_correlation,
     warning,
 )
@@ -87,7 +87,7 @@ def test_half_of_the_networks_borrow_the_tables_of_others() -> None:
         lent.append(donor.name)
         return network_like(donor, *rest)
 
-    question = Question(data.names, data.levels, 50, donors=donors)
+    question = PlanRequest(data.names, data.levels, 50, donors=donors)
     with mock.patch.object(forecast, "network_like", like):
         tables = [question.dataset(k) for k in range(2 * len(donors))]
         assert sorted(lent) == sorted(donors)
@@ -97,7 +97,7 @@ def test_half_of_the_networks_borrow_the_tables_of_others() -> None:
     counts = [t.truth.number_of_edges() for t in tables if t.truth is not None]
     assert min(counts) >= round(8 * 1.2 * math.exp(-GUESSED))
     assert max(counts) <= round(8 * 1.2 * math.exp(GUESSED))
-    alone = Question(data.names, data.levels, 50, donors=())
+    alone = PlanRequest(data.names, data.levels, 50, donors=())
     assert alone.dataset(1).n == 50
 
 
@@ -156,7 +156,7 @@ def test_a_stretched_band_moves_both_ends_from_the_median() -> None:
 
 def test_the_band_of_f1_is_the_stretched_one() -> None:
     data = load_dataset("cancer", n=10)
-    question = Question(data.names, data.levels, 3_000)
+    question = PlanRequest(data.names, data.levels, 3_000)
     runs = [one_run("em_pc", question.dataset(k), 1.0, 1e-6, seed=k) for k in range(5)]
     ends = {**forecast.ENDS, "published": ((1.0, 1.0), (3.0, 0.0), (9.0, 9.0))}
     with mock.patch.object(forecast, "ENDS", ends):
@@ -174,7 +174,7 @@ def test_where_little_is_to_be_had_nothing_was_found() -> None:
     sizes = {name: len(load_network(name).names) for name in NETWORKS}
     met = 0
     for one in judging.kept():
-        if one.network in sizes and regime(one.rows, sizes[one.network], [one.epsilon]):
+        if one.network in sizes and detectability(one.rows, sizes[one.network], [one.epsilon]):
             assert np.mean(one.real) < UNREACHED
             met += 1
     assert met > 50
@@ -223,15 +223,15 @@ def test_where_nothing_is_to_be_had_is_said_from_public_facts() -> None:
     # Four times the noise for twice the columns, half of it for twice the rows, but for chance.
     few, many = (smallest_correlation(1000, d, 0.01, 1e-6) for d in (10, 20))
     assert many / few == pytest.approx(2.0, rel=1e-2)
-    said = regime(10_000, 20, [10.0, 0.1, 0.05])
+    said = detectability(10_000, 20, [10.0, 0.1, 0.05])
     assert "ε = 0.05, 0.1 little is to be had" in said
     assert "20 columns" in said
     assert "correlation of 0.2" in said  # at the larger of the two
-    assert regime(10_000, 20, [1.0, 10.0]) == ""
-    none = regime(1_000, 37, [0.1])
+    assert detectability(10_000, 20, [1.0, 10.0]) == ""
+    none = detectability(1_000, 37, [0.1])
     assert "next to nothing is to be had" in none
     assert "no link would surely stand out" in none
-    assert regime(1, 5, [0.1]) == regime(100, 1, [0.1]) == ""
+    assert detectability(1, 5, [0.1]) == detectability(100, 1, [0.1]) == ""
 
 
 def test_a_band_holds_as_many_new_draws_as_it_says() -> None:
@@ -244,7 +244,7 @@ def test_a_band_holds_as_many_new_draws_as_it_says() -> None:
 
 def test_more_budget_and_more_rows_buy_more() -> None:
     data = load_dataset("asia", n=10)
-    few, many = (Question(data.names, data.levels, n) for n in (300, 20_000))
+    few, many = (PlanRequest(data.names, data.levels, n) for n in (300, 20_000))
     poor = plan(few, [0.01], FAST, draws=9)
     rich = plan(many, [5.0], FAST, draws=4)
     for a, b in zip(poor, rich, strict=True):
@@ -287,7 +287,7 @@ def test_the_real_f1_lies_in_the_band_about_as_often_as_it_says() -> None:
     inside = []
     for name in ("asia", "cancer", "survey"):
         data = load_dataset(name, n=4000, seed=2)
-        question = Question(data.names, data.levels, data.n)
+        question = PlanRequest(data.names, data.levels, data.n)
         for f in plan(question, [0.3, 3.0], ["gauss_pc", "em_pc"], draws=9):
             real = one_run(f.algorithm, data, f.epsilon, 1e-6, seed=11)[3]
             inside.append(f.f1.holds(real))
@@ -310,7 +310,7 @@ def test_a_forecast_counts_as_a_run_does() -> None:
 
 def test_a_stop_keeps_what_is_finished() -> None:
     data, seen = load_dataset("cancer", n=10), []
-    question = Question(data.names, data.levels, 500)
+    question = PlanRequest(data.names, data.levels, 500)
     found = plan(
         question, [1.0], FAST, draws=9, cancelled=lambda: len(seen) >= 3, on_progress=seen.append
     )
@@ -377,7 +377,7 @@ def test_a_false_share_is_that_of_the_links_shown() -> None:
 
 def test_a_plan_without_empty_tables_says_nothing_of_them() -> None:
     data = load_dataset("cancer", n=10)
-    question = Question(data.names, data.levels, 300)
+    question = PlanRequest(data.names, data.levels, 300)
     (found,) = plan(question, [1.0], ["em_pc"], draws=3, empty=0)
     assert found.nothing is None
     assert found.as_dict()["invented_on_nothing"] is None
@@ -385,4 +385,4 @@ def test_a_plan_without_empty_tables_says_nothing_of_them() -> None:
 
 def test_a_question_that_does_not_fit() -> None:
     with pytest.raises(InputError, match="two columns"):
-        Question(("a",), (("0",),), 10)
+        PlanRequest(("a",), (("0",),), 10)

@@ -15,7 +15,7 @@ from engine.papers import knowledge
 from engine.papers.knowledge import FALSE, FALSE_ORIENTS, NONE, against_dag, levels_of
 from engine.papers.report import Work
 from engine.registry import ALGORITHMS
-from engine.studies.known import knowing
+from engine.studies.trial import knowing
 
 DATA = load_dataset("cancer", n=2000)
 TRUTH = DATA.truth

@@ -12,9 +12,9 @@ import pytest
 from engine import Dataset, InputError, Knowledge, load_dataset, run
 from engine.graphs.known import READY, ready_sets
 from engine.studies import ResultStore, study_of, sweep
-from engine.studies.analysis import bands, frame, parameter_names, summary
-from engine.studies.known import ALONE, beside, knowing, knowledge_alone, ready_name
-from engine.studies.tuning import Search
+from engine.studies.summary import ALONE, bands, frame, knowledge_alone, parameter_names, summary
+from engine.studies.summary import known_alone as beside
+from engine.studies.trial import knowing, ready_name
 
 ASIA = load_dataset("asia", n=5_000)
 assert ASIA.truth is not None
@@ -76,15 +76,6 @@ def test_the_column_beside_the_scores() -> None:
     assert "known arrows alone" not in summary(plain)[0]
 
 
-def test_a_search_tells_what_the_knowledge_alone_gives() -> None:
-    data = [load_dataset("cancer", n=500)]
-    told = [knowing(each, "complete order") for each in data]
-    found = Search("priv_pc", told, FIXED, ["tweak"], runs=20, objective="directed_f1").tune()
-    assert found.alone is not None
-    assert found.alone.mean == pytest.approx(found.fresh.mean)  # every arrow is known
-    assert Search("priv_pc", data, FIXED, ["tweak"], runs=20).tune().alone is None
-
-
 def test_what_cannot_be_told() -> None:
     with pytest.raises(InputError, match="two tiers, four tiers, complete order, not 'tiers'"):
         knowing(ASIA, "tiers")
@@ -99,7 +90,7 @@ def test_what_cannot_be_told() -> None:
 def test_private_rows_without_a_schema_are_not_declared_by_it() -> None:
     """A schema made of the levels that were found would pass for one that was stated."""
     own = Dataset.from_codes(np.array([[0, 1], [1, 0]]), ["a", "b"])
-    with pytest.raises(InputError, match="declare a schema first"):
+    with pytest.raises(InputError, match="declare one first"):
         knowing(own, Knowledge(roots=["a"]))
     stated = Dataset.from_codes(np.array([[0, 1], [1, 0]]), ["a", "b"], [["n", "y"]] * 2)
     told = knowing(stated, Knowledge(roots=["a"]))

@@ -10,7 +10,7 @@ import pytest
 from engine import Dataset, InputError, load_dataset, run
 from engine.algorithms.curate_pc import CuratePCParameters
 from engine.studies.margins import BETAS, THRESHOLDS, Margins, margins, planned
-from engine.studies.sweep import Progress
+from engine.studies.study import Progress
 from engine.theory import kendall_p_bound, lemma1
 
 T, B = (0.05, 0.1), (0.2, 0.4, 1.0)

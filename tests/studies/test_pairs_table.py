@@ -14,7 +14,7 @@ from engine import InputError
 from engine.data.simulated_pairs import simulate_pair
 from engine.papers import pairs as reproduce_pairs
 from engine.papers.report import Work
-from engine.studies.sweep import Progress
+from engine.studies.study import Progress
 
 
 def accuracy(folder: Path, patch: pytest.MonkeyPatch, *, turned: bool) -> dict[str, float]:

@@ -6,10 +6,9 @@ import pytest
 
 from engine import InputError
 from engine.data.schema import Column, Schema
-from engine.studies.forecast import BANDS, TRUST, Band, Forecast, Question, reach
-from engine.studies.planning import Plan, plan
+from engine.studies.plan import BANDS, TRUST, Band, Forecast, Plan, PlanRequest, plan, reach
 
-QUESTION = Question(("a", "b", "c"), (("no", "yes"),) * 3, 3_000)
+QUESTION = PlanRequest(("a", "b", "c"), (("no", "yes"),) * 3, 3_000)
 
 
 def forecast(key: str, epsilon: float, low: float, median: float, high: float) -> Forecast:

@@ -17,7 +17,6 @@ from streamlit.util import calc_hash
 from engine.studies import null
 from pages.shell import task
 from pages.shell.job import Job
-from pages.sweep import jobs
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 
@@ -29,7 +28,6 @@ def patience() -> Iterator[None]:
         patch.setattr(Job, "patience", 120.0)
         patch.setattr(task, "SHORT", 120.0)
         patch.setattr(null, "DRAWS", 2)  # beside every ε: enough for a sentence
-        patch.setattr(jobs, "PATIENCE", 0.05)  # of the probe that says how long a study takes
         yield
 
 

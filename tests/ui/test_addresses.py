@@ -5,7 +5,6 @@ Each is answered with one sentence or left out; nothing of it is a traceback.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -21,10 +20,6 @@ from pages.learn.tour import Tour
 from pages.report import repeats
 from pages.shell.fields import decode, defaults, encode
 from pages.shell.settings import MOST_SEED, Settings, Source, check_rows
-from pages.sweep import jobs as study_jobs
-from pages.sweep.form import Axes, wanted_in
-from pages.sweep.state import Wanted
-from pages.tune import form as tune
 
 LONGEST = 700  # characters of a sentence
 WORDS = (
@@ -60,12 +55,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
         "room",
     ),
     "compare": ("pin0", "pin1", *SETTINGS[:3]),
-    "sweep": (
-        "sweep.study",
-        "sweep.wanted",
-        *(f"sweep.{name}" for name in defaults(Axes)),
-        *SETTINGS[:3],
-    ),
+    "study": (*("study.target", "study.others", "study.seeds", "plan.rows"), *SETTINGS),
     "data": SETTINGS[:3],
 }
 
@@ -99,7 +89,6 @@ def test_no_address_is_a_traceback(
     """All fields wrong in one way; then each alone; then each said twice."""
     monkeypatch.setattr(repeats, "REPETITIONS", 2)
     monkeypatch.setattr(repeats, "SECONDS", 0.05)
-    monkeypatch.setattr(study_jobs, "PATIENCE", 0.02)
     app = open_app(page, data="cancer", n="2000")
     for word in ON_PAGES:
         look(app, dict.fromkeys(FIELDS[page], word))
@@ -119,7 +108,7 @@ def look(app: AppTest, query: dict[str, Any]) -> None:
     assert all(len(error.value) < LONGEST for error in app.error), told
 
 
-KINDS = (allocation.Fields, sieve.Fields, Tour, Axes, tune.Fields, tune.ByHand)
+KINDS = (allocation.Fields, sieve.Fields, Tour)
 
 
 @pytest.mark.parametrize("fields", KINDS)
@@ -149,13 +138,6 @@ def moved(spec: Spec, value: Any) -> bool:
     return value != spec.default and answer(spec.check, value) == value
 
 
-BASE = Wanted(
-    sources=(Source("cancer", 2_000, 0),),
-    algorithms=("priv_pc",),
-    epsilons=(1.0,),
-    seeds=1,
-    params=(("guarantee", "strict"), ("max_order", 1)),
-).as_json()
 ODD: tuple[Any, ...] = (
     *(
         None,
@@ -193,21 +175,6 @@ ODD: tuple[Any, ...] = (
     ),
     *([["cancer", 10, 0]], [["cancer", 2_000]], ["pc"], 10**30),
 )
-
-
-def test_what_a_study_asks_for_is_settings_or_one_sentence(
-    open_app: Callable[..., AppTest],
-) -> None:
-    taken = []
-    for name in BASE:
-        for odd in ODD:
-            words = json.dumps(BASE | {name: odd})
-            if answer(wanted_in, words) is not None:
-                taken.append(words)
-    assert 5 <= len(taken) <= 15
-    app = open_app("sweep", data="cancer", n="2000")
-    for words in taken:
-        look(app, {"sweep.wanted": words})
 
 
 @pytest.mark.parametrize("seed", [-1, MOST_SEED + 1, 10**400])

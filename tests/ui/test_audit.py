@@ -18,16 +18,11 @@ from engine.release.attacked import attack_release, strength, verdict
 from engine.release.budget import Budgets
 from engine.release.file import canonical
 from engine.release.make import make
-from engine.studies.forecast import planned_algorithms
 from engine.teaching.neighbours import guess_bound
 from pages.audit import release as release_page
 from pages.audit import state as audits
 from pages.audit.release import power_words
 from pages.audit.view import replay_ratios, sentence
-from pages.plan import state as plans
-from pages.plan.view import OWN, whose
-from pages.plan.view import sentence as plan_sentence
-from pages.shell.words import together
 from tests.release.samples import asia_schema, own_asia
 
 Open = Callable[..., AppTest]
@@ -143,40 +138,8 @@ def test_a_stopped_or_refuted_attack_says_so() -> None:
     assert "found in 1 of 2 answers" in power_words(Finding({"1. a": 0.9, "2. b": 0.2}))
 
 
-def test_a_plan_opens_on_an_example_and_simulates(open_app: Open) -> None:
-    question, schema, forecasts = plans.example()
-    assert {f.algorithm for f in forecasts} <= set(planned_algorithms())
-    app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/plan/page.py").run()
-    assert not app.exception
-    for keys in (app.multiselect(key="plan-algorithms").value, ["noleaks"]):
-        app.multiselect(key="plan-algorithms").set_value(keys).run()
-        shown = [f for f in forecasts if f.algorithm in keys]
-        assert together(plan_sentence(question, shown, 0.8)) in words(app)
-    assert "No row was read" in words(app)
-    assert schema == "asia"
-    app.selectbox(key="plan-schema").set_value("cancer")
-    app.multiselect(key="plan-algorithms").set_value(["gauss_pc"])
-    app.number_input(key="plan-rows").set_value(500)
-    app.button(key="plan-go").click().run()
-    finished(app)
-    assert "The schema of Cancer, 500 rows" in words(app)
-    assert whose(OWN) == OWN
 
 
-def test_a_plans_form_is_as_it_was_left(open_app: Open) -> None:
-    app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/plan/page.py").run()
-    app.selectbox(key="plan-schema").set_value("survey")
-    app.number_input(key="plan-rows").set_value(5_000)
-    app.multiselect(key="plan-algorithms").set_value(["gauss_pc"])
-    app.slider(key="plan-target").set_value(0.9).run()
-    app.switch_page("pages/run/page.py").run()
-    app.switch_page("pages/plan/page.py").run()
-    assert app.selectbox(key="plan-schema").value == "survey"
-    assert app.number_input(key="plan-rows").value == 5_000
-    assert app.multiselect(key="plan-algorithms").value == ["gauss_pc"]
-    assert app.slider(key="plan-target").value == 0.9
 
 
 def test_the_game_keeps_the_score_and_says_what_nobody_can_beat(open_app: Open) -> None:

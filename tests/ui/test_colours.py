@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.studies.figures import _INKS
+from engine.studies.figures import COLOURS
 from pages.shell.palette import _GROUPS, INKS, LOOKS
 from tests.ui.colours import EYES, apart, contrast, lab, nearest
 
@@ -23,7 +23,7 @@ SETS = {
     "lines, dark": (INKS["dark"], LOOKS["dark"].background, ON_PAGE),
     "bars, light": (_GROUPS["light"], LOOKS["light"].background, ON_PAGE),
     "bars, dark": (_GROUPS["dark"], LOOKS["dark"].background, ON_PAGE),
-    "paper": (_INKS, "#ffffff", ON_PAPER),
+    "paper": (COLOURS, "#ffffff", ON_PAPER),
 }
 
 

@@ -225,20 +225,6 @@ def test_a_codebook_states_all_columns_at_once(data_page: AppTest) -> None:
     assert not data_page.sidebar.warning  # no complaint beside what was read
 
 
-def test_plan_knows_the_table_and_shows_no_other_s_forecast(data_page: AppTest) -> None:
-    upload(data_page, with_gaps())
-    step(data_page, "columns")
-    book = b"name,levels,cuts,other\nage,,60|120,level\nsmoker,no|yes,,\n"
-    data_page.file_uploader(key="codebook").set_value(("book.csv", book, "text/csv")).run()
-    data_page.query_params.clear()
-    data_page.switch_page("pages/plan/page.py").run()
-    assert not data_page.exception
-    assert data_page.selectbox(key="plan-schema").value == "Your declared schema"
-    assert "228 rows, 2 columns" in told(data_page)
-    assert "Press Simulate" in told(data_page)
-    assert not data_page.get("plotly_chart")
-    data_page.selectbox(key="plan-schema").set_value("cancer").run()
-    assert data_page.get("plotly_chart")  # the example, which says whose it is
 
 
 def test_release_says_what_remains_and_what_to_expect(

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from engine import run
 from engine.graphs.links import MARKS, LinkClass
 from engine.studies.repeat import usual
-from engine.studies.scene import ABSENT, kept_scene, read_scene
+from engine.studies.scenes import ABSENT, kept_scene, read_scene
 from engine.teaching import sieving
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import farthest, moves

@@ -11,20 +11,15 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from engine import ALGORITHMS as TITLED
 from engine import load_dataset, run
-from engine.percent import percent
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.page import doubt_words
 from engine.studies import null
-from engine.studies.forecast import regime
 from engine.studies.null import Invented, Shape, invented
 from pages.learn.shuffle import ALGORITHMS, NONE, links_of
-from pages.plan import state as plans
 from pages.shell import runs, task
 from pages.shell.nothing import NOTHING, shape_of
 from pages.shell.settings import Source
-from pages.tune.state import TuneJob
 from pages.worker import false_links
 from tests.release.samples import asia_schema, own_asia
 
@@ -122,44 +117,10 @@ def test_a_row_of_compare(open_app: Open) -> None:
     assert list(scores.index).index(NOTHING) == list(scores.index).index("Invented") + 1
 
 
-def test_run_and_plan_say_the_same(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For the finished plan's schema, rows and ε; its numbers are what a count gives today."""
-    monkeypatch.setattr(null, "DRAWS", 20)
-    question, schema, forecasts = plans.example()
-    for key, epsilon in (("em_pc", 0.3), ("gauss_pc", 10.0)):
-        query = {"data": schema, "n": f"{question.rows}", "algorithm": key, "epsilon": f"{epsilon}"}
-        app = open_app(**query)
-        (planned,) = [f for f in forecasts if (f.algorithm, f.epsilon) == (key, epsilon)]
-        assert planned.nothing is not None
-        assert planned.nothing.sentence in captions(app)
-        assert planned.nothing == count(key, question.shape, epsilon=epsilon)
-    app.switch_page("pages/plan/page.py").run()
-    app.multiselect(key="plan-algorithms").set_value(["em_pc"]).run()
-    found = table(app, NOTHING)
-    mine = [f for f in forecasts if f.algorithm == "em_pc"]
-    assert found[NOTHING].tolist() == [f.nothing.about for f in mine if f.nothing]
-    assert found["False share"].tolist() == [percent(f.false_share.median) for f in mine]
 
 
-def test_plan_draws_the_share_of_invented_links(open_app: Open) -> None:
-    app = open_app("plan")
-    _, _, forecasts = plans.example()
-    drawn = [json.loads(c.proto.spec) for c in app.get("plotly_chart")]
-    curve = next(c for c in drawn if "Invented" in c["layout"]["yaxis"]["title"]["text"])
-    lines = {t["name"]: t["y"] for t in curve["data"] if "hovertemplate" in t}
-    assert lines["Marginal PC"] == [
-        f.false_share.median for f in forecasts if f.algorithm == "marginal_pc"
-    ]
 
 
-def test_a_column_of_sweep(open_app: Open) -> None:
-    app = open_app("sweep")
-    found = table(app, NOTHING).set_index("Algorithm")
-    assert set(found[NOTHING]) - {"–"}
-    reached = found["Smallest ε"] != "not reached"
-    assert (found.loc[~reached, NOTHING] == "–").all()
-    shape = Shape((2,) * 8, 100_000)
-    assert found.loc[TITLED["pc"].title, NOTHING] == count("pc", shape).about
 
 
 def test_a_release_says_it_before_and_after(
@@ -233,30 +194,5 @@ def test_pairs_not_tested_are_no_links() -> None:
     assert len(links_of(result)) == len(result.skeleton) - len(result.untested)
 
 
-def warnings(app: AppTest) -> list[str]:
-    return [w.value for w in app.warning if "is to be had" in w.value]
 
 
-def test_where_little_is_to_be_had_it_is_said_wherever_an_epsilon_is_chosen(
-    open_app: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each page says the engine's sentence about its own rows, columns and ε, and no other."""
-    monkeypatch.chdir(tmp_path)
-    asia = regime(1_000, 8, [0.1])
-    assert asia
-    monkeypatch.setattr(TuneJob, "work", lambda self: None)  # nothing is searched for here
-    tune = {"tune.networks": "asia", "tune.n": "1000", "tune.runs": "60"}
-    app = open_app("tune", **tune, **{"tune.epsilon": "0.1", "tune.over": "max_order"})
-    assert warnings(app) == [asia]
-    app.select_slider(key="tune-epsilon").set_value(10.0).run()
-    assert warnings(app) == []
-    app = open_app("plan")
-    app.number_input(key="plan-rows").set_value(1_000).run()
-    assert warnings(app) == [regime(1_000, 8, [0.1, 0.3, 1.0, 3.0, 10.0])]
-    app.number_input(key="plan-rows").set_value(1_000_000).run()
-    assert warnings(app) == []
-    app = open_app("sweep", data="asia", n="1000")
-    app.multiselect(key="sweep-datasets").set_value(["asia", "cancer"]).run()
-    app.session_state["sweep_draft"].update(n=1_000, grid="List", list="0.1, 0.3, 10")
-    app.run()
-    assert warnings(app) == ["\n\n".join(regime(1_000, d, [0.1, 0.3, 10.0]) for d in (8, 5))]

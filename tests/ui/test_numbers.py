@@ -17,7 +17,7 @@ from engine.graphs.metrics import Counts, Metrics
 from engine.privacy.accounting import Guarantee
 from engine.privacy.events import GaussianEvent, LaplaceEvent, SmoothEvent
 from engine.privacy.ledger import Ledger
-from engine.studies.cells import CellResult
+from engine.studies.trial import TrialResult
 from pages.draw import links, show
 from pages.run import ledger
 from pages.run import view as result
@@ -132,7 +132,7 @@ def test_every_charge_with_its_running_total(scored: RunResult) -> None:
 def test_titles_name_their_fields() -> None:
     fields = {"Skeleton F1": "skeleton_f1", "Directed F1": "directed_f1", "SHD": "shd"}
     assert fields == text.SCORES
-    assert set(fields.values()) <= set(CellResult.__dataclass_fields__)
+    assert set(fields.values()) <= set(TrialResult.__dataclass_fields__)
 
 
 def test_released_tables_are_counted_by_their_variables(

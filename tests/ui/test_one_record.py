@@ -69,7 +69,7 @@ def journey(app: AppTest, content: bytes) -> None:
     app.button(key="compare-add").click().run()
     visit(app, "budget")
     app.button(key="budget-run").click().run()
-    for page in ("sieve", "plan", "report"):
+    for page in ("sieve", "study", "report"):
         visit(app, page)
     visit(app, "release")
     app.checkbox(key="release-sure").set_value(True).run()

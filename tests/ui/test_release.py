@@ -19,7 +19,7 @@ from engine.release.page import to_html
 from engine.release.signature import VARIABLE as KEY
 from engine.release.signature import own_key, public_text
 from engine.release.vault import Vault
-from engine.studies.forecast import BANDS, Band, Forecast
+from engine.studies.plan import BANDS, Band, Forecast
 from pages.release import expected
 from pages.release import state as releases
 from pages.release.work import CHARGED

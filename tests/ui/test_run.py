@@ -18,7 +18,7 @@ from engine.graphs.weighed_colliders import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import relevant
 from engine.percent import percent
-from engine.studies.forecast import regime
+from engine.studies.plan import detectability
 from engine.studies.recommended import recommended, study
 from engine.teaching.sieving import Sieve
 from pages import worker
@@ -207,7 +207,7 @@ def test_where_little_is_to_be_had_it_is_said_before_the_run(
     open_app: Callable[..., AppTest],
 ) -> None:
     app = open_app(data="cancer", n="500", algorithm="em_pc", epsilon="0.1")
-    said = regime(500, 5, [0.1])
+    said = detectability(500, 5, [0.1])
     assert said
     assert said in [w.value for w in app.warning]
     app.number_input(key="param-epsilon").set_value(5.0).run()

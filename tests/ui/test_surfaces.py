@@ -20,7 +20,7 @@ from engine import RunResult
 from engine.graphs import links
 from engine.graphs.links import MARKS, LinkClass
 from engine.serialise import result_dict
-from engine.studies.scene import ABSENT, UNTESTED
+from engine.studies.scenes import ABSENT, UNTESTED
 from engine.summary import NOTHING, summarise
 from pages.draw import graph, scene
 from pages.learn import search

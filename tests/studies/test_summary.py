@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 import math
 
 import pandas as pd
@@ -11,17 +9,14 @@ import pytest
 
 from engine import load_dataset, run, sweep
 from engine.graphs.metrics import SCORES
-from engine.papers.figures import Panel, Series, chart
 from engine.serialise import result_dict
-from engine.studies import CellResult
-from engine.studies.analysis import (
+from engine.studies import TrialResult
+from engine.studies.summary import (
     bands,
     edge_stability,
     frame,
     smallest_epsilons,
     summary,
-    to_csv,
-    to_json,
     varied,
 )
 
@@ -29,11 +24,11 @@ GRID = {"epsilon": [0.1, 1.0, 10.0], "delta": 1e-3, "guarantee": "published"}
 
 
 @pytest.fixture(scope="module")
-def results() -> list[CellResult]:
+def results() -> list[TrialResult]:
     return list(sweep(load_dataset("asia", n=3000), ["priv_pc", "pc"], GRID, 5))
 
 
-def test_the_table_has_one_row_a_run(results: list[CellResult]) -> None:
+def test_the_table_has_one_row_a_run(results: list[TrialResult]) -> None:
     table = frame(results)
     assert len(table) == 20
     assert varied(table) == ["epsilon"]
@@ -74,16 +69,7 @@ def test_scores_of_the_tested_links_are_those_of_a_run() -> None:
     assert len(found) == len(alone.skeleton) - len(alone.untested)
 
 
-def test_csv_and_json_can_be_read_back(results: list[CellResult]) -> None:
-    table = pd.read_csv(io.StringIO(to_csv(results)))
-    assert len(table) == 20
-    assert math.isinf(table[table["algorithm"] == "pc"]["spent_epsilon"].iloc[0])
-    objects = json.loads(to_json(results))
-    assert objects[0]["metrics"]["skeleton_f1"] == results[0].skeleton_f1
-    assert any(o["spent"]["epsilon"] == "inf" for o in objects)
-
-
-def test_bands_are_quantiles_over_the_seeds(results: list[CellResult]) -> None:
+def test_bands_are_quantiles_over_the_seeds(results: list[TrialResult]) -> None:
     table = frame(results)
     points = bands(table, "skeleton_f1")
     assert list(points[points["algorithm"] == "priv_pc"]["x"]) == [0.1, 1.0, 10.0]
@@ -102,7 +88,7 @@ def test_bands_are_quantiles_over_the_seeds(results: list[CellResult]) -> None:
     assert [row[directed] for row in rows[1:]] == [f"{m:.4g}" for m in medians]
 
 
-def test_edge_stability_is_a_share_of_the_seeds(results: list[CellResult]) -> None:
+def test_edge_stability_is_a_share_of_the_seeds(results: list[TrialResult]) -> None:
     truth = load_dataset("asia", n=100).truth
     shares = edge_stability(results, truth)
     assert shares["share"].between(0, 1).all()
@@ -139,28 +125,3 @@ def test_smallest_epsilon(medians: dict[float, float], target: float, epsilon: f
     assert answer["epsilon"] == pytest.approx(epsilon, nan_ok=True)
     assert answer["reached"] == (not math.isnan(epsilon))
     assert answer["note"].endswith((".", "before."))
-
-
-def test_a_chart_is_one_self_contained_document() -> None:
-    from xml.etree import ElementTree
-
-    line = Series("a & b", [0.1, 1, 10], [0.2, 0.5, 1], "#000", low=[0.1] * 3, high=[1] * 3)
-    dots = Series("dots", [0, 1], [3, 400], "#111", marks=True)
-    asked = (
-        [
-            Panel("<one>", [line], "ε", "F1", y_range=(0, 1)),
-            Panel("two", [dots], y_log=True, names=("x", "y")),
-        ],
-        "title",
-    )
-    text = chart(*asked)
-    root = ElementTree.fromstring(text)
-    assert root.tag.endswith("svg")
-    assert text == chart(*asked)
-    # Names of languages, never an address to load something from.
-    assert {a.split('"')[0] for a in text.split("http")[1:]} <= {
-        "://www.w3.org/2000/svg",
-        "://www.w3.org/1999/xlink",
-    }
-    words = [node.text for node in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"a & b", "dots", "<one>", "two", "title", "x", "y", "ε", "F1"} <= set(words)

@@ -1,0 +1,749 @@
+"""What a budget will buy, before any of it is spent: from the schema, n and a guess of the links.
+
+Random networks of the schema are drawn (:mod:`engine.data.imagined`), rows are sampled from each,
+and every algorithm runs on them at every epsilon. No row of the real data is read, so that nothing
+is spent and the forecast is public. What it cannot know is how strong the real links are: a
+forecast is a band over networks, and is checked against the bundled ones
+(docs/explanation/privacy.md).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from engine.data.dataset import Dataset
+from engine.data.imagined import network_like, random_network
+from engine.data.networks import NETWORKS, Network, load_network
+from engine.data.schema import Schema
+from engine.errors import InputError
+from engine.graphs.edges import BandCurve, curve_svg
+from engine.graphs.metrics import SCORES
+from engine.percent import percent
+from engine.privacy.accounting import mu_budget
+from engine.registry import ALGORITHMS, algorithm
+from engine.runner import Stop, asking, run
+from engine.search.noisy_score import NoisyTestParameters
+from engine.studies import null
+from engine.studies.null import Invented, Shape, invented
+from engine.studies.study import Progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DENSITY = 1.2  # links per column: the bundled networks have 0.8 to 1.9
+# Where no link below this correlation stands out, no algorithm's mean F1 on a network came to
+# UNREACHED (benchmarks/results/forecast.jsonl).
+SEEN, UNREACHED = 0.2, 0.6
+GUESSED = 0.45  # the guess is a guess: from e^-.45 to e^.45 of it, .64 to 1.57
+DRAWS = 20
+LOW, HIGH = 0.1, 0.9  # of a band: it holds four fifths of the simulated networks
+MOST_ROWS = 10_000_000
+TARGET = 0.8
+WIDE = 0.5  # a band of F1 wider than this says nothing
+DEVIATIONS = 3.0  # what a score must be above the noise to be told from it
+# The share of the largest score that there is, from which on alone a score stands out: the F1 of
+# runs at such settings is in docs/explanation/privacy.md.
+HIDDEN = 0.5
+_DRAWN = 3  # curves that can be told apart
+# How far the band of F1 reaches from the median, below and above, in the simulated band's own
+# lengths, by kind of algorithm and at the numbers of rows KNOTS (between them in log n). Fitted to
+# real runs, and counted, by ``python -m benchmarks.forecast``: HELD of RUNS on JUDGED networks lay
+# inside, each network judged with ends fitted to the others.
+KNOTS = (1_000, 10_000, 100_000)
+LEAST_END = 0.02  # of a band that has no length
+Ends = tuple[tuple[float, float], ...]
+ENDS: dict[str, Ends] = {
+    "published": ((1.06, 1.87), (1.0, 1.24), (0.94, 1.14)),
+    "marginals": ((1.0, 1.24), (0.81, 1.03), (0.82, 1.0)),
+    "scores": ((1.0, 1.3), (0.78, 1.48), (0.61, 1.39)),
+}
+HELD, RUNS, JUDGED = 0.815, 1_998, 15
+TRUST = (
+    f"The band of F1 is fitted to real runs: it held {percent(HELD)} of {RUNS:,} on {JUDGED} "
+    "networks that had no part in it."
+)
+_STREAM = int.from_bytes(b"plan", "big")
+
+
+@dataclass(frozen=True)
+class Band:
+    """The median over simulated networks, and the 10th and 90th percentile."""
+
+    low: float
+    median: float
+    high: float
+
+    @staticmethod
+    def of(values: Sequence[float]) -> Band:
+        """The band of some values."""
+        # Weibull's plotting positions: a new draw lies inside as often as it says, few as they are.
+        low, median, high = np.quantile(values, [LOW, 0.5, HIGH], method="weibull")
+        return Band(float(low), float(median), float(high))
+
+    def stretched(self, below: float, above: float, least: float) -> Band:
+        """With its ends so many times as far from the median, each at least ``least`` before."""
+        low = self.median - below * max(self.median - self.low, least)
+        high = self.median + above * max(self.high - self.median, least)
+        return Band(max(0.0, low), self.median, min(1.0, high))
+
+    def holds(self, value: float) -> bool:
+        """Whether a value lies inside."""
+        return self.low <= value <= self.high
+
+
+# Of a forecast.
+BANDS = ("links", "found", "invented", "f1", "directed_f1", "shd", "false_share", "shown")
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What one algorithm will find at one epsilon.
+
+    ``found`` and ``invented`` are numbers of links without direction, ``links`` how many there are
+    in the simulated networks; ``f1`` is the skeleton's F1, ``directed_f1`` and ``shd`` count the
+    arrows too. All are of the links tested to the end (:class:`engine.graphs.metrics.Counts`);
+    ``false_share`` is the share of the links found that are invented, 0 where there is none;
+    ``shown`` is how many links there are in the answer, real or invented; ``draws`` is how many
+    networks were run. ``nothing`` is how many links are invented on columns
+    of the schema that depend on nothing (:mod:`engine.studies.null`); None where that was not
+    counted.
+    """
+
+    algorithm: str
+    epsilon: float
+    links: Band
+    found: Band
+    invented: Band
+    f1: Band
+    directed_f1: Band
+    shd: Band
+    false_share: Band
+    shown: Band
+    draws: int
+    nothing: Invented | None = None
+
+    @property
+    def noise(self) -> bool:
+        """Whether most of what is shown will be invented, or next to nothing is found."""
+        return self.invented.median >= self.found.median or self.found.median < 1
+
+    @property
+    def unknown(self) -> bool:
+        """Whether nothing can be said: the band of F1 holds half of all there is."""
+        return self.f1.high - self.f1.low > WIDE
+
+    @property
+    def expect(self) -> str:
+        """What to expect beside the numbers, in a word or two."""
+        return "noise" if self.noise else "nothing can be said" if self.unknown else ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: bands as [low, median, high]."""
+        bands = {
+            name: [band.low, band.median, band.high]
+            for name, band in ((name, getattr(self, name)) for name in BANDS)
+        }
+        named = {"algorithm": self.algorithm, "epsilon": self.epsilon}
+        nothing = None if self.nothing is None else self.nothing.mean
+        known: dict[str, Any] = {"draws": self.draws, "noise": self.noise, "unknown": self.unknown}
+        known["invented_on_nothing"] = nothing
+        return {**named, **bands, **known}
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """What is known before: columns, levels, rows, and a guess of links per column.
+
+    ``donors`` are bundled networks whose tables half of the simulated networks borrow: for the
+    schema of one of them, the others (:func:`donors_for`). ``links``: how many links are expected,
+    where somebody knows better than the guess. ``strength`` multiplies how far each simulated cause
+    moves its effect's probabilities, 1 as in the bundled networks.
+    """
+
+    names: tuple[str, ...]
+    levels: tuple[tuple[str, ...], ...]
+    rows: int
+    density: float = DENSITY
+    donors: tuple[str, ...] = NETWORKS
+    links: int | None = None
+    strength: float = 1.0
+
+    def __post_init__(self) -> None:
+        if len(self.names) < 2 or len(self.names) != len(self.levels):
+            raise InputError("A plan needs two columns or more, each with its levels.")
+        if not 2 <= self.rows <= MOST_ROWS:
+            raise InputError(f"rows must be from 2 to {MOST_ROWS:,}; {self.rows} is not.")
+        if not 0 < self.density <= len(self.names):
+            raise InputError(
+                f"density is a number of links per column, above 0 and at most "
+                f"{len(self.names)}; {self.density:g} is not."
+            )
+        most = math.comb(len(self.names), 2)
+        if self.links is not None and not 1 <= self.links <= most:
+            raise InputError(f"links must be from 1 to {most}; {self.links} is not.")
+        if not 0 < self.strength <= 2:
+            raise InputError(
+                f"strength must lie above 0 and be at most 2; {self.strength:g} is not."
+            )
+
+    @property
+    def shape(self) -> Shape:
+        """Levels of each column, and rows."""
+        return Shape(tuple(map(len, self.levels)), self.rows)
+
+    def dataset(self, draw: int, seed: int = 0) -> Dataset:
+        """Rows of the ``draw``-th simulated network."""
+        rng = np.random.default_rng(np.random.SeedSequence([_STREAM, seed, draw]))
+        factor = math.exp(rng.uniform(-GUESSED, GUESSED))
+        edges = self.links or max(1, round(self.density * len(self.names) * factor))
+        network = _of_strength(self._network(draw, seed, edges, rng), self.strength)
+        codes = network.sample(self.rows, rng)
+        return Dataset.from_codes(
+            codes, self.names, self.levels, name="simulated", truth=network.dag(), public=True
+        )
+
+    def _network(self, draw: int, seed: int, edges: int, rng: np.random.Generator) -> Network:
+        """In turns one whose tables are made up, and one with tables of the next donor."""
+        if draw % 2 == 0 or not self.donors:
+            return random_network(self.names, self.levels, edges, rng)
+        order = np.random.default_rng([_STREAM, seed]).permutation(len(self.donors))
+        donor = load_network(self.donors[order[draw // 2 % len(order)]])
+        return network_like(donor, self.names, self.levels, edges, rng)
+
+
+def _of_strength(network: Network, strength: float) -> Network:
+    """The network with the rows of each table so many times as far from their mean."""
+    if strength == 1.0:
+        return network
+    tables = []
+    for table in network.tables:
+        mean = table.mean(axis=0, keepdims=True)
+        moved = np.clip(mean + strength * (table - mean), 0.0, None)
+        tables.append(moved / moved.sum(axis=1, keepdims=True))
+    return replace(network, tables=tuple(tables))
+
+
+def donors_for(name: str) -> tuple[str, ...]:
+    """The networks that a forecast for a bundled network's schema may borrow from: the others."""
+    return tuple(other for other in NETWORKS if other != name)
+
+
+def kind_of(key: str) -> str:
+    """The kind of an algorithm, one of those in ``ENDS``."""
+    one = algorithm(key)
+    return "scores" if one.family == "score-based" else "marginals" if one.ours else "published"
+
+
+def ends_for(rows: int, ends: Ends) -> tuple[float, float]:
+    """How far a band reaches below and above at a number of rows, from that at the knots."""
+    at, knots = math.log(rows), np.log(KNOTS)
+    below, above = (float(np.interp(at, knots, side)) for side in zip(*ends, strict=True))
+    return below, above
+
+
+def planned_algorithms(keys: Sequence[str] | None = None) -> list[str]:
+    """The algorithms to forecast: those with a strict guarantee, for any number of columns."""
+    if keys is None:
+        own = [k for k, a in ALGORITHMS.items() if not a.chooses and a.columns is None]
+        return [key for key in own if "strict" in algorithm(key).guarantees]
+    for key in keys:
+        if "strict" not in algorithm(key).guarantees or algorithm(key).columns is not None:
+            raise InputError(f"A plan is for strict runs on all columns; {key} has none.")
+    return list(keys)
+
+
+Counts = tuple[float, ...]  # one number for each of BANDS
+Setting = tuple[str, float]  # an algorithm and its epsilon
+
+
+def one_run(key: str, data: Dataset, epsilon: float, delta: float, seed: int) -> Counts:
+    """Links there are, found and invented, the scores and the false share of a simulated run."""
+    result = run(key, data, seed=seed, trace=False, epsilon=epsilon, delta=delta)
+    counts = result.counts
+    assert counts is not None
+    scores = (float(getattr(counts.scores, name)) for name in SCORES)
+    wrong = counts.invented / max(1, counts.learned)
+    return counts.true, counts.found, counts.invented, *scores, wrong, counts.learned
+
+
+def forecasts(
+    request: PlanRequest,
+    epsilons: Sequence[float],
+    keys: Sequence[str] | None = None,
+    *,
+    delta: float = 1e-6,
+    draws: int = DRAWS,
+    seed: int = 0,
+    empty: int = null.DRAWS,
+    cancelled: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+) -> list[Forecast]:
+    """What each algorithm will find at each epsilon, from public facts alone.
+
+    Network by network, so that a stop keeps a forecast from the networks that were finished. Then
+    come ``empty`` tables a forecast with nothing in them.
+
+    Args:
+        request: Columns, levels, rows, and a guess of links per column.
+        epsilons: Strict totals.
+        keys: Algorithms; all that are strict by default.
+        delta: Of every total.
+        draws: Networks to simulate.
+        seed: Of the simulation.
+        empty: Tables with nothing in them, a forecast; with 0 nothing is counted on such.
+        cancelled: Polled.
+        on_progress: Called after each run.
+
+    Returns:
+        One forecast for each algorithm and epsilon: bands over the networks.
+
+    Raises:
+        InputError: Where the request, an algorithm or an epsilon does not fit.
+
+    Examples:
+        >>> levels = (("no", "yes"),) * 3
+        >>> request = PlanRequest(("smoke", "tar", "cough"), levels, rows=3_000)
+        >>> [f] = forecasts(request, [1.0], ["marginal_pc"], draws=3)
+        >>> f.links.median, 0 <= f.found.median <= f.links.high
+        (3.0, True)
+    """
+    chosen = planned_algorithms(keys)
+    for epsilon in epsilons:  # before the first run, not after some minutes
+        for key in chosen:
+            algorithm(key).params.build({"epsilon": epsilon, "delta": delta})
+    counts: dict[Setting, list[Counts]] = {(k, e): [] for k in chosen for e in epsilons}
+    total, done, start = len(counts) * (draws + empty), 0, time.monotonic()
+
+    def count(runs: int) -> None:
+        nonlocal done
+        done += runs
+        went = time.monotonic() - start
+        on_progress(Progress(done, total, 0, went, went / done * (total - done)))
+
+    for draw in range(draws):
+        data = request.dataset(draw, seed)
+        for (key, epsilon), found in counts.items():
+            if cancelled():
+                return list(_forecasts(request.rows, counts, {}))
+            found.append(one_run(key, data, epsilon, delta, seed=draw))
+            count(1)
+    nothing: dict[Setting, Invented | None] = {}
+    for key, epsilon in counts if empty else ():
+        values = {"epsilon": epsilon, "delta": delta}
+        of_none = invented(key, request.shape, values, draws=empty, cancelled=cancelled)
+        if cancelled():
+            break
+        nothing[key, epsilon] = of_none
+        count(empty)
+    return list(_forecasts(request.rows, counts, nothing))
+
+
+def _forecasts(
+    rows: int, counts: Mapping[Setting, list[Counts]], nothing: Mapping[Setting, Invented | None]
+) -> Iterator[Forecast]:
+    for (key, epsilon), found in counts.items():
+        if found:
+            bands = dict(zip(BANDS, map(Band.of, zip(*found, strict=True)), strict=True))
+            below, above = ends_for(rows, ENDS[kind_of(key)])
+            bands["f1"] = bands["f1"].stretched(below, above, LEAST_END)
+            of_none = nothing.get((key, epsilon))
+            yield Forecast(key, epsilon, draws=len(found), nothing=of_none, **bands)
+
+
+@dataclass(frozen=True)
+class EpsilonRange:
+    """From which of the epsilons tried on an algorithm reaches a skeleton F1.
+
+    From ``may`` on the upper end of its band reaches the target, from ``usual`` on the median and
+    from ``will`` on the lower end: on one network in ten, on half of them and on nine in ten. None
+    where no epsilon tried does.
+    """
+
+    algorithm: str
+    target: float
+    may: float | None
+    usual: float | None
+    will: float | None
+
+    @property
+    def words(self) -> str:
+        """In one sentence, for a terminal or a page."""
+        aim, by = f"skeleton F1 {self.target:g}", algorithm(self.algorithm).title
+        if self.may is None:
+            return f"No ε tried reaches {aim}, not with {by} either."
+        if self.will is None:
+            half = f", ε = {self.usual:g} on half of them" if self.usual is not None else ""
+            return (
+                f"With {by}, {aim} takes ε = {self.may:g} on one network in ten{half}, and more "
+                "than any ε tried on the hardest tenth."
+            )
+        if self.may == self.will:
+            return f"Expect {aim} from ε = {self.may:g} on, with {by}."
+        between = f"somewhere between ε = {self.may:g} and {self.will:g} on"
+        return f"Expect {aim} from {between}, with {by}."
+
+
+def epsilon_range(forecasts: Sequence[Forecast], target: float) -> EpsilonRange:
+    """The range of epsilons in which an algorithm comes to reach the target.
+
+    Of the algorithm that surely does at the least epsilon; else of one that usually does, or may.
+    """
+
+    def least(some: Sequence[Forecast], enough: Callable[[Forecast], bool]) -> float | None:
+        """From this epsilon on all that were tried are enough."""
+        found = None
+        for one in sorted(some, key=lambda f: -f.epsilon):
+            if not enough(one):
+                break
+            found = one.epsilon
+        return found
+
+    found = []
+    for key in dict.fromkeys(f.algorithm for f in forecasts):
+        own = [f for f in forecasts if f.algorithm == key]
+        may = least(own, lambda f: f.f1.high >= target)
+        usual = least(own, lambda f: f.f1.median >= target)
+        will = least(own, lambda f: f.f1.low >= target)
+        found.append(EpsilonRange(key, target, may, usual, will))
+    never = math.inf
+    return min(found, key=lambda r: (r.will or never, r.usual or never, r.may or never))
+
+
+def smallest_correlation(rows: int, columns: int, epsilon: float, delta: float) -> float:
+    """The correlation from which on a link stands out of noise and chance, whichever link it is.
+
+    For balanced binary columns and one release of all pairs' contrasts with the whole budget, three
+    deviations up (docs/explanation/marginal_pc.md, "The floor"): no more is known of a design that
+    does better. Below 1 only where anything can be seen.
+
+    Args:
+        rows: n.
+        columns: d, 2 or more.
+        epsilon: A strict total.
+        delta: Of that total.
+
+    Examples:
+        >>> round(smallest_correlation(100_000, 37, 0.1, 1e-6), 3)
+        0.041
+    """
+    noise = (columns * columns // 4) / mu_budget(epsilon, delta) ** 2
+    return 3.0 * math.sqrt(4.0 * noise / rows**2 + 1.0 / rows)
+
+
+def detectability(rows: int, columns: int, epsilons: Sequence[float], delta: float = 1e-6) -> str:
+    """A sentence where little is to be had at some of these epsilons; "" where there is none.
+
+    Follows from n, d, ε and δ alone, so that it can stand beside an ε before anything is run.
+
+    Examples:
+        >>> detectability(10_000, 8, [1.0])
+        ''
+        >>> detectability(10_000, 20, [0.1, 1.0])[:60]
+        'With 10,000 rows, 20 columns and ε = 0.1 little is to be had'
+    """
+    if rows < 2 or columns < 2:
+        return ""
+    bad = [e for e in sorted(set(epsilons)) if smallest_correlation(rows, columns, e, delta) > SEEN]
+    if not bad:
+        return ""
+    least = smallest_correlation(rows, columns, bad[-1], delta)
+    amount = "little" if least < 1 else "next to nothing"
+    which = f"only links above a correlation of {least:.1f}" if least < 1 else "no link"
+    these = ", ".join(f"{e:g}" for e in bad)
+    return (
+        f"With {rows:,} rows, {columns} columns and ε = {these} {amount} is to be had: {which} "
+        "would surely stand out of the noise, and on no network tried did a method average "
+        f"skeleton F1 {UNREACHED:g} there. Ask for a larger ε, or for fewer columns."
+    )
+
+
+def warning(request: PlanRequest, forecasts: Sequence[Forecast]) -> str:
+    """A sentence where some epsilons buy noise whatever the algorithm; "" where none does."""
+    by_epsilon = {f.epsilon: [g for g in forecasts if g.epsilon == f.epsilon] for f in forecasts}
+    bad = sorted(e for e, some in by_epsilon.items() if all(f.noise for f in some))
+    if not bad:
+        return ""
+    which = ", ".join(f"{e:g}" for e in bad)
+    return (
+        f"With {request.rows:,} rows and ε = {which} expect noise: no algorithm finds more links "
+        "than it invents."
+    )
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """Forecasts for a schema: ``request`` is what was asked, ``forecasts`` one for each answer.
+
+    ``print`` shows a table, a notebook a curve and a small table.
+    """
+
+    request: PlanRequest
+    forecasts: tuple[Forecast, ...]
+    target: float = TARGET
+
+    def __repr__(self) -> str:
+        """One line."""
+        columns, rows = len(self.request.names), self.request.rows
+        return f"<Plan for {columns} columns, {rows:,} rows: {self.sentence}>"
+
+    @property
+    def sentence(self) -> str:
+        """The answer in a sentence."""
+        if not self.forecasts:
+            return "Stopped before the first network was finished."
+        reached = epsilon_range(self.forecasts, self.target)
+        if all(f.unknown for f in self.forecasts):
+            return (
+                f"Nothing can be said: every band of F1 is wider than {WIDE:g}. State how many "
+                "links you expect and how strong they are, or ask for more rows."
+            )
+        if reached.may is not None:
+            return reached.words
+        best = max(self.forecasts, key=lambda f: f.f1.median)
+        by = algorithm(best.algorithm).title
+        return f"The best is skeleton F1 {best.f1.median:.2f}, by {by} at ε = {best.epsilon:g}."
+
+    @property
+    def notes(self) -> str:
+        """What the numbers are of."""
+        asked, expected = self.request, f"about {self.request.density:g} links per column"
+        if asked.links is not None:
+            expected = f"{asked.links} links"
+        stronger = "" if asked.strength == 1 else f", {asked.strength:g} times as strong as usual"
+        draws = self.forecasts[0].draws if self.forecasts else 0
+        bad = warning(asked, self.forecasts)
+        return (
+            f"{bad + ' ' if bad else ''}Strict guarantee. Medians and 10th to 90th percentile over "
+            f"{draws} random networks with {expected}{stronger}; no row was read. {TRUST} False "
+            "share: of the links shown, how many are false. On nothing: links reported on columns "
+            "that are independent."
+        )
+
+    def __str__(self) -> str:
+        """A table: a line a forecast, then the answer and what the numbers are of."""
+        heads = ("links found", "false", "false share", "on nothing", *SCORES.values(), "expect")
+        rows = [("algorithm", "ε", *heads)]
+        for f in self.forecasts:
+            found = f"{_band(f.found, 0)} of {f.links.median:.0f}"
+            empty = "–" if f.nothing is None else f.nothing.about
+            share, scores = percent(f.false_share.median), (_band(f.f1, 2), _band(f.directed_f1, 2))
+            rows.append((f.algorithm, f"{f.epsilon:g}", found, _band(f.invented, 0), share, empty,
+                         *scores, _band(f.shd, 0), f.expect))  # fmt: skip
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        return "\n".join([*lines, self.sentence, self.notes] if self.forecasts else [self.sentence])
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        reached = epsilon_range(self.forecasts, self.target) if self.forecasts else None
+        asked = self.request
+        return {
+            **{name: getattr(asked, name) for name in ("rows", "density", "links", "strength")},
+            "columns": list(asked.names),
+            "forecasts": [f.as_dict() for f in self.forecasts],
+            "target": self.target,
+            "smallest_epsilon": None if reached is None else [reached.may, reached.will],
+            "by": None if reached is None else reached.algorithm,
+            "warning": warning(asked, self.forecasts),
+            "guarantee": "strict",
+        }
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """One row a forecast: medians, and the ends of the skeleton's F1."""
+        import pandas as pd  # here, so that importing the engine does not load pandas
+
+        medians = ("links", "found", "invented", "f1", "directed_f1", "shd")
+        return pd.DataFrame(
+            {
+                "algorithm": f.algorithm,
+                "epsilon": f.epsilon,
+                **{name: getattr(f, name).median for name in medians},
+                **{"f1_low": f.f1.low, "f1_high": f.f1.high, "noise": f.noise},
+                "unknown": f.unknown,
+            }
+            for f in self.forecasts
+        )
+
+    def _repr_html_(self) -> str:
+        """A sentence, the curves of the best and a small table."""
+        if not self.forecasts:
+            return f"<p>{escape(self.sentence)}</p>"
+        by_key: dict[str, list[Forecast]] = {}
+        for f in sorted(self.forecasts, key=lambda f: f.epsilon):
+            by_key.setdefault(f.algorithm, []).append(f)
+        best = sorted(by_key.values(), key=lambda some: -max(f.f1.median for f in some))[:_DRAWN]
+        curves = [
+            BandCurve(
+                algorithm(some[0].algorithm).title,
+                [f.epsilon for f in some],
+                *([getattr(f.f1, end) for f in some] for end in ("low", "median", "high")),
+            )
+            for some in best
+        ]
+        shown = self.frame[["algorithm", "epsilon", "found", "links", "invented", "f1"]]
+        shown = shown.assign(expect=[f.expect for f in self.forecasts])
+        drawn = curve_svg(curves, "Skeleton F1", "Expected skeleton F1 against ε")
+        table = shown.to_html(index=False, border=0, float_format="{:.3g}".format)
+        return f"<p><b>{escape(self.sentence)}</b></p>{drawn}{table}<p>{escape(self.notes)}</p>"
+
+
+def _band(band: Band, digits: int) -> str:
+    return f"{band.median:.{digits}f} ({band.low:.{digits}f}–{band.high:.{digits}f})"
+
+
+def plan(
+    schema: Schema,
+    *,
+    rows: int | None = None,
+    epsilon: float | Sequence[float] = (0.1, 1.0, 3.0),
+    delta: float = 1e-6,
+    algorithms: str | Sequence[str] | None = None,
+    density: float = DENSITY,
+    links: int | None = None,
+    strength: float = 1.0,
+    draws: int = DRAWS,
+    seed: int = 0,
+    target: float = TARGET,
+    on_step: Callable[[Progress], None] = lambda progress: None,
+    stop: Stop | None = None,
+) -> Plan:
+    """What a budget will buy on a table of this schema, from public facts alone.
+
+    Args:
+        schema: Columns and their levels; a draft will do, since nothing is promised of a plan.
+        rows: How many records there are; the schema's number where it states one.
+        epsilon: Strict totals to try.
+        delta: Of every total.
+        algorithms: Keys; all with a strict guarantee unless given.
+        density: A guess of how many links there are for each column.
+        links: How many links are expected, where that is known better than the guess.
+        strength: How strong they are, 1 as in the bundled networks, .5 half as strong.
+        draws: Networks to simulate.
+        seed: Of the simulation.
+        target: A skeleton F1 that is wanted.
+        on_step: Called with the progress after each run.
+        stop: A ``threading.Event``, or what is called to ask; what was finished is kept.
+
+    Returns:
+        Forecasts, which ``print`` shows as a table and a notebook as a curve and a table.
+
+    Raises:
+        InputError: Where the request does not fit.
+
+    Examples:
+        >>> two = {"type": "ordered", "levels": ("no", "yes")}
+        >>> from engine.data.schema import Column, Schema
+        >>> schema = Schema(tuple(Column(name=name, **two) for name in ("smoke", "tar", "cough")))
+        >>> found = plan(schema, rows=3_000, epsilon=1, algorithms="marginal_pc", draws=3)
+        >>> found.frame["links"].tolist()
+        [3.0]
+    """
+    if not isinstance(schema, Schema):
+        raise InputError("A plan is for a Schema: Schema.draft(frame), or load_schema(path).")
+    n = rows if rows is not None else schema.rows
+    if isinstance(n, bool) or not isinstance(n, int):
+        raise InputError("Say how many records there are: rows=3000, a whole number.")
+    request = PlanRequest(schema.names, schema.levels, n, density, links=links, strength=strength)
+    epsilons = [epsilon] if isinstance(epsilon, int | float) else list(epsilon)
+    keys = [algorithms] if isinstance(algorithms, str) else algorithms
+    found = forecasts(
+        request,
+        [float(e) for e in epsilons],
+        keys,
+        delta=delta,
+        draws=draws,
+        seed=seed,
+        cancelled=(lambda: False) if stop is None else asking(stop),
+        on_progress=on_step,
+    )
+    return Plan(request, tuple(found), target)
+
+
+def unworkable(key: str, sizes: Sequence[int], rows: int, values: Mapping[str, Any]) -> str:
+    """A sentence where a strict setting's noise hides what it asks about; "" where it does not.
+
+    From public facts alone, so that it can stand before a run: the deviation of what the
+    algorithm's own plan puts on an answer, beside the largest score that so many rows can have.
+    Algorithms that put noise on no score of a pair say nothing.
+
+    Args:
+        key: An algorithm.
+        sizes: The number of levels of each column.
+        rows: How many records there are.
+        values: The algorithm's parameters.
+
+    Raises:
+        InputError: For parameters that do not fit.
+
+    Examples:
+        >>> unworkable("curate_pc", (2,) * 8, 100_000, {"epsilon": 1.0})
+        ''
+        >>> unworkable("curate_pc", (2,) * 500, 100_000, {"epsilon": 1.0})[:53]
+        'CURATE cannot work here: shared among the tests that '
+    """
+    chosen = algorithm(key)
+    params = chosen.params.build(values)
+    private = isinstance(params, NoisyTestParameters) and params.strict and params.perturbed == "z"
+    if chosen.noise is None or not private or rows < chosen.min_rows or len(sizes) < 2:
+        return ""
+    assert isinstance(params, NoisyTestParameters)
+    if not params.test.bounded:
+        return ""
+    noise = chosen.noise(_shape(tuple(sizes), rows), params)
+    largest = params.test.largest(rows)
+    if DEVIATIONS * noise <= HIDDEN * largest:
+        return ""
+    of_it = "nothing is left for a single answer"
+    if noise < math.inf:
+        of_it = (
+            f"an answer gets noise of ±{noise:,.3g} on a score that {rows:,} rows keep below "
+            f"{largest:,.3g}"
+        )
+    return (
+        f"{chosen.title} cannot work here: shared among the tests that {len(sizes)} columns may "
+        f"need, ε = {params.epsilon:g} is so little that {of_it}. Take fewer columns, a larger ε "
+        "or Marginal PC, which pays once for all pairs."
+    )
+
+
+def all_unworkable(
+    keys: Sequence[str],
+    shapes: Sequence[tuple[Sequence[int], int]],
+    epsilons: Sequence[float],
+    values: Mapping[str, Any],
+) -> list[str]:
+    """:func:`unworkable` for a study: of each algorithm and (sizes, rows) at the largest epsilon.
+
+    ``values`` are other parameters; an algorithm is asked about those that it declares.
+    """
+    found = []
+    for key in keys:
+        own = {s.name for s in algorithm(key).params.specs()}
+        rest = {name: value for name, value in values.items() if name in own}
+        if "epsilon" not in own:
+            continue
+        for sizes, rows in shapes:
+            each = (
+                unworkable(key, sizes, rows, {**rest, "epsilon": epsilon})
+                for epsilon in sorted(epsilons, reverse=True)
+            )
+            found.append(next(filter(None, each), ""))
+    return list(dict.fromkeys(filter(None, found)))
+
+
+@lru_cache(maxsize=16)
+def _shape(sizes: tuple[int, ...], rows: int) -> Dataset:
+    """A table of these public facts whose rows are all alike: plans look at no row."""
+    names = [f"X{i}" for i in range(len(sizes))]
+    levels = [tuple(map(str, range(size))) for size in sizes]
+    codes = np.zeros((1, len(sizes)), np.int64)
+    return Dataset.from_codes(codes, names, levels, weights=[rows], public=True)

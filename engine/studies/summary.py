@@ -1,0 +1,369 @@
+"""Reading a study: a tidy table, bands over seeds, edge stability, pairs, the smallest epsilon.
+
+Everything takes results of any origin: ``sweep()``, a list, or ``ResultStore.results()``.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from engine.data.dataset import Dataset
+from engine.data.spreadsheets import table_csv
+from engine.errors import InputError
+from engine.graphs.cpdag import matrix_of
+from engine.graphs.known import known_of
+from engine.graphs.metrics import SCORES, compare
+from engine.result import reference_of
+from engine.studies.trial import SCORED, TrialResult
+
+if TYPE_CHECKING:
+    from pandas.core.groupby import DataFrameGroupBy
+
+ALONE = "known_alone"  # directed F1 of the same links with the known arrows alone
+TESTED = {name: f"tested_{name}" for name in SCORED}  # of the links tested to the end alone
+QUANTITIES = (
+    *SCORED,
+    *TESTED.values(),
+    *("ci_tests", "seconds", "edges", "spent_epsilon", "claimed_epsilon", ALONE),
+)
+TOTALS = ("epsilon", "claimed_epsilon", "spent_epsilon")  # what an ε axis may show
+TABLES = ("parquet", "csv")
+LEVEL = 0.95  # of the interval of a difference
+SURE = 0.9  # of the interval of a smallest epsilon
+
+_FIXED = (
+    *("dataset", "fingerprint", "algorithm", "seed", "status"),
+    *TESTED.values(),
+    *SCORED,
+    *("edges", "untested"),
+    *("ci_tests", "ci_tests_by_order", "seconds"),
+    *("claimed_epsilon", "claimed_delta", "spent_epsilon", "spent_delta", "version"),
+)
+_BAND = ("x", "median", "low", "high", "mean", "std", "count", "sure_low", "sure_high")
+
+
+def frame(
+    results: Iterable[TrialResult],
+    extra: Callable[[TrialResult], Mapping[str, object]] = lambda result: {},
+) -> pd.DataFrame:
+    """One row a run, one column a quantity or parameter, in a fixed order of rows.
+
+    Parameters are columns under their own names, empty where an algorithm does not declare one.
+    ``ci_tests_by_order`` is text, "28 50 3" for orders 0, 1, 2. Scores named ``tested_`` are of the
+    links tested to the end alone; the others, and ``edges``, count the ``untested`` pairs as links,
+    as the papers do. ``extra`` adds columns. Datasets of one name that are not the same (other
+    rows, or more known of them) are named with the end of their fingerprint.
+    """
+    rows = [{**_row(r), **extra(r)} for r in results]
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    table = pd.DataFrame(rows, columns=[*_FIXED, *(n for n in names if n not in _FIXED)])
+    several = table.groupby("dataset")["fingerprint"].transform("nunique") > 1
+    if several.any():
+        ends = table["dataset"] + " (" + table["fingerprint"].str[-4:] + ")"
+        table = table.assign(dataset=table["dataset"].mask(several, ends))
+    by = [c for c in ("dataset", "algorithm", "epsilon", "seed") if c in table]
+    return table.sort_values(by, kind="stable", ignore_index=True) if len(table) else table
+
+
+def _row(r: TrialResult) -> dict[str, object]:
+    known = {name: getattr(r, name) for name in _FIXED if hasattr(r, name)}
+    known |= {TESTED[name]: getattr(r.metrics_tested, name, None) for name in SCORED}
+    known |= {"edges": len(r.skeleton), "untested": len(r.untested)}
+    known["ci_tests_by_order"] = " ".join(map(str, r.ci_tests_by_order))
+    return {**r.values, **known}
+
+
+def known_alone(datasets: Iterable[Dataset]) -> Callable[[TrialResult], Mapping[str, object]]:
+    """A column for :func:`frame`, where anything is known of a dataset: :func:`knowledge_alone`."""
+    by_print = {data.identity: data for data in datasets}
+
+    def column(result: TrialResult) -> Mapping[str, object]:
+        data = by_print.get(result.fingerprint)
+        value = None if data is None else knowledge_alone(result, data)
+        return {} if value is None else {ALONE: value}
+
+    return column
+
+
+def knowledge_alone(result: TrialResult, data: Dataset) -> float | None:
+    """Directed F1 of the links a run tested to the end, with the arrows alone that are known.
+
+    None without a true graph or knowledge. What the run's own has beyond it the data said.
+    """
+    knowledge = None if data.schema is None else data.schema.knowledge
+    known = known_of(knowledge, data.names)
+    if known is None or data.truth is None:
+        return None
+    found = matrix_of(nx.DiGraph(result.found), data.names)
+    reference = reference_of(result.algorithm, data.truth, data.names, knowledge)
+    return compare(known.turned(found | found.T), reference).directed_f1
+
+
+def parameter_names(table: pd.DataFrame) -> list[str]:
+    """The columns of :func:`frame` that are parameters."""
+    return [c for c in table.columns if c not in (*_FIXED, ALONE)]
+
+
+def varied(table: pd.DataFrame) -> list[str]:
+    """Parameters that take several values within one algorithm."""
+    names = parameter_names(table)
+    counts = table.groupby("algorithm")[names].nunique(dropna=True)
+    return [n for n in names if (counts[n] > 1).any()]
+
+
+def bands(
+    table: pd.DataFrame,
+    y: str = "skeleton_f1",
+    *,
+    x: str = "epsilon",
+    low: float = 0.1,
+    high: float = 0.9,
+) -> pd.DataFrame:
+    """Median and band of ``y`` over the seeds, one row a point of a curve.
+
+    Columns: dataset, algorithm, the varied parameters, then x, median, low, high, mean, std, count,
+    and the ends of the median's 90 % interval, ``sure_low`` and ``sure_high`` (order statistics).
+    ``x`` is "epsilon" (what was asked for), "claimed_epsilon" or "spent_epsilon" (the median of
+    what the runs of the point claimed or can prove). A curve is one dataset, algorithm and choice
+    of varied parameters other than epsilon.
+    """
+    if y not in QUANTITIES or x not in TOTALS:
+        raise InputError(f"y must be one of {', '.join(QUANTITIES)}; x one of {', '.join(TOTALS)}.")
+    groups = _points(table, [y, x])
+    of_y = groups[y]
+    out = pd.DataFrame({"median": of_y.median()})
+    out["low"], out["high"] = of_y.quantile(low), of_y.quantile(high)
+    out["mean"], out["std"], out["count"] = of_y.mean(), of_y.std(), of_y.count()
+    for at, name in enumerate(("sure_low", "sure_high")):
+        out[name] = of_y.agg(lambda values, at=at: median_interval(values)[at])
+    where = groups[x].median() if x in table else pd.Series(math.nan, index=out.index)
+    out.insert(0, "x", where.to_numpy(dtype=float))
+    return out.reset_index()
+
+
+def median_interval(values: Iterable[float]) -> tuple[float, float]:
+    """A ``SURE`` interval of the median, from order statistics; the extremes of too few values.
+
+    >>> median_interval([float(k) for k in range(20)])
+    (5.0, 14.0)
+    """
+    seen = sorted(v for v in values if not math.isnan(v))
+    if not seen:
+        return math.nan, math.nan
+    rank = _rank(len(seen))
+    return float(seen[rank]), float(seen[-1 - rank])
+
+
+@cache
+def _rank(count: int) -> int:
+    """How many of so many values lie outside on each side: the sign test's."""
+    below = np.cumsum([math.comb(count, k) / 2**count for k in range(count)])
+    return max(int(np.argmax(below > (1 - SURE) / 2)) - 1, 0)
+
+
+def medians(table: pd.DataFrame, quantities: Sequence[str]) -> pd.DataFrame:
+    """The medians of several quantities at once, one row a point in the order of :func:`bands`."""
+    return _points(table, quantities)[list(quantities)].median().reset_index(drop=True)
+
+
+def _points(
+    table: pd.DataFrame, quantities: Sequence[str]
+) -> DataFrameGroupBy[tuple[object, ...], Literal[True]]:
+    """The runs of each point of a curve, with these quantities as numbers."""
+    by = ["dataset", "algorithm", *dict.fromkeys(("epsilon", *varied(table)))]
+    by = [c for c in by if c in table]
+    read = [c for c in dict.fromkeys(quantities) if c in table and c not in by]
+    numbers = table[[*by, *read]].astype(dict.fromkeys(read, float))
+    return numbers.groupby(by, dropna=False, sort=True)
+
+
+def edge_stability(results: Iterable[TrialResult], truth: nx.DiGraph | None = None) -> pd.DataFrame:
+    """How often each edge was found, over the seeds, at each epsilon.
+
+    Columns: dataset, algorithm, epsilon (NaN without one), edge ("a - b"), share in [0, 1], and
+    ``true`` (None without a truth). Edges that were never found are left out, unless they are true;
+    a pair not tested to the end was not found.
+    """
+    runs: Counter[tuple[str, str, float]] = Counter()
+    found: dict[tuple[str, str, float], Counter[tuple[str, str]]] = {}
+    for r in results:
+        key = r.dataset, r.algorithm, float(r.values.get("epsilon", math.nan))
+        runs[key] += 1
+        found.setdefault(key, Counter()).update(r.found)
+    real = {(min(e), max(e)) for e in truth.edges} if truth is not None else set()
+    rows = []
+    for key in sorted(runs):
+        everywhere = {e for k, c in found.items() if k[0] == key[0] for e in c} | real
+        for a, b in sorted(everywhere):
+            true = (a, b) in real if truth is not None else None
+            rows.append((*key, f"{a} - {b}", found[key][a, b] / runs[key], true))
+    columns = ["dataset", "algorithm", "epsilon", "edge", "share", "true"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def smallest_epsilons(
+    table: pd.DataFrame, target: float, y: str = "skeleton_f1", *, x: str = "epsilon"
+) -> pd.DataFrame:
+    """The smallest epsilon from which on the median of ``y`` stays at the target or above.
+
+    One row a curve of :func:`bands`: its keys, ``epsilon`` (NaN if not reached), ``reached``, the
+    ends ``least`` and ``most`` of its 90 % interval (where the curves of the median's own interval
+    reach the target: 0 where the smallest epsilon tried may do, infinite where none may), ``best``
+    (the largest median) and ``note``, a sentence. Between two points the median is taken to rise
+    linearly in log epsilon; a median that falls below the target again does not count.
+    """
+    points = bands(table, y, x=x)
+    by = [c for c in points.columns if c not in (*_BAND, "epsilon")]
+    rows = []
+    for keys, curve in points.groupby(by, dropna=False, sort=True):
+        at = curve["x"].to_numpy(dtype=float)
+        epsilon, note = _crossing(at, curve["median"].to_numpy(), target)
+        least, _ = _crossing(at, curve["sure_high"].to_numpy(), target)
+        most, _ = _crossing(at, curve["sure_low"].to_numpy(), target)
+        least = 0.0 if least <= np.nanmin(at, initial=math.inf) else least
+        ends = (math.inf if math.isnan(least) else least, math.inf if math.isnan(most) else most)
+        named = keys if isinstance(keys, tuple) else (keys,)
+        best = float(curve["median"].max())
+        rows.append((*named, epsilon, not math.isnan(epsilon), *ends, best, note))
+    return pd.DataFrame(rows, columns=[*by, "epsilon", "reached", "least", "most", "best", "note"])
+
+
+def _crossing(x: np.ndarray, median: np.ndarray, target: float) -> tuple[float, str]:
+    """(epsilon or NaN, a sentence) for one curve."""
+    usable = np.isfinite(x) & np.isfinite(median) & (x > 0)
+    if not usable.any():
+        return math.nan, "There is no epsilon to read off."
+    order = np.argsort(x[usable], kind="stable")
+    x, median = x[usable][order], median[usable][order]
+    floor = np.minimum.accumulate(median[::-1])[::-1]  # what holds from here on
+    if floor[-1] < target:
+        least, most = f"{x[-1]:.3g}", f"{floor[-1]:.3g}"
+        return math.nan, f"Not reached: the median is {most} at the largest epsilon, {least}."
+    i = int(np.argmax(floor >= target))
+    if i == 0:
+        return float(x[0]), f"Reached at the smallest epsilon measured, {x[0]:.3g}, or before."
+    share = (target - floor[i - 1]) / (floor[i] - floor[i - 1])
+    epsilon = math.exp(math.log(x[i - 1]) + share * (math.log(x[i]) - math.log(x[i - 1])))
+    return epsilon, f"Between {x[i - 1]:.3g} and {x[i]:.3g}, both measured."
+
+
+def paired(
+    ours: pd.DataFrame,
+    theirs: pd.DataFrame,
+    y: str = "skeleton_f1",
+    *,
+    by: Sequence[str] = ("dataset", "algorithm", "epsilon"),
+) -> pd.DataFrame:
+    """How much higher ``y`` is in one table than in the other, run by run.
+
+    Args:
+        ours: Runs, as :func:`frame` gives them.
+        theirs: The runs they are compared with. A pair has the same values of ``by``, one dataset
+            and one seed.
+        y: One of ``QUANTITIES``.
+        by: What makes a row of the answer.
+
+    Returns:
+        One row a group: ``by``, pairs, ours, theirs (means), difference (their mean difference)
+        with the ends ``low`` and ``high`` of its 95 % interval (Student's t), wins, losses, ties
+        (a win is a higher value).
+
+    Raises:
+        InputError: For a quantity there is not, runs that ``by`` does not distinguish, and no
+            common pair.
+    """
+    from scipy.stats import t
+
+    if y not in QUANTITIES:
+        raise InputError(f"y must be one of {', '.join(QUANTITIES)}; {y!r} is not.")
+    keys = [*by, "fingerprint", "seed"]
+    sides = []
+    for table in (ours, theirs):
+        side = table.reindex(columns=list(dict.fromkeys([*keys, y])))
+        if "epsilon" in side:  # no epsilon is one value like another: NaN would match nothing
+            side["epsilon"] = side["epsilon"].fillna(-1.0)
+        sides.append(side.set_index(keys)[[y]])
+        if sides[-1].index.has_duplicates:
+            raise InputError(
+                "Several runs have the same data, algorithm, epsilon and seed; name what else "
+                "differs with --by."
+            )
+    both = pd.concat(sides, axis=1, join="inner").dropna()
+    if both.empty:
+        raise InputError("The two have no run in common: the same data, setting and seed.")
+    rows = []
+    for key, group in both.groupby(level=list(range(len(by))), sort=True, dropna=False):
+        pairs = group.to_numpy(dtype=float)
+        gap = pairs[:, 0] - pairs[:, 1]
+        half = math.nan
+        if (n := len(gap)) > 1:
+            half = float(t.ppf((1 + LEVEL) / 2, n - 1) * gap.std(ddof=1) / math.sqrt(n))
+        mean, signs = float(gap.mean()), [int((sign * gap > 0).sum()) for sign in (1, -1)]
+        named = key if isinstance(key, tuple) else (key,)
+        means = pairs.mean(axis=0).tolist()
+        rows.append((*named, n, *means, mean, mean - half, mean + half, *signs, n - sum(signs)))
+    numbers = ("pairs", "ours", "theirs", "difference", "low", "high", "wins", "losses", "ties")
+    return pd.DataFrame(rows, columns=[*by, *numbers])
+
+
+def runs_table(table: pd.DataFrame, kind: str) -> bytes:
+    """The tidy table as a Parquet or CSV file.
+
+    A parameter that is a number in some runs and a word in others is text in Parquet.
+    """
+    if kind not in TABLES:
+        raise InputError(f"A table of runs is a .parquet or .csv file; {kind!r} is neither.")
+    if kind == "csv":
+        return table_csv(table).encode()
+
+    def column(values: pd.Series[Any]) -> pd.Series[Any]:
+        there = values.dropna()
+        if values.dtype != object:
+            return values
+        if all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in there):
+            return pd.to_numeric(values)
+        return values.map(lambda v: v if v is None or v is pd.NA or v != v else str(v))
+
+    out = io.BytesIO()
+    table.apply(column).to_parquet(out, index=False)
+    return out.getvalue()
+
+
+def summary(table: pd.DataFrame) -> list[Sequence[str]]:
+    """Rows of text for a terminal: a header, then one line a point of a curve.
+
+    The scores are of the links tested to the end; where a run left others, also F1 with them as
+    links, and where causes are known the directed F1 of what is known alone.
+    """
+    scores, more = [TESTED[name] for name in SCORES], {}
+    if ALONE in table:
+        more[ALONE] = "known arrows alone"
+    if table["status"].ne("complete").any():
+        more["skeleton_f1"] = "F1, all as links"
+    f1 = bands(table, scores[0])
+    rest = medians(table, [*scores[1:], *more, "ci_tests", "seconds"])
+    totals = [bands(table, x=f"{kind}_epsilon")["x"] for kind in ("claimed", "spent")]
+    keys = [c for c in f1.columns if c not in _BAND]
+    first, *names = SCORES.values()
+    names += [*more.values(), "tests", "seconds", "claimed", "defended", "runs"]
+    rows: list[Sequence[str]] = [[*keys, first, "low", "high", *names]]
+    for i, point in f1.iterrows():
+        cells = [*point[keys], *point[["median", "low", "high"]], *rest.loc[i]]
+        cells += [total[i] for total in totals]
+        rows.append([*map(_text, cells), str(point["count"])])
+    return rows
+
+
+def _text(value: object) -> str:
+    if isinstance(value, float):
+        return "-" if math.isnan(value) else f"{value:.4g}"
+    return str(value)

@@ -1,0 +1,504 @@
+"""Which epsilon a score needs, and which setting does best: one answer each, with its error.
+
+A search tries the algorithm's default and points of a Sobol sequence over its declared parameters;
+successive halving (Jamieson and Talwalkar, AISTATS 2016) gives twice the seeds to the better half
+of them, round after round. What a candidate's neighbours did counts a little for it too: one seed
+says little. The winner of a search looks better than it is, so its score is reported on seeds, and
+on request on datasets, that the search never used.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.data.dataset import Dataset
+from engine.errors import InputError, did_you_mean
+from engine.params import Spec
+from engine.registry import algorithm
+from engine.studies.study import Progress, StoreLike, run_study, sweep
+from engine.studies.trial import Datasets, TrialResult, canonical, loaded, trials_on
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = NDArray[np.float64]
+OBJECTIVES = {"skeleton_f1": "Skeleton F1", "directed_f1": "Directed F1"}
+EPSILONS = tuple(float(f"{10 ** (k / 4):.3g}") for k in range(-8, 9))  # .01 to 100
+SEEDS = 20  # of each epsilon of an answer, and of a report
+TARGET = 0.8
+FRESH = 1_000_000  # the first seed of a report: no search counts so far
+MOST = 20_000  # runs of one search
+_ROUNDS = 5  # half of the candidates with twice the new seeds, so that all cost the same
+_REACH = 0.05  # how near a neighbour is, in widths of an axis
+_HEARD = 8  # runs of a neighbour that count at most
+_DOUBT = 4  # runs of the average candidate that each is given besides its own
+_NEVER = {"epsilon", "delta", "guarantee"}  # what one pays is not found, it is given
+_ORACLE = "oracle"  # asks the true graph
+
+
+# Which epsilon ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """From which epsilon on a score is met, and the runs that say so.
+
+    ``epsilon`` is the smallest from which on the median over the seeds stays at the target, None
+    where no epsilon tried reaches it; ``least`` and ``most`` are the ends of its 90 % interval (0
+    and infinite where they lie beyond what was tried). ``best`` is the highest median.
+    """
+
+    dataset: str
+    rows: int
+    algorithm: str
+    params: Mapping[str, Any]
+    objective: str
+    target: float
+    epsilon: float | None
+    least: float
+    most: float
+    best: float
+    points: pd.DataFrame
+    results: tuple[TrialResult, ...]
+
+    @property
+    def conditions(self) -> str:
+        """What the answer is of: algorithm, the settings that are not its default, data, n."""
+        chosen = algorithm(self.algorithm)
+        specs = {s.name: s.default for s in chosen.params.specs() if s.name != "epsilon"}
+        changed = [f"{k} {v}" for k, v in self.params.items() if specs.get(k, v) != v]
+        at = f" at {', '.join(changed)}" if changed else ""
+        guarantee = self.params.get("guarantee", specs.get("guarantee", "no"))
+        return f"{chosen.title}{at} on {self.dataset}, {self.rows:,} rows, {guarantee} guarantee"
+
+    @property
+    def sentence(self) -> str:
+        """The answer with its conditions."""
+        return f"{self.conditions}: {OBJECTIVES[self.objective]} {self.target:g} {self.outcome}."
+
+    @property
+    def outcome(self) -> str:
+        """The answer without its conditions: "from ε = 5.6 on (4.1 to 7.4)"."""
+        tried = sorted(self.points["x"])
+        if self.epsilon is None:
+            may = "" if self.least == math.inf else f", though ε = {self.least:.2g} may be enough"
+            return f"is not reached up to ε = {tried[-1]:g} (median {self.best:.2f} at best){may}"
+        low = f"{self.least:.2g}" if self.least else "less"
+        high = f"{self.most:.2g}" if self.most < math.inf else f"more than {tried[-1]:g}"
+        begins = "or less " if self.epsilon <= tried[0] else ""
+        return f"from ε = {self.epsilon:.2g} {begins}on ({low} to {high})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON: null stands for what lies beyond the epsilons tried."""
+        known = {name: getattr(self, name) for name in ("least", "most")}
+        return {
+            **{name: getattr(self, name) for name in ("dataset", "rows", "algorithm", "target")},
+            "params": dict(self.params), "objective": self.objective, "epsilon": self.epsilon,
+            **{name: value if 0 < value < math.inf else None for name, value in known.items()},
+            "best": self.best, "runs": len(self.results), "sentence": self.sentence,
+        }  # fmt: skip
+
+
+def which_epsilon(
+    data: Dataset | str,
+    key: str,
+    params: Mapping[str, Any] | None = None,
+    *,
+    target: float = TARGET,
+    objective: str = "skeleton_f1",
+    epsilons: Sequence[float] = EPSILONS,
+    seeds: int | Iterable[int] = SEEDS,
+    **how: Any,
+) -> Answer:
+    """The smallest epsilon with which an algorithm reaches a score on some data, with an interval.
+
+    Args:
+        data: A bundled network's name, or a public dataset with a true graph.
+        key: An algorithm with an epsilon.
+        params: Its other parameters, the guarantee among them; defaults for the rest.
+        target: The score to reach, in (0, 1].
+        objective: "skeleton_f1" or "directed_f1", of the links tested to the end.
+        epsilons: What is tried, 17 from .01 to 100 unless given.
+        seeds: How many of each, or which.
+        **how: ``store``, ``executor``, ``workers``, ``cancelled``, ``on_progress`` of
+            :func:`engine.sweep`.
+
+    Returns:
+        The answer, from a median over the seeds at each epsilon.
+
+    Raises:
+        InputError: For private data, data without a truth, and what does not fit.
+
+    Examples:
+        >>> which_epsilon("cancer", "marginal_pc", seeds=3, epsilons=[0.1, 10]).rows
+        100000
+    """
+    (sampled,) = public([data])
+    check_target(target, objective)
+    if "epsilon" not in {s.name for s in algorithm(key).params.specs()}:
+        raise InputError(f"{algorithm(key).title} has no ε to choose.")
+    grid = {**(params or {}), "epsilon": list(epsilons)}
+    results = list(sweep(sampled, key, grid, seeds, **how))
+    if not results:
+        raise InputError("Stopped before the first run had finished.")
+    return answer_of(results, sampled.n, target, objective)
+
+
+def answer_of(
+    results: Iterable[TrialResult], rows: int, target: float, objective: str = "skeleton_f1"
+) -> Answer:
+    """What runs of one algorithm on one dataset that differ in epsilon and seed alone answer.
+
+    Of the epsilons that every seed so far has reached, while a study is running: of as many as
+    there are.
+    """
+    from engine.studies.summary import TESTED, bands, frame, smallest_epsilons  # they load pandas
+
+    check_target(target, objective)
+    runs = tuple(sorted(results, key=lambda r: (r.values["epsilon"], r.seed)))
+    table, y = frame(runs), TESTED[objective]
+    found = smallest_epsilons(table, target, y)
+    if len(found) != 1:
+        raise InputError("An answer is of one dataset, algorithm and setting.")
+    (row,) = found.to_dict("records")
+    given = {k: v for k, v in runs[0].values.items() if k != "epsilon"}
+    return Answer(
+        runs[0].dataset, rows, runs[0].algorithm, given, objective, target,
+        row["epsilon"] if row["reached"] else None, row["least"], row["most"], row["best"],
+        bands(table, y), runs,
+    )  # fmt: skip
+
+
+def check_target(target: float, objective: str) -> None:
+    """Raise InputError for a target outside (0, 1] and an unknown objective."""
+    if not 0 < target <= 1:
+        raise InputError(f"A target lies above 0 and is at most 1; {target:g} is not.")
+    if objective not in OBJECTIVES:
+        raise InputError(f"A score is {' or '.join(OBJECTIVES)}, not {objective!r}.")
+
+
+# What a search goes over -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One parameter of a search: a range, in equal ratios if ``log``, or named values."""
+
+    spec: Spec
+    low: float = 0.0
+    high: float = 0.0
+    log: bool = False
+    values: tuple[Any, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The parameter's name."""
+        return self.spec.name
+
+    def at(self, share: float) -> Any:
+        """The value at a share in [0, 1) of the axis."""
+        if self.values:
+            return self.values[min(int(share * len(self.values)), len(self.values) - 1)]
+        if self.log:
+            value = self.low * (self.high / self.low) ** share
+        else:
+            value = self.low + (self.high - self.low) * share
+        return round(value) if self.spec.kind == "int" else float(f"{value:.3g}")
+
+    def grid(self, count: int) -> list[Any]:
+        """At most so many values from one end to the other, each once."""
+        if self.values:
+            return list(self.values)
+        return list(dict.fromkeys(self.at(k / max(count - 1, 1)) for k in range(count)))
+
+
+def axes(key: str, rows: int, names: Sequence[str] = ()) -> tuple[Axis, ...]:
+    """The axes of a search over an algorithm's declared parameters, or over those named.
+
+    Args:
+        key: An algorithm.
+        rows: n, where a range ends there.
+        names: Of parameters; none: all with a range of their own.
+
+    Returns:
+        One axis a parameter, in the order of declaration.
+
+    Raises:
+        InputError: For a name that is not declared or has no range to search.
+
+    Examples:
+        >>> [axis.name for axis in axes("priv_pc", 5000)]
+        ['threshold', 'max_order', 'blocks', 'tweak', 'subsample']
+    """
+    specs = {s.name: s for s in algorithm(key).params.specs()}
+    for name in names:
+        if name not in specs:
+            raise InputError(f"{key} has no parameter {name!r}.{did_you_mean(name, sorted(specs))}")
+        if _axis(specs[name], rows) is None:
+            raise InputError(f"{name} of {key} is given, not searched for; leave it out.")
+    wanted = names or [s.name for s in specs.values() if s.tuned is not None]
+    found = (_axis(spec, rows) for spec in specs.values() if spec.name in wanted)
+    return tuple(axis for axis in found if axis is not None)
+
+
+def tunable(key: str) -> list[str]:
+    """The parameters of an algorithm that a search may go over, choices among them."""
+    return [s.name for s in algorithm(key).params.specs() if _axis(s, 2) is not None]
+
+
+def _axis(spec: Spec, rows: int) -> Axis | None:
+    if spec.name in _NEVER:
+        return None
+    if spec.kind == "bool":
+        return Axis(spec, values=(False, True))
+    if spec.kind == "choice":
+        return Axis(spec, values=tuple(c for c in spec.choices if c != _ORACLE))
+    if spec.tuned is None:
+        return None
+    low, end = spec.tuned
+    high = float(rows) if isinstance(end, str) else float(end)
+    return Axis(spec, min(low, high), high, log=low > 0 and high / low >= 50)
+
+
+# The search -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """A mean over runs, its standard error, and how many runs they were."""
+
+    mean: float
+    error: float
+    runs: int
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Score:
+        """Of some runs' scores."""
+        seen = np.array(list(values), dtype=float)
+        error = float(seen.std(ddof=1) / math.sqrt(len(seen))) if len(seen) > 1 else math.nan
+        return cls(float(seen.mean()) if len(seen) else math.nan, error, len(seen))
+
+    def beats(self, other: Score) -> bool:
+        """Whether it is higher by more than the error of the difference."""
+        return self.mean - other.mean > math.hypot(self.error, other.error)
+
+    def __str__(self) -> str:
+        if not self.runs:
+            return "not known"
+        return f"{self.mean:.3f}" + (f" ± {self.error:.3f}" if self.runs > 1 else "")
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A setting that is tried: its parameters, where it lies, and the scores of its runs so far."""
+
+    params: dict[str, Any]
+    place: Array
+    scores: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """What a search found.
+
+    ``params`` are the parameters that it chose; ``chosen`` their score on the runs that chose them,
+    ``fresh`` on runs that no search used: new seeds, of the held-out data where there are some.
+    ``default`` is the default setting's on the same fresh runs. ``whole`` is False where the search
+    was stopped.
+    """
+
+    key: str
+    fixed: Mapping[str, Any]
+    params: Mapping[str, Any]
+    objective: str
+    chosen: Score
+    fresh: Score
+    default: Score
+    tried: tuple[Candidate, ...]
+    runs: int
+    whole: bool
+
+    @property
+    def better(self) -> bool:
+        """Whether it beats the default on fresh runs by more than the difference's error."""
+        return bool(self.params) and self.fresh.beats(self.default)
+
+    @property
+    def gap(self) -> float:
+        """How much better the setting looked where it was chosen than it is on fresh runs."""
+        return self.chosen.mean - self.fresh.mean
+
+    @property
+    def sentence(self) -> str:
+        """What was found, for a terminal or a page."""
+        if not self.whole:
+            return "Stopped before the search had ended."
+        words = ", ".join(f"{name} = {value}" for name, value in self.params.items())
+        what = f"{OBJECTIVES[self.objective]} on new runs"
+        if not self.better:
+            return f"The default is as good as any setting tried: {what} {self.default}."
+        return f"Best setting: {words}. {what}: {self.fresh}, the default {self.default}."
+
+
+def tune(
+    key: str,
+    datasets: Datasets,
+    fixed: Mapping[str, Any],
+    names: Sequence[str] = (),
+    *,
+    runs: int = 200,
+    objective: str = "skeleton_f1",
+    held_out: Datasets = (),
+    store: StoreLike = None,
+    seed: int = 0,
+    executor: str = "serial",
+    workers: int = 1,
+    cancelled: Callable[[], bool] = lambda: False,
+    on_progress: Callable[[Progress], None] = lambda progress: None,
+) -> Tuned:
+    """Search, choose, and report the choice on runs that it was not chosen by.
+
+    Args:
+        key: An algorithm.
+        datasets: Names or public datasets with a true graph; the score is the mean over them.
+        fixed: Parameters that stay as they are, such as epsilon.
+        names: Of the parameters to search over; none: all with a range of their own.
+        runs: How many runs it may take, without those of the report.
+        objective: "skeleton_f1" or "directed_f1", of the links tested to the end.
+        held_out: Other data, on which the result is reported.
+        store: A path or a ResultStore: what is in it is not run again.
+        seed: Of the candidates.
+        executor: As of :func:`engine.sweep`.
+        workers: Of "processes".
+        cancelled: Polled.
+        on_progress: Called after each run.
+
+    Raises:
+        InputError: For private data, data without a truth, and what does not fit.
+
+    Examples:
+        >>> found = tune("priv_pc", "cancer", {"epsilon": 1.0}, ["tweak"], runs=20)
+        >>> found.whole, found.fresh.runs
+        (True, 20)
+    """
+    data, others = public(datasets), public(held_out)
+    check_target(1.0, objective)
+    if not data or not 20 <= runs <= MOST:
+        raise InputError(f"A search takes a dataset, and 20 to {MOST:,} runs; {runs:,} it is not.")
+    algorithm(key).params.build(dict(fixed))
+    over = axes(key, min(d.n for d in data), names)
+    over = tuple(axis for axis in over if axis.name not in fixed)
+    if not over:
+        raise InputError(f"{key} has nothing left to search over.")
+    candidates = list(_candidates(key, fixed, over, max(2, runs // (_ROUNDS * len(data))), seed))
+    rounds = [max(2, math.ceil(len(candidates) / 2**k)) for k in range(_ROUNDS)]
+    planned = sum(c << k for k, c in enumerate(rounds)) * len(data)
+    planned += 2 * SEEDS * len(others or data)
+    done, elapsed = 0, 0.0
+
+    def scores(some: Sequence[Candidate], on: Sequence[Dataset], seeds: range) -> Iterator[Any]:
+        """(candidate, seed, score) of every run."""
+        nonlocal done, elapsed
+        build = algorithm(key).params.build
+        by_text = {canonical(build({**fixed, **c.params})): c for c in some}
+        before, base = elapsed, done
+
+        def told(p: Progress) -> None:
+            nonlocal elapsed
+            elapsed, now = before + p.seconds, base + p.done
+            on_progress(Progress(now, planned, 0, elapsed, elapsed / now * max(planned - now, 0)))
+
+        study = trials_on(on, [(key, text) for text in by_text], seeds)
+        for r in run_study(study, store, executor, workers, cancelled, told):
+            done += 1
+            yield by_text[r.params], r.seed, score_of(r, objective)
+
+    alive, first = candidates, 0
+    for k, count in enumerate(rounds):
+        alive = sorted(alive, key=_smoothed(candidates), reverse=True)[:count] if k else alive
+        for candidate, _, score in scores(alive, data, range(first, first + (1 << k))):
+            candidate.scores.append(score)
+        first += 1 << k
+    best = max(alive, key=_smoothed(candidates))
+    report: dict[int, dict[int, list[float]]] = {id(best): {}, id(candidates[0]): {}}
+    both = list(dict.fromkeys([best, candidates[0]]))
+    for candidate, at, score in scores(both, others or data, range(FRESH, FRESH + SEEDS)):
+        report[id(candidate)].setdefault(at, []).append(score)
+    # A seed's runs on several datasets count as one.
+    fresh, default = (
+        Score.of(float(np.mean(each)) for each in report[id(c)].values())
+        for c in (best, candidates[0])
+    )
+    tried = tuple(c for c in candidates if c.scores)
+    return Tuned(
+        key, dict(fixed), best.params, objective, Score.of(best.scores), fresh, default, tried,
+        done, not cancelled(),
+    )  # fmt: skip
+
+
+def _candidates(
+    key: str, fixed: Mapping[str, Any], over: Sequence[Axis], count: int, seed: int
+) -> Iterator[Candidate]:
+    """The default setting, then points spread evenly; those that do not fit are passed over."""
+    from scipy.stats import qmc  # here: it takes a third of a second
+
+    yield Candidate({}, np.full(len(over), math.inf))
+    points = qmc.Sobol(len(over), scramble=True, rng=np.random.default_rng(seed))
+    seen: set[str] = set()
+    for point in points.random(1 << math.ceil(math.log2(4 * count))):
+        params = {a.name: a.at(float(x)) for a, x in zip(over, point, strict=True)}
+        name = json.dumps(params, sort_keys=True)
+        if len(seen) == count - 1:
+            return
+        try:
+            algorithm(key).params.build({**fixed, **params})
+        except InputError:
+            continue
+        if name not in seen:
+            seen.add(name)
+            yield Candidate(params, np.array(point))
+
+
+def _smoothed(candidates: Sequence[Candidate]) -> Callable[[Candidate], float]:
+    """A candidate's mean, drawn to its neighbours' and to all's: luck passes."""
+    done = [c for c in candidates if c.scores]
+    places = np.array([c.place for c in done])
+    means = np.array([float(np.mean(c.scores)) for c in done])
+    counts = np.array([float(len(c.scores)) for c in done])
+
+    def score(one: Candidate) -> float:
+        if not one.scores:
+            return -math.inf
+        with np.errstate(invalid="ignore"):
+            far = ((places - one.place) ** 2).sum(axis=1) / (2 * _REACH**2)
+        near = np.exp(-np.nan_to_num(far, nan=math.inf)) * np.minimum(counts, _HEARD)
+        own, n = float(np.mean(one.scores)), len(one.scores)
+        near[[c is one for c in done]] = 0.0
+        total = n * own + near @ means + _DOUBT * means.mean()
+        return float(total / (n + near.sum() + _DOUBT))
+
+    return score
+
+
+def score_of(result: TrialResult, objective: str) -> float:
+    """What a run counts for: the score of the links that it tested to the end."""
+    assert result.metrics_tested is not None  # the data have a truth
+    return float(getattr(result.metrics_tested, objective))
+
+
+def public(datasets: Datasets) -> list[Dataset]:
+    """The datasets; raises InputError for private ones and those without a true graph."""
+    found = loaded(datasets)
+    for data in found:
+        if not data.public:
+            raise InputError("A search on private data would spend budget on every run.")
+        if data.truth is None:
+            raise InputError(f"{data.name} has no true graph to score against.")
+    return found

@@ -1,0 +1,1 @@
+"""Which ε is enough?"""

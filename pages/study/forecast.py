@@ -1,0 +1,120 @@
+"""A table that has not been read: what each ε will buy, from its columns and n alone."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine import InputError
+from engine.data.schema import Schema
+from engine.registry import algorithm
+from engine.studies.plan import Plan, PlanRequest
+from engine.studies.tune import axes
+from pages.draw import show
+from pages.draw.curves import Axis, Curve, curves
+from pages.shell import journey, state, task
+from pages.shell import words as text
+from pages.shell.data import own_file
+from pages.shell.drafts import drafted
+from pages.shell.form import title_of
+from pages.shell.palette import style_of
+from pages.study import work
+from pages.study.form import asked_by, epsilon_now, plan_fields
+from pages.study.more import best_view
+
+NAME, BEST = "study-plan", "study-plan-best"
+EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0)
+ABOUT = (
+    "What each algorithm will find at each ε, from public facts alone: the columns and their "
+    "levels, the number of rows, and what you expect of the links. No row is read."
+)
+
+
+def page(pressed: bool) -> None:
+    """The forecast for the schema that was stated of one's own table."""
+    here = journey.at("study")
+    journey.bar(here)
+    st.title(state.page() or "Which ε?", anchor=False)
+    st.caption(ABOUT)
+    file = own_file()
+    if file is None or file.schema is None:
+        st.info(
+            "State what the columns of your table can hold first: a forecast follows from that.",
+            icon=":material/table:",
+        )
+        journey.onward(here)
+        return
+    try:
+        asked = _asked(file.schema)
+    except InputError as error:
+        st.error(text.plain(str(error)), icon=":material/error:")
+        return
+    if pressed:
+        task.start(NAME, "a forecast", work.forecast, asked)
+    found = task.watch(NAME)
+    if found is not None and found.problem:
+        st.error(text.plain(found.problem))
+    elif found is not None and found.result.forecasts:
+        old = found.call[1][0] != asked
+        if old:
+            st.warning("The form has changed: press Simulate.", icon=":material/update:")
+        st.html(f"<style>.st-key-study-plan{{opacity:{0.4 if old else 1}}}</style>")
+        with st.container(key="study-plan"):
+            plan_view(found.result)
+        journey.done("plan")
+    with st.expander("Best setting on random networks of these columns", icon=":material/tune:"):
+        _best(asked.request)
+    journey.onward(here)
+
+
+def _asked(schema: Schema) -> work.Forecasting:
+    d = plan_fields()
+    links, delta = d["links"] or None, drafted().params.get("delta", 1e-6)
+    request = PlanRequest(
+        schema.names, schema.levels, d["rows"], d["density"], links=links, strength=d["strength"]
+    )
+    return work.Forecasting(request, EPSILONS, tuple(d["algorithms"]), delta, d["target"])
+
+
+def plan_view(found: Plan) -> None:
+    """The sentence, the curves, and the table."""
+    st.markdown(f"#### {text.plain(found.sentence)}")
+    lines = []
+    for key in dict.fromkeys(f.algorithm for f in found.forecasts):
+        own = sorted((f for f in found.forecasts if f.algorithm == key), key=lambda f: f.epsilon)
+        f1 = [f.f1 for f in own]
+        ends = {end: [getattr(b, end) for b in f1] for end in ("low", "high")}
+        lines.append(
+            Curve(name=title_of(key), x=[f.epsilon for f in own], y=[b.median for b in f1],
+                  style=style_of(key), **ends)
+        )  # fmt: skip
+    level = [min(EPSILONS), max(EPSILONS)]
+    lines.append(Curve(name=f"target {found.target:g}", x=level, y=[found.target] * 2, style=6,
+                       mode="lines"))  # fmt: skip
+    drawn = curves(lines, Axis("ε", log=True), Axis("Skeleton F1", ends=(0.0, 1.02)))
+    show.figure(drawn, key="study-plan-curve", alt="Expected skeleton F1 against ε")
+    table = found.frame
+    table = table.assign(
+        algorithm=table["algorithm"].map(title_of), expect=[f.expect for f in found.forecasts]
+    ).drop(columns=["noise", "unknown"])
+    show.table(table, alt="Forecasts", digits=2)
+    st.caption(text.plain(found.notes))
+
+
+def _best(request: PlanRequest) -> None:
+    """A search on networks drawn for these columns, reported on others."""
+    asked, epsilon = asked_by(drafted()), epsilon_now()
+    over = [axis.name for axis in axes(asked.algorithm, request.rows)]
+    if not over:
+        st.caption(f"{algorithm(asked.algorithm).title} has no parameter with a range.")
+        return
+    if st.button(f"Search at ε = {epsilon:g}", key="study-plan-search"):
+        what = f"the best setting of {text.plain(title_of(asked.algorithm))}"
+        task.start(BEST, what, work.searched_schema, request, asked, epsilon, over)
+    found = task.watch(BEST)
+    if found is None:
+        st.caption(f"On {work.DRAWN} random networks, reported on as many others.")
+    elif found.problem:
+        st.error(text.plain(found.problem))
+    else:
+        tuned, answer = found.result
+        best_view(tuned, answer, found.call[1][2], mine=found.call[1][0] == request)

@@ -1,0 +1,123 @@
+"""The form: the visit's dataset, its n, an algorithm with its settings as they stand, a target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from engine.params import Parameters
+from engine.registry import ALGORITHMS, algorithm
+from engine.studies.plan import DENSITY
+from engine.studies.tune import OBJECTIVES, SEEDS, TARGET
+from pages.shell import dataset, knowledge, state
+from pages.shell.drafts import draft, drafted, drafted_source, parameters_of
+from pages.shell.fields import among, choice, many, number, slider
+from pages.shell.form import algorithm_choice, bound, parameter_form, parameters, title_of
+from pages.shell.nothing import shape_of
+from pages.shell.settings import GRAPH_ALGORITHMS, Settings, word_of
+from pages.study.work import Asked
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fields(Parameters):
+    """What is asked."""
+
+    target: float = slider(TARGET, "Target", 0.3, 1.0, 0.05)
+    objective: str = choice(
+        "skeleton_f1", "Score", tuple(OBJECTIVES), help="Of the links tested to the end."
+    )
+    seeds: int = among(SEEDS, "Seeds", (5, 10, 20, 50), help="Runs at each of 17 values of ε.")
+    others: tuple[str, ...] = many(
+        (), "Compare with", GRAPH_ALGORITHMS, help="At their defaults, same guarantee."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanFields(Parameters):
+    """What is expected of a table that has not been read."""
+
+    rows: int = number(3_000, "Rows", 2, 10_000_000)
+    density: float = number(DENSITY, "Links per column, a guess", 0.1, 20.0)
+    links: int = number(0, "Links expected (0: unknown)", 0, 5_000)
+    strength: float = slider(
+        1.0, "Strength of the links", 0.2, 2.0, 0.1, help="1: as in the bundled networks."
+    )
+    algorithms: tuple[str, ...] = many(
+        ("marginal_pc", "priv_pc", "svt_pc"),
+        "Algorithms",
+        tuple(k for k in GRAPH_ALGORITHMS if "strict" in ALGORITHMS[k].guarantees),
+    )
+    target: float = slider(TARGET, "Target: skeleton F1", 0.3, 1.0, 0.05)
+
+
+PREFIX = "study."
+
+
+def fields() -> state.Values:
+    """What the page's own controls say."""
+    return state.of(Fields, PREFIX)
+
+
+def plan_fields() -> state.Values:
+    """What the forecast's own controls say."""
+    return state.of(PlanFields, "plan.")
+
+
+def asked_by(settings: Settings) -> Asked:
+    """The question that the form asks now."""
+    d, source = fields(), settings.source
+    rest = tuple(sorted((k, v) for k, v in settings.params.items() if k != "epsilon"))
+    known = word_of(settings.known, source.name) if settings.known else ""
+    return Asked(
+        source.name, source.n, source.seed, known, settings.algorithm, rest,
+        d["target"], d["objective"], d["seeds"], tuple(d["others"]),
+    )  # fmt: skip
+
+
+def settings_form() -> bool:
+    """The controls; returns whether "Find ε" was pressed."""
+    form, d = draft(), fields()
+    dataset.picker(key="study")
+    if form["data"] == "own":
+        return plan_form()
+    chosen = algorithm(algorithm_choice(form, key="study-algorithm"))
+    left, right = st.columns(2, gap="small")
+    specs = d.specs
+    with left:
+        parameters([specs["target"]], d, key="study")
+    with right:
+        bound(
+            st.radio, "Score", d, "objective", key="study-objective", options=list(OBJECTIVES),
+            format_func=OBJECTIVES.get,
+        )  # fmt: skip
+    pressed = st.button("Find ε", type="primary", key="study-find", width="stretch")
+    knowledge.button("study")
+    parameter_form(
+        chosen, parameters_of(chosen.key), key="param", shape=shape_of(drafted_source()), told=True
+    )
+    bound(
+        st.multiselect, "Compare with", d, "others", key="study-others",
+        options=[k for k in GRAPH_ALGORITHMS if k != chosen.key], format_func=title_of,
+        help=specs["others"].help,
+    )  # fmt: skip
+    parameters([specs["seeds"]], d, key="study")
+    return pressed
+
+
+def plan_form() -> bool:
+    """Controls of a forecast; returns whether it was asked for."""
+    d = plan_fields()
+    bound(
+        st.multiselect, "Algorithms", d, "algorithms", key="plan-algorithms",
+        options=list(d.specs["algorithms"].choices), format_func=title_of,
+    )  # fmt: skip
+    rest = [s for s in d.specs.values() if s.name != "algorithms"]
+    parameters(rest, d, key="plan")
+    return st.button("Simulate", type="primary", key="plan-start", width="stretch")
+
+
+def epsilon_now() -> float:
+    """The visit's ε, for "you are here"."""
+    value = drafted().params.get("epsilon")
+    return float(value) if isinstance(value, int | float) and value > 0 else 1.0

@@ -1,0 +1,308 @@
+"""Below the answer: best setting, map, CURATE's margins, tests, budget, edges, files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import networkx as nx
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from engine import Dataset, InputError
+from engine.studies.margins import BETAS, CURATE, MOST_COLUMNS, THRESHOLDS
+from engine.studies.store import read_study, study_file
+from engine.studies.trial import TrialResult
+from engine.studies.tune import OBJECTIVES, Answer, Tuned, axes, tunable
+from pages.draw import show
+from pages.draw.curves import Axis, Curve, curves
+from pages.draw.opening import figure_of_runs, over_cells
+from pages.draw.paper import paper_figure
+from pages.draw.scene import digested, show_margins
+from pages.shell import task
+from pages.shell import words as text
+from pages.shell.drafts import drafted, parameters_of
+from pages.shell.export import download
+from pages.shell.form import title_of
+from pages.shell.palette import heat_inks, style_of
+from pages.shell.session import Place
+from pages.shell.settings import Settings, filled
+from pages.study import work
+from pages.study.form import epsilon_now
+from pages.study.view import answers_of, results_of
+from pages.study.work import Asked
+
+BEST, MAP, MARGINS = "study-best", "study-map", "study-margins"
+SIDE, SEEDS = 6, 5  # of a map: values along an axis, and runs of each cell
+_HAND: Place[dict[str, float]] = Place(
+    "study_hand", lambda: {"threshold": 0.05, "beta1": 0.1, "beta2": 0.1}
+)
+
+
+def expanders(found: task.Task | None, data: Dataset, asked: Asked) -> None:
+    """What opens below the answer."""
+    with st.expander("Best setting", icon=":material/tune:"):
+        _best(data, asked)
+    with st.expander("Map of two parameters", icon=":material/grid_on:"):
+        _map(data, asked)
+    if asked.algorithm == CURATE and data.d <= MOST_COLUMNS:
+        with st.expander("CURATE's margins", icon=":material/drag_pan:"):
+            _margins(data, asked)
+    if found is not None and found.done and (results := results_of(found)):
+        of: Asked = found.call[1][1]
+        with st.expander("CI tests, and the budget by order", icon=":material/checklist:"):
+            _tests(results)
+        with st.expander("Which edges, over the seeds", icon=":material/repeat:"):
+            _edges(results, data.truth if of.dataset == data.name else None)
+        with st.expander("Figures and files", icon=":material/download:"):
+            _files(results, of)
+    with st.expander("Open a study's file", icon=":material/upload_file:"):
+        _open()
+
+
+# Best setting ---------------------------------------------------------------------------------
+
+
+def _same(asked: Asked, other: Asked) -> bool:
+    """Whether a search for one belongs to the other: all but what is drawn with it."""
+    fields = ("dataset", "rows", "sample", "known", "algorithm", "target", "objective")
+    paid = [(a.params.get("guarantee"), a.params.get("delta")) for a in (asked, other)]
+    return paid[0] == paid[1] and all(getattr(asked, f) == getattr(other, f) for f in fields)
+
+
+def best_of(asked: Asked) -> Answer | None:
+    """Which ε the best setting needs, where it was searched for this very question."""
+    found = task.find(BEST)
+    if found is None or not found.complete or not _same(found.call[1][2], asked):
+        return None
+    answer: Answer | None = found.result[1]
+    return answer
+
+
+def _best(data: Dataset, asked: Asked) -> None:
+    epsilon = epsilon_now()
+    names = tunable(asked.algorithm)
+    if not names:
+        st.caption("This algorithm has no parameter to search over.")
+        return
+    own = [axis.name for axis in axes(asked.algorithm, data.n)] or names
+    over = st.multiselect("Search over", names, default=own, key="study-over")
+    if st.button(f"Search at ε = {epsilon:g}", key="study-search", icon=":material/search:"):
+        task.start(
+            BEST, f"the best setting of {text.plain(title_of(asked.algorithm))}",
+            work.searched, [data], [], asked, epsilon, over,
+        )  # fmt: skip
+    found = task.watch(BEST)
+    if found is None:
+        st.caption("A search tries 200 runs, and reports its best on 20 seeds that it did not use.")
+        return
+    if found.problem:
+        st.error(text.plain(found.problem))
+        return
+    tuned, answer = found.result
+    best_view(tuned, answer, found.call[1][4], mine=_same(found.call[1][2], asked))
+
+
+def best_view(tuned: Tuned, answer: Answer | None, epsilon: float, *, mine: bool) -> None:
+    """What a search found; grey where it is another form's."""
+    where = f"{title_of(tuned.key)} at ε = {epsilon:g}"
+    if not mine:
+        st.warning(text.plain(f"This search belongs to another form: {where}."))
+    st.html(f"<style>.st-key-study-tuned{{opacity:{1 if mine else 0.4}}}</style>")
+    with st.container(key="study-tuned"):
+        st.markdown(text.plain(f"{where}. {tuned.sentence}"))
+        if answer is not None:
+            st.markdown(text.plain(f"{OBJECTIVES[answer.objective]} {answer.target:g} "
+                                   f"{answer.outcome}."))  # fmt: skip
+    if tuned.better and mine:
+        st.button("Use this setting", key="study-use", on_click=_use, args=(tuned,))
+
+
+def _use(tuned: Tuned) -> None:
+    parameters_of(tuned.key).update(filled(tuned.key, {**tuned.fixed, **tuned.params}))
+
+
+# A map of two parameters ----------------------------------------------------------------------
+
+
+def _map(data: Dataset, asked: Asked) -> None:
+    found_axes = {a.name: a for name in tunable(asked.algorithm)
+                  if (a := axes(asked.algorithm, data.n, [name])[0])}  # fmt: skip
+    if len(found_axes) < 2:
+        st.caption("A map needs two parameters with a range.")
+        return
+    left, right, press = st.columns([2, 2, 1], vertical_alignment="bottom")
+    across = left.selectbox("Across", list(found_axes), key="study-across")
+    up = right.selectbox("Up", [n for n in found_axes if n != across], key="study-up")
+    epsilon = epsilon_now()
+    if press.button("Draw", key="study-map-start"):
+        paid = {k: v for k, v in asked.params.items() if k in ("guarantee", "delta")}
+        grid = {name: found_axes[name].grid(SIDE) for name in (across, up)}
+        task.start(
+            MAP, "a map of two parameters", work.mapped, data, asked.algorithm,
+            {**paid, "epsilon": epsilon, **grid}, SEEDS,
+        )  # fmt: skip
+    task.watch(MAP, lambda found: _map_view(found, data))
+    found = task.find(MAP)
+    if found is not None and found.done:
+        _map_view(found, data)
+
+
+def _map_view(found: task.Task, data: Dataset) -> None:
+    from engine.studies.figures import map_cells, map_figure
+    from engine.studies.summary import frame
+
+    results = results_of(found)
+    _, key, grid, _ = found.call[1]
+    over = [name for name, some in grid.items() if isinstance(some, list)]
+    if found.problem or not results:
+        st.caption(text.plain(found.problem or "Nothing yet."))
+        return
+    if key != drafted().algorithm:
+        st.warning(text.plain(f"This map belongs to {title_of(key)}."))
+    table, pair = frame(results), (over[0], over[1])
+    cells = map_cells(table, pair, "tested_skeleton_f1")
+    wide = cells.pivot(index=over[1], columns=over[0], values="mean")
+    names = [[f"{v:g}" if isinstance(v, float) else str(v) for v in side]
+             for side in (wide.columns, wide.index)]  # fmt: skip
+    low, high = heat_inks()[0], heat_inks()[-1]
+    drawn = go.Figure(go.Heatmap(z=wide.to_numpy(), x=names[0], y=names[1],
+                                 colorscale=[[0, low], [1, high]]))  # fmt: skip
+    drawn.update_layout(xaxis={"title": over[0], "type": "category"},
+                        yaxis={"title": over[1], "type": "category"}, height=420)  # fmt: skip
+    over_cells(drawn, [[f"{v:.2f}" for v in row] for row in wide.to_numpy()])
+    fixed = {k: v for k, v in grid.items() if k not in over}
+    source = drafted().source
+    runs = [
+        Settings(source, key, filled(key, {**fixed, over[0]: x, over[1]: y}))
+        for y in wide.index for x in wide.columns
+    ]  # fmt: skip
+    figure_of_runs(drawn, runs, key="study-map-drawn", alt=f"Skeleton F1 over {' and '.join(over)}",
+                   hint=f"Mean skeleton F1 of {SEEDS} runs a cell at ε = {grid['epsilon']:g}, "
+                   f"{data.n:,} rows; the best of many cells is partly luck. Click a cell to open "
+                   "its run.")  # fmt: skip
+    if found.done:
+        made = map_figure(table, pair, kind="svg", rows={data.name: data.n})
+        paper_figure(
+            lambda kind, columns: map_figure(
+                table, pair, kind=kind, columns=columns, rows={data.name: data.n}
+            ).content,
+            made.data, made.caption, name="map", key="study-map",
+        )  # fmt: skip
+
+
+# CURATE's margins -------------------------------------------------------------------------------
+
+
+def _margins(data: Dataset, asked: Asked) -> None:
+    guarantee, epsilon = asked.params["guarantee"], epsilon_now()
+    if st.button(f"Run all margins at ε = {epsilon:g}", key="study-margins-start"):
+        task.start(
+            MARGINS, "CURATE's margins", work.by_hand, data, epsilon, guarantee, asked.objective
+        )
+    found = task.watch(MARGINS)
+    if found is None or found.result is None:
+        return
+    made, at = found.result, _HAND.get()
+    places = [THRESHOLDS.index(at["threshold"]), *(BETAS.index(at[b]) for b in ("beta1", "beta2"))]
+    content = digested({**made.as_dict(), "what": OBJECTIVES[made.objective]})
+    show_margins({**content, "at": places}, "tune-margins", _rested)
+    st.caption(
+        f"{made.data.name.capitalize()}, {made.data.n:,} rows, ε = {made.epsilon:g}. Drag a curve "
+        "by its handle. Solid: Lemma 1's bound on a lost deletion (type I, margin β₁); dashed: on "
+        "a wrong one (type II, β₂). Small dots are the plan's orders. The best of many settings is "
+        "partly luck."
+    )
+
+
+def _rested(frame: Mapping[str, Any]) -> None:
+    _HAND.get().update({name: float(frame[name]) for name in ("threshold", "beta1", "beta2")})
+
+
+# From the answer's own runs -----------------------------------------------------------------
+
+
+def _tests(results: list[TrialResult]) -> None:
+    from engine.studies.summary import frame, medians
+
+    table = frame([r for r in results if "epsilon" in r.values])
+    points = medians(table, ["ci_tests"])
+    keyed = table.groupby(["dataset", "algorithm", "epsilon"], sort=True).size().reset_index()
+    keyed["tests"] = points["ci_tests"]
+    lines = [
+        Curve(name=title_of(str(key)), x=part["epsilon"].tolist(), y=part["tests"].tolist(),
+              style=style_of(str(key)))
+        for key, part in keyed.groupby("algorithm")
+    ]  # fmt: skip
+    show.figure(
+        curves(lines, Axis("ε", log=True), Axis("CI tests"), height=320),
+        key="study-tests", alt="CI tests against ε",
+    )  # fmt: skip
+    at = min({r.values["epsilon"] for r in results if "epsilon" in r.values},
+             key=lambda e: abs(e - epsilon_now()))  # fmt: skip
+    rows: dict[str, pd.Series] = {}
+    for key in dict.fromkeys(r.algorithm for r in results):
+        own = [r.ci_tests_by_order for r in results
+               if r.algorithm == key and r.values.get("epsilon", at) == at]  # fmt: skip
+        rows[title_of(key)] = pd.DataFrame(own).fillna(0).mean()
+    table = pd.DataFrame(rows).T.rename(columns=lambda order: f"order {order}")
+    st.caption(f"Mean number of tests by order at ε = {at:g}; each costs its share of the budget.")
+    show.table(table.reset_index(names="Algorithm"), alt="CI tests by order", digits=1)
+
+
+def _edges(results: list[TrialResult], truth: nx.DiGraph | None) -> None:
+    from engine.studies.summary import edge_stability
+
+    near = min({r.values["epsilon"] for r in results if "epsilon" in r.values},
+               key=lambda e: abs(e - epsilon_now()))  # fmt: skip
+    some = [r for r in results if r.values.get("epsilon", near) == near]
+    table = edge_stability(some, truth)
+    wide = table.assign(algorithm=table["algorithm"].map(title_of)).pivot_table(
+        index=["edge", "true"] if truth is not None else ["edge"],
+        columns="algorithm", values="share",
+    )  # fmt: skip
+    st.caption(f"In what share of the seeds each edge was found at ε = {near:g}.")
+    show.table(wide.reset_index(), alt="Edges over the seeds", digits=2)
+
+
+def _files(results: list[TrialResult], asked: Asked) -> None:
+    from engine.studies.figures import answers_figure
+    from engine.studies.summary import frame, runs_table
+
+    named = {title_of(k): a for k, a in answers_of(results, asked).items()}
+    if named:
+        made = answers_figure(named, kind="svg")
+        paper_figure(
+            lambda kind, columns: answers_figure(named, kind=kind, columns=columns).content,
+            made.data, made.caption, name="which-epsilon", key="study",
+        )  # fmt: skip
+    with st.container(horizontal=True):
+        for kind in ("csv", "parquet"):
+            download(f"Runs (.{kind})", lambda kind=kind: runs_table(frame(results), kind),
+                     f"runs.{kind}", key=f"study-runs-{kind}")  # type: ignore[misc]  # fmt: skip
+        download("Study (.db)", lambda: study_file(results), "study.db", key="study-db")
+    st.caption(
+        "The study's file holds every run; `python -m engine figure study.db --out f.pdf` draws "
+        "it, `engine sweep --out study.db` goes on with it."
+    )
+
+
+def _open() -> None:
+    """A file from elsewhere: its runs as a table and curves; nothing in it is trusted."""
+    file = st.file_uploader("Study (.db)", type=["db"], key="study-upload")
+    if file is None:
+        return
+    from engine.studies.figures import figure
+    from engine.studies.summary import bands, frame
+
+    try:
+        table = frame(read_study(file.getvalue(), file.name))
+        made = figure(table, "tested_skeleton_f1", kind="png", columns=2)
+    except InputError as error:
+        st.error(text.plain(str(error)), icon=":material/error:")
+        return
+    st.image(made.content, width="stretch")
+    st.caption(text.plain(made.caption))
+    points = bands(table, "tested_skeleton_f1")
+    show.table(points.drop(columns=["x"]), alt="The study's points")

@@ -1,0 +1,84 @@
+"""Which ε is enough? The answer as a sentence, its curve, and below it what else there is."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine import InputError
+from engine.registry import algorithm
+from pages.shell import task
+from pages.shell import words as text
+from pages.shell.data import data_for
+from pages.shell.drafts import drafted
+from pages.shell.settings import OWN
+from pages.shell.strip import drafted_data, show_strip
+from pages.study import forecast, more, work
+from pages.study.form import asked_by, epsilon_now, settings_form
+from pages.study.view import answer_view, answers_of, old_notice, results_of
+
+NAME = "study"
+
+
+def main() -> None:
+    """The page, top to bottom."""
+    with st.sidebar:
+        pressed = settings_form()
+    now = drafted()
+    if now.source.name == OWN:
+        forecast.page(pressed)
+        return
+    data = drafted_data("Which ε?")
+    if data is None:
+        return
+    show_strip("Which ε?", data)
+    asked = asked_by(now)
+    if pressed:
+        _begin(asked)
+    found = task.find(NAME)
+    if found is None:
+        chosen = text.plain(algorithm(asked.algorithm).title)
+        st.info(
+            f"How large must ε be for {chosen} to reach {asked.target:g} on this dataset? Press "
+            "**Find ε**: 17 values of ε are tried, and the curve is drawn while they run.",
+            icon=":material/query_stats:",
+        )
+    else:
+        task.watch(NAME, _show)
+        if found.done:
+            _show(found)
+    more.expanders(found, data, asked)
+
+
+def _begin(asked: work.Asked) -> None:
+    chosen = algorithm(asked.algorithm)
+    if not any(s.name == "epsilon" for s in chosen.params.specs()):
+        st.error(text.plain(f"{chosen.title} has no ε to choose."), icon=":material/error:")
+        return
+    try:
+        chosen.params.build(asked.params)
+        data = data_for(drafted().source, asked.known)
+    except InputError as error:
+        st.error(text.plain(str(error)), icon=":material/error:")
+        return
+    title = text.plain(f"{chosen.title} on {asked.dataset}")
+    task.start(NAME, title, work.answered, data, asked)
+
+
+def _show(found: task.Task) -> None:
+    """The answer so far, grey where it is another form's."""
+    asked: work.Asked = found.call[1][1]
+    results = results_of(found)
+    if found.problem:
+        st.error(text.plain(found.problem), icon=":material/error:")
+    old = asked != asked_by(drafted())
+    if old:
+        old_notice(asked)
+    st.html(f"<style>.st-key-study-answer{{opacity:{0.4 if old else 1}}}</style>")
+    with st.container(key="study-answer"):
+        answers = answers_of(results, asked)
+        best = more.best_of(asked)
+        whole = found.done and not found.stopping
+        answer_view(answers, results, asked, epsilon_now(), whole=whole, best=best)
+
+
+main()

@@ -1,0 +1,131 @@
+"""The answer: a sentence with its conditions, then the curve with the target and the visit's ε."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import streamlit as st
+
+from engine.registry import algorithm
+from engine.studies.trial import TrialResult
+from engine.studies.tune import OBJECTIVES, Answer, answer_of
+from pages.draw import show
+from pages.draw.curves import Axis, Curve, curves
+from pages.shell import words as text
+from pages.shell.form import title_of
+from pages.shell.palette import style_of
+from pages.shell.task import Task
+from pages.study.work import Asked
+
+Parts = Sequence[Sequence[TrialResult]]
+
+
+def results_of(task: Task) -> list[TrialResult]:
+    """The runs that a task has sent so far."""
+    return [result for part in list(task.parts) for result in part]
+
+
+def answers_of(results: Sequence[TrialResult], asked: Asked) -> dict[str, Answer]:
+    """An answer for each algorithm with an ε that there are runs of."""
+    by_key: dict[str, list[TrialResult]] = {}
+    for result in results:
+        if "epsilon" in result.values:
+            by_key.setdefault(result.algorithm, []).append(result)
+    return {
+        key: answer_of(some, asked.rows, asked.target, asked.objective)
+        for key, some in by_key.items()
+    }
+
+
+def answer_view(
+    answers: Mapping[str, Answer],
+    results: Sequence[TrialResult],
+    asked: Asked,
+    epsilon: float,
+    *,
+    whole: bool,
+    best: Answer | None = None,
+) -> None:
+    """The sentence, the others' and the curves."""
+    main = answers.get(asked.algorithm)
+    if main is None:
+        st.caption("Before the first runs have ended, nothing can be drawn.")
+        return
+    end = f"; at its best setting {best.outcome}" if best is not None else ""
+    so_far = "" if whole else "So far: "
+    sentence = text.plain(f"{so_far}{main.sentence.rstrip('.')}{end}.")
+    st.markdown(f"#### {sentence}")
+    for key, answer in answers.items():
+        if key != asked.algorithm:
+            st.markdown(text.plain(f"{title_of(key)}: {answer.outcome}."))
+    extra = {} if best is None else {f"{title_of(asked.algorithm)}, best setting": best}
+    show.figure(
+        _drawn(answers, extra, results, asked, epsilon),
+        key="study-curve",
+        alt=f"{OBJECTIVES[asked.objective]} against ε: {main.outcome}",
+    )
+    seeds = len({r.seed for r in main.results})
+    st.caption(
+        f"Median over {seeds} seeds at each of {len(main.points)} values of ε; the band is the "
+        "median's 90 % interval, and the interval of ε is where the band meets the target."
+    )
+
+
+def _drawn(
+    answers: Mapping[str, Answer],
+    extra: Mapping[str, Answer],
+    results: Sequence[TrialResult],
+    asked: Asked,
+    epsilon: float,
+) -> object:
+    lines = [_curve(title_of(key), answer, style_of(key)) for key, answer in answers.items()] + [
+        _curve(name, answer, 7) for name, answer in extra.items()
+    ]
+    ends = answers[asked.algorithm].points["x"]
+    level = (ends.min(), ends.max())
+    for key in dict.fromkeys(r.algorithm for r in results if r.algorithm not in answers):
+        scores = [
+            getattr(r.metrics_tested, asked.objective) for r in results
+            if r.algorithm == key and r.metrics_tested
+        ]  # fmt: skip
+        if scores:
+            flat = [float(np.median(scores))] * 2
+            lines.append(Curve(name=f"{title_of(key)} (no ε)", x=level, y=flat,
+                               style=style_of(key), mode="lines"))  # fmt: skip
+    what = OBJECTIVES[asked.objective]
+    goal = Curve(name=f"target {asked.target:g}", x=level, y=[asked.target] * 2, style=6,
+                 mode="lines")  # fmt: skip
+    return curves(
+        [*lines, goal],
+        Axis("ε", log=True, ends=level),
+        Axis(what, ends=(0.0, 1.02)),
+        here=_here(answers[asked.algorithm], epsilon),
+    )
+
+
+def _curve(name: str, answer: Answer, style: int) -> Curve:
+    points = answer.points.sort_values("x")
+    sides = {side: points[f"sure_{side}"].tolist() for side in ("low", "high")}
+    return Curve(
+        name=name, x=points["x"].tolist(), y=points["median"].tolist(), style=style, **sides
+    )
+
+
+def _here(answer: Answer, epsilon: float) -> tuple[float, float, str] | None:
+    """The visit's ε on the curve."""
+    points = answer.points.sort_values("x")
+    if not points["x"].min() <= epsilon <= points["x"].max():
+        return None
+    y = float(np.interp(np.log(epsilon), np.log(points["x"]), points["median"]))
+    return epsilon, y, f"you are here: ε = {epsilon:g}"
+
+
+def old_notice(asked: Asked) -> None:
+    """Which form an answer belongs to that is not the one on screen."""
+    chosen = algorithm(asked.algorithm).title
+    where = text.plain(f"{chosen} on {asked.dataset}, {asked.rows:,} rows, target {asked.target:g}")
+    st.warning(
+        f"The form has changed: this answer belongs to {where}. Press Find ε.",
+        icon=":material/update:",
+    )

@@ -1,0 +1,160 @@
+"""What the page asks of the engine, done in a process of its own; nothing of Streamlit in here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.data.dataset import Dataset
+from engine.registry import algorithm
+from engine.studies.margins import Margins, margins
+from engine.studies.plan import Plan, PlanRequest, forecasts
+from engine.studies.study import Progress, sweep
+from engine.studies.trial import TrialResult
+from engine.studies.tune import EPSILONS, FRESH, SEEDS, Answer, Tuned, tune, which_epsilon
+from pages.worker import Tell
+
+EVERY = 0.3  # seconds between two batches of results
+DRAWN = 3  # random networks of a schema to search on, and as many to report on
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an answer is of: a dataset, an algorithm with its settings, and a target.
+
+    ``values`` are its parameters without ε, sorted; ``others`` are algorithms drawn with it.
+    """
+
+    dataset: str
+    rows: int
+    sample: int
+    known: str
+    algorithm: str
+    values: tuple[tuple[str, Any], ...]
+    target: float
+    objective: str
+    seeds: int = SEEDS
+    others: tuple[str, ...] = ()
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters by name."""
+        return dict(self.values)
+
+    def params_of(self, key: str) -> dict[str, Any]:
+        """Those of another algorithm: its defaults, with this one's guarantee and δ."""
+        if key == self.algorithm:
+            return self.params
+        shared = {name for s in algorithm(key).params.specs() if (name := s.name)}
+        return {k: v for k, v in self.params.items() if k in shared and k in ("guarantee", "delta")}
+
+
+def _told(tell: Tell) -> Callable[[Progress], None]:
+    def show(p: Progress) -> None:
+        rest = "" if p.left is None else f", about {max(1.0, p.left):.0f} s left"
+        tell(p.done / p.total, f"{p.done:,} of {p.total:,} runs{rest}")
+
+    return show
+
+
+def _sent(tell: Tell, results: Iterable[TrialResult]) -> list[TrialResult]:
+    """All results; they are sent in batches as they come."""
+    found: list[TrialResult] = []
+    batch: list[TrialResult] = []
+    last = time.monotonic()
+    for result in results:
+        batch.append(result)
+        if time.monotonic() > last + EVERY:
+            tell(part=tuple(batch))
+            found, batch, last = found + batch, [], time.monotonic()
+    tell(part=tuple(batch))
+    return found + batch
+
+
+def answered(tell: Tell, data: Dataset, asked: Asked) -> int:
+    """The runs of an answer, as parts; how many there are. The asked algorithm's come first."""
+    count = 0
+    for key in (asked.algorithm, *(k for k in asked.others if k != asked.algorithm)):
+        grid = asked.params_of(key)
+        if any(s.name == "epsilon" for s in algorithm(key).params.specs()):
+            grid["epsilon"] = list(EPSILONS)
+        results = sweep(data, key, grid, asked.seeds, cancelled=tell, on_progress=_told(tell))
+        count += len(_sent(tell, results))
+    return count
+
+
+def searched(
+    tell: Tell,
+    data: Sequence[Dataset],
+    held_out: Sequence[Dataset],
+    asked: Asked,
+    epsilon: float,
+    over: Sequence[str],
+) -> tuple[Tuned, Answer | None]:
+    """The best setting at an ε, and which ε that setting needs, where it is better."""
+    fixed = {k: v for k, v in asked.params.items() if k in ("guarantee", "delta")}
+    how: dict[str, Any] = {"cancelled": tell, "on_progress": _told(tell)}
+    found = tune(
+        asked.algorithm, data, {**fixed, "epsilon": epsilon}, over, objective=asked.objective,
+        held_out=held_out, **how,
+    )  # fmt: skip
+    if not found.better or tell():
+        return found, None
+    best = which_epsilon(
+        (list(held_out) or list(data))[0], asked.algorithm, {**fixed, **found.params},
+        target=asked.target, objective=asked.objective, seeds=range(FRESH, FRESH + SEEDS), **how,
+    )  # fmt: skip
+    return found, best
+
+
+def drawn(request: PlanRequest) -> tuple[list[Dataset], list[Dataset]]:
+    """Random networks of a schema: some to search on, others to report on."""
+    made = [request.dataset(draw) for draw in range(2 * DRAWN)]
+    return made[:DRAWN], made[DRAWN:]
+
+
+def searched_schema(
+    tell: Tell, request: PlanRequest, asked: Asked, epsilon: float, over: Sequence[str]
+) -> tuple[Tuned, Answer | None]:
+    """:func:`searched` on random networks of a schema; no row of a table is read."""
+    return searched(tell, *drawn(request), asked, epsilon, over)
+
+
+def mapped(
+    tell: Tell, data: Dataset, key: str, grid: Mapping[str, Any], seeds: int
+) -> list[TrialResult]:
+    """Every run of a map."""
+    return _sent(tell, sweep(data, key, grid, seeds, cancelled=tell, on_progress=_told(tell)))
+
+
+def by_hand(
+    tell: Tell, data: Dataset, epsilon: float, guarantee: str, objective: str
+) -> Margins | None:
+    """CURATE's plans and scores at every margin."""
+    return margins(
+        data, epsilon, guarantee=guarantee, objective=objective, cancelled=tell,
+        on_progress=_told(tell),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Forecasting:
+    """What a forecast is of."""
+
+    request: PlanRequest
+    epsilons: tuple[float, ...]
+    algorithms: tuple[str, ...]
+    delta: float
+    target: float
+    draws: int = field(default=12)
+
+
+def forecast(tell: Tell, asked: Forecasting) -> Plan:
+    """A plan, from public facts alone."""
+    found = forecasts(
+        asked.request, asked.epsilons, asked.algorithms, delta=asked.delta, draws=asked.draws,
+        empty=5, cancelled=tell, on_progress=_told(tell),
+    )  # fmt: skip
+    return Plan(asked.request, tuple(found), asked.target)

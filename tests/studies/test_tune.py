@@ -1,0 +1,238 @@
+"""Which epsilon is enough, and which setting does best."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from engine import ALGORITHMS, Dataset, InputError, load_dataset, run, sweep
+from engine.__main__ import main
+from engine.data.schema import Column, Schema
+from engine.studies import TrialResult
+from engine.studies.summary import frame, median_interval, smallest_epsilons
+from engine.studies.tune import FRESH, SEEDS, Score, answer_of, axes, tunable, tune, which_epsilon
+
+EPSILONS = [0.03, 0.1, 0.3, 1.0, 3.0]
+FIVE = [
+    ("asia", 20_000, "marginal_pc", {}, 0.7),
+    ("asia", 20_000, "priv_pc", {"tweak": 0.05}, 0.6),
+    ("cancer", 5_000, "svt_pc", {"guarantee": "published"}, 0.5),
+    ("earthquake", 10_000, "marginal_pc", {"delta": 1e-4}, 0.8),
+    ("survey", 5_000, "priv_pc", {"threshold": 0.1}, 0.4),
+    ("cancer", 2_000, "em_pc", {}, 0.9),
+]
+
+
+@pytest.fixture(scope="module")
+def cancer() -> Dataset:
+    return load_dataset("cancer", n=1_000)
+
+
+@pytest.mark.parametrize(("name", "n", "key", "params", "target"), FIVE)
+def test_python_and_the_command_line_give_one_number_with_one_error(
+    name: str,
+    n: int,
+    key: str,
+    params: dict[str, Any],
+    target: float,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The page computes its own from the same runs, by the same function (tests/ui)."""
+    data = load_dataset(name, n=n)
+    found = which_epsilon(data, key, params, target=target, epsilons=EPSILONS, seeds=6)
+    flags = [text for k, v in params.items() for text in (f"--{k.replace('_', '-')}", str(v))]
+    argv = ["sweep", "--dataset", name, "--n", str(n), "--algorithm", key, "--seeds", "6"]
+    argv += ["--epsilon", ",".join(map(str, EPSILONS)), "--target", str(target), "--json", *flags]
+    assert main(argv) == 0
+    (said,) = json.loads(capsys.readouterr().out)
+    assert said == found.as_dict()
+    grid = {**params, "epsilon": EPSILONS}
+    table = frame(sweep(data, key, grid, 6))
+    (row,) = smallest_epsilons(table, target).to_dict("records")
+    assert (found.epsilon is None) == math.isnan(row["epsilon"])
+    if found.epsilon is not None:
+        assert found.epsilon == row["epsilon"]
+        assert found.least <= found.epsilon <= found.most
+    assert f"{n:,} rows" in found.sentence
+    assert all(f"{k} {v}" in found.sentence for k, v in params.items() if k != "guarantee")
+
+
+def made_up(scores: dict[float, list[float]]) -> list[TrialResult]:
+    """Results with these scores at each epsilon."""
+    from dataclasses import replace
+
+    (one,) = sweep(load_dataset("cancer", n=500), "priv_pc", {"epsilon": 1.0}, 1)
+    assert one.metrics_tested is not None
+    return [
+        replace(
+            one,
+            seed=seed,
+            params=json.dumps({**one.values, "epsilon": epsilon}, sort_keys=True),
+            metrics_tested=replace(one.metrics_tested, skeleton_f1=score),
+        )
+        for epsilon, some in scores.items()
+        for seed, score in enumerate(some)
+    ]
+
+
+def test_an_answer_and_its_interval() -> None:
+    rising = {e: list(np.linspace(f - 0.2, f + 0.2, 21)) for e, f in
+              zip(EPSILONS, (0.1, 0.3, 0.5, 0.7, 0.9), strict=True)}  # fmt: skip
+    found = answer_of(made_up(rising), 500, 0.6)
+    assert found.epsilon == pytest.approx(math.sqrt(0.3))
+    assert 0.3 < found.least < found.epsilon < found.most < 1.0
+    assert "from ε = 0.55 on" in found.sentence
+    never = answer_of(made_up(rising), 500, 0.95)
+    assert never.epsilon is None
+    assert "not reached up to ε = 3" in never.sentence
+    always = answer_of(made_up({e: [0.9] * 5 for e in EPSILONS}), 500, 0.6)
+    assert (always.epsilon, always.least) == (0.03, 0.0)
+    assert "or less" in always.sentence
+    # A median that falls again does not count.
+    falls = answer_of(made_up({0.1: [0.9] * 3, 1.0: [0.2] * 3, 3.0: [0.9] * 3}), 500, 0.6)
+    assert falls.epsilon is not None
+    assert falls.epsilon > 1.0
+
+
+def test_the_interval_of_a_median_holds_it_as_often_as_it_says() -> None:
+    rng, inside = np.random.default_rng(0), 0
+    for _ in range(600):
+        low, high = median_interval(rng.normal(size=20).tolist())
+        inside += low <= 0.0 <= high
+    assert 0.87 < inside / 600 < 0.99
+
+
+@pytest.mark.parametrize("key", ALGORITHMS)
+def test_every_value_of_every_axis_is_admitted(key: str) -> None:
+    """Alone, beside defaults; what one pays and what asks the truth is never searched for."""
+    specs = {s.name: s for s in ALGORITHMS[key].params.specs()}
+    assert not {"epsilon", "delta", "guarantee"} & set(tunable(key))
+    for name in tunable(key):
+        (axis,) = axes(key, 5_000, [name])
+        for value in axis.grid(7):
+            specs[name].check(value)
+            assert value != "oracle"
+
+
+class Played:
+    """Runs whose score is known: a hill over the threshold, with noise from the seed."""
+
+    def __init__(self, noise: float):
+        self.noise, self.seen = noise, list[tuple[float, int]]()
+
+    def __call__(self, data: Dataset, trial: Any, cancelled: Any = None) -> TrialResult:
+        asked = trial.values["threshold"]
+        threshold = asked if isinstance(asked, float) else 0.01
+        self.seen.append((threshold, trial.seed))
+        luck = np.random.default_rng([trial.seed, int(threshold * 1e6)]).normal()
+        score = 0.9 - abs(math.log(threshold / 0.15)) / 5 + self.noise * luck
+        (one,) = made_up({trial.values["epsilon"]: [score]})
+        from dataclasses import asdict, replace
+
+        return replace(one, **asdict(trial), seconds=0.01)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_the_best_is_found_and_reported_on_seeds_it_was_not_chosen_by(
+    noise: float, monkeypatch: pytest.MonkeyPatch, cancer: Dataset
+) -> None:
+    played = Played(noise)
+    monkeypatch.setattr("engine.studies.study.run_trial", played)
+    found = tune("priv_pc", cancer, {"epsilon": 1.0}, ["threshold"], runs=300)
+    assert found.params["threshold"] == pytest.approx(0.15, rel=0.5)
+    assert found.better
+    assert found.fresh.runs == found.default.runs == SEEDS
+    assert found.chosen.mean > found.fresh.mean - 0.1
+    mine = [seed for threshold, seed in played.seen if threshold == found.params["threshold"]]
+    assert {s for s in mine if s >= FRESH} == set(range(FRESH, FRESH + SEEDS))
+    assert len(played.seen) == found.runs
+
+
+def test_no_setting_is_offered_that_does_not_beat_the_default(cancer: Dataset) -> None:
+    """Nothing can be found in so few rows, whatever the setting."""
+    found = tune("priv_pc", cancer, {"epsilon": 0.01}, ["tweak"], runs=20)
+    assert not found.better
+    assert "default is as good" in found.sentence
+
+
+def test_scores_are_those_of_the_runs_and_held_out_data_are_reported_on(cancer: Dataset) -> None:
+    other = load_dataset("earthquake", n=1_000)
+    found = tune("priv_pc", cancer, {"epsilon": 3.0}, ["tweak"], runs=20, held_out=other)
+    scores = []
+    for seed in range(FRESH, FRESH + SEEDS):
+        tested = run("priv_pc", other, epsilon=3.0, seed=seed, **found.params).metrics_tested
+        assert tested is not None
+        scores.append(tested.skeleton_f1)
+    assert found.fresh.mean == pytest.approx(np.mean(scores))
+
+
+def test_a_stopped_search_says_so(cancer: Dataset) -> None:
+    asked: list[int] = []
+
+    def stop() -> bool:
+        asked.append(1)
+        return len(asked) > 60
+
+    found = tune("priv_pc", cancer, {"epsilon": 1.0}, ["tweak"], runs=60, cancelled=stop)
+    assert not found.whole
+    assert not found.fresh.runs
+    assert "Stopped" in found.sentence
+
+
+def test_a_score_has_the_standard_error_of_its_mean() -> None:
+    one = Score.of([0.2, 0.4, 0.6])
+    assert (one.mean, one.runs) == (pytest.approx(0.4), 3)
+    assert one.error == pytest.approx(0.2 / math.sqrt(3))
+    assert math.isnan(Score.of([0.5]).error)
+    assert Score(0.5, 0.01, 9).beats(Score(0.4, 0.05, 9))
+    assert not Score(0.44, 0.01, 9).beats(Score(0.4, 0.05, 9))
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["--dataset", "cancer", "--epsilon", "1", "--figure", "f.pdf"],
+        ["--epsilon", "1"],
+        ["--dataset", "cancer", "--epsilon", "1", "--runs", "1"],
+        ["--dataset", "cancer", "--epsilon", "1", "--over", "epsilon"],
+        ["--dataset", "cancer", "--target", "1.5"],
+    ],
+)
+def test_what_does_not_fit_is_one_line(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tune", *argv]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_the_command_answers_at_both_settings_and_draws_them(
+    tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "answers.pdf"
+    argv = ["tune", "--dataset", "cancer", "--n", "1000", "--algorithm", "marginal_pc"]
+    argv += ["--target", "0.5", "--runs", "20", "--figure", str(out)]
+    assert main(argv) == 0
+    said = capsys.readouterr().out
+    assert "1,000 rows, strict guarantee: Skeleton F1 0.5" in said
+    assert out.read_bytes().startswith(b"%PDF")
+    assert "90 % interval" in out.with_suffix(".txt").read_text()
+
+
+def test_a_schema_is_searched_on_random_networks(
+    tmp_path: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    two = {"type": "ordered", "levels": ("no", "yes")}
+    schema = Schema(tuple(Column(name=name, **two) for name in "abcd"))  # type: ignore[arg-type]
+    (tmp_path / "s.json").write_text(json.dumps(schema.to_json()))
+    argv = ["tune", "--schema", str(tmp_path / "s.json"), "--n", "1000", "--epsilon", "3"]
+    assert main([*argv, "--over", "tweak", "--runs", "20", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["fresh"]["runs"] == SEEDS
+
+
+def test_private_rows_are_never_searched_on() -> None:
+    mine = Dataset.from_codes(load_dataset("cancer", n=200).codes, name="mine")
+    for ask in (lambda: tune("pc", mine, {}), lambda: which_epsilon(mine, "priv_pc")):
+        with pytest.raises(InputError, match="private data"):
+            ask()
