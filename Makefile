@@ -12,7 +12,6 @@ VENV  := .venv
 PY    := $(VENV)/bin/python
 APP_STAMP := $(VENV)/.installed-app
 STAMP := $(VENV)/.installed
-BENCH_STAMP := $(VENV)/.installed-bench
 DOCS := .venv-docs
 DOCS_STAMP := $(DOCS)/.installed
 PEERS := .venv-peers
@@ -25,15 +24,16 @@ unexport PYTHONDONTWRITEBYTECODE
 
 setup: $(STAMP)
 
-# What the app needs, and no test tool. Runs again only when the pins changed.
-$(APP_STAMP): requirements.txt
+# What the app needs, and no test tool; and the project itself, so that `from engine import run`
+# works in any folder. Runs again only when the pins changed.
+$(APP_STAMP): requirements/app.txt
 	@echo "Installing what the app needs ..."
-	@$(PYTHON) scripts/install.py $(VENV) requirements.txt
+	@$(PYTHON) scripts/install.py --editable $(VENV) requirements/app.txt
 	@touch $@
 
-$(STAMP): $(APP_STAMP) requirements-dev.txt
+$(STAMP): $(APP_STAMP) requirements/dev.txt
 	@echo "Installing the tools of the tests ..."
-	@$(PYTHON) scripts/install.py $(VENV) requirements-dev.txt
+	@$(PYTHON) scripts/install.py --editable $(VENV) requirements/dev.txt
 	@echo "Compiling the counting loops once ..."
 	@$(PY) -m engine warm || echo "Not compiled ahead; the first run will do it."
 	@touch $@
@@ -55,24 +55,20 @@ lint: setup
 	$(VENV)/bin/lint-imports --no-logo
 
 # The site's tools stay out of the app's environment: they read the engine's text and import nothing of it.
-$(DOCS_STAMP): requirements-docs.txt
-	@$(PYTHON) scripts/install.py $(DOCS) requirements-docs.txt
+$(DOCS_STAMP): requirements/docs.txt
+	@$(PYTHON) scripts/install.py $(DOCS) requirements/docs.txt
 	@touch $@
 
 docs: $(DOCS_STAMP)
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --strict --quiet
 	@echo "Open site/index.html; it needs no server and no network."
 
-$(BENCH_STAMP): $(STAMP) requirements-bench.txt
-	@$(PYTHON) scripts/install.py $(VENV) requirements-bench.txt
-	@touch $@
-
-bench: $(BENCH_STAMP)
+bench: setup
 	$(PY) -m benchmarks.speed $(ARGS)
 	$(PY) -m benchmarks.figure1
 
 # The peers need an older numpy and Python below 3.12: an environment of their own, or no columns.
-$(PEERS_STAMP): requirements-peers.txt
+$(PEERS_STAMP): requirements/peers.txt
 	@$(PYTHON) -m venv --clear $(PEERS) \
 	  && $(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ \
 	  || { rm -rf $(PEERS); echo "The package of MST and AIM could not be installed: no columns for it (MST is in benchmarks/mst.py too)."; }

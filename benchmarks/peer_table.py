@@ -1,6 +1,6 @@
 """One synthetic table from a peer's package: ``python peer_table.py in.npz out.npz``.
 
-Runs under the peers' own interpreter (requirements-peers.txt pins an older numpy than the project),
+Runs under the peers' own interpreter (requirements/peers.txt pins an older numpy than the project),
 so it imports nothing of the project. ``in.npz`` holds codes (n, d), cardinalities (d,), method
 ("mst_dpmm" or "aim"), epsilon, delta and seed; ``out.npz`` gets codes (n, d) and seconds.
 """

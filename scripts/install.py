@@ -1,4 +1,6 @@
-"""Make a virtual environment and put pinned packages in it: ``install.py FOLDER FILE [FILE ...]``.
+"""Make a virtual environment with pinned packages: ``install.py [--editable] FOLDER FILE ...``.
+
+``--editable`` installs this project in it too, by reference to this folder.
 
 uv installs the same pins in a tenth of the time: the one on the path, or one from the index;
 pip where there is none. Only Python's own library is needed, and nothing of this project.
@@ -13,6 +15,7 @@ from pathlib import Path
 
 OLDEST = (3, 11)
 UV = "uv==0.13.9"
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def environment() -> dict[str, str]:
@@ -45,6 +48,9 @@ def run(command: list[str], env: dict[str, str] | None = None, quiet: bool = Fal
     return "" if done.returncode else done.stdout or " "
 
 
+EDITABLE = ["--no-deps", "--no-build-isolation", "--editable", str(ROOT)]
+
+
 def with_uv(uv: str, folder: Path, files: list[str]) -> bool:
     """Install with uv; False where it cannot, so that pip may try."""
     env = environment()
@@ -67,14 +73,17 @@ def with_pip(folder: Path, files: list[str]) -> None:
     run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted])
 
 
-def main(folder: Path, files: list[str]) -> None:
-    """Install the pins of all files."""
+def main(folder: Path, files: list[str], editable: bool = False) -> None:
+    """Install the pins of all files, and this project if ``editable``."""
     if sys.version_info < OLDEST:
         sys.exit("Python 3.11 or newer is needed; name one with: make PYTHON=python3.12")
     with tempfile.TemporaryDirectory() as place:
         uv = shutil.which("uv") or fetched(Path(place))
         if not (uv and with_uv(uv, folder, files)):
             with_pip(folder, files)
+    if editable:  # the pins have what builds it
+        pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+        run([*pip, "--disable-pip-version-check", *EDITABLE])
 
 
 def fetched(place: Path) -> str | None:
@@ -86,4 +95,5 @@ def fetched(place: Path) -> str | None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    given = [word for word in sys.argv[1:] if word != "--editable"]
+    main(Path(given[0]), given[1:], editable="--editable" in sys.argv)

@@ -6,21 +6,22 @@ A server is its one user's own, on this machine, unless DP_CAUSAL_EXPLORER_PUBLI
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import os
 import subprocess
 import sys
-from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from pages import mode  # noqa: E402
+
 # What the first page waits for; each takes a tenth of a second or more. None of our own pages:
 # their caches belong to Streamlit's runtime, which is not there yet.
 LIBRARIES = ("pandas", "pyarrow", "plotly.graph_objs._bar", "engine")
-TRUSTED = "--trusted"
 REFUSED = (
     "Others could reach this server at {}. Every visitor of a server that is not public can use "
     "all budgets, releases and studies of its user. Start it with --trusted if they may, with "
@@ -34,7 +35,7 @@ WARNING = (
 
 def address(words: list[str]) -> str:
     """Where Streamlit will listen; "" is everywhere."""
-    for k, word in enumerate(words):
+    for k, word in reversed(list(enumerate(words))):  # the last one counts
         name, equals, value = word.partition("=")
         if name == "--server.address":
             return value if equals else "".join(words[k + 1 : k + 2])
@@ -43,25 +44,15 @@ def address(words: list[str]) -> str:
     return str(st.get_option("server.address") or "")
 
 
-def local(host: str) -> bool:
-    """Whether an address is this machine's alone."""
-    if host == "localhost":
-        return True
-    with suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return False
-
-
 def words_for(words: list[str]) -> list[str]:
     """Streamlit's options for this server's mode; ends the program where the mode is not clear."""
-    from pages.mode import public
-
-    trusted, words = TRUSTED in words, [word for word in words if word != TRUSTED]
+    trusted, words = "--trusted" in words, [word for word in words if word != "--trusted"]
+    os.environ[mode.TRUSTED] = str(int(trusted))
     host = address(words)
-    if public():
+    if os.environ.get(mode.PUBLIC, "0") not in ("", "0"):
         # Below zero no upload is small enough, whatever its headers say.
         return [*words, "--server.maxUploadSize", "-1"]
-    if not local(host):
+    if not mode.local(host):
         if not trusted:
             raise SystemExit(REFUSED.format(host or "all its addresses"))
         print(WARNING.format(host or "any of its addresses"), file=sys.stderr, flush=True)
@@ -86,7 +77,6 @@ def main() -> None:
     """Serve until the end."""
     import resource
 
-    sys.path.insert(0, str(ROOT))
     words = words_for(sys.argv[1:])
     os.umask(0o077)  # what is written here is its owner's alone
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # there are rows in the memory

@@ -15,6 +15,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -131,6 +132,7 @@ def test_listening_beyond_this_machine_needs_a_word(
 ) -> None:
     name = "--server.address"
     words = [f"{name}={host}"] if "=" in written else [name, host]
+    monkeypatch.setenv(mode.TRUSTED, "0")  # put back afterwards
     with pytest.raises(SystemExit, match="Start it with --trusted"):
         serve.words_for(words)
     assert serve.words_for([*words, "--trusted"]) == words
@@ -141,8 +143,33 @@ def test_listening_beyond_this_machine_needs_a_word(
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.3.2.1", "::1"])
-def test_this_machine_needs_none(host: str) -> None:
+def test_this_machine_needs_none(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.setenv(mode.TRUSTED, "0")
     assert serve.words_for(["--server.address", host]) == ["--server.address", host]
+
+
+@pytest.mark.parametrize(
+    ("headers", "own"),
+    [
+        ({"Host": "localhost:8501"}, True),
+        ({"Host": "127.0.0.1:8501"}, True),
+        ({"Host": "[::1]:8501"}, True),
+        ({"Host": "app.example.org"}, False),  # another site's name, led here
+        ({"Host": "127.0.0.1.example.org"}, False),
+        ({"Host": "localhost:8501", "X-Forwarded-For": "10.0.0.9"}, False),
+        ({"Host": "localhost", "Forwarded": "for=10.0.0.9"}, False),
+    ],
+)
+def test_under_another_name_or_behind_a_proxy_a_server_is_public(
+    monkeypatch: pytest.MonkeyPatch, headers: dict[str, str], own: bool
+) -> None:
+    assert mode.direct(headers) == own
+    monkeypatch.setattr("streamlit.context", SimpleNamespace(headers=headers))
+    assert mode.public() != own
+    monkeypatch.setenv(mode.TRUSTED, "1")
+    assert not mode.public()
+    monkeypatch.setenv(mode.PUBLIC, "1")
+    assert mode.public()
 
 
 # What the pages offer ---------------------------------------------------------------------

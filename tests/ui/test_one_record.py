@@ -83,8 +83,8 @@ def test_no_message_and_no_file_is_another_one_s(
     open_app: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(expected, "DRAWS", 2)
-    for page in (expected, nothing):  # what is simulated is waited for: a browser would look again
-        monkeypatch.setattr(page, "PATIENCE", 60.0)
+    # What is simulated is waited for: a browser would look again.
+    monkeypatch.setattr("pages.shell.task.AT_ONCE", 60.0)
     open_app("run")  # what all sessions share is there for both visits alike
     wire, twice, heard = Wire(monkeypatch), Twice(), []
     for name, record in (("one", None), ("other", ODD)):
