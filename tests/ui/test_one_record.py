@@ -19,7 +19,6 @@ from streamlit.testing.v1 import AppTest
 
 from engine.release.budget import VARIABLE, Budgets
 from pages.release import expected
-from pages.shell import nothing
 from tests.boundary.alike import DECLARED, ODD, Twice, table
 
 # What a clock says of public data and of a charge, and what is seen while one waits.
