@@ -16,7 +16,6 @@ from streamlit.util import calc_hash
 
 from engine.studies import null
 from pages.shell import task
-from pages.shell.job import Job
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 
@@ -25,7 +24,6 @@ APP = Path(__file__).resolve().parents[2] / "app.py"
 def patience() -> Iterator[None]:
     """Pages wait for every run: no browser is here to look again."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Job, "patience", 120.0)
         patch.setattr(task, "SHORT", 120.0)
         patch.setattr(null, "DRAWS", 2)  # beside every ε: enough for a sentence
         yield
