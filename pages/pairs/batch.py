@@ -6,60 +6,71 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from engine import Dataset
+from engine.data.simulated_pairs import HELD_OUT, MECHANISMS, NOISES, simulate_pair
 from pages.draw import show
-from pages.pairs import state as pairs
+from pages.pairs.form import setting_of, tuebingen
 from pages.pairs.view import title_of
+from pages.pairs.work import pictures
 from pages.shell import words as text
 from pages.shell.drafts import Draft
-from pages.shell.task import Task, watch
+from pages.shell.task import Task, start, watch
+
+BATCH = "pairs-batch"
+BATCH_ROWS = 1_000
+
+
+def batch_pairs() -> list[Dataset]:
+    """The pairs of the person's copy, or every simulated mechanism with every noise."""
+    return list(tuebingen().values()) or [
+        simulate_pair(mechanism, noise, n=BATCH_ROWS, seed=i)
+        for i, mechanism in enumerate([*MECHANISMS, *HELD_OUT])
+        for noise in NOISES
+    ]
 
 
 def batch_view(d: Draft) -> None:
     """A button, progress, and the table of what is finished."""
-    which = "99 Tübingen pairs" if pairs.tuebingen() else "30 simulated pairs"
+    which = "99 Tübingen pairs" if tuebingen() else "30 simulated pairs"
     st.markdown(f"**All {which}**")
     st.button(
         "Run all pairs",
         key="pairs-batch-run",
         icon=":material/playlist_play:",
-        on_click=pairs.begin_batch,
+        on_click=_begin,
         args=(d, which),
         help="One split a pair; probabilities are exact, so no noise needs to be drawn.",
     )
-    done = watch(pairs.BATCH, more=lambda going: _table(going, d))
-    if done is not None:
-        _finished(done, d, which)
-
-
-def _finished(job: Task, d: Draft, which: str) -> None:
-    if job.problem:
-        st.error(text.plain(job.problem), icon=":material/error:")
-    made, total = job.about
-    done = len(job.parts)
+    task = watch(BATCH, more=lambda going: _table(going, d))
+    if task is None:
+        return
+    if task.problem:
+        st.error(text.plain(task.problem), icon=":material/error:")
+    made, total = task.about
+    done = len(task.parts)
     st.caption(f"{'' if done == total else 'Stopped: '}{done} of {total} pairs, one split each.")
-    if made != pairs.setting_of(d) or job.title != which:
+    if made != setting_of(d) or task.title != which:
         st.caption(
-            f"These are the {text.plain(job.title)} at λ = {made.ridge:g}, width of the fit "
+            f"These are the {text.plain(task.title)} at λ = {made.ridge:g}, width of the fit "
             f"{made.width:g}, of HSIC {made.score_width:g}: run all pairs again for the form's."
         )
-    _table(job, d)
+    _table(task, d)
 
 
-def _table(job: Task, d: Draft) -> None:
-    finished = list(job.parts)
-    if not finished:
-        return
-    epsilon = d["epsilon"]
+def _begin(d: Draft, what: str) -> None:
+    datasets, setting = batch_pairs(), setting_of(d)
+    start(BATCH, what, pictures, datasets, setting, about=(setting, len(datasets)), wait=0.0)
+
+
+def _table(task: Task, d: Draft) -> None:
+    finished, epsilon = list(task.parts), d["epsilon"]
     rows = []
-    for k, way in enumerate(finished[0][1].ways):
+    for k, way in enumerate(finished[0][1].ways if finished else ()):
         exact = [found.ways[k].gap(epsilon) * found.sign > 0 for _, found in finished]
         noisy = [found.ways[k].chance(epsilon) for _, found in finished]
+        row = {"Release": title_of(way), "Right without noise": float(np.mean(exact))}
         rows.append(
-            {
-                "Release": title_of(way),
-                "Right without noise": float(np.mean(exact)),
-                f"Right at ε = {epsilon:g}": float(np.mean(noisy)),
-                "Pairs": len(finished),
-            }
+            row | {f"Right at ε = {epsilon:g}": float(np.mean(noisy)), "Pairs": len(finished)}
         )
-    show.table(pd.DataFrame(rows), alt="Accuracy of each way to release over the pairs")
+    if rows:
+        show.table(pd.DataFrame(rows), alt="Accuracy of each way to release over the pairs")

@@ -1,148 +1,112 @@
-"""Which pair, and how its direction is released."""
+"""Which pair, how its direction is released, and the data behind it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
-from engine import InputError
+from engine import Dataset, InputError, RunResult, run
 from engine.data.pairs import WHERE
-from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES
-from engine.teaching.pairwise import EPSILONS
+from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS, NOISES, simulate_pair
+from engine.pairs.decision import Setting
+from engine.params import Parameters
+from engine.teaching.pairwise import EPSILONS, Picture, picture
 from pages import files, mode
-from pages.files import Upload
-from pages.pairs.state import (
-    COPY,
-    COPY_PROBLEM,
-    FILE,
-    OWN,
-    OWN_PAIR,
-    OWN_PROBLEM,
-    SIMULATED,
-    SOURCES,
-    draft,
-    tuebingen,
-)
-from pages.shell import reading
+from pages.files import Bounds, Upload
+from pages.shell import reading, state
 from pages.shell import words as text
-from pages.shell.drafts import Draft
-from pages.shell.form import bound, number, seed
-from pages.shell.session import Place
+from pages.shell.data import costs_of, promised
+from pages.shell.drafts import Draft, kept
+from pages.shell.fields import among, choice, number
+from pages.shell.form import bound, parameters
+from pages.shell.settings import MOST_SEED
 from pages.shell.task import drop, find, watch
 
-_COPY_SEEN: Place[str | None] = Place("pairs_file_id")
-_OWN_SEEN: Place[tuple[str, str] | None] = Place("pairs_own_seen")
+SIMULATED, FILE, OWN_PAIR = "Simulated", "Tübingen file", "Your own CSV"
+PROTECTS = (
+    "A vote protects every row. The others protect the test half here, the training half being "
+    "public, as in the paper's Table 2; of your own data they protect both."
+)
 _COPY, _TABLE = "pairs-copy", "pairs-table"  # places of files that are read
 
 
+@dataclass(frozen=True, kw_only=True)
+class Fields(Parameters):
+    """The page's settings."""
+
+    source: str = choice(SIMULATED, "Pair", (SIMULATED, FILE, OWN_PAIR))
+    mechanism: str = choice("square", "Mechanism", (*MECHANISMS, *HELD_OUT))
+    noise: str = choice("gaussian", "Noise of the effect", tuple(NOISES))
+    cause: str = choice("uniform", "Cause", tuple(CAUSES))
+    rows: int = number(1_000, "Rows n", 20, 20_000)
+    sample: int = number(0, "Data seed", 0, MOST_SEED)
+    epsilon: float = among(
+        1.0, "Total ε", tuple(EPSILONS), help="Strict: two scores get half of it each."
+    )
+    release: str = choice(
+        "vote", "What is released", ("vote", "difference", "scores"), help=PROTECTS
+    )
+    ridge: float = number(0.001, "Ridge λ", 1e-6, 1.0, help="Of the kernel ridge regression.")
+    width: float = number(0.3, "Width of the fit's kernel", 0.1, 5.0)
+    score_width: float = number(0.2, "Width of HSIC's kernels", 0.01, 5.0)
+    seed: int = number(0, "Noise seed", 0, MOST_SEED, help="Fixes the split and the noise.")
+
+
+_OF_PAIR = ("mechanism", "noise", "cause", "rows", "sample")
+_OF_FIT = ("ridge", "width", "score_width")
+
+
 def fields() -> Draft:
-    """Show the fields; returns the draft."""
-    d = draft()
-    bound(st.radio, "Pair", d, "source", key="pairs-source", options=SOURCES)
-    {SIMULATED: _simulated, FILE: _file, OWN_PAIR: _own}[d["source"]](d)
+    """Show the fields; returns their values."""
+    d = state.of(Fields, "pairs.")
+
+    def show(*names: str) -> None:
+        parameters([s for s in Fields.specs() if s.name in names], d, key="pairs")
+
+    show("source")
+    if d["source"] == SIMULATED:
+        show(*_OF_PAIR)
+    elif not mode.switched_off():
+        (_file if d["source"] == FILE else _own)()
     st.divider()
-    bound(
-        st.select_slider,
-        "Total ε",
-        d,
-        "epsilon",
-        key="pairs-epsilon",
-        options=EPSILONS,
-        format_func=lambda v: f"{v:g}",
-        help="Strict: two scores get half of it each.",
-    )
-    bound(
-        st.radio,
-        "What is released",
-        d,
-        "release",
-        key="pairs-release",
-        options=["vote", "difference", "scores"],
-        format_func=text.label,
-        help="A vote protects every row. The others protect the test half here, the training half "
-        "being public, as in the paper's Table 2; of your own data they protect both.",
-    )
+    show("epsilon", "release")
     with st.expander("Fit and kernels", key="pairs-more"):
-        number(d, "ridge", "Ridge λ", key="pairs-ridge", help="Of the kernel ridge regression.")
-        number(d, "width", "Width of the fit's kernel", key="pairs-width")
-        number(d, "score_width", "Width of HSIC's kernels", key="pairs-score-width")
+        show(*_OF_FIT)
     if d["source"] != OWN_PAIR:
-        seed(d, "seed", "Noise seed", key="pairs-seed", help="Fixes the split and the noise.")
+        show("seed")
     return d
 
 
-def _simulated(d: Draft) -> None:
-    for name, title, options in (
-        ("mechanism", "Mechanism", [*MECHANISMS, *HELD_OUT]),
-        ("noise", "Noise of the effect", list(NOISES)),
-        ("cause", "Cause", list(CAUSES)),
-    ):
-        bound(
-            st.selectbox,
-            title,
-            d,
-            name,
-            key=f"pairs-{name}",
-            options=options,
-            format_func=text.label,
-        )
-    left, right = st.columns(2, gap="small")
-    with left:
-        bound(
-            st.number_input,
-            "Rows n",
-            d,
-            "n",
-            key="pairs-n",
-            min_value=20,
-            max_value=20_000,
-            step=100,
-        )
-    with right:
-        seed(d, "sample", "Data seed", key="pairs-sample")
-
-
-def _file(d: Draft) -> None:
+def _file() -> None:
     """A person's copy of the Tübingen pairs."""
-    if mode.switched_off():
-        return
     st.caption(
         "The 99 Tübingen cause–effect pairs (Mooij et al. 2016) are not part of this program; "
         f"{WHERE}"
     )
     file = st.file_uploader("cdt-0.6.0 wheel", type=["whl", "zip"], key="pairs-wheel")
-    if file is not None and _COPY_SEEN.get() != file.file_id:
-        _COPY_SEEN.put(file.file_id)
-        _read(_COPY, COPY_PROBLEM, Upload(file.name, file.getvalue()), files.tuebingen)
-
-    def keep(pairs: Any) -> None:
-        COPY.put({data.name: data for data in pairs})
-        d["chosen"] = pairs[0].name
-
-    _settle(_COPY, COPY_PROBLEM, keep, there=file is not None)
-    if tuebingen():
+    _read(_COPY, file, files.tuebingen)
+    if pairs := tuebingen():
         bound(
             st.selectbox,
             "Which pair",
-            d,
+            _kept(),
             "chosen",
             key="pairs-chosen",
-            options=list(tuebingen()),
-            format_func=lambda name: text.dataset_title(tuebingen()[name]),
+            options=["", *pairs],
+            format_func=lambda name: text.dataset_title(pairs[name]) if name else "The first",
         )
 
 
-def _own(d: Draft) -> None:
+def _own() -> None:
     """A person's two columns and their stated bounds."""
-    if mode.switched_off():
-        return
     bound(
         st.text_input,
         "Bounds: low, high, low, high",
-        d,
+        _kept(),
         "bounds",
         key="pairs-bounds",
         placeholder="0, 120, -20, 40",
@@ -150,28 +114,32 @@ def _own(d: Draft) -> None:
         "data. Values outside are cut off.",
     )
     file = st.file_uploader("CSV of two columns", type=["csv", "txt", "tsv"], key="pairs-csv")
-    seen = None if file is None else (file.file_id, d["bounds"])
-    if file is not None and _OWN_SEEN.get() != seen:
-        _OWN_SEEN.put(seen)
+    _kept()["problem"] = ""
+    if file is None:
+        return
+    try:
+        _read(_TABLE, file, files.pair, _bounds(_kept()["bounds"]))
+    except InputError as error:
         drop(_TABLE)
-        OWN.put(None)
-        try:
-            _take(Upload(file.name, file.getvalue()), _bounds(d["bounds"]))
-        except InputError as error:
-            OWN_PROBLEM.put(str(error))
-    _settle(_TABLE, OWN_PROBLEM, OWN.put, there=file is not None)
+        _kept()["problem"] = str(error)
 
 
-def _take(table: Upload, bounds: files.Bounds) -> None:
-    """Read a small table at once; InputError in one sentence for one that cannot be read."""
-    if files.large(table):
-        _read(_TABLE, OWN_PROBLEM, table, files.pair, bounds)
-    else:
-        OWN.put(files.pair(table, bounds))
-        OWN_PROBLEM.put(None)
+def _kept() -> Draft:
+    """What is said of a person's own files, which stands in no address."""
+    return kept("pairs_own", {"chosen": "", "bounds": "", "problem": ""})
 
 
-def _bounds(typed: str) -> tuple[tuple[float, float], tuple[float, float]]:
+def _read(name: str, file: Any, function: Callable[..., Any], *args: Any) -> None:
+    """Begin to read a file that has not been read in this way; say how far it is."""
+    seen = None if file is None else (file.file_id, args)
+    if file is not None and st.session_state.get(f"{name}-seen") != seen:
+        st.session_state[f"{name}-seen"] = seen
+        upload = Upload(file.name, file.getvalue())
+        reading.read(name, upload, function, upload, *args, about=None)
+    watch(name)
+
+
+def _bounds(typed: str) -> Bounds:
     try:
         a, b, c, d = (float(cell) for cell in typed.split(","))
     except ValueError:
@@ -187,40 +155,68 @@ def _bounds(typed: str) -> tuple[tuple[float, float], tuple[float, float]]:
     return (a, b), (c, d)
 
 
-# What takes its time goes on beside the page ---------------------------------------------
+# The data, what is exact of them, and a release -----------------------------------------------
 
 
-def _read(
-    name: str,
-    problem: Place[str | None],
-    file: Upload,
-    function: Callable[..., Any],
-    *more: Any,
-) -> None:
-    """Begin to read a file in the place of what was being read."""
-    problem.put(f"{file.name} is being read.")
-    reading.read(name, file, function, file, *more, about=None)
+def tuebingen() -> dict[str, Dataset]:
+    """The pairs of the person's copy, by name; empty without one."""
+    task = find(_COPY)
+    return {data.name: data for data in (task.result or ())} if task else {}
 
 
-def _settle(
-    name: str,
-    problem: Place[str | None],
-    keep: Callable[[Any], object],
-    *,
-    there: bool,
-) -> None:
-    """Keep what was read, or say why it was not, or how far it is; to be called in each look.
+def data_of(d: Draft) -> Dataset:
+    """The pair that the form names; InputError in one sentence where there is none."""
+    if d["source"] == SIMULATED:
+        return _simulated(d["mechanism"], d["noise"], d["cause"], int(d["rows"]), int(d["sample"]))
+    if d["source"] == FILE:
+        _found(_COPY, "Name your copy of the cdt 0.6.0 wheel")
+        pairs = tuebingen()
+        return pairs.get(_kept()["chosen"]) or next(iter(pairs.values()))
+    own: Dataset = _found(_TABLE, "Upload a CSV file of two numeric columns")
+    return own
 
-    Nothing is said of a file that is not ``there`` any more.
-    """
-    if (task := watch(name)) is not None:
-        drop(name)
-        problem.put(reading.problem(task) or None)
-        if task.result is not None:
-            keep(task.result)
-    elif find(name) is not None:
-        return
-    if not there:
-        problem.put(None)
-    if said := problem.get():
-        st.error(text.plain(said), icon=":material/error:")
+
+def _found(name: str, wanted: str) -> Any:
+    task = find(name)
+    if task is None:
+        raise InputError(_kept()["problem"] or f"{wanted}, or take a simulated pair.")
+    if task.result is None:
+        raise InputError(reading.problem(task) if task.done else f"{task.title} goes on.")
+    return task.result
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _simulated(mechanism: str, noise: str, cause: str, n: int, seed: int) -> Dataset:
+    return simulate_pair(mechanism, noise, cause, n=n, seed=seed)
+
+
+def setting_of(d: Draft) -> Setting:
+    """The public choices; scores protect the test half, as in the paper's Table 2."""
+    ridge, width, score_width = (float(d[name]) for name in _OF_FIT)
+    return Setting(ridge=ridge, width=width, score_width=score_width, protect="test")
+
+
+def picture_of(d: Draft, data: Dataset) -> Picture:
+    """Everything exact of the pair."""
+    return _picture(data.identity, setting_of(d), int(d["seed"]), data)
+
+
+@st.cache_data(max_entries=32, show_spinner="Fitting …", scope="session")
+def _picture(fingerprint: str, setting: Setting, seed: int, _data: Dataset) -> Picture:
+    return picture(_data, setting, seed)
+
+
+def released(d: Draft, data: Dataset) -> RunResult:
+    """One release. On own data with a secret seed, added to what these data have cost."""
+    values: dict[str, Any] = {"release": d["release"], "epsilon": float(d["epsilon"])}
+    if d["release"] != "vote":
+        values |= {name: float(d[name]) for name in _OF_FIT}
+    if data.public:
+        if d["release"] != "vote":
+            values["protect"] = "test"
+        return run("anm", data, seed=int(d["seed"]), **values)
+    costs, key = costs_of(data), object()
+    costs.begin(key, promised("anm", values, data))
+    result = run("anm", data, **values)
+    costs.settle(key, result.spent)
+    return result

@@ -6,8 +6,7 @@ import streamlit as st
 
 from engine import Dataset, InputError, RunResult
 from pages.pairs.batch import batch_view
-from pages.pairs.form import fields
-from pages.pairs.state import data_of, picture_of, released
+from pages.pairs.form import data_of, fields, picture_of, released
 from pages.pairs.view import chances_view, decision_view, files_view, fits_view, scores_view
 from pages.shell import words as text
 from pages.shell.drafts import Draft

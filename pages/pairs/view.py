@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 from numpy.typing import NDArray
-from plotly.subplots import make_subplots
 
 from engine import Dataset, RunResult
-from engine.pairs.decision import BOTH, Decision
+from engine.pairs.decision import BOTH, Decision, Setting
 from engine.percent import percent
-from engine.teaching.pairwise import EPSILONS, Picture, Way
+from engine.teaching.pairwise import EPSILONS, Picture, Way, over_ridge
 from pages.draw import show
 from pages.draw.curves import Axis, Curve, curves
-from pages.pairs.state import FILE, RIDGES, SIMULATED, over_lambda, setting_of
-from pages.pairs.truth import assumption
+from pages.pairs.form import FILE, SIMULATED, setting_of
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 from pages.shell.export import as_csv, as_json, download, run_record
 from pages.shell.palette import PLAIN, ink, see_through
 
 FIGURE2_EPSILONS = (1.0, 10.0)
+RIDGES = tuple(10 ** (k / 3 - 4) for k in range(13))
+KEPT = Path(__file__).resolve().parents[2] / "sample_data" / "pairs.json"
 
 
 def title_of(way: Way) -> str:
@@ -35,57 +38,18 @@ def title_of(way: Way) -> str:
 
 
 def scores_view(data: Dataset, found: Picture, d: Draft) -> None:
-    """The paper's four scores, their gaps and the noise at this ε."""
-    st.markdown(
-        f"**The paper's four scores and their noise at a strict total of ε = {d['epsilon']:g}**"
-    )
-    paper = [way for way in found.ways if way.release == "scores"]
-    # Two beside each other have room on a phone; the legend names the directions, once.
-    figure = make_subplots(
-        -(-len(paper) // 2),
-        2,
-        subplot_titles=[text.label(w.name) for w in paper],
-        vertical_spacing=0.2,
-    )
-    arrows = _arrows(data)
-    for place, way in enumerate(paper):
-        at = {"row": place // 2 + 1, "col": place % 2 + 1}
-        for k, (arrow, value) in enumerate(zip(arrows, way.scores or (), strict=True)):
-            figure.add_trace(_dot(arrow, value, way.unit / d["epsilon"], k, place == 0), **at)
-    figure.update_xaxes(showticklabels=False)
-    figure.update_layout(
-        height=460,
-        margin={"l": 8, "r": 8, "t": 32, "b": 8},
-        legend={"orientation": "h", "y": -0.04, "x": 0},
-    )
-    show.figure(
-        figure, key="pairs-scores", alt="Scores of both directions with bars as long as the noise"
-    )
-    st.caption(
-        "A dot is the exact score, its bar one noise scale up and down. The smaller score's "
-        "direction wins; where bars are much longer than the gap, the noise decides."
-    )
+    """Every way to release at this ε: the smaller score's direction wins."""
+    st.markdown(f"**Every way to release, at a strict total of ε = {d['epsilon']:g}**")
     show.table(score_table(data, found, d), alt="Scores, gaps, noise and probabilities")
+    st.caption(
+        "The smaller score's direction wins; where the noise scale is much larger than the gap, "
+        "the noise decides."
+    )
 
 
 def _arrows(data: Dataset) -> tuple[str, str]:
     x, y = data.names
     return f"{x} → {y}", f"{y} → {x}"
-
-
-def _dot(name: str, value: float, scale: float, style: int, legend: bool) -> go.Scatter:
-    colour = ink(style)
-    return go.Scatter(
-        x=[name],
-        y=[value],
-        name=name,
-        legendgroup=name,
-        showlegend=legend,
-        mode="markers",
-        marker={"size": 11, "color": colour, "symbol": ("circle", "square")[style]},
-        error_y={"type": "constant", "value": scale, "color": colour, "thickness": 2},
-        hovertemplate=f"{name}: %{{y:.4g}} ± {scale:.3g}<extra></extra>",
-    )
 
 
 def score_table(data: Dataset, found: Picture, d: Draft) -> pd.DataFrame:
@@ -133,25 +97,24 @@ def chances_view(data: Dataset, found: Picture, d: Draft) -> None:
         _ridge_chart(data, d)
 
 
+@st.cache_data(max_entries=16, show_spinner="Fitting over λ …", scope="session")
+def _over_lambda(
+    fingerprint: str, setting: Setting, seed: int, epsilon: float, _data: Dataset
+) -> list[tuple[float, float]]:
+    return over_ridge(_data, setting, seed, RIDGES, epsilon)
+
+
 def _ridge_chart(data: Dataset, d: Draft) -> None:
     lines = []
     for k, epsilon in enumerate(FIGURE2_EPSILONS):
-        points = over_lambda(data.identity, setting_of(d), int(d["seed"]), epsilon, data)
+        points = _over_lambda(data.identity, setting_of(d), int(d["seed"]), epsilon, data)
         for j, name in enumerate(("HSIC, Theorem 7", "√HSIC, one difference")):
-            lines.append(
-                Curve(
-                    name=f"{name}, ε = {epsilon:g}",
-                    x=RIDGES,
-                    y=[point[j] for point in points],
-                    style=2 * k + j,
-                )
-            )
-    figure = curves(
-        lines,
-        Axis("Ridge λ", log=True, ends=(RIDGES[0], RIDGES[-1])),
-        Axis("Probability", ends=(0.0, 1.02)),
-        height=440,
-    )
+            values = [point[j] for point in points]
+            name = f"{name}, ε = {epsilon:g}"
+            lines.append(Curve(name=name, x=RIDGES, y=values, style=2 * k + j))
+    ends = (RIDGES[0], RIDGES[-1])
+    axes = Axis("Ridge λ", log=True, ends=ends), Axis("Probability", ends=(0.0, 1.02))
+    figure = curves(lines, *axes, height=440)
     show.figure(figure, key="pairs-lambda-curve", alt="Probability over λ at two ε")
     st.caption(
         "A small λ lets one record move the fit far and needs more noise, a large one makes a poor "
@@ -160,6 +123,20 @@ def _ridge_chart(data: Dataset, d: Draft) -> None:
 
 
 # The decision in plain words, and what it cost -------------------------------------------
+
+
+def assumption() -> str:
+    """What a decision rests on, and how far that can be trusted: the result that ``engine
+    reproduce pairs-accuracy`` wrote.
+    """
+    known = json.loads(KEPT.read_text(encoding="utf-8"))
+    right = [100 * way["right"] for way in known["ways"]]
+    return (
+        "That counts noise, not truth. The method assumes that one column is a smooth function of "
+        "the other plus noise that does not depend on it, and that nothing else drives both. "
+        f"**On {known['pairs']} real pairs whose cause is known it is right on {min(right):.0f} to "
+        f"{max(right):.0f} % without any privacy**; a coin is right on 50 %."
+    )
 
 
 def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Draft) -> None:
@@ -241,48 +218,37 @@ def fits_view(data: Dataset, found: Picture) -> None:
     def unscaled(values: Values, low: float, high: float) -> Values:
         return (low + high) / 2 + values * (high - low) / 2
 
-    left, right = st.columns([4, 5], gap="medium")
+    def of_x(values: Values) -> Values:
+        return unscaled(values, low_x, high_x)
+
+    def of_y(values: Values) -> Values:
+        return unscaled(values, low_y, high_y)
+
+    grid_x, grid_y = list(of_x(found.grid)), list(of_y(found.grid))
+    forward, backward = list(of_y(found.forward)), list(of_x(found.backward))
+    points = (of_x(found.x), of_y(found.y))
+    left, one, two = st.columns([8, 5, 5], gap="medium")
     with left:
         st.markdown("**Both regressions**")
-        grid_x, grid_y = unscaled(found.grid, low_x, high_x), unscaled(found.grid, low_y, high_y)
         lines = [
-            Curve(
-                name=f"{y} fitted on {x}",
-                x=list(grid_x),
-                y=list(unscaled(found.forward, low_y, high_y)),
-                style=FORWARD,
-                mode="lines",
-            ),
-            Curve(
-                name=f"{x} fitted on {y}",
-                x=list(unscaled(found.backward, low_x, high_x)),
-                y=list(grid_y),
-                style=BACKWARD,
-                mode="lines",
-            ),
+            Curve(name=f"{y} fitted on {x}", x=grid_x, y=forward, style=FORWARD, mode="lines"),
+            Curve(name=f"{x} fitted on {y}", x=backward, y=grid_y, style=BACKWARD, mode="lines"),
         ]
-        points = (unscaled(found.x, low_x, high_x), unscaled(found.y, low_y, high_y))
         ends = [_with_room(p) for p in points]
         figure = curves(lines, Axis(x, ends=ends[0]), Axis(y, ends=ends[1]), height=380)
         figure.add_trace(_points(points[0], points[1], 6, "Test half"))
         figure.data = (figure.data[-1], *figure.data[:-1])
         show.figure(figure, key="pairs-fits", alt=f"{x} and {y} with both fitted curves")
-    with right:
-        st.markdown("**What each fit leaves, against its input**")
-        one, two = st.columns(2, gap="small")
-        for column, cause, effect, a, b, style in (
-            (one, x, y, unscaled(found.x, low_x, high_x), found.of_y * (high_y - low_y) / 2, 0),
-            (two, y, x, unscaled(found.y, low_y, high_y), found.of_x * (high_x - low_x) / 2, 1),
-        ):
-            with column:
-                figure = curves([], Axis(cause), Axis(f"{effect} less its fit"), height=380)
-                figure.add_trace(_points(a, b, style, f"{cause} → {effect}"))
-                figure.update_layout(showlegend=True)
-                show.figure(
-                    figure,
-                    key=f"pairs-residuals-{style}",
-                    alt=f"Residuals of {effect} against {cause}",
-                )
+    for column, cause, effect, a, b, style in (
+        (one, x, y, points[0], found.of_y * (high_y - low_y) / 2, FORWARD),
+        (two, y, x, points[1], found.of_x * (high_x - low_x) / 2, BACKWARD),
+    ):
+        with column:
+            st.markdown(f"**What is left of {text.plain(f'{cause} → {effect}')}**")
+            figure = curves([], Axis(cause), Axis(f"{effect} less its fit"), height=380)
+            figure.add_trace(_points(a, b, style, f"{cause} → {effect}"))
+            alt = f"Residuals of {effect} against {cause}"
+            show.figure(figure, key=f"pairs-residuals-{style}", alt=alt)
     st.caption(
         "In the causal direction the residuals spread alike at every input; in the other one their "
         "spread or place changes along it. The scores measure that."
@@ -321,10 +287,10 @@ def files_view(data: Dataset, result: RunResult, found: Picture, d: Draft) -> No
         with right:
             table = score_table(data, found, d)
             download("Scores (CSV)", lambda: as_csv(table), f"{stem}.csv", key="pairs-table-csv")
-        st.code(script(result, d), language=None)
+        st.code(script(result, data.name, d), language=None)
 
 
-def script(result: RunResult, d: Draft) -> str:
+def script(result: RunResult, name: str, d: Draft) -> str:
     """A few lines that give the same decision."""
     values = ", ".join(
         f"{name}={value!r}"
@@ -335,10 +301,10 @@ def script(result: RunResult, d: Draft) -> str:
     if d["source"] == SIMULATED:
         first = "from engine.data.simulated_pairs import simulate_pair\n"
         chosen = ", ".join(repr(d[name]) for name in ("mechanism", "noise", "cause"))
-        data = f"simulate_pair({chosen}, n={d['n']}, seed={d['sample']})"
+        data = f"simulate_pair({chosen}, n={d['rows']}, seed={d['sample']})"
     elif d["source"] == FILE:
         first = "from engine.data.pairs import read_tuebingen\n"
-        pick = f'next(p for p in pairs if p.name == "{d["chosen"]}")'
+        pick = f'next(p for p in pairs if p.name == "{name}")'
         data = f'pairs = read_tuebingen("cdt-0.6.0-py3-none-any.whl")\ndata = {pick}'
     data = data if data.startswith("pairs") else f"data = {data}"
     call = ", ".join(filter(None, [f'run("anm", data, seed={result.seed}', values]))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def test_journey(page: Page, screenshots: Path) -> None:
     walk(page, "Pairs")
-    page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot').length === 6")
+    page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot').length === 5")
     settle(page)
     page.screenshot(path=screenshots / "pairs.png", full_page=True)
     page.get_by_text("of 100 such releases would say so").wait_for()

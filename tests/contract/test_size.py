@@ -43,7 +43,7 @@ MOST = {
     "engine/pairs": 641,
     "pages/shell": 2615,
     "pages/draw": 1629,
-    "pages": 10813,
+    "pages": 10647,
     "static": 2281,
     "tests": 25930,
     "benchmarks scripts": 5034,
