@@ -23,7 +23,7 @@ from engine.papers.published import PRIV_PC_NETWORKS, figure1_seconds
 from engine.papers.report import Work
 from engine.papers.reproduce import reproduce
 from engine.tables import subsample
-from engine.tables.hypergeometric import split
+from engine.tables.subsample import split
 
 
 def cpu_seconds() -> tuple[float, float]:

@@ -74,7 +74,6 @@ class RunResult:
     fingerprint: str
     names: tuple[str, ...]
     matrix: Adjacency
-    metrics: Metrics | None
     ci_tests_by_order: tuple[int, ...]
     claimed: Guarantee | None
     ledger: Ledger
@@ -109,6 +108,11 @@ class RunResult:
         if self.truth is None:
             return None
         return count(self.classes, self.reference_cpdag)
+
+    @cached_property
+    def metrics(self) -> Metrics | None:
+        """How the graph as it stands compares with what of the truth can be told."""
+        return None if self.truth is None else compare(self.matrix, self.reference_cpdag)
 
     @property
     def reference_cpdag(self) -> Adjacency:

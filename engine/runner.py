@@ -20,13 +20,12 @@ from engine.data.dataset import Dataset
 from engine.data.schema import Schema
 from engine.errors import InputError
 from engine.graphs.known import known_of
-from engine.graphs.metrics import compare
 from engine.knowledge import Knowledge
 from engine.params import Parameters
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
 from engine.registry import algorithm
-from engine.result import RunResult, reference_of
+from engine.result import RunResult
 
 
 @cache
@@ -110,18 +109,19 @@ def run(
     """
     chosen = algorithm(key)
     params = chosen.params.build(values)
-    data = as_dataset(data, schema)
+    if schema is not None or not isinstance(data, Dataset):
+        data = as_dataset(data, schema)
     if stop is not None:
         cancelled = asking(stop)
     seed = None if seed is None else check_seed(seed)
-    known = known_of(_stated(chosen, data, knowledge), data.names)
+    stated = _stated(chosen, data, knowledge)
     session = RunContext(
         randomness=Randomness(0 if seed is None and data.public else seed),
         ledger=_ledger(chosen, data, params, seed),
         names=data.names,
         reveal=data.public,
         trace=trace,
-        known=known,
+        known=known_of(stated, data.names) if stated else None,
         on_step=on_step,
         cancelled=cancelled,
     )
@@ -172,9 +172,6 @@ def _result(
     seconds: float,
 ) -> RunResult:
     knowledge = None if session.known is None else session.known.knowledge
-    metrics = None
-    if data.truth is not None:
-        metrics = compare(outcome.cpdag, reference_of(key, data.truth, data.names, knowledge))
     return RunResult(
         algorithm=key,
         params=params,
@@ -185,7 +182,6 @@ def _result(
         fingerprint=data.identity,
         names=data.names,
         matrix=outcome.cpdag,
-        metrics=metrics,
         ci_tests_by_order=outcome.tests_by_order,
         claimed=outcome.claimed,
         ledger=session.ledger,

@@ -21,9 +21,8 @@ from engine.privacy.mechanisms import laplace
 from engine.randomness import Randomness
 from engine.search.pc import SearchParameters
 from engine.search.skeleton import Query
-from engine.statistics.base import QueryScores
+from engine.statistics.base import QueryScores, critical_z, p_sensitivity
 from engine.statistics.blocks import default_blocks, odd
-from engine.statistics.rank import critical_z, p_sensitivity
 from engine.statistics.registry import AGGREGATED, BOUNDED
 from engine.tables.subsample import draw
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from engine.compiled import kernel
-from engine.statistics.base import checked
-from engine.statistics.rank import RankStatistic
+from engine.statistics.base import RankStatistic, checked
 
 
 @kernel()

@@ -18,8 +18,8 @@ from engine.errors import InputError
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
 from engine.search.skeleton import Query
+from engine.statistics.base import p_sensitivity
 from engine.statistics.kendall import KENDALL, kendall_z
-from engine.statistics.rank import p_sensitivity
 from engine.tables.store import store_of
 from engine.teaching.lessons import laplace_density, strict_score
 

@@ -18,9 +18,8 @@ from engine.data.dataset import Dataset
 from engine.randomness import Randomness, illustration
 from engine.search.noisy_score import NoisyScore
 from engine.search.skeleton import Query
-from engine.statistics.base import QueryScores
+from engine.statistics.base import QueryScores, critical_z
 from engine.statistics.oracle import ORACLE
-from engine.statistics.rank import critical_z
 from engine.statistics.registry import STATISTICS
 from engine.theory import sieve_epsilon, sieve_errors
 

@@ -37,7 +37,7 @@ MOST = {
     "engine/graphs": 1319,
     "engine/audit": 801,
     "engine/score": 1020,
-    "engine/papers engine/teaching": 1748,
+    "engine/papers engine/teaching": 1747,
     # plausible graphs and their probabilities (cap 750).
     "engine/effects": 665,
     "engine/pairs": 641,

@@ -9,8 +9,7 @@ import pytest
 
 from engine import ALGORITHMS, load_dataset
 from engine.errors import InputError
-from engine.statistics.base import UNTESTABLE, VARIANTS, Statistic
-from engine.statistics.rank import p_sensitivity
+from engine.statistics.base import UNTESTABLE, VARIANTS, Statistic, p_sensitivity
 from engine.statistics.registry import AGGREGATED, BOUNDED, STATISTICS
 from engine.tables.store import store_of
 from pages.shell.words import LABELS

@@ -12,8 +12,8 @@ import pytest
 from engine import InputError, theory
 from engine.privacy.accounting import advanced_total
 from engine.privacy.events import AboveThresholdEvent, ProposeTestReleaseEvent, StableEvent
+from engine.statistics.base import p_sensitivity
 from engine.statistics.kendall import KENDALL
-from engine.statistics.rank import p_sensitivity
 
 
 def kendall_weight(rows: int) -> Fraction:

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from engine.statistics.base import p_sensitivity
 from engine.statistics.kendall import KENDALL, kendall_z
-from engine.statistics.rank import p_sensitivity
 from engine.statistics.registry import STATISTICS
 from engine.statistics.spearman import spearman_z
 from tests.privacy.climb import P, Z, absolute, change, worst

@@ -149,9 +149,7 @@ def test_a_budget_belongs_to_one_table(book: Budgets) -> None:
     assert not budget.takes(5_000, ["asia", "other"])
     assert not budget.takes(4_999, asia_schema().names)
     other = own_asia(100), asia_schema(100), "marginal_pc", {}
-    with pytest.raises(
-        InputError, match="belongs to a table of 5,000 records with"
-    ):
+    with pytest.raises(InputError, match="belongs to a table of 5,000 records with"):
         make(*other, name="ward", budgets=book)
     assert len(book.show("ward").charges) == 1
 

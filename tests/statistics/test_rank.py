@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
 from engine.statistics import kendall_z, spearman_z
-from engine.statistics.rank import critical_z, p_sensitivity
+from engine.statistics.base import critical_z, p_sensitivity
 from engine.statistics.registry import BOUNDED, STATISTICS
 
 Z_OF = {"kendall": kendall_z, "spearman": spearman_z}

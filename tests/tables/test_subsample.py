@@ -10,9 +10,8 @@ from scipy import stats
 
 from engine import load_dataset
 from engine.randomness import Randomness
-from engine.tables.hypergeometric import log_factorials, split, uniforms
 from engine.tables.store import Store
-from engine.tables.subsample import Subsample, draw
+from engine.tables.subsample import Subsample, draw, log_factorials, split, uniforms
 
 GOODNESS = 1e-4
 

@@ -45,8 +45,9 @@ WHOLE = Metrics(
 
 @pytest.fixture(autouse=True)
 def counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What became of the pairs, whatever was learned."""
+    """What became of the pairs and its scores, whatever was learned."""
     monkeypatch.setattr(RunResult, "counts", TESTED)
+    monkeypatch.setattr(RunResult, "metrics", WHOLE)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,6 @@ def scored() -> RunResult:
     found = run("priv_pc", CANCER, epsilon=2.0, delta=1e-5)
     return replace(
         found,
-        metrics=WHOLE,
         ci_tests_by_order=(1_000, 234),
         seconds=9.87,
         claimed=Guarantee(7.5, 1e-4),
