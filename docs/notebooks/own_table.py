@@ -111,6 +111,20 @@ print("doubt", received.check())
 print(received.synthetic(5).to_frame())
 
 # %% [markdown]
+# What is known of the causes can be applied afterwards, and releases of other people under the same schema
+# combined; both are free. That nobody is in two of them no file can show.
+
+# %%
+from engine import Knowledge, combine
+
+names = list(schema.names)
+print(received.with_knowledge(Knowledge(roots=names[:1])).effect(names[0], names[-1]))
+
+march = Budget("clinic-march", epsilon=3, delta=1e-5, path=folder / "budgets.db")
+new = frame.sample(len(frame), replace=True, random_state=1)  # other people, in this example
+combine([received, march.release(new, schema, epsilon=1)]).edges
+
+# %% [markdown]
 # ## Visits, purchases, measurements
 #
 # Where a person has many rows, persons are the records. The schema names the column of ids and says for each other

@@ -31,16 +31,10 @@ from engine.release.vault import Vault
 from engine.version import __version__
 
 _PACKAGES = ("numpy", "opendp", "scipy")
-Beside = Callable[..., Any]
 
 
 class Stopped(InputError):
     """The person stopped a release; the message says whether the budget was charged."""
-
-
-def here(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """The function's result, made in this process."""
-    return function(*args, **options)
 
 
 def dry_run(
@@ -72,13 +66,11 @@ def make(
     on_step: Callable[[Step], None] | None = None,
     on_charged: Callable[[], None] = lambda: None,
     on_kept: Callable[[str], None] = lambda kept: None,
-    beside: Beside = here,
     resume: bool = False,
 ) -> Release:
     """Charge the budget ``name``, then release; a crash in between leaves the charge.
 
-    The release is in the vault beside the budgets before it is returned. Charge, signature and
-    vault are this process's, whatever ``beside`` does with the rest.
+    The release is in the vault next to the budgets before it is returned.
 
     Args:
         data: Read with ``schema``.
@@ -93,9 +85,6 @@ def make(
         on_step: Sees each step as it happens.
         on_charged: Called once the charge is on the disk.
         on_kept: Called with the release's id in the vault; not called where the disk refused it.
-        beside: Called with a function and its arguments, the trial on empty rows before the charge
-            and the release itself after it; returns their results, from a process of its own. What
-            it raises after the charge leaves the charge.
         resume: End the last release of this budget that was charged and not made, at its own key
             and values, and charge nothing. Tables that were drawn are given out as they are, the
             others drawn now, of the same data, which is the person's word.
@@ -136,17 +125,16 @@ def make(
     else:
         chosen: Any = covered(key).params.build(values)
         asked = {"delta": budget.share(float(chosen.epsilon))} | dict(values)
-        total: Guarantee = beside(dry_run, key, asked, schema, data.n, cancelled=cancelled)
+        total = dry_run(key, asked, schema, data.n, cancelled)
         request: dict[str, Any] = {"algorithm": key, "values": asked, "rows": data.n}
         request |= {"schema": schema.to_json(), "columns": list(schema.names)}
         budget = budgets.charge(name, total, f"release by {key}", request)
         number = budget.charges[-1].number
     on_charged()
     (charge,) = (one for one in budget.charges if one.number == number)
-    watch = {} if on_step is None else {"on_step": on_step}
     pending = budget.unfinished[number], budget.name, vault.drawn(number)
     try:
-        released: Release = beside(_released, *pending, data=data, cancelled=cancelled, **watch)
+        released = _released(*pending, data, cancelled, on_step)
     except Stopped:
         raise
     except (InputError, OSError, MemoryError) as error:
@@ -189,10 +177,9 @@ def _released(
     request: Mapping[str, Any],
     name: str,
     place: Path,
-    *,
     data: Dataset,
     cancelled: Ask,
-    on_step: Callable[[Step], None] | None = None,
+    on_step: Callable[[Step], None] | None,
 ) -> Release:
     key, schema = request["algorithm"], parse_schema(request["schema"])
     params, total = built(key, request["values"])
