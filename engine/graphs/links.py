@@ -65,7 +65,7 @@ MARKS: Mapping[LinkClass | None, Mark] = {
         width=3.0,
     ),
     LinkClass.UNIDENTIFIED: Mark(
-        "Found, with a direction that the data cannot identify",
+        "Found, direction not identifiable",
         "{n} with a direction that the data cannot identify",
         "{n} with directions that the data cannot identify",
         "#00785a",

@@ -98,24 +98,26 @@ def usual(counts: Sequence[int], share: float = 0.9) -> Usual:
 
 @dataclass(frozen=True)
 class Point:
-    """Repetitions at one epsilon: medians and the 5th and 95th percentiles of the counts."""
+    """Repetitions at one epsilon: median, 5th and 95th percentile of counts and skeleton F1."""
 
     epsilon: float
     found: tuple[float, float, float]  # low, median, high
     invented: tuple[float, float, float]
+    f1: tuple[float, float, float]
     of: int
 
 
 def point(epsilon: float, outcomes: Sequence[Repetition]) -> Point:
     """One point of the curve."""
 
-    def band(counts: list[int]) -> tuple[float, float, float]:
+    def band(counts: Sequence[float]) -> tuple[float, float, float]:
         low, middle, high = np.percentile(counts, [5, 50, 95])
         return float(low), float(middle), float(high)
 
     found = [o.counts.found for o in outcomes]
     invented = [o.counts.invented for o in outcomes]
-    return Point(epsilon, band(found), band(invented), len(outcomes))
+    f1 = [o.counts.scores.skeleton_f1 for o in outcomes]
+    return Point(epsilon, band(found), band(invented), band(f1), len(outcomes))
 
 
 def around(epsilon: float, reach: float = 100.0, points: int = 9) -> tuple[float, ...]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import pandas as pd
-import streamlit as st
 
 from engine import RunResult
 from engine.search.diagnostics import Allocation, SearchDiagnostics
 from pages.draw import show
 from pages.draw.bars import Group, grouped
 from pages.shell.palette import group_inks
-from pages.shell.words import number
 
 SEEN = 0.005  # a budget below this share of the largest is no bar that can be seen
 
@@ -43,7 +41,7 @@ def plan_table(result: RunResult) -> pd.DataFrame:
     return pd.DataFrame({"Order": orders, **budgets})
 
 
-def plan_chart(result: RunResult, *, key: str) -> None:
+def plan_chart(result: RunResult, *, key: str, height: int) -> None:
     """The three budgets as bars."""
     found = _of(result)
     table, unit = plan_table(result), "ε" if found is None else found.unit
@@ -55,10 +53,7 @@ def plan_chart(result: RunResult, *, key: str) -> None:
         [Group(name, table[name].tolist(), colour, fill) for name, colour, fill in looks],
         x_title="Order",
         y_title=f"Budget ({unit})",
+        height=height,
+        below=True,
     )
     show.figure(figure, key=key, alt="Budget planned and spent at each order")
-    total = table["Spent"].sum()
-    st.caption(
-        f"Spent {number(float(total))} {unit} in all. Before each order the plan is made anew from "
-        "what is left, so the middle bar is what the order was given."
-    )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import networkx as nx
-import numpy as np
 import streamlit as st
 
 from engine import Dataset, RunResult
-from engine.graphs.cpdag import Adjacency, matrix_of
+from engine.graphs.cpdag import matrix_of
 from engine.graphs.layout import Point, frame_height, frame_scale, place
 from engine.graphs.links import LinkClass
 from pages.draw.graph import render_graph
@@ -16,7 +17,7 @@ from pages.draw.strength import strengths, weighted
 from pages.shell import words as text
 from pages.shell.palette import theme
 
-SIDE_BY_SIDE, OVERLAY = "Side by side", "Overlay"
+CPDAG, DAG, OVERLAY = "True CPDAG", "True DAG", "Overlay"
 LARGE = 30  # from here on graphs start overlaid
 NARROW, WIDE = 460.0, 900.0  # pixels of a frame in half and in the whole width of a small screen
 
@@ -60,67 +61,71 @@ def spread_out(
     return {name: (x * WIDE / NARROW, y) for name, (x, y) in at.items()}
 
 
-def comparison(data: Dataset, result: RunResult, *, key: str) -> None:
-    """Draw truth and result (side by side or overlaid), or the result alone without a truth."""
-    if data.truth is None:
-        _without_truth(data, result, key)
-        return
-    view, as_dag, waiting = _switches(data, len(result.untested), key=key)
-    st.html(legend(result, theme(), waiting=waiting))
-    overlaid = view == OVERLAY
-    found = weighted(found_links(result, waiting=waiting, missed=overlaid), result)
-    true = result.reference_cpdag
-    if overlaid:
-        st.markdown("**Truth and learned graph overlaid**")
-        _draw("Truth and learned graph overlaid", data, found, result, wide=True)
-        _width_note(result)
-        return
+def prepare(data: Dataset, result: RunResult) -> None:
+    """Lay the graphs out before anything is drawn: a large one takes seconds, once."""
+    layout_of(data, result, wide=data.truth is None or data.d > LARGE)
+
+
+def comparison(
+    data: Dataset, result: RunResult, *, key: str, more: Callable[[], object] = lambda: None
+) -> None:
+    """Draw truth and result (side by side or overlaid), or the result alone without a truth.
+
+    What is chosen stands below the graphs, with ``more`` beside it, and the legend.
+    """
+    graphs = st.container()
+    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
+        view = OVERLAY if data.truth is None else _view(data, key)
+        waiting = _waiting_toggle(data, len(result.untested), key)
+        more()
+    if result.classes:
+        st.html(legend(result, theme(), waiting=waiting))
+    _width_note(result)
+    with graphs:
+        if view == OVERLAY:
+            title = "Learned graph" if data.truth is None else "Truth and learned graph overlaid"
+            found = found_links(result, waiting=waiting, missed=data.truth is not None)
+            _draw(title, data, weighted(found, result), result, wide=True)
+        else:
+            _side_by_side(data, result, as_dag=view == DAG, waiting=waiting)
+
+
+def _side_by_side(data: Dataset, result: RunResult, *, as_dag: bool, waiting: bool) -> None:
+    assert data.truth is not None
     left, right = st.columns(2, gap="medium")
     with left:
-        more = " and what is known" if result.known is not None and not as_dag else ""
-        st.markdown(f"**Truth**, {_TRUTHS[as_dag].format(more=more)}")
-        drawn = matrix_of(data.truth, data.names) if as_dag else true
+        st.markdown("**Truth**")
+        drawn = matrix_of(data.truth, data.names) if as_dag else result.reference_cpdag
         marked = [_plain_unless_missed(k) for k in links_of(drawn, data.names, result.classes)]
         _draw("True graph", data, marked, result, wide=False)
     with right:
         st.markdown("**Learned**")
+        found = weighted(found_links(result, waiting=waiting), result)
         _draw("Learned graph", data, found, result, wide=False)
-    _open_note(data, true)
-    _width_note(result)
 
 
-_TRUTHS = {False: "as far as data{more} can tell (CPDAG)", True: "as causes and effects (DAG)"}
+_TRUTHS = (
+    "CPDAG: as far as data, and what is known, can tell. A line may point either way. DAG: every "
+    "cause → effect."
+)
 
 
-def _without_truth(data: Dataset, result: RunResult, key: str) -> None:
-    st.markdown("**Learned graph**")
-    waiting = waiting_toggle(data, len(result.untested), key)
-    links = weighted(found_links(result, waiting=waiting), result)
-    _draw("Learned graph", data, links, result, wide=True)
-    _width_note(result)
+def _view(data: Dataset, key: str) -> str:
+    """What lies beside the learned graph, or both in one; large graphs start as one."""
+    start = OVERLAY if data.d > LARGE else CPDAG
+    chosen = st.segmented_control(
+        "View",
+        [CPDAG, DAG, OVERLAY],
+        default=start,
+        required=True,
+        key=f"{key}-view-{start}",
+        label_visibility="collapsed",
+        help=_TRUTHS,
+    )
+    return str(chosen or start)
 
 
-def _switches(data: Dataset, waiting: int, *, key: str) -> tuple[str, bool, bool]:
-    """(view, whether the truth is drawn as a DAG, whether untested pairs are drawn)."""
-    with st.container(horizontal=True, gap="medium", vertical_alignment="center"):
-        view = view_switch(data, key=key)
-        as_dag = False
-        if view == SIDE_BY_SIDE:
-            chosen = st.segmented_control(
-                "Truth as",
-                [False, True],
-                default=False,
-                required=True,
-                format_func=lambda dag: "Truth: DAG" if dag else "Truth: CPDAG",
-                key=f"{key}-truth-as",
-                label_visibility="collapsed",
-            )
-            as_dag = bool(chosen)
-        shown = waiting_toggle(data, waiting, key)
-    return view, as_dag, shown
-
-
-def waiting_toggle(data: Dataset, waiting: int, key: str) -> bool:
+def _waiting_toggle(data: Dataset, waiting: int, key: str) -> bool:
     """Whether pairs not tested to the end are drawn; no switch where there are none.
 
     On large graphs they hide the links, and are drawn when asked for.
@@ -129,35 +134,10 @@ def waiting_toggle(data: Dataset, waiting: int, key: str) -> bool:
     return bool(waiting) and st.toggle(words, value=data.d <= LARGE, key=f"{key}-waiting")
 
 
-def _open_note(data: Dataset, true: Adjacency) -> None:
-    """What the two forms of the truth are, where they differ."""
-    left_open = int(np.count_nonzero(true & true.T)) // 2
-    if left_open:
-        st.caption(
-            f"Data alone cannot tell the direction of {text.count(left_open, 'true link')}: either "
-            "way explains them equally well. 'Truth: CPDAG' draws those without an arrow, 'Truth: "
-            "DAG' draws every cause → effect."
-        )
-
-
 def _width_note(result: RunResult) -> None:
     """What the lines' width means, where it means something."""
     if (known := strengths(result)) is not None:
         st.caption(f"{known.sentence} The pointer on a line shows the number.")
-
-
-def view_switch(data: Dataset, *, key: str) -> str:
-    """Side by side or overlaid; large graphs start overlaid, on the whole width."""
-    start = OVERLAY if data.d > LARGE else SIDE_BY_SIDE
-    chosen = st.segmented_control(
-        "View",
-        [SIDE_BY_SIDE, OVERLAY],
-        default=start,
-        required=True,
-        key=f"{key}-view-{start}",
-        label_visibility="collapsed",
-    )
-    return str(chosen or start)
 
 
 def _plain_unless_missed(link: Link) -> Link:

@@ -14,7 +14,6 @@ from pages.run import ledger
 from pages.shell.words import number
 
 _TINY = 1e-16  # h(W) of an acyclic graph, on a log axis
-_HEIGHT = 300
 
 
 def is_descent(result: RunResult) -> bool:
@@ -33,21 +32,8 @@ def _of(result: RunResult) -> ScoreDiagnostics:
     return result.diagnostics
 
 
-def descent_view(result: RunResult, *, key: str) -> None:
-    """Objective and h(W) beside ε by iteration, and the thresholds where there is room."""
-    room = len(_of(result).epsilon) <= 1
-    left, right = st.columns(2, gap="large")
-    with left:
-        _progress(result, key)
-    with right:
-        _epsilons(result, key)
-        if room:
-            thresholds(result)
-    if not room:
-        thresholds(result)
-
-
-def _progress(result: RunResult, key: str) -> None:
+def progress(result: RunResult, key: str, height: int) -> None:
+    """Objective and h(W) by iteration."""
     h, objective = _of(result).h, _of(result).objective
     st.markdown(
         f"**{'Objective and h(W)' if len(objective) else 'h(W)'} by iteration**",
@@ -59,7 +45,7 @@ def _progress(result: RunResult, key: str) -> None:
     scale = Axis("h(W)", log=True)
     cycles = Curve(name="h(W)", x=_count(h), y=[max(float(v), _TINY) for v in h], mode="lines")
     if not len(objective):
-        figure = curves([cycles], Axis("Iteration"), scale, height=_HEIGHT)
+        figure = curves([cycles], Axis("Iteration"), scale, height=height)
     else:
         loss = Curve(
             name="Objective",
@@ -70,7 +56,7 @@ def _progress(result: RunResult, key: str) -> None:
         )
         right = Curve(name="h(W), right axis", x=cycles.x, y=cycles.y, mode="lines", second=True)
         figure = curves(
-            [loss, right], Axis("Iteration"), Axis("Objective"), second=scale, height=_HEIGHT
+            [loss, right], Axis("Iteration"), Axis("Objective"), second=scale, height=height
         )
     show.figure(figure, key=f"{key}-descent", alt="Objective and h(W) at each iteration")
     if not len(objective):
@@ -81,7 +67,8 @@ def _count(values: Sequence[float]) -> list[int]:
     return list(range(1, len(values) + 1))
 
 
-def _epsilons(result: RunResult, key: str) -> None:
+def epsilons(result: RunResult, key: str, height: int) -> None:
+    """What each iteration was charged."""
     st.markdown("**ε by iteration**")
     spent = _of(result).epsilon
     if not len(spent):
@@ -96,7 +83,7 @@ def _epsilons(result: RunResult, key: str) -> None:
     title = "ε, planned share" if result.ledger.cap is not None else "ε, as the paper counts"
     ends = (0.0, 1.15 * max(map(float, spent)))
     line = Curve(name="ε", x=_count(spent), y=list(map(float, spent)), mode="lines", style=0)
-    figure = curves([line], Axis("Iteration"), Axis(title, ends=ends), height=_HEIGHT)
+    figure = curves([line], Axis("Iteration"), Axis(title, ends=ends), height=height)
     show.figure(figure, key=f"{key}-epsilons", alt="ε at each iteration")
     st.caption(
         f"{len(spent):,} gradients, together ε = {number(sum(map(float, spent)))}"

@@ -93,10 +93,10 @@ def step_word(result: RunResult) -> str:
     return "order" if result.ci_tests_by_order else "iteration"
 
 
-def budget_chart(result: RunResult, *, key: str) -> None:
+def budget_chart(result: RunResult, *, key: str, height: int) -> None:
     """Bars of what each order was charged: the share of the cap, or the defended ε."""
     if is_planned(result):
-        plan_chart(result, key=key)
+        plan_chart(result, key=key, height=height)
         return
     spent, word = charged(result)
     if not spent or not all(map(math.isfinite, spent.values())):
@@ -113,6 +113,7 @@ def budget_chart(result: RunResult, *, key: str) -> None:
         x_title=word.capitalize(),
         y_title=title,
         words=words,
+        height=height,
         top=min(118.0, max(values) * 1.3) if capped else None,
     )
     show.figure(figure, key=key, alt=f"Budget charged at each {word}")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.draw.graphs import prepare
+from pages.draw.price import promise_html
 from pages.run.form import settings_form
-from pages.run.top import ABOUT, has_price, notice, price_view
 from pages.run.view import outcome
-from pages.shell import runs
+from pages.shell import knowledge, runs
+from pages.shell import words as text
 from pages.shell.drafts import drafted
+from pages.shell.runs import Shown
 from pages.shell.strip import show_strip
 
 
@@ -25,8 +28,8 @@ def main() -> None:
         runs.freeze(now)
     job, run = runs.job(), runs.shown()
     runs.write_link(job.about.settings if job is not None else run.settings)
+    prepare(run.data, run.result)  # else a new headline would stand over the graphs before it
     show_strip("Run", run.data, run.result)
-    st.caption(ABOUT)
     old = runs.stale(now) or job is not None
     with st.container(key="notice"):
         if job is not None:
@@ -35,9 +38,34 @@ def main() -> None:
             notice(run, old)
     st.html(f"<style>.st-key-result{{opacity:{0.4 if old else 1}}}</style>")
     with st.container(key="result"):
-        place = outcome(run, priced=has_price(run))
-    with place:
-        price_view(run)
+        outcome(run)
+
+
+def notice(run: Shown, old: bool) -> None:
+    """One box of fixed height: what was refused, what is stale, or what was found."""
+    if problem := runs.refusal():
+        st.error(text.plain(problem), icon=":material/error:")
+    elif runs.stopped(drafted()):
+        st.warning("Stopped early; below is the last result.", icon=":material/stop_circle:")
+    elif old:
+        st.warning("Settings changed – press Run.", icon=":material/update:")
+    else:
+        headline(run)
+
+
+def headline(run: Shown) -> None:
+    """What was found, what protects those in the data, and why a run that ended early did."""
+    said = run.result.summary()
+    st.html(
+        '<div role="status" class="headline" style="display:flex;flex-wrap:wrap;'
+        'gap:.35rem 1.2rem;align-items:center"><span style="font-size:1.15rem;font-weight:600">'
+        f"{text.safe(said.headline)}</span>{promise_html(said.promise)}"
+        f'<span style="font-size:.9rem">{text.safe(said.ended)}</span></div>'
+    )
+    for line in (run.result.diagnostics.chosen, said.order):
+        if line:
+            st.caption(line)
+    knowledge.line(run.result)
 
 
 main()

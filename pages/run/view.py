@@ -1,4 +1,4 @@
-"""A finished run: graphs, scores, cost, reasons."""
+"""A finished run: graphs, three charts, pinned runs; scores, cost, reasons and files on demand."""
 
 from __future__ import annotations
 
@@ -6,143 +6,108 @@ import math
 from collections.abc import Sequence
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from engine import RunResult
-from pages.draw import show
+from engine import InputError, RunResult
+from engine.registry import algorithm
+from engine.studies.null import Shape
+from engine.studies.price import price_steps
+from engine.studies.repeat import Point
+from pages.draw import price, show
 from pages.draw.bars import bars
+from pages.draw.curves import Axis, Curve, curves
 from pages.draw.effect import how_much
 from pages.draw.graphs import comparison
-from pages.run import descent, ledger, trace
-from pages.shell import export
+from pages.run import descent, ledger, pins, trace
+from pages.run.work import EPSILONS, curve
+from pages.shell import export, nothing
 from pages.shell import words as text
 from pages.shell.data import own_costs
 from pages.shell.listen import watch_node
+from pages.shell.palette import style_of, theme
 from pages.shell.runs import Shown
+from pages.shell.task import Task, look_again, shared
+
+HEIGHT = 250  # pixels of each of the three charts
+PATIENCE = 0.3  # seconds that the page waits for the curve before it is drawn
 
 
-def outcome(run: Shown, *, priced: bool) -> DeltaGenerator:
-    """Graphs, scores, cost, and the reasons; returns the place where links are said to go.
-
-    Where that can be said (``priced``), room is kept for it.
-    """
-    data, result = run.data, run.result
-    comparison(data, result, key="run")
-    place = st.container(key="price" if priced else "unpriced")
-    scores_row(result)
-    ledger.privacy_sentence(result)
-    if not data.public:
-        own_data_costs(run)
-    how_much(result, "run")
-    more(result)
-    details(run)
-    return place
+def outcome(run: Shown) -> None:
+    """Graphs and charts; then pinned runs, effects and everything else."""
+    comparison(run.data, run.result, key="run", more=lambda: pins.pin_button(run))
+    charts(run)
+    pins.pins_view(run)
+    how_much(run.result, "run")
+    more(run)
 
 
-@st.fragment
-def more(result: RunResult) -> None:
-    """Numbers for experts and the charts: drawn, and Plotly's 4.7 MB fetched, once asked for."""
-    box = st.expander("More numbers", key="run-more", on_change="rerun")
-    if box.open:
-        with box:
-            tiles(expert_tiles(result), across=4)
-            charts(result)
+# Three charts -----------------------------------------------------------------------------
 
 
-def charts(result: RunResult) -> None:
-    """What the run did by order or by iteration."""
+def charts(run: Shown) -> None:
+    """F1 over ε with this run, CI tests by order and budget by order, in one row."""
+    result = run.result
+    columns = st.columns(3, gap="medium")
     if descent.is_descent(result):
-        descent.descent_view(result, key="run")
-        return
-    left, right = st.columns(2, gap="large")
-    with left:
-        tests_chart(result)
-    with right:
-        st.markdown(f"**Budget by {ledger.charged(result)[1]}**")
-        ledger.budget_chart(result, key="run-budget")
-
-
-def tiles(rows: Sequence[ledger.Tile], *, across: int) -> None:
-    """Titles with their values, ``across`` a row."""
-    for start in range(0, len(rows), across):
-        row = rows[start : start + across]
-        for column, (title, value, words) in zip(st.columns(across), row, strict=False):
-            column.metric(title, value, help=words)
-
-
-def scores_row(result: RunResult) -> None:
-    """Scores against the truth if there is one, in plain words with the term in brackets."""
-    scores, counts = result.metrics_tested, result.counts
-    if scores is None or counts is None:
-        return
-    rows = [
-        (
-            "Links found (recall)",
-            f"{scores.recall:.2f}",
-            "Share of the true links that were learned, whatever their direction.",
-        ),
-        (
-            "Real among the learned (precision)",
-            f"{scores.precision:.2f}" if counts.learned else "–",
-            "Share of the learned links that are true ones, whatever their direction.",
-        ),
-        (
-            "Both in one number (skeleton F1)",
-            f"{scores.skeleton_f1:.2f}",
-            "1 when every true link was learned and none invented; 0 when none was found.",
-        ),
-    ]
-    tiles(rows, across=3)
-    if result.untested and (whole := result.metrics) is not None:
-        st.caption(
-            "These count the links tested to the end, as the sentence above does. With "
-            f"{text.count(counts.untested, 'pair')} not tested to the end as links: recall "
-            f"{whole.recall:.2f}, precision {whole.precision:.2f}, skeleton F1 "
-            f"{whole.skeleton_f1:.2f}, directed F1 {whole.directed_f1:.2f}, SHD {whole.shd}."
-        )
-
-
-def expert_tiles(result: RunResult) -> list[ledger.Tile]:
-    """What only those ask for who know the field."""
-    rows: list[ledger.Tile] = []
-    if (scores := result.metrics_tested) is not None:
-        rows = [
-            (
-                "Right with direction (directed F1)",
-                f"{scores.directed_f1:.2f}",
-                "As F1, but a link counts only if its arrow, or its having none, is right too.",
-            ),
-            (
-                "Pairs that differ (SHD)",
-                f"{scores.shd}",
-                "Pairs of variables whose link differs from the truth in being there or in arrow.",
-            ),
-        ]
-    made = "Questions put to the data: are two variables independent, given some others?"
-    steps = ("Tests made (CI tests)", f"{result.ci_tests:,}", made)
-    if descent.is_descent(result):
-        steps = ("Iterations", f"{descent.iterations(result):,}", "Steps of the optimisation.")
-    rows.append(steps)
-    if result.public:  # the time that private rows take is told to nobody
-        rows.append(("Seconds", text.number(result.seconds, 2), "From the start to the end."))
-    return rows + ledger.privacy_tiles(result)
-
-
-def own_data_costs(run: Shown) -> None:
-    """What all of this session's runs on the person's data add up to."""
-    for reason in run.result.ledger.undefended:
-        st.warning(f"Nothing is defended: {text.plain(reason)}.")
-    runs, epsilon, delta = own_costs(run.data)
-    said = f"This session: {text.count(runs, 'run')} on these data, together "
-    if math.isinf(epsilon):
-        st.caption(f"{said}without any bound: for one of them at least nothing is defended.")
+        with columns[1]:
+            descent.progress(result, "run", HEIGHT)
+        with columns[2]:
+            descent.epsilons(result, "run", HEIGHT)
     else:
+        with columns[1]:
+            tests_chart(result)
+        with columns[2]:
+            st.markdown(f"**Budget by {ledger.charged(result)[1]}**")
+            ledger.budget_chart(result, key="run-budget", height=HEIGHT)
+    with columns[0]:  # last, for it may be drawn again while runs are made for it
+        st.markdown("**F1 over ε**")
+        f1_view(run)
+
+
+def f1_view(run: Shown) -> None:
+    """What these settings reach at other ε, from a few runs that are made now."""
+    task = curve_of(run)
+    if task is None:
         st.caption(
-            f"{said}ε = {text.number(epsilon)}, δ = {text.number(delta)} (basic composition of "
-            "what can be defended)."
+            "Not drawn: each run on your own data would spend ε."
+            if not run.data.public
+            else "No noise and no ε, or no known truth."
         )
-    for note in run.data.notes:
-        st.caption(text.plain(note))
+    else:
+        look_again(lambda: [task], lambda: _f1_chart(run, task))
+
+
+def curve_of(run: Shown) -> Task | None:
+    """The curve over ε of the run's settings, begun if need be; None where there is none."""
+    params = {k: v for k, v in run.settings.asked.items() if k != "epsilon"}
+    if not run.data.public or run.data.truth is None or "epsilon" not in run.settings.asked:
+        return None
+    key = "f1", run.data.identity, run.settings.algorithm, repr(params)
+    task = shared(key, "F1 over ε", curve, run.settings.algorithm, run.data, params)
+    task.wait(PATIENCE)
+    return task
+
+
+def _f1_chart(run: Shown, task: Task) -> None:
+    points: list[Point] = sorted(task.parts, key=lambda p: p.epsilon)
+    here, scores = float(run.settings.params["epsilon"]), run.result.metrics_tested
+    assert scores is not None
+    line = Curve(
+        name=algorithm(run.result.algorithm).title,
+        x=[p.epsilon for p in points],
+        y=[p.f1[1] for p in points],
+        low=[p.f1[0] for p in points],
+        high=[p.f1[2] for p in points],
+        style=style_of(run.result.algorithm),
+    )
+    ends = min(EPSILONS[0], here) / 1.3, max(EPSILONS[-1], here) * 1.3
+    drawn = curves(
+        [line] if points else [],
+        Axis("ε", log=True, ends=ends),
+        Axis("Skeleton F1", ends=(0.0, 1.05)),
+        height=HEIGHT,
+        here=(here, scores.skeleton_f1, "You are here"),
+    )
+    show.figure(drawn, key="run-f1", alt="Skeleton F1 over ε at these settings")
 
 
 def tests_chart(result: RunResult) -> None:
@@ -158,28 +123,125 @@ def tests_chart(result: RunResult) -> None:
         x_title="Order",
         y_title="CI tests",
         words=[f"{c:,}" for c in counts],
+        height=HEIGHT,
     )
     show.figure(figure, key="run-tests", alt="Conditional independence tests at each order")
 
 
-# The tables behind a run, and its files --------------------------------------------------
+# What is folded away ------------------------------------------------------------------------
 
 
 @st.fragment
-def details(run: Shown) -> None:
-    """Tables: reasons, edges, ledger; and the downloads. Only the tab that is open is drawn."""
+def more(run: Shown) -> None:
+    """Scores, cost, reasons and files: only the tab that is open is drawn."""
     _watch_chosen(run)
+    box = st.expander(
+        "More: scores, reasons, edges, ledger, files", key="run-more", on_change="rerun"
+    )
+    if not box.open:
+        return
     views = {
+        "Scores and cost": lambda: scores_view(run),
+        "Where the links go": lambda: price_view(run),
         "Why did this edge go?": lambda: trace.why_view(run.data, run.result, key="run"),
         "Edge table": lambda: edges_view(run),
         "Ledger": lambda: ledger.ledger_view(run.result),
         "Download and share": lambda: downloads(run),
     }
-    tabs = st.tabs(list(views), key="run-details", on_change="rerun")
-    for tab, view in zip(tabs, views.values(), strict=True):
-        if tab.open:
-            with tab:
-                view()
+    with box:
+        tabs = st.tabs(list(views), key="run-details", on_change="rerun")
+        for tab, view in zip(tabs, views.values(), strict=True):
+            if tab.open:
+                with tab:
+                    view()
+
+
+def scores_view(run: Shown) -> None:
+    """Scores against the truth if there is one, what the run took, and what its price means."""
+    result = run.result
+    tiles(score_tiles(result) + cost_tiles(result) + ledger.privacy_tiles(result))
+    if result.untested and (whole := result.metrics) is not None:
+        st.caption(
+            "These count the links tested to the end. With the others as links: recall "
+            f"{whole.recall:.2f}, precision {whole.precision:.2f}, skeleton F1 "
+            f"{whole.skeleton_f1:.2f}, directed F1 {whole.directed_f1:.2f}, SHD {whole.shd}."
+        )
+    if descent.is_descent(result):
+        descent.thresholds(result)
+    ledger.privacy_sentence(result)
+    nothing.line(result.algorithm, Shape.of(run.data), run.settings.params, "run")
+    if not run.data.public:
+        own_data_costs(run)
+
+
+def tiles(rows: Sequence[ledger.Tile], across: int = 4) -> None:
+    """Titles with their values, ``across`` a row."""
+    for start in range(0, len(rows), across):
+        row = rows[start : start + across]
+        for column, (title, value, words) in zip(st.columns(across), row, strict=False):
+            column.metric(title, value, help=words)
+
+
+def score_tiles(result: RunResult) -> list[ledger.Tile]:
+    """The scores of the links tested to the end; none without a truth."""
+    m, counts = result.metrics_tested, result.counts
+    if m is None or counts is None:
+        return []
+    precision = f"{m.precision:.2f}" if counts.learned else "–"
+    return [
+        ("Recall", f"{m.recall:.2f}", "Share of the true links that were learned."),
+        ("Precision", precision, "Share of the learned links that are true ones."),
+        ("Skeleton F1", f"{m.skeleton_f1:.2f}", "Of links, whatever their direction."),
+        ("Directed F1", f"{m.directed_f1:.2f}", "A link counts only if its mark is right too."),
+        ("SHD", f"{m.shd}", "Pairs whose edge is missing, extra or wrongly oriented."),
+    ]
+
+
+def cost_tiles(result: RunResult) -> list[ledger.Tile]:
+    """What the run took; the time that private rows take is shown to nobody."""
+    steps = ("CI tests", f"{result.ci_tests:,}", "Conditional independence tests made.")
+    if descent.is_descent(result):
+        steps = ("Iterations", f"{descent.iterations(result):,}", "Steps of the optimisation.")
+    clock = ("Seconds", text.number(result.seconds, 2), "From the start to the end.")
+    return [steps, clock] if result.public else [steps]
+
+
+def price_view(run: Shown) -> None:
+    """Which links the test loses, which its bounded form, and which the noise, as bars."""
+    steps = price_of(run)
+    if not steps:
+        st.caption("Shown for public data with a known truth.")
+        return
+    st.html(f"<style>{price.STYLE}</style>{price.price_html(steps, theme())}")
+
+
+def price_of(run: Shown) -> list[price.Step]:
+    """The steps of a run on public data."""
+    result = run.result
+    if not run.data.public or result.counts is None or result.status == "cancelled":
+        return []
+    try:
+        before = price_steps(run.data, result.algorithm, result.params)
+    except InputError:
+        return []
+    return price.steps_of(result, before) if before else []
+
+
+def own_data_costs(run: Shown) -> None:
+    """What all of this session's runs on the person's data add up to."""
+    for reason in run.result.ledger.undefended:
+        st.warning(f"Nothing can be proven: {text.plain(reason)}.")
+    runs, epsilon, delta = own_costs(run.data)
+    said = f"This session: {text.count(runs, 'run')} on these data, together "
+    if math.isinf(epsilon):
+        st.caption(f"{said}without any bound: for one of them at least nothing can be proven.")
+    else:
+        st.caption(
+            f"{said}ε = {text.number(epsilon)}, δ = {text.number(delta)} (basic composition of "
+            "what can be proven)."
+        )
+    for note in run.data.notes:
+        st.caption(text.plain(note))
 
 
 def _watch_chosen(run: Shown) -> None:
@@ -218,31 +280,19 @@ def downloads(run: Shown) -> None:
     data, result, csv = run.data, run.result, export.as_csv
     name = f"{text.file_stem(data)}_{result.algorithm}"
     query = run.settings.to_query()
-    with st.container(horizontal=True):
-        export.download(
-            "Run (JSON)",
+    files = {
+        "Run (JSON)": (
+            "json",
+            ".json",
             lambda: export.as_json(export.run_record(data, result, query)),
-            f"{name}.json",
-            key="get-json",
-        )
-        export.download(
-            "Trace (CSV)",
-            lambda: csv(trace.steps_table(result.steps)),
-            f"{name}_trace.csv",
-            key="get-trace",
-        )
-        export.download(
-            "Edges (CSV)",
-            lambda: csv(trace.edges_table(data, result)),
-            f"{name}_edges.csv",
-            key="get-edges",
-        )
-        export.download(
-            "Ledger (CSV)",
-            lambda: csv(ledger.ledger_table(result)),
-            f"{name}_ledger.csv",
-            key="get-ledger",
-        )
+        ),
+        "Trace (CSV)": ("trace", "_trace.csv", lambda: csv(trace.steps_table(result.steps))),
+        "Edges (CSV)": ("edges", "_edges.csv", lambda: csv(trace.edges_table(data, result))),
+        "Ledger (CSV)": ("ledger", "_ledger.csv", lambda: csv(ledger.ledger_table(result))),
+    }
+    with st.container(horizontal=True):
+        for title, (key, end, make) in files.items():
+            export.download(title, make, f"{name}{end}", key=f"get-{key}")
     if data.public:
         st.caption(
             "The address of this page holds these settings and reproduces the run. Trace and JSON "

@@ -39,8 +39,8 @@ def network_label(name: str) -> str:
     return f"{name.capitalize()} · {nodes} nodes, {edges} edges"
 
 
-def picker(*, key: str) -> None:
-    """The fields that choose a dataset, bound to the draft."""
+def picker(*, key: str, seeded: bool = True) -> None:
+    """The fields that choose a dataset, bound to the draft; ``seeded`` with their seed."""
     form = draft()
     bound(
         st.selectbox,
@@ -67,15 +67,21 @@ def picker(*, key: str) -> None:
             step=1000,
             help=f"Rows drawn from the network or model, {MIN_ROWS:,} to {MAX_ROWS:,}.",
         )
-    with right:
-        seed(
-            form,
-            "sample",
-            "Data seed",
-            key=f"{key}-sample",
-            help="Fixes which rows are drawn (of a simulated model its graph and weights too). "
-            "The noise has its own seed.",
-        )
+    if seeded:
+        with right:
+            data_seed(key=key)
+
+
+def data_seed(*, key: str) -> None:
+    """Which rows are drawn."""
+    seed(
+        draft(),
+        "sample",
+        "Data seed",
+        key=f"{key}-sample",
+        help="Fixes which rows are drawn (of a simulated model its graph and weights too). "
+        "The noise has its own seed.",
+    )
 
 
 def simulated(*, key: str) -> None:

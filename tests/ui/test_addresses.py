@@ -17,7 +17,6 @@ from engine.registry import ALGORITHMS, algorithm
 from engine.score.budgets import LARGEST, SMALLEST, growths
 from pages.learn import allocation, sieve
 from pages.learn.tour import Tour
-from pages.report import repeats
 from pages.shell.fields import decode, defaults, encode
 from pages.shell.settings import MOST_SEED, Settings, Source, check_rows
 
@@ -40,7 +39,7 @@ ON_PAGES = ("", "x", "nan", "1e308", "-1", "1.5", f"{2**53}", "9" * 400, "\x00",
 SETTINGS = ("data", "n", "sample", "seed", "algorithm", "epsilon", "max_order", "subsample")
 FIELDS: dict[str, tuple[str, ...]] = {
     "explore": ("data", "algorithm", "epsilon", "draw", "ghost"),
-    "run": SETTINGS,
+    "run": (*SETTINGS, "run.pins"),
     "report": ("present", *SETTINGS),
     "learn": (
         "present",
@@ -87,8 +86,8 @@ def test_no_address_is_a_traceback(
     open_app: Callable[..., AppTest], page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All fields wrong in one way; then each alone; then each said twice."""
-    monkeypatch.setattr(repeats, "REPETITIONS", 2)
-    monkeypatch.setattr(repeats, "SECONDS", 0.05)
+    monkeypatch.setattr("pages.report.work.REPETITIONS", 2)
+    monkeypatch.setattr("pages.report.work.SECONDS", 0.05)
     app = open_app(page, data="cancer", n="2000")
     for word in ON_PAGES:
         look(app, dict.fromkeys(FIELDS[page], word))

@@ -138,10 +138,6 @@ def test_a_stopped_or_refuted_attack_says_so() -> None:
     assert "found in 1 of 2 answers" in power_words(Finding({"1. a": 0.9, "2. b": 0.2}))
 
 
-
-
-
-
 def test_the_game_keeps_the_score_and_says_what_nobody_can_beat(open_app: Open) -> None:
     app = open_app(data="cancer", n="2000")
     app.switch_page("pages/audit/page.py").run()

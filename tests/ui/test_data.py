@@ -225,8 +225,6 @@ def test_a_codebook_states_all_columns_at_once(data_page: AppTest) -> None:
     assert not data_page.sidebar.warning  # no complaint beside what was read
 
 
-
-
 def test_release_says_what_remains_and_what_to_expect(
     data_page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

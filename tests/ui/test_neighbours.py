@@ -30,7 +30,7 @@ PLACE = 200
 # A record of nothing that the schema foresees, and one of the last levels.
 STRANGE = ",".join(['"odd, cell"', "", "NA", "=1+1", *["HIGH"] * (len(HEAD.split(",")) - 4)])
 USUAL = ",".join(["HIGH"] * len(HEAD.split(",")))
-PAGES = ("data", "study", "run", "report", "compare", "learn")
+PAGES = ("data", "study", "run", "report", "learn")
 Pages = dict[str, str]
 
 

@@ -17,8 +17,8 @@ from engine.release.page import doubt_words
 from engine.studies import null
 from engine.studies.null import Invented, Shape, invented
 from pages.learn.shuffle import ALGORITHMS, NONE, links_of
-from pages.shell import runs, task
-from pages.shell.nothing import NOTHING, shape_of
+from pages.shell import task
+from pages.shell.nothing import shape_of
 from pages.shell.settings import Source
 from pages.worker import false_links
 from tests.release.samples import asia_schema, own_asia
@@ -50,21 +50,6 @@ def captions(app: AppTest) -> list[str]:
 def table(app: AppTest, column: str) -> pd.DataFrame:
     """The table on the page that has a column."""
     return next(f.value for f in app.dataframe if column in f.value)
-
-
-def test_beside_the_field_of_the_run_page(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It follows the form, before Run is pressed, and is quiet where there is no setting."""
-    monkeypatch.setattr(runs, "QUICK", 0.0)
-    app, shape = open_app(**QUICK), Shape((2,) * 8, 3_000)
-    assert count("em_pc", shape, epsilon=0.3).sentence in captions(app)
-    app.selectbox(key="run-algorithm").set_value("priv_pc").run()
-    app.number_input(key="param-epsilon").set_value(0.5).run()
-    said = [c for c in captions(app) if c.startswith(START)]
-    assert said == [count("priv_pc", shape, epsilon=0.5).sentence]
-    assert app.session_state["shown"].result.algorithm == "em_pc"
-    app.number_input(key="param-epsilon").set_value(-1.0).run()
-    assert not app.exception
-    assert not [c for c in captions(app) if c.startswith(START)]
 
 
 def test_a_count_comes_in_the_background(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,24 +88,6 @@ def test_a_plan_that_cannot_work_is_said_beside_its_epsilon(
     for epsilon, said in (("0.1", True), ("1000", False)):
         app = open_app("run", **asked, epsilon=epsilon)
         assert any("cannot work here" in w.value for w in app.warning) == said
-
-
-def test_a_row_of_compare(open_app: Open) -> None:
-    app = open_app("run", **QUICK)
-    app.switch_page("pages/compare/page.py").run()
-    assert not app.exception
-    scores = table(app, "Score").set_index("Score")
-    shape = Shape((2,) * 8, 3_000)
-    both = [count("em_pc", shape, epsilon=0.3).about, count("pc", shape).about]
-    assert scores.loc[NOTHING].tolist() == both
-    assert any(c.startswith(START) for c in captions(app))  # beside the form
-    assert list(scores.index).index(NOTHING) == list(scores.index).index("Invented") + 1
-
-
-
-
-
-
 
 
 def test_a_release_says_it_before_and_after(
@@ -192,7 +159,3 @@ def test_pairs_not_tested_are_no_links() -> None:
     result = run("priv_pc", data, seed=0, epsilon=0.05)
     assert result.untested
     assert len(links_of(result)) == len(result.skeleton) - len(result.untested)
-
-
-
-

@@ -225,11 +225,6 @@ def capped(*epsilons: float, cap: float = 8.0, method: str = "basic") -> Ledger:
     return paid
 
 
-def test_tiles_stand_in_rows(page: Page) -> None:
-    result.tiles([(f"t{k}", f"v{k}", f"h{k}") for k in range(5)], across=2)
-    assert page.drawn == [(2, f"t{k}", f"v{k}", f"h{k}") for k in range(5)]
-
-
 def test_what_the_price_means_is_said_of_each_kind(scored: RunResult, page: Page) -> None:
     voided = capped(1.0)
     voided.void("no schema")
@@ -311,38 +306,6 @@ def test_a_table_with_more_rows_ends_within_a_row(
 def test_a_number_stays_with_its_sign() -> None:
     kept = text.together("At ε = 3: 82 % of 7; T = .1, m = best")
     assert kept == "At ε\xa0=\xa03: 82\xa0% of 7; T\xa0=\xa0.1, m = best"
-
-
-def test_the_budget_is_drawn_as_shares_of_its_cap(scored: RunResult, page: Page) -> None:
-    ledger.budget_chart(replace(scored, ledger=capped(2.0, 4.0)), key="k")
-    ((figure, rest),) = page.drawn
-    assert list(figure.data[0].x) == ["0", "1"]
-    assert list(figure.data[0].y) == pytest.approx([25, 50])
-    assert list(figure.data[0].text) == ["25 %", "50 %"]
-    assert figure.layout.yaxis.title.text == "Share of the cap in ε (%)"
-    assert figure.layout.xaxis.title.text == "Order"
-    assert figure.layout.yaxis.range == pytest.approx((0, 65))
-    assert rest == {"key": "k", "alt": "Budget charged at each order"}
-    ledger.budget_chart(replace(scored, ledger=capped(0.25, 7.75)), key="k")
-    assert page.drawn[1][0].layout.yaxis.range == pytest.approx((0, 118))
-
-
-def test_without_a_cap_the_defended_sum_is_drawn(scored: RunResult, page: Page) -> None:
-    open_ended = Ledger(delta=1e-4)
-    for order, epsilon in ((0, 3.0), (2, 9.0), (2, 1.0)):
-        open_ended.charge(LaplaceEvent(epsilon, 1.0), order=order)
-    ledger.budget_chart(replace(scored, ledger=open_ended), key="k")
-    figure = page.drawn[0][0]
-    assert list(figure.data[0].x) == ["0", "2"]
-    assert list(figure.data[0].y) == [3.0, 10.0]
-    assert list(figure.data[0].text) == ["3", "10"]
-    assert figure.layout.yaxis.title.text == "Defended ε"
-    for empty in (Ledger(), _without_limit()):
-        ledger.budget_chart(replace(scored, ledger=empty), key="k")
-    assert page.said == ["Nothing to show: no finite budget was charged to any order."] * 2
-    descent = replace(scored, ledger=Ledger(), ci_tests_by_order=())
-    ledger.budget_chart(descent, key="k")
-    assert page.said[2].endswith("charged to any iteration.")
 
 
 def _without_limit() -> Ledger:

@@ -64,8 +64,7 @@ def journey(app: AppTest, content: bytes) -> None:
     for key in ("svt_pc", "marginal_pc"):
         app.selectbox(key="run-algorithm").set_value(key).run()
         app.button(key="run").click().run()
-    visit(app, "compare")
-    app.button(key="compare-add").click().run()
+    app.button(key="pin").click().run()
     visit(app, "budget")
     app.button(key="budget-run").click().run()
     for page in ("sieve", "study", "report"):

@@ -35,8 +35,8 @@ from pages.shell.settings import GRAPH_ALGORITHMS
 from tests.ui.history import behind
 
 ASIA = load_dataset("asia", n=100_000, seed=0)
-F1, SHD = "Both in one number (skeleton F1)", "Pairs that differ (SHD)"
-TESTS = "Tests made (CI tests)"
+F1, SHD = "Skeleton F1", "SHD"
+TESTS = "CI tests"
 
 
 def metrics(app: AppTest) -> dict[str, str]:
@@ -373,6 +373,8 @@ def test_too_few_rows_are_refused_in_words(app: AppTest) -> None:
 
 
 def test_why_view_answers_for_removed_and_kept_edges(app: AppTest) -> None:
+    app.session_state["run-details"] = "Why did this edge go?"
+    app.run()
     result = run("priv_pc", ASIA, seed=0)
     removed = next(p for p in result.separating_sets if p not in result.skeleton)
     kept = next(iter(result.skeleton))
@@ -444,6 +446,8 @@ def test_overlay_is_one_graph(app: AppTest) -> None:
 
 def test_a_score_based_run_claims_no_reason_for_one_edge(open_app: Callable[..., AppTest]) -> None:
     app = open_app(data="cancer", n="2000", algorithm="notears")
+    app.session_state["run-details"] = "Why did this edge go?"
+    app.run()
     pair = app.selectbox(key="run-pair").value
     kept = frozenset(pair) in app.session_state["shown"].result.skeleton
     reason = next(m.value for m in app.markdown if "no step of the run" in m.value)
@@ -552,7 +556,7 @@ def test_a_run_stopped_before_it_decided_anything_leaves_the_last_result(
     monkeypatch.setattr(worker, "run", nothing)
     app.number_input(key="run-seed").set_value(904).run()
     press_run(app)
-    assert messages(app)[0].startswith("Stopped before anything was decided")
+    assert messages(app)[0].startswith("Stopped early")
     assert metrics(app) == before
 
 

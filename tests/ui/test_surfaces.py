@@ -23,9 +23,10 @@ from engine.serialise import result_dict
 from engine.studies.scenes import ABSENT, UNTESTED
 from engine.summary import NOTHING, summarise
 from pages.draw import graph, scene
+from pages.draw.price import price_html
 from pages.learn import search
 from pages.report import brief, files, form, repeats
-from pages.run import trace
+from pages.run import trace, view
 
 Query = dict[str, str]
 # Two networks, three algorithms, both guarantees; arrows in doubt, nothing found, ended early.
@@ -42,8 +43,8 @@ Open = Callable[..., AppTest]
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repeats, "REPETITIONS", 2)
-    monkeypatch.setattr(repeats, "SECONDS", 0.1)
+    monkeypatch.setattr("pages.report.work.REPETITIONS", 2)
+    monkeypatch.setattr("pages.report.work.SECONDS", 0.1)
     monkeypatch.setattr(repeats, "PATIENCE", 60.0)
 
 
@@ -109,7 +110,9 @@ def run_page(app: AppTest, result: RunResult) -> None:
     assert table == {MARKS[kind].word: n for kind, n in counts_of(result).items()}
     counts = result.counts
     assert counts is not None
-    bars = re.findall(r"<b>(\d+)</b>.*?</span><span>(.*?)<", html(app, 'class="price"'))
+    bars = re.findall(
+        r"<b>(\d+)</b>.*?</span><span>(.*?)<", price_html(view.price_of(shown), "light")
+    )
     found, last = next((int(n), words) for n, words in bars if "this result" in words)
     assert (int(bars[0][0]), found) == (counts.true, counts.found)
     wrong = MARKS[LinkClass.FALSE_POSITIVE].counted(counts.invented)

@@ -1,0 +1,248 @@
+"""Runs that are pinned beside the one on screen: graphs, counts, settings and edges that differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode
+
+import pandas as pd
+import streamlit as st
+
+from engine import InputError
+from engine.graphs.layout import frame_height
+from engine.graphs.links import MARKS, LinkClass
+from engine.graphs.metrics import Scores
+from engine.params import Parameters
+from engine.registry import ALGORITHMS, algorithm
+from engine.studies.recommended import ranked
+from pages.draw import recommended, show
+from pages.draw.graph import render_graph
+from pages.draw.graphs import LARGE, layout_of
+from pages.draw.links import describe, found_links
+from pages.draw.strength import weighted
+from pages.run import trace
+from pages.shell import export, knowledge, nothing, state
+from pages.shell import words as text
+from pages.shell.data import in_force
+from pages.shell.drafts import Draft
+from pages.shell.fields import line
+from pages.shell.knowledge import Columns
+from pages.shell.palette import theme
+from pages.shell.runs import Shown, compute
+from pages.shell.session import Place
+from pages.shell.settings import Settings
+from pages.shell.strip import refuse, show_refusal
+
+MOST = 3
+LETTERS = "ABC"
+HERE = "On screen"
+_OWN: Place[list[Shown]] = Place("pins_own", list)  # runs on own data stand in no address
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pinned(Parameters):
+    """The pinned runs on public data, as the address has them."""
+
+    pins: str = line("Pinned runs", 20_000)
+
+
+def _named() -> Draft:
+    return state.of(Pinned, "run.")
+
+
+def pins() -> list[Shown]:
+    """The session's pinned runs; those on a file that another has replaced are gone."""
+    found: list[Shown] = []
+    for words in filter(None, _named()["pins"].split("|")):
+        try:
+            found.append(compute(Settings.from_query(dict(parse_qsl(words)))))
+        except InputError as error:
+            refuse("pins", str(error))
+    return [*found, *(run for run in _OWN.get() if in_force(run.data))][:MOST]
+
+
+def _keep(pinned: list[Shown]) -> None:
+    _OWN.put([run for run in pinned if run.settings.seed is None])
+    public = [run.settings for run in pinned if run.settings.seed is not None]
+    _named()["pins"] = "|".join(urlencode(settings.to_query()) for settings in public)
+
+
+def pin(run: Shown) -> None:
+    """Add a run, once, while there is room."""
+    pinned = pins()
+    if run in pinned or any(p.settings == run.settings for p in pinned if run.data.public):
+        refuse("pins", "This run is pinned already.")
+    elif len(pinned) < MOST:
+        _keep([*pinned, run])
+
+
+def unpin(place: int) -> None:
+    """Let a run go."""
+    pinned = pins()
+    del pinned[place]
+    _keep(pinned)
+
+
+def pin_published(run: Shown) -> None:
+    """Pin the published algorithms that were best in a study at this ε, as the study set them."""
+    found = [r for r in ranked(_epsilon(run) or 1.0) if r.algorithm != run.settings.algorithm]
+    for one in found[: MOST - len(pins())]:
+        params = recommended.laid_over(one, run.settings.params)
+        try:
+            pin(compute(Settings(run.settings.source, one.algorithm, params, run.settings.seed)))
+        except InputError as error:
+            refuse("pins", str(error))
+
+
+def pin_button(run: Shown) -> None:
+    """Keeps the run on screen for comparison."""
+    full = len(pins()) >= MOST
+    st.button(
+        "Pin",
+        key="pin",
+        on_click=pin,
+        args=(run,),
+        disabled=full,
+        icon=":material/push_pin:",
+        help=f"Keeps this run to compare others with; {MOST} at most.",
+    )
+
+
+def _epsilon(run: Shown) -> float | None:
+    epsilon = run.settings.params.get("epsilon")
+    return float(epsilon) if isinstance(epsilon, int | float) else None
+
+
+def title(run: Shown) -> str:
+    """The algorithm with its ε."""
+    epsilon, name = _epsilon(run), ALGORITHMS[run.result.algorithm].title
+    return name if epsilon is None else f"{name}, ε = {text.number(epsilon)}"
+
+
+def pins_view(run: Shown) -> None:
+    """The pinned runs below the one on screen; nothing where none is."""
+    show_refusal("pins")
+    pinned = pins()
+    if not pinned:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("**Pinned runs**")
+        if run.data.public and _epsilon(run) is not None and len(pinned) < MOST:
+            st.button(
+                "Add the best published algorithms",
+                key="pin-published",
+                on_click=pin_published,
+                args=(run,),
+                help="Each at the setting that a study chose for it, with the same ε, δ and seed.",
+            )
+    runs = {HERE: run} | {LETTERS[k]: one for k, one in enumerate(pinned)}
+    columns = st.columns(max(2, len(pinned)), gap="medium")
+    for k, (column, one) in enumerate(zip(columns, pinned, strict=False)):
+        with column:
+            _graph(one, k)
+    with columns[1] if len(pinned) == 1 else st.container():
+        _scores(runs)
+    _table("Settings that differ", settings_table(runs), "settings")
+    _table("Edges that differ", edges_table(runs), "edges")
+
+
+def _graph(run: Shown, k: int) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{LETTERS[k]} · {text.plain(title(run))}**")
+        st.button("Unpin", key=f"unpin-{k}", on_click=unpin, args=(k,))
+    data, result = run.data, run.result
+    links = found_links(result, waiting=data.d <= LARGE, missed=True)
+    links, height = weighted(links, result), frame_height(data.d)
+    page = render_graph(
+        data.names, links, layout_of(data, result, wide=False), height=height, theme=theme()
+    )
+    st.iframe(page, height=height, alt=describe(f"{LETTERS[k]}: {title(run)}", data.names, links))
+    st.caption(text.plain(result.summary().found))
+
+
+def _scores(runs: dict[str, Shown]) -> None:
+    def draw(found: nothing.Counts) -> None:
+        rows: dict[str, list[str]] = {}
+        for run, count in zip(runs.values(), found, strict=True):
+            for name, value in _counted(run, count).items():
+                rows.setdefault(name, []).append(value)
+        table = pd.DataFrame(rows.values(), columns=_names(runs))
+        table.insert(0, "Score", list(rows))
+        show.table(table, alt="Scores and cost of the runs", most=520)
+
+    nothing.watch(lambda: [nothing.nothing_for(run) for run in runs.values()], draw)
+
+
+def _names(runs: dict[str, Shown]) -> list[str]:
+    return [f"{name} · {title(run)}" for name, run in runs.items()]
+
+
+def _counted(run: Shown, count: nothing.Nothing | None) -> dict[str, str]:
+    """Counts and scores of the links tested to the end, and what the run took."""
+    result = run.result
+    counts, m = result.counts, result.metrics_tested
+    kinds = dict.fromkeys(LinkClass, 0)
+    for kind in result.classes.values():
+        kinds[kind] += 1
+    known = {} if result.known is None else {text.KNOWN_ALONE: result.knowledge_alone}
+    return {
+        **{name: _score(m, field) for name, field in text.SCORES.items()},
+        **{name: _score(scores, "directed_f1") for name, scores in known.items()},
+        "True links found": f"{counts.found:,} of {counts.true:,}" if counts else "–",
+        **{MARKS[kind].word: f"{n:,}" if counts else "–" for kind, n in kinds.items()},
+        nothing.NOTHING: nothing.cell(count),
+        "CI tests": f"{result.ci_tests:,}",
+        "Paper's total ε": text.number(result.claimed.epsilon) if result.claimed else "–",
+        "Proven total ε": text.number(result.spent.epsilon),
+    }
+
+
+def _score(m: Scores | None, field: str) -> str:
+    value = None if m is None else getattr(m, field)
+    return "–" if value is None else f"{value}" if isinstance(value, int) else f"{value:.2f}"
+
+
+def _table(title: str, table: pd.DataFrame, key: str) -> None:
+    st.markdown(f"**{title}**")
+    if table.empty:
+        st.caption("None.")
+        return
+    show.table(table, alt=title)
+    if key == "edges":
+        export.download(f"{title} (CSV)", lambda: export.as_csv(table), "compare.csv", key="pins")
+
+
+def _differing(cells: dict[str, list[str]], name: str, runs: dict[str, Shown]) -> pd.DataFrame:
+    rows = [(row, *values) for row, values in cells.items() if len(set(values)) > 1]
+    return pd.DataFrame(rows, columns=[name, *_names(runs)])
+
+
+def settings_table(runs: dict[str, Shown]) -> pd.DataFrame:
+    """Only the settings in which the runs differ."""
+    every = [_settings(run) for run in runs.values()]
+    names = dict.fromkeys(name for one in every for name in one)
+    return _differing({n: [one.get(n, "–") for one in every] for n in names}, "Setting", runs)
+
+
+def _settings(run: Shown) -> dict[str, str]:
+    """Every setting of a run by its title, as text; not the seed of own data."""
+    source, shown = run.settings.source, run.settings.params
+    columns = Columns(run.data.names, run.data.truth)
+    out = {"Dataset": run.data.name, "Rows n": f"{run.data.n:,}"}
+    out |= {} if source.own else {"Data seed": f"{source.seed}"}
+    out["What is known"] = knowledge.label(columns, run.result.knowledge)
+    for spec in algorithm(run.result.algorithm).params.specs():
+        if spec.name in shown:
+            value = shown[spec.name]
+            precise = isinstance(value, float)
+            out[spec.title] = text.number(value, 15) if precise else text.label(value)
+    seed = run.settings.seed
+    return out if seed is None else out | {"Noise seed": f"{seed}"}
+
+
+def edges_table(runs: dict[str, Shown]) -> pd.DataFrame:
+    """One row a pair whose state is not the same in all runs."""
+    tables = [trace.edges_table(r.data, r.result).set_index("Pair") for r in runs.values()]
+    pairs = sorted(set().union(*(table.index for table in tables)))
+    cells = {p: [str(t["Learned"].get(p, "no edge")) for t in tables] for p in pairs}
+    return _differing(cells, "Pair", runs)
