@@ -32,7 +32,7 @@ from engine.studies.trial import TrialResult
 TOTAL_RANGE = {"claimed_epsilon": (0.1, 1e3), "spent_epsilon": (1.0, 1e6)}
 PER_ROUND = ("em_pc", "svt_pc", "priv_pc")  # published epsilon is that of one round
 COLOUR = dict(
-    zip((*PER_ROUND, "curate_pc", "curate_notears", "noleaks", "pc"), COLOURS, strict=True)
+    zip((*PER_ROUND, "curate_pc", "curate_notears", "noleaks", "pc"), COLOURS, strict=False)
 )
 
 NAN = math.nan

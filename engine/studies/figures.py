@@ -54,22 +54,21 @@ _RULES: Any = {
 
 @dataclass(frozen=True)
 class Series:
-    """One line; ``low`` and ``high`` make a band. ``dots`` draws points without a line.
+    """One line; ``low`` and ``high`` make a band. ``marks`` draws points without a line.
 
-    ``style`` numbers its colour, dash and mark; ``colour`` and ``dash`` say otherwise. A line of
-    two points that are level, a reference, has no mark.
+    Without a ``colour`` and ``dash``, ``style`` numbers both, and the mark of points (``dotted``).
     """
 
     label: str
     x: Sequence[float]
     y: Sequence[float]
-    style: int = 0
     colour: str = ""
     dash: Any = None
     low: Sequence[float] = ()
     high: Sequence[float] = ()
-    dots: bool = False
-    mark: bool = False
+    marks: bool = False
+    style: int = 0
+    dotted: bool = False
 
 
 @dataclass(frozen=True)
@@ -186,11 +185,11 @@ def _line(axis: Any, series: Series) -> None:
     keep = keep[np.argsort(points[0, keep], kind="stable")]
     x, y = points[:, keep]
     colour = series.colour or COLOURS[series.style % len(COLOURS)]
-    dash = DASHES[series.style % len(DASHES)] if series.dash is None else series.dash
-    if series.dots:
+    dash = DASHES[series.style % len(DASHES)] if series.dash is None else series.dash or "-"
+    if series.marks:
         axis.plot(x, y, "o", color=colour, label=series.label, alpha=0.85, markersize=5)
         return
-    mark = MARKS[series.style % len(MARKS)] if series.mark else None
+    mark = MARKS[series.style % len(MARKS)] if series.dotted else None
     axis.plot(x, y, color=colour, linestyle=dash, marker=mark, label=series.label)
     if len(series.low):
         low, high = (np.asarray(side, dtype=float)[keep] for side in (series.low, series.high))
@@ -261,11 +260,11 @@ def _curve(name: str, part: pd.DataFrame, styles: Mapping[str, int], x: pd.Serie
     """One curve; an algorithm without an ε is a level line."""
     if part["x"].isna().all():
         level = [float(part["median"].iloc[0])] * 2
-        return Series(name, [x.min(), x.max()], level, styles[name])
+        return Series(name, [x.min(), x.max()], level, style=styles[name])
     sides = (part[side].tolist() for side in ("low", "high"))
     line = part["x"].tolist(), part["median"].tolist()
     low, high = sides
-    return Series(name, *line, styles[name], low=low, high=high, mark=True)
+    return Series(name, *line, low=low, high=high, style=styles[name], dotted=True)
 
 
 def _curves(points: pd.DataFrame, varying: Sequence[str]) -> list[str]:
@@ -442,7 +441,7 @@ def answers_figure(answers: Mapping[str, Answer], *, kind: str = "pdf", columns:
         points = answer.points.sort_values("x")
         sides = {side: points[f"sure_{side}"].tolist() for side in ("low", "high")}
         line = points["x"].tolist(), points["median"].tolist()
-        series.append(Series(name, *line, at, **sides, mark=True))
+        series.append(Series(name, *line, **sides, style=at, dotted=True))
         numbers.append(points.assign(curve=name))
     ends = [first.points["x"].min(), first.points["x"].max()]
     series.append(Series("target", ends, [first.target] * 2, colour="#555555", dash=DASHES[2]))
