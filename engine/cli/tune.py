@@ -84,7 +84,9 @@ def tune_command(argv: Sequence[str]) -> int:
         raise InputError("engine tune takes one algorithm.")
     specs = list(declared(keys).values())
     args = _parser(specs).parse_args(argv)
-    fixed = {"guarantee": "strict"} if any(s.name == "guarantee" for s in specs) else {}
+    fixed: dict[str, Any] = (
+        {"guarantee": "strict"} if any(s.name == "guarantee" for s in specs) else {}
+    )
     fixed |= values(args, specs)
     if args.figure is not None and args.target is None:
         raise InputError("--figure draws what --target finds; give both.")

@@ -439,7 +439,7 @@ def answers_figure(answers: Mapping[str, Answer], *, kind: str = "pdf", columns:
     series, numbers = [], []
     for at, (name, answer) in enumerate(answers.items()):
         points = answer.points.sort_values("x")
-        sides = {side: points[f"sure_{side}"].tolist() for side in ("low", "high")}
+        sides: Any = {side: points[f"sure_{side}"].tolist() for side in ("low", "high")}
         line = points["x"].tolist(), points["median"].tolist()
         series.append(Series(name, *line, **sides, style=at, dotted=True))
         numbers.append(points.assign(curve=name))

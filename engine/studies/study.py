@@ -149,27 +149,28 @@ def run_study(
     make = (lambda: nullcontext(None)) if pool is None else partial(pool, executor, workers)
 
     def walk() -> Iterator[TrialResult]:
-        start, done = monotonic(), 0
+        start, done, reused = monotonic(), 0, 0
         with held(store) as kept, make() as workers_there:
             left = TimeLeft(study.trials)
             found = [] if kept is None else [r for t in study.trials if (r := kept.get(t))]
 
             def report(result: TrialResult, fresh: bool) -> TrialResult:
-                nonlocal done
-                done += 1
+                nonlocal done, reused
+                done, reused = done + 1, reused + (not fresh)
                 left.note(result, fresh=fresh)
                 if on_progress is not None:
                     now = monotonic() - start
                     rest = left.seconds(now) if fresh else None
-                    on_progress(Progress(done, len(study.trials), len(found), now, rest))
+                    on_progress(Progress(done, len(study.trials), reused, now, rest))
                 return result
 
             yield from (report(result, fresh=False) for result in found)
             there = {result.trial for result in found}
             holds = _MET_MOST if workers_there else len(study.datasets)
             early, later = pilot_runs([t for t in study.trials if t not in there], holds)
-            run = _parallel if workers_there else _serial
-            for batch in run(workers_there, study, early + later, left, cancelled, on_start):
+            given = study, early + later, left, cancelled, on_start
+            batches = _parallel(workers_there, *given) if workers_there else _serial(*given)
+            for batch in batches:
                 if kept is not None:
                     kept.put(batch)
                 yield from (report(result, fresh=True) for result in batch)
@@ -178,7 +179,6 @@ def run_study(
 
 
 def _serial(
-    pool: None,
     study: Study,
     trials: Sequence[Trial],
     left: TimeLeft,
@@ -282,7 +282,7 @@ class _Pool:
         """Results in the order they finish in; raises _Stopped once cancelled."""
         from joblib import Parallel, parallel_config
 
-        class Stoppable(Parallel):  # type: ignore[misc]
+        class Stoppable(Parallel):
             """Asks, each time it waits for a result, whether to go on waiting."""
 
             def _wait_retrieval(parallel) -> bool:
@@ -526,6 +526,10 @@ def _uniform(data: Dataset) -> Dataset:
     )
 
 
+def _after(end: float) -> bool:
+    return monotonic() > end
+
+
 def _probe(data: Dataset, trials: list[Trial], patience: float) -> tuple[float, bool]:
     """(seconds for all the trials, whether that is a lower bound)."""
     end = monotonic() + patience
@@ -535,7 +539,7 @@ def _probe(data: Dataset, trials: list[Trial], patience: float) -> tuple[float, 
     for trial in spread:
         # The first run counts the tables: it may spend half of the time on it.
         late = end if times else end - patience / 2
-        result = run_trial(data, trial, lambda late=late: monotonic() > late)  # type: ignore[misc]
+        result = run_trial(data, trial, partial(_after, late))
         times.append(result.seconds)
         cut = result.status == "cancelled" and len(times) == 2
         if cut or monotonic() > end:

@@ -144,10 +144,14 @@ def bands(
     out["low"], out["high"] = of_y.quantile(low), of_y.quantile(high)
     out["mean"], out["std"], out["count"] = of_y.mean(), of_y.std(), of_y.count()
     for at, name in enumerate(("sure_low", "sure_high")):
-        out[name] = of_y.agg(lambda values, at=at: median_interval(values)[at])
+        out[name] = of_y.agg(_interval_end, at)
     where = groups[x].median() if x in table else pd.Series(math.nan, index=out.index)
     out.insert(0, "x", where.to_numpy(dtype=float))
     return out.reset_index()
+
+
+def _interval_end(values: pd.Series[float], at: int) -> float:
+    return median_interval(values)[at]
 
 
 def median_interval(values: Iterable[float]) -> tuple[float, float]:
@@ -356,9 +360,9 @@ def summary(table: pd.DataFrame) -> list[Sequence[str]]:
     first, *names = SCORES.values()
     names += [*more.values(), "tests", "seconds", "claimed", "defended", "runs"]
     rows: list[Sequence[str]] = [[*keys, first, "low", "high", *names]]
-    for i, point in f1.iterrows():
-        cells = [*point[keys], *point[["median", "low", "high"]], *rest.loc[i]]
-        cells += [total[i] for total in totals]
+    for i, point in enumerate(f1.to_dict("records")):
+        cells = [point[name] for name in (*keys, "median", "low", "high")]
+        cells += [*rest.iloc[i], *(total.iloc[i] for total in totals)]
         rows.append([*map(_text, cells), str(point["count"])])
     return rows
 

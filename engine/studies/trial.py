@@ -188,11 +188,12 @@ def run_trial(
 def summarise(trial: Trial, result: RunResult) -> TrialResult:
     """What a study keeps of the run."""
     claimed, names = result.claimed, result.names
+    scores: dict[str, Any] = {name: getattr(result.metrics, name, None) for name in SCORED}
     return TrialResult(
         **dataclasses.asdict(trial),
         status=result.status,
         seconds=result.seconds,
-        **{name: getattr(result.metrics, name, None) for name in SCORED},
+        **scores,
         ci_tests=result.ci_tests,
         ci_tests_by_order=tuple(result.ci_tests_by_order),
         claimed_epsilon=claimed.epsilon if claimed else None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from engine import InputError
@@ -82,7 +84,7 @@ def plan_view(found: Plan) -> None:
     for key in dict.fromkeys(f.algorithm for f in found.forecasts):
         own = sorted((f for f in found.forecasts if f.algorithm == key), key=lambda f: f.epsilon)
         f1 = [f.f1 for f in own]
-        ends = {end: [getattr(b, end) for b in f1] for end in ("low", "high")}
+        ends: Any = {end: [getattr(b, end) for b in f1] for end in ("low", "high")}
         lines.append(
             Curve(name=title_of(key), x=[f.epsilon for f in own], y=[b.median for b in f1],
                   style=style_of(key), **ends)

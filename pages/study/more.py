@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import networkx as nx
@@ -41,24 +42,28 @@ _HAND: Place[dict[str, float]] = Place(
 
 
 def expanders(found: task.Task | None, data: Dataset, asked: Asked) -> None:
-    """What opens below the answer."""
-    with st.expander("Best setting", icon=":material/tune:"):
-        _best(data, asked)
-    with st.expander("Map of two parameters", icon=":material/grid_on:"):
-        _map(data, asked)
+    """What opens below the answer; what is closed is not drawn."""
+    kinds: list[tuple[str, str, Callable[[], None]]] = [
+        ("Best setting", "tune", partial(_best, data, asked)),
+        ("Map of two parameters", "grid_on", partial(_map, data, asked)),
+    ]
     if asked.algorithm == CURATE and data.d <= MOST_COLUMNS:
-        with st.expander("CURATE's margins", icon=":material/drag_pan:"):
-            _margins(data, asked)
+        kinds.append(("CURATE's margins", "drag_pan", partial(_margins, data, asked)))
     if found is not None and found.done and (results := results_of(found)):
         of: Asked = found.call[1][1]
-        with st.expander("CI tests, and the budget by order", icon=":material/checklist:"):
-            _tests(results)
-        with st.expander("Which edges, over the seeds", icon=":material/repeat:"):
-            _edges(results, data.truth if of.dataset == data.name else None)
-        with st.expander("Figures and files", icon=":material/download:"):
-            _files(results, of)
-    with st.expander("Open a study's file", icon=":material/upload_file:"):
-        _open()
+        truth = data.truth if of.dataset == data.name else None
+        kinds += [
+            ("CI tests, and tests by order", "checklist", partial(_tests, results)),
+            ("Which edges, over the seeds", "repeat", partial(_edges, results, truth)),
+            ("Figures and files", "download", partial(_files, results, of)),
+        ]
+    kinds.append(("Open a study's file", "upload_file", _open))
+    for title, icon, draw in kinds:
+        key = f"study-opens-{icon}"
+        box = st.expander(title, icon=f":material/{icon}:", key=key, on_change="rerun")
+        if box.open:
+            with box:
+                draw()
 
 
 # Best setting ---------------------------------------------------------------------------------
@@ -101,7 +106,7 @@ def _best(data: Dataset, asked: Asked) -> None:
         st.error(text.plain(found.problem))
         return
     tuned, answer = found.result
-    best_view(tuned, answer, found.call[1][4], mine=_same(found.call[1][2], asked))
+    best_view(tuned, answer, found.call[1][3], mine=_same(found.call[1][2], asked))
 
 
 def best_view(tuned: Tuned, answer: Answer | None, epsilon: float, *, mine: bool) -> None:
@@ -279,8 +284,8 @@ def _files(results: list[TrialResult], asked: Asked) -> None:
         )  # fmt: skip
     with st.container(horizontal=True):
         for kind in ("csv", "parquet"):
-            download(f"Runs (.{kind})", lambda kind=kind: runs_table(frame(results), kind),
-                     f"runs.{kind}", key=f"study-runs-{kind}")  # type: ignore[misc]  # fmt: skip
+            make = partial(runs_table, frame(results), kind)
+            download(f"Runs (.{kind})", make, f"runs.{kind}", key=f"study-runs-{kind}")
         download("Study (.db)", lambda: study_file(results), "study.db", key="study-db")
     st.caption(
         "The study's file holds every run; `python -m engine figure study.db --out f.pdf` draws "

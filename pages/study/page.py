@@ -36,6 +36,7 @@ def main() -> None:
         _begin(asked)
     found = task.find(NAME)
     if found is None:
+        task.shared("study-warm", "a first look", work.warm, line=task.RUNS)
         chosen = text.plain(algorithm(asked.algorithm).title)
         st.info(
             f"How large must ε be for {chosen} to reach {asked.target:g} on this dataset? Press "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -106,7 +107,7 @@ def _drawn(
 
 def _curve(name: str, answer: Answer, style: int) -> Curve:
     points = answer.points.sort_values("x")
-    sides = {side: points[f"sure_{side}"].tolist() for side in ("low", "high")}
+    sides: Any = {side: points[f"sure_{side}"].tolist() for side in ("low", "high")}
     return Curve(
         name=name, x=points["x"].tolist(), y=points["median"].tolist(), style=style, **sides
     )

@@ -73,6 +73,10 @@ def _sent(tell: Tell, results: Iterable[TrialResult]) -> list[TrialResult]:
     return found + batch
 
 
+def warm(tell: Tell) -> None:
+    """Nothing: a process that has done it has read the engine, and the first curve comes sooner."""
+
+
 def answered(tell: Tell, data: Dataset, asked: Asked) -> int:
     """The runs of an answer, as parts; how many there are. The asked algorithm's come first."""
     count = 0

@@ -20,7 +20,8 @@ from engine.data.borrowed import fitted
 from engine.data.imagined import MOST_BORROWED, MOST_PARENTS, network_like, random_network
 from engine.data.networks import NETWORKS, Network, load_network
 from engine.percent import percent
-from engine.studies import forecast, null
+from engine.studies import null
+from engine.studies import plan as forecast
 from engine.studies.plan import (
     BANDS,
     GUESSED,
@@ -32,13 +33,15 @@ from engine.studies.plan import (
     detectability,
     donors_for,
     ends_for,
+    epsilon_range,
     kind_of,
     one_run,
-    plan,
     planned_algorithms,
-    reach,
     smallest_correlation,
     warning,
+)
+from engine.studies.plan import (
+    forecasts as plan,
 )
 
 FAST = ["gauss_pc", "em_pc"]
@@ -253,9 +256,9 @@ def test_more_budget_and_more_rows_buy_more() -> None:
         assert not b.noise
     assert "300 rows and ε = 0.01 expect noise" in warning(few, poor)
     assert warning(many, rich) == ""
-    reached = reach([*poor, *rich], 0.5)
+    reached = epsilon_range([*poor, *rich], 0.5)
     assert reached.will == 5.0
-    assert reach(poor, 1.01).may is None
+    assert epsilon_range(poor, 1.01).may is None
 
 
 def test_a_target_is_reached_in_a_range_of_epsilons() -> None:
@@ -268,17 +271,17 @@ def test_a_target_is_reached_in_a_range_of_epsilons() -> None:
 
     # At 0.3 the upper end reaches .8 and at 1 it does not, so that it counts from 3 on.
     first = {0.1: (0.1, 0.4), 0.3: (0.6, 0.9), 1.0: (0.5, 0.7), 3.0: (0.7, 0.9), 10.0: (0.85, 1)}
-    found = reach(forecasts("priv_pc", first), 0.8)
+    found = epsilon_range(forecasts("priv_pc", first), 0.8)
     assert (found.may, found.will) == (3.0, 10.0)
     assert "between ε = 3 and 10 on, with Priv-PC" in found.words
     early = forecasts("marginal_pc", {0.1: (0.1, 0.9), 1.0: (0.7, 0.9), 10.0: (0.7, 1)})
     # The one that surely reaches it is told, though another may at a smaller epsilon.
-    assert reach([*forecasts("priv_pc", first), *early], 0.8).algorithm == "priv_pc"
-    alone = reach(early, 0.8)
+    assert epsilon_range([*forecasts("priv_pc", first), *early], 0.8).algorithm == "priv_pc"
+    alone = epsilon_range(early, 0.8)
     assert (alone.may, alone.usual, alone.will) == (0.1, 1.0, None)
     assert "0.1 on one network in ten, ε = 1 on half of them" in alone.words
     assert "more than any ε tried on the hardest tenth" in alone.words
-    sure = reach(forecasts("priv_pc", {1.0: (0.85, 0.9)}), 0.8)
+    sure = epsilon_range(forecasts("priv_pc", {1.0: (0.85, 0.9)}), 0.8)
     assert sure.words == "Expect skeleton F1 0.8 from ε = 1 on, with Priv-PC."
 
 

@@ -6,7 +6,17 @@ import pytest
 
 from engine import InputError
 from engine.data.schema import Column, Schema
-from engine.studies.plan import BANDS, TRUST, Band, Forecast, Plan, PlanRequest, plan, reach
+from engine.studies.plan import (
+    BANDS,
+    TRUST,
+    Band,
+    Forecast,
+    Plan,
+    PlanRequest,
+    epsilon_range,
+    forecasts,
+    plan,
+)
 
 QUESTION = PlanRequest(("a", "b", "c"), (("no", "yes"),) * 3, 3_000)
 
@@ -21,12 +31,48 @@ HIGH = forecast("priv_pc", 1.0, 0.3, 0.6, 0.7)
 REACHED = forecast("priv_pc", 3.0, 0.82, 0.9, 1.0)
 
 
-def test_the_sentence_is_the_range_or_the_best_there_is() -> None:
-    assert str(Plan(QUESTION, (LOW, HIGH))) == ("The best is skeleton F1 0.60, by Priv-PC at ε = 1")
-    found = Plan(QUESTION, (LOW, HIGH, REACHED))
-    assert str(found) == reach(found.forecasts, 0.8).words.rstrip(".")
-    assert "from ε = 3 on" in str(found)
+UNKNOWN = forecast("svt_pc", 1.0, 0.05, 0.5, 1.0)
+
+
+def test_what_is_printed_is_a_table_with_the_answer_below() -> None:
+    assert "best is skeleton F1 0.60, by Priv-PC at ε = 1." in str(Plan(QUESTION, (LOW, HIGH)))
+    found = Plan(QUESTION, (LOW, HIGH, REACHED, UNKNOWN))
+    head, *lines = str(found).splitlines()
+    assert head.split()[:2] == ["algorithm", "ε"]
+    assert [line.split()[0] for line in lines[:4]] == ["em_pc", "priv_pc", "priv_pc", "svt_pc"]
+    assert lines[0].endswith("noise")
+    assert lines[4] == epsilon_range(found.forecasts, 0.8).words
+    assert TRUST in lines[5]
+    assert "3,000 rows and ε = 0.1, 1 expect noise" in str(Plan(QUESTION, (LOW, HIGH)))
     assert "Stopped before" in str(Plan(QUESTION, ()))
+    page = found._repr_html_()
+    assert "Priv-PC" in page
+    assert "<svg" in page
+
+
+def test_a_band_wider_than_half_says_nothing() -> None:
+    counts = {name: Band(3, 4, 5) for name in BANDS} | {"invented": Band(0, 0, 0)}
+    wide = Forecast("svt_pc", 1.0, draws=9, **counts | {"f1": Band(0.05, 0.5, 1.0)})
+    assert wide.unknown
+    assert wide.expect == "nothing can be said"
+    assert "Nothing can be said" in Plan(QUESTION, (wide,)).sentence
+    assert not HIGH.unknown
+
+
+def test_what_is_expected_of_the_links_narrows_and_moves_the_forecast() -> None:
+    asked = {"names": tuple("abcdef"), "levels": (("no", "yes"),) * 6, "rows": 3_000}
+    few, many = (PlanRequest(**asked, links=k) for k in (2, 8))  # type: ignore[arg-type]
+    assert {few.dataset(d).truth.number_of_edges() for d in range(6)} == {2}  # type: ignore[union-attr]
+    assert min(many.dataset(d).truth.number_of_edges() for d in range(6)) >= 7  # type: ignore[union-attr]
+    f1 = []
+    for strength in (0.3, 1.0, 1.5):
+        request = PlanRequest(**asked, links=5, strength=strength)  # type: ignore[arg-type]
+        (one,) = forecasts(request, [1.0], ["marginal_pc"], draws=9, empty=0)
+        f1.append(one.f1.median)
+    assert f1[0] < f1[1] <= f1[2] + 0.1
+    for wrong in ({"links": 0}, {"links": 99}, {"strength": 0.0}, {"strength": 3.0}):
+        with pytest.raises(InputError):
+            PlanRequest(**asked, **wrong)  # type: ignore[arg-type]
 
 
 def test_the_frame_has_medians_and_the_ends_of_f1() -> None:
@@ -38,20 +84,12 @@ def test_the_frame_has_medians_and_the_ends_of_f1() -> None:
     assert frame["noise"].tolist() == [True, True]
 
 
-def test_the_page_has_the_table_the_warning_and_how_far_to_trust_it() -> None:
-    page = Plan(QUESTION, (LOW, HIGH))._repr_html_()
-    for cell in ("Priv-PC", "0.60", "2 of 1", "noise"):
-        assert f"<td>{cell}</td>" in page
-    assert TRUST in page
-    assert "3,000 rows and ε = 0.1, 1 expect noise" in page
-
-
 def test_rows_are_those_asked_for_then_the_schemas() -> None:
     columns = tuple(Column(name=n, type="ordered", levels=("no", "yes")) for n in ("a", "b"))
     schema = Schema(columns, rows=700)
 
     def rows(**asked: int) -> int:
-        return plan(schema, epsilon=1, algorithms="em_pc", draws=2, **asked).question.rows
+        return plan(schema, epsilon=1, algorithms="em_pc", draws=2, **asked).request.rows
 
     assert rows() == 700
     assert rows(rows=900) == 900

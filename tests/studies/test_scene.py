@@ -10,7 +10,7 @@ import pytest
 from engine import InputError, load_dataset, read_csv, run
 from engine.graphs.links import LinkClass
 from engine.graphs.metrics import truth_cpdag
-from engine.studies import scene as scenes
+from engine.studies import scenes
 from engine.studies.scenes import (
     EPSILONS,
     Frame,

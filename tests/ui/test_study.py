@@ -1,0 +1,130 @@
+"""Which ε?: the answer, its file, what opens below it, and a form that has changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine import load_dataset
+from engine.studies import tune
+from engine.studies.tune import which_epsilon
+from pages.shell.settings import filled
+from pages.study import work
+from pages.study.view import answers_of
+
+Open = Callable[..., AppTest]
+SMALL = {"data": "cancer", "n": "1000", "algorithm": "marginal_pc", "study.seeds": "5"}
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five values of ε, and short searches."""
+    monkeypatch.setattr(work, "EPSILONS", (0.1, 0.5, 1.0, 3.0, 10.0))
+
+
+def words(app: AppTest) -> str:
+    """What the page says."""
+    return " ".join(e.value for kind in ("markdown", "caption", "warning", "error", "info")
+                    for e in app.get(kind))  # fmt: skip
+
+
+def drawn(app: AppTest) -> str:
+    """The names in the chart."""
+    spec = json.loads(app.get("plotly_chart")[0].proto.spec)
+    return " ".join(str(trace["name"]) for trace in spec["data"])
+
+
+def found(open_app: Open, **query: str) -> AppTest:
+    app = open_app("study", **{**SMALL, **query})
+    app.button(key="study-find").click().run()
+    return app
+
+
+def test_the_page_answers_as_python_does(open_app: Open) -> None:
+    app = found(open_app, **{"study.target": "0.5"})
+    asked = which_epsilon(
+        load_dataset("cancer", n=1_000), "marginal_pc", target=0.5, seeds=5, epsilons=work.EPSILONS
+    )
+    assert f"#### {asked.sentence}" in [m.value.replace("\\", "") for m in app.markdown]
+    assert len(app.get("plotly_chart")) == 1
+    assert "you are here: ε = 1" in drawn(app)
+
+
+def test_another_form_greys_the_answer_and_says_whose_it_is(open_app: Open) -> None:
+    app = found(open_app)
+    assert "belongs to" not in words(app)
+    app.selectbox(key="study-algorithm").set_value("priv_pc").run()
+    assert "this answer belongs to Marginal PC on cancer, 1,000 rows" in words(app)
+    app.selectbox(key="study-algorithm").set_value("marginal_pc").run()
+    assert "belongs to" not in words(app)
+
+
+def test_other_algorithms_are_drawn_with_it(open_app: Open) -> None:
+    app = found(open_app, **{"study.others": "pc,priv_pc"})
+    assert "Priv-PC" in drawn(app)
+    assert "(no ε)" in drawn(app)
+    assert "Priv-PC: " in words(app)
+
+
+@pytest.mark.parametrize(
+    ("icon", "says"),
+    [
+        ("tune", "A search tries 200 runs"),
+        ("checklist", "Mean number of tests by order"),
+        ("repeat", "share of the seeds"),
+        ("download", "The study's file holds every run"),
+    ],
+)
+def test_what_opens_below(icon: str, says: str, open_app: Open) -> None:
+    app = found(open_app)
+    assert says not in words(app)
+    app.session_state[f"study-opens-{icon}"] = True
+    app.run()
+    assert not app.exception
+    assert says in words(app)
+
+
+def test_a_best_setting_is_of_its_form(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tune, "SEEDS", 3)
+    app = found(open_app, algorithm="priv_pc")
+    app.session_state["study-opens-tune"] = True
+    app.run()
+    app.button(key="study-search").click().run()
+    assert not app.exception
+    assert "new runs" in words(app)
+    app.selectbox(key="study-algorithm").set_value("svt_pc").run()
+    assert "This search belongs to another form: Priv-PC" in words(app)
+
+
+def test_an_algorithm_without_an_epsilon_is_refused(open_app: Open) -> None:
+    assert "has no ε to choose" in words(found(open_app, algorithm="pc"))
+
+
+def test_ones_own_table_is_forecast_from_its_schema(open_app: Open) -> None:
+    app = open_app("study", data="own")
+    assert "State what the columns" in words(app)
+
+
+@pytest.mark.parametrize("old", ["sweep", "tune", "plan"])
+def test_old_addresses_lead_here(old: str, open_app: Open) -> None:
+    app = open_app(old)
+    assert not app.exception
+
+
+def test_an_answer_while_it_runs_is_of_what_there_is() -> None:
+    data = load_dataset("cancer", n=500)
+    values = filled("marginal_pc", {})
+    rest = tuple(sorted((k, v) for k, v in values.items() if k != "epsilon"))
+    asked = work.Asked("cancer", 500, 0, "", "marginal_pc", rest, 0.8, "skeleton_f1", 2)
+    parts: list[object] = []
+
+    def tell(share: object = None, phrase: str = "", part: object = None) -> bool:
+        parts.extend([part] if part else [])
+        return len(parts) > 1
+
+    work.answered(tell, data, asked)
+    some = [r for part in parts for r in part]  # type: ignore[attr-defined]
+    assert answers_of(some, asked)["marginal_pc"].rows == 500
