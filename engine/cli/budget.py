@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 
 from engine.cli.flags import Parser, add_json_flag
-from engine.errors import InputError
 from engine.release.budget import Budget, Budgets
 from engine.release.vault import Vault
 
@@ -14,9 +13,17 @@ from engine.release.vault import Vault
 def budget_command(argv: Sequence[str]) -> None:
     """Declare a budget, or look at one or all; nothing takes a charge back."""
     words = {"new": _new, "show": _show}
-    if not argv or argv[0] not in words:
-        raise InputError("Say what to do: python -m engine budget new NAME ... | show [NAME].")
-    words[argv[0]](argv[1:])
+    if argv and argv[0] in words:
+        words[argv[0]](argv[1:])
+        return
+    parser = Parser(
+        prog="engine budget",
+        description="Declare a total (new), or look at what is left of one or all (show); each has "
+        "a --help of its own.",
+        example="budget show",
+    )
+    parser.add_argument("word", choices=list(words))
+    parser.parse_args(argv)
 
 
 def _new(argv: Sequence[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,13 @@ def test_every_help_ends_with_an_example(path: tuple[str, ...]) -> None:
     assert shown[-2] == "example:"
     assert shown[-1] == f"  python -m engine {parser.example}"
     assert parser.example.split()[0] == path[0]
+
+
+@pytest.mark.parametrize("word", [*COMMANDS, "twin"])
+def test_every_word_has_a_help(word: str, capsys: Any) -> None:
+    with suppress(SystemExit):
+        assert not main([word, "--help"])
+    assert "example:" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if path not in ELSEWHERE], ids=" ".join)
