@@ -10,9 +10,7 @@ from engine.version import __version__
 PASSING = compiled.settle()
 
 if TYPE_CHECKING:
-    from engine.data.codebook import read_codebook
     from engine.data.dataset import Dataset
-    from engine.data.folded import fold_table
     from engine.data.networks import load_dataset
     from engine.data.reading import read_csv, read_table
     from engine.data.schema import Column, Person, Schema, load_schema
@@ -41,13 +39,11 @@ __all__ = [
     "Schema",
     "__version__",
     "combine",
-    "fold_table",
     "load_dataset",
     "load_knowledge",
     "load_release",
     "load_schema",
     "plan",
-    "read_codebook",
     "read_csv",
     "read_table",
     "run",
@@ -68,13 +64,11 @@ _HOMES = {
     "RunResult": "engine.result",
     "Schema": "engine.data.schema",
     "combine": "engine.release.budgeted",
-    "fold_table": "engine.data.folded",
     "load_dataset": "engine.data.networks",
     "load_knowledge": "engine.knowledge",
     "load_release": "engine.release.budgeted",
     "load_schema": "engine.data.schema",
     "plan": "engine.studies.plan",
-    "read_codebook": "engine.data.codebook",
     "read_csv": "engine.data.reading",
     "read_table": "engine.data.reading",
     "run": "engine.runner",

@@ -1,7 +1,7 @@
 """Errors a person can act on, and the spelling hint they share."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from importlib.util import find_spec
 
@@ -12,30 +12,6 @@ class InputError(ValueError):
 
 class DataError(InputError):
     """A data file that cannot be used as it is."""
-
-
-class MissingValues(DataError):
-    """Missing values of which nobody said what they count as.
-
-    ``columns``, column -> how many. The message tells a caller in Python what to do; ``where``
-    alone says which columns have them and no number, for whoever is asked in another way.
-    """
-
-    def __init__(self, columns: Mapping[str, int]):
-        first, more = list(columns)[:3], len(columns) - 3
-        end = f" and {more} more" if more > 0 else ""
-        begin = f"Missing values in column{'s' if len(columns) > 1 else ''} "
-        self.where = begin + ", ".join(map(show, first)) + end
-        self._columns = dict(columns)
-        counted = ", ".join(f"{show(name)} ({columns[name]:,})" for name in first)
-        super().__init__(
-            f"{begin}{counted}{end}; fill them in or delete those rows (missing='drop'), or keep "
-            "them as a level (missing='level', or declare the marker)."
-        )
-
-    def __reduce__(self) -> tuple[type, tuple[Mapping[str, int]]]:
-        """From one process to another: an exception's own way keeps the message alone."""
-        return type(self), (self._columns,)
 
 
 def need(package: str, extra: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import networkx as nx
 import numpy as np
 
-from engine.data.anything import as_dataset
+from engine.data.reading import as_dataset
 from engine.data.schema import Schema
 from engine.errors import DataError, InputError, did_you_mean
 from engine.graphs.cpdag import Adjacency

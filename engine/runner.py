@@ -15,8 +15,8 @@ from threadpoolctl import ThreadpoolController
 
 from engine.algorithm import Algorithm, Outcome
 from engine.context import RunContext, Step
-from engine.data.anything import as_dataset
 from engine.data.dataset import Dataset
+from engine.data.reading import as_dataset
 from engine.data.schema import Schema
 from engine.errors import InputError
 from engine.graphs.known import known_of

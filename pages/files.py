@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from engine import Dataset, read_csv
-from engine.data.codebook import read_codebook
+from engine import Dataset
+from engine.data.column import Dialect
+from engine.data.draft import Found, survey
 from engine.data.pairs import read_pair, read_tuebingen
-from engine.data.schema import Schema
-from engine.data.source import GZIP
-from engine.data.survey import Found, survey
+from engine.data.reading import read
+from engine.data.schema import Schema, load_schema
 
 LARGE = 5_000_000  # bytes: fewer take .3 s at most, less than a process takes to begin
 Bounds = tuple[tuple[float, float], tuple[float, float]]
@@ -34,12 +32,12 @@ class Upload:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a table is read: by a schema or a codebook, or else by ``options`` of `read_csv`."""
+    """How a table is read: by a schema, or its file, or as its draft says."""
 
     file: Upload
     truth: Upload | None = None
     schema: Schema | Upload | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
+    name: str = "data"
 
     @property
     def large(self) -> bool:
@@ -50,25 +48,22 @@ class Reading:
 
 def large(*files: Upload) -> bool:
     """Whether reading them takes longer than beginning a process; so may what is packed."""
-    packed = any(file.raw.startswith(GZIP) for file in files)
+    packed = any(file.raw.startswith((b"\x1f\x8b", b"PK", b"PAR1")) for file in files)
     return packed or sum(len(file.raw) for file in files) > LARGE
 
 
 def table(asked: Reading) -> tuple[Dataset, Schema | None]:
     """The table, and the schema that it was read by; InputError in one sentence."""
-    if asked.schema is None:
-        truth = None if asked.truth is None else asked.truth.open()
-        return read_csv(asked.file.open(), truth=truth, **asked.options), None
-    schema = (
-        asked.schema if isinstance(asked.schema, Schema) else read_codebook(asked.schema.open())
-    )
-    known = None if asked.truth is None else asked.truth.raw
-    return read_csv(asked.file.raw, truth=known, schema=schema, **asked.options), schema
+    schema = asked.schema
+    if isinstance(schema, Upload):
+        schema = load_schema(schema.raw)
+    truth = None if asked.truth is None else asked.truth.raw
+    return read(asked.file.open(), schema, truth=truth, name=asked.name), schema
 
 
-def columns(file: Upload) -> tuple[Found, ...]:
-    """What its columns look like."""
-    return survey(file.raw)
+def columns(file: Upload) -> tuple[tuple[Found, ...], Dialect]:
+    """What its columns look like, and how its text is written."""
+    return survey(file.open())
 
 
 def pair(file: Upload, bounds: Bounds | None) -> Dataset:

@@ -27,25 +27,23 @@ def of(**columns: Any) -> pd.DataFrame:
 
 TWO = [1, 2] * 10
 ODD: dict[str, tuple[Any, str]] = {
-    "nothing": (None, "not nothing"),
+    "nothing": (None, "no table to look at"),
     "a number": (5, "not of the type int"),
     "lists": ([[1, 2], [2, 1]], "not of the type list"),
-    "one axis": (np.zeros(3), "this one has 1 axes"),
-    "complex numbers in an array": (np.zeros((3, 2), complex), "complex128 holds no levels"),
-    "complex numbers in a frame": (of(a=[1j, 2] * 10, b=TWO), "'a' holds complex numbers"),
+    "one axis": (np.zeros(3), "has rows and columns"),
+    "complex numbers in an array": (np.zeros((3, 2), complex), "of numbers or words"),
+    "complex numbers in a frame": (of(a=[1j, 2] * 10, b=TWO), "a type that is not read"),
     "a column twice": (
         pd.DataFrame([[1, 2, 3]] * 4, columns=["a", "a", "b"]),
-        "called 'a'; rename",
+        "are called 'a'; rename",
     ),
     "one column": (of(a=TWO), "fewer than two columns"),
     "a series": (pd.Series(TWO), "single column is no table"),
     "an empty frame": (pd.DataFrame(), "fewer than two columns"),
     "no such file": ("nowhere.csv", "no file 'nowhere.csv'"),
-    "mixed objects with a gap": (of(a=[1, "x", 2.5, None, (1, 2)] * 4, b=TWO), "Missing values"),
-    "infinite numbers": (of(a=[1, 2.5, np.inf, 3] * 5, b=TWO), "holds an infinite number"),
     "a million words": (
         of(a=np.char.add("w", np.arange(150_000).astype(str)), b=np.arange(150_000) % 2),
-        "more than 100,000 distinct values",
+        "its values are all different",
     ),
     "a schema that is none": (FRAME, "The schema is a Schema"),
 }
@@ -75,10 +73,6 @@ READ: dict[str, tuple[Any, tuple[tuple[str, ...], ...]]] = {
         of(a=pd.PeriodIndex(["2021", "2020"] * 10, freq="Y"), b=TWO),
         (("2020", "2021"), ("1", "2")),
     ),
-    "dates with a time zone": (
-        of(a=pd.to_datetime(["2021-01-01", "2020-01-01"] * 10).tz_localize("Europe/Berlin"), b=TWO),
-        (("2020-01-01 00:00:00+0100", "2021-01-01 00:00:00+0100"), ("1", "2")),
-    ),
     "an array of whole numbers": (np.array([TWO, TWO[::-1]]).T, (("1", "2"), ("1", "2"))),
 }
 
@@ -86,7 +80,7 @@ READ: dict[str, tuple[Any, tuple[tuple[str, ...], ...]]] = {
 @pytest.mark.parametrize("case", READ)
 def test_what_is_a_table_is_read(case: str) -> None:
     frame, levels = READ[case]
-    assert engine.data.anything.as_dataset(frame).levels == levels
+    assert engine.read_table(frame).levels == levels
 
 
 # What is shown --------------------------------------------------------------------------

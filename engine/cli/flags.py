@@ -11,14 +11,12 @@ from typing import Any, ClassVar, NoReturn
 from engine.data.dataset import Dataset
 from engine.data.networks import NETWORKS, load_dataset
 from engine.data.schema import Schema, load_schema
-from engine.errors import InputError, MissingValues
+from engine.errors import InputError, show
 from engine.graphs.known import READY
 from engine.knowledge import load_knowledge
 from engine.params import Spec
 from engine.registry import algorithm
 from engine.studies.trial import Said, ready_name
-
-HERE = "here"
 
 
 class Asked(Exception):
@@ -89,28 +87,21 @@ def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) ->
         help="what to read of a database file: one row for each record, since its rows are what a "
         "guarantee protects",
     )
-    parser.add_argument(
-        "--missing",
-        default="refuse",
-        help="missing values: refuse, level (of its own), drop (rows)",
-    )
-    parser.add_argument("--csv-encoding", default="utf-8", help="utf-8, utf-16 or latin-1")
+    parser.add_argument("--csv-encoding", help="utf-8, utf-16 or latin-1")
     parser.add_argument(
         "--schema", metavar="FILE", help="its declared schema; without it nothing is defended"
     )
-    add_fold_flag(parser)
+    add_accept_flag(parser)
     parser.add_argument("--truth", metavar="FILE", help="its true edges: two columns, from and to")
 
 
-def add_fold_flag(parser: argparse.ArgumentParser) -> None:
-    """Reading a table of any length."""
+def add_accept_flag(parser: argparse.ArgumentParser) -> None:
+    """Agreeing to what cells count as that match no level."""
     parser.add_argument(
-        "--fold",
-        nargs="?",
-        const=HERE,
-        metavar="ADDRESS",
-        help="never hold its rows: fold equal ones on reading, here, or the files of a Parquet "
-        "folder on a Dask cluster, e.g. tcp://host:8786; needs --schema",
+        "--accept-unforeseen",
+        action="store_true",
+        help="go on where more than 5 %% of a column's cells match no level and count as an "
+        "answer; what they are is said on standard error",
     )
 
 
@@ -153,13 +144,8 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
     if (args.csv is None) == (args.dataset is None):
         raise InputError("Give either --dataset NAME or --csv FILE.")
     if args.csv is not None:
-        own = {"truth": args.truth, "encoding": args.csv_encoding}
-        if args.fold is None:  # else the declared schema says what a missing value counts as
-            own["missing"] = args.missing
         schema = None if args.schema is None else load_schema(args.schema)
-        return [own_table(args, schema, **own)]
-    if args.fold is not None:
-        raise InputError("--fold belongs to --csv: a bundled network is sampled, not read.")
+        return [own_table(args, schema, truth=args.truth, encoding=args.csv_encoding)]
     if args.schema is not None:
         raise InputError("--schema belongs to --csv: a bundled network brings its own schema.")
     if args.query is not None:
@@ -171,63 +157,33 @@ def datasets(args: argparse.Namespace) -> list[Dataset]:
 
 
 def own_table(args: argparse.Namespace, schema: Schema | None, **options: Any) -> Dataset:
-    """A person's table: read, or with --fold never held; ``options`` are those of the reader."""
-    if args.fold is not None:
-        return folded(args.csv, schema, args.fold, query=args.query, **options)
-    from engine.data.reading import read_table  # here: it loads pyarrow
+    """A person's table; what matches no level is said on standard error before anything is charged.
 
-    try:
-        return read_table(args.csv, query=args.query, schema=schema, **options)
-    except MissingValues as error:
-        raise InputError(
-            f"{error.where}; fill them in, leave those rows out (--missing drop), or keep them as "
-            "a level (--missing level)."
-        ) from None
-
-
-def folded(path: str, schema: Schema | None, address: str, **options: Any) -> Dataset:
-    """A table whose rows are never held; on a terminal with a line that says how far it is.
-
-    ``address`` is HERE or a cluster's, ``options`` are those of :func:`fold_table`.
+    ``options`` are those of the reader. InputError where much of it counts as an answer and nobody
+    has agreed.
     """
-    if schema is None:
-        raise InputError("--fold needs --schema FILE: levels that are found need all rows.")
-    if address != HERE and "://" not in address:
+    from engine.data.reading import read
+
+    data = read(args.csv, schema, query=args.query, **options)
+    tell_unforeseen(data)
+    if not args.accept_unforeseen and any(u.asks for u in data.unforeseen_cells):
         raise InputError(
-            f"--fold takes an address such as tcp://host:8786, or none; {address!r} is not one."
+            "More than 5 % of a column's cells match no level and count as an answer: correct the "
+            "schema, or agree with --accept-unforeseen."
         )
-    from engine.data.folded import fold_table  # here: it loads pandas, half a second
-
-    line, scheduler = FoldingLine(), None if address == HERE else address
-    try:
-        return fold_table(path, schema=schema, scheduler=scheduler, watch=line.show, **options)
-    finally:
-        line.end()
+    return data
 
 
-class FoldingLine:
-    """How much of a table is folded, on one line of a terminal; nothing where there is none."""
-
-    def __init__(self) -> None:
-        self._shown = False
-
-    def show(self, done: int, total: int | None, unit: str) -> None:
-        """Write the line anew."""
-        if sys.stderr.isatty():
-            far = (
-                f"{done} %"
-                if unit == "%"
-                else f"{done}/{total} {unit}"
-                if total
-                else f"{done:,} {unit}"
-            )
-            print(f"\r\033[K{far} folded", end="", file=sys.stderr, flush=True)
-            self._shown = True
-
-    def end(self) -> None:
-        """Go on to the next line."""
-        if self._shown:
-            print(file=sys.stderr)
+def tell_unforeseen(data: Dataset) -> None:
+    """The cells that match no level, on standard error: for the table's owner alone."""
+    if not data.unforeseen_cells:
+        return
+    rows = [("column", "cells", "share", "look like", "count as")]
+    for u in data.unforeseen_cells:
+        looks = "(empty)" if u.empty else ", ".join(map(show, u.looks))
+        rows.append((u.column, f"{u.cells:,}", f"{100 * u.cells / u.of:.2g} %", looks, u.to))
+    lines = ["Cells that match no level (exact, for your eyes alone):", *aligned(rows)]
+    print("\n".join(lines), file=sys.stderr)
 
 
 def dataset(args: argparse.Namespace) -> Dataset:

@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.cli.flags import (
     Parser,
-    add_fold_flag,
+    add_accept_flag,
     add_knowledge_flag,
     add_parameter_flags,
     chosen_algorithms,
@@ -98,7 +98,7 @@ def _parser(specs: Sequence[Spec]) -> Parser:
     parser.add_argument(
         "--query", metavar="SQL", help="what to read of a database file: one row for each record"
     )
-    add_fold_flag(parser)
+    add_accept_flag(parser)
     parser.add_argument("--schema", metavar="FILE", required=True, help="their declared schema")
     add_knowledge_flag(parser)
     parser.add_argument("--budget", metavar="NAME", required=True, help="the budget that pays")

@@ -1,4 +1,4 @@
-"""``python -m engine schema draft | check | from-codebook``: what is public about a table."""
+"""``python -m engine schema draft | check``: what is public about a table."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.cli.flags import Parser
-from engine.data.codebook import read_codebook
+from engine.cli.flags import Parser, tell_unforeseen
 from engine.data.dataset import Dataset
+from engine.data.reading import read
 from engine.data.schema import Schema, load_schema
 from engine.percent import percent
 
@@ -18,15 +18,15 @@ CROWDED = 0.9  # a level that holds more of the rows leaves little to learn from
 
 
 def schema_command(argv: Sequence[str]) -> None:
-    """Draft, check or take over the public facts of a table's columns."""
-    words = {"draft": _draft, "check": _check, "from-codebook": _from_codebook}
+    """Draft or check the public facts of a table's columns."""
+    words = {"draft": _draft, "check": _check}
     if argv and argv[0] in words:
         words[argv[0]](argv[1:])
         return
     parser = Parser(
         prog="engine schema",
-        description="Draft a schema from a table (draft), look at one (check), or take it from a "
-        "codebook (from-codebook); each has a --help of its own.",
+        description="Draft a schema from a table (draft), or look at one (check); each has a "
+        "--help of its own.",
         example="schema draft table.csv",
     )
     parser.add_argument("word", choices=list(words))
@@ -42,28 +42,18 @@ def _draft(argv: Sequence[str]) -> None:
         example="schema draft table.csv",
     )
     parser.add_argument("table", help="CSV, Parquet, Arrow, Excel, SQLite or DuckDB")
-    parser.add_argument("--csv-encoding", default="utf-8", help="utf-8, utf-16 or latin-1")
+    parser.add_argument("--csv-encoding", help="utf-8, utf-16 or latin-1")
     parser.add_argument("--query", metavar="SQL", help="what to read of a database file")
     args = parser.parse_args(argv)
     found = Schema.draft(args.table, encoding=args.csv_encoding, query=args.query)
     _print(found)
+    for name, why in found.left_out:
+        print(f"{name}: left out, {why}.", file=sys.stderr)
     print(
         f"{len(found.columns)} columns, found in the rows and not public: correct them, and take "
         'out "stated": false where you know them from elsewhere.',
         file=sys.stderr,
     )
-
-
-def _from_codebook(argv: Sequence[str]) -> None:
-    parser = Parser(
-        prog="engine schema from-codebook",
-        description="Take the schema of a codebook, on standard output: CSV with a column of names "
-        "and any of type, levels, cuts, bounds, other (lists parted by |), or one line a level; or "
-        "JSON. All of it is stated.",
-        example="schema from-codebook codebook.csv",
-    )
-    parser.add_argument("codebook", help="CSV or JSON")
-    _print(read_codebook(parser.parse_args(argv).codebook))
 
 
 def _print(schema: Schema) -> None:
@@ -81,15 +71,14 @@ def _check(argv: Sequence[str]) -> None:
     )
     parser.add_argument("schema", help="the JSON file")
     parser.add_argument("--csv", metavar="FILE", help="a table to read by it")
-    parser.add_argument("--csv-encoding", default="utf-8", help="utf-8, utf-16 or latin-1")
+    parser.add_argument("--csv-encoding", help="utf-8, utf-16 or latin-1")
     parser.add_argument("--query", metavar="SQL", help="what to read of a database file")
     args = parser.parse_args(argv)
     schema = load_schema(args.schema)
     print("\n".join(_words(schema)))
     if args.csv is not None:
-        from engine.data.reading import read_table  # here: it loads pyarrow
-
-        data = read_table(args.csv, schema=schema, encoding=args.csv_encoding, query=args.query)
+        data = read(args.csv, schema, encoding=args.csv_encoding, query=args.query)
+        tell_unforeseen(data)
         print("\n".join(_on_table(data, schema)))
 
 

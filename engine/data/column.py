@@ -1,27 +1,46 @@
-"""One column's public facts, and how its cells become codes."""
+"""One column's public facts, whose a row is, and how text is written."""
 
 from __future__ import annotations
 
-import math
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from engine.data.levels import MAX_LEVELS, MISSING_LEVEL, interval_labels
-from engine.data.numerals import HUGE, Numbers
-from engine.data.spreadsheets import safe
-from engine.errors import DataError, InputError, show, writable
+from engine.errors import InputError, show, writable
 
-TYPES = ("ordered", "unordered", "numeric")
+MAX_LEVELS = 64
+MOST_COLUMNS = 1_000
 MOST_TEXT = 200
+HUGE = 1e300  # beyond it, differences of two values overflow
+TYPES = ("ordered", "unordered", "numeric")
 LEVEL = "level"  # of a numeric column's ``other``: no number is a level of its own
-REFUSED = 255  # the code of a cell without a number where nothing is said of it
+MISSING_LEVEL = "missing"
+GAP_LEVELS = (MISSING_LEVEL, "no answer", "gap")  # levels that are there for empty cells
 # How a person's rows become one: the first or last by the order that the schema names, the highest
 # level of any, the most frequent, the sum of numbers, how many rows there are.
 TAKES = ("first", "last", "any", "most", "sum", "count")
 ADDED = ("sum", "count")  # numbers made of all rows, cut afterwards
+PARTS = ("year", "month")  # of a date, which is then a number
+
+_GAP = {"other": MISSING_LEVEL}
+_ICD = (
+    *("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII", "XIII", "XIV"),
+    *("XV", "XVI", "XVII", "XVIII", "XIX", "XX", "XXI", "XXII"),
+)
+# Facts that many columns share, stated by their nature and read off no table.
+TEMPLATES: Mapping[str, Mapping[str, Any]] = {
+    "age in tens": {"type": "numeric", "cuts": range(10, 91, 10), "other": LEVEL},
+    "yes/no": {"type": "ordered", "levels": ("no", "yes", MISSING_LEVEL), **_GAP},
+    "0/1": {"type": "ordered", "levels": ("0", "1", MISSING_LEVEL), **_GAP},
+    "Likert 1–5": {"type": "ordered", "levels": (*"12345", MISSING_LEVEL), **_GAP},
+    "counts 0/1/2/3–5/6+": {"type": "numeric", "cuts": (1, 2, 3, 6), "other": LEVEL},
+    "ICD-10 chapters": {"type": "unordered", "levels": (*_ICD, MISSING_LEVEL), **_GAP},
+    "years in fives": {"type": "numeric", "cuts": range(1950, 2031, 5), "other": LEVEL},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,12 +50,12 @@ class Column:
     ``type`` "ordered" or "unordered": ``levels`` in their order (of an unordered column it is only
     a listing; rank tests still use it). "numeric": ``cuts``, a value on a cut point belonging to
     the level above it; or ``bounds`` (lowest, highest) cut into ``bins`` of equal width, values
-    outside clipped to them. ``other`` is what an unforeseen cell counts as: a level (the first by
-    default); of a numeric column a number, or "level" for a level of its own, the last. A numeric
-    column that does not say it refuses cells without a number. ``take`` is how a person's rows
-    become one (:data:`TAKES`), where the schema names persons. ``stated`` False marks facts that
-    were found in the data and that nobody stated: no guarantee is given for what they read. Raises
-    InputError for facts that do not fit together.
+    outside clipped to them. ``other`` is what a cell counts as that matches no level: one of the
+    levels; of a numeric column a number, or "level" for a level of its own, the last. Without it a
+    table with such a cell is refused. ``part`` "year" or "month" reads a date as that number.
+    ``take`` is how a person's rows become one (:data:`TAKES`), where the schema names persons.
+    ``stated`` False marks facts that were found in the data and that nobody stated: no guarantee is
+    given for what they read. Raises InputError for facts that do not fit together.
 
     Examples:
         >>> Column(name="age", type="numeric", bounds=(0, 100), bins=2, other="level").labels
@@ -52,20 +71,30 @@ class Column:
     bins: int = 5
     cuts: tuple[float, ...] = ()
     other: str | float | None = None
+    part: str | None = None
     take: str | None = None
     stated: bool = True
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
-        if self.type not in TYPES:
-            raise InputError(
-                f"The type of column {show(self.name)} is one of {', '.join(TYPES)}, not "
-                f"{show(str(self.type))}."
-            )
-        (_check_numeric if self.type == "numeric" else _check_levels)(self)
-        _check_take(self)
+        _check_name(self.name, "Every column of a schema")
+        shown = show(self.name)
+        for what, value, known in (
+            ("type", self.type, TYPES),
+            ("part", self.part, (None, *PARTS)),
+            ("take", self.take, (None, *TAKES)),
+        ):
+            if value not in known:
+                listed = ", ".join(word for word in known if word)
+                raise InputError(
+                    f"The {what} of column {shown} is one of {listed}, not {show(str(value))}."
+                )
+        (_check_numeric if self.type == "numeric" else _check_levels)(self, shown)
+        if self.take in ADDED and self.type != "numeric":
+            raise InputError(f"The {self.take} of column {shown} is a number; give cuts or bounds.")
+        if self.take == "count" and self.other is not None:
+            raise InputError(f"Column {shown} counts rows and has no other value; leave it out.")
         if not isinstance(self.stated, bool):
-            raise InputError(f"What is stated of column {show(self.name)} is true or false.")
+            raise InputError(f"What is stated of column {shown} is true or false.")
 
     @property
     def size(self) -> int:
@@ -80,63 +109,50 @@ class Column:
         if self.type != "numeric":
             return self.levels
         gap = (MISSING_LEVEL,) if self.other == LEVEL else ()
-        return (*interval_labels(np.array(self.points())), *gap)
+        return (*interval_labels(self.points()), *gap)
+
+    @property
+    def other_code(self) -> int | None:
+        """The code of a cell that matches no level; None where such a table is refused."""
+        if self.other is None:
+            return None
+        if self.type != "numeric":
+            return self.levels.index(str(self.other))
+        points = self.points()
+        if self.other == LEVEL:
+            return len(points) + 1
+        return int(np.searchsorted(points, float(self.other), side="right"))
+
+    @property
+    def has_gap_level(self) -> bool:
+        """Whether ``other`` is a level that is there for empty cells."""
+        return self.other is not None and self.labels[self.other_code or 0] in GAP_LEVELS
 
     def points(self) -> list[float]:
         """Where the levels of a numeric column begin, but for the lowest."""
         if self.bounds is None:
             return [float(cut) for cut in self.cuts]
-        return [float(cut) for cut in np.linspace(*self._ends(), self.bins + 1)[1:-1]]
-
-    def codes(self, words: list[str], numbers: Numbers) -> np.ndarray:
-        """The code of each word (cells are stripped), whatever they are; or REFUSED."""
-        if self.type != "numeric":
-            # Also as a file of ours has them, which a spreadsheet may open.
-            position = {safe(level): k for k, level in enumerate(self.levels)}
-            position |= {level: k for k, level in enumerate(self.levels)}
-            rest = 0 if self.other is None else position[str(self.other)]
-            return np.array([position.get(w, rest) for w in words], dtype=np.uint8)
-        values = self.values(words, numbers)
-        points = self.points()
-        found = np.searchsorted(points, values, side="right")
-        found[np.isnan(values)] = REFUSED if self.other is None else len(points) + 1
-        return found.astype(np.uint8)  # there are at most 64 levels
-
-    def values(self, words: list[str], numbers: Numbers) -> np.ndarray:
-        """The number of each word within the bounds, if there are any; NaN where none is said."""
-        found = self.free(words, numbers)
-        return found if self.bounds is None else np.asarray(np.clip(found, *self._ends()))
-
-    def _ends(self) -> tuple[float, float]:
-        """The bounds as numpy takes them: a whole number may be too long for its integers."""
-        assert self.bounds is not None
-        return float(self.bounds[0]), float(self.bounds[1])
-
-    def free(self, words: list[str], numbers: Numbers) -> np.ndarray:
-        """The number of each word, whatever the bounds; NaN where none is said to stand for it."""
-        rest = self.other if isinstance(self.other, int | float) else math.nan
-        pattern = numbers.pattern()
-        return np.array([numbers.value(w) if pattern.fullmatch(w) else rest for w in words], float)
+        low, high = map(float, self.bounds)
+        return [float(cut) for cut in np.linspace(low, high, self.bins + 1)[1:-1]]
 
 
-def without_number(name: str) -> DataError:
-    """What to say of a column that holds a cell without a number where the schema says nothing."""
-    return DataError(
-        f"Column {show(name)} has a missing number; say in the schema what it counts as: "
-        f'"other": "{LEVEL}" for a level of its own, or a number.'
-    )
+def interval_labels(cuts: Sequence[float] | np.ndarray) -> tuple[str, ...]:
+    """Labels of the k + 1 levels that k cut points make: "< a", "[a, b)", ">= b"."""
+    points = [f"{cut:.6g}" for cut in cuts]
+    if len(set(points)) < len(points):  # six digits do not tell them apart
+        points = [repr(float(cut)) for cut in cuts]
+    inner = [f"[{low}, {high})" for low, high in pairwise(points)]
+    return (f"< {points[0]}", *inner, f">= {points[-1]}")
 
 
-def _check_name(name: Any) -> None:
-    if not is_text(name) or not name.strip():
-        raise InputError(
-            f"Every column of a schema needs a name: text of 1 to {MOST_TEXT} characters."
-        )
+def _check_name(name: Any, what: str) -> None:
+    if not _is_text(name) or not name.strip():
+        raise InputError(f"{what} needs a name: text of 1 to {MOST_TEXT} characters.")
 
 
-def _check_levels(column: Column) -> None:
-    shown, levels = show(column.name), column.levels
-    texts = all(map(is_text, levels))
+def _check_levels(column: Column, shown: str) -> None:
+    levels = column.levels
+    texts = all(map(_is_text, levels))
     if not texts or not 2 <= len(levels) <= MAX_LEVELS or len(set(levels)) < len(levels):
         raise InputError(
             f"Column {shown} needs a list of 2 to {MAX_LEVELS} levels, each a different text."
@@ -147,11 +163,10 @@ def _check_levels(column: Column) -> None:
         raise InputError(f"The other value of column {shown} must be one of its levels.")
 
 
-def _check_numeric(column: Column) -> None:
-    shown = show(column.name)
+def _check_numeric(column: Column, shown: str) -> None:
     if column.levels:
         raise InputError(f"Column {shown} is numeric; give bounds and bins, or cuts, not levels.")
-    (_check_cuts if column.cuts else _check_bins)(column)
+    (_check_cuts if column.cuts else _check_bins)(column, shown)
     if column.other == LEVEL and len(column.points()) + 1 == MAX_LEVELS:
         raise InputError(f"Column {shown} has {MAX_LEVELS} bins and no room for a level of gaps.")
     if column.other not in (None, LEVEL) and not _is_number(column.other):
@@ -160,8 +175,8 @@ def _check_numeric(column: Column) -> None:
         )
 
 
-def _check_cuts(column: Column) -> None:
-    shown, cuts = show(column.name), column.cuts
+def _check_cuts(column: Column, shown: str) -> None:
+    cuts = column.cuts
     if column.bounds is not None:
         raise InputError(f"Column {shown} has both bounds and cuts; give only one of them.")
     numbers = isinstance(cuts, tuple) and all(_is_number(cut) and abs(cut) < HUGE for cut in cuts)
@@ -171,34 +186,23 @@ def _check_cuts(column: Column) -> None:
         )
 
 
-def _check_bins(column: Column) -> None:
-    shown, bounds = show(column.name), column.bounds
+def _check_bins(column: Column, shown: str) -> None:
+    bounds = column.bounds
     pair = isinstance(bounds, tuple) and len(bounds) == 2 and all(map(_is_number, bounds))
     if not pair or not -HUGE < bounds[0] < bounds[1] < HUGE:  # type: ignore[index]
         raise InputError(
             f"Column {shown} needs bounds (two numbers, the lower one first), or cuts."
         )
-    if isinstance(column.bins, bool) or not isinstance(column.bins, int):
-        raise InputError(f"The bins of column {shown} must be a whole number.")
-    if not 2 <= column.bins <= MAX_LEVELS:
-        raise InputError(f"The bins of column {shown} must be from 2 to {MAX_LEVELS}.")
+    whole = isinstance(column.bins, int) and not isinstance(column.bins, bool)
+    if not whole or not 2 <= column.bins <= MAX_LEVELS:
+        raise InputError(
+            f"The bins of column {shown} must be a whole number from 2 to {MAX_LEVELS}."
+        )
     if (np.diff(column.points()) <= 0).any():
         raise InputError(f"The bounds of column {shown} are too close for {column.bins} bins.")
 
 
-def _check_take(column: Column) -> None:
-    shown = show(column.name)
-    if column.take is not None and column.take not in TAKES:
-        raise InputError(
-            f"How a person's rows become one in column {shown} is one of {', '.join(TAKES)}."
-        )
-    if column.take in ADDED and column.type != "numeric":
-        raise InputError(f"The {column.take} of column {shown} is a number; give cuts or bounds.")
-    if column.take == "count" and column.other is not None:
-        raise InputError(f"Column {shown} counts rows and has no other value; leave it out.")
-
-
-def is_text(value: Any) -> bool:
+def _is_text(value: Any) -> bool:
     """Whether it can be a name or a level: text that a file can hold, of a sensible length."""
     return isinstance(value, str) and len(value) <= MOST_TEXT and writable(value)
 
@@ -206,3 +210,54 @@ def is_text(value: Any) -> bool:
 def _is_number(value: Any) -> bool:
     real = isinstance(value, int | float) and not isinstance(value, bool)
     return real and abs(value) <= sys.float_info.max  # a whole number may be larger than any float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Person:
+    """Whose a row is: ``id`` names the column that says so, which is given out nowhere.
+
+    ``order`` names the column of numbers or ISO dates by which a person's rows are first and last;
+    it need not be among the schema's. Raises InputError for names that are none.
+    """
+
+    id: str
+    order: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in (self.id, *([] if self.order is None else [self.order])):
+            _check_name(name, "A person's id and order are columns, each of which")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """How text is written; no record decides it.
+
+    ``encoding`` "utf-8", "utf-16" or "latin-1"; ``delimiter`` None is the one that cuts the header
+    line into most names; ``decimal`` "." or ","; ``thousands`` "", ",", ".", " " or "'".
+    """
+
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+    decimal: str = "."
+    thousands: str = ""
+
+    def __post_init__(self) -> None:
+        for what, value, known in (
+            ("encoding", self.encoding, ("utf-8", "utf-16", "latin-1")),
+            ("delimiter", self.delimiter, (None, ",", ";", "\t", "|")),
+            ("decimal", self.decimal, (".", ",")),
+            ("thousands", self.thousands, ("", ",", ".", " ", "'")),
+        ):
+            if value not in known:
+                listed = ", ".join(repr(word) for word in known if word)
+                raise InputError(f"The {what} of a table is one of {listed}, not {show(value)}.")
+        if self.thousands == self.decimal:
+            raise InputError("decimal and thousands must differ; say both.")
+
+
+PLAIN = Dialect()
+
+
+def repeated(names: Sequence[str]) -> str:
+    """The first name that occurs a second time; StopIteration where none does."""
+    return next(name for i, name in enumerate(names) if name in names[:i])

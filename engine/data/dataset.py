@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 import numpy as np
 
-from engine.data.levels import MAX_LEVELS, interval_labels, repeated
-from engine.data.numerals import HUGE
-from engine.data.schema import Column, Schema
+from engine.data.column import HUGE, MAX_LEVELS, Column, interval_labels, repeated
+from engine.data.intake import Unforeseen
+from engine.data.schema import Schema
 from engine.errors import DataError, InputError, show, way
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ class Dataset:
             and by nothing else; None where any choice was found in the data. Its names and levels
             are the dataset's. Only then is the dataset ``declared``.
     notes   what was done to the data on reading, one sentence each.
+    unforeseen_cells  what matched no level on reading, for the rows' owner alone; a frame of it is
+            ``unforeseen``. It is in no result, file or log.
 
     Raises InputError where these do not fit together.
     """
@@ -69,6 +71,7 @@ class Dataset:
     values: np.ndarray | None = None
     bounds: tuple[tuple[float, float], ...] | None = None
     weights: np.ndarray | None = None
+    unforeseen_cells: tuple[Unforeseen, ...] = ()
 
     def __post_init__(self) -> None:
         _check_schema(self.names, self.levels)
@@ -235,6 +238,20 @@ class Dataset:
             values=array,
             bounds=stated,
         )
+
+    @property
+    def unforeseen(self) -> pd.DataFrame:
+        """The cells that match no level, for the rows' owner alone: a frame of a line a kind.
+
+        Its columns: column, cells, share (of the column's cells), looks like, counts as.
+        """
+        import pandas as pd
+
+        rows = [
+            (u.column, u.cells, u.cells / u.of, "(empty)" if u.empty else ", ".join(u.looks), u.to)
+            for u in self.unforeseen_cells
+        ]
+        return pd.DataFrame(rows, columns=["column", "cells", "share", "looks like", "counts as"])
 
     def row_codes(self, first: int | None = None) -> np.ndarray:
         """Codes of all rows, or of the first ones, one line a row: what weights spare elsewhere."""

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 import networkx as nx
 
 from engine.data.dataset import refuse_cycle
-from engine.data.source import Source, read_text, separator
+from engine.data.intake import DELIMITERS, Source, read_bytes
 from engine.data.spreadsheets import unsafe
 from engine.errors import DataError, did_you_mean, show
 
+MOST_BYTES = 50_000_000
 EDGE_HEADERS = frozenset({("from", "to"), ("source", "target"), ("parent", "child")})
 
 
@@ -21,7 +22,11 @@ def read_edges(source: Source, names: Sequence[str]) -> nx.DiGraph:
     Raises DataError where a line is malformed, a name is not a column, or edges form a
     loop or a cycle.
     """
-    text, label = read_text(source)
+    raw, label = read_bytes(source, MOST_BYTES)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"{label} is not UTF-8 text; save it as CSV in UTF-8.") from None
     graph = nx.DiGraph()
     graph.add_nodes_from(names)
     lines = [(k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip()]
@@ -42,7 +47,8 @@ def read_edges(source: Source, names: Sequence[str]) -> nx.DiGraph:
 
 
 def _edge_cells(line: str, names: Sequence[str]) -> tuple[str, ...]:
-    cells = next(csv.reader([line], delimiter=separator(line), skipinitialspace=True), [])
+    delimiter = max(DELIMITERS, key=line.count)
+    cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
     if "->" in line and not set(map(str.strip, cells)) <= set(names):  # a name may hold an arrow
         cells = line.split("->")
     return tuple(cell.strip().strip('"') for cell in cells)

@@ -11,23 +11,18 @@ import csv
 import io
 import zipfile
 import zlib
-from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import numpy as np
 
-from engine.data.dataset import MAX_FOLDED, Dataset
-from engine.data.numerals import Numbers
-from engine.data.schema import Column, Schema
+from engine.data.column import Column
+from engine.data.dataset import Dataset
+from engine.data.intake import Source, read_numbers
+from engine.data.schema import Schema
 from engine.data.simulated_pairs import LEVELS, known_pair
-from engine.data.source import Source
 from engine.errors import DataError, show
-
-if TYPE_CHECKING:
-    from engine.data.tally import Batches
 
 # A person's own two columns -------------------------------------------------------------------
 
@@ -42,74 +37,44 @@ def read_pair(
     the pair is defended. Raises DataError in one sentence for another number of columns, a cell
     without a number, fewer than 10 rows, or (without bounds) a constant column.
     """
-    from engine.data.doors import through_door  # here: it loads pyarrow
-
-    return through_door(source, None, None, "utf-8", lambda table: _pair(table, bounds))
-
-
-def _pair(table: Batches, bounds: tuple[tuple[float, float], ...] | None) -> Dataset:
-    names, label = [name for name in table.names if name], table.label
+    values, names, label = read_numbers(source)
     if len(names) != 2:
         raise DataError(f"{label} has {len(names)} columns; give exactly two, cause and effect.")
-    schema = None if bounds is None else _schema(names, bounds)
-    values = _values(table, names, schema)
-    note = "Bounds are stated; values outside them are cut off."
+    if len(values) < 10:
+        rows = f"{len(values)} row{'' if len(values) == 1 else 's'}"
+        raise DataError(f"{label} has {rows} of data; give at least 10.")
+    # Without bounds nothing cuts an endless number off.
+    wrong = np.isnan(values) if bounds is not None else ~np.isfinite(values)
+    if wrong.any():
+        i, j = np.argwhere(wrong)[0]
+        raise DataError(
+            f"Row {i + 1:,} below the header of {label}, column {show(names[j])}, holds what is no "
+            "finite number; correct or delete the row."
+        )
+    schema, note = None, "Bounds are stated; values outside them are cut off."
     if bounds is None:
         for name, column in zip(names, values.T, strict=True):
             if np.ptp(column) == 0:
                 raise DataError(
                     f"Column {show(name)} of {label} is constant; nothing depends on it."
                 )
-        bounds = tuple((float(c.min()), float(c.max())) for c in values.T)
+        (a, b) = values.T
+        bounds = (float(a.min()), float(a.max())), (float(b.min()), float(b.max()))
         note = (
-            "No bounds were stated, so they were read from the data without noise and nothing is "
-            "defended; state them for a guarantee."
+            "No bounds were stated, so they were read from the data without noise and no guarantee "
+            "is given; state them."
         )
+    else:
+        schema = Schema(
+            tuple(
+                Column(name=name, type="numeric", bounds=(float(low), float(high)), bins=LEVELS)
+                for name, (low, high) in zip(names, bounds, strict=True)
+            )
+        )
+        values = np.clip(values, *np.array(bounds, float).T)
     stem = Path(label.removesuffix(".gz")).stem
     found = Dataset.from_values(values, bounds, names, bins=LEVELS, name=stem, notes=(note,))
     return replace(found, schema=schema)
-
-
-def _schema(names: Sequence[str], bounds: tuple[tuple[float, float], ...]) -> Schema:
-    """What stated bounds declare of the two columns."""
-    return Schema(
-        tuple(
-            Column(name=name, type="numeric", bounds=(float(low), float(high)), bins=LEVELS)
-            for name, (low, high) in zip(names, bounds, strict=True)
-        )
-    )
-
-
-def _values(table: Batches, names: Sequence[str], schema: Schema | None) -> np.ndarray:
-    """The rows' numbers (n, 2), each cell read by itself; within the bounds where there are any."""
-    from engine.data.tally import coded
-
-    numbers = Numbers()
-    coders = (
-        [lambda words: _finite(words, numbers)] * 2
-        if schema is None
-        else [partial(column.values, numbers=numbers) for column in schema.columns]
-    )
-    places = [table.names.index(name) for name in names]
-    values = np.column_stack(coded(table, places, coders, MAX_FOLDED))
-    if len(values) < 10:
-        count = len(values)
-        raise DataError(
-            f"{table.label} has {count} row{'' if count == 1 else 's'} of data; give at least 10."
-        )
-    if np.isnan(values).any():
-        i, j = np.argwhere(np.isnan(values))[0]
-        raise DataError(
-            f"Row {i + 2} of {table.label}, column {show(names[j])}, holds what is not a finite "
-            "number; correct or delete the row."
-        )
-    return values
-
-
-def _finite(words: list[str], numbers: Numbers) -> np.ndarray:
-    pattern = numbers.pattern()
-    values = np.array([numbers.value(w) if pattern.fullmatch(w) else np.nan for w in words])
-    return np.where(np.isfinite(values), values, np.nan)
 
 
 # The Tuebingen pairs --------------------------------------------------------------------------

@@ -1,59 +1,42 @@
 """A declared schema: what a person states about a table as public facts, kept in a JSON file.
 
 A guarantee is about a record's values; the schema counts as public, so it must not be read off the
-records. A column that the schema does not name is not read. A cell that the schema does not foresee
-(an undeclared level, a missing value, text among numbers) counts as the column's ``other`` value, a
-public rule. Where the rule is not said, a word counts as the first level; a cell without a number
-is refused, because no number stands for none (and the refusal tells that such a record is there).
+records. A column that the schema does not name is not read. What a cell means is a function of that
+cell and of the schema (:mod:`engine.data.intake`); a cell that matches no level counts as the
+column's ``other``, and where none is stated such a table is refused.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from engine.data import templates
-from engine.data.column import LEVEL, MOST_TEXT, TAKES, TYPES, Column, is_text
-from engine.data.numerals import Numbers
-from engine.data.spreadsheets import unsafe
+from engine.data.column import (
+    LEVEL,
+    MOST_COLUMNS,
+    PLAIN,
+    TAKES,
+    TEMPLATES,
+    Column,
+    Dialect,
+    Person,
+    repeated,
+)
 from engine.errors import DataError, InputError, did_you_mean, show
 from engine.knowledge import Knowledge, parse_knowledge
 
-__all__ = ["LEVEL", "TYPES", "Column", "Person", "Schema", "load_schema", "parse_schema"]
+__all__ = ["LEVEL", "Column", "Person", "Schema", "load_schema", "parse_schema"]
 
 FORMAT, VERSION = "dp-causal-explorer/schema", 1
-MOST_COLUMNS = 1_000
 MOST_BYTES = 5_000_000
-_TOP = ("format", "version", "rows", "person", "columns", "knowledge")
-_PERSON = ("id", "order")
-_FIELDS = ("name", "type", "levels", "bounds", "bins", "cuts", "other", "take", "stated")
+_TOP = ("format", "version", "rows", "person", "dialect", "columns", "knowledge")
 _LISTS = ("levels", "bounds", "cuts")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Person:
-    """Whose a row is: ``id`` names the column that says so, which is given out nowhere.
-
-    ``order`` names the column of numbers or ISO dates by which a person's rows are first and last;
-    it need not be among the schema's. Raises InputError for names that are none.
-    """
-
-    id: str
-    order: str | None = None
-
-    def __post_init__(self) -> None:
-        for name in (self.id, *([] if self.order is None else [self.order])):
-            if not is_text(name) or not name.strip():
-                raise InputError(
-                    f"A person's id and order are names of columns: 1 to {MOST_TEXT} characters."
-                )
 
 
 @dataclass(frozen=True)
@@ -62,8 +45,10 @@ class Schema:
 
     With a ``person`` a record is a person, not a row: every column says how a person's rows become
     one, and ``rows`` is the number of persons. ``knowledge`` is what is stated of the columns'
-    causes. Raises InputError for fewer than two columns, a name that occurs twice, rows below 2,
-    rules for persons that do not fit together, or knowledge of a column that there is not.
+    causes, ``dialect`` how text is written. ``left_out``, of a draft, says of columns that it has
+    not why, and what they might be. Raises InputError for fewer than two columns, a name that
+    occurs twice, rows below 2, rules for persons that do not fit together, or knowledge of a
+    column that there is not.
 
     Examples:
         >>> stage = Column(name="stage", type="ordered", levels=("I", "II", "III"))
@@ -76,35 +61,46 @@ class Schema:
     rows: int | None = None
     person: Person | None = None
     knowledge: Knowledge | None = None
+    dialect: Dialect = PLAIN
+    left_out: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         names = self.names
         if not 2 <= len(names) <= MOST_COLUMNS:
             raise InputError(f"A schema needs 2 to {MOST_COLUMNS:,} columns; it has {len(names)}.")
         if len(set(names)) < len(names):
-            twice = next(name for i, name in enumerate(names) if name in names[:i])
-            raise InputError(f"The schema names column {show(twice)} twice; delete one.")
+            raise InputError(f"The schema names column {show(repeated(names))} twice; delete one.")
         if self.rows is not None and (
             isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 2
         ):
             raise InputError("The rows of a schema are a whole number of at least 2, or left out.")
-        _check_person(self)
+        for column in self.columns:
+            _check_person(column, self.person)
         if self.knowledge is not None:
             self.knowledge.check_names(names)
+
+    def __str__(self) -> str:
+        """A line a column, and why the others are left out."""
+        lines = [
+            f"{c.name}: {' | '.join(c.labels)}" + ("" if c.stated else " (not stated)")
+            for c in self.columns
+        ]
+        return "\n".join([*lines, *(f"{name}: left out, {why}" for name, why in self.left_out)])
 
     @classmethod
     def draft(cls, source: Any, **options: Any) -> Schema:
         """What the rows themselves look like, to be stated column by column; not public.
 
         Its columns are marked as not stated, and nothing is defended of what they read. Columns
-        that can be no levels (identifiers, free text, one value only) are left out.
+        that can be no levels (ids, dates, free text, one value only) are left out; ``left_out``
+        says why, and what to do.
 
         Args:
             source: A frame or a file, as for :func:`engine.read_table`.
-            options: ``encoding``, ``query`` or ``sheet``, as there.
+            options: ``query``, ``sheet``, ``encoding``, ``decimal`` or ``thousands``, as there.
 
         Returns:
-            A schema with the levels and cut points found in the first 50,000 rows.
+            A schema with the levels found in all rows, and cut points of the first 50,000.
 
         Raises:
             InputError: In one sentence for a table that is none, or without two columns of use.
@@ -118,34 +114,46 @@ class Schema:
             >>> schema.state("smokes", age={"cuts": [40, 55]}).waiting
             ()
         """
-        from engine.data.survey import survey  # here: it loads pyarrow
+        from engine.data.draft import survey
 
-        found = (column.proposed() for column in survey(source, **options))
-        return cls(tuple(Column(**facts, stated=False) for facts in found if facts is not None))
+        found, dialect = survey(source, **options)
+        left_out = tuple((one.name, why) for one in found if (why := one.why_out()) is not None)
+        columns = tuple(column for one in found if (column := one.proposed()) is not None)
+        if len(columns) < 2:
+            said = "; ".join(f"{show(name)}: {why}" for name, why in left_out[:3])
+            raise DataError(f"The table has fewer than two columns that can be levels ({said}).")
+        return cls(columns, dialect=dialect, left_out=left_out)
 
     def state(self, *as_found: str, **facts: Any) -> Schema:
         """The same, with some columns stated from what is known of the world and not of the rows.
 
+        A column's level for missing values, and what else counts as it, stay unless ``other`` is
+        said anew. A column that the draft left out is taken in by its facts.
+
         Args:
             as_found: Columns whose facts are right as they stand.
             facts: By column: its levels in order, fields of :class:`Column` (such as "cuts"), or a
-                template's name (:data:`engine.data.templates.TEMPLATES`).
+                template's name (:data:`TEMPLATES`).
 
         Raises:
             InputError: For a column that there is not, or facts that do not fit.
         """
+        out = dict(self.left_out)
+        for name in (*as_found, *facts):
+            if name not in self.names and name not in (out if name in facts else ()):
+                hint = did_you_mean(str(name), [*self.names, *out])
+                why = f": {out[name]}" if name in out else ""
+                raise InputError(f"The schema has no column {show(name)} to state{why}.{hint}")
         told = {name: _facts(name, said) for name, said in facts.items()}
-        for name in (*as_found, *told):
-            if name not in self.names:
-                hint = did_you_mean(str(name), self.names)
-                raise InputError(f"The schema has no column {show(name)} to state.{hint}")
         columns = [
             _restated(column, told[column.name])
             if column.name in told
             else replace(column, stated=column.stated or column.name in as_found)
             for column in self.columns
         ]
-        return replace(self, columns=tuple(columns))
+        columns += [_column(name, told[name]) for name in told if name not in self.names]
+        left = tuple(pair for pair in self.left_out if pair[0] not in told)
+        return replace(self, columns=tuple(columns), left_out=left)
 
     def keep(self, *names: str) -> Schema:
         """The same with these columns alone, in the order given; InputError for one it has not."""
@@ -160,10 +168,9 @@ class Schema:
         """The same with persons as records.
 
         Args:
-            id: The column that says whose a row is.
+            id: The column that says whose a row is; it need not be one of the schema's.
             order: The column of numbers or ISO dates by which rows are first and last.
-            takes: By column, how a person's rows become one
-                (:data:`engine.data.column.TAKES`).
+            takes: By column, how a person's rows become one (:data:`TAKES`).
 
         Raises:
             InputError: Where a column is left without a rule, or a rule does not fit.
@@ -218,123 +225,114 @@ class Schema:
         top: dict[str, Any] = {} if self.rows is None else {"rows": self.rows}
         if self.person is not None:
             top["person"] = {k: v for k, v in asdict(self.person).items() if v is not None}
+        if self.dialect != PLAIN:
+            plain = asdict(PLAIN)
+            top["dialect"] = {k: v for k, v in asdict(self.dialect).items() if v != plain[k]}
         known = {"knowledge": self.knowledge.to_json()} if self.knowledge else {}
         return {"format": FORMAT, "version": VERSION, **top, "columns": columns, **known}
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the schema's JSON file, a new one; InputError where it cannot be written."""
-        try:
-            with Path(path).open("x", encoding="utf-8") as file:
-                file.write(json.dumps(self.to_json(), ensure_ascii=False, indent=1) + "\n")
-        except FileExistsError:
-            raise InputError(f"There is a file {show(str(path))} already; give another.") from None
-        except (OSError, ValueError):
-            raise InputError(f"{show(str(path))} cannot be written; give another place.") from None
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the schema's JSON file; InputError where it is there already or cannot be written.
 
-    def check_rows(self, n: int, label: str) -> None:
-        """Refuse a table of another number of rows; n is a public fact."""
-        if self.rows is not None and n != self.rows:
-            what = self.what
-            raise DataError(f"{label} has {n:,} {what} but the schema states {self.rows:,}.")
-
-    def places(self, names: Sequence[str], label: str) -> list[int]:
-        """Where the file's columns are that the schema names, in its order."""
-        return find_columns(self.names, names, label)
-
-    def coders(self, numbers: Numbers) -> list[Callable[[list[str]], np.ndarray]]:
-        """For each column what makes codes of words; ``numbers`` says how numbers are written."""
-        return [partial(column.codes, numbers=numbers) for column in self.columns]
+        ``overwrite`` replaces a file that is there, as a notebook that is run again wants it.
+        """
+        write_json(self.to_json(), path, overwrite=overwrite)
 
 
-def find_columns(wanted: Iterable[str], names: Sequence[str], label: str) -> list[int]:
-    """Where columns that a schema names are among the file's; DataError for one that is not."""
-    at = {unsafe(name): k for k, name in reversed(list(enumerate(names)))}
-    at |= {name: k for k, name in reversed(list(enumerate(names)))}
-    found = []
-    for name in wanted:
-        if name not in at:
-            hint = did_you_mean(name, [n for n in names if n])
-            raise DataError(f"{label} has no column {show(name)}, which the schema names.{hint}")
-        found.append(at[name])
-    return found
+def write_json(content: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write a JSON file, a new one unless it may be replaced; InputError where that cannot be."""
+    try:
+        with Path(path).open("w" if overwrite else "x", encoding="utf-8") as file:
+            file.write(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+    except FileExistsError:
+        raise InputError(
+            f"There is a file {show(str(path))} already; give another, or say overwrite=True."
+        ) from None
+    except (OSError, ValueError):
+        raise InputError(f"{show(str(path))} cannot be written; give another place.") from None
 
 
-def _check_person(schema: Schema) -> None:
-    person = schema.person
-    for column in schema.columns:
-        shown = show(column.name)
-        if person is None and column.take is not None:
-            raise InputError(
-                f"Column {shown} says how a person's rows become one, but the schema names no "
-                'person: "person": {"id": the column of ids}.'
-            )
-        if person is None:
-            continue
-        if column.name == person.id:
-            raise InputError(f"Column {shown} says whose a row is and is given out nowhere.")
-        if column.take is None:
-            raise InputError(
-                f'Say how a person\'s rows become one in column {shown}: "take" is one of '
-                f"{', '.join(TAKES)}."
-            )
-        if column.take in ("first", "last") and person.order is None:
-            raise InputError(
-                f"The {column.take} row of a person for column {shown} needs the column that "
-                'orders them: "order" of the person.'
-            )
+def _check_person(column: Column, person: Person | None) -> None:
+    shown = show(column.name)
+    if person is None and column.take is not None:
+        raise InputError(
+            f"Column {shown} says how a person's rows become one, but the schema names no "
+            'person: "person": {"id": the column of ids}.'
+        )
+    if person is None:
+        return
+    if column.name == person.id:
+        raise InputError(f"Column {shown} says whose a row is and is given out nowhere.")
+    if column.take is None:
+        raise InputError(
+            f'Say how a person\'s rows become one in column {shown}: "take" is one of '
+            f"{', '.join(TAKES)}."
+        )
+    if column.take in ("first", "last") and person.order is None:
+        raise InputError(
+            f"The {column.take} row of a person for column {shown} needs the column that "
+            'orders them: "order" of the person.'
+        )
+
+
+# From what a person says to columns -----------------------------------------------------------
 
 
 def _facts(name: str, said: Any) -> dict[str, Any]:
     """Fields of a column from what a person says of it: levels, fields, or a template's name."""
     if isinstance(said, str):
-        return dict(templates.template(said))
+        if said not in TEMPLATES:
+            hint = did_you_mean(said, TEMPLATES)
+            raise InputError(
+                f"There is no template {show(said)}; there are {', '.join(TEMPLATES)}.{hint}"
+            )
+        said = TEMPLATES[said]
     if isinstance(said, Mapping):
-        facts = {str(field): value for field, value in said.items()}
-        _refuse_unknown(facts, _FIELDS[1:-1], f"Column {show(name)}")
-    elif isinstance(said, Sequence):
+        facts = {str(key): value for key, value in said.items()}
+        fields = [key for key in Column.__dataclass_fields__ if key not in ("name", "stated")]
+        _refuse_unknown(facts, fields, f"Column {show(name)}")
+    elif isinstance(said, Iterable):
         facts = {"levels": said}
     else:
         raise InputError(f"Say of column {show(name)} its levels, its cuts or a template.")
-    for field in _LISTS:
-        if field in facts:
-            facts[field] = _as_tuple(facts[field], field)
+    for key in _LISTS:
+        if key in facts:
+            facts[key] = _as_tuple(facts[key], key)
     if "levels" in facts:
         facts["levels"] = tuple(map(str, facts["levels"]))
     return facts
 
 
-def column_of(name: Any, said: Any) -> Column:
-    """A stated column from what is said of it: levels, fields, or a template's name; InputError."""
-    facts = _facts(str(name), said)
-    if "type" not in facts:
-        numeric = "cuts" in facts or "bounds" in facts
-        facts["type"] = "numeric" if numeric else "ordered"
-    return Column(name=name, **facts)
-
-
-def _as_tuple(value: Any, field: str) -> tuple[Any, ...]:
+def _as_tuple(value: Any, key: str) -> tuple[Any, ...]:
     if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        raise InputError(f'"{field}" in a schema is a list.')
+        raise InputError(f'"{key}" in a schema is a list.')
     return tuple(v.item() if isinstance(v, np.generic) else v for v in value)
 
 
-def _restated(column: Column, facts: Mapping[str, Any]) -> Column:
-    """A column with some facts said anew; those of another kind are forgotten."""
+def _column(name: str, facts: dict[str, Any]) -> Column:
+    """A stated column; its type follows from its facts where it is not said."""
     numeric = "cuts" in facts or "bounds" in facts
-    kept: dict[str, Any] = {"name": column.name, "take": column.take}
-    if numeric or facts.get("type") == "numeric":
+    return Column(**{"name": name, "type": "numeric" if numeric else "ordered", **facts})
+
+
+def _restated(column: Column, facts: dict[str, Any]) -> Column:
+    """A column with some facts said anew; the level of empty cells stays."""
+    gap = str(column.labels[column.other_code or 0]) if column.has_gap_level else None
+    kept: dict[str, Any] = {"take": column.take, "part": column.part}
+    if "cuts" in facts or "bounds" in facts or facts.get("type") == "numeric":
         kept["type"] = "numeric"
-        if column.type == "numeric":
-            kept["other"] = column.other
-            if "bins" in facts and "bounds" not in facts and column.bounds is not None:
-                kept["bounds"] = column.bounds
+        kept["other"] = LEVEL if gap else column.other if column.type == "numeric" else None
+        if "bins" in facts and "bounds" not in facts and column.bounds is not None:
+            kept["bounds"] = column.bounds
     elif "levels" in facts:
         kept["type"] = column.type if column.type != "numeric" else "ordered"
         if column.other in facts["levels"]:
             kept["other"] = column.other
+        elif gap and facts.get("other") is None:
+            facts = {**facts, "levels": (*facts["levels"], gap), "other": gap}
     else:
-        kept = {k: v for k, v in asdict(column).items() if k != "stated"}
-    return Column(**{**kept, **facts})
+        kept = {k: v for k, v in asdict(column).items() if k not in ("name", "stated")}
+    return _column(column.name, {**kept, **facts})
 
 
 def parse_schema(content: Any) -> Schema:
@@ -348,43 +346,44 @@ def parse_schema(content: Any) -> Schema:
     if not isinstance(columns, list):
         raise InputError('A schema needs "columns": a list with one object a column.')
     known = content.get("knowledge")
+    person, dialect = content.get("person"), content.get("dialect", {})
+    if person is not None and not (isinstance(person, Mapping) and "id" in person):
+        raise InputError('The "person" of a schema is an object such as {"id": "patient"}.')
+    if not isinstance(dialect, Mapping):
+        raise InputError('The "dialect" of a schema is an object such as {"decimal": ","}.')
+    _refuse_unknown(person or {}, tuple(Person.__dataclass_fields__), "The person of a schema")
+    _refuse_unknown(dialect, tuple(Dialect.__dataclass_fields__), "The dialect of a schema")
     return Schema(
         tuple(map(_parse_column, columns)),
         content.get("rows"),
-        _parse_person(content["person"]) if "person" in content else None,
+        None if person is None else Person(**person),
         None if known is None else parse_knowledge(known),
+        Dialect(**dialect),
     )
-
-
-def _parse_person(content: Any) -> Person:
-    if not isinstance(content, Mapping) or "id" not in content:
-        raise InputError('The "person" of a schema is an object such as {"id": "patient"}.')
-    _refuse_unknown(content, _PERSON, "The person of a schema")
-    return Person(**content)
 
 
 def _parse_column(content: Any) -> Column:
     if not isinstance(content, Mapping):
         raise InputError('Every column of a schema is an object such as {"name": "age", ...}.')
-    _refuse_unknown(content, _FIELDS, "A column of a schema")
-    for field in ("name", "type"):
-        if field not in content:
-            raise InputError(f'A column of the schema has no "{field}".')
+    _refuse_unknown(content, tuple(Column.__dataclass_fields__), "A column of a schema")
+    for key in ("name", "type"):
+        if key not in content:
+            raise InputError(f'A column of the schema has no "{key}".')
     facts = dict(content)
-    for field in _LISTS:
-        if field in facts:
-            if not isinstance(facts[field], list):
-                raise InputError(f'"{field}" in a schema is a list.')
-            facts[field] = tuple(facts[field])
+    for key in _LISTS:
+        if key in facts:
+            if not isinstance(facts[key], list):
+                raise InputError(f'"{key}" in a schema is a list.')
+            facts[key] = tuple(facts[key])
     return Column(**facts)
 
 
 def _refuse_unknown(content: Mapping[str, Any], known: Sequence[str], what: str) -> None:
-    for field in content:
-        if field not in known:
+    for key in content:
+        if key not in known:
             raise InputError(
-                f"{what} has no field {show(str(field))}; it has {', '.join(known)}."
-                f"{did_you_mean(str(field), known)}"
+                f"{what} has no field {show(str(key))}; it has {', '.join(known)}."
+                f"{did_you_mean(str(key), known)}"
             )
 
 

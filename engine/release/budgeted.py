@@ -14,8 +14,8 @@ import networkx as nx
 import numpy as np
 
 from engine.context import Step
-from engine.data.anything import as_dataset
 from engine.data.dataset import Dataset
+from engine.data.reading import as_dataset
 from engine.data.schema import Schema
 from engine.effects.effect import Effect
 from engine.errors import InputError, show
@@ -196,6 +196,11 @@ def _declared(data: Any, schema: Schema | None) -> Dataset:
     table = as_dataset(data, schema)
     if not table.declared:
         raise InputError("A release needs a declared schema: Schema.draft(frame).state(...).")
+    if not isinstance(data, Dataset) and (many := [u for u in table.unforeseen_cells if u.asks]):
+        raise InputError(
+            f"Nothing was charged: {many[0]}. If that is right, read the table first and release "
+            "what was read: data = read_table(table, schema)."
+        )
     return table
 
 

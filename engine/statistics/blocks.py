@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.compiled import kernel
-from engine.data.distinct import mixed_radix_keys
+from engine.data.intake import mixed_radix_keys
 from engine.statistics.base import Statistic
 from engine.tables.rows import DENSE_CELLS, Rows
 from engine.tables.store import Store

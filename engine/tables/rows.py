@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from engine.compiled import kernel
 from engine.data.dataset import Dataset
-from engine.data.distinct import mixed_radix_keys
+from engine.data.intake import mixed_radix_keys
 
 DENSE_CELLS = 1 << 20  # above this many cells a query's strata are compressed to occupied ones
 _BLOCK = 4096

@@ -9,10 +9,9 @@ from typing import Any
 import streamlit as st
 
 from engine import InputError
-from engine.data.column import LEVEL, TAKES
-from engine.data.schema import Column, Person, Schema
-from engine.data.survey import Found
-from engine.data.templates import TEMPLATES
+from engine.data.column import LEVEL, PARTS, TAKES, TEMPLATES, Column, Dialect, Person
+from engine.data.draft import FEW, Found
+from engine.data.schema import Schema
 from engine.errors import show
 from pages.shell import words as text
 from pages.shell.drafts import Draft
@@ -22,17 +21,18 @@ KINDS = {
     "ordered": "Levels in order",
     "unordered": "Levels without order",
     "numeric": "Numbers, cut into levels",
-    "out": "Leave it out",
+    "year": "A date, of which the year is cut",
+    "month": "A date, of which the month counts",
 }
-REFUSE, OWN_LEVEL, NUMBER = "refuse", LEVEL, "number"
+REFUSE, NUMBER = "refuse", "number"
 GAPS = {
     REFUSE: "Refuse the table",
-    OWN_LEVEL: "A level of their own",
+    LEVEL: "A level of their own",
     NUMBER: "A number I state",
 }
+NOTHING = "(refuse the table)"
 NONE = "(by hand)"
-STATE = "I state this"
-EACH = "Each row is a person of their own"
+STATE, OUT, WHOSE = "I state this", "Leave it out", "This is the person"
 ORDERLESS = "(no order)"
 TAKEN = {
     "first": "the first row's",
@@ -50,19 +50,24 @@ def drafts(found: Sequence[Found]) -> dict[str, Draft]:
     return {column.name: _draft(column) for column in found}
 
 
-def _draft(column: Found) -> Draft:
-    facts = column.proposed() or {}
-    levels = facts.get("levels", ())
-    other = facts.get("other")
+def _draft(found: Found) -> Draft:
+    column = found.proposed()
+    facts: dict[str, Any] = {"type": "unordered"} if column is None else vars(column)
+    levels, other = facts.get("levels", ()), facts.get("other")
+    first, last = found.years or (0, 0)
+    decades = range(first // 10 * 10 + 10, last + 1, 10) if last - first > 20 else ()
+    cuts = facts.get("cuts", ()) or decades or range(first + 1, last + 1)[:60]
     return {
-        "kind": facts.get("type", "out"),
+        "out": column is None,
+        "person": False,
+        "kind": "year" if found.kind == "date" else facts["type"],
         "template": NONE,
         "levels": " | ".join(levels),
-        "cuts": ", ".join(f"{cut:g}" for cut in facts.get("cuts", ())),
-        "other": other if levels and other is not None else (levels[0] if levels else ""),
-        "gaps": OWN_LEVEL if facts.get("type") == "numeric" and other == LEVEL else REFUSE,
+        "cuts": ", ".join(f"{cut:g}" for cut in cuts),
+        "other": other if levels and other is not None else NOTHING,
+        "gaps": LEVEL if found.missing else REFUSE,
         "number": 0.0,
-        "take": "most" if facts.get("type") != "numeric" else "last",
+        "take": "last" if facts["type"] == "numeric" else "most",
         "stated": False,
     }
 
@@ -70,51 +75,60 @@ def _draft(column: Found) -> Draft:
 # From cards to a schema -----------------------------------------------------------------
 
 
-def used(cards: Mapping[str, Draft]) -> list[str]:
-    """The columns that are not left out."""
-    return [name for name, card in cards.items() if card["kind"] != "out"]
+def person_of(cards: Mapping[str, Draft]) -> str | None:
+    """The column that says whose a row is; None where each row is a person of their own."""
+    return next((name for name, card in cards.items() if card["person"]), None)
 
 
-def waiting(cards: Mapping[str, Draft]) -> list[str]:
+def used(cards: Mapping[str, Draft], order: str = ORDERLESS) -> list[str]:
+    """The columns whose levels are used."""
+    skip = {order} if person_of(cards) is not None else set()
+    return [n for n, card in cards.items() if not card["out"] and not card["person"]
+            and n not in skip]  # fmt: skip
+
+
+def waiting(cards: Mapping[str, Draft], order: str = ORDERLESS) -> list[str]:
     """The used columns that the person has not stated yet."""
-    return [name for name in used(cards) if not cards[name]["stated"]]
+    return [name for name in used(cards, order) if not cards[name]["stated"]]
 
 
-def schema_of(cards: Mapping[str, Draft], whose: str = EACH, order: str = ORDERLESS) -> Schema:
+def schema_of(cards: Mapping[str, Draft], dialect: Dialect, order: str = ORDERLESS) -> Schema:
     """The schema that the cards state; InputError where one is not stated, or does not fit."""
-    persons = whose != EACH
-    chosen = [name for name in used(cards) if not persons or name not in (whose, order)]
-    if open_ := [name for name in chosen if not cards[name]["stated"]]:
+    whose = person_of(cards)
+    if open_ := waiting(cards, order):
         listed = ", ".join(open_[:3]) + (" …" if open_[3:] else "")
         raise InputError(
             f"Tick “{STATE}” for {listed}: what was found in your data is not public until you "
             "state it from other knowledge."
         )
-    columns = tuple(_column(name, cards[name], persons=persons) for name in chosen)
-    person = Person(id=whose, order=None if order == ORDERLESS else order) if persons else None
-    return Schema(columns, person=person)
+    persons = whose is not None
+    columns = tuple(_column(n, cards[n], persons=persons) for n in used(cards, order))
+    ordered = None if order == ORDERLESS else order
+    person = None if whose is None else Person(id=whose, order=ordered)
+    return Schema(columns, person=person, dialect=dialect)
 
 
 def _column(name: str, card: Mapping[str, Any], *, persons: bool) -> Column:
     take = card["take"] if persons else None
-    if card["kind"] != "numeric":
+    kind, part = card["kind"], card["kind"] if card["kind"] in PARTS else None
+    if kind in ("ordered", "unordered", "month"):
         levels = split(card["levels"])
+        if part and not levels:
+            levels = tuple(str(month) for month in range(1, 13))
+        if part and card["gaps"] == LEVEL and card["other"] == NOTHING:
+            levels, card = (*levels, "missing"), {**card, "other": "missing"}
         other = card["other"] if card["other"] in levels else None
-        return Column(name=name, type=card["kind"], levels=levels, other=other, take=take)
+        kind = "unordered" if part else kind
+        return Column(name=name, type=kind, levels=levels, other=other, take=take, part=part)
     try:
         cuts = tuple(float(word) for word in split(card["cuts"]))
     except ValueError:
         raise InputError(f"The cut points of {show(name)} are numbers with commas.") from None
     if not cuts:
         raise InputError(f"Give {show(name)} at least one cut point.")
-    gaps = {REFUSE: None, OWN_LEVEL: LEVEL, NUMBER: card["number"]}[card["gaps"]]
-    return Column(
-        name=name,
-        type="numeric",
-        cuts=cuts,
-        other=None if take == "count" else gaps,
-        take=take,
-    )
+    other = {REFUSE: None, LEVEL: LEVEL, NUMBER: card["number"]}[card["gaps"]]
+    other = None if take == "count" else other
+    return Column(name=name, type="numeric", cuts=cuts, other=other, take=take, part=part)
 
 
 def split(typed: str) -> tuple[str, ...]:
@@ -132,62 +146,73 @@ def fill(card: Draft, name: str) -> None:
     card["kind"] = facts["type"]
     if facts["type"] == "numeric":
         card["cuts"] = ", ".join(f"{cut:g}" for cut in facts["cuts"])
-        card["gaps"] = OWN_LEVEL
+        card["gaps"] = LEVEL
     else:
         card["levels"], card["other"] = " | ".join(facts["levels"]), facts["other"]
-
-
-def answer_gaps(cards: Mapping[str, Draft], found: Sequence[Found], answer: str) -> None:
-    """One answer to what missing values count as, for every column that has some."""
-    for column in found:
-        card = cards[column.name]
-        if not column.missing or card["kind"] == "out":
-            continue
-        card["gaps"] = answer
-        if card["kind"] != "numeric" and answer == OWN_LEVEL:
-            levels = split(card["levels"])
-            own = next((w for w in levels if w in ("missing", "no answer", "gap")), "missing")
-            card["levels"] = " | ".join((*(w for w in levels if w != own), own))
-            card["other"] = own
 
 
 # On the page ----------------------------------------------------------------------------
 
 
-def card_view(column: Found, card: Draft, *, key: str, persons: bool) -> None:
-    """One column's card."""
+def card_view(column: Found, cards: Mapping[str, Draft], *, key: str, ordering: bool) -> None:
+    """One column's card; ``ordering``: it orders the rows of a person and is not used else."""
+    card, whose = cards[column.name], person_of(cards)
     with st.container(border=True, key=f"{key}-card"):
-        missing = f", {text.count(column.missing, 'cell')} missing" if column.missing else ""
+        missing = f", {text.count(column.missing, 'cell')} empty" if column.missing else ""
         values = text.count(column.distinct, "value")
         st.markdown(f"**{text.plain(column.name)}**")
         st.caption(f"Found in your rows, not public: {values}{missing}.")
-        left, right = st.columns(2, gap="small")
-        with left:
-            bound(
-                st.selectbox,
-                "What it is",
-                card,
-                "kind",
-                key=f"{key}-kind",
-                options=list(KINDS),
-                format_func=KINDS.__getitem__,
-            )
-        if card["kind"] == "out":
+        if (why := column.why_out()) is not None:
+            st.caption(text.plain(f"Left out: {why}."))
+        if ordering:
+            st.caption("Orders a person's rows, and is not used else.")
             return
-        with right:
-            _template(card, key)
-        _facts(card, key)
-        if persons:
-            bound(
-                st.selectbox,
-                "Of a person's rows, take",
-                card,
-                "take",
-                key=f"{key}-take",
-                options=list(TAKES),
-                format_func=TAKEN.__getitem__,
-            )
-        bound(st.checkbox, STATE, card, "stated", key=f"{key}-stated")
+        with st.container(horizontal=True):
+            if not card["person"]:
+                bound(st.checkbox, OUT, card, "out", key=f"{key}-out")
+            if whose in (None, column.name) and column.distinct > FEW:
+                bound(
+                    st.checkbox,
+                    WHOSE,
+                    card,
+                    "person",
+                    key=f"{key}-person",
+                    help="Where a person has many rows (visits, purchases): the guarantee is then "
+                    "about persons, and each card says how their rows become one.",
+                )
+        if card["person"]:
+            st.caption("Says whose a row is. It is given out nowhere.")
+        elif not card["out"]:
+            _stating(column, card, key=key, persons=whose is not None)
+
+
+def _stating(column: Found, card: Draft, *, key: str, persons: bool) -> None:
+    left, right = st.columns(2, gap="small")
+    with left:
+        kinds = [k for k in KINDS if k not in PARTS or column.kind == "date"]
+        bound(
+            st.selectbox,
+            "What it is",
+            card,
+            "kind",
+            key=f"{key}-kind",
+            options=kinds,
+            format_func=KINDS.__getitem__,
+        )
+    with right:
+        _template(card, key)
+    _facts(card, key)
+    if persons:
+        bound(
+            st.selectbox,
+            "Of a person's rows, take",
+            card,
+            "take",
+            key=f"{key}-take",
+            options=list(TAKES),
+            format_func=TAKEN.__getitem__,
+        )
+    bound(st.checkbox, STATE, card, "stated", key=f"{key}-stated")
 
 
 def _template(card: Draft, key: str) -> None:
@@ -209,46 +234,39 @@ def _template(card: Draft, key: str) -> None:
 def _facts(card: Draft, key: str) -> None:
     """Levels or cut points, and what all else counts as."""
     left, right = st.columns([3, 2], gap="small")
-    if card["kind"] == "numeric":
-        with left:
-            bound(
-                st.text_input,
-                "Cut points",
-                card,
-                "cuts",
-                key=f"{key}-cuts",
-                help="Three cut points make four levels; a value on one belongs above it.",
-            )
-        with right:
-            _number_gaps(card, key)
-        return
+    numeric = card["kind"] in ("numeric", "year")
     with left:
         bound(
             st.text_input,
-            "Levels",
+            "Cut points" if numeric else "Levels",
             card,
-            "levels",
-            key=f"{key}-levels",
-            help="Parted by | or by commas; in their order where they have one.",
+            "cuts" if numeric else "levels",
+            key=f"{key}-{'cuts' if numeric else 'levels'}",
+            help="Three cut points make four levels; a value on one belongs above it."
+            if numeric
+            else "Parted by | or by commas; in their order where they have one.",
         )
-    levels = split(card["levels"])
-    if levels and card["other"] not in levels:
-        card["other"] = levels[0]
+    levels = [*split(card["levels"]), NOTHING]
+    if card["other"] not in levels:
+        card["other"] = NOTHING
     with right:
-        bound(
-            st.selectbox,
-            "Missing and all else is",
-            card,
-            "other",
-            key=f"{key}-other",
-            options=list(levels) or [""],
-        )
+        if numeric:
+            _number_gaps(card, key)
+        else:
+            bound(
+                st.selectbox,
+                "Empty and all else is",
+                card,
+                "other",
+                key=f"{key}-other",
+                options=levels,
+            )
 
 
 def _number_gaps(card: Draft, key: str) -> None:
     bound(
         st.selectbox,
-        "Missing numbers",
+        "What is no number",
         card,
         "gaps",
         key=f"{key}-gaps",

@@ -1,4 +1,4 @@
-"""What is asked about a person's table, and what counts as known of it before any run."""
+"""What counts as known of a person's table before any run."""
 
 from __future__ import annotations
 
@@ -7,31 +7,7 @@ import streamlit as st
 from engine.release.file import neighbours
 from pages.shell import journey, knowledge
 from pages.shell import words as text
-from pages.shell.data import OWN_GAPS, own_data, own_file
-from pages.shell.dataset import own_options
-
-
-def asking() -> bool:
-    """Whether a question about missing values is open."""
-    return OWN_GAPS.get() is not None
-
-
-def gaps() -> None:
-    """What missing values count as: a question with answers, not an error."""
-    where = OWN_GAPS.get()
-    if where is None:
-        return
-    st.subheader(text.plain(f"{where}. What do they count as?"), anchor=False)
-    with st.container(horizontal=True):
-        if st.button("A level of their own, in every column", key="gaps-all", type="primary"):
-            own_options()["missing"] = "level"
-            st.rerun()
-        if st.button("I state it for each column", key="gaps-each"):
-            st.switch_page("pages/data/page.py", query_params=journey.STAGES[1].query)
-    st.caption(
-        "Nothing is filled in for you, and nothing is read until it is said. To leave out rows or "
-        "columns, do so in the file."
-    )
+from pages.shell.data import own_data, own_file
 
 
 def view() -> None:

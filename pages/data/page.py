@@ -8,6 +8,7 @@ from engine import Dataset
 from pages.data import form as columns
 from pages.data import known
 from pages.data import view as views
+from pages.draw.unforeseen import unforeseen
 from pages.shell import address, dataset, journey, runs
 from pages.shell.dataset import exact_wanted
 from pages.shell.drafts import drafted_source
@@ -22,17 +23,15 @@ def main() -> None:
     own = drafted_source().own
     here = journey.at("data")
     journey.bar(here)
-    data = None
-    if own and known.asking():
-        st.title("Data", anchor=False)
-    else:
-        data = drafted_data("Data")
+    data = drafted_data("Data")
     if data is not None:
         show_strip("Data", data)
     if not own:
         public(data)
     elif here.word == "columns":
         columns.builder()
+        if data is not None and data.declared:
+            unforeseen(data, key="data")
     elif here.word == "known":
         known.view()
     else:
@@ -52,8 +51,8 @@ def public(data: Dataset | None) -> None:
 
 def table(data: Dataset | None) -> None:
     """A person's own table: what it asks, and on demand what is in it."""
-    known.gaps()
     if data is not None:
+        unforeseen(data, key="data")
         if not data.declared:
             st.warning(columns.OPEN)
         if exact_wanted():

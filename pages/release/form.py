@@ -11,11 +11,12 @@ from engine.release.budget import plain
 from engine.release.settings import COVERED
 from engine.studies.null import Shape
 from pages import mode
+from pages.draw.unforeseen import unforeseen
 from pages.release import expected
 from pages.release import state as releases
 from pages.shell import journey, knowledge, nothing
 from pages.shell import words as text
-from pages.shell.data import own_file
+from pages.shell.data import asks, own_file
 from pages.shell.drafts import kept
 from pages.shell.form import bound, number
 
@@ -64,6 +65,9 @@ def spend(data: Dataset) -> None:
         return
     if file is None or file.schema is None or not data.declared:
         st.info("Declare the schema of your file first: state its columns on Data.")
+        return
+    unforeseen(data, key="release")
+    if asks(data):
         return
     if not names:
         st.info("Declare a budget first.")

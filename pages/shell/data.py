@@ -64,16 +64,26 @@ class OwnFile:
         """Let go of what was in it: Streamlit keeps what was replaced until the next click."""
         self.raw, self.truth, self.proposal = b"", None, None
 
-    def by(self, schema: Schema | Upload) -> Reading:
-        """How the columns are read that a schema, or a codebook as it was uploaded, declares."""
-        truth = None if self.truth is None else Upload("", self.truth)
-        return Reading(Upload(self.name, self.raw), truth, schema, {"name": self.stem})
+    def by(self, schema: Schema | Upload | None) -> Reading:
+        """How the columns are read that a schema declares, or its file as it was uploaded."""
+        return Reading(Upload(self.name, self.raw), self.known_truth, schema, self.stem)
+
+    @property
+    def known_truth(self) -> Upload | None:
+        """The true edges that came with it."""
+        return None if self.truth is None else Upload("edges", self.truth)
 
 
 OWN_DATA: Place[Dataset | None] = Place("own_data")
 OWN_FILE: Place[OwnFile | None] = Place("own_file")
 OWN_PROBLEM: Place[str | None] = Place("own_problem")  # why the file could not be read
-OWN_GAPS: Place[str | None] = Place("own_gaps")  # where values are missing, while nobody said more
+OWN_AGREED: Place[str] = Place("own_agreed", str)  # the data whose unforeseen cells are agreed to
+
+
+def asks(data: Dataset) -> bool:
+    """Whether many cells count as an answer that match no level, and nobody has agreed."""
+    some = any(one.asks for one in data.unforeseen_cells)
+    return some and OWN_AGREED.get() != data.identity
 
 
 def own_file() -> OwnFile | None:
@@ -119,7 +129,7 @@ def data_for(source: Source, known: str = "") -> Dataset:
     if data is None:
         if mode.public():
             raise InputError(mode.OFF)
-        first = "Upload a CSV file first, or choose a bundled network."
+        first = "Upload a table first, or choose a bundled network."
         raise InputError(OWN_PROBLEM.get() or first)
     return data
 

@@ -13,7 +13,6 @@ from pages.shell import state
 from pages.shell.data import (
     OWN_DATA,
     OWN_FILE,
-    OWN_GAPS,
     OWN_KNOWING,
     OWN_PROBLEM,
     OwnFile,
@@ -125,7 +124,6 @@ def keep_own(data: Dataset) -> None:
     OWN_DATA.put(data)
     OWN_KNOWING.get().clear()
     OWN_PROBLEM.put(None)
-    OWN_GAPS.put(None)
     if (file := own_file()) is not None:
         file.readings.add(data.identity)
     draft()["data"] = OWN
@@ -138,4 +136,3 @@ def take_file(file: OwnFile) -> None:
     OWN_FILE.put(file)
     OWN_DATA.put(None)
     OWN_KNOWING.get().clear()
-    OWN_GAPS.put(None)

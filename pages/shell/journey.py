@@ -14,7 +14,7 @@ import streamlit as st
 from engine import InputError
 from engine.studies.plan import DENSITY
 from pages import mode
-from pages.shell.data import OWN_GAPS, own_data, own_file
+from pages.shell.data import own_data, own_file
 from pages.shell.drafts import drafted_source
 from pages.shell.session import Place
 
@@ -73,8 +73,7 @@ def is_done(word: str) -> bool:
     """Whether a step is done: some follow from the table itself, the others were said to be."""
     file, data = own_file(), own_data()
     if word == "table":
-        asked = OWN_GAPS.get() is not None  # it is there, and a question about it is open
-        return file is not None and (data is not None or file.schema is not None or asked)
+        return file is not None and (data is not None or file.schema is not None)
     if word == "columns":
         return data is not None and data.declared
     if word == "budget":
@@ -105,9 +104,6 @@ def _budgets() -> bool:
 def at(page: str) -> Stage:
     """The step that the address names; of a page that is opened without one, its first open one."""
     named = _BY_WORD.get(st.query_params.get(NAME, ""))
-    answers = named is not None and named.word == "columns"
-    if page == "data" and OWN_GAPS.get() is not None and not answers:
-        return STAGES[0]  # where the question stands
     mine = [stage for stage in STAGES if stage.page == page]
     if named is not None and named in mine:
         return named

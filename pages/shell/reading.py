@@ -8,11 +8,10 @@ from typing import Any
 
 from engine import Dataset, InputError
 from engine.data.schema import Schema
-from engine.errors import MissingValues
 from pages import files
 from pages.files import Reading, Upload
 from pages.shell import words as text
-from pages.shell.data import OWN_GAPS, OWN_PROBLEM, OwnFile, own_data
+from pages.shell.data import OWN_PROBLEM, OwnFile, own_data
 from pages.shell.drafts import draft, keep_own
 from pages.shell.task import RUNS, Task, drop, find, start
 from pages.worker import plain
@@ -79,8 +78,5 @@ def keep(file: OwnFile, data: Dataset, schema: Schema | None) -> None:
 
 
 def say(error: InputError | str) -> None:
-    """Why there is no table; a question where values are missing."""
-    if isinstance(error, MissingValues):
-        OWN_GAPS.put(error.where)
-        error = f"{error.where}. What do they count as? Answer on Data, or choose above."
+    """Why there is no table."""
     OWN_PROBLEM.put(str(error))

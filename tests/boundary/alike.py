@@ -31,8 +31,8 @@ from engine.release import make as making
 YES = ("no", "yes")
 SCHEMA = Schema(
     (
-        Column(name="smoker", type="ordered", levels=YES),
-        Column(name="cough", type="ordered", levels=YES),
+        Column(name="smoker", type="ordered", levels=YES, other="no"),
+        Column(name="cough", type="ordered", levels=YES, other="no"),
         Column(name="kind", type="unordered", levels=("x", "y", "rest"), other="rest"),
         Column(name="age", type="numeric", bounds=(0, 100), bins=4, other="level"),
     )

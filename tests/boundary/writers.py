@@ -22,14 +22,15 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 
-from engine.data.numerals import Numbers
-from engine.data.schema import Column, Person, Schema
+from engine.data.column import Column, Dialect, Person
+from engine.data.intake import BLANKS, GAPS
+from engine.data.schema import Schema
 
 Record = tuple[Any, ...]
 NAMES = ("smoker", "stage", "age", "dose", "grade")
 COLUMNS = (
     Column(name="smoker", type="unordered", levels=("no", "yes", "rest"), other="rest"),
-    Column(name="stage", type="ordered", levels=("I", "II", "III")),
+    Column(name="stage", type="ordered", levels=("I", "II", "III"), other="I"),
     Column(name="age", type="numeric", bounds=(0, 100), bins=4, other="level"),
     Column(name="dose", type="numeric", bounds=(0, 10), bins=3, other=5),
     Column(name="grade", type="ordered", levels=("1", "2", "3"), other="2"),
@@ -85,7 +86,6 @@ class Text:
     encoding: str = "utf-8"
     mark: bool = False
     packed: bool = False
-    trailing: str = "none"
     above: str = ""
     quoted: bool = False
     spaced: bool = False
@@ -104,7 +104,6 @@ class Text:
             chance.choice(("utf-8", "utf-8", "utf-16", "latin-1")),
             mark=chance.random() < 0.2,
             packed=chance.random() < 0.1,
-            trailing=chance.choice(("none", "none", "none", "rows", "all")),
             above=above,
             quoted=chance.random() < 0.2,
             spaced=chance.random() < 0.1,
@@ -114,49 +113,68 @@ class Text:
             ),
         )
 
-    def options(self) -> dict[str, Any]:
-        """What is said of it to the reader."""
-        return {"encoding": self.encoding, **self.numbers}
+    def dialect(self) -> Dialect:
+        """What the schema says of it."""
+        return Dialect(encoding=self.encoding, **self.numbers)
 
     def fits(self, record: Record) -> bool:
-        """Whether the encoding has all of its characters."""
-        return self.encoding != "latin-1" or all(ord(c) < 256 for cell in record for c in cell)
+        """Whether the encoding has all of its characters, and its lines end as lines do."""
+        known = self.encoding != "latin-1" or all(ord(c) < 256 for cell in record for c in cell)
+        wrong = {"\n": "\r", "\r": "\n"}.get(self.end)
+        if wrong is None:
+            return known and not any(re.search("\r(?!\n)", cell) for cell in record)
+        return known and not any(wrong in cell for cell in record)
 
     def write(self, table: Sequence[Record], folder: Path, chance: random.Random) -> Any:
         """The bytes."""
-        lines = [self._line(NAMES, chance, self.trailing == "all")]
-        lines += [self._line(record, chance, self.trailing != "none") for record in table]
+        lines = [self._line(record, chance) for record in (NAMES, *table)]
         text = self.above.format(self.end) + self.end.join(lines) + self.end * self.last
         raw = ("\ufeff" * (self.mark and self.encoding == "utf-8") + text).encode(self.encoding)
         return gzip.compress(raw, 1) if self.packed else raw
 
-    def _line(self, record: Sequence[str], chance: random.Random, trailing: bool) -> str:
-        return self.separator.join(
-            [*(self._cell(cell, chance) for cell in record), *([""] * trailing)]
-        )
+    def _line(self, record: Sequence[str], chance: random.Random) -> str:
+        return self.separator.join(self._cell(cell) for cell in record)
 
-    def _cell(self, cell: str, chance: random.Random) -> str:
-        ends = "\n" in cell or ("\r" in cell and (self.end == "\r" or chance.random() < 0.5))
-        wanted = self.separator in cell or '"' in cell or cell != cell.strip(" ")
-        if not (self.quoted or ends or wanted):
+    def _cell(self, cell: str) -> str:
+        wanted = any(sign in cell for sign in (self.separator, '"', "\n", "\r"))
+        if not (self.quoted or wanted or cell != cell.strip(" ")):
             return cell
         return " " * self.spaced + '"{}"'.format(cell.replace('"', '""'))
 
     def codes(self, record: Record) -> list[int]:
         """What the schema makes of the record's cells, each by itself."""
-        mac = str.maketrans("\r\n", "\n ")
-        words = [
-            (c.translate(mac) if self.end == "\r" else re.sub("\r(?!\n)", " ", c)).strip()
-            for c in record
-        ]
-        either = self.separator == ";" and not self.numbers
-        return codes(words, Numbers(**self.numbers, either=either))
+        cells = zip(COLUMNS, record, strict=True)
+        return [meaning(column, cell, **self.numbers) for column, cell in cells]
 
 
-def codes(words: Sequence[str], numbers: Numbers) -> list[int]:
-    """The codes of a record's words, column by column."""
-    pairs = zip(COLUMNS, words, strict=True)
-    return [int(column.codes([word], numbers)[0]) for column, word in pairs]
+def number(word: str, decimal: str = ".", thousands: str = "") -> float | None:
+    """The number that a cell's text is; None for none."""
+    if word.lower() in ("true", "false"):
+        return float(word.lower() == "true")
+    grouped = rf"[+-]?\d{{1,3}}(\{thousands}\d{{3}})+(\{decimal}\d*)?" if thousands else "(?!)"
+    if re.fullmatch(grouped, word, re.ASCII):
+        word = word.replace(thousands, "").replace(decimal, ".")
+    elif decimal == ",":
+        word = "" if "." in word else word.replace(",", ".")
+    plain = re.fullmatch(r"[+-]?(\d[\d_]*\.?\d*|\.\d+)([eE][+-]?\d+)?", word, re.ASCII)
+    return float(word) if plain and abs(float(word)) < float("inf") else None
+
+
+def meaning(column: Column, cell: str | None, **numbers: str) -> int:
+    """A cell's code by the words of the rule, in plain Python and not in SQL."""
+    word = (cell or "").strip(BLANKS)
+    value = number(word, **numbers)
+    if column.type != "numeric":
+        same = [i for i, w in enumerate(column.levels) if w == word]
+        same += [i for i, w in enumerate(column.levels) if value is not None and number(w) == value]
+        alike = [i for i, w in enumerate(column.levels) if w.lower() == word.lower() != ""]
+        same += alike if len(alike) == 1 and word.lower() not in GAPS else []
+    elif value is not None:
+        same = [sum(value >= point for point in column.points())]
+    else:
+        same = [i for i, w in enumerate(column.labels) if w == word]
+    assert same or column.other_code is not None
+    return same[0] if same else int(column.other_code or 0)
 
 
 def _new(folder: Path, ending: str) -> Path:
@@ -168,9 +186,9 @@ class Typed:
 
     sparse = False
 
-    def options(self) -> dict[str, Any]:
-        """Nothing."""
-        return {}
+    def dialect(self) -> Dialect:
+        """Nothing is said."""
+        return Dialect()
 
     def fits(self, record: Record) -> bool:
         """Any record fits."""
@@ -344,16 +362,16 @@ def form(chance: random.Random) -> Any:
 
 def schema(form: Any, n: int) -> Schema:
     """The declared schema; of a sparse table with its rows."""
-    return Schema(COLUMNS, rows=n if form.sparse else None)
+    return Schema(COLUMNS, rows=n if form.sparse else None, dialect=form.dialect())
 
 
 # Visits of persons ----------------------------------------------------------------------
 
-_TWO = {"type": "ordered", "levels": ("no", "yes")}
+_TWO = {"type": "ordered", "levels": ("no", "yes"), "other": "no"}
 PERSONS = Schema(
     (
         Column(name="smoker", **_TWO, take="any"),
-        Column(name="stage", type="ordered", levels=("I", "II", "III"), take="last"),
+        Column(name="stage", type="ordered", levels=("I", "II", "III"), other="I", take="last"),
         Column(name="grade", type="ordered", levels=("1", "2", "3"), other="2", take="most"),
         Column(name="age", type="numeric", bounds=(0, 100), bins=4, other="level", take="first"),
         Column(name="dose", type="numeric", cuts=(1, 10), other="level", take="sum"),
@@ -371,7 +389,8 @@ def visits_of(chance: random.Random, count: int, strange: float = 0.0) -> list[R
         day = f"2024-01-0{chance.randrange(1, 5)}"  # several visits on one day
         numbers = str(chance.randrange(101)), f"{chance.random() * 9:g}"
         plain = (day, *map(chance.choice, WORDS), chance.choice("123"), *numbers)
-        return tuple(chance.choice(ODD) if chance.random() < strange else c for c in plain)
+        odd = [cell for cell in ODD if "\r" not in cell]
+        return tuple(chance.choice(odd) if chance.random() < strange else c for c in plain)
 
     return [visit() for _ in range(count)]
 

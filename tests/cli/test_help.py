@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine import load_schema
 from engine.__main__ import COMMANDS, EXAMPLES, command, main
 from engine.cli.completion import SHELLS, complete_words, parser_of
 from engine.cli.flags import Parser
+from engine.data.schema import Schema
 
 PARTS = {
-    "schema": ("draft", "check", "from-codebook"),
+    "schema": ("draft", "check"),
     "budget": ("new", "show"),
 }
 # Every parser there is: a word, and where it has words of its own, these.
@@ -44,12 +44,16 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cells = zip(ages, smokes, stage, strict=True)
     rows = [f"{a},{('no', 'yes')[s]},{('I', 'II', 'III')[g]}" for a, s, g in cells]
     (folder / "table.csv").write_text("\n".join(["age,smokes,stage", *rows]) + "\n")
-    book = "name,levels,cuts,other\nage,,40|55|70,level\nsmokes,no|yes,,\nstage,I|II|III,,\n"
-    (folder / "codebook.csv").write_text(book)
     x = chance.normal(size=200)
     pairs = [f"{a:.4f},{b:.4f}" for a, b in zip(x, x**2 + chance.uniform(size=200), strict=True)]
     (folder / "pair.csv").write_text("\n".join(["x,y", *pairs]) + "\n")
     return folder
+
+
+def stated_schema(folder: Path) -> dict[str, Any]:
+    """What is stated of the table there."""
+    draft = Schema.draft(folder / "table.csv")
+    return draft.state("smokes", "stage", age={"cuts": [40, 55, 70], "other": "level"}).to_json()
 
 
 @pytest.fixture
@@ -66,7 +70,7 @@ def at_desk(desk: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callabl
         return str(told.out)
 
     if not (desk / "schema.json").exists():
-        (desk / "schema.json").write_text(ran("schema from-codebook codebook.csv"))
+        (desk / "schema.json").write_text(json.dumps(stated_schema(desk)))
         ran("budget new ward-7 --epsilon 9 --delta 1e-5")
         release = "release --csv table.csv --schema schema.json --budget ward-7 --epsilon 1"
         ran(f"{release} --out first.json")
@@ -141,7 +145,7 @@ COMPLETED = {
     "run --al": {"--algorithm"},
     "run --algorithm priv_pc --tw": {"--tweak"},
     "run --algorithm klingon --eps": {"--epsilon"},
-    "schema fr": {"from-codebook"},
+    "schema ch": {"check"},
     "schema check --c": {"--csv", "--csv-encoding"},
     "completion z": {"zsh"},
     "klingon ": set(),
@@ -192,47 +196,3 @@ def test_a_level_that_holds_nearly_all_rows_is_told_to_its_owner(
         (desk / "tail.json").write_text(json.dumps(head | {"columns": columns}))
         shown = at_desk("schema check tail.json --csv tail.csv")
         assert ("visits: 100 % are in one level" in shown) == crowded
-
-
-BOOKS: dict[str, str] = {
-    "one line a column": "variable,type,values,breaks\nage,continuous,,40;55\n"
-    "stage,ordinal,I;II,\n",
-    "one line a level": "column,value,breaks,note\nage,,40|55,years\nstage,I,,\nstage,II,,\n",
-    "an object": '{"age": {"cuts": [40, 55]}, "stage": ["I", "II"]}',
-    "a list": '[{"name": "age", "cuts": [40, 55]}, {"name": "stage", "levels": ["I", "II"]}]',
-    "tabs and a mark": "\ufeffname\tcuts\tlevels\nage\t40|55\t\nstage\t\tI|II\n",
-}
-
-
-@pytest.mark.parametrize("case", BOOKS)
-def test_a_codebook_in_any_of_its_forms(case: str, tmp_path: Path, capsys: Any) -> None:
-    (tmp_path / "book").write_text(BOOKS[case], encoding="utf-8")
-    assert main(["schema", "from-codebook", str(tmp_path / "book")]) == 0
-    (tmp_path / "s.json").write_text(capsys.readouterr().out, encoding="utf-8")
-    found = load_schema(tmp_path / "s.json")
-    assert found.levels == (("< 40", "[40, 55)", ">= 55"), ("I", "II"))
-    assert not found.waiting
-
-
-BAD_BOOKS: dict[str, tuple[str, str]] = {
-    "no names": ("levels,cuts\nI|II,\n", "needs a column called name"),
-    "nothing but a head": ("name,levels\n", "a line for each"),
-    "an unknown type": ("name,type,cuts\na,klingon,1\nb,numeric,1\n", "'klingon' of column 'a'"),
-    "a cut that is none": ("name,cuts\na,1|x\nb,2\n", "'x' of column 'a'"),
-    "two columns of levels": ("name,levels,values\na,I|II,I|II\n", "levels in two columns"),
-    "broken JSON": ('{"a": [1, 2}', "no JSON"),
-    "a list without names": ('[{"cuts": [1]}]', 'needs a "name"'),
-    "one column": ("name,levels\na,I|II\n", "needs 2 to"),
-    "empty": ("", "is empty"),
-}
-
-
-@pytest.mark.parametrize("case", BAD_BOOKS)
-def test_a_codebook_that_is_none_is_one_line(case: str, tmp_path: Path, capsys: Any) -> None:
-    text, expected = BAD_BOOKS[case]
-    (tmp_path / "book").write_text(text)
-    assert main(["schema", "from-codebook", str(tmp_path / "book")]) == 2
-    told = capsys.readouterr()
-    assert expected in told.err
-    assert told.err.count("\n") == 1
-    assert not told.out

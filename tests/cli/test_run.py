@@ -122,14 +122,21 @@ def test_bad_input_is_one_line_and_status_2(capsys, argv, says):
     assert says in err
 
 
-def test_missing_values_are_refused_in_the_words_of_flags(capsys, tmp_path):
-    file = tmp_path / "gaps.csv"
-    file.write_text("a,b\n" + "x,y\nz,w\nNA,y\n" * 4)
-    assert main(["run", "--csv", str(file)]) == 2
-    _, err = capsys.readouterr()
-    assert "Missing values in column 'a';" in err
-    assert "--missing drop" in err
-    assert "missing='drop'" not in err
+def test_what_matches_no_level_is_told_and_much_of_it_is_agreed_to(capsys, tmp_path):
+    file, schema = tmp_path / "own.csv", tmp_path / "s.json"
+    file.write_text("a,b\n" + "x,y\nz,w\nstrange,y\n" * 40)
+    a = {"name": "a", "type": "ordered", "levels": ["x", "z"], "other": "x"}
+    two = [a, {"name": "b", "type": "ordered", "levels": ["w", "y"], "other": "w"}]
+    content = {"format": "dp-causal-explorer/schema", "version": 1, "columns": two}
+    schema.write_text(json.dumps(content))
+    asked = ["run", "--csv", str(file), "--schema", str(schema), "--algorithm", "pc"]
+    assert main(asked) == 2
+    out, err = capsys.readouterr()
+    assert "--accept-unforeseen" in err
+    assert err.splitlines()[2].split() == ["a", "40", "33", "%", "'strange'", "x"]
+    assert "strange" not in out
+    assert main([*asked, "--accept-unforeseen"]) == 0
+    assert "strange" not in capsys.readouterr().out
 
 
 def test_the_command_itself_has_no_traceback():

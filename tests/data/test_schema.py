@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import numpy as np
 import pandas as pd
 import pytest
 
-from engine import InputError, fold_table, read_csv, read_table
+from engine import InputError, read_csv
 from engine.__main__ import main
-from engine.data.schema import FORMAT, Column, Schema, column_of, load_schema, parse_schema
-from engine.data.templates import TEMPLATES
+from engine.data.column import TEMPLATES, Column
+from engine.data.schema import FORMAT, Schema, load_schema, parse_schema
 
 
 def schema(*columns: Any, **top: Any) -> Any:
@@ -84,6 +81,17 @@ HOSTILE = {
     "an id that no file can hold": schema(
         {**A, "take": "any"}, {**A, "name": "c", "take": "any"}, person={"id": "\ud800"}
     ),
+    "a part of a date that is none": schema(A, {**B, "part": "week"}),
+    "a dialect that is text": schema(A, B, dialect=","),
+    "a decimal sign that is none": schema(A, B, dialect={"decimal": ";"}),
+    "an unknown field of a dialect": schema(A, B, dialect={"sign": ","}),
+    "no person for a rule": schema({**A, "take": "any"}, B),
+    "no rule for a person": schema({**A, "take": "any"}, B, person={"id": "p"}),
+    "the first without an order": schema(
+        {**A, "take": "first"}, {**B, "take": "any"}, person={"id": "p"}
+    ),
+    "a sum of words": schema({**A, "take": "sum"}, {**B, "take": "any"}, person={"id": "p"}),
+    "the id a column": schema({**A, "take": "any"}, {**B, "take": "any"}, person={"id": "a"}),
     "no rows": schema(A, B, rows=0),
     "rows that are text": schema(A, B, rows="many"),
     "too many columns": schema(*({**A, "name": f"c{k}"} for k in range(1001))),
@@ -140,39 +148,25 @@ def test_the_flag(capsys: Any, tmp_path: Any) -> None:
 # Cut points -----------------------------------------------------------------------------
 
 
-def test_cuts_are_the_same_by_every_door(tmp_path: Path) -> None:
-    """A long tail cut where it differs: read, folded by DuckDB, and from files of a folder."""
-    values = np.array([0, 0.5, 1, 2.9999999, 3, 6, 1e9, -1e9, np.nan, np.inf, -np.inf, 5.5])
-    frame = pd.DataFrame({"visits": values, "b": ["x", "y"] * 6})
-    facts = {"name": "visits", "type": "numeric", "cuts": [1, 3, 6], "other": "level"}
-    words = {"name": "b", "type": "ordered", "levels": ["x", "y"]}
-    found = parse_schema(schema(facts, words))
-    assert found.levels[0] == ("< 1", "[1, 3)", "[3, 6)", ">= 6", "missing")
-    want = [0, 0, 1, 1, 2, 3, 3, 0, 4, 4, 4, 2]
-    assert read_table(frame, schema=found).codes[:, 0].tolist() == want
-    frame.to_parquet(tmp_path / "one.parquet")
-    frame.to_csv(tmp_path / "one.csv", index=False)
-    (tmp_path / "parts").mkdir()
-    for k in range(2):
-        frame.iloc[k::2].to_parquet(tmp_path / "parts" / f"{k}.parquet")
-    with duckdb.connect(str(tmp_path / "one.duckdb")) as database:
-        database.register("frame", frame)
-        database.execute("CREATE TABLE t AS SELECT * FROM frame")
-    rows = Counter(zip(want, [0, 1] * 6, strict=True))
-    for name in ("one.parquet", "one.csv", "parts", "one.duckdb"):
-        folded = fold_table(tmp_path / name, schema=found)
-        assert Counter(map(tuple, folded.row_codes().tolist())) == rows, name
-
-
 def test_whole_numbers_too_long_for_an_integer_are_numbers() -> None:
     long = {**B, "bounds": [0, 10**30], "bins": 2, "other": -(10**40)}
     cut = {"name": "c", "type": "numeric", "cuts": [10**25, 10**26], "other": 7}
     stated = load_schema(json.dumps(schema(long, cut)).encode())
     data = read_csv(b"b,c\n1e29,1e25\n9e29,1e26\n,7\n", schema=stated)
-    assert data.codes.tolist() == [[0, 1], [1, 2], [0, 0]]
+    assert data.codes.tolist() == [[0, 0], [0, 1], [1, 2]]
 
 
 def test_templates_are_columns() -> None:
+    frame = pd.DataFrame({"a": [0, 1] * 5, "b": list("xy") * 5})
     for name in TEMPLATES:
-        assert column_of("a", name).size > 2
-    assert column_of("age", "age in tens").labels[:2] == ("< 10", "[10, 20)")
+        assert Schema.draft(frame).state(a=name).columns[0].size > 2
+    assert Schema.draft(frame).state(a="age in tens").levels[0][:2] == ("< 10", "[10, 20)")
+
+
+def test_it_is_written_anew_where_that_is_said(tmp_path: Path) -> None:
+    found = parse_schema(schema(A, {**B, "part": "year"}, dialect={"decimal": ","}))
+    found.save(tmp_path / "s.json")
+    with pytest.raises(InputError, match="overwrite=True"):
+        found.save(tmp_path / "s.json")
+    found.save(tmp_path / "s.json", overwrite=True)
+    assert load_schema(tmp_path / "s.json") == found

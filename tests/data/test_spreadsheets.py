@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -78,7 +79,7 @@ def test_a_table_of_ours_is_read_back_by_its_schema(tmp_path: Path) -> None:
     assert "=a" not in {cell for row in cells_of(place.read_text()) for cell in row}
     again = read_csv(place, schema=schema)
     assert again.names == NAMES
-    assert (again.row_codes() == data.row_codes()).all()
+    assert Counter(map(tuple, again.row_codes())) == Counter(map(tuple, data.row_codes()))
 
 
 def test_true_edges_of_ours_are_read_back(tmp_path: Path) -> None:

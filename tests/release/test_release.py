@@ -533,12 +533,7 @@ def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
     assert said["signed_by"] is None
     assert main(["twin", out, "--rows", "100"]) == 0
     assert len((tmp_path / "r-synthetic.csv").read_text().splitlines()) == 101
-    assert main(["budget", "new", "fold", "--epsilon", "1"]) == 0
-    place = str(tmp_path / "folded.json")
-    assert main([*asked[:5], "--budget", "fold", "--out", place, "--epsilon", "1", "--fold"]) == 0
-    rows = [loads((tmp_path / name).read_bytes()).rows for name in ("r.json", "folded.json")]
-    assert rows == [ROWS, ROWS]
-    assert main(["check", place]) == 0
+    assert loads((tmp_path / "r.json").read_bytes()).rows == ROWS
     assert main([*asked, "--epsilon", "0.1"]) == 2  # nothing is overwritten, nothing charged
     assert "already" in capsys.readouterr().err
     asked[-1] = str(tmp_path / "second.json")
@@ -552,8 +547,8 @@ def test_the_commands(capsys: Any, monkeypatch: Any, tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("engine.cli.flags.folded", pressed)
-        assert main([*asked, "--epsilon", "0.1", "--fold"]) == 130
+        patch.setattr("engine.cli.release.own_table", pressed)
+        assert main([*asked, "--epsilon", "0.1"]) == 130
     assert "nothing was charged" in capsys.readouterr().err
     monkeypatch.setattr("engine.cli.release.interruptible", lambda: nullcontext(lambda: True))
     assert main([*asked, "--epsilon", "0.1"]) == 130  # Ctrl-C

@@ -16,7 +16,7 @@ from scipy.stats import chi2, hypergeom
 import engine.tables.store as store_module
 from engine import load_dataset
 from engine.data.dataset import Dataset
-from engine.data.distinct import mixed_radix_keys
+from engine.data.intake import mixed_radix_keys
 from engine.randomness import Randomness
 from engine.tables import rows, subsample
 from engine.tables.rows import Rows, fold

@@ -12,8 +12,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import InputError, read_csv
-from engine.data.schema import Column, Schema
-from engine.data.survey import survey
+from engine.data.column import Column, Dialect
+from engine.data.draft import survey
+from engine.data.reading import read
+from engine.data.schema import Schema
 from engine.release.budget import VARIABLE, Budgets
 from pages.data import cards
 from pages.release import expected
@@ -112,7 +114,7 @@ def test_own_data_without_truth_run_without_scores(app: AppTest) -> None:
 
 def schema_of(content: bytes) -> bytes:
     """What a person would state of the file: all its columns are unordered words."""
-    found = survey(content)
+    found, _ = survey(content)
     columns = [Column(name=f.name, type="unordered", levels=f.levels) for f in found]
     return json.dumps(Schema(tuple(columns)).to_json()).encode()
 
@@ -127,7 +129,7 @@ def test_runs_on_own_data_add_up_with_secret_noise(app: AppTest) -> None:
     upload(app, content, page="run")
     app.button(key="run").click().run()
     assert any("1 run on these data, together without any bound" in c.value for c in app.caption)
-    assert any("Nothing is defended: the schema was found" in w.value for w in app.warning)
+    assert any("the schema was found" in w.value for w in app.warning)
     declare(app, schema_of(content), "run")
     app.session_state["own_costs"].clear()
     found = set()
@@ -139,10 +141,6 @@ def test_runs_on_own_data_add_up_with_secret_noise(app: AppTest) -> None:
         found.add(repr(result.steps))
     assert len(found) == 2
     assert any("2 runs on these data, together ε = 2" in c.value for c in app.caption)
-    # The same file in other bins is the same person's rows.
-    app.number_input(key="run-bins").set_value(4).run()
-    app.button(key="run").click().run()
-    assert any("3 runs on these data, together ε = 3" in c.value for c in app.caption)
     assert "own" in str(dict(app.query_params))
 
 
@@ -212,17 +210,12 @@ def test_the_columns_are_stated_card_by_card(data_page: AppTest) -> None:
     assert "There are 60 rows" in told(data_page)
 
 
-def test_a_codebook_states_all_columns_at_once(data_page: AppTest) -> None:
-    upload(data_page, with_gaps())
-    step(data_page, "columns")
-    book = b"name,levels,cuts,other\nage,,60|120,level\nsmoker,no|yes,,\n"
-    data_page.file_uploader(key="codebook").set_value(("book.csv", book, "text/csv")).run()
-    assert not data_page.exception
-    data = data_page.session_state["own_data"]
-    assert data.declared
-    assert data.levels[0] == ("< 60", "[60, 120)", ">= 120", "missing")
-    assert not data_page.error
-    assert not data_page.sidebar.warning  # no complaint beside what was read
+GAPS_SCHEMA = Schema(
+    (
+        Column(name="age", type="numeric", cuts=(60.0, 120.0), other="level"),
+        Column(name="smoker", type="ordered", levels=("no", "yes")),
+    )
+)
 
 
 def test_release_says_what_remains_and_what_to_expect(
@@ -234,8 +227,7 @@ def test_release_says_what_remains_and_what_to_expect(
     monkeypatch.setattr("pages.shell.task.AT_ONCE", 60.0)
     upload(data_page, with_gaps())
     step(data_page, "columns")
-    book = b"name,levels,cuts,other\nage,,60|120,level\nsmoker,no|yes,,\n"
-    data_page.file_uploader(key="codebook").set_value(("book.csv", book, "text/csv")).run()
+    declare(data_page, json.dumps(GAPS_SCHEMA.to_json()).encode(), "data")
     data_page.query_params.clear()
     data_page.switch_page("pages/release/page.py").run()
     assert not data_page.exception
@@ -249,15 +241,13 @@ def test_persons_have_one_row(data_page: AppTest) -> None:
     rows = "".join(f"p{k % 20},{k % 7},{('no', 'yes')[k % 2]}\n" for k in range(80))
     upload(data_page, f"who,day,smokes\n{rows}".encode())
     state_columns(data_page)
-    data_page.selectbox(key="cards-whose").set_value("who").run()
-    data_page.selectbox(key="cards-order").set_value("day").run()
+    data_page.checkbox(key="card-0-person").set_value(True).run()
     for card, take in (("card-1", "sum"), ("card-2", "last")):
         if take == "sum":
             data_page.selectbox(key=f"{card}-kind").set_value("numeric").run()
             data_page.text_input(key=f"{card}-cuts").set_value("3, 9").run()
         data_page.selectbox(key=f"{card}-take").set_value(take).run()
         data_page.checkbox(key=f"{card}-stated").set_value(True).run()
-    data_page.selectbox(key="cards-order").set_value(cards.ORDERLESS).run()
     data_page.button(key="schema-use").click().run()
     assert "needs the column that orders them" in data_page.error[0].value
     data_page.selectbox(key="card-2-take").set_value("most").run()
@@ -281,39 +271,42 @@ def test_many_columns_are_turned(data_page: AppTest) -> None:
     rows = "\n".join(",".join(str((k + j) % 2) for j in range(30)) for k in range(9))
     upload(data_page, (",".join(names) + "\n" + rows).encode())
     state_columns(data_page)
-    stated = [c.key for c in data_page.checkbox if str(c.key).startswith("card-")]
+    stated = [c.key for c in data_page.checkbox if str(c.key).endswith("-stated")]
     assert stated == [f"card-{j}-stated" for j in range(cards.A_PAGE)]
 
 
-def stated(raw: bytes) -> dict[str, dict[str, object]]:
-    """The cards of a file, all stated as found."""
-    drafts = cards.drafts(survey(raw))
+def stated(raw: bytes) -> tuple[dict[str, dict[str, object]], Dialect]:
+    """The cards of a file, all stated as found, and how it is written."""
+    found, dialect = survey(raw)
+    drafts = cards.drafts(found)
     for card in drafts.values():
         card["stated"] = True
-    return drafts  # type: ignore[return-value]
+    return drafts, dialect  # type: ignore[return-value]
 
 
 def test_what_is_stated_becomes_a_schema() -> None:
-    raw = b"id,a,b,c\n" + b"".join(
-        f"p{k},{'yes' if k % 3 else 'no'},{k * 1.5},{k % 4 if k else ''}\n".encode()
+    raw = b"id,day,a,b,c\n" + b"".join(
+        f"p{k},20{k % 9 + 10}-01-0{k % 8 + 1},{'yes' if k % 3 else 'no'},{k * 1.5},"
+        f"{k % 4 if k else ''}\n".encode()
         for k in range(50)
     )
-    drafts = cards.drafts(survey(raw))
-    assert [card["kind"] for card in drafts.values()] == ["out", "unordered", "numeric", "ordered"]
+    found, dialect = survey(raw)
     with pytest.raises(InputError, match="I state this"):
-        cards.schema_of(drafts)
-    drafts = stated(raw)
+        cards.schema_of(cards.drafts(found), dialect)
+    drafts, _ = stated(raw)
+    assert [name for name, card in drafts.items() if card["out"]] == ["id", "day"]
     drafts["b"]["cuts"] = "10; 50"
-    schema = cards.schema_of(drafts)
-    assert [c.type for c in schema.columns] == ["unordered", "numeric", "ordered"]
-    assert schema.columns[1].cuts == (10.0, 50.0)
-    assert schema.columns[2].levels == ("0", "1", "2", "3", "missing")
-    assert schema.columns[2].other == "missing"
-    assert read_csv(raw, schema=schema).codes[0].tolist() == [0, 0, 4]
+    drafts["day"] |= {"out": False, "kind": "year", "cuts": "2012, 2015"}
+    schema = cards.schema_of(drafts, dialect)  # type: ignore[arg-type]
+    assert [c.type for c in schema.columns] == ["numeric", "unordered", "numeric", "ordered"]
+    assert schema.columns[2].cuts == (10.0, 50.0)
+    assert schema.columns[3].levels == ("0", "1", "2", "3", "missing")
+    assert schema.columns[3].other == "missing"
+    assert [0, 0, 0, 4] in read_csv(raw, schema).codes.tolist()
     for typed, sentence in (("ten", "are numbers with commas"), ("", "at least one cut point")):
         drafts["b"]["cuts"] = typed
         with pytest.raises(InputError, match=sentence):
-            cards.schema_of(drafts)
+            cards.schema_of(drafts, dialect)  # type: ignore[arg-type]
 
 
 GAPS = 47
@@ -331,62 +324,59 @@ def counts(app: AppTest, column: str) -> dict[str, int]:
     """Level -> rows, of the data in force."""
     data = app.session_state["own_data"]
     j = data.names.index(column)
-    found = np.bincount(data.codes[:, j], minlength=data.cardinalities[j])
+    found = np.bincount(data.codes[:, j], weights=data.weights, minlength=data.cardinalities[j])
     return dict(zip(data.levels[j], map(int, found), strict=True))
 
 
-def test_missing_values_are_a_question(data_page: AppTest) -> None:
+def test_gaps_are_a_level_of_their_own_and_are_told(data_page: AppTest) -> None:
     upload(data_page, with_gaps())
     assert not data_page.error
-    asked = data_page.subheader[0].value
-    assert asked.startswith("Missing values in column 'age'")
-    assert asked.endswith("What do they count as?")
-    everything = told(data_page) + asked
-    assert "missing=" not in everything  # what is typed in Python is no word for people
-    assert str(GAPS) not in everything  # nobody has asked for an exact number
-    assert data_page.session_state["own_data"] is None
-    data_page.button(key="gaps-all").click().run()
-    assert not data_page.error
-    assert not data_page.sidebar.warning
     ages = counts(data_page, "age")
     assert list(ages)[-1] == "missing"
     assert ages["missing"] == GAPS
-    assert max(ages.values()) == GAPS  # nothing of them is in a bin of 36 or 37
-    assert any("level of their own" in n for n in data_page.session_state["own_data"].notes)
-    data_page.radio(key="data-missing").set_value("stated").run()
-    assert data_page.session_state["own_data"] is None
-
-
-def test_the_question_is_answered_on_the_cards(data_page: AppTest) -> None:
-    raw = with_gaps().replace(b",yes\n", b",\n", 1)
-    upload(data_page, raw)
+    (told_of,) = [d.value for d in data_page.dataframe if "counts as" in d.value.columns]
+    assert told_of.values.tolist() == [["age", GAPS, "21 %", "(empty)", "missing"]]
     state_columns(data_page)
-    assert "Some values of age, smoker are missing" in told(data_page)
-    data_page.selectbox(key="card-0-gaps").set_value("refuse").run()
-    data_page.button(key="gaps-level").click().run()
     assert data_page.selectbox(key="card-0-gaps").value == "level"
-    assert data_page.selectbox(key="card-1-other").value == "missing"
     for card in ("card-0", "card-1"):
         data_page.checkbox(key=f"{card}-stated").set_value(True).run()
     data_page.button(key="schema-use").click().run()
-    assert not data_page.error
     assert counts(data_page, "age")["missing"] == GAPS
-    assert counts(data_page, "smoker")["missing"] == 1
 
 
-def test_a_card_says_what_missing_numbers_count_as() -> None:
-    drafts = stated(with_gaps())
-    assert (drafts["age"]["gaps"], drafts["smoker"]["other"]) == ("level", "no")  # proposed
-    own = read_csv(with_gaps(), schema=cards.schema_of(drafts))
-    assert np.bincount(own.codes[:, 0])[-1] == GAPS
-    drafts["age"] |= {"gaps": "number", "number": 3.0}
-    low = np.bincount(read_csv(with_gaps(), schema=cards.schema_of(drafts)).codes[:, 0])
-    drafts["age"]["number"] = 200.0
-    high = np.bincount(read_csv(with_gaps(), schema=cards.schema_of(drafts)).codes[:, 0])
-    assert low[0] - high[0] == high[-1] - low[-1] == GAPS
+def test_many_cells_that_count_as_an_answer_are_a_question(
+    data_page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "b.db"))
+    monkeypatch.setattr(expected, "DRAWS", 2)
+    Budgets(tmp_path / "b.db").new("ward", 1.5, 1e-5)
+    two = Column(name="smoker", type="ordered", levels=("maybe", "no"), other="maybe")
+    schema = Schema((GAPS_SCHEMA.columns[0], two))
+    upload(data_page, with_gaps())
+    declare(data_page, json.dumps(schema.to_json()).encode(), "data")
+    assert counts(data_page, "smoker")["maybe"] == 76
+    data_page.query_params.clear()
+    data_page.switch_page("pages/release/page.py").run()
+    assert "Is that what they mean?" in told(data_page)
+    assert not [b for b in data_page.button if b.key == "release-go"]
+    data_page.button(key="release-agree").click().run()
+    assert not data_page.exception
+    assert [b for b in data_page.button if b.key == "release-go"]
+
+
+def test_a_card_says_what_is_no_number_counts_as() -> None:
+    drafts, dialect = stated(with_gaps())
+    assert (drafts["age"]["gaps"], drafts["smoker"]["other"]) == ("level", cards.NOTHING)
+    found = []
+    for gaps, number in (("level", 0.0), ("number", 3.0), ("number", 200.0)):
+        drafts["age"] |= {"gaps": gaps, "number": number}
+        data = read(with_gaps(), cards.schema_of(drafts, dialect))  # type: ignore[arg-type]
+        found.append(np.bincount(data.codes[:, 0], weights=data.weights))
+    level, low, high = found
+    assert level[-1] == low[0] - high[0] == high[-1] - low[-1] == GAPS
     drafts["age"]["gaps"] = "refuse"
-    with pytest.raises(InputError, match="has a missing number; say in the schema"):
-        read_csv(with_gaps(), schema=cards.schema_of(drafts))
+    with pytest.raises(InputError, match="say in the schema what they count as"):
+        read_csv(with_gaps(), cards.schema_of(drafts, dialect))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("content", BAD_FILES.values(), ids=BAD_FILES.keys())
@@ -405,25 +395,11 @@ def test_a_bad_edge_list_gives_one_sentence(patient_page: AppTest, truth: bytes)
     assert len(patient_page.error) == 1
 
 
-def test_binning_is_said_and_can_be_changed(data_page: AppTest) -> None:
-    rows = "".join(f"{k},{k % 3}\n" for k in range(60))
-    upload(data_page, f"x,y\n{rows}".encode())
-    data_page.toggle(key="exact").set_value(True).run()
-    assert any("cut into 5 levels" in c.value for c in data_page.caption)
-    data_page.number_input(key="data-bins").set_value(4).run()
-    assert any("cut into 4 levels" in c.value for c in data_page.caption)
-    data_page.text_area(key="data-edges").set_value("x: 10, 20").run()
-    assert any("cut into 3 levels at declared" in c.value for c in data_page.caption)
-    data_page.text_area(key="data-edges").set_value("x 10").run()
-    assert not data_page.exception
-    assert len(data_page.error) == 1
-
-
 def test_run_without_a_file_says_so(app: AppTest) -> None:
     app.selectbox(key="run-network").set_value("own").run()
     app.button(key="run").click().run()
     assert not app.exception
-    assert "Upload a CSV file first" in app.error[0].value
+    assert "Upload a table first" in app.error[0].value
 
 
 def test_names_of_columns_cannot_break_the_page(app: AppTest) -> None:

@@ -18,7 +18,7 @@ from pages.shell.navigation import PAGES
 NAME, ROWS = "ledgerfile", 417
 COLUMNS = ("zebra", "yak", "xerus")
 TRACES = (NAME, f"{ROWS} rows", f"n = {ROWS}", *COLUMNS)
-BAD = b"a,b\n1,2\n,3\n1,1\n"
+SHORT, GAP = b"a,b\n1,2\n3\n1,1\n", b"a,b\n1,2\n,3\n1,1\n"
 
 
 def table(columns: tuple[str, ...], rows: int) -> bytes:
@@ -98,16 +98,10 @@ def test_a_file_that_cannot_be_read_leaves_no_table(used: AppTest, declared: byt
             visit(used, page)
             assert any(trace in said(used) for trace in TRACES), page
     visit(used, "data")
-    give(used, "broken", BAD, declared)
+    give(used, "broken", SHORT if declared is None else GAP, declared)
     assert NAME not in said(used)
-    if declared is None:  # a question, not an error: it stands on Data, and elsewhere leads there
-        assert "What do they count as?" in used.main.subheader[0].value
-        assert not used.sidebar.error
-        visit(used, "release")
-        assert "Answer on Data" in used.main.info[0].value
-    else:
-        [why] = used.sidebar.error
-        assert used.main.info[0].value == why.value  # why there is none
+    [why] = used.sidebar.error
+    assert used.main.info[0].value == why.value  # why there is none
     for page in PAGES:
         visit(used, page.name)
         found = [trace for trace in TRACES if trace in said(used)]
@@ -130,7 +124,7 @@ def test_another_file_takes_the_place_and_what_was_paid_for_is_kept_apart(used: 
     assert "Released under" in " ".join(s.value for s in used.success)
 
 
-def test_the_same_file_in_other_bins_keeps_what_was_found_in_it(
+def test_the_same_file_by_a_schema_keeps_what_was_found_in_it(
     open_app: Callable[..., AppTest],
 ) -> None:
     app = open_app("run")
@@ -139,7 +133,8 @@ def test_the_same_file_in_other_bins_keeps_what_was_found_in_it(
     app.file_uploader(key="run-file").set_value((f"{NAME}.csv", content, "text/csv")).run()
     app.button(key="run").click().run()
     before = app.session_state["shown"]
-    app.number_input(key="run-bins").set_value(4).run()
+    declared = schema(COLUMNS)
+    app.file_uploader(key="run-schema").set_value(("s.json", declared, "text/json")).run()
     assert app.session_state["shown"] is before
     assert app.session_state["own_costs"][NAME].total() == (1, *_unbounded())
 
@@ -157,10 +152,10 @@ def test_of_a_file_that_cannot_be_read_its_own_fault_is_said(
     give(app, "first", b"a,b\n0,1\n1,1\n", None)
     visit(app, "run")
     app.button(key="run").click().run()
-    assert "'b' holds one value only" in app.main.error[0].value
+    assert "it holds one value only" in app.main.error[0].value
     give(app, "second", b"a,b\n0,1\n1\n", None)
     assert not app.main.warning  # of columns that nobody has seen nothing is said
     visit(app, "run")
-    assert not [e.value for e in app.main.error if "'b' holds" in e.value]
+    assert not [e.value for e in app.main.error if "it holds" in e.value]
     app.button(key="run").click().run()
-    assert "line 3 has 1" in app.main.error[0].value
+    assert "Line 3 of second.csv has another number" in app.main.error[0].value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,13 +10,15 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from engine import Schema
 from pages import files
 from pages.shell import reading, task
 from pages.shell.task import ENDED, Task
 from pages.worker import Tell
 
 ROWS = b"sex,smokes\n" + b"f,yes\nm,no\nf,no\nm,yes\n" * 5
-SCHEMA = b"name,levels\nsex,f|m|x\nsmokes,no|yes\n"
+DRAFT = Schema.draft(ROWS)
+SCHEMA = json.dumps(DRAFT.state("smokes", sex=["f", "m", "x"]).to_json()).encode()
 GAPS, BAD = ROWS + b",yes\n", ROWS + b"f\n"
 
 
@@ -66,7 +69,7 @@ def told(app: AppTest) -> str:
 def test_a_large_table_ends_as_a_small_one(
     open_app: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its rows, its question, its refusal and its codebook; each as if it were read at once."""
+    """Its rows, its gaps, its refusal and its schema; each as if it were read at once."""
     seen = []
     for bound in (10**6, 0):
         monkeypatch.setattr(files, "LARGE", bound)
@@ -75,18 +78,16 @@ def test_a_large_table_ends_as_a_small_one(
         for content in (ROWS, GAPS, BAD, ROWS):
             give(app, content)
             said.append(told(app))
-        give(app, b"name\nage\n", "data-schema", "book.csv")
-        said.append(told(app))
-        give(app, b"foo\n1\n", "data-schema", "mine.book.csv")
-        assert "mine.book.csv is no codebook" in told(app)  # which of the files is at fault
-        give(app, SCHEMA, "data-schema", "book.csv")
+        give(app, b"{}", "data-schema", "s.json")
+        assert "This is no schema" in told(app)  # which of the files is at fault
+        give(app, SCHEMA, "data-schema", "s.json")
         said.append(told(app))
         data, file = app.session_state["own_data"], app.session_state["own_file"]
         assert (data.n, data.declared, file.schema.rows) == (20, True, 20)
         seen.append(said)
     assert seen[0] == seen[1]
     assert "20 rows, 2 columns" in seen[1][0]
-    assert "Missing values in column 'sex'. What do they count as?" in seen[1][1]
+    assert "21 rows, 2 columns" in seen[1][1]
     assert "mine.csv" in seen[1][2]
 
 
@@ -142,21 +143,6 @@ def test_another_file_takes_the_place_of_one_that_is_being_read(
     finished(app, first)
     assert app.session_state["own_data"].n == 40
     assert app.session_state["own_data"].name == "other"
-
-
-def test_a_schema_that_does_not_fit_leaves_the_table_that_was_read(
-    open_app: Callable[..., AppTest],
-) -> None:
-    """Also where the file was uploaded on another page: the sentence stands beside the table."""
-    app = opened(open_app, "run")
-    give(app, ROWS, "run-file")
-    app.query_params.clear()
-    app.switch_page("pages/data/page.py").run()
-    app.query_params["step"] = "columns"
-    app.run()
-    give(app, b"name,levels\nage,a|b\nsex,f|m\n", "codebook", "book.csv")
-    assert any("age" in e.value for e in app.error)
-    assert app.session_state["own_data"].n == 20
 
 
 def test_a_reading_whose_process_is_lost_is_one_sentence(

@@ -1,0 +1,491 @@
+"""A table means the same whichever way it comes in, and what a plain pandas line says."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sqlite3
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as parquet
+import pytest
+
+from engine import Dataset, InputError, Schema, read_csv, read_table
+from engine.data.column import Column, Dialect, Person
+from engine.data.intake import Unforeseen
+from engine.data.reading import read
+from tests.boundary.writers import meaning
+from tests.boundary.writers import workbook as write_workbook
+
+N = 240
+pytestmark = pytest.mark.filterwarnings("ignore:.*See data.unforeseen:UserWarning")
+
+
+def titanic() -> pd.DataFrame:
+    """Ids, texts, a constant, truth values, floats for levels, gaps, unicode."""
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "PassengerId": np.arange(1, N + 1),
+            "Name": [f'Braund, Mr. "O" {k} é' for k in range(N)],
+            "Survived": rng.choice([0.0, 1.0], N),
+            "Pclass": rng.choice([1, 2, 3], N),
+            "Sex": rng.choice(["male", "female"], N),
+            "Age": np.where(rng.random(N) < 0.2, np.nan, rng.uniform(0, 80, N).round(1)),
+            "Embarked": rng.choice(["S", "C", "Q", None], N, p=[0.6, 0.2, 0.15, 0.05]),
+            "Alone": rng.choice([True, False], N),
+            "Ship": "Titanic",
+            "Town": rng.choice(["Çanakkale", "Łódź", "None"], N),
+        }
+    )
+
+
+def nhefs() -> pd.DataFrame:
+    """Whole numbers as floats because of gaps, a date, yes in three spellings."""
+    rng = np.random.default_rng(1)
+    return pd.DataFrame(
+        {
+            "seqn": rng.permutation(np.arange(233, 233 + N)),
+            "exam": pd.Timestamp("1971-03-01") + pd.to_timedelta(rng.integers(0, 1500, N), "D"),
+            "qsmk": rng.choice([0.0, 1.0, np.nan], N, p=[0.5, 0.4, 0.1]),
+            "asthma": rng.choice(["Yes", "yes ", "YES", "no"], N),
+            "wt82_71": rng.normal(2, 8, N).round(3),
+            "education": rng.choice([1, 2, 3, 4, 5], N),
+        }
+    )
+
+
+def panel() -> pd.DataFrame:
+    """Eight waves of thirty persons, ids as floats."""
+    rng = np.random.default_rng(2)
+    return pd.DataFrame(
+        {
+            "person_id": np.repeat(np.arange(1.0, N / 8 + 1), 8),
+            "wave": np.tile(np.arange(8), N // 8),
+            "union": rng.choice(["no", "yes"], N),
+            "wage": rng.uniform(1, 40, N).round(2),
+            "region": rng.choice(["north", "South", None], N),
+        }
+    )
+
+
+STATED: dict[str, dict[str, Any]] = {
+    "titanic": {
+        "Survived": ["0", "1"],
+        "Pclass": ["1", "2", "3"],
+        "Sex": ["female", "male"],
+        "Age": {"cuts": [18, 40]},
+        "Embarked": ["C", "Q", "S"],
+        "Alone": ["false", "true"],
+        "Town": ["None", "Çanakkale", "Łódź"],
+    },
+    "nhefs": {
+        "qsmk": ["0", "1"],
+        "asthma": ["no", "yes"],
+        "wt82_71": {"cuts": [0, 5]},
+        "education": ["1", "2", "3", "4", "5"],
+        "exam": {"part": "year", "cuts": [1972, 1974]},
+    },
+    "panel": {
+        "union": ["no", "yes"],
+        "wage": {"cuts": [10, 20]},
+        "region": ["north", "south"],
+        "wave": {"cuts": [4]},
+    },
+}
+FRAMES: dict[str, Callable[[], pd.DataFrame]] = {
+    "titanic": titanic,
+    "nhefs": nhefs,
+    "panel": panel,
+}
+
+
+def stated(name: str, source: Any) -> Schema:
+    return Schema.draft(source).state(**STATED[name])
+
+
+def workbook(frame: pd.DataFrame, path: Path) -> Path:
+    """An Excel file of the frame: numbers as numbers, truth values as such, dates as text."""
+
+    def cell(place: str, value: Any) -> str:
+        if pd.isna(value):
+            return ""
+        if isinstance(value, bool | np.bool_):
+            return f'<c r="{place}" t="b"><v>{int(value)}</v></c>'
+        if isinstance(value, int | float):
+            return f'<c r="{place}"><v>{value}</v></c>'
+        words = str(value).replace("&", "&amp;").replace("<", "&lt;")
+        return f'<c r="{place}" t="inlineStr"><is><t xml:space="preserve">{words}</t></is></c>'
+
+    rows = [list(frame.columns), *frame.astype(object).values.tolist()]
+    lines = [
+        f'<row r="{i}">{"".join(cell(f"{chr(65 + j)}{i}", v) for j, v in enumerate(row))}</row>'
+        for i, row in enumerate(rows, 1)
+    ]
+    return write_workbook(path, "".join(lines))
+
+
+def ways_in(frame: pd.DataFrame, folder: Path) -> dict[str, Any]:
+    """The same table in every form."""
+    csv = frame.to_csv(index=False)
+    (folder / "t.csv").write_text(csv, encoding="utf-8")
+    (folder / "t.tsv").write_text(frame.to_csv(index=False, sep="\t"), encoding="utf-8")
+    (folder / "t.csv.gz").write_bytes(gzip.compress(csv.encode()))
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    parquet.write_table(table, folder / "t.parquet")
+    feather.write_feather(table, folder / "t.arrow", compression="uncompressed")
+    for kind in ("csv", "parquet"):
+        (folder / f"parts {kind} [1]*").mkdir()
+    for k in range(3):
+        part = frame.iloc[k::3]
+        part.to_csv(folder / "parts csv [1]*" / f"{k}.csv", index=False)
+        rows = pa.Table.from_pandas(part, preserve_index=False)
+        parquet.write_table(rows, folder / "parts parquet [1]*" / f"{k}.parquet")
+    with duckdb.connect(str(folder / "t.duckdb")) as database:
+        database.register("frame", table)
+        database.execute("CREATE TABLE t AS SELECT * FROM frame")
+    with sqlite3.connect(folder / "t.sqlite") as lite:
+        frame.to_sql("t", lite, index=False)
+    named = ("t.csv", "t.tsv", "t.csv.gz", "t.parquet", "t.arrow", "t.duckdb", "t.sqlite")
+    found: dict[str, Any] = {name: folder / name for name in named}
+    found |= {p.name: p for p in folder.glob("parts*")}
+    return found | {
+        "excel": workbook(frame, folder / "t.xlsx"),
+        "excel's bytes": (folder / "t.xlsx").read_bytes(),
+        "parquet's bytes": (folder / "t.parquet").read_bytes(),
+        "bytes": csv.encode(),
+        "an open file": io.StringIO(csv),
+        "utf-16": ("\ufeff" + csv).encode("utf-16-le"),
+        "with a mark, comments and a separator": f"\ufeff# by hand\nsep=,\n{csv}".encode(),
+        "Windows' lines": csv.replace("\n", "\r\n").encode(),
+        "old lines": csv.replace("\n", "\r").encode(),
+        "frame": frame,
+        "objects": frame.astype(object),
+        "arrow": table,
+        "another index and order": frame.sample(frac=1, random_state=3),
+    }
+
+
+def by_pandas(frame: pd.DataFrame, schema: Schema) -> Counter[Any]:
+    """How often each row of codes occurs, each cell by itself in plain Python."""
+    columns = []
+    for column in schema.columns:
+        cells = frame[column.name]
+        if column.part is not None:
+            cells = getattr(pd.to_datetime(cells).dt, column.part)
+        words = [None if pd.isna(cell) else str(cell) for cell in cells]
+        columns.append([meaning(column, word) for word in words])
+    return Counter(zip(*columns, strict=True))
+
+
+def rows_of(data: Dataset) -> Counter[Any]:
+    return Counter(map(tuple, data.row_codes().tolist()))
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_code_for_code_the_same_by_every_way_in(name: str, tmp_path: Path) -> None:
+    frame = FRAMES[name]()
+    schema = stated(name, frame)
+    want = read_table(frame, schema)
+    assert rows_of(want) == by_pandas(frame, schema)
+    assert (want.declared, want.n, want.weights is not None) == (True, N, True)
+    for way, source in ways_in(frame, tmp_path).items():
+        if way not in ("an open file", "t.sqlite"):  # read once; it has no truth values
+            assert Schema.draft(source) == Schema.draft(frame), way
+        data = read_table(source, schema)
+        assert data.codes.tobytes() == want.codes.tobytes(), way
+        assert (data.weights == want.weights).all(), way
+        pd.testing.assert_frame_equal(data.unforeseen, want.unforeseen)
+
+
+def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be() -> None:
+    out = dict(Schema.draft(titanic()).left_out)
+    assert out.keys() == {"PassengerId", "Name", "Ship"}
+    assert "all different" in out["PassengerId"]
+    assert "one value only" in out["Ship"]
+    draft = Schema.draft(titanic())
+    assert "None" in draft.levels[draft.names.index("Town")]  # a real level
+    assert draft.columns[draft.names.index("Embarked")].levels == ("C", "Q", "S", "missing")
+    assert (
+        'state its year or its month, {"part": "year"'
+        in dict(Schema.draft(nhefs()).left_out)["exam"]
+    )
+    person = dict(Schema.draft(panel()).left_out)["person_id"]
+    assert "about 8 rows" in person
+    assert 'by_person("person_id"' in person
+    texts = pd.DataFrame(
+        {"a": [0, 1] * 60, "b": list("xy") * 60, "said": [f"t {min(k, 70)}" for k in range(120)]}
+    )
+    assert "free text" in dict(Schema.draft(texts).left_out)["said"]
+    assert "said: left out, " in str(Schema.draft(texts))
+
+
+def test_stating_keeps_the_level_of_empty_cells() -> None:
+    schema = stated("titanic", titanic())
+    embarked = schema.columns[schema.names.index("Embarked")]
+    assert (embarked.levels, embarked.other) == (("C", "Q", "S", "missing"), "missing")
+    again = schema.state(Embarked={"levels": ["C", "S", "Q"], "other": "S"})
+    assert again.columns[again.names.index("Embarked")].levels == ("C", "S", "Q")
+
+
+WORDS = Column(name="a", type="ordered", levels=("no", "yes", "rest"), other="rest")
+MIXED = Column(name="a", type="ordered", levels=("x", "X", "1", "01"), other="x")
+TRUTH = Column(name="a", type="ordered", levels=("0", "1"), other="0")
+AGES = Column(name="a", type="numeric", cuts=(30.0, 50.0), other="level")
+CELLS = (
+    *("no", "No", " no ", "\u00a0yes", "YES", "yes\t", "x", "X", "1", "1.0", "01", "1e0", "+1"),
+    *("True", "false", "0.0", "-0", "30", "29.999", "[30, 50)", ">= 50", "missing", "", "NA"),
+    *("nan", "None", "?", "inf", "1e400", "1,5", "1_0", "\u0661", "0x10", "\ufeff1", "'=x", '"'),
+)
+
+
+@pytest.mark.parametrize("column", [WORDS, MIXED, TRUTH, AGES], ids=["words", "case", "0/1", "age"])
+def test_what_a_cell_means(column: Column) -> None:
+    other = Column(name="b", type="ordered", levels=tuple(f"{k}" for k in range(len(CELLS))))
+    frame = pd.DataFrame({"a": CELLS, "b": range(len(CELLS))})
+    for source in (frame, frame.to_csv(index=False).encode()):
+        data = read(source, Schema((other, column)))
+        found = data.codes[np.argsort(data.codes[:, 0]), 1].tolist()
+        assert found == [meaning(column, cell) for cell in CELLS]
+
+
+def test_numbers_are_written_as_the_schema_says() -> None:
+    columns = (
+        Column(name="a", type="numeric", cuts=(1.0, 1000.0), other="level"),
+        Column(name="b", type="ordered", levels=("1,5", "2"), other="2"),
+    )
+    raw = b"a;b\n1,5;1,50\n1.234,5;2\n0,5;1,5\n1.5;x\n"
+    german = Schema(columns, dialect=Dialect(decimal=",", thousands="."))
+    data = read(raw, german)
+    assert rows_of(data) == Counter([(1, 0), (2, 1), (0, 0), (3, 1)])
+    assert Schema.draft(b"a;b\n1,5;x\n2,25;y\n3,0;x\n").dialect.decimal == ","
+    assert Schema.draft(b'a,b\n"1,500",x\n"2,250,000",y\n3,x\n').dialect.thousands == ","
+
+
+# Cells that match no level ---------------------------------------------------------------------
+
+
+def test_what_matches_no_level_is_told_and_never_the_first_level_silently() -> None:
+    frame = pd.DataFrame({"sex": ["f", "m", "d", None] * 25, "age": ["3", "70", "?", "n.k."] * 25})
+    columns = (
+        Column(name="sex", type="ordered", levels=("f", "m"), other="m"),
+        Column(name="age", type="numeric", cuts=(18.0,), other="level"),
+    )
+    with pytest.warns(UserWarning, match=r"'sex': 25 of 100 cells \(25 %\) are no level and"):
+        data = read_table(frame, Schema(columns))
+    assert data.unforeseen.values.tolist() == [
+        ["sex", 25, 0.25, "d", "m"],
+        ["sex", 25, 0.25, "(empty)", "m"],
+        ["age", 25, 0.25, "n.k.", "missing"],
+        ["age", 25, 0.25, "(empty)", "missing"],
+    ]
+    assert [u.asks for u in data.unforeseen_cells] == [True, True, True, False]
+    assert "d" not in str(data.unforeseen_cells[0]).replace("cells", "").split()
+    for column in (Column(name="sex", type="ordered", levels=("f", "m")), columns[0]):
+        silent = Schema((column, Column(name="age", type="numeric", cuts=(18.0,))))
+        with pytest.raises(InputError, match="say in the schema what they count as"):
+            read_table(frame, silent)
+
+
+def test_a_synthetic_table_is_read_by_the_schema_that_made_it() -> None:
+    schema = stated("titanic", titanic())
+    data = read_table(titanic(), schema)
+    again = read_table(data.to_frame(), schema)
+    assert (again.codes.tolist(), again.weights.tolist()) == (
+        data.codes.tolist(),
+        data.weights.tolist(),
+    )
+
+
+# One row a person ------------------------------------------------------------------------------
+
+YES: dict[str, Any] = {"type": "ordered", "levels": ("no", "yes"), "other": "no"}
+STAGES: dict[str, Any] = {"type": "ordered", "levels": ("I", "II", "missing"), "other": "missing"}
+VISITS = Schema(
+    (
+        Column(name="smoker", **YES, take="any"),
+        Column(name="stage", **STAGES, take="last"),
+        Column(name="ward", **STAGES, take="first"),
+        Column(name="worst", **STAGES, take="any"),
+        Column(name="grade", type="ordered", levels=("1", "2", "3"), take="most"),
+        Column(name="dose", type="numeric", cuts=(0.3, 10), other="level", take="sum"),
+        Column(name="visits", type="numeric", cuts=(2, 4), take="count"),
+    ),
+    person=Person(id="patient", order="day"),
+)
+
+
+def visits(n: int = 400, persons: int = 60) -> pd.DataFrame:
+    """Visits with gaps, ties in the day, and some that say of nobody whose they are."""
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "patient": [k if k else None for k in rng.integers(0, persons, n)],
+            "day": rng.choice(["2024-03-01", "2024-03-02 08:00", "2024-03-02T07:00:00Z", None], n),
+            "smoker": rng.choice(["no", "yes"], n, p=[0.8, 0.2]),
+            "stage": rng.choice(["I", "II", None], n),
+            "ward": rng.choice(["I", "II", None], n),
+            "worst": rng.choice(["I", "II", None], n),
+            "grade": rng.choice(["1", "2", "3"], n),
+            "dose": rng.choice(["0.1", "0.2", "5", None], n),
+        }
+    )
+
+
+def persons_by_hand(frame: pd.DataFrame) -> Counter[Any]:
+    """How often each person's row occurs, by the words of the rules."""
+    days = {"2024-03-01": 1.0, "2024-03-02T07:00:00Z": 2.0, "2024-03-02 08:00": 3.0}
+    stages = {"I": 0, "II": 1}
+    found: Counter[Any] = Counter()
+    for _, rows in frame.dropna(subset=["patient"]).groupby("patient"):
+        at = [days.get(day, -1.0) for day in rows["day"]]
+        grades = Counter(rows["grade"])
+        doses = [float(dose) for dose in rows["dose"] if isinstance(dose, str)]
+        held = [stages[w] for w in rows["worst"] if w in stages]
+
+        def of_day(name: str, day: float, rows: Any = rows, at: Any = at) -> int:
+            cells = zip(rows[name], at, strict=True)
+            return min(stages.get(cell, 2) for cell, when in cells if when == day)
+
+        total = round(sum(doses), 6)
+        found[
+            int("yes" in set(rows["smoker"])),
+            of_day("stage", max(at)),
+            of_day("ward", min(at)),
+            max(held, default=2),
+            int(min(g for g in grades if grades[g] == max(grades.values()))) - 1,
+            3 if not doses else int(total >= 0.3) + int(total >= 10),
+            int(len(rows) >= 2) + int(len(rows) >= 4),
+        ] += 1
+    return found
+
+
+def test_each_rule_of_a_person_is_what_its_word_says(tmp_path: Path) -> None:
+    frame = visits()
+    data = read_table(frame, VISITS)
+    assert rows_of(data) == persons_by_hand(frame)
+    assert data.n == frame["patient"].nunique()
+    nobody = data.unforeseen_cells[-1]
+    assert (nobody.column, nobody.cells) == ("patient", int(frame["patient"].isna().sum()))
+    assert nobody.to == "nobody: left out"
+    frame.to_csv(tmp_path / "v.csv", index=False)  # 13 is 13.0 there
+    for source in (tmp_path / "v.csv", frame.sample(frac=1, random_state=1), frame.astype(object)):
+        again = read_table(source, VISITS)
+        assert again.codes.tobytes() == data.codes.tobytes()
+        assert (again.weights == data.weights).all()
+
+
+def test_a_text_id_without_a_file_of_a_schema() -> None:
+    frame = panel().assign(person_id=[f"p{k:.0f}" for k in panel()["person_id"]])
+    schema = stated("panel", frame).keep("union", "wage")
+    data = read_table(frame, schema.by_person("person_id", "wave", union="last", wage="last"))
+    last = frame[frame["wave"] == 7]
+    want = Counter(
+        zip((last["union"] == "yes") * 1, np.digitize(last["wage"], [10, 20]), strict=True)
+    )
+    assert rows_of(data) == want
+
+
+# What is refused ---------------------------------------------------------------------------------
+
+TWO = Schema((Column(name="a", **YES), Column(name="b", **YES)))
+SECRET = "s3cret"
+REFUSED: dict[str, tuple[bytes, str]] = {
+    "too few cells": (b"a,b\nno,no\ns3cret\n", "Line 3 of data has another number of cells"),
+    "too many cells": (b"a,b\nno,s3cret,no\n", "Line 2 of data has another number of cells"),
+    "an open quote": (b'a,b\nno,no\n"s3cret,no\n', "Line 3 of data has a quotation mark"),
+    "text after a quote": (b'a,b\n"s3cret"x,no\n', "Line 2 of data has a quotation mark"),
+    "no UTF-8": (b"a,b\nno,no\ns3cret\xff\xfe,no\n", "Line 3 of data is not text"),
+    "a carriage return": (b"a,b\nno,no\ns3cret\r,no\n", "Line 3 of data has a carriage return"),
+    "a line feed": (b"a,b\rno,no\rs3cret\n,no\r", "Line 3 of data has a carriage return"),
+    "a stray return": (b"a,b\r\nno,no\r\ns3\rcret,no\r\n", "Line 3 of data has a carriage return"),
+    "an endless line": (b"a,b\nno,no\n" + b"s3cret" * 500_000 + b",no\n", "Line 3 of data is long"),
+    "a name twice": (b"a,a\nno,no\n", "are called 'a'"),
+    "one column": (b"a\nno\nyes\n", "fewer than two columns"),
+    "nothing": (b"", "is empty"),
+    "no rows": (b"a,b\n", "no rows"),
+    "another column": (b"a,c\nno,no\nno,no\n", "no column 'b'"),
+    "no text": (b"\x00\x01,b\nno,no\n", "not a text file"),
+    "no workbook": (b"PK\x03\x04 s3cret", "cannot be read as a workbook"),
+    "no parquet": (b"PAR1 s3cret", "cannot be read as parquet"),
+    "no arrow": (b"ARROW1 s3cret", "cannot be read as arrow"),
+    "half a gzip": (gzip.compress(b"a,b\n" + b"no,s3cret\n" * 9999)[:60], "cannot be unpacked"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_malformed_file_is_refused_without_a_cell(case: str, capfd: Any) -> None:
+    raw, sentence = REFUSED[case]
+    with pytest.raises(InputError) as caught:
+        read_csv(raw, TWO)
+    said = str(caught.value)
+    assert sentence in said
+    assert SECRET not in said
+    assert "\n" not in said
+    assert caught.value.__context__ is None or caught.value.__suppress_context__
+    assert capfd.readouterr() == ("", "")
+
+
+def test_sources_that_are_none_are_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "odd").mkdir()
+    for k, header in enumerate(("a,b", "a,c")):
+        (tmp_path / "odd" / f"{k}.csv").write_text(f"{header}\nno,no\n")
+    for source, sentence in (
+        (tmp_path / "no.csv", "There is no file"),
+        (tmp_path / "empty", "holds no CSV and no Parquet"),
+        (tmp_path / "odd", "do not have the same header"),
+        (None, "not nothing"),
+        (7, "not of the type int"),
+        (np.zeros(3), "rows and columns"),
+        (pd.Series([1, 2]), "single column"),
+        (pd.DataFrame({"a": [1j, 2j], "b": [1, 2]}), "a type that is not read"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            read_table(source, TWO)
+    with pytest.raises(InputError, match="stated by a schema"):
+        read_csv(b"a,b\nno,no\n", levels={"a": ["no"]})  # type: ignore[call-arg]
+    with pytest.raises(InputError, match="A query needs"):
+        read_table(b"a,b\nno,no\n", TWO, query="SELECT 1")
+
+
+WRITES = ("DELETE FROM t", "DROP TABLE t", "ATTACH 'x.db' AS x", "VACUUM INTO 'y.db'", "nonsense")
+DUCKS = (*WRITES, "COPY t TO 'y.csv'", "SELECT * FROM read_csv('/etc/hosts')", "SET threads = 1")
+
+
+@pytest.mark.parametrize(
+    ("kind", "query"), [*(("sqlite", q) for q in WRITES), *(("duckdb", q) for q in DUCKS)]
+)
+def test_a_query_only_reads_and_quotes_nothing(kind: str, query: str, tmp_path: Path) -> None:
+    place = tmp_path / f"t.{kind}"
+    connect: Any = sqlite3.connect if kind == "sqlite" else duckdb.connect
+    database = connect(str(place))
+    database.execute("CREATE TABLE t (a TEXT, b TEXT)")
+    for _ in range(3):
+        database.execute("INSERT INTO t VALUES ('no', 's3cret')")
+    database.commit()
+    database.close()
+    before = place.read_bytes()
+    with pytest.raises(InputError) as caught:
+        read_table(place, TWO, query=query)
+    assert SECRET not in str(caught.value)
+    assert place.read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
+    assert read_table(place, TWO, query="SELECT a, b FROM t WHERE a = 'no'").n == 3
+    with pytest.raises(InputError, match="query"):  # it quotes no value that cannot be taken
+        read_table(place, TWO, query="SELECT a, CAST(b AS INTEGER) / 0 % json(b) AS b FROM t")
+
+
+def test_what_is_printed_of_a_table_holds_no_rows() -> None:
+    data = read(b"a,b\nno,s3cret\nyes,yes\n", TWO)
+    assert SECRET not in repr(data) + repr(data.unforeseen_cells) + "".join(data.notes)
+    assert data.unforeseen_cells[0].looks == (SECRET,)
+    assert isinstance(data.unforeseen_cells[0], Unforeseen)
