@@ -20,8 +20,8 @@ from unittest.mock import patch
 from engine import load_dataset, run
 from engine.papers.priv_pc import FIGURE1_EPSILONS, PRIV_PC
 from engine.papers.published import PRIV_PC_NETWORKS, figure1_seconds
-from engine.papers.report import Work
 from engine.papers.reproduce import reproduce
+from engine.papers.work import Work
 from engine.tables import subsample
 from engine.tables.subsample import split
 

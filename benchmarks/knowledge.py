@@ -1,37 +1,157 @@
-"""The tables and the picture of what knowledge is worth: ``python -m benchmarks.knowledge [DIR]``.
+"""What knowledge is worth: ``python -m benchmarks.knowledge [--run] [--seeds N] [--n N]``.
 
-DIR is where ``python -m engine reproduce knowledge --out DIR`` wrote. Its means by network
-join those in benchmarks/results/knowledge.csv, from which the tables of
-docs/research/knowledge.md and docs/pictures/knowledge.svg are written; without DIR they are
-written anew from what is kept.
+With ``--run`` every algorithm learns ten networks with no, two-tier, four-tier and complete
+knowledge, all true, and with one tier that is false (a cause and an effect change places), against
+epsilon; a network's means join benchmarks/results/knowledge.csv when it is finished. From what is
+kept there the tables of docs/research/knowledge.md and docs/pictures/knowledge.svg are written.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 
 from benchmarks.written import put
-from engine.papers.knowledge import (
-    FALSE,
-    FALSE_ORIENTS,
-    NETWORKS,
-    NONE,
-    by_network,
-    picture,
-    summary,
-)
+from engine import load_dataset, run
+from engine.data.dataset import Dataset
+from engine.graphs.cpdag import Adjacency, matrix_of
+from engine.graphs.known import Known, ready_sets
+from engine.graphs.metrics import compare
+from engine.knowledge import ORIENTS, Knowledge
 from engine.percent import percent
+from engine.registry import ALGORITHMS
+from engine.studies.figures import Panel, Series, chart
 
 KEPT = Path(__file__).parent / "results" / "knowledge.csv"
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 DOC, PICTURE = DOCS / "research" / "knowledge.md", DOCS / "pictures" / "knowledge.svg"
 OURS = "marginal_pc"
+NETWORKS = ("cancer", "earthquake", "asia", "survey", "sachs", "child", "insurance", "alarm",
+            "water", "win95pts")  # fmt: skip
+EPSILONS = (0.1, 1.0, 10.0)
+SEEDS, FEWER = 10, {"child": 5, "insurance": 2, "alarm": 2, "water": 2, "win95pts": 2}
+NONE, FALSE, FALSE_ORIENTS = "none", "one false", "one false, only orients"
 NAMES = {NONE: "nothing"}
+
+
+def levels_of(truth: nx.DiGraph) -> dict[str, Knowledge | None]:
+    """What is known, by its name: nothing, true sets, and two tiers with one pair changed over."""
+    ready = ready_sets(truth)
+    false = _changed_over(ready["two tiers"], truth)
+    return {NONE: None, **ready, FALSE: false,
+            FALSE_ORIENTS: Knowledge(tiers=false.tiers, use=ORIENTS)}  # fmt: skip
+
+
+def _changed_over(known: Knowledge, truth: nx.DiGraph) -> Knowledge:
+    """The first arrow from one tier to the other with its ends in each other's tiers."""
+    early, late = known.tiers
+    a, b = next((a, b) for a, b in truth.edges if a in early and b in late)
+    return Knowledge(
+        tiers=[[b if n == a else n for n in early], [a if n == b else n for n in late]]  # type: ignore[arg-type]
+    )
+
+
+def against_dag(cpdag: Adjacency, dag: Adjacency) -> float:
+    """Directed F1 against the true graph with all its arrows: an open link is not right."""
+    return compare(cpdag, dag).directed_f1
+
+
+def arrows_of(cpdag: Adjacency, dag: Adjacency) -> tuple[int, int]:
+    """How many arrows on links that are truly there point the right way, and the wrong way."""
+    arrows = cpdag & ~cpdag.T
+    return int((arrows & dag).sum()), int((arrows & dag.T).sum())
+
+
+def study(data: Dataset, seeds: int) -> pd.DataFrame:
+    """A row a run of every algorithm and kind of knowledge on one network."""
+    assert data.truth is not None
+    dag, rows = matrix_of(data.truth, data.names), []
+    for name, known in levels_of(data.truth).items():
+        for key, chosen in ALGORITHMS.items():
+            if chosen.columns is not None or chosen.chooses:
+                continue
+            for epsilon in EPSILONS if chosen.private else (math.inf,):
+                values: dict[str, Any] = {"epsilon": epsilon} if chosen.private else {}
+                for seed in range(seeds if chosen.private else 1):
+                    found = run(key, data, seed=seed, trace=False, knowledge=known, **values)
+                    links = found.matrix | found.matrix.T
+                    alone = links if known is None else Known(known, data.names).turned(links)
+                    right, wrong = arrows_of(found.matrix, dag)
+                    assert found.metrics is not None
+                    rows.append({
+                        "dataset": data.name, "algorithm": key, "epsilon": epsilon,
+                        "knowledge": name, "seed": seed,
+                        "skeleton_f1": found.metrics.skeleton_f1,
+                        "directed_f1": found.metrics.directed_f1,
+                        "directed_dag": against_dag(found.matrix, dag),
+                        "alone_dag": against_dag(alone, dag),
+                        "arrows_right": right, "arrows_wrong": wrong,
+                        "ci_tests": found.ci_tests,
+                    })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def by_network(runs: pd.DataFrame) -> pd.DataFrame:
+    """Means over the seeds, one row a network and kind of run; ``runs`` says how many they are."""
+    groups = runs.groupby(["dataset", "algorithm", "epsilon", "knowledge"], sort=False)
+    means = groups.mean(numeric_only=True).drop(columns="seed")
+    means.insert(0, "runs", groups.size())
+    return means.reset_index()
+
+
+def summary(means: pd.DataFrame) -> pd.DataFrame:
+    """One row an algorithm, epsilon and kind of knowledge: scores, and what they gain."""
+    wrong = means["arrows_wrong"] / (means["arrows_right"] + means["arrows_wrong"])
+    indexed = means.assign(wrong=wrong).set_index(["algorithm", "epsilon", "knowledge", "dataset"])
+    rows = []
+    for (key, epsilon), part in indexed.groupby(level=[0, 1], sort=False):
+        free = part.xs(NONE, level="knowledge").reset_index(level=[0, 1], drop=True)
+        for level, some in part.groupby(level=2, sort=False):
+            here = some.reset_index(level=[0, 1, 2], drop=True)
+            row: dict[str, Any] = {"algorithm": key, "ε": epsilon, "knowledge": str(level)}
+            for score, title in (("skeleton_f1", "skeleton"), ("directed_dag", "directed")):
+                row[title] = f"{here[score].mean():.3f}"
+                row[f"Δ {title}"] = _gain(here[score] - free[score]) if str(level) != NONE else "–"
+            row["alone"] = f"{here['alone_dag'].mean():.3f}"
+            row["wrong arrows"] = _share(here["wrong"].mean())
+            row["tests"] = f"{here['ci_tests'].mean():,.0f}"
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _share(mean: float) -> str:
+    return "–" if math.isnan(mean) else f"{mean:.3f}" if mean else "0"
+
+
+def _gain(change: pd.Series) -> str:
+    error = "" if len(change) < 2 else f" ± {change.std(ddof=1) / math.sqrt(len(change)):.3f}"
+    return f"{change.mean():+.3f}{error}"
+
+
+def picture(means: pd.DataFrame) -> str:
+    """F1 against epsilon, two panels an algorithm, a line a kind of knowledge."""
+    private = means[np.isfinite(means["epsilon"])]
+    levels: Sequence[str] = [name for name in dict.fromkeys(means["knowledge"])
+                             if name != FALSE_ORIENTS]  # fmt: skip
+    panels = []
+    for key in dict.fromkeys(private["algorithm"]):
+        for score, title in (("skeleton_f1", "skeleton F1"), ("directed_dag", "directed F1")):
+            series = []
+            for k, level in enumerate(levels):
+                here = private[(private["algorithm"] == key) & (private["knowledge"] == level)]
+                line = here.groupby("epsilon")[score].mean()
+                points = list(map(float, line.index)), list(map(float, line))
+                series.append(Series(level, *points, k))
+            panels.append(Panel(f"{ALGORITHMS[key].title}: {title}", series, "total ε", "F1",
+                                y_range=(0.0, 1.05)))  # fmt: skip
+    return chart(panels, "What is known, and F1 against the true graph")
 
 
 def kept() -> pd.DataFrame:
@@ -155,12 +275,15 @@ def _rule(columns: int) -> str:
 
 
 def main() -> None:
-    """Keep what a study found, if one is named; write tables and picture."""
+    """Measure and keep, if asked to; write tables and picture."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", metavar="DIR", nargs="?", type=Path)
-    folder = parser.parse_args().folder
-    if folder is not None:
-        found = by_network(pd.read_csv(folder / "knowledge-runs.csv"))
+    parser.add_argument("--run", action="store_true", help="measure anew")
+    parser.add_argument("--seeds", type=int)
+    parser.add_argument("--n", type=int, default=100_000)
+    options = parser.parse_args()
+    for name in NETWORKS if options.run else ():
+        data = load_dataset(name, n=options.n)
+        found = by_network(study(data, options.seeds or FEWER.get(name, SEEDS)))
         joined(kept(), found).to_csv(KEPT, index=False, float_format="%.6g")
     means = kept()
     for mark in TABLES:

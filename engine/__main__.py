@@ -44,7 +44,7 @@ COMMANDS = {
     "effect": ("engine.cli.effect", "effect_command"),
     "combine": ("engine.cli.release", "combine_command"),
     "synthetic": ("engine.cli.release", "synthetic_command"),
-    "reproduce": ("engine.cli.studies", "reproduce_command"),
+    "reproduce": ("engine.cli.reproduce", "reproduce_command"),
     "completion": ("engine.cli.completion", "completion_command"),
 }
 ALIASES = {"twin": "synthetic"}

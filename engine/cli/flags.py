@@ -41,7 +41,7 @@ class Parser(argparse.ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter,
             description=None if description is None else textwrap.fill(description, 78),
             epilog=f"example:\n  python -m engine {example}",
-            **more,
+            **{"allow_abbrev": False, **more},
         )
         self.example = example
 
@@ -89,7 +89,7 @@ def add_dataset_flags(parser: argparse.ArgumentParser, *, many: bool = False) ->
     )
     parser.add_argument("--csv-encoding", help="utf-8, utf-16 or latin-1")
     parser.add_argument(
-        "--schema", metavar="FILE", help="its declared schema; without it nothing is defended"
+        "--schema", metavar="FILE", help="its declared schema; without it nothing is proven"
     )
     add_accept_flag(parser)
     parser.add_argument("--truth", metavar="FILE", help="its true edges: two columns, from and to")

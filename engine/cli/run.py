@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -91,8 +92,11 @@ def summary(result: RunResult) -> str:
     lines.extend(_scores(result))
     clock = f", {result.seconds:.3f} s" if result.public else ""
     lines.append(f"{result.ci_tests} tests{clock}")
-    lines.extend(f"nothing is defended: {reason}" for reason in result.ledger.undefended)
-    lines.append(f"defended: epsilon {result.spent.epsilon:.4g}, delta {result.spent.delta:.3g}")
+    lines.extend(f"nothing is proven: {reason}" for reason in result.ledger.undefended)
+    if math.isfinite(result.spent.epsilon):
+        lines.append(f"proven: epsilon {result.spent.epsilon:.4g}, delta {result.spent.delta:.3g}")
+    elif not result.ledger.undefended:
+        lines.append("nothing is proven: no finite epsilon holds for what was released")
     if result.claimed is not None:
         claimed = result.claimed
         lines.append(f"the paper claims: epsilon {claimed.epsilon:.4g}, delta {claimed.delta:.3g}")

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from engine.cli.flags import (
@@ -198,45 +197,3 @@ def _as_table(results: Sequence[TrialResult], column: Column) -> str:
     return "\n".join([*aligned(summary(table)), note])
 
 
-# reproduce ---------------------------------------------------------------------------
-
-
-def reproduce_command(argv: Sequence[str]) -> int:
-    """Reproduce a table or figure of the papers into a folder."""
-    from engine.papers.report import Work
-    from engine.papers.reproduce import STUDIES, reproduce
-
-    parser = Parser(
-        prog="engine reproduce",
-        description="Reproduce a table or figure of the papers, with their numbers beside ours.",
-        example="reproduce table2 --n 1000 --seeds 1 --workers 1 --out table2",
-        allow_abbrev=False,
-    )
-    parser.add_argument("name", help=", ".join(STUDIES))
-    parser.add_argument("--out", metavar="DIR", required=True, help="folder for the files")
-    parser.add_argument("--seeds", type=int, help="how many seeds (default: as the paper)")
-    parser.add_argument("--n", type=int, default=100_000, help="rows of each dataset")
-    parser.add_argument(
-        "--pairs", metavar="FILE", help="your copy of the cdt 0.6.0 wheel, for pairs-*"
-    )
-    where_flags(parser, workers=2)
-    args = parser.parse_args(argv)
-    if args.seeds is not None and args.seeds < 1:
-        raise InputError(f"--seeds must be at least 1; {args.seeds} is not.")
-    with interruptible() as cancelled, progress_line() as progress:
-        work = Work(
-            Path(args.out),
-            seeds=args.seeds,
-            n=args.n,
-            pairs=None if args.pairs is None else Path(args.pairs),
-            cancelled=cancelled,
-            on_progress=progress,
-            **executor_of(args),
-        )
-        try:
-            written = reproduce(args.name, work)
-        except KeyboardInterrupt:
-            return ending(cancelled, args.out)
-    for path in written:
-        print(path)
-    return 0

@@ -1,10 +1,7 @@
 """``python -m engine reproduce NAME --out DIR``: the papers' tables and figures, with our numbers.
 
-Every reproduction runs the published forms at the paper's settings, puts the paper's numbers beside
-ours, scores against the true graph and against non-private PC's output (the papers' "ground truth"
-is a learned graph), and reports the total that the paper claims and the one that can be defended.
-Runs go through :func:`engine.studies.study` and a store in the folder, so that an interrupted
-reproduction resumes.
+Every reproduction runs the published forms at the paper's settings, and keeps its runs, its figures
+and its rows of the one table in the folder; ``table`` writes that table from what is there.
 """
 
 from __future__ import annotations
@@ -20,13 +17,16 @@ from engine.papers.curate import (
     curate_table6,
     curate_table7,
 )
-from engine.papers.knowledge import knowledge_study
-from engine.papers.pairs import pairs_accuracy, pairs_table2
-from engine.papers.priv_pc import figure1, table2, table3
-from engine.papers.report import Work
+from engine.papers.pairs import pairs_accuracy, pairs_figure1, pairs_figure2, pairs_table2
+from engine.papers.priv_pc import figure1, figure1_gaussian, table2, table3
+from engine.papers.table import Row, document, load, save
+from engine.papers.theorems import theorems
+from engine.papers.work import Work
 
-STUDIES: dict[str, Callable[[Work], None]] = {
+STUDIES: dict[str, Callable[[Work], list[Row]]] = {
+    "theorems": theorems,
     "figure1": figure1,
+    "figure1-gaussian": figure1_gaussian,
     "table2": table2,
     "table3": table3,
     "curate-table5": curate_table5,
@@ -35,21 +35,27 @@ STUDIES: dict[str, Callable[[Work], None]] = {
     "curate-figure3": curate_figure3,
     "curate-figure4": curate_figure4,
     "pairs-table2": pairs_table2,
+    "pairs-figure1": pairs_figure1,
+    "pairs-figure2": pairs_figure2,
     "pairs-accuracy": pairs_accuracy,
-    "knowledge": knowledge_study,
 }
+TABLE = "table"
+NAMES = (*STUDIES, TABLE)
 
 
 def reproduce(name: str, work: Work) -> list[Path]:
     """Run one reproduction; the files it wrote. Raises InputError for an unknown name."""
-    if name not in STUDIES:
+    if name not in NAMES:
         raise InputError(
-            f"There is nothing called {name!r} to reproduce; there are {', '.join(STUDIES)}."
-            f"{did_you_mean(name, STUDIES)}"
+            f"There is nothing called {name!r} to reproduce; there are {', '.join(NAMES)}."
+            f"{did_you_mean(name, NAMES)}"
         )
     try:
         work.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{work.out} cannot be made a folder: {error.strerror}.") from None
-    STUDIES[name](work)
+    if name == TABLE:
+        work.write("reproduction.md", document(load(work.out, STUDIES), list(STUDIES), work.n))
+    else:
+        work.written.append(save(work.out, name, STUDIES[name](work)))
     return work.written

@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from engine.__main__ import main
-from engine.papers import published as papers
-from engine.papers.reproduce import STUDIES
 from engine.studies import ResultStore
 
 SMALL = ["--dataset", "cancer", "--n", "2000", "--guarantee", "published", "--delta", "1e-3"]
@@ -71,10 +68,6 @@ def test_sweep_is_told_what_is_known(
         ["sweep", "--dataset", "asia", "--out", "/nowhere/s.db"],
         ["sweep", "--dataset", "asia", "--scheduler", "host"],
         ["sweep", "--csv", "no.csv"],
-        ["reproduce"],
-        ["reproduce", "figure9", "--out", "unused"],
-        ["reproduce", "table3", "--out", "/proc/x"],
-        ["reproduce", "table3", "--out", "unused", "--seeds", "0"],
     ],
 )
 def test_bad_input_is_status_2_and_one_line(
@@ -84,23 +77,3 @@ def test_bad_input_is_status_2_and_one_line(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert len(printed.err.splitlines()) == 1
-
-
-@pytest.mark.parametrize("name", ["table3", "curate-table6", "curate-figure3"])
-def test_reproduce_writes_tables_and_pictures(name: str, tmp_path: Path) -> None:
-    flags = ["--n", "1000", "--seeds", "1", "--workers", "1"]
-    assert main(["reproduce", name, "--out", str(tmp_path), *flags]) == 0
-    table = pd.read_csv(tmp_path / f"{name}.csv")
-    assert len(table) > 5
-    assert (tmp_path / f"{name}.md").read_text().count("|") > 50
-    assert (tmp_path / f"{name}.svg").read_text().startswith("<svg")
-    if name == "table3":
-        assert set(table["paper"]) >= set(map(float, papers.TABLE3["priv_pc"]))
-        assert {"F1 vs truth", "F1 vs PC", "claimed ε", "defended ε"} <= set(table)
-
-
-def test_every_promised_reproduction_exists() -> None:
-    priv_pc = {"figure1", "table2", "table3"}
-    curate = {f"curate-{n}" for n in ("table5", "table6", "table7", "figure3", "figure4")}
-    ours = {"knowledge"}
-    assert set(STUDIES) == priv_pc | curate | ours | {"pairs-table2", "pairs-accuracy"}

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks import calibration, effects, f1, knowledge, null
+from benchmarks.knowledge import FALSE, FALSE_ORIENTS, NONE, summary
 from benchmarks.written import between
 from engine.data.networks import NETWORKS
 from engine.knowledge import FULL, ORIENTS
-from engine.papers.knowledge import FALSE, FALSE_ORIENTS, NONE, summary
 from pages.shell import knowledge as page
 from scripts import counterexamples, form_costs
 

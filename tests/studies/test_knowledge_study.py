@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import networkx as nx
 import numpy as np
-import pandas as pd
 import pytest
 
+from benchmarks import knowledge
+from benchmarks.knowledge import FALSE, FALSE_ORIENTS, NONE, against_dag, levels_of
 from engine import load_dataset
 from engine.graphs.known import Known
-from engine.papers import knowledge
-from engine.papers.knowledge import FALSE, FALSE_ORIENTS, NONE, against_dag, levels_of
-from engine.papers.report import Work
 from engine.registry import ALGORITHMS
 from engine.studies.trial import knowing
 
@@ -41,16 +37,9 @@ def test_the_same_rows_that_know_more_are_another_dataset() -> None:
     assert knowing(DATA, levels_of(TRUTH)["two tiers"]).fingerprint == told.fingerprint
 
 
-def test_the_tables_and_the_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(knowledge, "NETWORKS", ("cancer",))
+def test_the_tables_and_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knowledge, "ALGORITHMS", {k: ALGORITHMS[k] for k in ("pc", "marginal_pc")})
-    work = Work(tmp_path, seeds=1, n=2000, executor="serial")
-    knowledge.knowledge_study(work)
-    assert {path.name for path in work.written} == {
-        "knowledge-runs.csv", "knowledge.csv", "knowledge.md", "knowledge-networks.csv",
-        "knowledge.svg",
-    }  # fmt: skip
-    runs = pd.read_csv(tmp_path / "knowledge-runs.csv")
+    runs = knowledge.study(DATA, 1)
     assert len(runs) == 6 * (3 + 1)
     whole = runs[runs["knowledge"] == "complete order"]
     assert (whole["directed_dag"] == whole["skeleton_f1"]).all()  # every link is turned right
@@ -66,7 +55,7 @@ def test_the_tables_and_the_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         right, wrong = counts.loc[row["algorithm"], row["ε"], row["knowledge"]]
         share = f"{wrong / (right + wrong):.3f}" if wrong else "0"
         assert row["wrong arrows"] == ("–" if right + wrong == 0 else share)
-    assert "<svg" in (tmp_path / "knowledge.svg").read_text(encoding="utf-8")
+    assert "<svg" in knowledge.picture(means)
 
 
 def test_wrong_arrows_are_those_on_true_links() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from benchmarks import knowledge as measured
 from benchmarks.knowledge import kept
 from engine import InputError, Knowledge, load_dataset
 from engine.effects.effect import effect_of
@@ -17,7 +18,6 @@ from engine.effects.plausible import Plausible
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import ready_sets
 from engine.knowledge import FULL, ORIENTS
-from engine.papers import knowledge as measured
 from pages.draw import effect as drawn
 from pages.shell import data, knowledge
 from pages.shell.settings import Settings, Source, known_from, ready, word_of

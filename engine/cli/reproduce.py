@@ -1,0 +1,61 @@
+"""``python -m engine reproduce``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from engine.cli.flags import Parser
+from engine.cli.interrupts import ending, interruptible
+from engine.errors import InputError
+
+
+def reproduce_command(argv: Sequence[str]) -> int:
+    """Reproduce a table or figure of the papers into a folder."""
+    from engine.papers.reproduce import NAMES, reproduce
+    from engine.papers.work import Work
+
+    parser = Parser(
+        prog="engine reproduce",
+        description="Reproduce a table or figure of the papers, with their numbers beside ours; "
+        "'table' writes one page of all that a folder holds.",
+        example="reproduce table3 --n 1000 --seeds 1 --workers 1 --out papers",
+    )
+    parser.add_argument("name", help=", ".join(NAMES))
+    parser.add_argument("--out", metavar="DIR", required=True, help="folder for the files")
+    parser.add_argument("--seeds", type=int, help="how many seeds (default: the study's own)")
+    parser.add_argument("--n", type=int, default=100_000, help="rows of each dataset")
+    parser.add_argument("--workers", type=int, default=2, help="processes")
+    parser.add_argument(
+        "--pairs", metavar="FILE", help="your copy of the cdt 0.6.0 wheel, for pairs-*"
+    )
+    args = parser.parse_args(argv)
+    for name in ("seeds", "workers", "n"):
+        number = getattr(args, name)
+        if number is not None and number < 1:
+            raise InputError(f"--{name} must be at least 1; {number} is not.")
+    with interruptible() as cancelled:
+        work = Work(
+            Path(args.out),
+            seeds=args.seeds,
+            n=args.n,
+            pairs=None if args.pairs is None else Path(args.pairs),
+            workers=args.workers,
+            cancelled=cancelled,
+            on_progress=show,
+        )
+        try:
+            written = reproduce(args.name, work)
+        except KeyboardInterrupt:
+            return ending(cancelled, args.out)
+    for path in written:
+        print(path)
+    return 0
+
+
+def show(done: int, total: int) -> None:
+    """A line on standard error that is rewritten in place, if that is a terminal."""
+    if sys.stderr.isatty():
+        end = "\n" if done == total else ""
+        print(f"\r\033[K{done}/{total} runs", end=end, file=sys.stderr, flush=True)

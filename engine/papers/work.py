@@ -1,0 +1,249 @@
+"""Where a reproduction runs and writes, and the runs that it keeps."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from engine.data.dataset import Dataset
+from engine.data.networks import load_dataset
+from engine.graphs.metrics import compare, truth_cpdag
+from engine.registry import ALGORITHMS
+from engine.result import RunResult
+from engine.runner import run
+from engine.studies.figures import Panel, Series, chart
+
+PER_ROUND = ("em_pc", "svt_pc", "priv_pc")  # published epsilon is that of one round
+# What the ε axes show. The paper's runs from 1 to 100; totals of the largest ε a round reach 1e16.
+TOTAL_RANGE = {"claimed": (0.1, 1e3), "spent": (1.0, 1e6)}
+AT_ONCE = 30  # runs of one task: enough that counts are shared, few enough to see progress
+NAN = math.nan
+Values = dict[str, Any]
+
+
+@dataclass
+class Work:
+    """Where a reproduction runs and writes. ``seeds`` and ``n`` default to the study's own."""
+
+    out: Path
+    seeds: int | None = None
+    n: int = 100_000
+    pairs: Path | None = None  # a person's copy of the Tuebingen pairs
+    workers: int = 2
+    cancelled: Callable[[], bool] = lambda: False
+    on_progress: Callable[[int, int], None] = lambda done, total: None
+    written: list[Path] = field(default_factory=list)
+
+    def runs(
+        self, datasets: Sequence[str | Dataset], key: str, grid: Mapping[str, Any], seeds: int
+    ) -> pd.DataFrame:
+        """A row a run, from the folder's runs.jsonl where it is there; a grid's lists vary.
+
+        A dataset is a bundled network by its name, scored against its truth and against
+        non-private PC at the grid's threshold (0.10 if it has none), or a pair.
+        """
+        declared = {spec.name for spec in ALGORITHMS[key].params.specs()}
+        lists = {
+            k: v if isinstance(v, list | tuple) else [v] for k, v in grid.items() if k in declared
+        }
+        settings = [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
+        threshold = float(grid.get("threshold", 0.10))
+        wanted = [
+            (data, key, values, seed, threshold)
+            for data in datasets
+            for values in settings
+            for seed in range(self.seeds or seeds)
+        ]
+        kept = self._kept()
+        todo = [one for one in wanted if self._name(*one) not in kept]
+        for found in self._measured(todo):
+            kept.update(found)
+        return pd.DataFrame([kept[self._name(*one)] for one in wanted])
+
+    def _name(
+        self, data: str | Dataset, key: str, values: Values, seed: int, threshold: float
+    ) -> str:
+        name = data if isinstance(data, str) else data.name
+        return json.dumps([name, self.n, key, sorted(values.items()), seed, threshold])
+
+    def _kept(self) -> dict[str, Values]:
+        path = self.out / "runs.jsonl"
+        if not path.exists():
+            return {}
+        return dict(map(json.loads, path.read_text(encoding="utf-8").splitlines()))
+
+    def _measured(self, todo: Sequence[tuple[Any, ...]]) -> Iterator[dict[str, Values]]:
+        """The runs, a task at a time, each kept at once; a stop is KeyboardInterrupt."""
+        from joblib import Parallel, delayed
+
+        tasks = [todo[i : i + AT_ONCE] for i in range(0, len(todo), AT_ONCE)]
+        parallel = Parallel(n_jobs=self.workers, return_as="generator_unordered")
+        done = 0
+        with (self.out / "runs.jsonl").open("a", encoding="utf-8") as file:
+            for numbers, found in parallel(
+                delayed(_numbered)(k, task, self.n) for k, task in enumerate(tasks)
+            ):
+                names = [self._name(*one) for one in tasks[numbers]]
+                for name, row in zip(names, found, strict=True):
+                    file.write(json.dumps([name, row]) + "\n")
+                file.flush()
+                done += len(found)
+                self.on_progress(done, len(todo))
+                yield dict(zip(names, found, strict=True))
+                if self.cancelled():
+                    raise KeyboardInterrupt
+
+    def write(self, name: str, text: str) -> None:
+        """One file of the outcome."""
+        path = self.out / name
+        path.write_text(text, encoding="utf-8")
+        self.written.append(path)
+
+
+def _numbered(number: int, task: Sequence[tuple[Any, ...]], n: int) -> tuple[int, list[Values]]:
+    return number, [measure(*one, n=n) for one in task]
+
+
+@lru_cache(maxsize=8)
+def network(name: str, n: int) -> Dataset:
+    """The papers' dataset: n rows of a bundled network, drawn with seed 0."""
+    return load_dataset(name, n=n)
+
+
+@lru_cache(maxsize=32)
+def reference(name: str, n: int, threshold: float) -> RunResult:
+    """Non-private PC with Kendall's tau, the papers' ground truth."""
+    return run("pc", network(name, n), threshold=threshold, trace=False)
+
+
+def arc_f1(found: Any, truth: Any) -> float:
+    """F1 as the authors' programs score it: of a CPDAG's arcs, an undirected edge being two."""
+    total = int(found.sum() + truth.sum())
+    return 2 * int((found & truth).sum()) / total if total else 1.0
+
+
+def measure(
+    data: str | Dataset, key: str, values: Values, seed: int, threshold: float, *, n: int
+) -> Values:
+    """What one run found, counted and cost."""
+    rows = network(data, n) if isinstance(data, str) else data
+    start = time.process_time()
+    result = run(key, rows, seed=seed, trace=False, **values)
+    seconds = time.process_time() - start
+    assert result.metrics is not None
+    claimed = result.claimed.epsilon if result.claimed else NAN
+    oracle = getattr(result.diagnostics, "oracle", None)
+    found: Values = {
+        "dataset": rows.name,
+        "algorithm": key,
+        **values,
+        "seed": seed,
+        "f1": result.metrics.skeleton_f1,
+        "directed": result.metrics.directed_f1,
+        "shd": result.metrics.shd,
+        "oracle": NAN if oracle is None else oracle.f1,
+        "tests": result.ci_tests,
+        "examined": sum(charge.label == "examine" for charge in result.ledger),
+        "deleted": len(result.separating_sets),
+        "claimed": claimed,
+        "spent": result.spent.epsilon,
+        "seconds": seconds,
+    }
+    if isinstance(data, str):
+        assert rows.truth is not None
+        pc = reference(data, n, threshold).matrix
+        found["f1_pc"] = compare(result.matrix, pc).skeleton_f1
+        found["arcs"] = arc_f1(result.matrix, truth_cpdag(rows.truth, rows.names))
+        found["arcs_pc"] = arc_f1(result.matrix, pc)
+    else:  # a pair: right, wrong, or withheld
+        found["right"] = result.metrics.directed_f1 if int(result.matrix.sum()) == 1 else 0.5
+    return found
+
+
+# What is read off runs ---------------------------------------------------------------------
+
+
+def by_network(
+    table: pd.DataFrame, column: str, networks: Sequence[str]
+) -> tuple[list[float], float]:
+    """The mean of a column on each network, and the largest standard error of one of them."""
+    groups = table.groupby("dataset")[column]
+    means, errors = groups.mean(), groups.sem().fillna(0.0)
+    return [float(means[name]) for name in networks], float(errors.max())
+
+
+def at_claimed(
+    table: pd.DataFrame, total: float, column: str, networks: Sequence[str]
+) -> list[float]:
+    """On each network the mean curve's value at a claimed total; NaN outside what was measured."""
+    return [
+        at_total(curve.groupby("epsilon")[["claimed", column]].mean(), total, column)
+        for curve in (table[table["dataset"] == name] for name in networks)
+    ]
+
+
+def at_total(curve: pd.DataFrame, total: float, column: str) -> float:
+    """A curve's value at a total, linear in log epsilon; NaN outside what was measured."""
+    points = curve[["claimed", column]].dropna().sort_values("claimed")
+    points = points[np.isfinite(points["claimed"]) & (points["claimed"] > 0)]
+    near = 1.001  # CURATE spends its total up to rounding
+    x = points["claimed"]
+    if points.empty or not x.iloc[0] / near <= total <= x.iloc[-1] * near:
+        return NAN
+    return float(np.interp(math.log(total), np.log(x), points[column]))
+
+
+def largest(table: pd.DataFrame, column: str, networks: Sequence[str]) -> list[float]:
+    """On each network the mean at the largest epsilon."""
+    return by_network(table[table["epsilon"] == table["epsilon"].max()], column, networks)[0]
+
+
+def timed(work: Work, key: str, values: Values, name: str, runs: int) -> tuple[float, float]:
+    """Seconds of one core: of a run on data of which nothing is counted, and of a later one."""
+    data = load_dataset(name, n=work.n)  # a new object
+    seconds = []
+    for seed in range(1 + (work.seeds or runs)):
+        start = time.process_time()
+        run(key, data, seed=seed, trace=False, **values)
+        seconds.append(time.process_time() - start)
+        if work.cancelled():
+            raise KeyboardInterrupt
+    return seconds[0], float(np.mean(seconds[1:]))
+
+
+def write_curves(
+    work: Work, stem: str, runs: pd.DataFrame, networks: Sequence[str], title: str
+) -> None:
+    """The F1 of skeleton and arrows against both totals: charts, and the runs as CSV."""
+    work.write(f"{stem}-runs.csv", runs.to_csv(index=False))
+    for x, name, words in (
+        ("claimed", "claimed", "that the papers claim"),
+        ("spent", "defended", "that can be proven"),
+    ):
+        for column, what in (("f1_pc", "skeleton vs PC"), ("directed", "arrows vs truth")):
+            drawn = _chart(runs, networks, x, column, f"{title}, {what}, by the total ε {words}")
+            work.write(f"{stem}-{'' if column == 'f1_pc' else 'directed-'}{name}.svg", drawn)
+
+
+def _chart(runs: pd.DataFrame, networks: Sequence[str], x: str, column: str, title: str) -> str:
+    panels = []
+    for name in networks:
+        series = []
+        for k, (key, part) in enumerate(runs[runs["dataset"] == name].groupby("algorithm")):
+            means = part.groupby("epsilon")[[x, column]].mean()
+            points = list(map(float, means[x])), list(map(float, means[column]))
+            series.append(Series(ALGORITHMS[str(key)].title, *points, k))
+        panels.append(
+            Panel(name, series, "total ε", "F1", x_range=TOTAL_RANGE[x], y_range=(0.0, 1.05))
+        )
+    return chart(panels, title)

@@ -1,0 +1,64 @@
+"""Kusner's table and figures on a few small pairs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from engine import InputError
+from engine.data.simulated_pairs import simulate_pair
+from engine.papers import pairs
+from engine.papers.work import Work
+
+
+def few(n: int) -> list:
+    return [simulate_pair(m, n=n, seed=i) for i, m in enumerate(("square", "tanh", "sine"))]
+
+
+def accuracy(folder: Path, patch: pytest.MonkeyPatch, *, reversed_truth: bool) -> dict[str, float]:
+    """What is written of three pairs on which the model holds, or whose truth is reversed."""
+    found = few(500)
+    if reversed_truth:
+        found = [replace(p, truth=nx.reverse(p.truth), name=f"{p.name} reversed") for p in found]
+    patch.setattr(pairs, "read_tuebingen", lambda path: found)
+    folder.mkdir()
+    rows = pairs.pairs_accuracy(Work(folder, workers=1, pairs=folder / "none.whl"))
+    kept = json.loads((folder / "pairs-accuracy.json").read_text(encoding="utf-8"))
+    assert (kept["pairs"], kept["splits"], len(kept["ways"])) == (3, 2, len(rows))
+    return {f"{way['release']}, {way['by']}": way["right"] for way in kept["ways"]}
+
+
+def test_accuracy_without_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where every cause is reversed, what was right is wrong."""
+    right = accuracy(tmp_path / "a", monkeypatch, reversed_truth=False)
+    wrong = accuracy(tmp_path / "b", monkeypatch, reversed_truth=True)
+    assert len(right) == 8
+    assert wrong == {way: pytest.approx(1 - share) for way, share in right.items()}
+    assert right["one difference, root_hsic"] >= 5 / 6
+    with pytest.raises(InputError, match="--pairs"):
+        pairs.pairs_accuracy(Work(tmp_path, workers=1))
+
+
+def test_table2_and_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairs, "simulated_pairs", lambda: few(300))
+    work = Work(tmp_path, seeds=2, workers=1)
+    rows = pairs.pairs_table2(work)
+    assert [list(row.paper) for row in rows] == [
+        list(v) for v in pairs.papers.PAIRS_TABLE2.values()
+    ]
+    assert all(0 <= share <= 1 for row in rows for share in row.here)
+    one, null = pairs.pairs_figure1(work)
+    assert one.item == "Kusner figure 1"
+    assert "never" in null.here
+    (two,) = pairs.pairs_figure2(work)
+    assert "λ" in two.reason
+    for k in (1, 2):
+        assert (tmp_path / f"pairs-figure{k}.svg").read_text().startswith("<svg")
+    seen: list[int] = []
+    again = Work(tmp_path, seeds=2, workers=1, on_progress=lambda done, total: seen.append(done))
+    assert pairs.pairs_table2(again) == rows
+    assert seen == []
