@@ -59,11 +59,12 @@ class Recommended:
         return sum(r.tuned["skeleton_f1"].mean for r in self.reported) / len(self.reported)
 
     @property
-    def carries(self) -> bool:
-        """Whether it does no worse than the default there, in the mean over the networks."""
-        return self.told >= sum(r.default["skeleton_f1"].mean for r in self.reported) / len(
-            self.reported
-        )
+    def better(self) -> bool:
+        """Whether it beats the default there by more than the error of their mean difference."""
+        pairs = [(r.tuned["skeleton_f1"], r.default["skeleton_f1"]) for r in self.reported]
+        gap = sum(tuned.mean - default.mean for tuned, default in pairs)
+        error = math.hypot(*(one.error for pair in pairs for one in pair if one.runs > 1))
+        return self.changed and gap > error
 
     @property
     def changed(self) -> bool:
@@ -94,20 +95,28 @@ def study() -> Study:
     return read(json.loads(KEPT.read_text(encoding="utf-8")))
 
 
-def recommended(key: str, epsilon: float) -> Recommended | None:
-    """The setting chosen at the nearest epsilon studied; None for one that is far from all.
+def recommended(key: str, epsilon: float, rows: int) -> Recommended | None:
+    """The setting chosen at the nearest epsilon studied, where it is worth taking.
 
     Args:
         key: An algorithm.
         epsilon: A strict total, within a factor of √10 of one that was studied.
+        rows: n, within a factor of two of the study's.
 
     Returns:
-        The setting, and what it was told to reach.
+        The setting; None for an n or epsilon that is far from all, and where it does not beat the
+        default, on samples and seeds that no search used, by more than its error.
 
     Examples:
-        >>> recommended("marginal_pc", 1.0) is None  # ours were not tuned for the comparison
+        >>> recommended("marginal_pc", 1.0, 20_000) is None  # ours were not tuned here
         True
     """
+    near = 0.5 <= rows / max(study().rows, 1) <= 2
+    found = _nearest(key, epsilon) if near else None
+    return found if found is not None and found.better else None
+
+
+def _nearest(key: str, epsilon: float) -> Recommended | None:
     own = [one for one in study().cells.values() if one.algorithm == key and one.runs]
     if not own or not 0 < epsilon < math.inf:
         return None
@@ -116,12 +125,12 @@ def recommended(key: str, epsilon: float) -> Recommended | None:
 
 
 def ranked(epsilon: float) -> list[Recommended]:
-    """What is recommended at the epsilon studied next to this one, the best algorithm first.
+    """What the study chose at the epsilon next to this one, the best algorithm first.
 
-    By the mean skeleton F1 over the networks that no search saw; algorithms that were not tuned
-    are left out.
+    At the study's n, by the mean skeleton F1 over the networks that no search saw; algorithms that
+    were not tuned are left out.
     """
-    found = [recommended(key, epsilon) for key in dict.fromkeys(k for k, _ in study().cells)]
+    found = [_nearest(key, epsilon) for key in dict.fromkeys(k for k, _ in study().cells)]
     tuned = [one for one in found if one is not None and one.runs]
     return sorted(tuned, key=lambda one: -one.told)
 

@@ -13,6 +13,7 @@ from engine.studies.tune import Score
 from pages.draw import show
 from pages.shell import words as text
 from pages.shell.dialog import dialog
+from pages.shell.drafts import drafted_source
 from pages.shell.form import title_of
 from pages.shell.settings import filled
 from pages.shell.state import as_word
@@ -22,9 +23,9 @@ STUDY = "docs/reference/recommended.md"
 
 
 def found_for(key: str, values: Mapping[str, Any]) -> Recommended | None:
-    """What is recommended for an algorithm at the ε that a form has; None where nothing is."""
-    epsilon = values.get("epsilon")
-    return recommended(key, float(epsilon)) if isinstance(epsilon, int | float) else None
+    """What is recommended at the form's ε and n; None where the default is as good."""
+    epsilon, rows = values.get("epsilon"), drafted_source().n
+    return recommended(key, float(epsilon), rows) if isinstance(epsilon, int | float) else None
 
 
 def laid_over(found: Recommended, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,7 +37,12 @@ def laid_over(found: Recommended, values: Mapping[str, Any]) -> dict[str, Any]:
 def help_of(key: str, values: Mapping[str, Any]) -> str:
     """What is said of the preset before it is chosen."""
     found = found_for(key, values)
-    return "No study chose one." if found is None else text.plain(sentence(found, study()))
+    if found is None:
+        return text.plain(
+            f"At this n and ε no setting is known that beats the default; the study is of "
+            f"{study().rows:,} rows. Which ε? searches for a best setting."
+        )
+    return text.plain(sentence(found, study()))
 
 
 def why(key: str, values: Mapping[str, Any], place: str) -> None:
@@ -59,15 +65,12 @@ def sentence(found: Recommended, made: Study) -> str:
     """What was recommended, from which networks, and what it is worth on others."""
     where = _and(made.searched[found.algorithm])
     at = f"{NAME} at ε = {text.number(found.epsilon)}"
-    if not found.changed:
-        return f"{at}: the default; no setting tried beat it on {where}."
     worth = ", ".join(
         f"{r.network.capitalize()} {r.tuned['skeleton_f1'].mean:.2f} "
         f"(default {r.default['skeleton_f1'].mean:.2f})"
         for r in found.reported
     )
-    end = "" if found.carries else " It does not carry over; the default does better there."
-    return f"{at}: tuned on {where}; skeleton F1 elsewhere: {worth}.{end}"
+    return f"{at}, {made.rows:,} rows: tuned on {where}; skeleton F1 elsewhere: {worth}."
 
 
 def _and(names: Any) -> str:

@@ -169,8 +169,8 @@ def test_presets_fill_the_fields_and_leave_the_result(app: AppTest, asked: None)
 
 def test_the_recommended_setting_is_the_studys(open_app: Callable[..., AppTest]) -> None:
     """At the form's ε, under the strict guarantee; the study is one click away, and so is Tune."""
-    app = open_app(data="cancer", n="2000", algorithm="priv_pc", epsilon="0.3")
-    found = recommended("priv_pc", 0.3)
+    app = open_app(data="cancer", n="20000", algorithm="priv_pc", epsilon="0.3")
+    found = recommended("priv_pc", 0.3, 20_000)
     assert found is not None
     assert found.changed
     app.radio(key="param-guarantee").set_value("published").run()
@@ -184,23 +184,11 @@ def test_the_recommended_setting_is_the_studys(open_app: Callable[..., AppTest])
     rows = next(d.value for d in app.dataframe if "Recommended" in d.value)
     assert len(rows) == len(study().epsilons) * len(study().told)
     assert f"{worth:.2f} ± " in rows["Recommended"][0]
-    app.selectbox(key="run-algorithm").set_value("pc").run()
-    assert app.button(key="preset-recommended").disabled
+    app.number_input(key="run-n").set_value(100_000).run()
+    assert app.button(key="preset-recommended").disabled  # the study says nothing of that n
     assert not app.exception
 
 
-def test_a_setting_that_does_not_carry_over_says_so(open_app: Callable[..., AppTest]) -> None:
-    """Descents were tuned, too; what a study chose on some networks is no promise for others."""
-    app = open_app(data="cancer", n="500", algorithm="noleaks", epsilon="1.0")
-    app.button(key="preset-recommended").click().run()
-    found = recommended("noleaks", 1.0)
-    assert found is not None
-    assert app.session_state["state_chosen"]["penalty"] == found.params["penalty"]
-    (said,) = [c.value for c in app.caption if c.value.startswith("Recommended at")]
-    assert "tuned on Cancer, Survey and Sachs" in said
-    assert said.endswith("It does not carry over; the default does better there.")
-    app.selectbox(key="run-algorithm").set_value("curate_notears").run()
-    assert not app.button(key="preset-recommended").disabled
 
 
 def test_where_little_is_to_be_had_it_is_said_before_the_run(
