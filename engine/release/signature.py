@@ -124,8 +124,9 @@ def verify(release: Release, key: str | None = None) -> None:
         return
     if key is not None and made.public_key != key:
         raise InputError(f"The release is signed with another key: {made.public_key}.")
+    raw = bytes.fromhex(public_key(made.public_key))
     try:
-        signer = Ed25519PublicKey.from_public_bytes(bytes.fromhex(public_key(made.public_key)))
+        signer = Ed25519PublicKey.from_public_bytes(raw)
         signer.verify(bytes.fromhex(made.value), _message(release))
     except (InvalidSignature, ValueError):
         raise InputError("The signature is not one of this release by its key.") from None

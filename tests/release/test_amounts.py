@@ -65,16 +65,6 @@ def test_all_that_is_left_can_be_charged_and_not_a_digit_more(book: Budgets) -> 
     assert [c.delta for c in after.charges] == [Decimal("4e-7"), Decimal("6e-7")]
 
 
-def test_budgets_are_apart(book: Budgets) -> None:
-    book.new("north", 2, 0)
-    book.new("south", 3, "1e-3")
-    book.charge("south", Guarantee(1.0, 0.0), "a release")
-    assert book.show("north").left == (2, 0)
-    assert book.show("north").charges == ()
-    assert book.show("south").left == (2, Decimal("1e-3"))
-    assert [b.name for b in book.all()] == ["north", "south"]
-
-
 @pytest.mark.parametrize(
     ("said", "words"),
     [
@@ -101,8 +91,3 @@ def test_what_the_disk_says_is_one_sentence(
     assert book.show("ward").charges == ()
 
 
-def test_files_are_of_version_1(book: Budgets) -> None:
-    """Written so by every release of this program, and refused otherwise."""
-    book.new("ward", 1, 0)
-    with sqlite3.connect(book.path) as connection:
-        assert connection.execute("PRAGMA user_version").fetchone() == (1,)

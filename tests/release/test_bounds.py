@@ -7,7 +7,6 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,13 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from engine import Dataset, InputError, load_dataset
+from engine import Dataset, InputError
 from engine.algorithm import Outcome
 from engine.data.schema import Column, Schema
-from engine.marginals.contrasts import helmert
 from engine.marginals.diagnostics import MarginalDiagnostics
-from engine.marginals.moments import Moments
 from engine.privacy import sources
 from engine.privacy.accounting import Guarantee
-from engine.privacy.sources import Hardened, NoiseSource, Released, Replay, grid_of
+from engine.privacy.sources import Hardened, Released, Replay, grid_of
 from engine.release import checking, reading
 from engine.release import make as making
 from engine.release import synthetic as twins
@@ -150,12 +147,6 @@ def test_what_lies_past_an_end_is_refused_for_that(name: str, small: Release) ->
     with pytest.raises(InputError, match=words) as caught:
         parse(changed(small, change))
     assert "\n" not in str(caught.value)
-
-
-def test_a_file_of_a_release_that_is_none_is_refused_for_that(small: Release) -> None:
-    for nothing in (None, [], "x", {}):
-        with pytest.raises(InputError, match="no release: its JSON needs"):
-            parse(nothing)
 
 
 def test_sizes_are_bounded_before_anything_is_read(small: Release, monkeypatch: Any) -> None:
@@ -398,20 +389,6 @@ def test_a_replay_gives_out_what_is_asked_for_and_nothing_else() -> None:
         Replay([replace(one, grid=one.grid + 1)]).gaussian(np.zeros(2), 1.0, 3.0)
 
 
-@pytest.mark.parametrize("source", [Hardened(), Replay(())], ids=["fresh", "replayed"])
-def test_every_other_door_is_shut(source: NoiseSource) -> None:
-    doors: tuple[Callable[[], object], ...] = (
-        lambda: source.generator("noise"),
-        source.coin,
-        lambda: source.uniform(3),
-        lambda: source.permutation(3),
-    )
-    for door in doors:
-        with pytest.raises(sources.NotCovered):
-            door()
-    assert not source.used
-
-
 # Making one --------------------------------------------------------------------------------
 
 
@@ -477,62 +454,6 @@ def test_a_cycle_is_broken_and_lines_get_a_direction(small: Release) -> None:
     assert dag_of(("a", "b"), ("b", "a")) == {(0, 1)}
     assert dag_of(("c", "a"), ("a", "c"), ("c", "b"), ("b", "a")) == {(2, 1), (1, 0), (2, 0)}
     assert dag_of() == set()
-
-
-def moments(cardinalities: tuple[int, ...], one: Any, two: Any, noise: float) -> Moments:
-    """What is known of columns: means of contrasts, means of their products, one noise for all."""
-    ends = np.cumsum([0, *(size - 1 for size in cardinalities)])
-    at = [np.arange(low, high) for low, high in pairwise(ends)]
-
-    class Known:
-        noise_one = np.full(ends[-1], noise)
-        noise_two = np.full((ends[-1], ends[-1]), noise)
-
-        def means(self) -> Any:
-            return np.array(one, dtype=float)
-
-    known: Any = Known()
-    known.cardinalities, known.at, known.two = cardinalities, at, np.array(two, dtype=float)
-    return known  # type: ignore[no-any-return]
-
-
-def test_a_twins_chances_are_those_of_its_tables() -> None:
-    """Two binary columns with P(x = 1) = .25 and P(y = x) = .9, and nothing between x and z."""
-    joint = np.array([[0.75 * 0.9, 0.75 * 0.1], [0.25 * 0.1, 0.25 * 0.9]])
-    contrast = helmert(2)[:, 0]
-    x, y = contrast @ joint.sum(axis=1), contrast @ joint.sum(axis=0)
-    square = contrast[0] ** 2
-    two = [[square, contrast @ joint @ contrast], [contrast @ joint @ contrast, square]]
-    known = moments((2, 2), [x, y], two, 0.0)
-    codes = np.array([[0, 0], [1, 0], [1, 1]], np.uint8)
-    alone = twins._chances(known, 0, [], codes)
-    assert alone == pytest.approx(np.array([[0.75, 0.25]] * 3), abs=1e-6)
-    given = twins._chances(known, 1, [0], codes)
-    assert given == pytest.approx(np.array([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9]]), abs=1e-6)
-    between = moments((2, 2), [x, y], two, 0.04)
-    between.noise_two[0, 0] = 0.25  # type: ignore[misc]
-    slope = (two[0][1] - x * y) / (square - x * x + math.sqrt(0.25))
-    means = [y + (contrast[k] - x) * slope for k in (0, 1, 1)]
-    wanted = np.array([[0.5 + contrast[0] * m, 0.5 + contrast[1] * m] for m in means])
-    assert twins._chances(between, 1, [0], codes) == pytest.approx(wanted, abs=1e-8)
-    between.noise_two[0, 0], between.noise_one[1] = 0.04, 0.25  # type: ignore[misc]
-    assert twins._chances(between, 1, [0], codes) == pytest.approx(wanted, abs=1e-8)
-    sure = twins._chances(moments((2, 2), [x, -1.0], two, 0.0), 1, [], codes)
-    assert sure.min() == pytest.approx(1e-6 / (0.5 + math.sqrt(0.5)), rel=1e-5)
-    assert sure.sum(axis=1) == pytest.approx(1, rel=1e-12)
-
-
-def test_a_level_is_drawn_by_its_chance() -> None:
-    chances = np.array([[0.25, 0.5, 0.25]] * 5)
-    uniform = np.array([0.0, 0.25, 0.2501, 0.75, 0.76])
-    assert twins._draw(chances, uniform).tolist() == [0, 0, 1, 1, 2]
-
-
-def test_networks_have_twins_of_their_release(small: Release) -> None:
-    """The chain's links are in the rows that are drawn from it."""
-    codes = synthetic(small, 4_000).codes.astype(int)
-    assert np.corrcoef(codes[:, 1], codes[:, 2])[0, 1] > 0.5
-    assert load_dataset("cancer", n=2).truth is not None
 
 
 def test_a_release_of_a_column_of_many_levels_passes_its_own_check(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,30 +78,6 @@ def test_an_effect_needs_no_data_and_costs_nothing(
     assert budgets.show("ward") == before
     assert effect(release, "bronc", "smoke").refusal is not None
     assert release.matrix.sum() == len(release.cpdag)
-
-
-def test_the_command_line_says_it(
-    paid: tuple[Release, Budgets, Path], capsys: pytest.CaptureFixture[str]
-) -> None:
-    _, _, path = paid
-    argv = ["effect", str(path), "--cause", "smoke", "--effect", "bronc"]
-    assert main(argv) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith(effect(load(path), "smoke", "bronc").sentence)
-    assert "nothing unmeasured causes both" in printed
-    assert main([*argv, "--json"]) == 0
-    content = json.loads(capsys.readouterr().out)
-    assert content["cause"] == "smoke"
-    assert content["adjusted"] == [[]]
-    assert main(["effect", str(path), "--cause", "smok", "--effect", "lung"]) == 2
-    assert "Did you mean 'smoke'?" in capsys.readouterr().err
-
-
-def test_a_changed_file_has_no_effects(paid: tuple[Release, Budgets, Path]) -> None:
-    release = paid[0]
-    arrows = tuple(arc for arc in release.cpdag if arc != ("smoke", "bronc"))
-    with pytest.raises(InputError, match="does not follow"):
-        effect(replace(release, cpdag=arrows), "smoke", "bronc")
 
 
 def test_do_sampling_sets_a_column_of_the_twin(paid: tuple[Release, Budgets, Path]) -> None:
