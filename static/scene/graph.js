@@ -27,7 +27,7 @@ function head(tip, from) {
 }
 
 /** The sign at the middle of a line: a circle, a diamond or nothing. */
-function sign(marker, [x, y]) {
+export function sign(marker, [x, y]) {
   if (marker === "circle") return `M${x - 6} ${y}a6 6 0 1 0 12 0a6 6 0 1 0 -12 0Z`;
   return marker === "diamond" ? `M${x} ${y - 8}L${x + 8} ${y}L${x} ${y + 8}L${x - 8} ${y}Z` : "";
 }

@@ -1,7 +1,7 @@
 // The scene: one graph, one dial, a dot for each draw, one sentence. Nothing here asks a server.
 import {Asked, add, counted, el, figure, marks, svgRoot} from "./dom.js";
 import {Dots} from "./dots.js";
-import {Graph} from "./graph.js";
+import {Graph, sign} from "./graph.js";
 import {counts, frame, guesses, mean, most, nearest, read, ready, share, drowns, count, ABSENT} from "./model.js";
 
 const NARROW = 620;  // CSS pixels below which the narrow layout is drawn
@@ -118,10 +118,11 @@ export class Scene {
   /** What each kind of line means. */
   legend() {
     const list = el("ul", {class: "legend"});
-    for (const [kind, {word}] of Object.entries(marks)) {
+    for (const [kind, {word, marker}] of Object.entries(marks)) {
       const svg = svgRoot({viewBox: "0 0 40 14", "aria-hidden": "true"});
       const g = add("g", {class: `link ${kind}`}, svg);
       add("path", {d: "M0 7H40", class: kind === "missed" ? "shadow" : "wire"}, g);
+      add("path", {d: sign(marker, [20, 7]), class: "head"}, g);
       list.append(el("li", {}, svg, word));
     }
     return list;
@@ -249,12 +250,12 @@ export class Scene {
 
   hint() {
     const {model, state, lit, parts} = this;
-    if (lit === null) { parts.hint.textContent = "Point at a link: how many draws hold it, and where it drowns."; return; }
+    if (lit === null) { parts.hint.textContent = "Point at a link: how many draws hold it, and below which ε it is lost."; return; }
     const [i, j] = model.pairs[lit], t = this.given.titles, s = share(model, state.method, state.at, lit);
     const real = model.truth[lit] !== ABSENT, from = drowns(model, state.method, lit);
     const back = model.causal[lit] === 3, name = real ? `${t[back ? j : i]} → ${t[back ? i : j]}` : `${t[i]} – ${t[j]} (no such link)`;
     const where = !real || state.method === "pc" ? "" : from === null ? " It is never in most of the draws." :
-      from === 0 ? " It holds at every ε." : ` Below ε = ${model.epsilons[from]} it drowns.`;
+      from === 0 ? " It holds at every ε." : ` Below ε = ${model.epsilons[from]} it is lost.`;
     parts.hint.textContent = `${name}: in ${s.linked} of ${s.of} draws at this ε.${where}`;
   }
 

@@ -90,7 +90,6 @@ def ran(page: Page) -> None:
 def test_journey(page: Page, screenshots: Path) -> None:
     open_run(page, "/run?data=asia")
     assert page.locator("iframe").count() == 2
-    page.get_by_text("Links found (recall)").wait_for()
     page.screenshot(path=screenshots / "run.png", full_page=True)
     frame = page.frame_locator("iframe >> nth=1").locator("canvas")
     box = frame.bounding_box()
@@ -98,11 +97,12 @@ def test_journey(page: Page, screenshots: Path) -> None:
     assert box["width"] > 300
 
     before = page.locator("iframe").first.bounding_box()
+    unfold(page, "More settings")
     page.get_by_role("button", name="Paper setting").click()
     ran(page)
     assert page.locator("iframe").first.bounding_box() == before  # nothing jumps
     assert page.locator(".st-key-result").evaluate("e => getComputedStyle(e).opacity") == "1"
-    page.locator(".headline").get_by_text("what can be defended").wait_for()
+    page.locator(".headline").get_by_text("what can be proven").wait_for()
     page.screenshot(path=screenshots / "run_published.png", full_page=True)
 
     page.get_by_text("Overlay", exact=True).click()
@@ -111,8 +111,34 @@ def test_journey(page: Page, screenshots: Path) -> None:
     addressed(page, "guarantee=published")
     page.reload()  # what a link gives
     wait_drawn(page)
-    page.locator(".headline").get_by_text("what can be defended").wait_for()
+    page.locator(".headline").get_by_text("what can be proven").wait_for()
     assert page.blocked == []  # type: ignore[attr-defined]
+
+
+def test_levers_and_three_charts_are_in_sight_without_a_click(
+    new_page: Page, app_server: str
+) -> None:
+    page = new_page
+    page.set_viewport_size({"width": 1440, "height": 900})
+    for algorithm, names in (
+        ("priv_pc", ("tweak", "subsample")),
+        ("curate_pc", ("beta1", "beta2")),
+    ):
+        page.goto(f"{app_server}/run?n=20000&algorithm={algorithm}")
+        wait_drawn(page)
+        for name in ("epsilon", *names):
+            box = page.locator(f".st-key-param-{name} input").last.bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= 900, name
+        page.wait_for_function(
+            "() => document.querySelectorAll('.stPlotlyChart .main-svg').length >= 3"
+        )
+        ends = page.locator(".stPlotlyChart").evaluate_all(
+            "(all) => all.map((e) => e.getBoundingClientRect().bottom)"
+        )
+        assert len(ends) == 3
+        assert max(ends) <= 1800  # one screen of scrolling
+        page.get_by_text("You are here").first.wait_for()
 
 
 def test_a_long_run_is_stopped_and_leaves_the_page_alive(page: Page, screenshots: Path) -> None:
@@ -155,8 +181,7 @@ def test_bad_input_is_one_sentence_and_back_brings_the_run_before(
 
 def test_a_node_brings_out_its_neighbours_and_graphs_come_quickly_on_asia(page: Page) -> None:
     open_run(page, "/run?n=20000")
-    # A look by the clock brings every field as the browser had it when the clock struck.
-    page.get_by_text("On data like these").first.wait_for()
+    unfold(page, "More: scores")
     settle(page)
     page.get_by_role("tab", name="Edge table").click()
     settle(page)
@@ -174,6 +199,7 @@ def test_a_node_brings_out_its_neighbours_and_graphs_come_quickly_on_asia(page: 
     faded = frame.evaluate("() => nodes.get().filter((n) => n.opacity < 1).map((n) => n.label)")
     assert "asia" in faded
     assert "lung" not in faded
+    unfold(page, "More settings")
     assert quick(page, 2000)
 
 
@@ -182,6 +208,7 @@ def test_the_last_of_a_fast_series_is_what_is_shown(new_page: Page, app_server: 
     page.add_init_script(SLOW_LINE)
     page.goto(f"{app_server}/run?data=cancer&n=2000&seed=1")
     wait_drawn(page)
+    unfold(page, "More settings")
     page.evaluate("window.lag = 400")
     up = page.locator(".st-key-run-seed").get_by_role("button").last
     for pause in (0, 350, 150, 450, 50, 250, 0):
@@ -227,6 +254,7 @@ def test_what_was_typed_stays_whatever_is_pressed_at_once(new_page: Page, app_se
 
 def test_graphs_come_quickly_on_alarm(page: Page, screenshots: Path) -> None:
     open_run(page, "/run?data=alarm&guarantee=published&delta=0.001")
+    unfold(page, "More settings")
     assert quick(page, 6000)
     page.screenshot(path=screenshots / "run_alarm.png")
 

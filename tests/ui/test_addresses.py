@@ -38,7 +38,7 @@ WORDS = (
 ON_PAGES = ("", "x", "nan", "1e308", "-1", "1.5", f"{2**53}", "9" * 400, "\x00", "own")
 SETTINGS = ("data", "n", "sample", "seed", "algorithm", "epsilon", "max_order", "subsample")
 FIELDS: dict[str, tuple[str, ...]] = {
-    "explore": ("data", "algorithm", "epsilon", "draw", "ghost"),
+    "scene": ("data", "algorithm", "epsilon", "draw", "ghost"),
     "run": (*SETTINGS, "run.pins"),
     "report": ("present", *SETTINGS),
     "learn": (

@@ -23,7 +23,7 @@ from engine.studies.scenes import (
     kept_scenes,
 )
 from pages.draw.scene import given
-from pages.explore.work import fill
+from pages.scene.work import fill
 from pages.shell import address
 from pages.shell.drafts import Draft, kept
 from pages.shell.fields import choice, decode, defaults, encode, number, switch
@@ -51,15 +51,15 @@ class Frame(Parameters):
 
 def draft() -> Draft:
     """The frame as the session left it, or as a link has it; what no field could show is left."""
-    form = kept("explore_draft", defaults(Frame))
-    if (asked := address.arrived("explore")) is not None:
+    form = kept("scene_draft", defaults(Frame))
+    if (asked := address.arrived("scene")) is not None:
         form.update(defaults(Frame) | decode(Frame.specs(), asked, leniently=True))
     return form
 
 
 def keep(form: Mapping[str, Any]) -> None:
     """Write the frame into the address."""
-    address.write("explore", encode(Frame.specs(), form))
+    address.write("scene", encode(Frame.specs(), form))
 
 
 @st.cache_data(show_spinner=False)

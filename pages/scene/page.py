@@ -9,14 +9,14 @@ import streamlit as st
 
 from engine.studies.scenes import kept_scenes
 from pages.draw.scene import given, plainly, show_scene
-from pages.explore import state
+from pages.scene import state
 from pages.shell.form import bound
 from pages.shell.session import Place
 from pages.shell.task import look_again
 
 PATIENCE = 0.7  # seconds before a scene is shown as far as it is
 LOOK = 3.0  # seconds between two looks at a scene that is still being drawn
-_YOURS: Place[bool] = Place("explore_yours", bool)
+_YOURS: Place[bool] = Place("scene_yours", bool)
 _RUNS = {"n", "sample", "seed", "guarantee"}  # words of a link to a run, which had no page's name
 
 
@@ -55,7 +55,7 @@ def main() -> None:
         "Dataset",
         frame,
         "data",
-        key="explore-data",
+        key="scene-data",
         options=state.names(),
         format_func=lambda name: plainly(name)["title"],
         required=True,

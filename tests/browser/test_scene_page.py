@@ -70,11 +70,11 @@ def drag(page: Page, share: float, steps: int = 30) -> None:
 def test_a_hand_on_the_dial(page: Page, screenshots: Path) -> None:
     sent: list[Any] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(data)))
-    page.goto("/explore?data=asia&algorithm=priv_pc&epsilon=1")
+    page.goto("/scene?data=asia&algorithm=priv_pc&epsilon=1")
     page.locator(".scene .sentence b").first.wait_for()
     settle(page)
     kept = read_scene(kept_scene("asia"))
-    page.screenshot(path=screenshots / "explore.png")
+    page.screenshot(path=screenshots / "scene.png")
     # e / (1 + e) is 73.1 %: what bounds an attacker is rounded up.
     assert "right at most 74 times in 100" in page.locator(".scene .sentence").inner_text()
 
@@ -121,7 +121,7 @@ def test_a_hand_on_the_dial(page: Page, screenshots: Path) -> None:
     assert table is not None
     assert table.evaluate("(e) => e.isConnected")
     page.get_by_role("button", name="As a table").click()
-    page.screenshot(path=screenshots / "explore_ghost.png")
+    page.screenshot(path=screenshots / "scene_ghost.png")
     assert page.locator(BROKEN).count() == 0
     assert page.blocked == []  # type: ignore[attr-defined]
 
