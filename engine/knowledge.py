@@ -136,8 +136,9 @@ class Knowledge:
 
     def check_names(self, names: Sequence[str]) -> None:
         """Raise InputError where a name is none of the table's."""
+        known = frozenset(names)
         for name in self.names:
-            if name not in names:
+            if name not in known:
                 hint = did_you_mean(name, names)
                 raise InputError(
                     f"What is known names {show(name)}, and no column is called so.{hint}"
@@ -155,6 +156,25 @@ class Knowledge:
             if getattr(self, field):
                 stated[field] = sorted(getattr(self, field))
         return stated if self.use == FULL else stated | {"use": self.use}
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the JSON file; InputError where it is there already or cannot be written.
+
+        ``overwrite`` replaces a file that is there.
+
+        Examples:
+            >>> import tempfile
+            >>> place = Path(tempfile.mkdtemp()) / "known.json"
+            >>> Knowledge(tiers=[["age"], ["smoke"]]).save(place)
+            >>> Knowledge.load(place)
+            <Knowledge: 2 tiers>
+        """
+        write_json(self.to_json(), path, overwrite=overwrite)
+
+    @classmethod
+    def load(cls, source: str | os.PathLike[str] | bytes) -> Knowledge:
+        """Read a file, as :func:`load_knowledge`."""
+        return load_knowledge(source)
 
     def to_tetrad(self) -> str:
         """Tetrad's knowledge file; roots and leaves become forbidden arrows of the names here."""
@@ -335,6 +355,19 @@ def _read(path: Path) -> bytes:
             return file.read(MOST_BYTES + 1)
     except (OSError, ValueError):
         raise InputError(f"There is no knowledge to read at {show(str(path))}; check it.") from None
+
+
+def write_json(content: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+    """Write a JSON file, a new one unless it may be replaced; InputError where that cannot be."""
+    try:
+        with Path(path).open("w" if overwrite else "x", encoding="utf-8") as file:
+            file.write(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+    except FileExistsError:
+        raise InputError(
+            f"There is a file {show(str(path))} already; give another, or say overwrite=True."
+        ) from None
+    except (OSError, ValueError):
+        raise InputError(f"{show(str(path))} cannot be written; give another place.") from None
 
 
 def within(tiers: Iterable[Sequence[str]]) -> frozenset[Arrow]:

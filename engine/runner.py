@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import cache
 from threading import Event
@@ -108,6 +108,7 @@ def run(
         ['cause', 'effect', 'link', 'arrow', 'class']
     """
     chosen = algorithm(key)
+    _refuse_guesses(chosen, values)
     params = chosen.params.build(values)
     if schema is not None or not isinstance(data, Dataset):
         data = as_dataset(data, schema)
@@ -130,6 +131,19 @@ def run(
         outcome = chosen.run(data, params, session)
     seconds = time.perf_counter() - start
     return _result(key, data, params, seed, session, outcome, seconds)
+
+
+def _refuse_guesses(chosen: Algorithm, values: Mapping[str, Any]) -> None:
+    """Say what there is in the place of names that other libraries have; InputError."""
+    known = {spec.name for spec in chosen.params.specs()}
+    for word in {*values} - known:
+        if word in ("epsilon", "delta"):
+            raise InputError(
+                f"{chosen.title} ({chosen.key}) is not private and takes no {word}; a private one "
+                "is marginal_pc."
+            )
+        if word in ("random_state", "random_seed", "rng"):
+            raise InputError(f"A run has no {word}; did you mean seed?")
 
 
 def _stated(chosen: Algorithm, data: Dataset, knowledge: Knowledge | None) -> Knowledge | None:

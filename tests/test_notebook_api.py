@@ -350,3 +350,24 @@ def test_networkx_reads_what_is_written(tmp_path: Path) -> None:
     assert set(graph.edges) == {(paid.names[i], paid.names[j]) for i, j in drawn}
     with pytest.raises(InputError, match="'gml' is none"):
         paid.to_text("gml")
+
+
+# First guesses --------------------------------------------------------------------------
+
+
+GUESSES: dict[str, tuple[Any, str]] = {
+    "a frame as a network": (lambda: engine.load_dataset(FRAME), "read_table"),
+    "a file as a network": (lambda: engine.load_dataset("my.csv"), "read_table"),
+    "a budget for what is not private": (lambda: run("pc", FRAME, epsilon=1), "is not private"),
+    "another word for a seed": (lambda: run("priv_pc", FRAME, random_state=1), "mean seed"),
+    "a schema that is inferred": (lambda: Schema.infer(FRAME), "'draft'"),
+    "the module of releases": (lambda: engine.release(FRAME), "a budget releases"),
+    "levels for a reader": (lambda: engine.read_csv(b"a,b", levels={}), "stated by a schema"),
+}
+
+
+@pytest.mark.parametrize("case", GUESSES)
+def test_a_first_guess_is_told_what_there_is(case: str) -> None:
+    guess, expected = GUESSES[case]
+    with pytest.raises((InputError, AttributeError), match=expected):
+        guess()

@@ -45,16 +45,16 @@ class Found:
         """Why it is left out, and what to do, as a clause; None where it is proposed."""
         if self.kind == "id" and self.rows_each > 1.5:
             return (
-                f"it looks like an id of whom each has about {self.rows_each:.0f} rows: a person "
-                f"whose rows become one ({_call('by_person', self.name)}), or nothing of use"
+                f"it looks like an id, each with about {self.rows_each:.0f} rows: a person whose "
+                "rows become one (by_person), or nothing of use"
             )
         if self.kind == "id":
             return "its values are all different, as an id's are"
         if self.kind == "date":
             assert self.years is not None
             return (
-                f"it is a date, from {self.years[0]} to {self.years[1]}: state its year or its "
-                'month, {"part": "year", "cuts": [...]}'
+                f"it is a date, from {self.years[0]} to {self.years[1]}, of which the year or the "
+                'month can be stated (part="year")'
             )
         if self.kind == "constant":
             return "it holds one value only"
@@ -76,10 +76,6 @@ class Found:
                 levels = (*(w for w in levels if w != other), other)
             facts = {"type": self.kind, "levels": levels, "other": other}
         return Column(name=self.name, **{**facts, "stated": False, **more})
-
-
-def _call(method: str, name: str) -> str:
-    return f'schema.{method}("{name}", ...)'
 
 
 def survey(

@@ -30,6 +30,7 @@ _ROUNDING = 1e-3  # the published tables are rounded; a row further from 1 is an
 # Keeps the rows independent of a run with the same seed, which draws its noise from
 # default_rng(seed): without it, noise and data would be made of the same random numbers.
 _STREAM = int.from_bytes(b"data", "big")
+_FILES = ("csv", "tsv", "txt", "gz", "parquet", "xlsx", "arrow")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -155,6 +156,11 @@ def load_dataset(name: str, n: int = 100_000, seed: int = 0) -> Dataset:
         >>> data.names[0], data.levels[0], data.codes.shape
         ('asia', ('yes', 'no'), (1000, 8))
     """
+    if not isinstance(name, str) or "/" in name or name.rpartition(".")[2] in _FILES:
+        raise InputError(
+            "load_dataset draws rows of a bundled network by its name; your own table is read "
+            'by read_table(frame), or by its path: read_table("mine.csv").'
+        )
     simulated = parse_name(name) if str(name).startswith("sem:") else None
     pair = parse_pair(name) if str(name).startswith("pair:") else None
     network = None if simulated or pair else load_network(name)

@@ -29,7 +29,7 @@ from engine.data.column import (
     repeated,
 )
 from engine.errors import DataError, InputError, did_you_mean, show
-from engine.knowledge import Knowledge, parse_knowledge
+from engine.knowledge import Knowledge, parse_knowledge, write_json
 
 __all__ = ["LEVEL", "Column", "Person", "Schema", "load_schema", "parse_schema"]
 
@@ -39,8 +39,18 @@ _TOP = ("format", "version", "rows", "person", "dialect", "columns", "knowledge"
 _LISTS = ("levels", "bounds", "cuts")
 
 
+class _Named(type):
+    """Says what there is in the place of a name that is often tried."""
+
+    def __getattr__(cls, name: str) -> Any:
+        hint = did_you_mean(name, ["draft", "state", "keep", "by_person", "save", "to_json"])
+        if name in ("infer", "from_frame", "from_csv", "fit"):
+            hint = " Did you mean 'draft'?"
+        raise AttributeError(f"Schema has no {name!r}.{hint}")
+
+
 @dataclass(frozen=True)
-class Schema:
+class Schema(metaclass=_Named):
     """The columns used, in order, and the public number of rows where it is stated.
 
     With a ``person`` a record is a person, not a row: every column says how a person's rows become
@@ -237,19 +247,6 @@ class Schema:
         ``overwrite`` replaces a file that is there, as a notebook that is run again wants it.
         """
         write_json(self.to_json(), path, overwrite=overwrite)
-
-
-def write_json(content: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-    """Write a JSON file, a new one unless it may be replaced; InputError where that cannot be."""
-    try:
-        with Path(path).open("w" if overwrite else "x", encoding="utf-8") as file:
-            file.write(json.dumps(content, ensure_ascii=False, indent=1) + "\n")
-    except FileExistsError:
-        raise InputError(
-            f"There is a file {show(str(path))} already; give another, or say overwrite=True."
-        ) from None
-    except (OSError, ValueError):
-        raise InputError(f"{show(str(path))} cannot be written; give another place.") from None
 
 
 def _check_person(column: Column, person: Person | None) -> None:

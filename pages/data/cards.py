@@ -170,7 +170,8 @@ def card_view(column: Found, cards: Mapping[str, Draft], *, key: str, ordering: 
         with st.container(horizontal=True):
             if not card["person"]:
                 bound(st.checkbox, OUT, card, "out", key=f"{key}-out")
-            if whose in (None, column.name) and column.distinct > FEW:
+            many = column.distinct > FEW and column.kind not in ("numeric", "date")
+            if many and whose in (None, column.name):
                 bound(
                     st.checkbox,
                     WHOSE,

@@ -1,4 +1,4 @@
-"""Choosing a dataset: a bundled network, a simulated model, or a person's own CSV file."""
+"""Choosing a dataset: a bundled network, a simulated model, or a person's own table."""
 
 from __future__ import annotations
 

@@ -26,11 +26,11 @@ def test_an_analyst_from_upload_to_the_smallest_epsilon(new_page: Page, screensh
     box.click()
     box.fill("Your own")
     box.press("Enter")
-    page.get_by_text("Upload a CSV file first").first.wait_for()
+    page.get_by_text("Upload a table first").first.wait_for()
     files = page.locator('input[type="file"]')
-    bad = {"name": "bad.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n,3\n"}
+    bad = {"name": "bad.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n3\n"}
     files.nth(0).set_input_files(bad)
-    page.get_by_role("heading", name="Missing values in column").wait_for()
+    page.get_by_text("Line 3 of bad.csv has another number of cells").first.wait_for()
     settle(page)
     assert page.locator(EXCEPTION).count() == 0
     page.screenshot(path=screenshots / "data_error.png")

@@ -214,13 +214,10 @@ def test_a_draft_says_why_it_leaves_columns_out_and_what_they_may_be() -> None:
     draft = Schema.draft(titanic())
     assert "None" in draft.levels[draft.names.index("Town")]  # a real level
     assert draft.columns[draft.names.index("Embarked")].levels == ("C", "Q", "S", "missing")
-    assert (
-        'state its year or its month, {"part": "year"'
-        in dict(Schema.draft(nhefs()).left_out)["exam"]
-    )
+    assert "of which the year or the month" in dict(Schema.draft(nhefs()).left_out)["exam"]
     person = dict(Schema.draft(panel()).left_out)["person_id"]
     assert "about 8 rows" in person
-    assert 'by_person("person_id"' in person
+    assert "by_person" in person
     texts = pd.DataFrame(
         {"a": [0, 1] * 60, "b": list("xy") * 60, "said": [f"t {min(k, 70)}" for k in range(120)]}
     )

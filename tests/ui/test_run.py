@@ -405,7 +405,7 @@ def test_the_default_needs_no_link(untouched: AppTest) -> None:
         ({"algorithm": "magic"}, "algorithm must be one of"),
         ({"seed": "x"}, "seed must be a whole number"),
         ({"n": "999999999"}, "Rows n must be from"),
-        ({"data": "own"}, "Upload a CSV file"),
+        ({"data": "own"}, "Upload a table"),
     ],
 )
 def test_a_broken_link_gives_one_sentence_and_the_default(
