@@ -73,7 +73,6 @@ TESTED = {
     "learn_search": "learn_search",
     "learn_person": "learn_person",
     "learn_money": "learn_money",
-    "sweep_own": "journey_analyst",
 }
 
 
