@@ -127,7 +127,7 @@ def which_epsilon(
         objective: "skeleton_f1" or "directed_f1", of the links tested to the end.
         epsilons: What is tried, 17 from .01 to 100 unless given.
         seeds: How many of each, or which.
-        **how: ``store``, ``executor``, ``workers``, ``cancelled``, ``on_progress`` of
+        how: ``store``, ``executor``, ``workers``, ``cancelled``, ``on_progress`` of
             :func:`engine.sweep`.
 
     Returns:

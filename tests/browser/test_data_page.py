@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import BROKEN, EXCEPTION, RESTING, enter, moment, settle, walk
+from tests.browser.steps import BROKEN, EXCEPTION, moment, settle, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -58,33 +57,5 @@ def test_an_analyst_from_upload_to_the_smallest_epsilon(new_page: Page, screensh
     assert "seed" not in page.url
     assert page.blocked == []  # type: ignore[attr-defined]
 
-    walk(page, "Sweep")
-    page.get_by_text("Smallest ε that meets a target F1").wait_for()
-    page.wait_for_selector(RESTING)
-    choose_only(page, "sweep-datasets", "Your own")
-    choose_only(page, "sweep-algorithms", "Marginal PC")
-    page.get_by_text("schema is not declared, so nothing could be defended").wait_for()
-    enter(page, "sweep-seeds", "2")
-    page.get_by_role("button", name="Start", exact=True).click()
-    page.get_by_text(re.compile(r"Your own data · .* finished")).wait_for()
-    page.wait_for_selector(RESTING)
-    slider = page.locator(".st-key-sweep-target").get_by_role("slider")
-    for _ in range(5):  # from .75 to .80
-        slider.press("ArrowRight")
-    page.locator(".st-key-sweep-target").get_by_text("0.80").wait_for()
-    page.wait_for_selector(RESTING)
-    page.screenshot(path=screenshots / "journey_analyst.png", full_page=True)
     assert page.locator(BROKEN).count() == 0
     assert page.blocked == []  # type: ignore[attr-defined]
-
-
-def choose_only(page: Page, key: str, word: str) -> None:
-    """Take everything out of a multiselect, then choose one thing."""
-    field = page.locator(f".st-key-{key}")
-    field.get_by_label("Clear all").click()
-    settle(page)
-    entry = field.locator("input")
-    entry.fill(word)
-    entry.press("Enter")
-    entry.press("Escape")
-    page.wait_for_selector(RESTING)

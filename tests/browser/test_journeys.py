@@ -24,7 +24,7 @@ def test_a_presenter_from_a_link_to_files_on_a_stick(
     page.goto("/report?data=cancer&n=2000&epsilon=3&present=1")
     page.get_by_role("heading", name=headline).wait_for()
     page.get_by_role("button", name="Show everything").click()
-    page.get_by_role("textbox", name="PlanRequest").fill("May the registry publish this?")
+    page.get_by_role("textbox", name="Question").fill("May the registry publish this?")
     page.get_by_role("textbox", name="Author").fill("Dr. Example")
     page.get_by_role("textbox", name="Date").fill("1 May 2026")
     page.get_by_role("textbox", name="Date").press("Enter")
