@@ -9,7 +9,7 @@ from pages.data import form as columns
 from pages.data import known
 from pages.data import view as views
 from pages.draw.unforeseen import unforeseen
-from pages.shell import address, dataset, journey, runs
+from pages.shell import dataset, journey, runs
 from pages.shell.dataset import exact_wanted
 from pages.shell.drafts import drafted_source
 from pages.shell.strip import drafted_data, show_strip
@@ -37,7 +37,6 @@ def main() -> None:
     else:
         table(data)
     journey.onward(here)
-    address.write("data", address.source_query() | (here.query if own else {}))
     if own:
         journey.keep(here)
 

@@ -27,7 +27,6 @@ from pages.draw.scene import digested, graph_content, show_search
 from pages.learn.tour import Tour, shown_run
 from pages.shell import words as text
 from pages.shell.palette import theme
-from pages.shell.present import presenting
 from pages.shell.runs import Shown
 
 PERFECT, EXACT, PRIVATE = "Perfect tests", "These data, no noise", "These data, private"
@@ -40,7 +39,7 @@ DRAWS = 6
 _GALLERY = """
 .gallery {display: grid; gap: .2rem 1rem; text-align: center}
 .gallery figure {margin: 0}
-.gallery img {max-width: 100%; max-height: HIGH}
+.gallery img {width: 100%}
 @media (max-width: 75rem) {.gallery {grid-template-columns: repeat(2, minmax(0, 1fr)) !important}}
 @media (max-width: 40rem) {.gallery {grid-template-columns: minmax(0, 1fr) !important}}
 """
@@ -51,7 +50,6 @@ Graphs = Sequence[tuple[str, Sequence[Link]]]
 
 def gallery(now: Tour, graphs: Graphs, *, across: int, alt: str) -> None:
     """Titled graphs on the same places, so many a row, each large enough to be read."""
-    high = "22vh" if presenting() else "none"  # on a wall the whole step is seen at once
     truth, titles = now.dataset.truth, now.titles
     assert truth is not None
     names = tuple(titles[name] for name in now.dataset.names)
@@ -70,7 +68,7 @@ def gallery(now: Tour, graphs: Graphs, *, across: int, alt: str) -> None:
         for title, links in graphs
     )
     st.html(
-        f"<style>{_GALLERY.replace('HIGH', high)}</style>"
+        f"<style>{_GALLERY}</style>"
         f'<div class="gallery" role="group" aria-label="{text.safe(alt)}" '
         f'style="grid-template-columns: repeat({across}, minmax(0, 1fr))">{drawn}</div>'
     )

@@ -49,6 +49,7 @@ def main() -> None:
     if _RUNS & set(st.query_params):
         st.switch_page("pages/run/page.py", query_params=st.query_params.to_dict())
     frame = state.draft()
+    dict(frame)  # all of it is in the address
     make_it_yours(frame)
     bound(
         st.segmented_control,
@@ -66,7 +67,6 @@ def main() -> None:
         show_scene(state.whole(name), frame, rested, yours)
     else:
         growing(name, frame)
-    state.keep(frame)
 
 
 def growing(name: str, frame: Mapping[str, Any]) -> None:

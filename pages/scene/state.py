@@ -4,7 +4,6 @@ while somebody looks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,9 +23,9 @@ from engine.studies.scenes import (
 )
 from pages.draw.scene import given
 from pages.scene.work import fill
-from pages.shell import address
-from pages.shell.drafts import Draft, kept
-from pages.shell.fields import choice, decode, defaults, encode, number, switch
+from pages.shell import state
+from pages.shell.drafts import Draft
+from pages.shell.fields import choice, number, switch
 from pages.shell.task import Task, shared
 
 GROWING = 20  # draws of a scene that is made while somebody waits
@@ -50,16 +49,8 @@ class Frame(Parameters):
 
 
 def draft() -> Draft:
-    """The frame as the session left it, or as a link has it; what no field could show is left."""
-    form = kept("scene_draft", defaults(Frame))
-    if (asked := address.arrived("scene")) is not None:
-        form.update(defaults(Frame) | decode(Frame.specs(), asked, leniently=True))
-    return form
-
-
-def keep(form: Mapping[str, Any]) -> None:
-    """Write the frame into the address."""
-    address.write("scene", encode(Frame.specs(), form))
+    """The frame as the visit has it, or a link."""
+    return state.of(Frame)
 
 
 @st.cache_data(show_spinner=False)
