@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import Any
 
 from engine import Dataset, InputError, Knowledge
-from engine.data.simulated import parse_name
 from engine.registry import algorithm
 from pages.shell import state
 from pages.shell.data import (
@@ -27,7 +26,6 @@ from pages.shell.settings import (
     Source,
     Visit,
     filled,
-    is_simulated,
     known_from,
     word_of,
 )
@@ -52,21 +50,6 @@ def draft() -> Draft:
 def parameters_of(key: str) -> Draft:
     """What the form shows of an algorithm's parameters."""
     return state.of(algorithm(key).params)
-
-
-def redraft(settings: Settings) -> None:
-    """Fill the form with given settings."""
-    form, source = draft(), settings.source
-    form["algorithm"] = settings.algorithm
-    parameters_of(settings.algorithm).update(filled(settings.algorithm, settings.params))
-    if settings.seed is not None:
-        form["seed"] = settings.seed
-    form["data"] = SEM if is_simulated(source.name) else source.name
-    if is_simulated(source.name):
-        form.update(zip(_SEM, parse_name(source.name), strict=True))
-    if not source.own:
-        form.update(n=source.n, sample=source.seed)
-    draft_known(settings.known)
 
 
 def drafted_source() -> Source:

@@ -13,8 +13,6 @@ from engine import Dataset
 from engine.algorithm import WHOLE_RUN, Algorithm
 from engine.context import Step
 from engine.data.simulated import parse_name
-from engine.data.simulated_pairs import CAUSES, HELD_OUT, MECHANISMS
-from engine.data.simulated_pairs import NOISES as PAIR_NOISES
 from engine.errors import InputError
 from engine.graphs import metrics
 from engine.percent import number as number
@@ -22,34 +20,21 @@ from engine.registry import ALGORITHMS
 from engine.result import RunResult
 from engine.statistics.registry import STATISTICS
 
+# Of choices whose name on a page is another than their own with a capital letter.
 LABELS = {
     **{key: statistic.label for key, statistic in STATISTICS.items()},
-    "strict": "Strict",
     "skeleton_f1": "Skeleton F1",
     "directed_f1": "Directed F1",
-    "best setting": "Best setting",
-    "least ε": "Least ε",
-    "map of two": "Map of two",
-    "margins by hand": "Margins by hand",
-    "published": "Published",
     "p": "p-value",
     "z": "|z|",
-    "auto": "Auto",
-    "best": "Best",
-    "off": "Off",
     "er": "Erdős–Rényi",
     "sf": "Scale-free",
-    "gaussian": "Gaussian",
-    "exponential": "Exponential",
-    "gumbel": "Gumbel",
     "hsic": "HSIC",
     "root_hsic": "√HSIC",
     "iqr": "IQR",
-    "variance": "Variance",
     "vote": "Vote over blocks (ours)",
     "difference": "One difference (ours)",
     "scores": "Two scores (the paper)",
-    **{word: word.capitalize() for word in (*MECHANISMS, *HELD_OUT, *PAIR_NOISES, *CAUSES)},
 }
 
 # What the pages call the scores against a truth, and the fields of Metrics they are.
@@ -108,7 +93,8 @@ KNOWN_ALONE = "Known arrows alone"  # directed F1 of the links with no arrows bu
 
 def label(value: Any) -> str:
     """The field's name for a declared choice."""
-    return LABELS.get(str(value), str(value))
+    word = str(value)
+    return LABELS.get(word, word[:1].upper() + word[1:] if word.islower() else word)
 
 
 def dataset_title(data: Dataset) -> str:
