@@ -28,7 +28,7 @@ _HIDE = (
     ".stMainBlockContainer {padding: 0 2.2rem 1rem !important} "
     # Read from the last row: type grows with the screen, and no picture makes room for it (--rem is
     # what the scenes leave free for the rest of a page, in their own style sheet).
-    ":root {font-size: clamp(16px, 1.2vw, 24px); --rem: 13px}"
+    ":root {font-size: clamp(16px, 1.2vw, 24px); --rem: 16px}"
 )
 # The buttons stand beside the strip as long as both fit, below it else: never over it.
 _HEAD = ".st-key-head {flex-wrap: wrap; row-gap: 0} .st-key-head > :last-child {margin-left: auto}"
