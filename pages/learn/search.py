@@ -37,9 +37,9 @@ DRAWS = 6
 
 
 _GALLERY = """
-.gallery {display: grid; gap: .2rem 1rem; text-align: center}
+.gallery {display: grid; gap: 0 1rem; text-align: center}
 .gallery figure {margin: 0}
-.gallery img {width: 100%}
+.gallery img {width: 100%; max-width: 40rem}
 @media (max-width: 75rem) {.gallery {grid-template-columns: repeat(2, minmax(0, 1fr)) !important}}
 @media (max-width: 40rem) {.gallery {grid-template-columns: minmax(0, 1fr) !important}}
 """
@@ -54,7 +54,7 @@ def gallery(now: Tour, graphs: Graphs, *, across: int, alt: str) -> None:
     assert truth is not None
     names = tuple(titles[name] for name in now.dataset.names)
     arrows = tuple(sorted((titles[a], titles[b]) for a, b in truth.edges))
-    at = positions(names, arrows, 460, 250)  # in less than this lines would pass behind boxes
+    at = positions(names, arrows, 460, 232)  # in less than this lines would pass behind boxes
     drawn = "".join(
         f"<figure><figcaption>{text.safe(title)}</figcaption>"
         + graph_picture(

@@ -1,15 +1,14 @@
-"""Fields as pages declare them, with the engine's ``param``; and the one codec of all addresses.
+"""Fields as pages declare them, with the engine's ``param``.
 
 A declaration is the field's widget, its bounds, and what an address may say of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from engine.params import ParameterError, Parameters, Spec, param
-from pages.shell.state import Query, as_word
+from engine.params import Parameters, Spec, param
 
 
 def choice(default: str, title: str, choices: Sequence[str], **more: Any) -> Any:
@@ -72,34 +71,3 @@ def places(spec: Spec) -> list[float]:
 def nearest(places: Sequence[float], value: float) -> int:
     """Which of the places lies nearest to a value."""
     return min(range(len(places)), key=lambda k: abs(places[k] - value))
-
-
-# The codec ------------------------------------------------------------------------------
-
-
-def encode(specs: Iterable[Spec], values: Mapping[str, Any], prefix: str = "") -> Query:
-    """What differs from the defaults, as words for an address."""
-    known = {spec.name: spec.default for spec in specs}
-    return {
-        f"{prefix}{name}": as_word(values[name])
-        for name, start in known.items()
-        if name in values and values[name] != start
-    }
-
-
-def decode(
-    specs: Iterable[Spec], query: Mapping[str, str], prefix: str = "", *, leniently: bool = False
-) -> dict[str, Any]:
-    """The fields that an address names.
-
-    A word that no field could show raises ParameterError; ``leniently`` it is left out.
-    """
-    found = {}
-    for spec in specs:
-        if (word := query.get(f"{prefix}{spec.name}")) is not None:
-            try:
-                found[spec.name] = spec.check(spec.parse(word))
-            except ParameterError:
-                if not leniently:
-                    raise
-    return found

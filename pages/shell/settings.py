@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -15,7 +15,7 @@ from engine.graphs.known import ready_sets
 from engine.params import ParameterError, Parameters, Spec, param, relevant
 from engine.registry import ALGORITHMS, algorithm
 from engine.studies.trial import Said, ready_name
-from pages.shell.fields import choice, decode, line, number
+from pages.shell.fields import choice, defaults, line, number
 from pages.shell.state import LARGEST, Query, as_word
 
 OWN, SEM = "own", "sem"
@@ -44,9 +44,6 @@ class Visit(Parameters):
     algorithm: str = choice("priv_pc", "Algorithm", GRAPH_ALGORITHMS)
     seed: int = number(0, "Noise seed", 0, MOST_SEED)
     known: str = line("What is known", 20_000)
-
-
-DRAWN = tuple(spec for spec in Visit.specs() if spec.name in ("n", "sample", "seed"))
 
 
 @dataclass(frozen=True)
@@ -108,22 +105,25 @@ class Settings:
                 "This link was made with a person's own data, which a link never carries: "
                 "upload the file, then press Run."
             )
-        if is_simulated(name):
-            parse_name(name)
-        else:
-            load_network(name)
+        parse_name(name) if is_simulated(name) else load_network(name)
         chosen = algorithm(query.get("algorithm", "priv_pc"))
-        values = decode(chosen.params.specs(), query)
-        chosen.params.build(values)
         if (columns := chosen.columns) is not None:
             raise InputError(
                 f"{chosen.title} takes data of {columns} columns: it has a page of its own."
             )
-        drawn = {spec.name: spec.default for spec in DRAWN} | decode(DRAWN, query)
+        values = _named(chosen.params.specs(), query)
+        chosen.params.build(values)
+        drawn = defaults(Visit) | _named(Visit.specs(), query, "n", "sample", "seed")
         source = Source(name, drawn["n"], drawn["sample"])
         check_rows(source)
         known = known_from(query["known"], name) if "known" in query else None
         return cls(source, chosen.key, filled(chosen.key, values), drawn["seed"], known)
+
+
+def _named(specs: Iterable[Spec], query: Mapping[str, str], *only: str) -> dict[str, Any]:
+    """The values that a link names; ParameterError for one that does not fit."""
+    asked = [s for s in specs if s.name in query and s.name in (only or query)]
+    return {s.name: s.check(s.parse(query[s.name])) for s in asked}
 
 
 @cache

@@ -52,7 +52,6 @@ _REFUSED: Place[list[str]] = Place("state_refused", list)  # why words of the li
 _INSTEAD: Place[Query | None] = Place("state_instead")  # what the address names of a run
 _WRITTEN: Place[tuple[str, Query]] = Place("state_written", lambda: ("", {}))
 _ARRIVED: Place[bool] = Place("state_arrived", bool)
-ELSEWHERE: Place[bool] = Place("state_elsewhere", bool)  # a page that still writes its own address
 _TOLD: Place[int] = Place("told", int)
 # Of each widget, what it showed from which telling on.
 _TELLINGS: Place[dict[str, list[tuple[int, str]]]] = Place("told_shown", dict)
@@ -187,7 +186,6 @@ def begin(page: str, today: Callable[[Query], Query] = Query) -> None:
     came = (before != page and (bool(now) or went)) or (went and now != written)
     _ARRIVED.put(came)
     _WORDS.get().clear()
-    ELSEWHERE.put(False)
     _INSTEAD.put(None)
     _REFUSED.get().clear()
     _WRITTEN.put((page, written if page == before else {}))
@@ -220,8 +218,6 @@ def finish() -> None:
     if not read:
         return
     _PAGES.get().setdefault(page, set()).update(read)
-    if ELSEWHERE.get():
-        return
     query = {key: word for key, word in read.items() if word is not None}
     if (instead := _INSTEAD.get()) is not None:
         query = {k: w for k, w in query.items() if "." in k or k == PRESENT} | instead

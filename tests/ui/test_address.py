@@ -18,15 +18,14 @@ def _page() -> None:
     """One field, and a look by the clock."""
     import streamlit as st
 
-    from pages.shell import address
-    from pages.shell.drafts import kept
+    from engine.params import Spec
+    from pages.shell import state
     from pages.shell.form import bound
 
-    form = kept("form", {"seed": 1})
-    if (query := address.arrived("here")) is not None:
-        form["seed"] = int(query["seed"])
+    state.begin("here")
+    form = state.of([Spec(name="seed", kind="int", default=0, title="Seed")])
     bound(st.number_input, "Seed", form, "seed", key="seed", step=1)
-    address.write("here", {"seed": str(form["seed"])})
+    state.finish()
     if "tick" in st.session_state:
         st.query_params.from_dict({"seed": st.session_state.pop("tick")})
         st.rerun()
