@@ -54,6 +54,7 @@ class AnmParameters(PrivateBudget):
         title="Protected half",
         help="Whose record the noise hides: those of the test half, of the training half, or all. "
         "A half that is not protected is taken as public, so your own data need both.",
+        when={"release": ("auto", DIFFERENCE, TWO_SCORES)},
     )
     block: int | str = param(
         "auto",

@@ -70,12 +70,6 @@ class Objective:
         """Whether :meth:`log_excess` is known to be convex."""
         return self.c1 == self.c2 == 1 and bool(np.allclose(self.rate1, self.rate2))
 
-    def value(self, epsilon: Vector) -> float:
-        """The objective itself."""
-        q1 = (self.c1 + np.exp(-self.rate1 * epsilon)) / 2
-        q2 = (self.c2 + np.exp(-self.rate2 * epsilon)) / 2
-        return float(np.prod(q1) + 1 - np.prod(1 - q2))
-
     def log_excess(self, epsilon: Vector) -> tuple[float, Vector]:
         """ln(objective - its limit at infinite budgets), and the gradient.
 

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from engine import load_dataset
 from engine.algorithms.priv_pc import PrivPCParameters, SieveAndExamine, plan
@@ -15,9 +16,13 @@ from engine.privacy.accounting import Guarantee
 from engine.privacy.events import LaplaceEvent
 from engine.privacy.ledger import BudgetExhausted, Ledger
 from engine.randomness import Randomness
-from engine.search.noisy_score import NoisyScore
+from engine.search.noisy_score import NoisyScore, least_unit
 from engine.search.skeleton import Graph, Query
 from engine.search.sparse_vector import SparseVector
+from engine.search.subsample_aggregate import Median, Votes
+from engine.statistics import kendall_z
+from engine.statistics.likelihood import G2
+from engine.tables.store import store_of
 
 ASIA = load_dataset("asia", n=2_000, seed=0)
 SETS = [(), (2,), (2, 3), (2, 3, 4)]
@@ -119,3 +124,40 @@ def test_what_a_pair_without_a_set_cannot_tell_counts_as_dependent() -> None:
     q = Query(0, 1, (2,))
     assert NoisyScore(data, params, "p").of(q) == 0
     assert NoisyScore(data, params, "z").of(q) == -math.sqrt(9 * 2 / 4)
+
+
+@pytest.mark.parametrize(("perturbed", "name"), [("p", "noisy p-value"), ("z", "noisy −|z|")])
+def test_a_query_is_seen_by_its_own_statistic_on_the_rows_that_were_drawn(
+    perturbed: str, name: str
+) -> None:
+    """All rows and a sample of 300; a released value is named and compared as what it is."""
+    score, paying = NoisyScore(ASIA, PrivPCParameters(), perturbed), session(50.0)
+    sample = score.sample(300, Randomness(3))
+    for q in (Query(0, 1, ()), Query(3, 7, (2,))):
+        for rows in (None, sample):
+            table = (store_of(ASIA) if rows is None else rows).table(*q)
+            assert table.sum() == (2_000 if rows is None else 300)
+            z = abs(kendall_z(table, "strict"))
+            expected = norm.sf(z) if perturbed == "p" else -z
+            assert score.of(q, rows) == pytest.approx(expected)
+        noisy, exact = score.release(paying, q, 20.0, label="test")
+        found = score.conclude(paying, "test", q, noisy, exact)
+        assert found == (noisy > score.cutoff())
+        assert paying.steps[-1].reason.startswith(f"the {name} {noisy:.4g} is ")
+    bound = 0.1 if perturbed == "p" else norm.ppf(0.1)
+    assert score.cutoff() == pytest.approx(bound)
+    if perturbed == "z":
+        assert least_unit(ASIA, PrivPCParameters()) == pytest.approx(3 / math.sqrt(2_000))
+
+
+def test_votes_and_medians_are_of_the_blocks_that_were_dealt() -> None:
+    params = PrivPCParameters(statistic="g2", blocks=3)
+    votes, q = Votes(ASIA, params, Randomness(0)), Query(0, 1, ())
+    dealt = votes.sample(600, Randomness(5))
+    assert dealt.n == 600
+    by_block = dealt.p_values(*q, G2)
+    assert votes.p_values(q, dealt).tolist() == by_block.tolist() != votes.p_values(q).tolist()
+    assert votes.of(q, dealt) == (by_block > 0.1).sum()
+    median = Median(ASIA, PrivPCParameters(statistic="g2", blocks=3, guarantee="published"),
+                    Randomness(0))  # fmt: skip
+    assert median.of(q, dealt) == sorted(by_block)[1]

@@ -1,0 +1,44 @@
+"""What is fixed before a search from public facts alone: its largest order and a round's share."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from engine import ALGORITHMS, load_dataset
+from engine.algorithms import priv_pc, svt_pc
+from engine.privacy.accounting import rho_budget
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "order"),
+    [
+        ("asia", 40, 0),
+        ("asia", 127, 1),
+        ("asia", 128, 2),
+        ("asia", 100_000, 6),
+        ("sachs", 10**5, 9),
+    ],
+)
+def test_the_papers_largest_order(name: str, n: int, order: int) -> None:
+    """clip(floor(log2 n) - 5, 0, d - 2), by the powers of two below n."""
+    powers = sum(2**k <= n for k in range(1, 40))
+    data = load_dataset(name, n=n)
+    assert min(max(powers - 5, 0), data.d - 2) == order
+    assert ALGORITHMS["pc"].params().order_limit(data) == order  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("module", "each", "steps"), [(priv_pc, 1.5, 2), (svt_pc, 1.0, 1)])
+@pytest.mark.parametrize("name", ["cancer", "sachs"])
+def test_the_planned_rounds_cost_the_total(module, each: float, steps: int, name: str) -> None:
+    """Under zCDP a pure step of epsilon costs epsilon^2 / 2; a round of Priv-PC is two of half."""
+    data = load_dataset(name, n=500)
+    params = module.ALGORITHM.params(epsilon=1.0, delta=1e-6)
+    method, epsilon = module.plan(data, params)
+    rounds = -(-each * data.d * (data.d - 1) // 2) + 1  # a half round is one
+    assert method == "zcdp"
+    assert rounds * steps * (epsilon / steps) ** 2 / 2 == pytest.approx(rho_budget(1.0, 1e-6))
+    published = module.ALGORITHM.params(guarantee="published", epsilon=0.7)
+    assert module.plan(data, published) == ("basic", 0.7)
+    assert math.isinf(module.ledger(data, published).most)
