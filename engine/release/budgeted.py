@@ -26,7 +26,7 @@ from engine.privacy.accounting import Guarantee
 from engine.release import budget as books
 from engine.release.checking import check
 from engine.release.combine import combined, combined_words, with_knowledge
-from engine.release.effects import effect as effect_of_release
+from engine.release.combine import effect as effect_of_release
 from engine.release.file import Release, canonical, neighbours
 from engine.release.graph import release_drawn, release_edges, release_svg
 from engine.release.make import make
@@ -275,7 +275,7 @@ class BudgetedRelease:
         return check(self.release)
 
     def effect(self, cause: str, effect: str, **options: Any) -> Effect:
-        """What setting one column does to another (:func:`engine.release.effects.effect`)."""
+        """What setting one column does to another (:func:`engine.release.combine.effect`)."""
         return effect_of_release(self.release, cause, effect, **options)
 
     def with_knowledge(self, knowledge: Knowledge) -> BudgetedRelease:

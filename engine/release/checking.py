@@ -38,8 +38,7 @@ from engine.privacy.ledger import Ledger
 from engine.privacy.sources import Replay
 from engine.release.file import Release, findings
 from engine.release.noise import ALARM, goodness_of_fit_p
-from engine.release.parts import assembled
-from engine.release.pooling import pooled
+from engine.release.pooling import assembled, pooled
 from engine.release.settings import MOST_ROWS, Ask, built, covered, empty, stated
 from engine.runner import one_thread
 from engine.tables.store import store_of

@@ -23,11 +23,10 @@ from engine.errors import InputError, need
 from engine.privacy.accounting import Guarantee
 from engine.randomness import Randomness
 from engine.release.budget import Budget, Budgets, Charged
-from engine.release.drawing import Kept
 from engine.release.file import Release, findings
 from engine.release.settings import MOST_ROWS, Ask, built, covered, empty, run_with
 from engine.release.signature import signed
-from engine.release.vault import Vault
+from engine.release.vault import Resumable, Vault
 from engine.version import __version__
 
 _PACKAGES = ("numpy", "opendp", "scipy")
@@ -183,7 +182,7 @@ def _released(
 ) -> Release:
     key, schema = request["algorithm"], parse_schema(request["schema"])
     params, total = built(key, request["values"])
-    source, rows = Kept(place), replace(data, schema=schema)
+    source, rows = Resumable(place), replace(data, schema=schema)
     context, outcome = run_with(covered(key), rows, params, source, cancelled, on_step)
     if outcome.status == "cancelled":
         raise Stopped(f"Stopped after the charge. {stays(total, name)}")

@@ -32,7 +32,7 @@ from engine.release.file import (
     canonical,
     to_json,
 )
-from engine.release.parts import MOST_PARTS
+from engine.release.pooling import MOST_PARTS
 from engine.release.settings import MOST_ROWS
 
 MOST_BYTES = 30_000_000

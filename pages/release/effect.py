@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from engine.effects.effect import Effect
-from engine.release.effects import question
+from engine.release.combine import question
 from engine.release.file import Release, digest
 from pages.draw.effect import Ask, effects
 

@@ -96,7 +96,7 @@ class Twice:
 
         with (
             mock.patch.object(runner, "Randomness", doors),
-            mock.patch.object(making, "Kept", source),
+            mock.patch.object(making, "Resumable", source),
             mock.patch.object(dataset.uuid, "uuid4", side_effect=map(uuid.UUID, words)),
         ):
             yield

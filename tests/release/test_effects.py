@@ -14,7 +14,7 @@ from engine.graphs.known import Known
 from engine.privacy import sources
 from engine.release.budget import Budgets
 from engine.release.checking import check
-from engine.release.effects import effect
+from engine.release.combine import effect
 from engine.release.file import Release, canonical
 from engine.release.make import make
 from engine.release.page import confidence_words, to_html

@@ -162,12 +162,12 @@ def test_release_page_tells_of_no_record(
 ) -> None:
     monkeypatch.setattr("pages.shell.task.AT_ONCE", 60.0)  # it hangs on public facts alone
     drawn = Hardened()
-    monkeypatch.setattr(making, "Kept", lambda path: drawn)
+    monkeypatch.setattr(making, "Resumable", lambda path: drawn)
     book("one")
     one = released(open_app, file_with(ROWS[PLACE]))
     again: Any = Replay(drawn.given_out)
     again.given_out = list(drawn.given_out)
-    monkeypatch.setattr(making, "Kept", lambda path: again)
+    monkeypatch.setattr(making, "Resumable", lambda path: again)
     book("other")
     other = released(open_app, file_with(STRANGE))
     assert seen(one) == seen(other)
