@@ -195,5 +195,3 @@ def _as_table(results: Sequence[TrialResult], column: Column) -> str:
     if ALONE in table:
         note += " Known arrows alone: directed F1 of the same links with no others."
     return "\n".join([*aligned(summary(table)), note])
-
-

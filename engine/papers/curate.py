@@ -132,8 +132,7 @@ def curate_figure3(work: Work) -> list[Row]:
             if start < min(1.0, total) and values["multiplicative"][i] > values["additive"][i]
         ]
         series = [
-            Series(k, starts, [max(v, 0.1) for v in values[k]], i)
-            for i, k in enumerate(kinds)
+            Series(k, starts, [max(v, 0.1) for v in values[k]], i) for i, k in enumerate(kinds)
         ]
         panels.append(Panel(f"total ε = {total:g}", series, "initial ε0", "iterations", y_log=True))
     title = "CURATE figure 3: iterations that a total affords (Lemma 2)"

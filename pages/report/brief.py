@@ -13,12 +13,13 @@ from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent
 from engine.score.learned import ScoreDiagnostics
+from engine.studies.figures import Panel, Series
 from engine.studies.price import PriceStep, price_steps
 from engine.studies.repeat import stability
 from engine.summary import NOTHING, Promise, summarise
 from pages.draw.graphs import positions
 from pages.draw.links import Entry, Link, as_digraph, describe, doubtful, entries, found_links
-from pages.draw.picture import Band, Picture, curve_picture, graph_picture, people_picture
+from pages.draw.picture import Picture, curve_picture, graph_picture, people_picture
 from pages.draw.price import Step, reference_lines, steps_of
 from pages.draw.scene import words as plain_names
 from pages.draw.strength import weighted
@@ -80,7 +81,7 @@ def brief_of(run: Shown, repeats: Repeats | None, heading: Heading, theme: str) 
         price=_price(data, result, repeats),
         promise=promise,
         people=people_picture(promise.right, promise.level, alt=_people(promise), theme=theme),
-        curve=_curve(result, repeats, theme),
+        curve=_curve(result, repeats),
         curve_note=f"{each}Bands: nine in ten of them.",
         limits=words.limits(data, result, None if count is None else count.found),
         made=_made(run),
@@ -187,35 +188,38 @@ def _price(data: Dataset, result: RunResult, repeats: Repeats | None) -> list[St
     return steps_of(result, before)
 
 
-def _curve(result: RunResult, repeats: Repeats | None, theme: str) -> Picture | None:
-    if repeats is None or len(repeats.points) < 3 or result.counts is None:
+def _curve(result: RunResult, repeats: Repeats | None) -> Picture | None:
+    """Found links and false positives over epsilon, once all of it is there."""
+    if repeats is None or repeats.running or len(repeats.points) < 3 or result.counts is None:
         return None
     points, one = repeats.points, result.counts
-    bands = [
-        Band(
-            name=name,
-            x=[p.epsilon for p in points],
-            low=[b[0] for b in values],
-            middle=[b[1] for b in values],
-            high=[b[2] for b in values],
-            style=style,
-            dash=dash,
+    x = [p.epsilon for p in points]
+    found, wrong = MARKS[LinkClass.FOUND], MARKS[LinkClass.FALSE_POSITIVE]
+    lines = [
+        Series(
+            mark.word,
+            x,
+            [middle for _, middle, _ in values],
+            colour=mark.light,
+            dash=(0, mark.dash) if mark.dash else "-",
+            low=[low for low, _, _ in values],
+            high=[high for _, _, high in values],
         )
-        for name, values, style, dash in (
-            ("Found", [p.found for p in points], 0, None),
-            (MARKS[LinkClass.FALSE_POSITIVE].word, [p.invented for p in points], 1, "9 5"),
+        for mark, values in (
+            (found, [p.found for p in points]),
+            (wrong, [p.invented for p in points]),
         )
     ]
+    lines += [
+        Series(name, (x[0], x[-1]), (height, height), style=k + 2, colour="#1a2230")
+        for k, (height, name) in enumerate(levels(one.true, repeats.steps))
+    ]
+    here = [float(result.params.as_dict()["epsilon"])]
+    lines.append(Series("This result", here, [one.found], colour="#1a2230", marks=True))
     kind = "for the whole run" if result.ledger.cap is not None else "as the paper counts it"
-    return curve_picture(
-        bands,
-        x_title=f"ε {kind}: more privacy ← → more exact",
-        y_title="Links",
-        alt="Links found and false positives as epsilon grows",
-        here=(float(result.params.as_dict()["epsilon"]), one.found, "This result"),
-        levels=levels(one.true, repeats.steps),
-        theme=theme,
-    )
+    axis = f"ε {kind}: more privacy ← → more exact"
+    panel = Panel("", lines, x_label=axis, y_label="Links")
+    return curve_picture(panel, alt="Links found and false positives as epsilon grows")
 
 
 def levels(true: int, steps: Sequence[PriceStep]) -> list[tuple[float, str]]:

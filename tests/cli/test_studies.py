@@ -36,9 +36,7 @@ def test_sweep_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(lines) == 1 + 4 + 1
 
 
-def test_sweep_is_told_what_is_known(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_sweep_is_told_what_is_known(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """By a file, or by the name of what is true of each network; with its own score beside."""
     known = tmp_path / "known.txt"
     known.write_text("/knowledge\naddtemporal\n1 Pollution Smoker\n2 Cancer\n3 Xray Dyspnoea\n")

@@ -89,5 +89,3 @@ def test_what_the_disk_says_is_one_sentence(
         book.charge("ward", Guarantee(0.5, 0.0), "a release")
     monkeypatch.undo()
     assert book.show("ward").charges == ()
-
-

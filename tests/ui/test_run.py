@@ -189,8 +189,6 @@ def test_the_recommended_setting_is_the_studys(open_app: Callable[..., AppTest])
     assert not app.exception
 
 
-
-
 def test_where_little_is_to_be_had_it_is_said_before_the_run(
     open_app: Callable[..., AppTest],
 ) -> None:
