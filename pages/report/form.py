@@ -19,7 +19,7 @@ PAGE = "report"
 class Heading(Parameters):
     """The lines above the report's own sentence."""
 
-    question: str = line("PlanRequest", 160, help="What the reader wants to know, in their words.")
+    question: str = line("Question", 160, help="What the reader wants to know, in their words.")
     author: str = line("Author", 80)
     date: str = line("Date", 40, help="As it should be read: 22 November 2026.")
 
