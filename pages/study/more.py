@@ -132,8 +132,9 @@ def _use(tuned: Tuned) -> None:
 
 
 def _map(data: Dataset, asked: Asked) -> None:
-    found_axes = {a.name: a for name in tunable(asked.algorithm)
-                  if (a := axes(asked.algorithm, data.n, [name])[0])}  # fmt: skip
+    ranged = axes(asked.algorithm, data.n)  # those with a range come first
+    others = (axes(asked.algorithm, data.n, [name])[0] for name in tunable(asked.algorithm))
+    found_axes = {axis.name: axis for axis in (*ranged, *others)}
     if len(found_axes) < 2:
         st.caption("A map needs two parameters with a range.")
         return
