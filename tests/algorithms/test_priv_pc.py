@@ -1,0 +1,53 @@
+"""Priv-PC: Algorithm 2's noise, its order of sieve and examine, its total."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from engine import ALGORITHMS, load_dataset, run
+from engine.search.noisy_score import least_unit
+
+ASIA = load_dataset("asia", n=20_000)
+
+
+def test_noise_and_total_are_algorithm_2s() -> None:
+    epsilon, delta = 0.8, 1e-3
+    result = run(
+        "priv_pc", ASIA, epsilon=epsilon, delta=delta, guarantee="published", subsample=2_000
+    )
+    inner = math.log(10 * (math.exp(epsilon / 2) - 1) + 1)
+    sieves = [c.event.inner for c in result.ledger if c.label == "sieve"]
+    for event in sieves:
+        scales = event.threshold_scale, event.query_scale
+        assert scales == pytest.approx((2 / inner, 4 / inner))
+    half = math.erf(6 / math.sqrt(20_000) / math.sqrt(2)) / 2  # Phi(6 / sqrt n) - 1/2
+    examines = [c.event for c in result.ledger if c.label == "examine"]
+    assert [e.scale for e in examines] == pytest.approx([2 * half / epsilon] * len(examines))
+    k = len(examines)
+    root = math.sqrt(2 * k * math.log(2 / delta)) * epsilon / 2
+    total = 2 * (root + k * epsilon / 2 * (math.exp(epsilon / 2) - 1))
+    assert result.claimed.epsilon == pytest.approx(total)
+    assert result.claimed.delta == pytest.approx(delta)
+
+
+def test_what_passes_a_sieve_and_nothing_else_is_examined() -> None:
+    result = run("priv_pc", ASIA, epsilon=20.0)
+    for before, step in zip(result.steps, result.steps[1:], strict=False):
+        passed = before.kind == "sieve" and before.decision == "passed"
+        assert (step.kind == "examine") == passed
+        if passed:
+            assert (step.x, step.y, step.given) == (before.x, before.y, before.given)
+    gone = [s for s in result.steps if s.kind == "examine" and s.decision == "independent"]
+    assert len(gone) == 28 - len(result.skeleton)
+    assert result.ci_tests == sum(s.kind in ("sieve", "examine") for s in result.steps)
+
+
+def test_the_noise_that_a_plan_is_told_is_an_examines() -> None:
+    """Deviation sqrt(2) b of Lap(b), b as it is charged for the pair with fewest levels."""
+    result = run("priv_pc", ASIA, epsilon=5.0)
+    told = ALGORITHMS["priv_pc"].noise(ASIA, result.params)
+    scales = {c.event.scale for c in result.ledger if c.label == "examine" and c.order == 0}
+    assert told == pytest.approx(math.sqrt(2) * min(scales))
+    assert least_unit(ASIA, result.params) == pytest.approx(3 / math.sqrt(20_000))
