@@ -10,10 +10,12 @@ from __future__ import annotations
 import argparse
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,8 +23,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import psutil
 
 from benchmarks.soak import chromium_path
-from benchmarks.speedup import BUSY
-from benchmarks.watched import ARGS, answers, free_port
 from benchmarks.written import put
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ PAGE = ROOT / "docs" / "reference" / "performance.md"
 STAMP = Path(".venv") / ".installed-app"  # what the Makefile leaves when all is installed
 GRAPH = ".scene[data-state]"  # the opening page's, drawn
 PATIENCE = 600.0
+ARGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
+BUSY = 0.5  # load beyond which the machine is not quiet
 STEPS = ("clone", "install", "server answers", "graph drawn")
 
 
@@ -41,6 +43,23 @@ class Step(NamedTuple):
 
     wall: float
     cpu: float
+
+
+def answers(url: str) -> bool:
+    """Whether a server there says that it is well."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(f"{url}/_stcore/health", timeout=2):
+            return True
+    except OSError:
+        return False
+
+
+def free_port() -> int:
+    """A port nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def minute(browser: Browser) -> list[Step]:

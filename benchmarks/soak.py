@@ -1,11 +1,11 @@
 """``make soak``: many sessions at once, then many runs, and what is left of the memory.
 
-1. Twenty sessions for two minutes on one server. Each is one of four datasets and a row of seeds
-   nobody else has; it types the next seed, presses Run, and looks at what came for a few seconds.
-   They are visitors without a browser (``visitor.py``), so that the two cores are the server's;
-   beside them is a Chromium window (``windows.py``; ``--sessions 0 --windows 20``: windows alone).
+1. Twenty sessions for two minutes on one public server. Each is one of four datasets and values of
+   epsilon that nobody else has; it types the next one, presses Run where that is needed, and looks
+   at what came for a few seconds. They are visitors without a browser (``visitor.py``), so that the
+   two cores are the server's.
    Printed: the median time from the key to the page's reply and from the press to the result;
-   results that are not those of the same run alone, or a page that shows another's dataset or seed;
+   results that are not those of the same run alone, or a page that shows another's settings;
    errors in the server's log; its memory before, at the end and after the sessions have gone.
 2. Five hundred runs in one process, each on a dataset of its own: its memory after a fifth of them
    and at the end.
@@ -27,15 +27,14 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
 from benchmarks.visitor import DATASETS, Seen, mixed, visitors
-from benchmarks.windows import windows
 from benchmarks.written import put
 from engine import load_dataset, run
+from pages import mode
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "performance.md"
@@ -43,30 +42,6 @@ TROUBLE = ("Traceback", "ERROR", "WebSocketClosed", "Exception")
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
 KEPT = 120.0  # seconds for which Streamlit keeps the session of a browser that has gone
 FOLLOWS = 12.0  # seconds more until a visitor's session has let the old ones go
-
-
-@dataclass(frozen=True)
-class Crowd:
-    """How many come, for how many seconds, and how long each looks at a result."""
-
-    sessions: int
-    windows: int
-    seconds: float
-    rest: float
-
-    def come(self, url: str, chromium: str | None) -> tuple[Seen, Seen]:
-        """What visitors and windows saw."""
-        alone, drawn = Seen(), Seen()
-        shown = range(self.sessions, self.sessions + self.windows) if chromium else range(0)
-
-        async def together() -> None:
-            work = [visitors(url, range(self.sessions), self.seconds, self.rest, alone)]
-            if chromium is not None and shown:
-                work.append(windows(url, shown, self.seconds, self.rest, chromium, drawn))
-            await asyncio.gather(*work)
-
-        asyncio.run(together())
-        return alone, drawn
 
 
 # Sessions ---------------------------------------------------------------------------
@@ -94,7 +69,7 @@ def served(port: int, log: Path, folder: str) -> Iterator[psutil.Process]:
             cwd=folder,
             stdout=out,
             stderr=subprocess.STDOUT,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, "PYTHONPATH": str(ROOT), mode.PUBLIC: "1"},
         )
     try:
         _wait_for(f"http://127.0.0.1:{port}/_stcore/health")
@@ -117,47 +92,50 @@ def _wait_for(url: str) -> None:
 Numbers = dict[str, float]  # what of a soak goes into the document's table, by its words
 
 
-def soak_sessions(crowd: Crowd, port: int, kept: float = KEPT) -> tuple[bool, Numbers]:
+def come(url: str, sessions: int, seconds: float, rest: float) -> Seen:
+    """So many visitors for so long; each looks at a result for ``rest`` seconds."""
+    seen = Seen()
+    asyncio.run(visitors(url, range(sessions), seconds, rest, seen))
+    return seen
+
+
+def soak_sessions(
+    sessions: int, seconds: float, rest: float, port: int, kept: float = KEPT
+) -> tuple[bool, Numbers]:
     """Section 1; whether all that is promised held, and what was measured.
 
     ``kept`` are the seconds that the server gets to let its sessions go.
     """
-    chromium = chromium_path()
-    if chromium is None and crowd.windows:
-        print("No Chromium: its windows are left out.")
-    url, first = f"http://127.0.0.1:{port}", Crowd(len(DATASETS), 1, 1, 0)
-    print(
-        f"{crowd.sessions} sessions, {crowd.windows} windows for {crowd.seconds:.0f} s, "
-        f"{crowd.rest:g} s between"
-    )
+    url = f"http://127.0.0.1:{port}"
+    print(f"{sessions} sessions for {seconds:.0f} s, {rest:g} s between")
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "log"
         with served(port, log, folder) as server:
-            first.come(url, chromium if crowd.windows else None)  # caches filled
+            come(url, len(DATASETS), 1, 0)  # caches filled
             before, spent = resident(server), cpu_seconds(server)
-            seen = crowd.come(url, chromium)
+            seen = come(url, sessions, seconds, rest)
             highest, spent = resident(server), cpu_seconds(server) - spent
             after = _settled(server, before, kept)
             if kept and after > 1.2 * before:  # old sessions are let go when the next one ends
-                Crowd(1, 0, 1, 0).come(url, None)
+                come(url, 1, 1, 0)
                 after = _settled(server, before, FOLLOWS)
         errors = [line for line in log.read_text().splitlines() if any(t in line for t in TROUBLE)]
-    count = sum(len(one.replies) + one.presses for one in seen)
+    count = len(seen.replies) + seen.presses
     print(
         f"  server's CPU seconds an interaction  {spent / max(1, count):8.3f}   ({count} of them)"
     )
     print(f"  server's memory: before          {before:8.0f} MB")
     print(f"    when the sessions end          {highest:8.0f} MB")
     print(f"    once they are forgotten        {after:8.0f} MB   {after / before:.2f} of before")
-    quick = [_times(*one) for one in zip(("sessions", "windows"), seen, strict=True)]
-    trouble = [*seen[0].trouble, *seen[1].trouble, *mixed(seen[0])]
+    quick = _times(seen)
+    trouble = [*seen.trouble, *mixed(seen)]
     print(f"  errors in the log                {len(errors):8d}")
     print(f"  trouble, results that are mixed  {len(trouble):8d}")
     for line in [*errors[:5], *trouble[:5]]:
         print(f"    {line[:120]}", flush=True)
     held = not errors and not trouble and (after <= 1.2 * before or not kept)
-    return held and quick[0 if crowd.sessions else 1], {
-        **_numbers(seen[0]),
+    return held and quick, {
+        **_numbers(seen),
         "server, CPU-s an interaction": spent / max(1, count),
         "server's memory before, MB": before,
         "at the end, MB": highest,
@@ -185,14 +163,14 @@ def spread(soaks: Sequence[Numbers]) -> str:
     return "\n".join(lines)
 
 
-def _times(who: str, seen: Seen) -> bool:
+def _times(seen: Seen) -> bool:
     """Print how long answers took; whether both medians are below a second."""
     both = {"key to reply": seen.replies, "press to result": seen.answers}
     for name, times in {"address to page": seen.firsts, **both}.items():
         if times:
             tenth = sorted(times)[int(0.9 * len(times))]
             words = f"{statistics.median(times):.2f} s, nine in ten below {tenth:.2f} s"
-            print(f"  {who}, from {name:16} median {words} ({len(times)})")
+            print(f"  from {name:16} median {words} ({len(times)})")
     return all(statistics.median(times) < 1.0 for times in both.values() if times)
 
 
@@ -243,7 +221,6 @@ def main() -> None:
     """Print both sections; status 1 where something did not hold."""
     parser = argparse.ArgumentParser(description="Many sessions, many runs")
     parser.add_argument("--sessions", type=int, default=20, help="visitors without a browser")
-    parser.add_argument("--windows", type=int, default=1, help="Chromium windows beside them")
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--rest", type=float, default=5.0, help="seconds a person looks at it")
     parser.add_argument("--runs", type=int, default=500)
@@ -251,11 +228,11 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="their spread into the document")
     parser.add_argument("--port", type=int, default=8605)
     given = parser.parse_args()
-    crowd = Crowd(given.sessions, given.windows, given.seconds, given.rest)
+    crowd = given.sessions, given.seconds, given.rest, given.port
     held = True
     soaks: list[Numbers] = []
     for left in reversed(range(given.repeats)):  # the last one waits for its memory to come back
-        one, numbers = soak_sessions(crowd, given.port, 0.0 if left else KEPT)
+        one, numbers = soak_sessions(*crowd, 0.0 if left else KEPT)
         held, soaks = held and one, [*soaks, numbers]
     print(table := spread(soaks))
     if given.write:

@@ -90,9 +90,9 @@ class Visitor:
 
     # What a visitor does ------------------------------------------------------------
 
-    async def type(self, key: str, value: int) -> None:
-        """Type a whole number into the field with this key."""
-        self._states[key] = WidgetState(id=self._id("number_input", key), int_value=value)
+    async def type(self, key: str, value: float) -> None:
+        """Type a number into the field with this key."""
+        self._states[key] = WidgetState(id=self._id("number_input", key), double_value=value)
         await self._ask()
 
     async def press(self, key: str) -> None:
@@ -234,14 +234,14 @@ class Seen:
     """What sessions saw: seconds from each key and press to its answer, and what went wrong.
 
     ``firsts`` are seconds from the address to the first page, with its result;
-    ``results`` are (dataset, seed, the sentence about it, the drawn graphs in words).
+    ``results`` are (dataset, epsilon, the sentence about it, the drawn graphs in words).
     """
 
     firsts: list[float] = field(default_factory=list)
     replies: list[float] = field(default_factory=list)
     answers: list[float] = field(default_factory=list)
     trouble: list[str] = field(default_factory=list)
-    results: list[tuple[str, int, str, list[str]]] = field(default_factory=list)
+    results: list[tuple[str, float, str, list[str]]] = field(default_factory=list)
     presses: int = 0  # results that did not come of themselves
 
 
@@ -256,19 +256,19 @@ async def visitors(
 
 
 async def _person(url: str, who: int, wait: float, seconds: float, rest: float, seen: Seen) -> None:
-    """Types seeds that are this person's alone, presses Run where that is needed, and looks."""
-    dataset, seed = DATASETS[who % 4], 1000 * who
+    """Types an epsilon that is this person's alone, presses Run where needed, and looks."""
+    dataset, epsilon = DATASETS[who % 4], 1.0 + who
     await asyncio.sleep(wait)
     try:
-        query, start = f"data={dataset}&n={ROWS}&seed={seed}", time.monotonic()
+        query, start = f"data={dataset}&n={ROWS}&epsilon={epsilon}", time.monotonic()
         async with Visitor(url, "run", query) as visitor:
             await visitor.until(_headline)
             seen.firsts.append(time.monotonic() - start)
             until = time.monotonic() + seconds
             while time.monotonic() < until:
-                seed += 1
-                ran = partial(_ran, dataset=dataset, seed=seed)
-                await visitor.type("run-seed", seed)
+                epsilon = round(epsilon + 0.01, 2)
+                ran = partial(_ran, dataset=dataset, epsilon=epsilon)
+                await visitor.type("param-epsilon", epsilon)
                 # A short run begins by itself; a longer one waits for its button.
                 seen.replies.append(await visitor.until(lambda v: _changed(v) or ran(v)))  # noqa: B023
                 at_once = ran(visitor)
@@ -280,7 +280,7 @@ async def _person(url: str, who: int, wait: float, seconds: float, rest: float, 
                     await visitor.press("run")
                     seen.answers.append(await visitor.until(ran))
                 words, graphs = _headline(visitor), visitor.texts("iframe")
-                seen.results.append((dataset, seed, words, graphs))
+                seen.results.append((dataset, epsilon, words, graphs))
                 await asyncio.sleep(rest if at_once else rest / 2)
     except Exception as error:  # one session's end is a finding, not the end of the soak
         seen.trouble.append(f"{type(error).__name__}: {error}".partition("\n")[0])
@@ -294,20 +294,20 @@ def _changed(visitor: Visitor) -> bool:
     return any("Settings changed" in text for text in visitor.texts("alert"))
 
 
-def _ran(visitor: Visitor, dataset: str, seed: int) -> bool:
-    """Whether the strip names this dataset and seed, and the result's sentence is there."""
+def _ran(visitor: Visitor, dataset: str, epsilon: float) -> bool:
+    """Whether the strip names this dataset and epsilon, and the result's sentence is there."""
     strip = next((t for t in visitor.texts("html") if "<h1" in t), "")
-    return dataset.capitalize() in strip and f">{seed}<" in strip and bool(_headline(visitor))
+    return dataset.capitalize() in strip and f">{epsilon:g}<" in strip and bool(_headline(visitor))
 
 
 def mixed(seen: Seen) -> list[str]:
     """Results that are not those of the same run made alone, here."""
     found = []
     data = {name: load_dataset(name, n=ROWS) for name in DATASETS}
-    for name, seed, sentence, graphs in seen.results:
-        result = run("priv_pc", data[name], seed=seed, trace=False)
+    for name, epsilon, sentence, graphs in seen.results:
+        result = run("priv_pc", data[name], epsilon=epsilon, seed=0, trace=False)
         links = weighted(found_links(result, waiting=True), result)
         graph = describe("Learned graph", data[name].names, links)
         if result.summary().headline not in sentence or graph not in graphs:
-            found.append(f"a session on {name}, seed {seed}, shows another's result")
+            found.append(f"a session on {name}, ε {epsilon}, shows another's result")
     return found
