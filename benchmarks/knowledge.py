@@ -148,7 +148,7 @@ def picture(means: pd.DataFrame) -> str:
                 here = private[(private["algorithm"] == key) & (private["knowledge"] == level)]
                 line = here.groupby("epsilon")[score].mean()
                 points = list(map(float, line.index)), list(map(float, line))
-                series.append(Series(level, *points, k))
+                series.append(Series(level, *points, style=k))
             panels.append(Panel(f"{ALGORITHMS[key].title}: {title}", series, "total ε", "F1",
                                 y_range=(0.0, 1.05)))  # fmt: skip
     return chart(panels, "What is known, and F1 against the true graph")

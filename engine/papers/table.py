@@ -32,10 +32,11 @@ All runs use the *published* form of each algorithm at the paper's settings, on 
 from each network with seed 0. **vs PC** scores against the output of non-private PC (Kendall's τ at
 the same T), which the papers call ground truth; **vs truth** against the true graph, whose CPDAG is
 all that data can tell. *Skeleton F1* counts links; *arcs* is F1 as the authors score it, of a
-CPDAG's arcs, where an undirected edge counts as two. That count gives Asia the ten edges of the
-papers' tables; its true graph has eight. **Claimed ε** is the paper's total for a run, **proven ε**
-what our ledger can prove for it ([privacy](../explanation/privacy.md)). ± is the largest standard
-error of a mean in the row. Numbers in a row are in the order of the networks named there.
+CPDAG's arcs, where an undirected edge counts as two: the truth of Asia has eight edges and eleven
+such arcs, and the papers' tables say ten, of a list of the authors' own. **Claimed ε** is the
+paper's total for a run, **proven ε** what our ledger can prove for it
+([privacy](../explanation/privacy.md)). ± is the largest standard error of a mean in the row. The
+numbers of a row are in the order of the networks named in it.
 
 """
 
@@ -77,6 +78,8 @@ class Row:
         """The row in words."""
         low, high = (f(self.differences, default=0.0) for f in (min, max))
         both = f"{low:+.0%} to {high:+.0%}" if low != high else f"{low:+.0%}"
+        if -1 < high < -0.9:
+            both = f"{1 / (1 + high):,.0f} to {1 / (1 + low):,.0f} times less"
         error = f" ± {self.error:.2g}" if self.error else ""
         said = _words(self.here) + error
         return [

@@ -242,7 +242,7 @@ def _chart(runs: pd.DataFrame, networks: Sequence[str], x: str, column: str, tit
         for k, (key, part) in enumerate(runs[runs["dataset"] == name].groupby("algorithm")):
             means = part.groupby("epsilon")[[x, column]].mean()
             points = list(map(float, means[x])), list(map(float, means[column]))
-            series.append(Series(ALGORITHMS[str(key)].title, *points, k))
+            series.append(Series(ALGORITHMS[str(key)].title, *points, style=k))
         panels.append(
             Panel(name, series, "total ε", "F1", x_range=TOTAL_RANGE[x], y_range=(0.0, 1.05))
         )
