@@ -168,7 +168,7 @@ def _scores(runs: dict[str, Shown]) -> None:
                 rows.setdefault(name, []).append(value)
         table = pd.DataFrame(rows.values(), columns=_names(runs))
         table.insert(0, "Score", list(rows))
-        show.table(table, alt="Scores and cost of the runs", most=520)
+        show.table(table, alt="Scores and cost of the runs", most=720)
 
     nothing.watch(lambda: [nothing.nothing_for(run) for run in runs.values()], draw)
 

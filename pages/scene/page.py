@@ -52,15 +52,15 @@ def main() -> None:
     dict(frame)  # all of it is in the address
     make_it_yours(frame)
     bound(
-        st.segmented_control,
+        st.selectbox,
         "Dataset",
         frame,
         "data",
         key="scene-data",
         options=state.names(),
         format_func=lambda name: plainly(name)["title"],
-        required=True,
         label_visibility="collapsed",
+        width=260,
     )
     name = str(frame["data"])
     if name in kept_scenes():
