@@ -822,10 +822,11 @@ def project(
         tuple(int(weights[codes[:, j] == s - 2 + e].sum()) for e in (0, 1))
         for j, s in enumerate(sizes)
     ]
+    if not any(map(any, counts)):
+        return (codes, weights), ()
     unforeseen = _unforeseen(table, columns, cells, counts)
     for j, column in enumerate(columns):
-        if any(counts[j]):
-            codes[codes[:, j] >= column.size, j] = column.other_code or 0
+        codes[codes[:, j] >= column.size, j] = column.other_code or 0
     return aggregate(codes, weights, [column.size for column in columns]), unforeseen
 
 
@@ -843,9 +844,12 @@ def _groups(sizes: Sequence[int]) -> list[list[int]]:
 
 
 def _counted(con: Any, keys: Sequence[str], source: str) -> Any:
-    """The distinct keys k0, k1, … of a source, and how often each occurs (n)."""
+    """The distinct keys k0, k1, … of a source in ascending order, and how often each occurs (n)."""
     named = ", ".join(f"{key} AS k{i}" for i, key in enumerate(keys))
-    return con.execute(f"SELECT {named}, count(*) AS n FROM {source} GROUP BY ALL").fetchnumpy()
+    asked = f"SELECT {named}, count(*) AS n FROM {source} GROUP BY ALL"
+    found = con.execute(asked).fetchnumpy()
+    order = np.lexsort([found[f"k{i}"] for i in reversed(range(len(keys)))])
+    return {name: array[order] for name, array in found.items()}
 
 
 def _decoded(found: Any, groups: Sequence[Sequence[int]], sizes: Sequence[int]) -> np.ndarray:
