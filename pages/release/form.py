@@ -44,15 +44,16 @@ def declare(*, expanded: bool) -> None:
 
 def remaining(name: str, epsilon: float) -> None:
     """What the budget has, and what this release would leave of it."""
-    left = mode.budgets().show(name).left[0]
-    after = plain(left - Decimal(str(epsilon)))
+    budget = mode.budgets().show(name)
+    after = plain(budget.left[0] - Decimal(str(epsilon)))
     if after < 0:
         st.warning(
-            f"“{text.plain(name)}” has ε = {left:f} left, which does not pay for this.",
+            f"“{text.plain(name)}” has ε = {budget.left[0]:f} left, which does not pay for this.",
             icon=":material/account_balance_wallet:",
         )
     else:
-        st.caption(f"“{text.plain(name)}” has ε = {left:f} left, and {after:f} after this release.")
+        said = f"“{text.plain(name)}”: {budget.remaining}."
+        st.caption(f"{said} After this release ε = {after:f} is left.")
 
 
 def spend(data: Dataset) -> None:
@@ -60,9 +61,11 @@ def spend(data: Dataset) -> None:
     st.markdown("**Release**")
     file = own_file()
     try:
-        names = [budget.name for budget in mode.budgets().all()]
+        book = mode.budgets().all()
     except InputError:
         return
+    fitting = [budget for budget in book if budget.takes(data.n, data.names)]
+    names = [budget.name for budget in fitting]
     if file is None or file.schema is None or not data.declared:
         st.info("Declare the schema of your file first: state its columns on Data.")
         return
@@ -70,13 +73,13 @@ def spend(data: Dataset) -> None:
     if asks(data):
         return
     if not names:
-        st.info("Declare a budget first.")
+        other = " for this table: those there are belong to other records" if book else ""
+        st.info(f"Declare a budget first{other}.")
         return
-    d = kept(
-        "release", {"budget": names[0], "epsilon": 1.0, "delta": 1e-6, "sign": False, "sure": False}
-    )
+    start = {"epsilon": 1.0, "delta": fitting[0].share(1.0), "sign": False, "sure": False}
+    d = kept("release", {"budget": names[0], **start})
     if d["budget"] not in names:
-        d["budget"] = names[0]
+        d["budget"], d["delta"] = names[0], fitting[0].share(float(d["epsilon"]))
     bound(st.selectbox, "Budget that pays", d, "budget", key="release-budget", options=names)
     number(d, "epsilon", "ε of this release", key="release-epsilon")
     number(d, "delta", "δ of this release", key="release-delta")

@@ -231,7 +231,7 @@ def test_release_says_what_remains_and_what_to_expect(
     data_page.query_params.clear()
     data_page.switch_page("pages/release/page.py").run()
     assert not data_page.exception
-    assert "has ε = 1.5 left, and 0.5 after this release" in told(data_page)
+    assert "After this release ε = 0.5 is left." in told(data_page)
     assert re.search(r"Expect about \d+ of \d+ links, and (none|\d+) invented", told(data_page))
     data_page.number_input(key="release-epsilon").set_value(2.0).run()
     assert "which does not pay for this" in told(data_page)
