@@ -23,7 +23,6 @@ from engine.registry import ALGORITHMS, algorithm
 BATCH = 25  # runs a side between two looks
 PLANTED = (2, 8)  # how many times the epsilon planted faults leak, tried in turn
 REPLAYED = 18  # random pairs that are replayed in addition to the documented ones
-EPSILON = 1.0
 
 # Order 0 must keep the pair x, y of the documented strata (its p there is 0.41), or the query that
 # leaks is never asked: the largest threshold that published p-values admit, and no coin below it.
@@ -60,7 +59,7 @@ def cases(key: str | None = None) -> list[Case]:
         raise InputError(f"{key} reads the data without noise: there is no claim to audit.")
     every = [one for one in ALGORITHMS.values() if one.private and not one.chooses]
     return [
-        Case(kind, one, pair, {"guarantee": kind, "epsilon": EPSILON, **_settings(one, kind)})
+        Case(kind, one, pair, {"guarantee": kind, "epsilon": 1.0, **_settings(one, kind)})
         for one in (every if key is None else [algorithm(key)])
         for kind in one.guarantees
         for pair in known(one.columns)

@@ -25,7 +25,6 @@ def audit_command(argv: Sequence[str]) -> int:
         prog="engine audit",
         description="Attack the claims: many runs on neighbours that are hard, and replays.",
         example="audit --release release.json",
-        allow_abbrev=False,
     )
     parser.add_argument(
         "--release",
@@ -94,32 +93,13 @@ def table(results: Sequence[CaseResult]) -> str:
     """For the terminal."""
     if not results:
         return "Nothing was finished."
-    rows = [
-        (
-            "algorithm",
-            "claim",
-            "neighbours",
-            "claimed ε",
-            "measured ε ≥",
-            "replay ≤ 1",
-            "",
-            "planted",
-        )
-    ]
-    for line in results:
-        replayed = "–" if line.replayed is None else f"{line.replayed.largest:.3f}"
-        rows.append(
-            (
-                line.algorithm,
-                line.kind,
-                line.pair,
-                f"{line.measured.claimed:.2f}",
-                f"{line.measured.epsilon:.2f}",
-                replayed,
-                line.verdict,
-                "" if line.power is None else line.power.words,
-            )
-        )
+    heads = ("algorithm", "claim", "neighbours", "claimed ε", "measured ε ≥", "replay ≤ 1", "")
+    rows = [(*heads, "planted")]
+    for one in results:
+        replayed = "–" if one.replayed is None else f"{one.replayed.largest:.3f}"
+        planted = "" if one.power is None else one.power.words
+        bounds = f"{one.measured.claimed:.2f}", f"{one.measured.epsilon:.2f}"
+        rows.append((one.algorithm, one.kind, one.pair, *bounds, replayed, one.verdict, planted))
     drawn = aligned(rows)
     note = (
         "measured: 99 % lower bound from runs alone. replay: largest change of a mechanism's exact "

@@ -31,7 +31,6 @@ def _new(argv: Sequence[str]) -> None:
         prog="engine budget new",
         description="Declare a total for the records that a name stands for, once and for all.",
         example="budget new ward-8 --epsilon 3 --delta 1e-5",
-        allow_abbrev=False,
     )
     parser.add_argument("name", help="what you call these records")
     parser.add_argument("--epsilon", required=True, help="the total ε over all releases, for ever")

@@ -39,7 +39,6 @@ def figure_command(argv: Sequence[str]) -> int:
         prog="engine figure",
         example="figure curves.db --out curves.pdf",
         description="Draw a study's curves for a paper: PDF, SVG or PNG by the ending of --out.",
-        allow_abbrev=False,
     )
     parser.add_argument("study", metavar="FILE", help="results that engine sweep --out kept")
     parser.add_argument("--y", default="tested_skeleton_f1", help=", ".join(QUANTITIES))
@@ -82,7 +81,6 @@ def compare_command(argv: Sequence[str]) -> int:
         prog="engine compare-studies",
         example="compare-studies curves.db --algorithms priv_pc,svt_pc",
         description="Compare two studies, or two algorithms of one, on the same data and seeds.",
-        allow_abbrev=False,
     )
     parser.add_argument("studies", nargs="+", metavar="FILE", help="one study, or two")
     parser.add_argument("--algorithms", help="of one study: two, with a comma")

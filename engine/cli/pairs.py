@@ -26,7 +26,6 @@ def pairs_command(argv: Sequence[str]) -> None:
         prog="engine pairs",
         description="Which of two columns causes the other, with differential privacy.",
         example="pairs --csv pair.csv --bounds=-3,3,-3,12 --epsilon 1",
-        allow_abbrev=False,
     )
     parser.add_argument("--csv", metavar="FILE", help="your own two numeric columns with a header")
     parser.add_argument(

@@ -20,7 +20,6 @@ def plan_command(argv: Sequence[str]) -> int:
         description="Simulate networks of a schema: what each algorithm will find at each epsilon.",
         example="plan --schema schema.json --rows 3000 --epsilon 0.3,3 --algorithm marginal_pc "
         "--draws 3",
-        allow_abbrev=False,
     )
     parser.add_argument("--schema", required=True, metavar="FILE", help="columns and their levels")
     parser.add_argument("--rows", type=int, required=True, help="how many rows there are")

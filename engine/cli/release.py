@@ -92,7 +92,6 @@ def _parser(specs: Sequence[Spec]) -> Parser:
         description="Spend part of a budget on one file that can be handed out.",
         example="release --csv table.csv --schema schema.json --budget ward-7 --epsilon 1 "
         "--out release.json",
-        allow_abbrev=False,
     )
     parser.add_argument("--csv", metavar="FILE", required=True, help="your data, of any kind")
     parser.add_argument(

@@ -45,7 +45,6 @@ def run_command(argv: Sequence[str]) -> int:
     parser = Parser(
         prog="engine run",
         description=chosen.summary,
-        allow_abbrev=False,
         example="run --csv table.csv --schema schema.json --algorithm marginal_pc --epsilon 1",
     )
     add_dataset_flags(parser)

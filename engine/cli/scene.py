@@ -22,7 +22,6 @@ def scene_command(argv: Sequence[str]) -> int:
         "what became of every pair of columns.",
         example="scene --dataset cancer --n 2000 --algorithm marginal_pc --draws 1 "
         "--out cancer.json",
-        allow_abbrev=False,
     )
     parser.add_argument("--dataset", required=True, help="a bundled network")
     parser.add_argument("--n", type=int, default=100_000, help="rows")

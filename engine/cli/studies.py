@@ -90,7 +90,6 @@ def _sweep_parser(specs: Sequence[Spec]) -> Parser:
         description="Run datasets x algorithms x parameters x seeds; lists with commas.",
         example="sweep --dataset cancer --n 2000 --algorithm priv_pc,marginal_pc --epsilon 1,10 "
         "--seeds 2 --out study.db",
-        allow_abbrev=False,
     )
     add_dataset_flags(parser, many=True)
     parser.add_argument("--algorithm", default="priv_pc", help=", ".join(ALGORITHMS))

@@ -49,7 +49,6 @@ def _parser(specs: Sequence[Spec]) -> Parser:
         prog="engine tune",
         example="tune --dataset cancer --n 500 --epsilon 1 --over tweak --runs 20",
         description="Search for an algorithm's best parameters; flags of parameters fix them.",
-        allow_abbrev=False,
     )
     parser.add_argument("--algorithm", default="priv_pc", help="one algorithm")
     parser.add_argument("--dataset", help=f"with commas: {', '.join(NETWORKS)}")
