@@ -39,10 +39,12 @@ def room_of(name: str, path: Path) -> str:
 
 
 def imported(name: str, path: Path, known: dict[str, Path]) -> set[str]:
-    """The known modules that a file imports, anywhere in it but for type checkers alone."""
+    """The known modules that a file imports: anywhere in it, for type checkers, by a string."""
     found: set[str] = set()
-    for node in ast.walk(_without_typing(ast.parse(path.read_text(encoding="utf-8")))):
-        if isinstance(node, ast.Import):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            found |= {str(one.value) for one in node.args if isinstance(one, ast.Constant)}
+        elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
@@ -54,14 +56,6 @@ def imported(name: str, path: Path, known: dict[str, Path]) -> set[str]:
                 whole = f"{base}.{alias.name}"
                 found.add(whole if whole in known else base)
     return {target for target in found if target in known and target != name}
-
-
-def _without_typing(tree: ast.Module) -> ast.Module:
-    """Without the blocks under ``if TYPE_CHECKING``, which never run."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
-            node.body, node.orelse = [ast.Pass()], []
-    return tree
 
 
 def graphs(roots: list[str]) -> tuple[nx.DiGraph, nx.DiGraph]:
@@ -102,11 +96,15 @@ def test_a_circle_would_be_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         "pkg/a/four": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import pkg.a.one\n",
         "pkg/five": "from . import six\n",
         "pkg/six": "import pkg.five\n",
+        "pkg/seven": "from importlib import import_module\nimport_module('pkg.eight')\n",
+        "pkg/eight": "import pkg.seven\n",
     }.items():
         path = tmp_path / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code)
     monkeypatch.setitem(globals(), "ROOT", tmp_path)
     files, folders = graphs(["pkg"])
-    assert circles(files) == [["pkg.five", "pkg.six"]]
-    assert circles(folders) == [["pkg.a", "pkg.b"], ["pkg.five", "pkg.six"]]
+    by_files = [["pkg.a.four", "pkg.a.one", "pkg.b.three", "pkg.b.two"]]
+    beside = [["pkg.eight", "pkg.seven"], ["pkg.five", "pkg.six"]]
+    assert circles(files) == by_files + beside
+    assert circles(folders) == [["pkg.a", "pkg.b"], *beside]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape  # Plotly reads tags in a text
 from typing import Any
 
 import pandas as pd
@@ -30,7 +31,7 @@ def bars(
     """Vertical bars with their values written on them; ``top`` fixes the axis' upper end."""
     figure = go.Figure(
         go.Bar(
-            x=[str(v) for v in x],
+            x=[escape(str(v)) for v in x],
             y=list(y),
             text=list(words) if len(words) <= MOST_WORDS else None,
             textposition="outside",
@@ -45,7 +46,7 @@ def bars(
         height=height,
         margin={"l": 8, "r": 8, "t": 22, "b": 8},
         showlegend=False,
-        xaxis={"title": x_title, "type": "category"},
+        xaxis={"title": escape(x_title), "type": "category"},
         yaxis={"title": y_title, "range": [0, highest], "rangemode": "tozero"},
     )
     return figure
@@ -89,7 +90,7 @@ def grouped(
         barmode="group",
         margin={"l": 8, "r": 8, "t": 12 if below else 8, "b": 8},
         legend=UNDER if below else above,
-        xaxis={"title": x_title, "type": "category"},
+        xaxis={"title": escape(x_title), "type": "category"},
         yaxis={"title": y_title, "rangemode": "tozero"},
     )
     return figure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape  # Plotly reads tags in a text
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def curves(
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
-    drawn: dict[str, Any] = {"title": {"text": axis.title}, "automargin": True}
+    drawn: dict[str, Any] = {"title": {"text": escape(axis.title)}, "automargin": True}
     if axis.log:
         drawn |= {"type": "log", "dtick": "D2" if _decades(axis) <= 1 else 1, "tickformat": "~g"}
     if axis.ticks:
