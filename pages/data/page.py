@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
-from engine import Dataset
+from engine import Dataset, InputError
 from pages.data import form as columns
 from pages.data import known
 from pages.data import view as views
 from pages.draw.unforeseen import unforeseen
-from pages.shell import dataset, journey, runs
+from pages.shell import dataset, journey, reading, runs, state
+from pages.shell.data import data_for
 from pages.shell.dataset import exact_wanted
-from pages.shell.drafts import drafted_source
+from pages.shell.drafts import draft, drafted_source
+from pages.shell.settings import OWN
 from pages.shell.strip import drafted_data, show_strip
+from pages.shell.task import find
+from pages.shell.words import plain
 
 
 def main() -> None:
@@ -23,12 +27,13 @@ def main() -> None:
     own = drafted_source().own
     here = journey.at("data")
     journey.bar(here)
+    if not own:
+        door()
+        return
     data = drafted_data("Data")
     if data is not None:
         show_strip("Data", data)
-    if not own:
-        public(data)
-    elif here.word == "columns":
+    if here.word == "columns":
         columns.builder()
         if data is not None and data.declared:
             unforeseen(data, key="data")
@@ -37,14 +42,26 @@ def main() -> None:
     else:
         table(data)
     journey.onward(here)
-    if own:
-        journey.keep(here)
+    if st.query_params.get(journey.NAME) != here.word:  # what was opened stays when it is done
+        st.query_params[journey.NAME] = here.word
+    journey.keep(here)
 
 
-def public(data: Dataset | None) -> None:
-    """A bundled network or a simulated model: everything about it."""
-    if data is not None:
-        exact(data)
+def door() -> None:
+    """No table yet: a place for one, and below it what is in the public one of the other pages."""
+    st.html(f"<h1>{state.page()}</h1>")
+    st.caption(
+        "From a file to a private graph: drop a table, say what its columns can hold, see what a "
+        "budget will buy, release once."
+    )
+    dataset.upload(key="drop")
+    if find(reading.TASK) is not None:
+        draft()["data"] = OWN
+    with st.expander("The public dataset of the other pages", key="data-public"):
+        try:
+            exact(data_for(drafted_source()))
+        except InputError as error:
+            st.info(plain(str(error)))
     views.sample_files()
 
 

@@ -24,28 +24,18 @@ class PageEntry:
         return FOLDER / self.name / "page.py"
 
 
-def _stands(title: str, *names: str) -> PageEntry:
-    """A page under the first of its names that has a folder."""
-    name = next(n for n in names if (FOLDER / n / "page.py").exists())
-    return PageEntry(title, name, tuple(n for n in names if not (FOLDER / n).exists()))
-
-
 PAGES = (
-    _stands("Scene", "scene", "explore"),
-    _stands("Run", "run", "compare"),
-    _stands("Which ε?", "study", "sweep", "tune", "plan"),
-    _stands("Learn", "learn", "sieve", "budget"),
-    _stands("Pairs", "pairs"),
-    _stands("My table", "table", "data", "release"),
-    _stands("Report", "report"),
-    _stands("Trust", "trust", "audit"),
+    PageEntry("Scene", "scene", ("explore",)),
+    PageEntry("Run", "run", ("compare",)),
+    PageEntry("Which ε?", "study", ("sweep", "tune", "plan")),
+    PageEntry("Learn", "learn", ("sieve", "budget")),
+    PageEntry("Pairs", "pairs"),
+    PageEntry("My table", "data", ("table",)),
+    PageEntry("Report", "report"),
+    PageEntry("Trust", "audit", ("trust",)),
 )
-# Pages of before whose folders stand: what they hold has not come to one of the eight.
-MORE = tuple(
-    PageEntry(file.parent.name.capitalize(), file.parent.name)
-    for file in sorted(FOLDER.glob("*/page.py"))
-    if file.parent.name not in {page.name for page in PAGES}
-)
+# Pages that stand under one of the eight, reached from there: the menu marks that one.
+PARTS = {"release": "My table"}
 # What an old address asks of the page that it leads to.
 ASKS = {"sieve": {"step": "sieve"}, "budget": {"step": "orders"}}
 
