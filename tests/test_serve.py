@@ -24,7 +24,7 @@ from streamlit.util import calc_hash
 from benchmarks.visitor import Visitor
 from engine.errors import InputError
 from pages import mode
-from pages.shell.navigation import MORE, PAGES
+from pages.shell.navigation import PAGES, PARTS
 from scripts import serve
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -183,7 +183,7 @@ def visit(page: str, **query: str) -> AppTest:
     return app.run()
 
 
-@pytest.mark.parametrize("page", [page.name for page in (*PAGES, *MORE)])
+@pytest.mark.parametrize("page", [*(page.name for page in PAGES), *PARTS])
 def test_a_public_page_has_no_upload_and_no_budget(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str
 ) -> None:
