@@ -171,20 +171,6 @@ def test_what_a_session_has_cost(
     assert words in said[0]
 
 
-def test_the_legend_counts_each_class(scored: RunResult, monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = [LinkClass.FOUND] * 3 + [LinkClass.MISSED] * 2 + [LinkClass.UNTESTED]
-    classes = {(0, k): kind for k, kind in enumerate(kinds)}
-    monkeypatch.setattr(RunResult, "classes", classes)
-    monkeypatch.setattr(RunResult, "counts", replace(TESTED, untested=1, untested_true=1))
-    shown = links.legend(scored, "light")
-    assert shown.count("<b>3</b>") == shown.count("<b>2</b>") == shown.count("<b>1</b>") == 1
-    assert "<b>1</b> (1 of them true links; not drawn)" in shown
-    assert shown.count("of them true links") == 1
-    assert "(1 of them true links)" in links.legend(scored, "light", waiting=True)
-    assert "claim" not in shown.lower()  # of the rare ones those that are there
-    assert links.describe("A graph", ["a", "b"], []) == "A graph: 2 nodes, 0 edges"
-
-
 # What is drawn and said of a run ------------------------------------------------------------
 
 

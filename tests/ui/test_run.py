@@ -20,7 +20,6 @@ from engine.params import relevant
 from engine.percent import percent
 from engine.studies.plan import detectability
 from engine.studies.recommended import recommended, study
-from engine.teaching.sieving import Sieve
 from pages import worker
 from pages.draw import allocation
 from pages.draw.links import Link, doubtful, found_links
@@ -29,7 +28,6 @@ from pages.report import brief as report
 from pages.run import form as run_form
 from pages.run import ledger, trace
 from pages.shell import drafts, runs, settings, task
-from pages.shell import words as text
 from pages.shell.fields import defaults
 from pages.shell.settings import GRAPH_ALGORITHMS
 from tests.ui.history import behind
@@ -277,25 +275,6 @@ def test_changed_settings_are_called_stale_until_run(app: AppTest, asked: None) 
     assert dimmed not in app_html(app)
     result = run("priv_pc", ASIA, seed=5)
     assert metrics(app)[TESTS] == str(result.ci_tests)
-
-
-def test_a_score_has_one_sign_on_every_page() -> None:
-    """|z| and T as the Sieve page and the tour have them; the engine compares the negatives."""
-    result = run("priv_pc", ASIA, seed=0)
-    table = trace.steps_table(result.steps)
-    level = Sieve("kendall", "strict", "z", 0.1, 0.02, 1.0, 1_000).levels()
-    for step, (_, row) in zip(result.steps, table.iterrows(), strict=True):
-        assert row["Threshold"] == pytest.approx(level[step.kind == "sieve"])
-        if step.value is None:
-            continue
-        assert row["Noisy value"] == -step.value
-        below = row["Noisy value"] < row["Threshold"]
-        assert below == (row["Decision"] == "independent")
-        side = "below" if below else "not below"
-        assert row["Why"].startswith(f"the noisy |z| {row['Noisy value']:.4g} is {side} the")
-        assert row["Exact" + trace.SIMULATION_ONLY] == -step.internal["exact"]
-    published = run("priv_pc", ASIA, seed=0, guarantee="published")  # p-values are as they were
-    assert [text.as_shown(s) for s in published.steps] == list(published.steps)
 
 
 def test_strict_shows_guarantee_used_and_left(untouched: AppTest) -> None:
