@@ -133,6 +133,7 @@ def test_a_query_is_seen_by_its_own_statistic_on_the_rows_that_were_drawn(
     """All rows and a sample of 300; a released value is named and compared as what it is."""
     score, paying = NoisyScore(ASIA, PrivPCParameters(), perturbed), session(50.0)
     sample = score.sample(300, Randomness(3))
+    assert sample.n == 300
     for q in (Query(0, 1, ()), Query(3, 7, (2,))):
         for rows in (None, sample):
             table = (store_of(ASIA) if rows is None else rows).table(*q)

@@ -20,6 +20,7 @@ from engine.studies.summary import bands, frame
 from pages.draw import curves
 from pages.draw.graphs import Link
 from pages.draw.strength import strengths, weighted
+from pages.report.words import range_sentence
 from pages.run import ledger
 from pages.shell.data import promised
 from pages.study.view import _curve
@@ -96,3 +97,28 @@ def test_a_band_goes_from_the_tenth_to_the_ninetieth_percentile_and_is_drawn_so(
     half = len(line.x)
     assert list(band.y[:half]) == points["sure_high"].tolist()
     assert list(band.y[half:])[::-1] == points["sure_low"].tolist()
+
+
+def test_the_sentence_of_a_run_is_counted_from_its_links_and_its_odds_from_epsilon() -> None:
+    data = load_dataset("asia", n=20_000)
+    result = run("marginal_pc", data, epsilon=1.0, seed=0)
+    assert data.truth is not None
+    true, found = ({frozenset(e) for e in g.edges} for g in (data.truth, result.cpdag))
+    told = result.summary()
+    assert told.links.startswith(f"{len(true & found)} of {len(true)} true links found")
+    assert told.found == " ".join(filter(None, (told.links, told.arrows, told.untested)))
+    assert str(told).splitlines()[0].endswith(told.found)
+    odds = math.ceil(100 * math.e / (1 + math.e))  # a guess between two neighbours at ε = 1
+    assert told.promise.right == odds
+    assert f"at most {odds} times in 100" in str(told)
+
+
+def test_the_luck_of_a_headline_is_told_as_a_range_or_as_one_number() -> None:
+    def outcomes(found: list[int]) -> list[Any]:
+        return [SimpleNamespace(counts=SimpleNamespace(found=k, invented=1)) for k in found]
+
+    assert range_sentence(outcomes([5] * 19)) == ""
+    assert range_sentence(outcomes([5] * 20)) == (
+        "In 20 of 20 repetitions 5 were found; in 20 of 20, 1 were false positives."
+    )
+    assert " 4 to 5 were found" in range_sentence(outcomes([4] * 10 + [5] * 10))
