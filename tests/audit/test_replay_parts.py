@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from engine.algorithm import Algorithm, Outcome
-from engine.audit.instrumented import Answer
+from engine.audit.instrumented import Answer, Draw, noise_faults
 from engine.audit.neighbours import all_alike
 from engine.audit.replay import (
     NOTHING,
@@ -194,3 +194,19 @@ def test_a_transcript_keeps_what_was_asked_and_answered() -> None:
     assert differences(run, again) == []
     other = transcript(SOUND, all_alike().data, params, 4)
     assert float(other.answers[0].given) != float(run.answers[0].given)
+
+
+def test_two_answers_under_one_charge_are_a_fault() -> None:
+    """The second has the noise that was charged, and no charge of its own."""
+    ledger, event = Ledger(), LaplaceEvent(1.0, 2.0)
+    ledger.charge(event, label="count")
+    noisy = [
+        Answer(
+            event, np.array(3.0), 3.0 + z, np.array(3.0 + z), (Draw("laplace", 2.0, np.array(z)),)
+        )
+        for z in (0.5, 0.75)
+    ]
+    assert noise_faults(noisy[:1], ledger) == []
+    assert noise_faults(noisy, ledger) == ["answer 2 (count) was given without a charge of its own"]
+    repeated = [noisy[0], Answer(event, np.array(3.0), 3.5, np.array(3.5), noisy[0].draws)]
+    assert "the same noise was used twice" in noise_faults(repeated, ledger)
