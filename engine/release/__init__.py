@@ -1,4 +1,4 @@
-"""Spend a budget once and hand out a file: budgets that outlive a session, releases, twins."""
+"""Spend a budget once, hand out a file: lasting budgets, releases, synthetic rows."""
 
 from __future__ import annotations
 

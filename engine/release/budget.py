@@ -158,9 +158,10 @@ class Budgets:
         total = _amounts(epsilon, delta, "A budget")
         with self._transaction(create=True) as connection:
             self.path.chmod(0o600)
-            if connection.execute("SELECT 1 FROM budgets WHERE name = ?", (name,)).fetchone():
+            there = [n for (n,) in connection.execute("SELECT name FROM budgets")]
+            if name in there:
                 raise InputError(f"There is a budget {name!r} already; a total is never changed.")
-            check_name(name, (n for (n,) in connection.execute("SELECT name FROM budgets")))
+            check_name(name, there)
             connection.execute(
                 "INSERT INTO budgets (name, epsilon, delta) VALUES (?, ?, ?)",
                 (name, *map(str, total)),
@@ -194,13 +195,11 @@ class Budgets:
             budget = _read(connection, name)
             left = budget.left
             if epsilon > left[0] or delta > left[1]:
-                cost_words = f"ε = {epsilon:f}, δ = {delta:.3g}"
-                raise InputError(
-                    f"Budget {name!r} has ε = {left[0]:f}, δ = {left[1]:.3g} left and this costs "
-                    f"{cost_words}; ask for less."
-                    if left[0] > 0
-                    else f"Budget {name!r} has no ε left, and this costs {cost_words}."
-                )
+                cost_words = f"and this costs ε = {epsilon:f}, δ = {delta:.3g}"
+                if left[0] <= 0:
+                    raise InputError(f"Budget {name!r} has no ε left, {cost_words}.")
+                have = f"ε = {left[0]:f}, δ = {left[1]:.3g} left"
+                raise InputError(f"Budget {name!r} has {have} {cost_words}; ask for less.")
             made = connection.execute(
                 "INSERT INTO charges (name, epsilon, delta, what) VALUES (?, ?, ?, ?)",
                 (budget.name, str(epsilon), str(delta), what),

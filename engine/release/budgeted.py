@@ -76,13 +76,9 @@ class Budget:
         path: str | os.PathLike[str] | None = None,
     ):
         self._book = books.Budgets(None if path is None else Path(path))
-        known = {one.name for one in self._book.all()}
-        if name in known:
+        if name in {one.name for one in self._book.all()}:
             found = self._book.show(name)
-            for what, said, total in (
-                ("ε", epsilon, found.epsilon),
-                ("δ", delta, found.delta),
-            ):
+            for what, said, total in (("ε", epsilon, found.epsilon), ("δ", delta, found.delta)):
                 if said is not None and not _same(said, total):
                     raise InputError(
                         f"Budget {found.name!r} has the total {what} = {total:g}, which is never "
