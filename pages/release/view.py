@@ -93,7 +93,8 @@ _COUNTED: Place[Task | None] = Place("release_counted")  # whose charge the tabl
 
 def live() -> None:
     """How far the release is, and what it would cost to stop it."""
-    watch(releases.TASK, more=_how_far)
+    if watch(releases.TASK, more=_how_far) is not None:  # it ended while the page was drawn
+        st.rerun()
 
 
 def _how_far(task: Task) -> None:

@@ -164,7 +164,8 @@ def upload(*, key: str) -> None:
     if file is not None:
         _begin(file, truth, declared)
     if find(reading.TASK) is not None:
-        watch(reading.TASK)
+        if watch(reading.TASK) is not None:  # it ended while the page was drawn
+            st.rerun()
     elif (file is not None or current is not None) and (problem := OWN_PROBLEM.get()):
         st.error(text.plain(problem), icon=":material/error:")
 

@@ -150,7 +150,8 @@ def job() -> Task | None:
 
 def progress_view() -> None:
     """The session's run that goes on."""
-    watch(TASK)
+    if watch(TASK) is not None:  # it ended while the page was drawn
+        st.rerun()
 
 
 def settle() -> None:

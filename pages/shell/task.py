@@ -317,18 +317,22 @@ def watch(name: str, more: Callable[[Task], object] = lambda task: None) -> Task
         progress(task, key=f"{name}-stop")
         more(task)
 
-    look_again(lambda: [task], draw)
+    look_again(lambda: [task], draw, going=True)
     return None
 
 
 def look_again(
-    find: Callable[[], Sequence[Task]], draw: Callable[[], object], every: float = EVERY
+    find: Callable[[], Sequence[Task]],
+    draw: Callable[[], object],
+    every: float = EVERY,
+    going: bool | None = None,
 ) -> None:
     """Draw, and while one of the tasks goes on, again and again; then the whole page once more.
 
     Under a dialog that waits until the dialog is closed, because drawing the page would close it.
     """
-    going = not all(task.done for task in find())
+    if going is None:  # else the page was drawn as if it were so, whatever came since
+        going = not all(task.done for task in find())
 
     @st.fragment(run_every=every if going else None)
     def look() -> None:
