@@ -75,8 +75,6 @@ def used(
     visit(app, "run")
     app.button(key="run").click().run()
     app.button(key="pin").click().run()
-    visit(app, "budget")
-    app.button(key="budget-run").click().run()
     visit(app, "release")
     app.checkbox(key="release-sure").set_value(True).run()
     app.button(key="release-go").click().run()
@@ -94,7 +92,7 @@ STRICT = json.dumps(
 @pytest.mark.parametrize("declared", [None, STRICT], ids=["found", "stated"])
 def test_a_file_that_cannot_be_read_leaves_no_table(used: AppTest, declared: bytes | None) -> None:
     if declared is None:  # there is something to leave, as in the other case
-        for page in ("run", "budget", "release", "data"):
+        for page in ("run", "release", "data"):
             visit(used, page)
             assert any(trace in said(used) for trace in TRACES), page
     visit(used, "data")
