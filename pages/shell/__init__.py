@@ -40,6 +40,7 @@ _CSS = """
 .st-key-sweep-results {min-height: 72rem}
 /* A focus ring for who comes by key, none for a mouse. */
 :focus:not(:focus-visible) {outline: none !important}
+.stMain h1:not(.unseen) {font-size: 1.7rem; padding: 0; margin: 0}
 .st-key-told {display: none}
 .st-key-theme-watch, .st-key-node-watch, .st-key-key-watch {
   position: absolute; height: 0; overflow: hidden}
