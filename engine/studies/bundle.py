@@ -34,24 +34,16 @@ _DATE = (2020, 1, 1, 0, 0, 0)  # the same run gives the same file
 
 _README = """One run of the DP Causal Explorer.
 
-settings.json  what fixes the run
-versions.json  the engine and libraries that ran it
-requirements.txt  those libraries, for pip: other versions may round otherwise
-edges.csv      the learned graph (a CPDAG): "->" directed, "--" undirected; "?" a pair that the run
-               did not test to the end: neither found nor ruled out, and without a direction.
-               Where the algorithm says how sure it is: "link", that the two are joined; "arrow",
-               of an arrow from "from" to "to" if they are; "back", of one the other way. An arrow
-               less sure than {shown} is a "--", as on every picture and in graph.*
-               A name that a spreadsheet would compute has an apostrophe in front: take one off
-graph.*        the links tested to the end, for other tools: {formats}
-ledger.json    every charge to the privacy budget, and the guarantee
+settings.json, versions.json, requirements.txt: what fixes the run, and what ran it
+edges.csv: the learned graph (a CPDAG). "->" directed, "--" undirected, "?" a pair that was not
+tested to the end; "link", "arrow", "back": how sure it is. One less sure than {shown} is a "--"
+graph.*: the links tested to the end, for other tools: {formats}
+ledger.json: every charge to the privacy budget, and the guarantee
 {more}
 {script}
 """
 
-_METRICS = """metrics.json   scores against the true graph, every pair in the graph as a link;
-               "tested": of the links tested to the end alone; "counts": what became of each pair;
-               arrows that are drawn as lines count as arrows. "class" in edges.csv: of one pair"""
+_METRICS = 'metrics.json: scores against the true graph; "tested": of the links tested to the end'
 
 _HEAD = '''"""{title}
 

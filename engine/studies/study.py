@@ -13,7 +13,7 @@ import signal
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from threading import Lock, Thread
 from time import monotonic, sleep
@@ -463,7 +463,6 @@ class Estimate:
     kept: int
     seconds: float
     at_least: bool
-    seconds_each: Mapping[Group, float] = field(default_factory=dict, compare=False)
 
     @property
     def runs(self) -> int:
@@ -498,16 +497,15 @@ def estimate(
                 known.setdefault(group, []).append(found.seconds)
             else:
                 groups.setdefault(group, []).append(trial)
-    seconds, each, at_least = 0.0, dict[Group, float](), False
+    seconds, at_least = 0.0, False
     for group, trials in groups.items():
         if group in known and not math.isnan(known[group][0]):
             took, cut = float(np.mean(known[group])) * len(trials), False
         else:
             took, cut = _probe(stands[group[0]], trials, patience / len(groups))
-        each[group] = took / len(trials)
         seconds, at_least = seconds + took, at_least or cut
     done = len(study.trials) - sum(map(len, groups.values()))
-    return Estimate(len(study.trials), done, seconds / workers, at_least, each)
+    return Estimate(len(study.trials), done, seconds / workers, at_least)
 
 
 def _uniform(data: Dataset) -> Dataset:
