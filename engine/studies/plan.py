@@ -491,8 +491,7 @@ class Plan:
 
     def __repr__(self) -> str:
         """One line."""
-        columns, rows = len(self.request.names), self.request.rows
-        return f"<Plan for {columns} columns, {rows:,} rows: {self.sentence}>"
+        return f"<Plan for {len(self.request.names)} columns: {self.sentence}>"
 
     @property
     def sentence(self) -> str:

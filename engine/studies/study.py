@@ -46,6 +46,7 @@ Started = Callable[[Sequence[Trial]], None]
 
 EXECUTORS = ("serial", "processes")
 CONNECT_SECONDS = 5.0
+PATIENCE = 30.0  # seconds for a worker to come back where there is none
 BATCH_SECONDS = 0.2  # of work that a worker is given at once
 MOST_LOST = 3  # times that workers may end in one study
 _MET_MOST = 2  # datasets a worker keeps: each may hold hundreds of megabytes of tables
@@ -237,6 +238,7 @@ def _parallel(
         except InputError:
             raise
         except Exception as error:
+            sleep(_WATCH)  # a scheduler that ends takes its workers along first
             pool.check()
             if type(error).__name__ not in _GONE or lost == MOST_LOST:
                 reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
@@ -274,9 +276,12 @@ class _Pool:
             self._client.close()  # calls off what has not begun; the cluster runs on
 
     def check(self) -> None:
-        """WorkerError where the scheduler has gone."""
-        if self._client is not None:
-            present(self._client, self._address, _KEPT)
+        """WorkerError where the scheduler has gone, or no worker comes back: joblib runs here."""
+        end = monotonic() + PATIENCE
+        while self._client and not present(self._client, self._address, _KEPT):
+            if monotonic() > end:
+                raise WorkerError(f"The last worker of the cluster has ended; {_KEPT}.")
+            sleep(_WATCH)
 
     def run(self, tasks: Iterator[Any], cancelled: Cancelled) -> Iterator[Batch]:
         """Results in the order they finish in; raises _Stopped once cancelled."""
@@ -300,9 +305,9 @@ class _Pool:
             yield from results
 
     def _look(self) -> None:
-        if monotonic() > self._look_at:
+        if self._client and monotonic() > self._look_at:
             self._look_at = monotonic() + _WATCH
-            self.check()
+            present(self._client, self._address, _KEPT)
 
 
 @contextmanager

@@ -143,15 +143,11 @@ def bands(
     out = pd.DataFrame({"median": of_y.median()})
     out["low"], out["high"] = of_y.quantile(low), of_y.quantile(high)
     out["mean"], out["std"], out["count"] = of_y.mean(), of_y.std(), of_y.count()
-    for at, name in enumerate(("sure_low", "sure_high")):
-        out[name] = of_y.agg(_interval_end, at)
+    out["sure_low"] = of_y.agg(lambda values: median_interval(values)[0])
+    out["sure_high"] = of_y.agg(lambda values: median_interval(values)[1])
     where = groups[x].median() if x in table else pd.Series(math.nan, index=out.index)
     out.insert(0, "x", where.to_numpy(dtype=float))
     return out.reset_index()
-
-
-def _interval_end(values: pd.Series[float], at: int) -> float:
-    return median_interval(values)[at]
 
 
 def median_interval(values: Iterable[float]) -> tuple[float, float]:

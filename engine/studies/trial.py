@@ -320,16 +320,11 @@ def knowing(data: Dataset, said: Said) -> Dataset:
         >>> result.metrics.directed_f1 == result.knowledge_alone.directed_f1
         True
     """
-    known = facts_of(data, said)
-    return data if known is None else replace(data, schema=replace(_schema(data), knowledge=known))
-
-
-def facts_of(data: Dataset, said: Said) -> Knowledge | None:
-    """What is said to be known of these columns; InputError as for :func:`knowing`."""
     known = _ready(data, said) if isinstance(said, str) else said
-    if known is not None:
-        known.check_names(data.names)
-    return known
+    if known is None:
+        return data
+    known.check_names(data.names)
+    return replace(data, schema=replace(_schema(data), knowledge=known))
 
 
 def _schema(data: Dataset) -> Schema:
