@@ -136,7 +136,7 @@ def _read(name: str, file: Any, function: Callable[..., Any], *args: Any) -> Non
         st.session_state[f"{name}-seen"] = seen
         upload = Upload(file.name, file.getvalue())
         reading.read(name, upload, function, upload, *args, about=None)
-    watch(name)
+    watch(name)  # what came of it is found by what draws the pair
 
 
 def _bounds(typed: str) -> Bounds:

@@ -165,7 +165,7 @@ def test_two_columns_are_read_beside_the_page_and_can_be_stopped(
     app.text_input(key="pairs-bounds").set_value("0, 40, 0, 400").run()
     rows = "a,b\n" + "\n".join(f"{i % 41},{(i % 41 - 20) ** 2}" for i in range(60))
     give(app, rows.encode(), "pairs-csv")
-    assert "mine.csv is being read." in told(app)
+    assert "the reading of mine.csv goes on" in told(app)
     app.button(key="pairs-table-stop").click().run()
     app.run()
     assert "Stopped before the table was read; upload it again to read it." in told(app)
@@ -174,25 +174,3 @@ def test_two_columns_are_read_beside_the_page_and_can_be_stopped(
     gate.opened.set()
     finished(app, job)
     assert "Nothing has been released of these data yet" in told(app)
-    assert app.session_state["pairs_own"].name == "again"
-
-
-def test_a_look_at_the_columns_can_be_stopped(open_app: Callable[..., AppTest], gate: Gate) -> None:
-    gate.opened.set()
-    app = opened(open_app)
-    give(app, ROWS)
-    gate.opened.clear()
-    app.query_params["step"] = "columns"
-    app.run()
-    app.toggle(key="schema-open").set_value(True).run()
-    assert "Running **the reading of mine.csv**" in told(app)
-    app.button(key="columns-stop").click().run()
-    app.run()
-    assert "Stopped before the table was read" in told(app)
-    app.toggle(key="schema-open").set_value(False).run()
-    assert "Stopped before" not in told(app)
-    app.toggle(key="schema-open").set_value(True).run()
-    job = app.session_state["task-columns"]
-    gate.opened.set()
-    finished(app, job)
-    assert "sex" in told(app)
