@@ -257,7 +257,7 @@ async def visitors(
 
 async def _person(url: str, who: int, wait: float, seconds: float, rest: float, seen: Seen) -> None:
     """Types an epsilon that is this person's alone, presses Run where needed, and looks."""
-    dataset, epsilon = DATASETS[who % 4], 1.0 + who
+    dataset, epsilon = DATASETS[who % 4], round(1.0 + 0.29 * who, 2)  # three digits are shown
     await asyncio.sleep(wait)
     try:
         query, start = f"data={dataset}&n={ROWS}&epsilon={epsilon}", time.monotonic()
