@@ -52,9 +52,8 @@ def settings_form() -> bool:
     rest = [s for name, s in specs.items() if name not in (*_PRIVACY, *first)]
     changed = sum(params[s.name] != s.default for s in rest)
     title = f"More settings ({changed} changed)" if changed else "More settings"
-    if (box := st.expander(title, key="param-more", on_change="rerun")).open:
-        with box:
-            _more(chosen, params, rest)
+    with st.expander(title, key="param-more"):
+        _more(chosen, params, rest)
     with st.container(key="run-bar"):
         pressed = st.button("Run", type="primary", key="run", width="stretch", on_click=_press)
     asked, since = _PRESSED.take() or (None, 0.0)

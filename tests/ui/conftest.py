@@ -55,8 +55,7 @@ def open_app() -> Callable[..., AppTest]:
         app._page_hash = calc_hash(page)  # as an address does, before the first run
         for name, value in query.items():
             app.query_params[name] = value
-        for folded in ("run-more", "param-more"):  # what is folded away is looked at too
-            app.session_state[folded] = True
+        app.session_state["run-more"] = True  # what is folded away is looked at too
         app.run()
         assert not app.exception
         return app
