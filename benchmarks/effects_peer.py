@@ -49,6 +49,7 @@ def write(path: Path, n: int) -> None:
             free, data.names, data.levels, dags, cause, effect,
             sets=PARENTS, level=mine[1], base=mine[0], event=theirs[1],
         )  # fmt: skip
+        assert found.difference is not None  # the true graph is certain
         asked.append({
             "network": name, "cause": cause, "effect": effect, "names": list(data.names),
             "rows": data.codes.tolist(), "edges": sorted(map(list, data.truth.edges)),

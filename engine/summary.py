@@ -32,23 +32,40 @@ class Summarised(Protocol):
     """What a summary reads of a run (:class:`engine.result.RunResult`)."""
 
     @property
-    def params(self) -> Parameters: ...
+    def params(self) -> Parameters:
+        """What it was run with."""
+
     @property
-    def ledger(self) -> Ledger: ...
+    def ledger(self) -> Ledger:
+        """Its charges."""
+
     @property
-    def claimed(self) -> Guarantee | None: ...
+    def claimed(self) -> Guarantee | None:
+        """The paper's total."""
+
     @property
-    def status(self) -> str: ...
+    def status(self) -> str:
+        """How it ended."""
+
     @property
-    def ci_tests_by_order(self) -> tuple[int, ...]: ...
+    def ci_tests_by_order(self) -> tuple[int, ...]:
+        """CI tests of order 0, 1, 2, …."""
+
     @property
-    def untested(self) -> frozenset[tuple[int, int]]: ...
+    def untested(self) -> frozenset[tuple[int, int]]:
+        """Pairs not tested to the end."""
+
     @property
-    def counts(self) -> Counts | None: ...
+    def counts(self) -> Counts | None:
+        """Links by class; None without a truth."""
+
     @property
-    def skeleton(self) -> set[frozenset[str]]: ...
+    def skeleton(self) -> set[frozenset[str]]:
+        """Adjacent pairs."""
+
     @property
-    def order_words(self) -> str: ...
+    def order_words(self) -> str:
+        """What depends on the columns' order."""
 
 
 @dataclass(frozen=True)
