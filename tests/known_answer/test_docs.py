@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import calibration, effects, f1, knowledge, null
+from benchmarks.kept import lines
 from benchmarks.knowledge import FALSE, FALSE_ORIENTS, NONE, summary
 from benchmarks.written import between
 from engine.data.networks import NETWORKS
@@ -64,7 +65,10 @@ def test_tables_are_what_was_measured() -> None:
         assert between(path, null.MARK) == null.table(found[key])
     measured = json.loads(calibration.KEPT.read_text(encoding="utf-8"))
     assert between(calibration.DOC, calibration.MARK) == calibration.table(measured)
-    assert between(effects.DOC, effects.MARK) == effects.table()
+    kept = lines(effects.KEPT)
+    for kind, write in (("effects", effects.effects_table), ("combined", effects.combined_table)):
+        rows = [row for row in kept if row["kind"] == kind]
+        assert between(effects.DOC, f"benchmarks.effects {kind}") == write(rows)
     means = knowledge.kept()
     for mark in knowledge.TABLES:
         assert between(knowledge.DOC, mark) == knowledge.written(mark, means)
