@@ -81,3 +81,8 @@ def test_a_pickle_holds_what_was_given_out_and_no_row() -> None:
 def test_an_array_of_another_width_than_the_schema_is_one_sentence() -> None:
     with pytest.raises(InputError, match="3 columns but the schema 8"):
         PrivateGraph(schema=SCHEMA).fit(np.zeros((9, 3), int))
+
+
+def test_an_array_has_the_columns_of_the_schema_in_their_order() -> None:
+    fitted = PrivateGraph(schema=SCHEMA).fit(FRAME.to_numpy(dtype=str))
+    assert set(fitted.graph_) == set(SCHEMA.names)

@@ -139,7 +139,7 @@ def opened(
     import duckdb  # here: it takes a tenth of a second to load
 
     if isinstance(source, np.ndarray):
-        source = _framed(source)
+        source = framed(source)
     with ExitStack() as stack:
         label, kind, path = _found(stack, source)
         if query is not None and kind not in ("sqlite", "duckdb"):
@@ -300,12 +300,16 @@ def _columnar(con: Any, path: Path, kind: str, label: str) -> str:
 # Frames ---------------------------------------------------------------------------------------
 
 
-def _framed(array: np.ndarray) -> Any:
+def framed(array: np.ndarray, names: Sequence[str] | None = None) -> Any:
+    """An (n, d) array as a frame with these names, or X0, X1 and so on."""
     import pandas as pd
 
     if array.ndim != 2 or array.dtype.kind not in "biufOUST":
         raise DataError("An array of data has rows and columns of numbers or words.")
-    return pd.DataFrame(array, columns=[f"X{j}" for j in range(array.shape[1])])
+    names = names or [f"X{j}" for j in range(array.shape[1])]
+    if len(names) != array.shape[1]:
+        raise DataError(f"The array has {array.shape[1]} columns but the schema {len(names)}.")
+    return pd.DataFrame(array, columns=list(names))
 
 
 def _frame(con: Any, source: Any) -> tuple[str, dict[str, list[str]]]:

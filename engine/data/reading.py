@@ -13,7 +13,7 @@ import numpy as np
 from engine.data.column import LEVEL, PLAIN, Dialect
 from engine.data.dataset import MAX_FOLDED, Dataset
 from engine.data.edge_list import read_edges
-from engine.data.intake import Named, Source, Unforeseen, opened, project, read_bytes
+from engine.data.intake import Named, Source, Unforeseen, framed, opened, project, read_bytes
 from engine.data.schema import Schema
 from engine.errors import DataError, InputError, did_you_mean, show
 
@@ -116,6 +116,8 @@ def read(
             source = Named(*read_bytes(source))
         schema = Schema.draft(source, query=query, sheet=sheet, **dialect)
         said = schema.dialect
+    elif isinstance(source, np.ndarray):
+        source = framed(source, schema.names)
     with opened(source, said, query, sheet, schema.rows) as table:
         found, unforeseen = project(table, schema.columns, schema.person)
         label = table.label

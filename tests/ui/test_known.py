@@ -103,7 +103,8 @@ def test_a_run_that_knows_says_what_it_knew(open_app: Callable[..., AppTest]) ->
     turned, links = result.known.settled(result.matrix)
     assert said.startswith(f"What is known settles {turned} of {links} directions by itself.")
     assert f"{result.knowledge_alone.directed_f1:.2f}: the difference is what the data" in said
-    assert any("as far as data and what is known can tell" in m.value for m in app.markdown)
+    views = [g.proto.help for g in app.get("button_group")]
+    assert any("as far as data, and what is known, can tell" in said for said in views)
     # Another dataset knows nothing of it.
     app.selectbox(key="run-network").set_value("cancer").run()
     assert any("What is known: nothing" in b.label for b in app.button)
