@@ -1,0 +1,63 @@
+"""The commands of README, tutorial and how-tos work as written, in order, from an empty folder.
+
+Run are the lines of blocks in ``sh`` and of blocks without a language, except ``make`` (installs, serves).
+A block in ``console`` starts a server or a container, runs for minutes, or has a name to fill in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from engine.__main__ import main
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorial").glob("*.md")),
+         *sorted((ROOT / "docs" / "how-to").glob("*.md"))]  # fmt: skip
+ENGINE = ".venv/bin/python -m engine "
+# Fewer rows, runs and draws than a reader asks for.
+CHEAP = {"--seeds 20": "--seeds 2 --n 500", "asia,cancer": "cancer", "--dataset asia ": "--dataset cancer ",
+         "--algorithm marginal_pc --epsilon 1 --seed": "--n 500 --algorithm marginal_pc --epsilon 1 --seed",
+         "--epsilon 0.3,1,3": "--epsilon 1 --draws 2"}  # fmt: skip
+
+
+def lines_of(page: Path) -> list[str]:
+    """The lines of a page that are run."""
+    blocks = re.findall(r"(?ms)^```(\w*)\n(.*?)^```$", page.read_text(encoding="utf-8"))
+    lines = [line for name, body in blocks if name in ("", "sh") for line in body.splitlines()]
+    return [line for line in lines if line and not line.startswith(("#", "make "))]
+
+
+COMMANDS = {page.relative_to(ROOT): lines_of(page) for page in PAGES}
+
+
+def engine(line: str) -> None:
+    """One command of the engine, in this process; its output may go to a file."""
+    for long, short in CHEAP.items():
+        line = line.replace(long, short)
+    words = shlex.split(line.removeprefix(ENGINE), comments=True)
+    target = words.pop() if ">" in words else "output.txt"
+    with Path(target).open("w", encoding="utf-8") as file, contextlib.redirect_stdout(file):
+        status = main([word for word in words if word != ">"])
+    assert not status, line
+
+
+@pytest.mark.parametrize("page", [p for p, lines in COMMANDS.items() if lines], ids=str)
+def test_commands_of_a_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DP_CAUSAL_EXPLORER_BUDGETS", str(tmp_path / "kept" / "budgets.db"))
+    (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
+    for line in COMMANDS[page]:
+        if line.startswith(ENGINE):
+            engine(line)
+        else:
+            subprocess.run(["bash", "-ec", line], check=True, timeout=20)
+
+
+def test_the_guides_have_commands() -> None:
+    assert sum(map(len, COMMANDS.values())) > 25
