@@ -521,7 +521,7 @@ class Plan:
         bad = warning(asked, self.forecasts)
         return (
             f"{bad + ' ' if bad else ''}Strict guarantee. Medians and 10th to 90th percentile over "
-            f"{draws} random networks with {expected}{stronger}; no row was read. {TRUST} False "
+            f"{draws} random networks with {expected}{stronger}. No row was read. {TRUST} False "
             "share: of the links shown, how many are false. On nothing: links reported on columns "
             "that are independent."
         )

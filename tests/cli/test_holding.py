@@ -59,7 +59,7 @@ def rows(path: Path) -> int:
     """Results in a store that another process is writing."""
     try:
         with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as reader:
-            return int(reader.execute("SELECT count(*) FROM cells").fetchone()[0])
+            return int(reader.execute("SELECT count(*) FROM trials").fetchone()[0])
     except sqlite3.OperationalError:
         return 0
 

@@ -92,13 +92,13 @@ def test_a_study_tells_neither_digest_nor_clock(own: Dataset, tmp_path: Path) ->
     text = json.dumps([r.as_dict() for r in results]) + frame(results).to_csv()
     with ResultStore(path) as store:
         again = list(store.results())
-    assert [r.fixed() for r in again] == [r.fixed() for r in results]
+    assert sorted(r.fixed() for r in again) == sorted(r.fixed() for r in results)
     kept = b"".join(p.read_bytes() for p in tmp_path.iterdir())
     for digest in told(own):
         assert digest not in text
         assert digest.encode() not in kept
     assert all(r.as_dict()["seconds"] is None and r.as_dict()["seed"] is None for r in results)
-    assert all(math.isnan(r.seconds) and math.isnan(r.cpu) for r in (*results, *again))
+    assert all(math.isnan(r.seconds) for r in (*results, *again))
 
 
 def test_the_command_line_tells_neither(capsys: Any, files: tuple[str, str], own: Dataset) -> None:
@@ -119,7 +119,7 @@ def test_an_estimate_does_not_touch_the_rows(own: Dataset, monkeypatch: Any) -> 
     monkeypatch.setattr(
         module, "run_trial", lambda data, *rest: seen.append(data) or real(data, *rest)
     )
-    assert estimate(own, "svt_pc", seeds=2).cells == 2
+    assert estimate(own, "svt_pc", seeds=2).trials == 2
     assert seen
     assert all(data is not own and data.public for data in seen)
     assert all(data.levels == own.levels and data.n == own.n for data in seen)

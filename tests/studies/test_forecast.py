@@ -339,7 +339,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         assert f["invented_on_nothing"] == count.mean
         assert f" {percent(f['false_share'][1])}  " in line
         assert line.split("%", 1)[1].split()[0] == count.about
-    assert "no row was read" in text
+    assert "No row was read" in text
     assert "Strict guarantee" in text
 
 
