@@ -37,7 +37,7 @@ len(again), len(fresh)
 
 # %%
 table = frame(results)
-curves = bands(table, "skeleton_f1")
+curves = bands(table)
 print(curves[["algorithm", "x", "low", "median", "high"]].to_string(index=False))
 
 # %% [markdown]

@@ -122,7 +122,7 @@ def varied(table: pd.DataFrame) -> list[str]:
 
 def bands(
     table: pd.DataFrame,
-    y: str = "skeleton_f1",
+    y: str = TESTED["skeleton_f1"],
     *,
     x: str = "epsilon",
     low: float = 0.1,
@@ -130,6 +130,7 @@ def bands(
 ) -> pd.DataFrame:
     """Median and band of ``y`` over the seeds, one row a point of a curve.
 
+    ``y`` is skeleton F1 of the links tested to the end unless given, as in an answer.
     Columns: dataset, algorithm, the varied parameters, then x, median, low, high, mean, std, count,
     and the ends of the median's 90 % interval, ``sure_low`` and ``sure_high`` (order statistics).
     ``x`` is "epsilon" (what was asked for), "claimed_epsilon" or "spent_epsilon" (the median of
@@ -211,7 +212,7 @@ def edge_stability(results: Iterable[TrialResult], truth: nx.DiGraph | None = No
 
 
 def smallest_epsilons(
-    table: pd.DataFrame, target: float, y: str = "skeleton_f1", *, x: str = "epsilon"
+    table: pd.DataFrame, target: float, y: str = TESTED["skeleton_f1"], *, x: str = "epsilon"
 ) -> pd.DataFrame:
     """The smallest epsilon from which on the median of ``y`` stays at the target or above.
 

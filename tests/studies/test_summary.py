@@ -12,6 +12,7 @@ from engine.graphs.metrics import SCORES
 from engine.serialise import result_dict
 from engine.studies import TrialResult
 from engine.studies.summary import (
+    TESTED,
     bands,
     edge_stability,
     frame,
@@ -101,7 +102,7 @@ def test_edge_stability_is_a_share_of_the_seeds(results: list[TrialResult]) -> N
 
 def _study(medians: dict[float, float]) -> pd.DataFrame:
     rows = [
-        {"dataset": "d", "algorithm": "a", "epsilon": e, "seed": s, "skeleton_f1": f}
+        {"dataset": "d", "algorithm": "a", "epsilon": e, "seed": s, TESTED["skeleton_f1"]: f}
         for e, f in medians.items()
         for s in range(3)
     ]

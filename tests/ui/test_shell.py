@@ -22,8 +22,9 @@ def test_a_page_opened_first_is_drawn_inside_the_app(
     assert len([h for h in app.get("html") if ".stMainBlockContainer" in h.value]) == 1
 
 
-def test_what_a_fresh_server_prepares_can_be_imported() -> None:
+def test_what_a_fresh_server_prepares_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     # In the server a failure would only be a line of its log, and a slow first page.
+    monkeypatch.setattr("pages.worker._in_use", False)  # put back: other tests patch what runs here
     serve = runpy.run_path(str(ROOT / "scripts" / "serve.py"))
     serve["prepare"]()
     assert set(serve["LIBRARIES"]) <= set(sys.modules)

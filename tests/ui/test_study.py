@@ -26,9 +26,9 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def words(app: AppTest) -> str:
-    """What the page says."""
+    """What the page says, without Markdown's escapes."""
     return " ".join(e.value for kind in ("markdown", "caption", "warning", "error", "info")
-                    for e in app.get(kind))  # fmt: skip
+                    for e in app.get(kind)).replace("\\", "")  # fmt: skip
 
 
 def drawn(app: AppTest) -> str:
@@ -48,7 +48,7 @@ def test_the_page_answers_as_python_does(open_app: Open) -> None:
     asked = which_epsilon(
         load_dataset("cancer", n=1_000), "marginal_pc", target=0.5, seeds=5, epsilons=work.EPSILONS
     )
-    assert f"#### {asked.sentence}" in [m.value.replace("\\", "") for m in app.markdown]
+    assert f"#### {asked.sentence}" in words(app)
     assert len(app.get("plotly_chart")) == 1
     assert "you are here: ε = 1" in drawn(app)
 
