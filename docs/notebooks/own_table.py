@@ -33,7 +33,7 @@ frame.head(3)
 # ## The schema
 #
 # Columns, their levels in order, cut points of numbers: what you know without looking at the rows. A draft looks
-# at them, and is marked: nothing is defended of what it reads until you state it.
+# at them, and is marked: nothing is proven about a table read by it until you state it.
 
 # %%
 from engine import Schema, run
@@ -66,7 +66,7 @@ plan(schema, rows=3_000, epsilon=[0.1, 1, 3], algorithms="marginal_pc", draws=5)
 # ## A run
 #
 # What is shown of a run holds no row and no exact number: the graph, how often such links are real, what is
-# defended. `on_step` sees each decision, `stop` (an event or a function) ends a run with what it has.
+# proven. `on_step` sees each decision, `stop` (an event or a function) ends a run with what it has.
 
 # %%
 ours = run("marginal_pc", frame, schema=schema, epsilon=1)
@@ -83,7 +83,7 @@ ours.to_networkx()
 # ## The budget and the release
 #
 # A name and a total (ε, δ) for these records, whatever file they come in, kept in your data folder, where the
-# Release page and the command line find it too. It is charged before any noise is drawn; noise comes from the
+# *My table* and the command line find it too. It is charged before any noise is drawn; noise comes from the
 # operating system and has no seed.
 
 # %%
@@ -99,7 +99,7 @@ Budget("ward-7")
 # %% [markdown]
 # ## The reader
 #
-# Whoever has the file can derive the graph again from its numbers, without the data, and is told if the
+# Whoever has the file can derive the graph again from its numbers, without the data, and sees if the
 # numbers are too good to be noisy. That noise was drawn, and from which records, no file can prove. A synthetic
 # synthetic table has the released dependences and no record of anybody. Neither costs anything.
 

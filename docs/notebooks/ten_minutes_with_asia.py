@@ -2,7 +2,7 @@
 # # Ten minutes with Asia
 #
 # Eight things are recorded about every patient of a chest clinic: visits to Asia, smoking, tuberculosis,
-# lung cancer, bronchitis, an x-ray, breathlessness. The network is invented (Lauritzen and
+# lung cancer, bronchitis, an x-ray, breathlessness. The network is fictitious (Lauritzen and
 # Spiegelhalter 1988), so its true graph is known, and what an algorithm finds can be counted.
 
 # %%
@@ -41,7 +41,7 @@ print(private.counts)
 print(private.spent)
 
 # %% [markdown]
-# The noise is drawn anew for every seed. Ten draws say more than one.
+# Every seed draws its own noise. Ten draws say more than one.
 
 # %%
 found = [run("marginal_pc", data, epsilon=1.0, seed=seed).counts.found for seed in range(10)]
@@ -51,15 +51,15 @@ found
 # ## Two guarantees
 #
 # The papers state totals that do not always hold. `guarantee="published"` follows a paper to the letter and
-# shows both numbers: what the paper claims for the run, and what can be defended for it.
+# shows both numbers: what the paper claims for the run, and what can be proven for it.
 
 # %%
 paper = run("priv_pc", data, epsilon=1.0, guarantee="published", seed=0)
 strict = run("priv_pc", data, epsilon=1.0, guarantee="strict", seed=0)
 print(
-    "published: claimed", round(paper.claimed.epsilon, 2), "defended", round(paper.spent.epsilon, 1)
+    "published: claimed", round(paper.claimed.epsilon, 2), "proven", round(paper.spent.epsilon, 1)
 )
-print("strict: defended", strict.spent.epsilon)
+print("strict: proven", strict.spent.epsilon)
 
 # %% [markdown]
 # ## Why did this link go?
