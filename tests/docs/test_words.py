@@ -1,0 +1,40 @@
+"""The documents are in plain English: none of the words that CONTRIBUTING's style section lists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LEFT_OUT = ("research", "decisions")
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md"] + [
+    path for path in sorted((ROOT / "docs").rglob("*.md")) if path.parent.name not in LEFT_OUT
+]  # fmt: skip
+BANNED = re.compile(
+    r"\b(beside|anew|drown\w*|twins?|codebooks?|told|hangs? on|hung on|turned round|by lot|"
+    r"(in|of) (his|her|its|one's|their) own way|one's own|held still|in the way of|"
+    r"belongs? to nobody|nobody is told|defended|invents?|invented|is one sentence|"
+    r"into your hand|patience|Sweep|Tune|(Plan|Compare|Explore|Sieve|Budget|Data|Audit) page)\b"
+)
+# What is no prose: code, HTML comments and the tables between them, targets of links.
+CODE = re.compile(
+    r"(?ms)^```.*?^```|^<!-- ([^\n]+) -->.*?^<!-- (\1 ends|/\1|end) -->|`[^`\n]*`|\]\([^)]*\)"
+)
+
+
+def words_of(text: str) -> list[str]:
+    """The banned words in a page's prose, each with the words around it."""
+    prose = CODE.sub(" ", text)
+    return [prose[max(0, m.start() - 25) : m.end() + 15] for m in BANNED.finditer(prose)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_page_is_in_plain_words(page: Path) -> None:
+    assert words_of(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_banned_word_is_seen_in_prose_alone() -> None:
+    assert len(words_of("It stands beside it.\n")) == 1
+    assert words_of("`beside` and\n```sh\nbeside\n```\n<!-- x -->\ntold\n<!-- x ends -->\n") == []
