@@ -9,13 +9,11 @@ from pages.data import form as columns
 from pages.data import known
 from pages.data import view as views
 from pages.draw.unforeseen import unforeseen
-from pages.shell import dataset, journey, reading, runs, state
+from pages.shell import dataset, journey, runs
 from pages.shell.data import data_for
 from pages.shell.dataset import exact_wanted
-from pages.shell.drafts import draft, drafted_source
-from pages.shell.settings import OWN
+from pages.shell.drafts import drafted_source
 from pages.shell.strip import drafted_data, show_strip
-from pages.shell.task import find
 from pages.shell.words import plain
 
 
@@ -49,14 +47,10 @@ def main() -> None:
 
 def door() -> None:
     """No table yet: a place for one, and below it what is in the public one of the other pages."""
-    st.html(f"<h1>{state.page()}</h1>")
-    st.caption(
+    dataset.door(
         "From a file to a private graph: drop a table, say what its columns can hold, see what a "
         "budget will buy, release once."
     )
-    dataset.upload(key="drop")
-    if find(reading.TASK) is not None:
-        draft()["data"] = OWN
     with st.expander("The public dataset of the other pages", key="data-public"):
         try:
             exact(data_for(drafted_source()))

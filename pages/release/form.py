@@ -67,7 +67,9 @@ def spend(data: Dataset) -> None:
     fitting = [budget for budget in book if budget.takes(data.n, data.names)]
     names = [budget.name for budget in fitting]
     if file is None or file.schema is None or not data.declared:
-        st.info("Declare the schema of your file first: state its columns on Data.")
+        st.info(
+            "Declare the schema of your file first: state its columns, in the step Columns above."
+        )
         return
     unforeseen(data, key="release")
     if asks(data):

@@ -7,6 +7,7 @@ import streamlit as st
 from engine import Dataset
 from pages import mode
 from pages.release import form as release
+from pages.release import handed
 from pages.release import state as releases
 from pages.release import view as views
 from pages.shell import dataset, journey, runs
@@ -29,24 +30,29 @@ def main() -> None:
     if releases.made():
         journey.done("release")
     here = journey.at("release")
-    journey.keep(here)
-    journey.bar(here)
+    if drafted_source().own:
+        journey.keep(here)
+        journey.bar(here)
+        steps(here)
+        journey.onward(here)
+    else:
+        dataset.door(ABOUT)
+    handed.files()
+
+
+def steps(here: journey.Stage) -> None:
+    """What is to be done of a person's own table: pay, release, hand out."""
     data = drafted_data("Release")
     if data is not None:
         show_strip("Release", data)
     st.caption(ABOUT)
-    if mode.switched_off():
-        pass
-    elif data is not None and drafted_source().own:
-        if here.word == "share":
-            views.share_step()
-        else:
-            views.budgets()
-            release_step(data)
+    if mode.switched_off() or data is None:
+        return
+    if here.word == "share":
+        views.share_step()
     else:
-        st.info("A release is made of your own data: choose “Your own data” in the sidebar.")
-    journey.onward(here)
-    views.checked()
+        views.budgets()
+        release_step(data)
 
 
 def release_step(data: Dataset) -> None:

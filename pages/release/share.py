@@ -6,11 +6,15 @@ import base64
 import re
 from functools import partial
 
+import pandas as pd
 import streamlit as st
 
 from engine.graphs.formats import FORMATS
 from engine.release.file import Release
 from engine.release.graph import release_drawn, release_svg
+from engine.release.page import EDGES, confidence_words, doubt_words, edge_words
+from engine.release.synthetic import synthetic
+from pages.draw import show
 from pages.shell import export
 from pages.shell.palette import LOOKS, theme
 from pages.shell.words import safe
@@ -40,3 +44,38 @@ def for_tools(release: Release, key: str) -> None:
                 f"{stem}_graph.{form.extension}",
                 key=f"{key}-{kind}",
             )
+
+
+def offer(content: str, page: str, stem: str, key: str) -> None:
+    """The two files of a release."""
+    export.download("Release (JSON)", lambda: content, f"{stem}.json", key=f"{key}-json")
+    st.download_button(
+        "For people (HTML)",
+        lambda: page,
+        f"{stem}.html",
+        "text/html",
+        key=f"{key}-html",
+        on_click="ignore",
+        icon=":material/download:",
+    )
+
+
+def edges(release: Release) -> None:
+    """The learned edges as they are drawn, with the confidence of link and arrow."""
+    if not release.confidence:
+        st.markdown(doubt_words(release))
+        return
+    rows = pd.DataFrame(edge_words(release), columns=list(EDGES))
+    show.table(rows, alt="Edges of the release")
+    st.caption(confidence_words(release))
+    st.markdown(doubt_words(release))
+
+
+def rows(release: Release, stem: str, key: str) -> None:
+    """As many synthetic rows as there were records, as a table."""
+    export.download(
+        "Synthetic table (CSV)",
+        lambda: export.as_csv(synthetic(release, min(release.rows, 100_000)).to_frame()),
+        f"{stem}-synthetic.csv",
+        key=f"{key}-synthetic",
+    )

@@ -1,4 +1,4 @@
-"""Budgets, a release on screen and as files, and the check of a file."""
+"""Budgets, and a release on screen and as files."""
 
 from __future__ import annotations
 
@@ -8,27 +8,23 @@ import pandas as pd
 import streamlit as st
 
 from engine import InputError
-from engine.release.budget import Budget
-from engine.release.file import Release, canonical, digest, neighbours
-from engine.release.noise import ALARM
-from engine.release.page import EDGES, confidence_words, doubt_words, edge_words, to_html
-from engine.release.reading import loads
-from engine.release.signature import public_key, verify, verify_page
-from engine.release.synthetic import LABEL, synthetic
+from engine.release.budget import Budget, plain
+from engine.release.file import Release, canonical, neighbours
+from engine.release.page import to_html
+from engine.release.synthetic import LABEL
 from engine.release.vault import Vault
 from pages import mode
 from pages.draw import show
-from pages.release import expected, share
+from pages.release import expected, handed, share
 from pages.release import state as releases
 from pages.release.effect import how_much
 from pages.release.form import declare
-from pages.release.work import rederive
-from pages.shell import export, journey
+from pages.shell import journey
 from pages.shell import words as text
 from pages.shell.data import in_force
 from pages.shell.dialog import OPEN
 from pages.shell.session import Place
-from pages.shell.task import Task, find, shared, watch
+from pages.shell.task import Task, find, watch
 
 
 def budgets() -> None:
@@ -75,14 +71,14 @@ def kept(budgets: Sequence[Budget]) -> None:
         except InputError as error:
             st.error(text.plain(str(error)))
             return
-        _offer(files.text, files.page, f"release_{files.id}", "kept")
+        share.offer(files.text, files.page, f"release_{files.id}", "kept")
 
 
 def _row(budget: Budget) -> dict[str, str]:
     left = budget.left
     return {
         "Budget": budget.name,
-        "ε left": f"{left[0]:f} of {budget.epsilon:f}",
+        "ε left": f"{left[0]:f} of {plain(budget.epsilon):f}",
         "δ left": f"{left[1]:.3g} of {budget.delta:.3g}",
         "Releases": str(len(budget.charges)),
     }
@@ -148,102 +144,14 @@ def shown(release: Release) -> None:
     if release.signature is not None:
         st.caption(f"Signed with your key {release.signature.public_key}: give it to your readers.")
     share.picture(release)
-    edges(release)
+    share.edges(release)
     expected.beside(release, float(journey.PLAN.get()["density"]), "release")
     how_much(release, "release")
     stem = release.name.replace(" ", "_")
     with st.container(horizontal=True):
-        _offer(canonical(release), to_html(release), f"{stem}_release", "release")
-        export.download(
-            "Synthetic table (CSV)",
-            lambda: export.as_csv(synthetic(release, min(release.rows, 100_000)).to_frame()),
-            f"{stem}-synthetic.csv",
-            key="release-synthetic",
-        )
+        share.offer(canonical(release), to_html(release), f"{stem}_release", "release")
+        share.rows(release, stem, "release")
     st.caption(f"{LABEL} It costs nothing more.")
     st.markdown("**The graph for other tools**")
     share.for_tools(release, "release")
-
-
-def _offer(content: str, page: str, stem: str, key: str) -> None:
-    """The two files of a release."""
-    export.download("Release (JSON)", lambda: content, f"{stem}.json", key=f"{key}-json")
-    st.download_button(
-        "For people (HTML)",
-        lambda: page,
-        f"{stem}.html",
-        "text/html",
-        key=f"{key}-html",
-        on_click="ignore",
-        icon=":material/download:",
-    )
-
-
-def edges(release: Release) -> None:
-    """The learned edges as they are drawn, with the confidence of link and arrow."""
-    if not release.confidence:
-        st.markdown(doubt_words(release))
-        return
-    rows = pd.DataFrame(edge_words(release), columns=list(EDGES))
-    show.table(rows, alt="Edges of the release")
-    st.caption(confidence_words(release))
-    st.markdown(doubt_words(release))
-
-
-def checked() -> None:
-    """Check a release that somebody handed out: no data are needed."""
-    if mode.public():
-        return
-    st.markdown("**Check a release**")
-    file = st.file_uploader("Release file (JSON)", type=["json"], key="check-file")
-    page = st.file_uploader("Its page (HTML), if you have it", type=["html"], key="check-page")
-    key = st.text_input("Its maker's public key, if you have it", key="check-key")
-    if file is None:
-        return
-    try:
-        release = loads(file.getvalue())
-        verify(release, public_key(key) if key.strip() else None)
-        with st.spinner("Deriving the graph again …"):
-            task = shared(("check", digest(release)), "the check", rederive, release)
-            while not task.wait(0.5) and not task.stopping:
-                task.seen()
-            if task.problem:
-                raise InputError(task.problem)
-            doubt = task.result
-        if page is not None:  # now: a page is drawn of a consistent file alone
-            verify_page(release, page.getvalue())
-    except InputError as error:
-        st.error(text.plain(str(error)))
-        return
-    _consistent(release, doubt)
-    _maker(release, given=bool(key.strip()), page=page is not None)
-    share.picture(release)
-    edges(release)
-    how_much(release, "check")
-
-
-def _consistent(release: Release, doubt: float) -> None:
-    epsilon, delta = text.number(release.total.epsilon), text.number(release.total.delta)
-    st.success(
-        f"Consistent: the graph follows from the released numbers alone, and their stated noise is "
-        f"that of (ε, δ) = ({epsilon}, {delta}) for {release.rows:,} records."
-    )
-    st.caption(
-        f"The numbers are not too good for that noise (bound {doubt:.2g}, alarm below {ALARM:g}). "
-        "That it was drawn, and from which records, no file can prove."
-    )
-
-
-def _maker(release: Release, *, given: bool, page: bool) -> None:
-    """Whose the file is, as far as it can be told."""
-    if release.signature is None:
-        st.warning("Not signed: nothing ties it to a maker.")
-    elif given:
-        st.success("Signed with the key that you gave.")
-    else:
-        st.info(
-            f"Signed with the key {release.signature.public_key}: compare it with the one that its "
-            "maker gave you by another way."
-        )
-    belongs = " The page belongs to it." if page else ""
-    st.caption(f"Digest {digest(release)}.{belongs}")
+    handed.follows([release], "release")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine import Dataset
+from engine import Dataset, Knowledge
 from engine.data.schema import Schema
 from engine.release.budget import Budgets
-from engine.release.checking import check
+from engine.release.checking import check, moments_of
+from engine.release.combine import combined, with_knowledge
 from engine.release.file import Release
 from engine.release.make import make
+from engine.release.pooling import drift
 from engine.release.signature import own_key
 from engine.studies.plan import Forecast, PlanRequest, forecasts
 from pages.worker import Tell
@@ -49,6 +51,16 @@ def release(
 def rederive(tell: Tell, released: Release) -> float:
     """Check a release's file; the p-value of its numbers being noisy."""
     return check(released)
+
+
+def derive(
+    tell: Tell, releases: Sequence[Release], known: Knowledge | None
+) -> tuple[Release, list[float]]:
+    """Releases as one, or one under other knowledge; and how far the former differ by column."""
+    if len(releases) == 1 and known is not None:
+        return with_knowledge(releases[0], known), []
+    made = combined(releases, known)
+    return made, drift([moments_of(part)[0] for part in made.parts])[1].tolist()
 
 
 def forecast(

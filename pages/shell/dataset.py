@@ -14,7 +14,7 @@ from engine.data.schema import MOST_BYTES
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES
 from pages import mode
 from pages.files import Upload
-from pages.shell import reading
+from pages.shell import reading, state
 from pages.shell import words as text
 from pages.shell.data import OWN_PROBLEM, OwnFile, network_sizes, own_data
 from pages.shell.drafts import draft, kept, take_file
@@ -168,6 +168,15 @@ def upload(*, key: str) -> None:
             st.rerun()
     elif (file is not None or current is not None) and (problem := OWN_PROBLEM.get()):
         st.error(text.plain(problem), icon=":material/error:")
+
+
+def door(said: str) -> None:
+    """A page of one's own table that has none yet: its title, what it is for, a place for one."""
+    st.html(f"<h1>{state.page()}</h1>")
+    st.caption(said)
+    upload(key="drop")
+    if find(reading.TASK) is not None:
+        draft()["data"] = OWN
 
 
 def _begin(file: Any, truth: Any, declared: Any) -> None:

@@ -11,11 +11,15 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from engine import Knowledge
 from engine.privacy.accounting import Guarantee
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.checking import check
-from engine.release.file import canonical
+from engine.release.file import DISJOINT, canonical
+from engine.release.make import make
 from engine.release.page import to_html
+from engine.release.pooling import WARN
+from engine.release.reading import loads
 from engine.release.signature import VARIABLE as KEY
 from engine.release.signature import own_key, public_text
 from engine.release.vault import Vault
@@ -23,6 +27,7 @@ from engine.studies.plan import BANDS, Band, Forecast
 from pages.release import expected
 from pages.release import state as releases
 from pages.release.work import CHARGED
+from pages.shell import export
 from pages.worker import Tell
 from tests.release.samples import asia_schema, own_asia
 
@@ -45,7 +50,7 @@ def forecasts() -> Iterator[None]:
 
 
 def test_a_release_s_links_stand_beside_the_forecast_s() -> None:
-    bands = dict.fromkeys(BANDS, Band(1, 2, 3))
+    bands: dict[str, Any] = dict.fromkeys(BANDS, Band(1, 2, 3))
     f = Forecast(
         "marginal_pc", 1.0, draws=9, **bands | {"shown": Band(4, 6, 8), "f1": Band(0.5, 0.6, 0.75)}
     )
@@ -158,15 +163,16 @@ def test_a_release_that_goes_on_says_what_a_stop_costs(
 ) -> None:
     def waits(tell: Tell, *_: Any) -> None:
         if charged:
-            book.charge("ward", Guarantee(1.0, 1e-6), "a release")
+            budgets.charge("ward", Guarantee(1.0, 1e-6), "a release")
             tell(part=CHARGED)
         while not tell():
             time.sleep(0.01)
 
-    book = Budgets(tmp_path / "b.db")
-    monkeypatch.setenv(VARIABLE, str(book.path))
-    book.new("ward", 3, 1e-5)
+    budgets = Budgets(tmp_path / "b.db")
+    monkeypatch.setenv(VARIABLE, str(budgets.path))
+    budgets.new("ward", 3, 1e-5)
     monkeypatch.setattr(releases, "release", waits)
+    monkeypatch.setattr("pages.shell.task.SHORT", 0.5)  # it ends only when it is stopped
     app = with_table(open_app)
     app.checkbox(key="release-sure").set_value(True).run()
     app.button(key="release-go").click().run()
@@ -191,3 +197,79 @@ def test_a_damaged_file_of_budgets_is_one_sentence(
     app.file_uploader(key="release-file").set_value(("ward.csv", raw, "text/csv")).run()
     assert not app.exception
     assert app.error[0].value.endswith(".")
+
+
+@pytest.fixture(scope="module")
+def wards(book: Budgets) -> list[tuple[str, bytes, str]]:
+    """Files of two releases, of different people."""
+    files = []
+    for k in (7, 8):
+        book.new(f"ward {k}", 1, 1e-5)
+        asked = {"epsilon": 1.0, "delta": 1e-6}
+        made = make(own_asia(seed=k), asia_schema(), "marginal_pc", asked, name=f"ward {k}",
+                    budgets=book)  # fmt: skip
+        files.append((f"{k}.json", canonical(made).encode(), "text/json"))
+    return files
+
+
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], str]]:
+    """What each download button of a page would give."""
+    found: dict[str, Callable[[], str]] = {}
+
+    def download(title: str, make: Callable[[], str], name: str, *, key: str) -> None:
+        found[key] = make
+
+    monkeypatch.setattr(export, "download", download)
+    return found
+
+
+def test_without_a_table_a_release_opens_with_a_place_for_one(
+    open_app: Callable[..., AppTest],
+) -> None:
+    app = open_app("release")
+    assert app.file_uploader(key="drop-file").label == "A table: drop a file here"
+    assert not any("asia" in h.proto.body.lower() for h in app.get("html"))
+
+
+def test_knowledge_is_applied_to_a_release_afterwards(
+    open_app: Callable[..., AppTest],
+    wards: list[tuple[str, bytes, str]],
+    offered: dict[str, Callable[[], str]],
+) -> None:
+    app = open_app("release")
+    app.file_uploader(key="check-file").set_value(wards[0]).run()
+    arrows = [["smoke", "lung"], ["asia", "tub"]]
+    known = Knowledge(required=frozenset((a, b) for a, b in arrows))
+    content = json.dumps(known.to_json()).encode()
+    app.file_uploader(key="check-knowledge").set_value(("k.json", content, "text/json")).run()
+    assert not app.exception
+    assert any("nothing is charged" in s.value for s in app.success)
+    made = loads(offered["check-new-json"]().encode())
+    assert made.applied == known
+    assert check(made) > 0
+    content = content.replace(b"smoke", b"smoek")
+    app.file_uploader(key="check-knowledge").set_value(("k.json", content, "text/json")).run()
+    assert "smoek" in app.error[-1].value
+    assert not any("nothing is charged" in s.value for s in app.success)
+
+
+def test_several_releases_become_one(
+    open_app: Callable[..., AppTest],
+    wards: list[tuple[str, bytes, str]],
+    offered: dict[str, Callable[[], str]],
+) -> None:
+    app = open_app("release")
+    app.file_uploader(key="check-file").set_value(wards).run()
+    assert not app.exception
+    said = " ".join(m.value for m in app.markdown).replace("\\", "")
+    assert "Combined from 2 releases: ward 7 (n = 5,000, ε = 1), ward 8" in said
+    assert DISJOINT in said
+    table = next(d.value for d in app.dataframe if len(d.value) == 8)
+    assert list(table["Column"]) == list(asia_schema().names)
+    assert all(abs(float(x)) < WARN for x in table.iloc[:, 1])  # one population
+    made = loads(offered["check-new-json"]().encode())
+    assert made.rows == 10_000
+    assert check(made) > 0
+    app.file_uploader(key="check-file").set_value([wards[0], wards[0]]).run()
+    assert "are one release" in app.error[-1].value
