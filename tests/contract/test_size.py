@@ -37,12 +37,13 @@ MOST = {
     # plausible graphs and their probabilities
     "engine/effects": 665,
     "engine/pairs": 641,
-    "pages/shell": 2399,
+    # My table opens with a place for a file; releases are combined and told what is known.
+    "pages/shell": 2405,
     "pages/draw": 1527,
-    "pages": 10125,
+    "pages": 10233,
     # signs of the classes of links in the scene's legend
     "static": 2285,
-    "tests": 24652,
+    "tests": 24795,
     "benchmarks scripts": 3963,
 }
 
