@@ -129,12 +129,13 @@ def walk(page: Page, title: str) -> None:
 
 
 def unfold(page: Page, title: str) -> None:
-    """Open the expander of this title, and wait until it has grown.
+    """Open the expander of this title if it is shut, and wait until it has grown.
 
     A click between would go down on a button and come up beside it, and be lost.
     """
-    page.locator("summary", has_text=title).click()
     opened = page.locator("details[open]", has_text=title)
+    if not opened.count():
+        page.locator("summary", has_text=title).click()
     opened.wait_for()
     opened.evaluate(_STILL)
 

@@ -20,7 +20,7 @@ PLAIN = words()  # the names that the bundled networks are shown by
 def test_a_presenter_from_a_link_to_files_on_a_stick(
     new_page: Page, browser: Browser, screenshots: Path, tmp_path: Path
 ) -> None:
-    page, headline = new_page, re.compile(r"^With this privacy, \d of 4 known links")
+    page, headline = new_page, re.compile(r"^With this privacy: \d of 4 true links found")
     page.goto("/report?data=cancer&n=2000&epsilon=3&present=1")
     page.get_by_role("heading", name=headline).wait_for()
     page.get_by_role("button", name="Show everything").click()

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 BODY = (
     '.js-plotly-plot, iframe, [data-testid="stDataFrame"], [data-testid="stMetric"], '
-    '[data-testid="stHtml"] img, [data-testid="stFileUploader"], .scene svg'
+    '[data-testid="stHtml"] img, [data-testid="stFileUploader"], .scene svg, '
+    ".st-key-study-find"  # what is tried begins with a press
 )
 OPEN_MENU = '[data-testid="stExpandSidebarButton"]'
 WHOLE = """() => !document.querySelector('[data-testid="stSkeleton"]')"""
