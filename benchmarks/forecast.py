@@ -5,7 +5,7 @@ lending its tables, and run on samples of its own. Simulated and real F1 are kep
 benchmarks/results/forecast.jsonl, a network and number of rows a line, and what is kept is not run
 again. From them follow, without a run, the ends of the band (how far from the median they must lie
 for TAIL of the real F1 to lie beyond either) and the share inside it where the ends come from
-all networks but the judged one: the table of docs/explanation/privacy.md, and the numbers that
+all networks but the judged one: the table of privacy_audit.md, and the numbers that
 engine/studies/forecast.py states, which are printed.
 
 FOLDER holds further networks as BIF, which are no part of the project: those of pgmpy 0.1.26 lie
@@ -50,7 +50,7 @@ from engine.studies.plan import (
 from scripts.convert_networks import parse_bif
 
 RAN = Path(__file__).parent / "results" / "forecast.jsonl"
-DOC = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "privacy.md"
+DOC = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "privacy_audit.md"
 EPSILONS = (0.1, 1.0, 10.0)
 DRAWS, REAL = 10, 2
 DELTA = 1e-6

@@ -164,7 +164,7 @@ def kendall_p_bound(n: int, stratum: int = 2) -> float:
     2 / sqrt(pi n) (9 a (a + 1) / (2 (2 (a + 1) + 5)) - 9 a^2 / (2 (2 a + 5))) / (a - 1) with a the
     rows of the stratum that one record enters, the paper's n_i. It falls with a: .513 / sqrt(n) at
     2, .0418 / sqrt(n) at 10, .0126 / sqrt(n) at 20. It is the paper's number; it does not bound the
-    p-value (docs/explanation/privacy.md).
+    p-value (docs/explanation/privacy_proofs.md).
 
     Args:
         n: Rows, at least 1.

@@ -1,4 +1,4 @@
-"""Print the counterexamples of docs/explanation/privacy.md: python -m scripts.counterexamples.
+"""Print the counterexamples of privacy_proofs.md: python -m scripts.counterexamples.
 
 Each one is computed here from the definitions, by the engine's own statistics, and takes seconds.
 """

@@ -62,7 +62,7 @@ def from_dataset(data: Dataset, row: int, record: Sequence[int], words: str = ""
 
 
 def strata(small: int = 40, large: int = 49_960) -> Neighbours:
-    """One record decides whether the large stratum counts at all (docs/explanation/privacy.md).
+    """One record decides whether the large stratum counts at all (privacy_proofs.md).
 
     Columns x, y, z: where z = 0, x and y agree; where z = 1, x is constant, and a published test
     skips it, until one record of the small stratum joins it with the other value of x.

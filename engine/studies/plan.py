@@ -4,7 +4,7 @@ Random networks of the schema are drawn (:mod:`engine.data.imagined`), rows are 
 and every algorithm runs on them at every epsilon. No row of the real data is read, so that nothing
 is spent and the forecast is public. What it cannot know is how strong the real links are: a
 forecast is a band over networks, and is checked against the bundled ones
-(docs/explanation/privacy.md).
+(docs/explanation/privacy_audit.md).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ TARGET = 0.8
 WIDE = 0.5  # a band of F1 wider than this says nothing
 DEVIATIONS = 3.0  # what a score must be above the noise to be told from it
 # The share of the largest score that there is, from which on alone a score stands out: the F1 of
-# runs at such settings is in docs/explanation/privacy.md.
+# runs at such settings is in docs/explanation/privacy_audit.md.
 HIDDEN = 0.5
 _DRAWN = 3  # curves that can be told apart
 # How far the band of F1 reaches from the median, below and above, in the simulated band's own

@@ -161,7 +161,7 @@ def test_gross_faults_show_in_runs_alone(key: str) -> None:
 
 
 def test_published_curate_is_refuted_on_the_documented_strata_and_strict_is_not() -> None:
-    """Claimed 1.00; the bound grows with the runs (docs/explanation/privacy.md: 1,500 a side)."""
+    """Claimed 1.00; the bound grows with the runs (privacy_audit.md: 1,500 a side)."""
     values = {"guarantee": "published", "epsilon": 1.0, **KEEPS_THE_PAIR}
     found = run_of(ALGORITHMS["curate_pc"], strata(), 100, values).measured()
     assert found.claimed == pytest.approx(1.0)

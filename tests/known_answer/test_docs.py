@@ -17,7 +17,7 @@ from engine.knowledge import FULL, ORIENTS
 from pages.shell import knowledge as page
 from scripts import counterexamples, form_costs
 
-DOC = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "privacy.md"
+DOC = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "privacy_proofs.md"
 
 
 def test_the_document_states_the_scripts_output(capsys: pytest.CaptureFixture[str]) -> None:
@@ -26,7 +26,8 @@ def test_the_document_states_the_scripts_output(capsys: pytest.CaptureFixture[st
     text = DOC.read_text(encoding="utf-8")
     body, block = text.split("```text\n")
     assert block.removesuffix("```\n") == printed
-    # and the text above the block quotes from it
+    # and the text above the block, and the guarantees' page, quote from it
+    body += DOC.with_name("privacy.md").read_text(encoding="utf-8")
     quoted = set(re.findall(r"\d+\.\d+(?:e-\d+)?", printed)) & set(
         re.findall(r"\d+\.\d+(?:e-\d+)?", body)
     )

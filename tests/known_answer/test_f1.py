@@ -50,7 +50,7 @@ def test_pc_with_g2(name: str, samples: int) -> None:
 
 
 def test_untestable_strata_matter_on_asia() -> None:
-    """Without the rule that keeps an edge no stratum can test (docs/explanation/privacy.md)."""
+    """Without the rule that keeps an edge no stratum can test (privacy_proofs.md)."""
     assert f1("asia", 3, variant="strict") == pytest.approx(np.full(3, 0.7692), abs=1e-4)
 
 

@@ -107,7 +107,7 @@ def test_numerator_by_exact_brute_force() -> None:
     proved = {
         n: Fraction(9 * ((2 * n + 5) * n + n * n - n), (2 * n + 5) * (2 * n + 7)) for n in known
     }
-    assert proved == known  # the closed form of docs/explanation/privacy.md with n distinct levels
+    assert proved == known  # the closed form of privacy_proofs.md with n distinct levels
 
 
 def largest_addition(n: int) -> Fraction:

@@ -286,7 +286,7 @@ def test_a_target_is_reached_in_a_range_of_epsilons() -> None:
 
 
 def test_the_real_f1_lies_in_the_band_about_as_often_as_it_says() -> None:
-    """A small version of the study in docs/explanation/privacy.md, on three bundled networks."""
+    """A small version of the study in privacy_audit.md, on three bundled networks."""
     inside = []
     for name in ("asia", "cancer", "survey"):
         data = load_dataset(name, n=4000, seed=2)
