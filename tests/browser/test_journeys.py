@@ -63,7 +63,7 @@ def test_a_presenter_from_a_link_to_files_on_a_stick(
     assert box["width"] > 300
     for name in PLAIN["cancer"]["nodes"].values():
         assert graph.get_by_text(name, exact=True).is_visible()
-    assert sheet.get_by_role("img", name="Links found and invented").is_visible()
+    assert sheet.get_by_role("img", name="Links found and false positives").is_visible()
     assert sheet.get_by_role("img", name="A hundred figures, 96 of them lit").is_visible()
     sheet.screenshot(path=screenshots / "report_offline.png", full_page=True)
     assert [a for a in asked if not a.startswith("data:")] == [path.as_uri()]

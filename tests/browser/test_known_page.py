@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import addressed, go, moment, serious, settle
+from tests.browser.steps import addressed, go, moment, serious, settle, unfold
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -26,7 +26,8 @@ def at_rest(page: Page) -> None:
 
 def test_drag_a_tier_run_and_read_an_effect(page: Page, screenshots: Path) -> None:
     go(page, ADDRESS)
-    page.wait_for_selector(".st-key-run-known")
+    settle(page)
+    unfold(page, "More settings")
     assert "nothing" in page.locator(".st-key-run-known button:visible").inner_text()
     page.locator(".st-key-run-known button:visible").click()
     page.locator(".board .chip").first.wait_for()
