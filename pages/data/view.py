@@ -72,7 +72,7 @@ def marginal(data: Dataset) -> None:
     st.markdown("**Distribution**")
     name = st.selectbox("Column", data.names, key="data-column")
     j = data.names.index(name)
-    counts = np.bincount(data.codes[:, j], minlength=data.cardinalities[j])
+    counts = np.bincount(data.codes[:, j], data.weights, minlength=data.cardinalities[j])
     shares = [float(s) for s in counts / data.n * 100]
     figure = bars(
         data.levels[j],

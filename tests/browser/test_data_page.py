@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import BROKEN, EXCEPTION, moment, settle, walk
+from tests.browser.steps import BROKEN, EXCEPTION, moment, settle, unfold, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -16,6 +16,7 @@ SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 def test_an_analyst_from_upload_to_the_smallest_epsilon(new_page: Page, screenshots: Path) -> None:
     page = new_page
     page.goto("/data")
+    unfold(page, "The public dataset of the other pages")
     page.get_by_text("forward-sampled").wait_for()
     page.wait_for_selector(".js-plotly-plot")
     settle(page)
@@ -51,6 +52,8 @@ def test_an_analyst_from_upload_to_the_smallest_epsilon(new_page: Page, screensh
     page.get_by_text("Settings changed – press Run.").wait_for()
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_text("every rerun spends ε").wait_for()
+    settle(page)
+    unfold(page, "More: scores")
     page.get_by_text("1 run on these data").wait_for()
     assert page.locator("iframe").count() == 2
     page.screenshot(path=screenshots / "run_own.png", full_page=True)

@@ -81,6 +81,9 @@ def test_own_data_without_truth(data_page: AppTest) -> None:
     assert not data_page.get("plotly_chart")
     data_page.toggle(key="exact").set_value(True).run()
     assert metrics(data_page)["Rows"] == "5,000"
+    bars = json.loads(data_page.get("plotly_chart")[0].proto.spec)["data"][0]
+    shares = [float(word.removesuffix(" %")) for word in bars["text"]]
+    assert sum(shares) == pytest.approx(100, abs=0.2)  # of rows, not of distinct ones
     assert metrics(data_page)["True edges"] == "unknown"
     assert not data_page.get("iframe")
     assert any("without noise" in c.value for c in data_page.caption)
