@@ -6,7 +6,7 @@ told beside the default setting, each run on a sample of its own with a seed of 
 default stays where the search's winner does not beat it by two standard errors on fresh seeds of
 its own half. Our own
 algorithms are told with their defaults. A cell that is kept in sample_data/recommended.json is not
-run again; the last step writes the table of docs/reference/recommended.md, ``--tables`` that alone.
+run again; the last step writes the tables of both pages recommended.md, ``--tables`` that alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from engine.runner import run
 from engine.studies.recommended import KEPT, SCORES, Recommended, Study, read
 from engine.studies.tune import Score, Tuned, tunable, tune
 
-DOC = Path(__file__).resolve().parent.parent / "docs" / "reference" / "recommended.md"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+SETTINGS, RESULTS = DOCS / "reference" / "recommended.md", DOCS / "research" / "recommended.md"
 ROWS, MOST = 20_000, 25
 FIRST, TOLD = 3_000, 20  # the first sample of a report, and how many runs it has
 EPSILONS = (0.1, 1.0, 10.0)
@@ -187,7 +188,7 @@ def main() -> None:
         print(key, epsilon, content["cells"][-1]["params"], f"{time.process_time() - start:.0f} s",
               flush=True)  # fmt: skip
     for mark, write in TABLES.items():
-        put(DOC, mark, write(read(kept())))
+        put(SETTINGS if mark.endswith("settings") else RESULTS, mark, write(read(kept())))
 
 
 if __name__ == "__main__":

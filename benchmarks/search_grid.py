@@ -5,7 +5,7 @@ SIDE x SIDE settings with PILOT seeds each, whose best TOP get SECOND more; and 
 200 runs. What the grid chose and what each search chose are then run on the same FINAL seeds that
 neither saw: so many that the difference is known to a quarter of what is asked about. Kept in
 benchmarks/results/search_grid.jsonl, where a choice that is there is not made again, nor told again
-on as many seeds; the table is that of docs/reference/recommended.md.
+on as many seeds; the table is that of docs/research/recommended.md.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.kept import lines
-from benchmarks.recommended import DOC
+from benchmarks.recommended import RESULTS
 from benchmarks.utility import DELTA
 from benchmarks.written import put
 from engine import ALGORITHMS, load_dataset
@@ -151,7 +151,7 @@ def main() -> None:
             seconds = time.process_time() - start
             said = [f"{gap:+.2f}±{error:.2f}" for gap, error in gaps(one)]
             print(key, name, one["grid"], said, f"{seconds:.0f} s", flush=True)
-    put(DOC, "benchmarks.search_grid", table(kept()))
+    put(RESULTS, "benchmarks.search_grid", table(kept()))
 
 
 if __name__ == "__main__":

@@ -26,8 +26,9 @@ def test_the_document_states_the_scripts_output(capsys: pytest.CaptureFixture[st
     text = DOC.read_text(encoding="utf-8")
     body, block = text.split("```text\n")
     assert block.removesuffix("```\n") == printed
-    # and the text above the block, and the guarantees' page, quote from it
-    body += DOC.with_name("privacy.md").read_text(encoding="utf-8")
+    # and the text above the block, the guarantees' page and the algorithms' quote from it
+    for named in (DOC.with_name("privacy.md"), *DOC.parents[1].glob("algorithms/*.md")):
+        body += named.read_text(encoding="utf-8")
     quoted = set(re.findall(r"\d+\.\d+(?:e-\d+)?", printed)) & set(
         re.findall(r"\d+\.\d+(?:e-\d+)?", body)
     )
@@ -35,7 +36,7 @@ def test_the_document_states_the_scripts_output(capsys: pytest.CaptureFixture[st
 
 
 def test_the_table_of_what_the_form_costs_is_the_scripts() -> None:
-    """All networks have a line; those that take no minutes are computed anew."""
+    """All networks have a line; those that take seconds are computed again."""
     table = DOC.read_text(encoding="utf-8").split(form_costs.START)[1].split(form_costs.END)[0]
     lines = {row.split("|")[1].strip(): row for row in table.splitlines()[2:]}
     assert set(lines) == set(NETWORKS)
