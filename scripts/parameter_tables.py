@@ -1,18 +1,23 @@
-"""The parameters in docs/algorithms: python -m scripts.parameter_tables [--write].
+"""The tables that docs copy from the code: python -m scripts.parameter_tables [--write].
 
-They are written from the algorithms' declarations; a test compares the pages with them.
+Parameters in docs/algorithms come from the algorithms' declarations, the public API in
+docs/reference/python from docstrings; a test compares the pages with them.
 """
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from engine import ALGORITHMS
 from engine.params import Spec
 
-PAGES = Path(__file__).resolve().parent.parent / "docs" / "algorithms"
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+REFERENCE = DOCS / "reference" / "python"
 
 
 def values(spec: Spec) -> str:
@@ -36,17 +41,33 @@ def table(key: str) -> str:
     return "\n".join(lines)
 
 
-def written(key: str) -> str:
-    """The page of one algorithm with its table as it has to be."""
-    text = (PAGES / f"{key}.md").read_text(encoding="utf-8")
-    begin, end = f"<!-- parameters {key} -->\n", f"<!-- parameters {key} ends -->"
-    return re.sub(f"{begin}.*{end}", lambda _: f"{begin}\n{table(key)}\n\n{end}", text, flags=re.S)
+def api() -> str:
+    """Every entry of the Python reference: its page, and its docstring's first line."""
+    lines = ["| name | what it is |", "|---|---|"]
+    for page in (REFERENCE / f"{name}.md" for name in ("runs", "data", "release", "theory")):
+        for name in re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), re.M):
+            module, _, last = name.rpartition(".")
+            first = inspect.getdoc(getattr(importlib.import_module(module), last)) or ""
+            said = first.splitlines()[0].replace("``", "`").replace("|", "&#124;")
+            lines.append(f"| [`{last}`]({page.name}#{name}) | {said} |")
+    return "\n".join(lines)
+
+
+def pages() -> Iterator[tuple[Path, str]]:
+    """Each page with a table, and its text as it has to be."""
+    tables = [
+        (DOCS / "algorithms" / f"{key}.md", f"parameters {key}", table(key)) for key in ALGORITHMS
+    ]
+    for page, mark, rows in (*tables, (REFERENCE / "index.md", "api", api())):
+        text = page.read_text(encoding="utf-8")
+        head, rest = text.split(f"<!-- {mark} -->\n")
+        end = f"<!-- {mark} ends -->"
+        yield page, f"{head}<!-- {mark} -->\n\n{rows}\n\n{end}{rest.split(end)[1]}"
 
 
 def main(argv: list[str]) -> None:
     """Write the tables, or name the pages whose table is another."""
-    for key in ALGORITHMS:
-        page, text = PAGES / f"{key}.md", written(key)
+    for page, text in pages():
         if "--write" in argv:
             page.write_text(text, encoding="utf-8")
         elif page.read_text(encoding="utf-8") != text:
