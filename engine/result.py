@@ -17,11 +17,12 @@ from engine.effects.effect import Effect, effect_of
 from engine.effects.plausible import plausible
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
-from engine.graphs.edges import Edge, Svg, annotated, edge_frame, edges, svg
+from engine.graphs.edges import Edge, annotated, edge_frame, edges, svg
 from engine.graphs.formats import dot
 from engine.graphs.known import Known, known_of, truth_mpdag
 from engine.graphs.links import LinkClass
 from engine.graphs.metrics import Counts, Metrics, Scores, classify, compare, count
+from engine.graphs.picture import Svg
 from engine.knowledge import Knowledge
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import Parameters

@@ -6,6 +6,7 @@ Units are pixels of the frame at zoom 1, origin at its centre, y downwards.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import combinations
 
@@ -19,6 +20,7 @@ _LAYERED = 20  # larger graphs have too many edges that pass a layer
 _NODE_AREA = 11_000.0  # square units for a node of a spread: Alarm's 37 fit without overlaps
 _SWEEPS = 24
 _PUSHES = 400
+_SWEEPS_OF_STRESS = 80
 _ALONG = np.linspace(0.06, 0.94, 23)  # where a line is looked at
 
 
@@ -27,32 +29,20 @@ def box_width(label: str) -> float:
     return 18 + sum(9.6 if c.isupper() else 4.5 if c in "iljt.,|1 " else 7.8 for c in label)
 
 
-def place(graph: nx.DiGraph, width: float, height: float) -> dict[str, Point]:
+def place(graph: nx.DiGraph, width: float, height: float, gap: float = GAP) -> dict[str, Point]:
     """Positions of all nodes in a frame of the given size.
 
     Layers, causes above effects, for a small, sparse acyclic graph whose layers fit the frame;
-    otherwise a spread in which distance follows path length and no two boxes overlap.
+    otherwise a spread in which distance follows path length and boxes keep a ``gap``.
     """
-    return layered(graph, width, height) or _spread(graph, width, height)
-
-
-def layered(graph: nx.DiGraph, width: float, height: float) -> dict[str, Point]:
-    """Positions in layers; none where the graph is too large, too dense or has a cycle."""
+    if len(graph) < 2:
+        return dict.fromkeys(graph, (0.0, 0.0))
     sparse = graph.number_of_edges() <= 1.3 * len(graph)
     if len(graph) <= _LAYERED and sparse and nx.is_directed_acyclic_graph(graph):
         wires, layers = _ordered_layers(graph)
         if all(_row_width(row) <= width for row in layers) and len(layers) * 50 <= height:
             return _straighten(wires, layers, width, height)
-    return {}
-
-
-def circle(names: Sequence[str]) -> dict[str, Point]:
-    """Positions on a flat ellipse that has room for every box, to whole pixels."""
-    around = sum(max(box_width(name), 60.0) + GAP for name in names)
-    wide = max(140.0, around / 5)
-    turns = [2 * math.pi * k / len(names) - math.pi / 2 for k in range(len(names))]
-    at = ((round(wide * math.cos(t)), round(0.6 * wide * math.sin(t))) for t in turns)
-    return dict(zip(names, at, strict=True))
+    return _spread(graph, width, height, gap)
 
 
 def frame_height(nodes: int) -> int:
@@ -179,8 +169,11 @@ def _crossings(wires: nx.DiGraph, layers: list[list[Hashable]]) -> int:
     at = {node: i for row in layers for i, node in enumerate(row)}
     total = 0
     for row in layers:
-        arcs = [(at[a], at[b]) for a in row for b in wires.successors(a)]
-        total += sum((a - c) * (b - d) < 0 for (a, b), (c, d) in combinations(arcs, 2))
+        ends: list[int] = []
+        for _, b in sorted((at[a], at[b]) for a in row for b in wires.successors(a)):
+            place = bisect_right(ends, b)
+            total += len(ends) - place
+            ends.insert(place, b)
     return total
 
 
@@ -234,27 +227,57 @@ def _packed(row: list[Hashable], wanted: list[float], width: float) -> dict[Hash
 # Spread ---------------------------------------------------------------------------------
 
 
-def _spread(graph: nx.DiGraph, width: float, height: float) -> dict[str, Point]:
+def _spread(graph: nx.DiGraph, width: float, height: float, gap: float) -> dict[str, Point]:
     loose = graph.to_undirected()
     parts = sorted(nx.connected_components(loose), key=len, reverse=True)
-    # Parts hang together by invisible edges, so that one layout holds them all.
+    # Invisible edges join the parts, so that one layout holds them all.
     loose.add_edges_from((min(parts[0]), min(part)) for part in parts[1:])
-    raw = nx.kamada_kawai_layout(loose)
     names = list(graph)
-    xs, ys = _long_side_down(np.array([raw[name] for name in names]), wide=width > height)
+    xs, ys = _long_side_down(_least_stress(loose, names), wide=width > height)
     at = [
         [x * (width - 110), y * (height - NODE_HEIGHT)]
         for x, y in zip(_evened(xs), _evened(ys), strict=True)
     ]
-    _push_apart(at, [box_width(name) + GAP for name in names], width, height)
+    sizes = [(box_width(name) + gap, NODE_HEIGHT + gap) for name in names]
+    _push_apart(at, sizes, (width, height))
     return {name: (x, y) for name, (x, y) in zip(names, at, strict=True)}
 
 
-def _long_side_down(points: np.ndarray, *, wide: bool) -> tuple[list[float], list[float]]:
+def _least_stress(graph: nx.Graph, names: list[str]) -> list[list[float]]:
+    """Points at distances near the path lengths, by stress majorization, one node at a time.
+
+    Gansner, Koren and North (2004), section 2.3, weights 1/d². Plain floats in a fixed order: the
+    same on every machine, as a release's page has to be.
+    """
+    paths = dict(nx.all_pairs_shortest_path_length(graph))
+    turn = 2 * math.pi / len(names)
+    at = [[len(names) / 4 * f(k * turn) for f in (math.cos, math.sin)] for k in range(len(names))]
+    for _ in range(_SWEEPS_OF_STRESS):
+        for i, name in enumerate(names):
+            x, y = at[i]
+            sums = [0.0, 0.0, 0.0]
+            for j, other in enumerate(names):
+                if i == j:
+                    continue
+                far, dx, dy = paths[name][other], x - at[j][0], y - at[j][1]
+                stretch = far / math.sqrt(dx * dx + dy * dy or 1.0)
+                weight = 1 / far**2
+                sums[0] += weight * (at[j][0] + stretch * dx)
+                sums[1] += weight * (at[j][1] + stretch * dy)
+                sums[2] += weight
+            at[i] = [sums[0] / sums[2], sums[1] / sums[2]]
+    return at
+
+
+def _long_side_down(points: list[list[float]], *, wide: bool) -> tuple[list[float], list[float]]:
     """Turn the points so that their main axis follows the frame's longer side."""
-    centred = points - points.mean(axis=0)
-    main, other = (centred @ np.linalg.svd(centred, full_matrices=False)[2].T).T
-    return (list(main), list(other)) if wide else (list(other), list(main))
+    mean = [sum(values) / len(points) for values in zip(*points, strict=True)]
+    centred = [(x - mean[0], y - mean[1]) for x, y in points]
+    xx, yy, xy = (sum(p[i] * p[j] for p in centred) for i, j in ((0, 0), (1, 1), (0, 1)))
+    turn = math.atan2(2 * xy, xx - yy) / 2
+    main = [x * math.cos(turn) + y * math.sin(turn) for x, y in centred]
+    other = [y * math.cos(turn) - x * math.sin(turn) for x, y in centred]
+    return (main, other) if wide else (other, main)
 
 
 def _evened(values: Sequence[float]) -> list[float]:
@@ -266,30 +289,21 @@ def _evened(values: Sequence[float]) -> list[float]:
     return [((v - low) / span + rank[i]) / 2 - 0.5 for i, v in enumerate(values)]
 
 
-def _push_apart(at: list[list[float]], widths: list[float], width: float, height: float) -> None:
+def _push_apart(at: list[list[float]], sizes: list[Point], frame_size: Point) -> None:
     """Move overlapping boxes apart, along the axis on which they overlap least."""
-    tall = NODE_HEIGHT + GAP
     for _ in range(_PUSHES):
         moved = False
         for i, j in combinations(range(len(at)), 2):
-            dx, dy = at[j][0] - at[i][0], at[j][1] - at[i][1]
-            over_x = (widths[i] + widths[j]) / 2 - abs(dx)
-            over_y = tall - abs(dy)
-            if over_x <= 0.5 or over_y <= 0.5:
+            far = [at[j][k] - at[i][k] for k in (0, 1)]
+            over = [(sizes[i][k] + sizes[j][k]) / 2 - abs(far[k]) for k in (0, 1)]
+            if min(over) <= 0.5:
                 continue
-            moved = True
-            axis, shift = (
-                (0, math.copysign(over_x, dx))
-                if over_x < over_y
-                else (
-                    1,
-                    math.copysign(over_y, dy),
-                )
-            )
-            at[i][axis] -= shift / 2
-            at[j][axis] += shift / 2
-        for place_, w in zip(at, widths, strict=True):
-            place_[0] = min(max(place_[0], (w - width) / 2), (width - w) / 2)
-            place_[1] = min(max(place_[1], (tall - height) / 2), (height - tall) / 2)
+            moved, axis = True, 0 if over[0] < over[1] else 1
+            shift = math.copysign(over[axis], far[axis]) / 2
+            at[i][axis] -= shift
+            at[j][axis] += shift
+        for point, size in zip(at, sizes, strict=True):
+            for k, whole in enumerate(frame_size):
+                point[k] = min(max(point[k], (size[k] - whole) / 2), (whole - size[k]) / 2)
         if not moved:
             return

@@ -30,4 +30,4 @@ def release_drawn(release: Release) -> Adjacency:
 def release_svg(release: Release) -> str:
     """The graph as SVG, the same to the byte on every machine: a page is compared by its bytes."""
     alt = f"The graph of the release {release.name}"
-    return svg(release.names, release_edges(release), alt, steady=True)
+    return svg(release.names, release_edges(release), alt)

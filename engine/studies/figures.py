@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -149,12 +151,23 @@ def draw(
     return out.getvalue()
 
 
-def chart(panels: Sequence[Panel], title: str, columns: int = 4) -> str:
+def chart(panels: Sequence[Panel], title: str, columns: int = 4, width: float | None = None) -> str:
     """An SVG document of the panels in rows, without the document type, which names an address."""
     across = max(1, min(columns, len(panels)))
-    content = draw(panels, kind="svg", width=3.1 * across, across=across, title=title, wide=4)
+    inches = 3.1 * across if width is None else width
+    wide = 4 if width is None else 2  # columns of the legend
+    content = draw(panels, kind="svg", width=inches, across=across, title=title, wide=wide)
     text = content.decode()
     return text[text.index("<svg") :]
+
+
+_META = re.compile(r"<metadata>.*?</metadata>|<style.*?</style>", re.DOTALL)
+
+
+def inline(panel: Panel, alt: str) -> str:
+    """A chart as an SVG element, without what names an address or styles other parts."""
+    drawn = _META.sub("", chart([panel], "", width=5.6))
+    return drawn.replace("<svg ", f'<svg role="img" aria-label="{escape(alt)}" ', 1)
 
 
 def _draw(axis: Any, panel: Panel) -> None:

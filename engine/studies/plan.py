@@ -24,7 +24,6 @@ from engine.data.imagined import network_like, random_network
 from engine.data.networks import NETWORKS, Network, load_network
 from engine.data.schema import Schema
 from engine.errors import InputError
-from engine.graphs.edges import BandCurve, curve_svg
 from engine.graphs.metrics import SCORES
 from engine.percent import percent
 from engine.privacy.accounting import mu_budget
@@ -580,19 +579,33 @@ class Plan:
         for f in sorted(self.forecasts, key=lambda f: f.epsilon):
             by_key.setdefault(f.algorithm, []).append(f)
         best = sorted(by_key.values(), key=lambda some: -max(f.f1.median for f in some))[:_DRAWN]
-        curves = [
-            BandCurve(
-                algorithm(some[0].algorithm).title,
-                [f.epsilon for f in some],
-                *([getattr(f.f1, end) for f in some] for end in ("low", "median", "high")),
-            )
-            for some in best
-        ]
         shown = self.frame[["algorithm", "epsilon", "found", "links", "invented", "f1"]]
         shown = shown.assign(expect=[f.expect for f in self.forecasts])
-        drawn = curve_svg(curves, "Skeleton F1", "Expected skeleton F1 against ε")
+        drawn = _drawn(best)
         table = shown.to_html(index=False, border=0, float_format="{:.3g}".format)
         return f"<p><b>{escape(self.sentence)}</b></p>{drawn}{table}<p>{escape(self.notes)}</p>"
+
+
+def _drawn(best: Sequence[Sequence[Forecast]]) -> str:
+    """Curves with their bands as SVG; none where matplotlib is not installed."""
+    from engine.studies.figures import Panel, Series, inline  # here, as it loads pandas
+
+    series = [
+        Series(
+            algorithm(some[0].algorithm).title,
+            [f.epsilon for f in some],
+            [f.f1.median for f in some],
+            low=[f.f1.low for f in some],
+            high=[f.f1.high for f in some],
+            style=k,
+        )
+        for k, some in enumerate(best)
+    ]
+    panel = Panel("", series, x_label="ε", y_label="Skeleton F1", y_range=(0.0, 1.0))
+    try:
+        return inline(panel, "Expected skeleton F1 against ε")
+    except InputError:
+        return ""
 
 
 def _band(band: Band, digits: int) -> str:

@@ -13,7 +13,7 @@ from pyvis.network import Network
 
 from engine.graphs.layout import Point, flattest
 from engine.graphs.links import MARKS
-from pages.draw.links import Link
+from engine.graphs.picture import Link
 from pages.shell.palette import LOOKS, Look
 
 VIS = Path(__file__).resolve().parents[2] / "static" / "vis" / "vis-network.min.js"

@@ -11,8 +11,9 @@ from engine import Dataset, RunResult
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.layout import Point, frame_height, frame_scale, place
 from engine.graphs.links import LinkClass
+from engine.graphs.picture import Link
 from pages.draw.graph import render_graph
-from pages.draw.links import Link, as_digraph, describe, found_links, legend, links_of
+from pages.draw.links import as_digraph, describe, found_links, legend, links_of
 from pages.draw.strength import strengths, weighted
 from pages.shell import words as text
 from pages.shell.palette import theme

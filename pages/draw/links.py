@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import networkx as nx
@@ -13,26 +13,9 @@ import numpy as np
 from engine import RunResult
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.links import MARKS, RARE, LinkClass
-from pages.draw.svg import Picture, sheet, sign, wire
+from engine.graphs.picture import Link, stroke
+from pages.draw.picture import Picture
 from pages.shell import words as text
-
-
-@dataclass(frozen=True)
-class Link:
-    """One edge to draw: ``arrow`` a -> b, else undirected; ``kind`` None is a plain edge.
-
-    ``width`` None is the class's own; ``label`` stands on the line and ``note`` under the pointer,
-    both never a person's text.
-    """
-
-    a: str
-    b: str
-    arrow: bool
-    kind: LinkClass | None = None
-    width: float | None = None
-    opacity: float = 1.0
-    note: str = ""
-    label: str = ""
 
 
 def links_of(
@@ -131,17 +114,9 @@ def legend_of(items: Iterable[Entry], theme: str) -> str:
     return f'<div class="legend" style="line-height:1.9">{shown}</div>'
 
 
-def stroke_picture(kind: LinkClass, theme: str) -> Picture:
-    """A piece of the class's line with its sign."""
-    mark = MARKS[kind]
-    ink = mark.ink(theme)
-    drawn = wire("M0 7H42", mark, ink) + (sign(mark.marker, (21, 7), ink) if mark.marker else "")
-    return sheet(drawn, (0, 0, 42, 14), alt="")
-
-
 def sample(kind: LinkClass, theme: str) -> str:
-    """HTML: the same as an image in a line of words."""
-    image = stroke_picture(kind, theme).image
+    """HTML: a piece of the class's line with its sign, in a line of words."""
+    image = Picture(stroke(kind, theme), "").image
     return image.replace("<img ", '<img style="margin-right:.5rem;vertical-align:middle" ', 1)
 
 

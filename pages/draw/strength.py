@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from engine import RunResult
+from engine.graphs.picture import Link
 from engine.graphs.weighed_colliders import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.percent import percent, probability
 from engine.score.learned import ScoreDiagnostics
-from pages.draw.links import Link, doubtful
+from pages.draw.links import doubtful
 from pages.shell import words as text
 from pages.shell.words import number
 

@@ -13,6 +13,7 @@ import streamlit as st
 from engine import Dataset, RunResult
 from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.metrics import Counts
+from engine.graphs.picture import Link
 from engine.registry import algorithm
 from engine.studies.repeat import Repetition, outcome_of
 from engine.studies.scenes import ABSENT, BACK, FORTH, LINE, UNTESTED
@@ -21,7 +22,7 @@ from engine.teaching.replay import scenes
 from pages.draw import show
 from pages.draw.bars import bars
 from pages.draw.graphs import positions
-from pages.draw.links import ENTRY, Link, found_links, sample
+from pages.draw.links import ENTRY, found_links, sample
 from pages.draw.picture import graph_picture
 from pages.draw.scene import digested, graph_content, show_search
 from pages.learn.tour import Tour, shown_run

@@ -10,6 +10,7 @@ import networkx as nx
 from engine import Dataset, RunResult
 from engine.graphs.layout import scale_of
 from engine.graphs.links import MARKS, LinkClass
+from engine.graphs.picture import Link
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent
 from engine.score.learned import ScoreDiagnostics
@@ -18,7 +19,7 @@ from engine.studies.price import PriceStep, price_steps
 from engine.studies.repeat import stability
 from engine.summary import NOTHING, Promise, summarise
 from pages.draw.graphs import positions
-from pages.draw.links import Entry, Link, as_digraph, describe, doubtful, entries, found_links
+from pages.draw.links import Entry, as_digraph, describe, doubtful, entries, found_links
 from pages.draw.picture import Picture, curve_picture, graph_picture, people_picture
 from pages.draw.price import Step, reference_lines, steps_of
 from pages.draw.scene import words as plain_names

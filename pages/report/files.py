@@ -9,13 +9,13 @@ from typing import Any
 import streamlit as st
 
 from engine.graphs.formats import FORMATS
+from engine.graphs.picture import stroke
 from engine.graphs.weighed_colliders import SHOWN
 from engine.percent import percent
 from engine.studies.bundle import bundle
 from engine.studies.scenes import kept_scene, kept_scenes
 from engine.summary import NOTHING
 from pages.draw import typeset
-from pages.draw.links import stroke_picture
 from pages.draw.picture import Picture
 from pages.draw.price import said
 from pages.draw.scene import Offline, given, offline
@@ -80,7 +80,7 @@ def told(brief: Brief, kind: str) -> dict[str, Any]:
         "spread": brief.spread,
         "graph": _drawn(brief.graph),
         "legend": [
-            _drawn(stroke_picture(e.kind, "light")) | {"words": f"{e.name} {e.number}{e.more}"}
+            {"svg": stroke(e.kind, "light"), "alt": ""} | {"words": f"{e.name} {e.number}{e.more}"}
             for e in brief.legend
         ],
         "note": brief.note,

@@ -1,4 +1,4 @@
-"""The small picture of a graph: what stands beside its links is read, and says what tables say."""
+"""A graph's still picture: what stands at its links is read, and says what tables say."""
 
 from __future__ import annotations
 
@@ -7,22 +7,43 @@ import re
 
 import pytest
 
-from engine.graphs.edges import Edge, _beside, svg
+from engine.graphs.edges import Edge, svg
 from engine.percent import probability
 
+Box = tuple[float, float, float, float]  # middle, half of the width and of the height
 
-@pytest.mark.parametrize("turn", range(16))
-def test_words_beside_a_line_are_clear_of_it(turn: int) -> None:
-    angle = math.tau * turn / 16
-    dx, dy = 100 * math.cos(angle), 100 * math.sin(angle)
-    x, y = _beside(0.0, 0.0, dx, dy)
-    corners = [(x + a, y + b) for a in (0.0, 40.0) for b in (-9.0, 1.0)]  # six characters of 11 px
-    sides = [(dx * v - dy * u) / 100 for u, v in corners]
-    assert min(map(abs, sides)) > 1.5
-    assert len({side > 0 for side in sides}) == 1  # all on one side of the line
+
+def _chain(d: int) -> list[Edge]:
+    """A cycle with a hub: too many links for layers, and short ones among them."""
+    names = [f"Variable {i}" for i in range(d)]
+    ring = [Edge(names[i], names[(i + 1) % d], 0.998, 0.7, "directed") for i in range(d)]
+    return ring + [Edge(names[0], names[i], 0.44, math.nan, "undirected") for i in range(2, d, 5)]
+
+
+def _boxes(drawn: str) -> tuple[list[Box], list[Box]]:
+    number = r'="([-\d.]+)"'
+    rects = re.findall(rf"<rect x{number} y{number} width{number} height{number}", drawn)
+    nodes = [(x + w / 2, y + h / 2, w / 2, h / 2) for x, y, w, h in (map(float, r) for r in rects)]
+    texts = re.findall(
+        rf'<text x{number} y{number} text-anchor="middle" font-size="11"[^>]*>([^<]+)<', drawn
+    )
+    return nodes, [(float(x), float(y) - 4, 2.8 * len(s), 4.5) for x, y, s in texts]
+
+
+def _apart(a: Box, b: Box) -> bool:
+    return abs(a[0] - b[0]) >= a[2] + b[2] or abs(a[1] - b[1]) >= a[3] + b[3]
+
+
+@pytest.mark.parametrize("d", [2, 5, 12, 37])
+def test_no_box_touches_another_and_no_number_a_box(d: int) -> None:
+    edges = _chain(d)
+    nodes, labels = _boxes(svg([f"Variable {i}" for i in range(d)], edges, "alt"))
+    assert (len(nodes), len(labels)) == (d, len(edges))
+    assert all(_apart(a, b) for k, a in enumerate(nodes) for b in nodes[:k])
+    assert all(_apart(label, node) for label in labels for node in nodes)
 
 
 def test_the_picture_says_of_a_link_what_the_table_says() -> None:
     said = svg(("a", "b"), [Edge("a", "b", 0.998, math.nan, "directed")], "alt")
-    assert re.findall(r'font-size="11">([^<]+)<', said) == [probability(0.998)] == ["99.8 %"]
+    assert re.findall(r'font-size="11"[^>]*>([^<]+)<', said) == [probability(0.998)] == ["99.8 %"]
     assert "&gt; 99.9 %" in svg(("a", "b"), [Edge("a", "b", 1.0, math.nan, "directed")], "alt")

@@ -23,9 +23,9 @@ from engine.graphs.layout import (
     place,
 )
 from engine.graphs.links import MARKS, LinkClass
+from engine.graphs.picture import Link
 from pages.draw import show
 from pages.draw.graph import render_graph
-from pages.draw.links import Link
 from pages.shell import export
 from pages.shell import words as text
 

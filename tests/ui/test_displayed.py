@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from engine import Dataset, load_dataset, run
+from engine.graphs.picture import Link
 from engine.privacy.accounting import Guarantee, rho_budget
 from engine.privacy.events import GaussianEvent
 from engine.privacy.ledger import Ledger
@@ -18,7 +19,6 @@ from engine.score.learned import ScoreDiagnostics
 from engine.studies.study import sweep
 from engine.studies.summary import bands, frame
 from pages.draw import curves
-from pages.draw.graphs import Link
 from pages.draw.strength import strengths, weighted
 from pages.report.words import range_sentence
 from pages.run import ledger

@@ -14,6 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from engine import ALGORITHMS, load_dataset, run
+from engine.graphs.picture import Link
 from engine.graphs.weighed_colliders import SHOWN
 from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import relevant
@@ -22,7 +23,7 @@ from engine.studies.plan import detectability
 from engine.studies.recommended import recommended, study
 from pages import worker
 from pages.draw import allocation
-from pages.draw.links import Link, doubtful, found_links
+from pages.draw.links import doubtful, found_links
 from pages.draw.strength import strengths, weighted
 from pages.report import brief as report
 from pages.run import form as run_form

@@ -1,0 +1,253 @@
+"""The one still picture of a graph: SVG text for notebooks, releases, reports and files.
+
+No script, nothing loaded from elsewhere; a name is text, whatever it holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from engine.graphs.layout import NODE_HEIGHT, Point, box_width, flattest, frame, via
+from engine.graphs.links import MARKS, LinkClass, Mark
+
+FONT = "'Source Sans 3', 'Source Sans Pro', 'DejaVu Sans', system-ui, sans-serif"
+_EDGE = 12.0  # around a graph
+_LETTER, _TALL = 3.1, 6.0  # half of a label's width by letters, and of its height
+_PLACES = (0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78)  # of a label along its line, the best first
+
+
+class Svg(str):
+    """SVG text that a notebook shows as a picture."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+@dataclass(frozen=True)
+class Link:
+    """One edge to draw: ``arrow`` a -> b, else undirected; ``kind`` None is a plain edge.
+
+    ``width`` None is the class's own; ``label`` stands at the line and ``note`` under the pointer,
+    both never a person's text.
+    """
+
+    a: str
+    b: str
+    arrow: bool
+    kind: LinkClass | None = None
+    width: float | None = None
+    opacity: float = 1.0
+    note: str = ""
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Inks:
+    """Colours of a picture: a theme's, or without one those of the text around it."""
+
+    theme: str | None = None
+    font: str = "currentColor"
+    paper: str | None = None
+
+    def of(self, mark: Mark) -> str:
+        """The colour of a class of links."""
+        return self.font if self.theme is None else mark.ink(self.theme)
+
+
+def tag(name: str, content: str = "", /, **attributes: Any) -> str:
+    """An element; underscores in attributes' names are hyphens, and None leaves one out."""
+    said = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return f"<{name}{said}>{content}</{name}>" if content else f"<{name}{said}/>"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.1f}".removesuffix(".0")
+    return escape(str(value))
+
+
+def sheet(
+    body: str, view: tuple[float, float, float, float], *, alt: str, paper: str | None = None
+) -> Svg:
+    """The picture of a body that lies in ``view``: left, top, width and height."""
+    left, top, width, height = map(float, view)
+    whole = {"width": width, "height": height}
+    back = tag("rect", x=left, y=top, **whole, fill=paper) if paper else ""
+    return Svg(
+        tag(
+            "svg",
+            back + body,
+            xmlns="http://www.w3.org/2000/svg",
+            role="img",
+            aria_label=alt,
+            viewBox=" ".join(map(_value, (left, top, width, height))),
+            **whole,
+            style="max-width:100%;height:auto",
+            font_family=FONT,
+        )
+    )
+
+
+def stroke(kind: LinkClass, theme: str) -> Svg:
+    """A piece of a class's line with its sign, as a legend shows it."""
+    body = _path("M0 7H42", MARKS[kind], Inks(theme)) + _sign((21, 7), MARKS[kind], Inks(theme))
+    return sheet(body, (0, 0, 42, 14), alt="")
+
+
+def graph_svg(
+    names: Sequence[str],
+    links: Sequence[Link],
+    positions: Mapping[str, Point],
+    *,
+    alt: str,
+    inks: Inks | None = None,
+) -> Svg:
+    """The graph at the given positions, every name in its box, every line in its class's mark."""
+    inks = inks or Inks()
+    left, right, top, bottom = frame(names, positions, _EDGE)
+    curves = [_curve(link, positions) for link in links]
+    body = "".join(_line(k, c, inks) for k, c in zip(links, curves, strict=True))
+    body += _labels(links, curves, names, positions, inks)
+    body += "".join(_node(name, positions[name], inks) for name in names)
+    return sheet(body, (left, top, right - left, bottom - top), alt=alt, paper=inks.paper)
+
+
+Curve = tuple[Point, Point, Point]  # start, middle and end of a quadratic curve
+
+
+def _node(name: str, at: Point, inks: Inks) -> str:
+    width, (x, y) = _wide(name), at
+    box = tag(
+        "rect",
+        **{"x": x - width / 2, "y": y - NODE_HEIGHT / 2, "width": width, "height": NODE_HEIGHT},
+        **{"rx": 8, "fill": inks.paper or "none", "stroke": inks.font, "stroke_width": 1.4},
+    )
+    words = {"text_anchor": "middle", "font_size": 13, "font_weight": 600, "fill": inks.font}
+    return box + tag("text", escape(" ".join(name.split())), x=float(x), y=y + 5.0, **words)
+
+
+def _wide(name: str) -> float:
+    """Width of a box, with room for the bold letters of any machine's font."""
+    return box_width(name) + 8.0
+
+
+def _curve(link: Link, positions: Mapping[str, Point]) -> Curve:
+    """From box to box; one that would pass through another box bends around it."""
+    bend = via(positions[link.a], positions[link.b], flattest(link.a, link.b, positions))
+    return _clipped(link.a, bend, positions), bend, _clipped(link.b, bend, positions)
+
+
+def _clipped(name: str, towards: Point, positions: Mapping[str, Point]) -> Point:
+    """Where a line that leaves towards a point leaves the box, with a little room."""
+    x, y = positions[name]
+    dx, dy = towards[0] - x, towards[1] - y
+    across = (_wide(name) / 2 + 3) / abs(dx) if dx else math.inf
+    down = (NODE_HEIGHT / 2 + 3) / abs(dy) if dy else math.inf
+    share = min(across, down, 1.0)
+    return x + share * dx, y + share * dy
+
+
+def _line(link: Link, curve: Curve, inks: Inks) -> str:
+    mark = MARKS[link.kind]
+    width = float(mark.width if link.width is None else link.width)
+    (ax, ay), (mx, my), tip = curve
+    angle = math.atan2(tip[1] - my, tip[0] - mx)
+    size = 8.0 + 1.7 * width
+    # The line ends inside the head: a thick one would show beside its point.
+    back = 0.6 * size if link.arrow else 0.0
+    bx, by = tip[0] - back * math.cos(angle), tip[1] - back * math.sin(angle)
+    drawn = tag("title", escape(link.note)) if link.note else ""
+    drawn += _path(f"M{ax:.1f} {ay:.1f}Q{mx:.1f} {my:.1f} {bx:.1f} {by:.1f}", mark, inks, width)
+    if link.arrow:
+        sides = [
+            (tip[0] - size * math.cos(angle + t), tip[1] - size * math.sin(angle + t))
+            for t in (0.42, -0.42)
+        ]
+        drawn += tag("path", d=_polygon([tip, *sides]), fill=inks.of(mark))
+    middle = (ax + 2 * mx + bx) / 4, (ay + 2 * my + by) / 4
+    drawn += _sign(middle, mark, inks, 5.0 + width / 2)
+    return tag("g", drawn, opacity=None if link.opacity == 1.0 else f"{link.opacity:.2f}")
+
+
+def _path(d: str, mark: Mark, inks: Inks, width: float | None = None) -> str:
+    dash = " ".join(map(str, mark.dash)) or None
+    thick = float(mark.width if width is None else width)
+    ink = inks.of(mark)
+    return tag("path", d=d, fill="none", stroke=ink, stroke_width=thick, stroke_dasharray=dash)
+
+
+def _sign(at: Point, mark: Mark, inks: Inks, size: float = 6.0) -> str:
+    """The sign of a class on its line, where it has one."""
+    (x, y), far = at, 1.3 * size
+    if mark.marker is None:
+        return ""
+    if mark.marker == "circle":
+        return tag("circle", cx=float(x), cy=float(y), r=size, fill=inks.of(mark))
+    corners = [(x, y - far), (x + far, y), (x, y + far), (x - far, y)]
+    return tag("path", d=_polygon(corners), fill=inks.of(mark))
+
+
+def _polygon(points: Sequence[Point]) -> str:
+    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points) + "Z"
+
+
+def _labels(
+    links: Sequence[Link],
+    curves: Sequence[Curve],
+    names: Sequence[str],
+    positions: Mapping[str, Point],
+    inks: Inks,
+) -> str:
+    """The labels, each at its own line where it touches least: no box and no label if it can."""
+    if not any(link.label for link in links):
+        return ""
+    # Middle and half sizes of what is in the way, and how much it is: boxes, lines' points, labels.
+    taken = [(*positions[n], _wide(n) / 2 + 2, NODE_HEIGHT / 2 + 2, 100.0) for n in names]
+    taken += [(*_on(c, t)[0], 0.0, 0.0, 1.0) for c in curves for t in np.linspace(0, 1, 21)]
+    drawn = ""
+    for link, curve in zip(links, curves, strict=True):
+        if not link.label:
+            continue
+        half = _LETTER * len(link.label) + 1, _TALL
+        there = np.array(taken)
+        x, y = min(_beside(curve, half), key=lambda at: _cost(at, half, there))
+        taken.append((x, y, *half, 100.0))
+        words = {"text_anchor": "middle", "font_size": 11, "fill": inks.font}
+        drawn += tag("text", escape(link.label), x=x, y=y + 4.0, **words)
+    return drawn
+
+
+def _on(curve: Curve, t: float) -> tuple[Point, Point]:
+    """A point of the curve, and its direction there."""
+    (ax, ay), (mx, my), (bx, by) = curve
+    s = 1 - t
+    at = s * s * ax + 2 * s * t * mx + t * t * bx, s * s * ay + 2 * s * t * my + t * t * by
+    return at, (s * (mx - ax) + t * (bx - mx), s * (my - ay) + t * (by - my))
+
+
+def _beside(curve: Curve, half: Point) -> list[Point]:
+    """Middles of a label at either side of its line, clear of it."""
+    found = []
+    for t in _PLACES:
+        (x, y), (dx, dy) = _on(curve, float(t))
+        length = math.hypot(dx, dy) or 1.0
+        across, down = dy / length, -dx / length
+        clear = half[0] * abs(across) + half[1] * abs(down)
+        away = [side * (clear + room) for room in (3, 12) for side in (1, -1)]
+        found += [(x + far * across, y + far * down) for far in away]
+    return found
+
+
+def _cost(at: Point, half: Point, taken: np.ndarray) -> float:
+    near = np.abs(taken[:, :2] - at) < taken[:, 2:4] + half
+    return float(taken[near.all(axis=1), 4].sum())
