@@ -21,7 +21,7 @@ from streamlit.util import calc_hash
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     *("run", "learn", "compare", "study", "budget", "sieve"),
-    *("pairs", "data", "release", "report", "audit"),
+    *("pairs", "table", "report", "trust"),
 ]
 SETTINGS: dict[str, dict[str, str]] = {
     "asia strict": {"data": "asia", "n": "5000", "algorithm": "priv_pc"},

@@ -24,7 +24,7 @@ from streamlit.util import calc_hash
 from benchmarks.visitor import Visitor
 from engine.errors import InputError
 from pages import mode
-from pages.shell.navigation import PAGES, PARTS
+from pages.shell.navigation import PAGES
 from scripts import serve
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -72,7 +72,7 @@ FORM = b'--b\r\ncontent-disposition: form-data; name="f"; filename="a.csv"\r\n\r
 
 async def attacked(url: str) -> dict[str, tuple[int, bytes]]:
     """What an attacker, who has a session too, is answered about a visitor's session."""
-    async with Visitor(url, "data") as visitor:
+    async with Visitor(url, "table") as visitor:
         await visitor.until(lambda v: v.texts("html"))
         token = ask(f"{url}/_stcore/health")  # sets the cookie of the token
         assert token[0] == 200
@@ -183,7 +183,7 @@ def visit(page: str, **query: str) -> AppTest:
     return app.run()
 
 
-@pytest.mark.parametrize("page", [*(page.name for page in PAGES), *PARTS])
+@pytest.mark.parametrize("page", [page.name for page in PAGES])
 def test_a_public_page_has_no_upload_and_no_budget(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, page: str
 ) -> None:
@@ -199,10 +199,9 @@ def test_a_public_page_has_no_upload_and_no_budget(
 
 def test_a_public_page_says_how_to_have_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(mode.PUBLIC, "1")
-    for page in ("data", "release"):
-        app = visit(page)
-        app.selectbox(key=f"{page}-network").set_value("own").run()
-        assert any("`make app`" in said.value for said in app.info)
+    app = visit("table")
+    app.selectbox(key="data-network").set_value("own").run()
+    assert any("`make app`" in said.value for said in app.info)
     with pytest.raises(InputError, match="public demo"):
         mode.budgets()
     assert mode.studies() is None

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.shell import reading, state
 from pages.shell.dialog import OPEN
 from pages.shell.listen import watch_theme
-from pages.shell.navigation import ASKS, PAGES, PARTS, PageEntry, today
+from pages.shell.navigation import ASKS, PAGES, PageEntry, today
 from pages.shell.palette import link_ink, muted_ink, theme
 from pages.shell.words import plain
 
@@ -104,8 +104,6 @@ def main() -> None:
         layout="wide",
         initial_sidebar_state=340,
     )
-    if page.url_path in PARTS:
-        st.html(f"<style>{_marked(page.url_path)}</style>")
     led = any(page.url_path in known.old for known in PAGES)  # it is left at once
     state.begin("" if led else page.title, today)
     said = st.empty()
@@ -124,11 +122,8 @@ def menu() -> list[st.Page]:
     # The default page is served at /, whatever its name; a hidden twin answers to its own address.
     shown = [st.Page(first.file, title=first.title, default=True, url_path="home")]
     shown += [st.Page(page.file, title=page.title, url_path=page.name) for page in rest]
-    parts = [PageEntry(first.title, first.name)]
-    parts += [PageEntry(title, name) for name, title in PARTS.items()]
     hidden = [
-        st.Page(part.file, title=part.title, url_path=part.name, visibility="hidden")
-        for part in parts
+        st.Page(first.file, title=first.title, url_path=first.name, visibility="hidden"),
     ]
     hidden += [
         st.Page(partial(_lead, page, old), title=page.title, url_path=old, visibility="hidden")
@@ -136,12 +131,6 @@ def menu() -> list[st.Page]:
         for old in page.old
     ]
     return shown + hidden
-
-
-def _marked(part: str) -> str:
-    """What marks a page of the menu while a part of it is open."""
-    name = next(page.name for page in PAGES if page.title == PARTS[part])
-    return f'[data-testid="stTopNavLink"][href$="/{name}"] {{background: rgba(128,140,160,.25)}}'
 
 
 def _lead(page: PageEntry, old: str) -> None:

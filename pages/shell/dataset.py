@@ -158,7 +158,7 @@ def upload(*, key: str) -> None:
         type=["json"],
         key=f"{key}-schema",
         max_upload_size=MOST_BYTES // 1_000_000,
-        help="What is public about the columns; without it no guarantee is given. The Data page "
+        help="What is public about the columns; without it no guarantee is given. The step Columns "
         "writes one.",
     )
     if file is not None:

@@ -42,13 +42,13 @@ class Stage:
 
 
 STAGES = (
-    Stage("Table", "data", "table", "Upload a table"),
-    Stage("Columns", "data", "columns", "State what its columns can hold"),
-    Stage("What is known", "data", "known", "Look at what counts as known"),
+    Stage("Table", "table", "table", "Upload a table"),
+    Stage("Columns", "table", "columns", "State what its columns can hold"),
+    Stage("What is known", "table", "known", "Look at what counts as known"),
     Stage("Plan", "study", "plan", "See what a budget will buy"),
-    Stage("Budget", "release", "budget", "Declare a budget"),
-    Stage("Release", "release", "release", "Release the graph, once"),
-    Stage("Share", "release", "share", "Hand it out"),
+    Stage("Budget", "table", "budget", "Declare a budget"),
+    Stage("Release", "table", "release", "Release the graph, once"),
+    Stage("Share", "table", "share", "Hand it out"),
 )
 _SHOWN: Place[str] = Place("journey_shown", str)  # the step that the browser was told of
 # Plan's form: what the tour carries there, and the guess of how many links there are for each
@@ -82,13 +82,8 @@ def is_done(word: str) -> bool:
 
 
 def keep(here: Stage) -> None:
-    """Tell the browser which step this is: a link to the page that is open leaves its address.
-
-    Where the address names none, the page goes on to the next open step by itself.
-    """
-    if NAME not in st.query_params:
-        _SHOWN.put("")
-    elif _SHOWN.get() != here.word:
+    """Tell the browser which step this is: a link to the page that is open leaves its address."""
+    if NAME not in st.query_params or _SHOWN.get() != here.word:
         _SHOWN.put(here.word)
         st.query_params[NAME] = here.word
 

@@ -30,12 +30,10 @@ PAGES = (
     PageEntry("Which ε?", "study", ("sweep", "tune", "plan")),
     PageEntry("Learn", "learn", ("sieve", "budget")),
     PageEntry("Pairs", "pairs"),
-    PageEntry("My table", "data", ("table",)),
+    PageEntry("My table", "table", ("data", "release")),
     PageEntry("Report", "report"),
-    PageEntry("Trust", "audit", ("trust",)),
+    PageEntry("Trust", "trust", ("audit",)),
 )
-# Pages that stand under one of the eight, reached from there: the menu marks that one.
-PARTS = {"release": "My table"}
 # What an old address asks of the page that it leads to.
 ASKS = {"sieve": {"step": "sieve"}, "budget": {"step": "orders"}}
 

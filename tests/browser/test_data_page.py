@@ -15,8 +15,8 @@ SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 
 def test_an_analyst_from_upload_to_the_smallest_epsilon(new_page: Page, screenshots: Path) -> None:
     page = new_page
-    page.goto("/data")
-    unfold(page, "The public dataset of the other pages")
+    page.goto("/table")
+    unfold(page, "Another dataset: yours again, or a public one")
     page.get_by_text("forward-sampled").wait_for()
     page.wait_for_selector(".js-plotly-plot")
     settle(page)

@@ -56,7 +56,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     ),
     "compare": ("pin0", "pin1", *SETTINGS[:3]),
     "study": (*("study.target", "study.others", "study.seeds", "plan.rows"), *SETTINGS),
-    "data": SETTINGS[:3],
+    "table": (*SETTINGS[:3], "step"),
 }
 
 

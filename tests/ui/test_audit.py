@@ -19,10 +19,10 @@ from engine.release.budget import Budgets
 from engine.release.file import canonical
 from engine.release.make import make
 from engine.teaching.neighbours import guess_bound
-from pages.audit import release as release_page
-from pages.audit import state as audits
-from pages.audit.release import power_words
-from pages.audit.view import replay_ratios, sentence
+from pages.trust import release as release_page
+from pages.trust import state as audits
+from pages.trust.release import power_words
+from pages.trust.view import replay_ratios, sentence
 from tests.release.samples import asia_schema, own_asia
 
 Open = Callable[..., AppTest]
@@ -43,7 +43,7 @@ def finished(app: AppTest) -> None:
 
 def test_the_example_says_what_was_measured(open_app: Open) -> None:
     app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/audit/page.py").run()
+    app.switch_page("pages/trust/page.py").run()
     assert not app.exception
     text = words(app)
     assert "claims ε = 1" in text
@@ -75,7 +75,7 @@ def test_the_example_is_what_the_audit_found() -> None:
 
 def test_an_attack_runs_and_goes_back(open_app: Open) -> None:
     app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/audit/page.py").run()
+    app.switch_page("pages/trust/page.py").run()
     app.selectbox(key="audit-algorithm").set_value("gram_notears").run()
     app.selectbox(key="audit-pair-gram_notears").set_value("one cell").run()
     app.select_slider(key="audit-runs").set_value(50).run()
@@ -97,7 +97,7 @@ def attacked(app: AppTest, raw: bytes) -> AppTest:
 def test_a_release_file_is_attacked_and_a_bad_one_refused_in_a_sentence(
     open_app: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pages.audit.work.attack_release", partial(attack_release, proposals=2))
+    monkeypatch.setattr("pages.trust.work.attack_release", partial(attack_release, proposals=2))
     monkeypatch.setattr(release_page, "MOST", 1)
     book = Budgets(tmp_path / "b.db")
     book.new("ward", 3, 1e-5)
@@ -107,7 +107,7 @@ def test_a_release_file_is_attacked_and_a_bad_one_refused_in_a_sentence(
     )
     raw = canonical(release).encode()
     app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/audit/page.py").run()
+    app.switch_page("pages/trust/page.py").run()
     assert "audit-release-go" not in [b.key for b in app.button]
     for bad, said in (
         (b"{}", "This is no release"),
@@ -140,7 +140,7 @@ def test_a_stopped_or_refuted_attack_says_so() -> None:
 
 def test_the_game_keeps_the_score_and_says_what_nobody_can_beat(open_app: Open) -> None:
     app = open_app(data="cancer", n="2000")
-    app.switch_page("pages/audit/page.py").run()
+    app.switch_page("pages/trust/page.py").run()
     app.button(key="audit-game-start").click().run()
     for played in (1, 2):
         inside = app.session_state["audit_game"].inside

@@ -30,7 +30,7 @@ PLACE = 200
 # A record of nothing that the schema foresees, and one of the last levels.
 STRANGE = ",".join(['"odd, cell"', "", "NA", "=1+1", *["HIGH"] * (len(HEAD.split(",")) - 4)])
 USUAL = ",".join(["HIGH"] * len(HEAD.split(",")))
-PAGES = ("data", "study", "run", "report", "learn")
+PAGES = ("table", "study", "run", "report", "learn")
 Pages = dict[str, str]
 
 
@@ -70,7 +70,7 @@ class Doors:
 
 def uploaded(open_app: Callable[..., AppTest], raw: bytes, schema: bytes | None, **q: str) -> Any:
     """The Data page with the file and its schema."""
-    app = open_app("data", **q)
+    app = open_app("table", **q)
     app.selectbox(key="data-network").set_value("own").run()
     app.file_uploader(key="data-file").set_value(("mine.csv", raw, "text/csv")).run()
     if schema is not None:
@@ -147,7 +147,7 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Bud
 
 def released(open_app: Callable[..., AppTest], raw: bytes) -> AppTest:
     app = uploaded(open_app, raw, stated())
-    app._page_hash = calc_hash("release")
+    app.query_params["step"] = "release"
     app.run()
     app.checkbox(key="release-sure").set_value(True).run()
     app.button(key="release-go").click().run()
@@ -162,7 +162,7 @@ def test_release_page_tells_of_no_record(
 ) -> None:
     monkeypatch.setattr("pages.shell.task.AT_ONCE", 60.0)  # it depends on public facts alone
     # What matches no level is shown to the table's owner, exact: all else is compared.
-    monkeypatch.setattr("pages.release.form.unforeseen", lambda data, *, key: None)
+    monkeypatch.setattr("pages.table.pay.unforeseen", lambda data, *, key: None)
     drawn = Hardened()
     monkeypatch.setattr(making, "Resumable", lambda path: drawn)
     book("one")

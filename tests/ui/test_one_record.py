@@ -18,7 +18,7 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.testing.v1 import AppTest
 
 from engine.release.budget import VARIABLE, Budgets
-from pages.release import expected
+from pages.table import expected
 from tests.boundary.alike import DECLARED, ODD, Twice, table
 
 # What a clock says of public data and of a charge, and what is seen while one waits.
@@ -49,8 +49,10 @@ class Wire:
         monkeypatch.setattr(st, "download_button", offered)
 
 
-def visit(app: AppTest, page: str) -> None:
+def visit(app: AppTest, page: str, **query: str) -> None:
     app.query_params.clear()
+    for name, word in query.items():
+        app.query_params[name] = word
     app.switch_page(f"pages/{page}/page.py").run()
 
 
@@ -67,11 +69,11 @@ def journey(app: AppTest, content: bytes) -> None:
     app.button(key="pin").click().run()
     for page in ("study", "report"):
         visit(app, page)
-    visit(app, "release")
+    visit(app, "table", step="release")
     app.checkbox(key="release-sure").set_value(True).run()
     app.button(key="release-go").click().run()
     assert app.session_state["task-release"].result is not None
-    visit(app, "data")
+    visit(app, "table")
     assert not app.exception
 
 
@@ -80,7 +82,7 @@ def test_no_message_and_no_file_is_another_one_s(
 ) -> None:
     monkeypatch.setattr(expected, "DRAWS", 2)
     # What matches no level is told to the table's owner, exact: all else is compared.
-    for place in ("pages.draw.unforeseen", "pages.release.form", "pages.data.page"):
+    for place in ("pages.draw.unforeseen", "pages.table.pay", "pages.table.page"):
         monkeypatch.setattr(f"{place}.unforeseen", lambda data, *, key: None)
     # What is simulated is waited for: a browser would look again.
     monkeypatch.setattr("pages.shell.task.AT_ONCE", 60.0)
@@ -90,7 +92,7 @@ def test_no_message_and_no_file_is_another_one_s(
         monkeypatch.setenv(VARIABLE, str(tmp_path / name / "b.db"))
         Budgets().new("ward", 9, 1e-3)
         with twice.visit():
-            app = open_app("data")
+            app = open_app("table")
             wire.said.clear()
             journey(app, table(7, record))
         heard.append(list(wire.said))

@@ -32,16 +32,18 @@ def schema(columns: tuple[str, ...]) -> bytes:
     return json.dumps(Schema(tuple(stated)).to_json()).encode()
 
 
-def visit(app: AppTest, page: str) -> None:
+def visit(app: AppTest, page: str, **query: str) -> None:
     """To another page by the menu, which leaves the address of the last one behind."""
     app.query_params.clear()
+    for name, word in query.items():
+        app.query_params[name] = word
     app.switch_page(f"pages/{page}/page.py").run()
     assert not app.exception, page
 
 
 def give(app: AppTest, name: str, content: bytes, declared: bytes | None) -> None:
     """Upload a file with its schema on the Data page; without one where ``declared`` is None."""
-    visit(app, "data")
+    visit(app, "table")
     app.selectbox(key="data-network").set_value("own").run()
     if declared is not None:
         app.file_uploader(key="data-schema").set_value(("s.json", declared, "text/json"))
@@ -70,12 +72,12 @@ def used(
     path = tmp_path / "budgets.db"
     monkeypatch.setenv(VARIABLE, str(path))
     Budgets(path).new("survey of 1999", 9.0, 1e-3)
-    app = open_app("data")
+    app = open_app("table")
     give(app, NAME, table(COLUMNS, ROWS), schema(COLUMNS))
     visit(app, "run")
     app.button(key="run").click().run()
     app.button(key="pin").click().run()
-    visit(app, "release")
+    visit(app, "table", step="release")
     app.checkbox(key="release-sure").set_value(True).run()
     app.button(key="release-go").click().run()
     assert not app.exception
@@ -92,10 +94,10 @@ STRICT = json.dumps(
 @pytest.mark.parametrize("declared", [None, STRICT], ids=["found", "stated"])
 def test_a_file_that_cannot_be_read_leaves_no_table(used: AppTest, declared: bytes | None) -> None:
     if declared is None:  # there is something to leave, as in the other case
-        for page in ("run", "release", "data"):
-            visit(used, page)
+        for page, step in (("run", ""), ("table", "release"), ("table", "table")):
+            visit(used, page, step=step)
             assert any(trace in said(used) for trace in TRACES), page
-    visit(used, "data")
+    visit(used, "table")
     give(used, "broken", SHORT if declared is None else GAP, declared)
     assert NAME not in said(used)
     [why] = used.sidebar.error
@@ -110,14 +112,14 @@ def test_another_file_takes_the_place_and_what_was_paid_for_is_kept_apart(used: 
     others = ("wombat", "vole", "urchin")
     give(used, "second", table(others, 523), schema(others))
     for page in PAGES:
-        visit(used, page.name)
+        visit(used, page.name, step="share")
         found = [trace for trace in TRACES if trace in said(used)]
-        if page.name == "release":
+        if page.name == "table":
             assert [e.label for e in used.expander if "from another file" in e.label]
         else:
             assert found == [], page.name
     give(used, NAME, table(COLUMNS, ROWS), schema(COLUMNS))
-    visit(used, "release")
+    visit(used, "table", step="share")
     assert not [e.label for e in used.expander if "from another file" in e.label]
     assert "Released under" in " ".join(s.value for s in used.success)
 
@@ -146,7 +148,7 @@ def test_of_a_file_that_cannot_be_read_its_own_fault_is_said(
     open_app: Callable[..., AppTest],
 ) -> None:
     """Not that of the one before it, which the same settings were refused for."""
-    app = open_app("data")
+    app = open_app("table")
     give(app, "first", b"a,b\n0,1\n1,1\n", None)
     visit(app, "run")
     app.button(key="run").click().run()

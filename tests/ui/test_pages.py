@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shell.navigation import ASKS, FOLDER, PAGES, PARTS, PageEntry
+from pages.shell.navigation import ASKS, FOLDER, PAGES, PageEntry
 
 BODY = ("plotly_chart", "iframe", "dataframe", "metric", "file_uploader", "bidi_component")
 MOST_LINES = 150
@@ -29,7 +29,7 @@ def test_it_opens_with_a_heading_and_a_body(
 
 def test_every_file_is_declared_once_and_every_declaration_has_a_file() -> None:
     files = set(FOLDER.glob("*/page.py"))
-    assert {*(page.name for page in PAGES), *PARTS} == {file.parent.name for file in files}
+    assert {page.name for page in PAGES} == {file.parent.name for file in files}
     assert len(PAGES) == len({page.title for page in PAGES}) == 8
 
 

@@ -50,9 +50,10 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     found.opened.set()
 
 
-def opened(open_app: Callable[..., AppTest], page: str = "data") -> AppTest:
+def opened(open_app: Callable[..., AppTest], page: str = "table") -> AppTest:
     app = open_app(page)
-    app.selectbox(key=f"{page}-network").set_value("own").run()
+    prefix = "data" if page == "table" else page
+    app.selectbox(key=f"{prefix}-network").set_value("own").run()
     return app
 
 

@@ -24,10 +24,10 @@ from engine.release.signature import VARIABLE as KEY
 from engine.release.signature import own_key, public_text
 from engine.release.vault import Vault
 from engine.studies.plan import BANDS, Band, Forecast
-from pages.release import expected
-from pages.release import state as releases
-from pages.release.work import CHARGED
 from pages.shell import export
+from pages.table import expected
+from pages.table import pay as releases
+from pages.table.work import CHARGED
 from pages.worker import Tell
 from tests.release.samples import asia_schema, own_asia
 
@@ -55,7 +55,7 @@ def test_a_release_s_links_stand_beside_the_forecast_s() -> None:
         "marginal_pc", 1.0, draws=9, **bands | {"shown": Band(4, 6, 8), "f1": Band(0.5, 0.6, 0.75)}
     )
     said = expected.against(f, 6)
-    assert "4 to 8 links shown, 2 of them invented, skeleton F1 between 0.50 and 0.75" in said
+    assert "4 to 8 links shown, 2 of them false, skeleton F1 between 0.50 and 0.75" in said
     assert said.endswith("Came: 6.")
     assert expected.against(f, 4).endswith("Came: 4.")
     assert "less than forecast" in expected.against(f, 3)
@@ -63,17 +63,17 @@ def test_a_release_s_links_stand_beside_the_forecast_s() -> None:
 
 
 def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: Budgets) -> None:
-    app = open_app("release")
-    app.selectbox(key="release-network").set_value("own").run()
+    app = open_app("table", step="release")
+    app.selectbox(key="data-network").set_value("own").run()
     raw = own_asia().to_frame().to_csv(index=False).encode()
-    app.file_uploader(key="release-file").set_value(("ward.csv", raw, "text/csv")).run()
+    app.file_uploader(key="data-file").set_value(("ward.csv", raw, "text/csv")).run()
     assert any("Declare the schema" in i.value for i in app.info)
     schema = json.dumps(asia_schema().to_json()).encode()
-    app.file_uploader(key="release-schema").set_value(("s.json", schema, "text/json")).run()
+    app.file_uploader(key="data-schema").set_value(("s.json", schema, "text/json")).run()
     app.query_params["step"] = "share"
     app.run()
     assert any("Nothing was released of this table" in i.value for i in app.info)
-    app.query_params.clear()
+    app.query_params["step"] = "budget"
     app.run()
     app.text_input(key="new-name").set_value("ward").run()
     app.number_input(key="new-epsilon").set_value(1.5).run()
@@ -92,11 +92,8 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
     came = len({frozenset(pair) for pair in found.cpdag})
     assert any(m.value.startswith("**Forecast: ") and f"Came: {came}." in m.value
                for m in app.markdown)  # fmt: skip
-    assert app.session_state["journey_shown"] == ""  # no link led here: the page goes on by itself
-    app.query_params["step"] = "release"  # one step back: without it the page goes on to Share
-    app.run()
     # The browser is told, or what is done next would lead to the step before.
-    assert app.session_state["journey_shown"] == "release"
+    assert app.session_state["journey_shown"] == "budget"
     app.checkbox(key="release-sure").set_value(True).run()
     app.button(key="release-go").click().run()  # 0.5 is left
     assert "left" in app.error[0].value
@@ -111,9 +108,9 @@ def test_a_release_from_upload_to_check(open_app: Callable[..., AppTest], book: 
     forged = content.replace(b'"edge_confidence":[[', b'"edge_confidence":[["x","y",1.0],[')
     app.file_uploader(key="check-file").set_value(("f.json", forged, "text/json")).run()
     assert "digest" in app.error[-1].value
-    again = open_app("release")  # another session: what was paid for is still there
-    again.selectbox(key="release-network").set_value("own").run()
-    again.file_uploader(key="release-file").set_value(("ward.csv", raw, "text/csv")).run()
+    again = open_app("table", step="release")  # another session: what was paid for is still there
+    again.selectbox(key="data-network").set_value("own").run()
+    again.file_uploader(key="data-file").set_value(("ward.csv", raw, "text/csv")).run()
     (id_,) = Vault(book).ids(book.show("ward")).values()
     assert again.selectbox(key="kept-release").value == id_
     assert Vault(book).get(id_).text == canonical(found)
@@ -126,7 +123,7 @@ def test_a_release_is_signed_from_the_page(
     book.new("signed", 2, 1e-5)
     app = with_table(open_app)
     app.selectbox(key="release-budget").set_value("signed").run()
-    app.checkbox(key="release-sign").set_value(True).run()
+    app.toggle(key="release-sign").set_value(True).run()
     app.checkbox(key="release-sure").set_value(True).run()
     app.button(key="release-go").click().run()
     assert not app.exception
@@ -145,12 +142,12 @@ def test_a_release_is_signed_from_the_page(
 
 
 def with_table(open_app: Callable[..., AppTest]) -> AppTest:
-    app = open_app("release")
-    app.selectbox(key="release-network").set_value("own").run()
+    app = open_app("table", step="release")
+    app.selectbox(key="data-network").set_value("own").run()
     raw = own_asia().to_frame().to_csv(index=False).encode()
     schema = json.dumps(asia_schema().to_json()).encode()
-    app.file_uploader(key="release-file").set_value(("ward.csv", raw, "text/csv")).run()
-    app.file_uploader(key="release-schema").set_value(("s.json", schema, "text/json")).run()
+    app.file_uploader(key="data-file").set_value(("ward.csv", raw, "text/csv")).run()
+    app.file_uploader(key="data-schema").set_value(("s.json", schema, "text/json")).run()
     return app
 
 
@@ -191,10 +188,10 @@ def test_a_damaged_file_of_budgets_is_one_sentence(
     path = tmp_path / "b.db"
     path.write_text("no budgets")
     monkeypatch.setenv(VARIABLE, str(path))
-    app = open_app("release")
-    app.selectbox(key="release-network").set_value("own").run()
+    app = open_app("table", step="release")
+    app.selectbox(key="data-network").set_value("own").run()
     raw = own_asia(200).to_frame().to_csv(index=False).encode()
-    app.file_uploader(key="release-file").set_value(("ward.csv", raw, "text/csv")).run()
+    app.file_uploader(key="data-file").set_value(("ward.csv", raw, "text/csv")).run()
     assert not app.exception
     assert app.error[0].value.endswith(".")
 
@@ -227,7 +224,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], str]]:
 def test_without_a_table_a_release_opens_with_a_place_for_one(
     open_app: Callable[..., AppTest],
 ) -> None:
-    app = open_app("release")
+    app = open_app("table", step="release")
     assert app.file_uploader(key="drop-file").label == "A table: drop a file here"
     assert not any("asia" in h.proto.body.lower() for h in app.get("html"))
 
@@ -237,7 +234,7 @@ def test_knowledge_is_applied_to_a_release_afterwards(
     wards: list[tuple[str, bytes, str]],
     offered: dict[str, Callable[[], str]],
 ) -> None:
-    app = open_app("release")
+    app = open_app("table", step="release")
     app.file_uploader(key="check-file").set_value(wards[0]).run()
     arrows = [["smoke", "lung"], ["asia", "tub"]]
     known = Knowledge(required=frozenset((a, b) for a, b in arrows))
@@ -259,7 +256,7 @@ def test_several_releases_become_one(
     wards: list[tuple[str, bytes, str]],
     offered: dict[str, Callable[[], str]],
 ) -> None:
-    app = open_app("release")
+    app = open_app("table", step="release")
     app.file_uploader(key="check-file").set_value(wards).run()
     assert not app.exception
     said = " ".join(m.value for m in app.markdown).replace("\\", "")

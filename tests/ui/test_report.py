@@ -257,7 +257,7 @@ def test_a_run_without_privacy_has_no_curve_and_says_so() -> None:
 
 def test_own_data_on_the_page(open_app: Callable[..., AppTest]) -> None:
     """From the upload to the report: one release, not one more."""
-    app = open_app("data")
+    app = open_app("table")
     app.selectbox(key="data-network").set_value("own").run()
     table = (ROOT / "sample_data" / "asia_2000.csv").read_bytes()
     app.file_uploader(key="data-file").set_value(("mine.csv", table, "text/csv")).run()

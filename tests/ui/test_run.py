@@ -623,7 +623,7 @@ def test_simulated_models_are_offered_and_travel_in_links(
     again = open_app(data="sem:sf:6:7:gumbel", n="2000", algorithm="notears")
     assert metrics(again)[SHD] == metrics(app)[SHD]
     assert again.number_input(key="run-sem_nodes").value == 6
-    again.switch_page("pages/data/page.py").run()
+    again.switch_page("pages/table/page.py").run()
     assert not again.exception
 
 

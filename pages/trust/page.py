@@ -7,10 +7,12 @@ import streamlit as st
 from engine import InputError
 from engine.audit.cases import Case, CaseResult, cases
 from engine.registry import ALGORITHMS
-from pages.audit.membership import membership_view
-from pages.audit.release import release_view
-from pages.audit.state import HEADLINE, example
-from pages.audit.view import (
+from pages.shell import words as text
+from pages.shell.task import Task, drop, find, start, watch
+from pages.trust.membership import membership_view
+from pages.trust.release import release_view
+from pages.trust.state import HEADLINE, example
+from pages.trust.view import (
     NEIGHBOURS,
     growth_view,
     lines_view,
@@ -20,9 +22,7 @@ from pages.audit.view import (
     summary_view,
     title_of,
 )
-from pages.audit.work import attack
-from pages.shell import words as text
-from pages.shell.task import Task, drop, find, start, watch
+from pages.trust.work import attack
 
 RUNS = (50, 150, 500, 1500)
 TASK = "audit"

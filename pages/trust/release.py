@@ -10,10 +10,10 @@ from engine.release.attacked import HALF, verdict
 from engine.release.checking import SECONDS
 from engine.release.reading import loads
 from pages import mode
-from pages.audit.view import ratio_bars
-from pages.audit.work import attack_file
 from pages.shell import words as text
 from pages.shell.task import Task, drop, find, start, watch
+from pages.trust.view import ratio_bars
+from pages.trust.work import attack_file
 
 TASK = "audit-release"
 MOST = 20  # megabytes; the release of a hundred columns has less than one

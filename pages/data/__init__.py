@@ -1,1 +1,0 @@
-"""The dataset, and a schema for one's own."""

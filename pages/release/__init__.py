@@ -1,1 +1,0 @@
-"""A release of one's own data."""

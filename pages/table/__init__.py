@@ -1,0 +1,1 @@
+"""A table of one's own, from the file to what is handed out."""

@@ -1,0 +1,168 @@
+"""The columns of a person's own table: a card each, and what counts as known of them."""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from engine import InputError
+from engine.data.schema import Schema
+from engine.release.file import neighbours
+from pages import files
+from pages.files import Upload
+from pages.shell import export, journey, knowledge, reading
+from pages.shell import words as text
+from pages.shell.data import OwnFile, own_data
+from pages.shell.drafts import Draft, kept
+from pages.shell.form import bound
+from pages.shell.task import drop, find, watch
+from pages.table import cards
+
+ABOUT = (
+    "A guarantee protects what is in the rows; what a column can hold counts as public, so state "
+    "it from what you know apart from them (a codebook, the questionnaire, common sense). The "
+    "cards start from your rows, which are not public: correct each, and tick “I state this”."
+)
+OPEN = (
+    "Nothing is stated of this table yet: what its columns can hold was found in its rows, so no "
+    "run on it has a guarantee."
+)
+START = "State each column (starts from exact values found in your rows, which are not private)"
+_LOOK = "columns"
+
+
+def builder(file: OwnFile) -> None:
+    """Cards and the schema's file."""
+    data = own_data()
+    if data is not None and data.declared:
+        st.success(
+            "This table is read by the schema that you stated: strict runs have a guarantee."
+        )
+    elif data is not None:  # else the page says why the file could not be read
+        st.warning(OPEN)
+    if st.toggle(START, key="schema-open"):
+        st.caption(ABOUT)
+        try:
+            if _looked_at(file):
+                _cards(file)
+        except InputError as error:
+            st.error(text.plain(str(error)))
+    else:
+        drop(_LOOK)
+    if file.schema is not None:
+        content = json.dumps(file.schema.to_json(), ensure_ascii=False, indent=1)
+        export.download("Schema (JSON)", lambda: content, f"{file.stem}_schema.json", key="schema")
+
+
+def _looked_at(file: OwnFile) -> bool:
+    """Whether it is known what the table's columns look like; how far that is, or why it is not.
+
+    They are looked at once a file; InputError in one sentence for one that is no table.
+    """
+    if file.proposal is not None:
+        return True
+    table = Upload(file.name, file.raw)
+    if not files.large(table):
+        file.proposal = files.columns(table)
+        return True
+    task = find(_LOOK)
+    if task is None or task.about is not file:
+        reading.read(_LOOK, table, files.columns, table, about=file)
+    task = watch(_LOOK)
+    if task is None:
+        return False
+    if task.problem:
+        raise InputError(reading.problem(task))
+    file.proposal = task.result
+    drop(_LOOK)
+    return True
+
+
+def _cards(file: OwnFile) -> None:
+    found, dialect = file.proposal
+    known: dict[str, dict[str, Draft]] = kept("cards", {})  # type: ignore[assignment]
+    if file.identity not in known:  # made once a file
+        known.clear()
+        known[file.identity] = cards.drafts(found)
+    drafts = known[file.identity]
+    order = _order(drafts)
+    for start in _turned(len(found)):
+        here = list(enumerate(found))[start : start + cards.A_PAGE]
+        for k in range(0, len(here), 2):
+            for place, (j, column) in zip(
+                st.columns(2, gap="medium"), here[k : k + 2], strict=False
+            ):
+                with place:
+                    ordering = column.name == order
+                    cards.card_view(column, drafts, key=f"card-{j}", ordering=ordering)
+    left = len(cards.waiting(drafts, order))
+    st.caption(
+        f"{len(cards.used(drafts, order)) - left} of the used columns are stated by you (public); "
+        f"{left} are as found in your data (not public)."
+    )
+    if st.button("Read the table by this schema", key="schema-use", type="primary"):
+        reading.begin(file, file.by(cards.schema_of(drafts, dialect, order)))
+        st.rerun()
+
+
+def _order(drafts: dict[str, Draft]) -> str:
+    """Which column orders a person's rows, where a person has many."""
+    if (person := cards.person_of(drafts)) is None:
+        return cards.ORDERLESS
+    rule = kept("cards_rule", {"order": cards.ORDERLESS})
+    options = [cards.ORDERLESS, *(name for name in drafts if name != person)]
+    if rule["order"] not in options:
+        rule["order"] = cards.ORDERLESS
+    title, key = "What orders a person's rows", "cards-order"
+    said = "A column of dates or numbers: first and last go by it."
+    return str(bound(st.selectbox, title, rule, "order", key=key, options=options, help=said))
+
+
+def _turned(many: int) -> list[int]:
+    """Where the cards on screen begin: all of them, or the page of them that is chosen."""
+    starts = list(range(0, many, cards.A_PAGE))
+    if len(starts) < 2:
+        return starts
+    turn = kept("cards_turn", {"start": 0})
+    if turn["start"] not in starts:
+        turn["start"] = 0
+    bound(
+        st.segmented_control,
+        "Columns",
+        turn,
+        "start",
+        key="cards-turn",
+        options=starts,
+        format_func=lambda s: f"{s + 1}–{min(s + cards.A_PAGE, many)}",
+        required=True,
+    )
+    return [int(turn["start"])]
+
+
+def known_view(schema: Schema | None) -> None:
+    """The facts that every guarantee takes for public, and what the table is compared with."""
+    data = own_data()
+    if schema is None or data is None or not data.declared:
+        st.info("State the columns first: what is not stated is not known.")
+        return
+    journey.done("known")
+    scored = "No true graph came with the table, so nothing is scored."
+    if data.truth is not None:
+        scored = (
+            "A true graph came with the table, and results are compared with it: such scores are "
+            "not private."
+        )
+    st.markdown("**What counts as known to everybody**")
+    st.markdown(
+        f"- There are {data.n:,} {schema.what}. Neighbours: {neighbours(schema)}.\n"
+        f"- There are {data.d} columns, with the levels below.\n- {scored}"
+    )
+    st.markdown("**What you know of the causes**")
+    st.caption(
+        "What cannot come before what, and which links are certain: public, like the columns."
+    )
+    knowledge.button("data")
+    st.markdown("**What each column can hold**")
+    for column in schema.columns:
+        st.markdown(f"- **{text.plain(column.name)}**: {text.plain(' | '.join(column.labels))}")

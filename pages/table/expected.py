@@ -1,0 +1,79 @@
+"""What a release is expected to find, simulated from public facts alone."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine import InputError
+from engine.data.schema import Schema
+from engine.release.settings import COVERED
+from engine.studies.plan import Forecast, PlanRequest, detectability
+from pages.shell import journey
+from pages.shell import words as text
+from pages.shell.task import Task, look_again, shared
+from pages.table.work import forecast
+
+DRAWS = 9
+
+
+def expect(
+    schema: Schema, rows: int, epsilon: float, delta: float, came: int | None = None
+) -> None:
+    """What a release at (ε, δ) is expected to find; of one that was made, next to what came."""
+    try:
+        density = float(journey.PLAN.get()["density"])
+        question = PlanRequest(schema.names, schema.levels, rows, density)
+    except InputError:
+        return
+    call = question, epsilon, delta, COVERED[0], DRAWS
+
+    def find() -> Task:
+        return shared(("expected", *call), "a forecast for this ε", forecast, *call)
+
+    def draw() -> None:
+        task = find()
+        if not task.done:
+            st.caption("Simulating what this ε will find …")
+        elif task.complete and came is not None:
+            st.markdown(f"**{against(task.result, came)}**")
+        elif task.complete:
+            _say(task.result, question, epsilon)
+
+    with st.container(key="expected" if came is None else "expected-release"):
+        look_again(lambda: [find()], draw)
+
+
+def against(f: Forecast, came: int) -> str:
+    """A release's number of links next to the forecast's."""
+    band, invented = f.shown, round(f.invented.median)
+    said = (
+        f"Forecast: {band.low:.0f} to {band.high:.0f} links shown, {invented or 'none'} of them "
+        f"false, skeleton F1 between {f.f1.low:.2f} and {f.f1.high:.2f}. Came: {came}."
+    )
+    if band.holds(came):
+        return said
+    if came < band.low:
+        why = "less than forecast: the links are weaker, or fewer, than in most simulated tables"
+    else:
+        why = "more than forecast: there are more links, or stronger ones, than the guess had"
+    return f"{said} That is {why}."
+
+
+def _say(f: Forecast, question: PlanRequest, epsilon: float) -> None:
+    invented = round(f.invented.median)
+    st.markdown(
+        f"**Expect about {f.found.median:.0f} of {f.links.median:.0f} links, and "
+        f"{invented or 'no'} false {'one' if invented == 1 else 'ones'}.**"
+    )
+    # Where n, d and ε alone say it, they have said it above.
+    if f.noise and not detectability(question.rows, len(question.names), [epsilon]):
+        product = text.number(question.rows * epsilon)
+        st.warning(
+            f"With n·ε = {product} expect nothing but noise: more links are false than true, or "
+            "next to none is found. Ask for a larger ε, or coarser levels.",
+            icon=":material/warning:",
+        )
+    st.caption(
+        f"Simulated on {f.draws} random networks of your columns and rows; no row was read, and "
+        "nothing was spent."
+    )

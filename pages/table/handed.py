@@ -1,0 +1,138 @@
+"""Release files: one is checked, several become one, and knowledge is applied; nothing is charged.
+
+All of it follows from the files alone: no data are needed, and nobody is asked for a budget.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine import InputError, load_knowledge
+from engine.knowledge import MOST_BYTES
+from engine.release.combine import combined_words
+from engine.release.file import Release, digest
+from engine.release.noise import ALARM
+from engine.release.reading import loads
+from engine.release.signature import public_key, verify, verify_page
+from pages import mode
+from pages.draw import show
+from pages.shell import words as text
+from pages.shell.task import shared
+from pages.table import share
+from pages.table.work import derive, rederive
+
+FREE = "It follows from the file alone: nothing is charged, and no data are needed."
+
+
+def files() -> None:
+    """Release files that somebody handed out: one is checked, several become one."""
+    if mode.public():
+        return
+    with st.expander("Release files: check one, or combine several", key="release-files"):
+        st.caption("Several of different people become a release of them all. " + FREE)
+        given = st.file_uploader(
+            "Release files (JSON)", type=["json"], key="check-file", accept_multiple_files=True
+        )
+        try:
+            releases = [loads(file.getvalue()) for file in given]
+            if len(releases) == 1:
+                _check(releases[0])
+            if releases:
+                follows(releases, "check")
+        except InputError as error:
+            st.error(text.plain(str(error)))
+
+
+def _check(release: Release) -> None:
+    """Check a file, and show it; InputError where it is not consistent."""
+    page = st.file_uploader("Its page (HTML), if you have it", type=["html"], key="check-page")
+    key = st.text_input("Its maker's public key, if you have it", key="check-key").strip()
+    verify(release, public_key(key) if key else None)
+    seal = digest(release)
+    doubt = _waited("Deriving the graph again …", ("check", seal), rederive, release)
+    if page is not None:  # now: a page is drawn of a consistent file alone
+        verify_page(release, page.getvalue())
+    epsilon, delta = text.number(release.total.epsilon), text.number(release.total.delta)
+    st.success(
+        f"Consistent: the graph follows from the released numbers alone, and their stated noise is "
+        f"that of (ε, δ) = ({epsilon}, {delta}) for {release.rows:,} records."
+    )
+    st.caption(
+        f"The numbers are not too good for that noise (bound {doubt:.2g}, alarm below {ALARM:g}). "
+        "That it was drawn, and from which records, no file can prove."
+    )
+    if release.signature is None:
+        st.warning("Not signed: nothing ties it to a maker.")
+    elif key:
+        st.success("Signed with the key that you gave.")
+    else:
+        st.info(
+            f"Signed with the key {release.signature.public_key}: compare it with the one that its "
+            "maker gave you by another way."
+        )
+    st.caption(f"Digest {seal}." + " The page belongs to it." * (page is not None))
+    share.graph(release, "check")
+
+
+def _waited(title: str, key: Any, fn: Callable[..., Any], *args: Any) -> Any:
+    """What a task of the server gives, waited for; InputError with its problem."""
+    with st.spinner(title):
+        task = shared(key, title, fn, *args)
+        while not task.wait(0.5) and not task.stopping:
+            task.seen()
+    if task.problem:
+        raise InputError(task.problem)
+    return task.result
+
+
+def follows(releases: Sequence[Release], key: str) -> None:
+    """A new file, of several releases or under knowledge that is applied afterwards."""
+    several = len(releases) > 1
+    title, place = "Apply knowledge of the causes afterwards", f"{key}-afterwards"
+    with st.container(key=place) if several else st.expander(title, key=place):
+        known = st.file_uploader(
+            "What is known of the causes (JSON, or Tetrad's)" + ", if anything" * several,
+            type=["json", "txt", "prior"],
+            key=f"{key}-knowledge",
+            max_upload_size=MOST_BYTES // 1_000_000,
+            help="The dialog “What is known” saves such a file. It takes the place of what the "
+            "release states.",
+        )
+        if known is None and not several:
+            st.caption("Arrows, effects and synthetic rows then follow from it, too. " + FREE)
+            return
+        try:
+            facts = None if known is None else load_knowledge(known.getvalue())
+            for release in releases:
+                verify(release)
+            words = json.dumps(facts and facts.to_json()), *map(digest, releases)
+            title, name = "Deriving the graph …", ("derive", *words)
+            made, differ = _waited(title, name, derive, releases, facts)
+        except InputError as error:
+            st.error(text.plain(str(error)))
+            return
+        _made(made, differ, f"{key}-new")
+
+
+def _made(release: Release, differ: Sequence[float], key: str) -> None:
+    """The new file: what it rests on, its graph, how much, and to take with one."""
+    st.success("A new file; nothing is charged.", icon=":material/check:")
+    if release.applied is not None:
+        st.caption(
+            "Knowledge was applied: arrows that it settles are no findings. The file says which it "
+            "is, and its check derives the graph with it."
+        )
+    for words in combined_words(release):
+        st.markdown(text.plain(words))
+    if release.parts:
+        far = [f"{x:.1f}" for x in differ]
+        rows = {"Column": release.names, "How far the releases differ (standardised χ²)": far}
+        show.table(pd.DataFrame(rows), alt="How far the releases differ by column", most=340)
+    share.graph(release, key)
+    stem = "combined" if release.parts else f"{release.name}_known".replace(" ", "_")
+    share.files(release, stem, key)

@@ -1,0 +1,105 @@
+"""A table of one's own: a file, its columns, what is known, a budget, a release, its files."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from engine import Dataset, InputError
+from pages import mode
+from pages.draw.unforeseen import unforeseen
+from pages.shell import dataset, journey, runs
+from pages.shell.data import data_for, own_file
+from pages.shell.drafts import drafted_source
+from pages.shell.strip import drafted_data, show_strip
+from pages.shell.words import plain
+from pages.table import columns, handed, pay, rows
+
+DOOR = (
+    "From a file to a private graph: drop a table, say what its columns can hold, see what a "
+    "budget will buy, release once."
+)
+RELEASE = (
+    "A release is charged to your budget before any noise is drawn, takes its noise from the "
+    "operating system with no seed, and leaves one file that anyone can check without your data."
+)
+PUBLIC = "Another dataset: yours again, or a public one"
+
+
+def main() -> None:
+    """The page, top to bottom."""
+    runs.shown()
+    if not drafted_source().own:
+        door()
+        return
+    with st.sidebar:
+        dataset.picker(key="data")
+    pay.made()
+    here = journey.at("table")
+    journey.bar(here)
+    data = drafted_data("My table")
+    if data is not None:
+        show_strip("My table", data)
+    file = own_file()
+    if here.word == "table":
+        table(data)
+    elif here.word == "columns" and file is not None:
+        columns.builder(file)
+        if data is not None and data.declared:
+            unforeseen(data, key="data")
+    elif here.word == "known":
+        columns.known_view(None if file is None else file.schema)
+    elif here.word in ("budget", "release", "share"):
+        paid(here.word, data)
+        handed.files()
+    journey.onward(here)
+    journey.keep(here)
+
+
+def door() -> None:
+    """No table yet: a place for one, and below it what else can be done without one."""
+    dataset.door(DOOR)
+    handed.files()
+    rows.sample_files()
+    box = st.expander(PUBLIC, key="data-public", on_change="rerun")
+    with box:
+        dataset.picker(key="data")
+        if not box.open:
+            return
+        try:
+            rows.exact(data_for(drafted_source()))
+        except InputError as error:
+            st.info(plain(str(error)))
+
+
+def table(data: Dataset | None) -> None:
+    """A person's own table: what it asks, and on demand what is in it."""
+    if data is not None:
+        unforeseen(data, key="data")
+        if not data.declared:
+            st.warning(columns.OPEN)
+        if dataset.exact_wanted():
+            rows.exact(data)
+    rows.sample_files()
+
+
+def paid(step: str, data: Dataset | None) -> None:
+    """What is to be paid for: the form that spends, or how far it is; and what came of it."""
+    st.caption(RELEASE)
+    if mode.switched_off() or data is None:
+        return
+    if step == "share" and not pay.made():
+        st.info("Nothing was released of this table in this session: go to Release first.")
+    if pay.going():
+        pay.live()
+        return
+    if step != "share":
+        pay.spend(data, pay.budgets())
+    pay.ended()
+    if step == "share":
+        try:
+            pay.again(mode.budgets().all())
+        except InputError as error:
+            st.error(plain(str(error)))
+
+
+main()

@@ -1,0 +1,264 @@
+"""Budgets, the form that spends one, and a release that goes on: whether it has been paid for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from engine import Dataset, InputError
+from engine.data.schema import Schema
+from engine.params import Parameters
+from engine.registry import algorithm
+from engine.release.budget import Budget, plain
+from engine.release.file import Release
+from engine.release.settings import COVERED
+from engine.release.vault import Vault
+from engine.studies.null import Shape
+from pages import mode
+from pages.draw import show
+from pages.draw.unforeseen import unforeseen
+from pages.shell import fields, form, journey, knowledge, nothing
+from pages.shell import words as text
+from pages.shell.data import asks, in_force, own_file
+from pages.shell.drafts import kept
+from pages.shell.session import Place
+from pages.shell.task import RUNS, Task, find, start, watch
+from pages.table import expected, share
+from pages.table.work import CHARGED, release
+
+TASK = "release"
+PATIENCE = 5.0  # seconds that a release has after a stop: one that is charged should be kept
+_LAST: Place[tuple[Release, Dataset] | None] = Place("released")
+FOR_EVER = "A total is declared once, outlives this session, and nothing takes a charge back."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Declared(Parameters):
+    """The controls of a new budget."""
+
+    name: str = fields.line("Name", 200)
+    epsilon: float = fields.number(3.0, "Total ε, for ever", 0, math.inf, open_low=True)
+    delta: float = fields.number(1e-5, "Total δ, for ever", 0, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signed(Parameters):
+    """What else a release is asked."""
+
+    sign: bool = fields.switch(
+        False,
+        "Sign it with my key",
+        help="An Ed25519 signature binds file and page to whoever holds the key. It is made on "
+        "first use and stays in your data folder.",
+    )
+
+
+# Budgets ------------------------------------------------------------------------------------
+
+
+def budgets() -> list[Budget]:
+    """What there is, and a form for a new one; none where their file cannot be read."""
+    st.markdown("**Your budgets**")
+    found: list[Budget] = []
+    try:
+        found = list(mode.budgets().all())
+        Vault(mode.budgets()).check()
+    except InputError as error:
+        st.error(text.plain(str(error)))
+    if found:
+        _table(found)
+        again(found)
+    with st.expander("Declare a budget", expanded=not found):
+        st.caption(
+            "For all records that you call by one name, whatever file they come in. " + FOR_EVER
+        )
+        d = kept("budget_new", fields.defaults(Declared))
+        form.parameters(Declared.specs(), d, key="new")
+        if st.button("Declare", key="new-budget"):
+            try:
+                mode.budgets().new(str(d["name"]), d["epsilon"], d["delta"])
+            except InputError as error:
+                st.error(text.plain(str(error)))
+            else:
+                st.rerun()
+    return found
+
+
+def _table(found: Sequence[Budget]) -> None:
+    rows = [
+        {
+            "Budget": budget.name,
+            "ε left": f"{budget.left[0]:f} of {plain(budget.epsilon):f}",
+            "δ left": f"{budget.left[1]:.3g} of {budget.delta:.3g}",
+            "Releases": str(len(budget.charges)),
+        }
+        for budget in found
+    ]
+    show.table(pd.DataFrame(rows), alt="Budgets and what is left")
+
+
+def again(budgets: Sequence[Budget]) -> None:
+    """Releases made before, offered again: a closed tab loses nothing."""
+    vault = Vault(mode.budgets())
+    found = {
+        ids[c.number]: f"{c.at} UTC · {budget.name} · ε = {c.epsilon:f}"
+        for budget in budgets
+        for ids in [vault.ids(budget)]
+        for c in budget.charges
+        if c.number in ids
+    }
+    if not found:
+        return
+    with st.expander(f"Releases that are kept ({len(found)})"):
+        st.caption("Files that were paid for; to have one again costs nothing.")
+        said = lambda name: f"{found[name]} · {name}"  # noqa: E731
+        chosen = st.selectbox("Release", list(found)[::-1], format_func=said, key="kept-release")
+        try:
+            files = vault.get(chosen)
+        except InputError as error:
+            st.error(text.plain(str(error)))
+            return
+        share.offer(lambda: files.text, lambda: files.page, f"release_{files.id}", "kept")
+
+
+# The form -----------------------------------------------------------------------------------
+
+
+def spend(data: Dataset, book: Sequence[Budget]) -> None:
+    """The form of a release."""
+    st.markdown("**Release**")
+    file = own_file()
+    if file is None or file.schema is None or not data.declared:
+        st.info("Declare the schema of your file first: state its columns in the step Columns.")
+        return
+    unforeseen(data, key="release")
+    if asks(data):
+        return
+    fitting = {budget.name: budget for budget in book if budget.takes(data.n, data.names)}
+    if not fitting:
+        other = " for this table: those there are belong to other records" if book else ""
+        st.info(f"Declare a budget first{other}.")
+        return
+    d = kept("release", {"budget": "", "epsilon": 1.0, "sure": False, **fields.defaults(Signed)})
+    if d["budget"] not in fitting:
+        d["budget"] = next(iter(fitting))
+        d["delta"] = fitting[d["budget"]].share(float(d["epsilon"]))
+    title, key = "Budget that pays", "release-budget"
+    form.bound(st.selectbox, title, d, "budget", key=key, options=list(fitting))
+    for name, title in (("epsilon", "ε of this release"), ("delta", "δ of this release")):
+        spec = fields.spec_of(algorithm(COVERED[0]).params, name)
+        form.parameter(replace(spec, log=False, title=title), d, key="release")
+    asked = {"epsilon": float(d["epsilon"]), "delta": float(d["delta"])}
+    _remaining(fitting[d["budget"]], asked["epsilon"])
+    expected.expect(file.schema, data.n, **asked)
+    nothing.regime([Shape.of(data)], [asked["epsilon"]], asked["delta"])
+    nothing.line(COVERED[0], Shape.of(data), asked, "release")
+    form.parameters(Signed.specs(), d, key="release")
+    knowledge.button("release")
+    words = f"Spend ε = {text.number(d['epsilon'])} of “{d['budget']}” for good"
+    form.bound(st.checkbox, words, d, "sure", key="release-sure")
+    if st.button("Release", key="release-go", type="primary", disabled=not d["sure"]):
+        begin(data, knowledge.stated(file.schema), asked, str(d["budget"]), sign=bool(d["sign"]))
+        d["sure"] = False
+        st.rerun()  # the box is not ticked any more
+
+
+def _remaining(budget: Budget, epsilon: float) -> None:
+    """What the budget has, and what this release would leave of it."""
+    name, after = text.plain(budget.name), plain(budget.left[0] - Decimal(str(epsilon)))
+    if after < 0:
+        st.warning(
+            f"“{name}” has ε = {budget.left[0]:f} left, which does not pay for this.",
+            icon=":material/account_balance_wallet:",
+        )
+    else:
+        st.caption(f"“{name}”: {budget.remaining}. After this release ε = {after:f} is left.")
+
+
+# A release that goes on ---------------------------------------------------------------------
+
+
+def begin(
+    data: Dataset, schema: Schema, values: Mapping[str, Any], name: str, *, sign: bool = False
+) -> None:
+    """Start a release that the budget ``name`` pays, unless one goes on."""
+    if going():
+        return
+    mode.budgets()  # refuses on a public server
+    title = f"a release charged to “{text.plain(name)}”"
+    call = data, schema, COVERED[0], dict(values), name, sign
+    options: dict[str, Any] = {"line": RUNS, "patience": PATIENCE, "grace": math.inf}
+    start(TASK, title, release, *call, about=(data, name), **options)
+
+
+def going() -> bool:
+    """Whether one goes on."""
+    task = find(TASK)
+    return task is not None and not task.done
+
+
+def live() -> None:
+    """How far the release is, what is left, and what it would cost to stop it."""
+    if watch(TASK, more=_how_far) is not None:  # it ended while the page was drawn
+        st.rerun()
+
+
+def _how_far(task: Task) -> None:
+    if CHARGED in task.parts:
+        said = "It is charged: stopping now gives no release and keeps the charge."
+    elif task.place:
+        said = "Nothing is charged yet."
+    else:
+        said = "The request is tried out on empty rows. Nothing is charged yet: stopping is free."
+    _table(mode.budgets().all())
+    st.info(said)
+
+
+def problem(task: Task) -> str:
+    """Why there is no release, and whether it is paid for; "" where there is one."""
+    if not task.problem or isinstance(task.error, InputError):
+        return task.problem
+    if CHARGED not in task.parts:
+        return f"{task.problem} Nothing was charged."
+    return f"{task.problem} The charge to “{task.about[1]}” stays, since noise may have been drawn."
+
+
+def last() -> tuple[Release, Dataset] | None:
+    """The last release of this session, and the data it was made of."""
+    done = find(TASK)
+    if done is not None and done.result is not None:
+        _LAST.put((done.result, done.about[0]))
+    return _LAST.get()
+
+
+def made() -> bool:
+    """Whether a release was made of the file in force; its step is then done."""
+    found = last()
+    if found is None or not in_force(found[1]):
+        return False
+    journey.done("release")
+    return True
+
+
+def ended() -> None:
+    """Why the last release was not made, in one sentence; or the release.
+
+    One that was made of a file before is paid for: it stays, folded away under its own words.
+    """
+    task, found = find(TASK), last()
+    if task is not None and (why := problem(task)) and in_force(task.about[0]):
+        (st.warning if task.stopping else st.error)(text.plain(why))
+    if found is None:
+        return
+    ids = [part for part in task.parts if part != CHARGED] if task and task.result else []
+    if in_force(found[1]):
+        share.released(found[0], ids)
+        return
+    with st.expander("Released before, from another file", key="release-before"):
+        share.released(found[0], ids)

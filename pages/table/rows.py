@@ -1,0 +1,89 @@
+"""What is in a dataset, exactly, and its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from engine import Dataset
+from engine.data.networks import NETWORKS, load_network
+from pages.draw import show
+from pages.draw.bars import bars
+from pages.draw.graphs import true_graph
+from pages.shell import export
+from pages.shell import words as text
+
+SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
+PREVIEW_ROWS = 200
+
+
+def exact(data: Dataset) -> None:
+    """Everything about the rows, as they are."""
+    few, many = min(data.cardinalities), max(data.cardinalities)
+    edges = "unknown" if data.truth is None else f"{data.truth.number_of_edges()}"
+    tiles = {
+        "Rows": f"{data.n:,}",
+        "Columns": f"{data.d}",
+        "Levels a column": f"{few}" if few == many else f"{few}–{many}",
+        "True edges": edges,
+    }
+    for place, (title, value) in zip(st.columns(len(tiles)), tiles.items(), strict=True):
+        place.metric(title, value)
+    for note in data.notes:
+        st.caption(text.plain(note))
+    if not data.public:
+        st.caption("Everything below shows your data as they are, without noise.")
+    elif data.name in NETWORKS:
+        network = load_network(data.name)
+        st.caption(text.plain(f"Source: {network.source}. Licence: {network.licence}."))
+    left, right = st.columns(2, gap="large")
+    with left:
+        levels = [", ".join(levels) for levels in data.levels]
+        table = {"Column": data.names, "Levels": data.cardinalities, "In order": levels}
+        show.table(pd.DataFrame(table), alt="Columns and levels", most=340)
+        st.caption("Rank tests (Kendall, Spearman) use this order of levels.")
+    with right:
+        _distribution(data)
+    if data.truth is not None:
+        st.markdown("**True graph**")
+        true_graph(data)
+    rows = data.to_frame().head(PREVIEW_ROWS)
+    show.table(rows, alt="First rows", most=300)
+    st.caption(f"The first {len(rows):,} of {data.n:,} rows.")
+    _downloads(data)
+
+
+def _distribution(data: Dataset) -> None:
+    name = st.selectbox("Distribution of", data.names, key="data-column")
+    j = data.names.index(name)
+    counts = np.bincount(data.codes[:, j], data.weights, minlength=data.cardinalities[j])
+    shares = [float(s) for s in counts / data.n * 100]
+    words = [f"{s:.1f} %" for s in shares]
+    titles = {"x_title": name, "y_title": "Share of rows (%)"}
+    figure = bars(data.levels[j], shares, **titles, words=words, height=260)
+    show.figure(figure, key="data-marginal", alt=f"Distribution of {name}")
+
+
+def _downloads(data: Dataset) -> None:
+    tables = {"Data": ("data", "", data.to_frame)}
+    if (truth := data.truth) is not None:
+        tables["True edges"] = (
+            "truth",
+            "_edges",
+            lambda: pd.DataFrame(sorted(truth.edges), columns=["from", "to"]),
+        )
+    with st.container(horizontal=True):
+        for title, (key, end, frame) in tables.items():
+            name = f"{text.file_stem(data)}{end}.csv"
+            made = lambda frame=frame: export.as_csv(frame())  # noqa: E731
+            export.download(f"{title} (CSV)", made, name, key=f"get-{key}")
+
+
+def sample_files() -> None:
+    """Files to try the upload with."""
+    with st.expander("Sample files to try it with"), st.container(horizontal=True):
+        for path in sorted(SAMPLES.glob("*.csv")):
+            export.download(path.name, path.read_bytes, path.name, key=f"sample-{path.stem}")

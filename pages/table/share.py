@@ -1,0 +1,112 @@
+"""A release on screen: its graph with probabilities, and its files for people and for tools."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from engine.effects.effect import Effect
+from engine.graphs.formats import FORMATS
+from engine.release.combine import question
+from engine.release.file import Release, canonical, digest, neighbours
+from engine.release.graph import release_drawn, release_svg
+from engine.release.page import EDGES, confidence_words, doubt_words, edge_words, to_html
+from engine.release.synthetic import LABEL, synthetic
+from pages.draw import show
+from pages.draw.effect import Ask, effects
+from pages.shell import export
+from pages.shell import words as text
+from pages.shell.palette import LOOKS, theme
+from pages.table import expected
+
+_WIDE = re.compile(r'viewBox="\S+ \S+ ([\d.]+) ')
+
+
+def released(release: Release, ids: Sequence[str]) -> None:
+    """A release of one's own: its promise, its graph, its files; ``ids`` in the vault, if kept."""
+    epsilon, delta = float(release.total.epsilon), float(release.total.delta)
+    st.success(
+        f"Released under (ε, δ) = ({text.number(epsilon)}, {text.number(delta)}), charged to "
+        f"“{text.plain(release.name)}”. Neighbours: {neighbours(release.schema)}."
+    )
+    st.caption(
+        f"Kept as {ids[0]}, and offered again under “Releases that are kept”."
+        if ids
+        else "It could not be kept with the budgets: save it now."
+    )
+    if release.signature is not None:
+        st.caption(f"Signed with your key {release.signature.public_key}: give it to your readers.")
+    graph(release, "release")
+    came = len({frozenset(pair) for pair in release.cpdag})
+    expected.expect(release.schema, release.rows, epsilon, delta, came)
+    files(release, f"{release.name}_release".replace(" ", "_"), "release")
+
+
+def graph(release: Release, key: str) -> None:
+    """The graph, its edges with how often such are real, and effects."""
+    # An image, since the page would drop an SVG: it knows no colour of the text around it.
+    drawn = release_svg(release).replace("currentColor", LOOKS[theme()].font)
+    coded = base64.b64encode(drawn.encode()).decode()
+    alt = text.safe(f"The released graph of {release.name}")
+    source = f"data:image/svg+xml;base64,{coded}"
+    wide = _WIDE.findall(drawn)[0]  # of many columns as large as there is room
+    st.html(f'<img alt="{alt}" src="{source}" style="width:100%;max-width:max(44rem,{wide}px)">')
+    if release.confidence:
+        rows = pd.DataFrame(edge_words(release), columns=list(EDGES))
+        show.table(rows, alt="Edges of the release")
+        st.caption(confidence_words(release))
+    st.markdown(doubt_words(release))
+    st.fragment(_how_much)(release, key)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the released tables …")
+def _asked(_release: Release, seal: str) -> Ask:
+    """A release's question; what it holds has been handed out, so sessions may share it."""
+    return question(_release)
+
+
+def _how_much(release: Release, key: str) -> None:
+    """Two boxes and one sentence, once asked for; nothing where no link was found."""
+    if not release.cpdag:
+        return
+    box = st.expander("How much? Effects", key=f"{key}-effects", on_change="rerun")
+    if box.open:
+        with box:
+            arrows = [(a, b) for a, b in release.cpdag if (b, a) not in release.cpdag]
+            ask = _asked(release, digest(release))
+            first = (arrows or list(release.cpdag))[0]
+            start: Effect = ask(*first)
+            effects(release.names, start.levels, first, ask, key=f"{key}-effect")
+            st.caption("From the file alone: nothing is charged, and no data are needed.")
+
+
+def files(release: Release, stem: str, key: str) -> None:
+    """A release's files: for a check, for people, synthetic rows, and other tools' words."""
+    offer(partial(canonical, release), partial(to_html, release), stem, key)
+    with st.container(horizontal=True):
+        export.download(
+            "Synthetic table (CSV)",
+            lambda: export.as_csv(synthetic(release, min(release.rows, 100_000)).to_frame()),
+            f"{stem}-synthetic.csv",
+            key=f"{key}-synthetic",
+        )
+        for kind, form in FORMATS.items():
+            export.download(
+                form.title.partition(":")[0],
+                partial(form.write, release.names, release_drawn(release)),
+                f"{stem}_graph.{form.extension}",
+                key=f"{key}-{kind}",
+            )
+    st.caption(f"{LABEL} It costs nothing more.")
+
+
+def offer(content: Callable[[], str], page: Callable[[], str], stem: str, key: str) -> None:
+    """The two files of a release."""
+    with st.container(horizontal=True):
+        export.download("Release (JSON)", content, f"{stem}.json", key=f"{key}-json")
+        export.download("For people (HTML)", page, f"{stem}.html", key=f"{key}-html")
