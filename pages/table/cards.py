@@ -54,7 +54,7 @@ class Card(Parameters):
         help="Where a person has many rows (visits, purchases): the guarantee is then about "
         "persons, and each card says how their rows become one.",
     )
-    kind: str = fields.choice(UNORDERED, "What it is", KINDS)
+    kind: str = fields.choice(UNORDERED, "What it is", tuple(KINDS))
     template: str = fields.choice(
         BY_HAND,
         "By its nature",
@@ -77,7 +77,7 @@ class Card(Parameters):
     gaps: float | str = param(
         REFUSE, kind="float", title="What is no number", words=(REFUSE, OWN_LEVEL), when=_CUTS
     )
-    take: str = fields.choice("the most frequent", "Of a person's rows, take", TAKEN)
+    take: str = fields.choice("the most frequent", "Of a person's rows, take", tuple(TAKEN))
     stated: bool = fields.switch(False, "I state this")
 
 

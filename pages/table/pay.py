@@ -156,7 +156,7 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
         form.parameter(replace(spec, log=False, title=title), d, key="release")
     asked = {"epsilon": float(d["epsilon"]), "delta": float(d["delta"])}
     _remaining(fitting[d["budget"]], asked["epsilon"])
-    expected.expect(file.schema, data.n, **asked)
+    expected.expect(file.schema, data.n, asked["epsilon"], asked["delta"])
     nothing.regime([Shape.of(data)], [asked["epsilon"]], asked["delta"])
     nothing.line(COVERED[0], Shape.of(data), asked, "release")
     form.parameters(Signed.specs(), d, key="release")

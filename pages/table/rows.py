@@ -62,8 +62,8 @@ def _distribution(data: Dataset) -> None:
     counts = np.bincount(data.codes[:, j], data.weights, minlength=data.cardinalities[j])
     shares = [float(s) for s in counts / data.n * 100]
     words = [f"{s:.1f} %" for s in shares]
-    titles = {"x_title": name, "y_title": "Share of rows (%)"}
-    figure = bars(data.levels[j], shares, **titles, words=words, height=260)
+    of, title = data.levels[j], "Share of rows (%)"
+    figure = bars(of, shares, x_title=name, y_title=title, words=words, height=260)
     show.figure(figure, key="data-marginal", alt=f"Distribution of {name}")
 
 
