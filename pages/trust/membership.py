@@ -20,23 +20,29 @@ EPSILONS = (0.1, 0.5, 1.0, 3.0, 10.0)
 
 @dataclass
 class Table:
-    """What lies before the class: a graph, and how often they were right so far."""
+    """How often the class was right at an ε, and the graphs that nobody has seen.
+
+    The last of ``unseen`` is on screen: its links, and whether the person was in.
+    """
 
     epsilon: float
-    outcome: Edges | None = None  # before the first graph is dealt
-    inside: bool = False
     right: int = 0
     played: int = 0
-    last: str = ""
+    last: str = "&nbsp;"
     unseen: list[tuple[Edges, bool]] = field(default_factory=list)
 
-    def deal(self, fresh: Game) -> None:
-        """The next graph of those nobody has seen, in an order nobody knows."""
-        if not self.unseen:
-            sides = ((fresh.inside, True), (fresh.outside, False))
-            self.unseen = [(o, side) for side_of, side in sides for o in side_of.elements()]
-            secrets.SystemRandom().shuffle(self.unseen)
-        self.outcome, self.inside = self.unseen.pop()
+    @property
+    def inside(self) -> bool:
+        """Whether the person was in the rows of the graph that is on screen."""
+        return self.unseen[-1][1]
+
+    def answer(self, guess: bool) -> None:
+        """Count a guess, and go on to the next graph."""
+        right = guess == self.inside
+        truth = "was in" if self.inside else "was replaced"
+        self.played, self.right = self.played + 1, self.right + right
+        self.last = f"**{'Right' if right else 'Wrong'}:** the person {truth}."
+        self.unseen.pop()
 
 
 _TABLE: Place[Table | None] = Place("audit_game")
@@ -63,58 +69,37 @@ def membership_view() -> None:
     )
     table = _TABLE.get()
     if table is None:
-        st.button("Play", key="audit-game-start", on_click=_sit_down, args=(epsilon,))
+        begin = lambda: _TABLE.put(Table(epsilon))  # noqa: E731
+        st.button("Play", key="audit-game-start", on_click=begin)
         st.caption(
-            f"A coin decides whether {ROWS} invented people are taken as they are, or with one of "
+            f"A coin decides whether {ROWS} simulated people are taken as they are, or with one of "
             "them replaced by the person who is least like them. You see the learned graph."
         )
         return
     seen, fresh = games(epsilon)
     if table.epsilon != epsilon:
-        table = Table(epsilon)
-        _TABLE.put(table)
-    if table.outcome is None:
-        table.deal(fresh)
-    assert table.outcome is not None
-    links = ", ".join(f"{text.plain(a)} – {text.plain(b)}" for a, b in sorted(table.outcome))
+        _TABLE.put(table := Table(epsilon))
+    if not table.unseen:
+        sides = ((fresh.inside, True), (fresh.outside, False))
+        table.unseen = [(o, side) for side_of, side in sides for o in side_of.elements()]
+        secrets.SystemRandom().shuffle(table.unseen)
+    links = ", ".join(f"{text.plain(a)} – {text.plain(b)}" for a, b in sorted(table.unseen[-1][0]))
     by = algorithm(ALGORITHM).title
     st.markdown(f"{by} has learned: **{links or 'no link at all'}**. Was the person in?")
     with st.container(horizontal=True):
         for inside, words in ((True, "The person was in"), (False, "Somebody else was")):
-            st.button(
-                words,
-                key=f"audit-game-{inside}",
-                on_click=_answer,
-                args=(table, fresh, inside),
-            )
-    st.markdown(table.last or "&nbsp;")
-    score(table, seen, fresh)
-
-
-def score(table: Table, seen: Game, fresh: Game) -> None:
-    """The class, the best guesser on graphs he had not seen, and what nobody can beat."""
+            key = f"audit-game-{inside}"
+            st.button(words, key=key, on_click=table.answer, args=(inside,))
+    st.markdown(table.last)
     yours, best, bound = st.columns(3)
     yours.metric("You", f"{table.right} of {table.played}")
     best.metric(
         "Best guesser",
         percent(seen.success(fresh)),
-        help=f"Has seen {DRAWS} graphs of each dataset; judged on {2 * DRAWS} others.",
+        help=f"Has seen {DRAWS} graphs of each dataset; scored on {2 * DRAWS} others.",
     )
     bound.metric(
-        "Nobody can beat",
+        "Limit for anyone",
         percent(seen.bound, 1),
         help="(e^ε + δ) / (1 + e^ε): what a strict total of ε allows, whatever is known.",
     )
-
-
-def _sit_down(epsilon: float) -> None:
-    _TABLE.put(Table(epsilon))
-
-
-def _answer(table: Table, fresh: Game, guess: bool) -> None:
-    right = guess == table.inside
-    table.played += 1
-    table.right += right
-    truth = "was in" if table.inside else "was replaced"
-    table.last = f"**{'Right' if right else 'Wrong'}:** the person {truth}."
-    table.deal(fresh)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from engine.audit.cases import PLANTED, CaseResult
+from engine.audit.cases import PLANTED, CaseResult, read_results
 from engine.privacy.budget import PUBLISHED, STRICT
 from engine.registry import ALGORITHMS
 from pages.draw.curves import Axis, Curve, curves
@@ -17,11 +18,19 @@ from pages.draw.show import figure, table
 from pages.shell import words as text
 from pages.shell.palette import PLAIN, group_inks, ink, style_of
 
+EXAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "audit.json"
+HEADLINE = "curate_pc/published/strata"
 NEIGHBOURS = {
     "strata": "strata of 40 and 49,960 rows; one record of the small one joins the large one",
     "all alike": "40 equal records; one of them changes in five columns",
     "one cell": "2,000 records, one of which has another value",
 }
+
+
+@st.cache_data(show_spinner=False)
+def example() -> dict[str, CaseResult]:
+    """The finished audit that comes with the project, by key."""
+    return read_results(str(EXAMPLE))
 
 
 def title_of(key: str) -> str:
@@ -36,17 +45,19 @@ def promise(kind: str) -> str:
 
 def sentence(line: CaseResult) -> str:
     """What the runs say, in one sentence."""
-    m, name = line.measured, title_of(line.algorithm)
-    words = f"{name}, {promise(line.kind)}, claims ε = {text.number(m.claimed)}. "
-    if m.refuted:
-        return words + (
-            f"{m.runs:,} runs on each of two datasets that differ in one person show at least "
-            f"{m.epsilon:.2f}: the claim is wrong."
-        )
-    return words + (
+    m = line.measured
+    end = "the claim is wrong" if m.refuted else "that neither contradicts nor proves it"
+    return (
+        f"{title_of(line.algorithm)}, {promise(line.kind)}, claims ε = {text.number(m.claimed)}. "
         f"{m.runs:,} runs on each of two datasets that differ in one person show at least "
-        f"{m.epsilon:.2f}, which does not contradict it and does not prove it."
+        f"{m.epsilon:.2f}: {end}."
     )
+
+
+def attacked(line: CaseResult, key: str) -> None:
+    """An attack's sentence, and the bound as it grew."""
+    st.subheader(sentence(line), anchor=False)
+    growth_view(line.algorithm, line.growth, line.measured.claimed, key=key)
 
 
 def growth_view(
@@ -57,14 +68,14 @@ def growth_view(
         return
     runs, bounds = zip(*growth, strict=True)
     lines = [Curve(name="measured: at least", x=runs, y=bounds, style=style_of(algorithm))]
-    top = 1.15 * max([*bounds, 0.1])
+    top = max(*bounds, 0.1)
     if math.isfinite(claimed):
-        top = max(top, 1.15 * claimed)
-        ends = (0, max(runs))
-        claim = Curve(name="claimed", x=ends, y=[claimed] * 2, style=PLAIN + 1, mode="lines")
-        lines.append(claim)
-    drawn = curves(lines, Axis("runs on each side"), Axis("ε", ends=(0.0, top)), height=320)
-    figure(drawn, key=key, alt=f"Lower bound on ε after {runs[-1]} runs: {bounds[-1]:.2f}")
+        top, ends = max(top, claimed), (0, max(runs))
+        line = Curve(name="claimed", x=ends, y=[claimed] * 2, style=PLAIN + 1, mode="lines")
+        lines.append(line)
+    axes = Axis("runs on each side"), Axis("ε", ends=(0.0, 1.15 * top))
+    alt = f"Lower bound on ε after {runs[-1]} runs: {bounds[-1]:.2f}"
+    figure(curves(lines, *axes, height=320), key=key, alt=alt)
 
 
 # Replay -------------------------------------------------------------------------------
@@ -81,39 +92,26 @@ def replay_ratios(lines: Iterable[CaseResult]) -> dict[str, float]:
     return found
 
 
-def replay_view(lines: Iterable[CaseResult], *, key: str) -> None:
-    """Bars that end at 1: how far one person moved each mechanism's input, of what was paid."""
-    ratio_bars(replay_ratios(lines), key=key)
-
-
 def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
     """A bar for each mechanism or answer, with a line at 1."""
     if not ratios:
         return
     names = list(ratios)[::-1]
     sizes = [ratios[name] for name in names]
-    bar = go.Bar(
-        x=sizes,
-        y=names,
-        orientation="h",
-        text=[f"{size:.2f}" for size in sizes],
-        textposition="auto",  # in the bar, where no line crosses it and no frame cuts it
-        insidetextanchor="end",
-        textangle=0,
-        marker_color=[ink(0) if size <= 1 + 1e-9 else group_inks()[2] for size in sizes],
-        hoverinfo="skip",
-    )
+    inks = [ink(0) if size <= 1 + 1e-9 else group_inks()[2] for size in sizes]
+    bar = go.Bar(x=sizes, y=names, orientation="h", hoverinfo="skip", marker_color=inks)
+    # In the bar, where no line crosses the number and no frame cuts it.
+    words = [f"{size:.2f}" for size in sizes]
+    bar.update(text=words, textposition="auto", insidetextanchor="end", textangle=0)
     drawn = go.Figure(bar)
     drawn.add_vline(x=1, line_dash="dash", line_color=group_inks()[0])
     drawn.update_layout(
         height=70 + 26 * len(names),
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
         showlegend=False,
-        xaxis={
-            "title": "largest change /<br>what was paid for",  # the bars are narrow on a phone
-            "range": [0, max(1.04, *sizes)],
-        },
-        yaxis={"automargin": True},
+        xaxis_title="largest change /<br>what was paid for",  # the bars are narrow on a phone
+        xaxis_range=[0, max(1.04, *sizes)],
+        yaxis_automargin=True,
     )
     figure(drawn, key=key, alt=f"Largest ratio {max(sizes):.3f} of {len(sizes)} mechanisms")
 
@@ -123,42 +121,36 @@ def ratio_bars(ratios: Mapping[str, float], *, key: str) -> None:
 
 def lines_view(lines: Sequence[CaseResult]) -> None:
     """Every line as a table."""
-    frame = pd.DataFrame(
+    rows = [
         {
-            "Algorithm": [title_of(line.algorithm) for line in lines],
-            "Claim": [promise(line.kind) for line in lines],
-            "Neighbours": [line.pair for line in lines],
-            "Claimed ε": [text.number(line.measured.claimed) for line in lines],
-            "Measured ε ≥": [f"{line.measured.epsilon:.2f}" for line in lines],
-            "Runs a side": [line.measured.runs for line in lines],
-            "Verdict": [line.verdict for line in lines],
-            "The same attack finds": ["" if x.power is None else x.power.words for x in lines],
+            "Algorithm": title_of(line.algorithm),
+            "Claim": promise(line.kind),
+            "Neighbours": line.pair,
+            "Claimed ε": text.number(line.measured.claimed),
+            "Measured ε ≥": f"{line.measured.epsilon:.2f}",
+            "Runs a side": line.measured.runs,
+            "Verdict": line.verdict,
+            "The same attack finds": "" if line.power is None else line.power.words,
         }
-    )
-    table(frame, alt="Claims and measured lower bounds")
+        for line in lines
+    ]
+    table(pd.DataFrame(rows), alt="Claims and measured lower bounds")
 
 
-def counts(lines: Sequence[CaseResult]) -> tuple[str, str, str]:
-    """Summaries: strict claims, those attacked with power, published claims."""
+def summary_view(lines: Sequence[CaseResult]) -> None:
+    """How many claims stand, and what that does not say."""
     strict = [x for x in lines if x.kind == STRICT]
     published = [x for x in lines if x.kind == PUBLISHED]
     stands = sum(x.verdict.startswith("not refuted") for x in strict)
     strong = sum(x.power is not None and x.power.twice for x in strict)
-    refuted = len({x.algorithm for x in published if x.verdict == "claim refuted"})
-    return (
-        f"{stands} of {len(strict)}",
-        f"{strong} of {len(strict)}",
-        f"{refuted} of {len({x.algorithm for x in published})}",
-    )
-
-
-def summary_view(lines: Sequence[CaseResult]) -> None:
-    """The summaries side by side, and what they do not say."""
-    strict, strong, published = counts(lines)
-    places = st.columns(3)
-    places[0].metric("Strict claims not refuted", strict)
-    places[1].metric("Would show twice the ε", strong)
-    places[2].metric("Published algorithms refuted", published)
+    refuted = {x.algorithm for x in published if x.verdict == "claim refuted"}
+    numbers = {
+        "Strict claims not refuted": (stands, len(strict)),
+        "Would show twice the ε": (strong, len(strict)),
+        "Published algorithms refuted": (len(refuted), len({x.algorithm for x in published})),
+    }
+    for place, (title, (some, of)) in zip(st.columns(3), numbers.items(), strict=True):
+        place.metric(title, f"{some} of {of}")
     st.caption(power_words(lines))
 
 
