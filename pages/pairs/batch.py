@@ -46,14 +46,14 @@ def batch_view(d: Draft) -> None:
         return
     if task.problem:
         st.error(text.plain(task.problem), icon=":material/error:")
-    made, total = task.about
-    done = len(task.parts)
-    st.caption(f"{'' if done == total else 'Stopped: '}{done} of {total} pairs, one split each.")
+    (made, total), done = task.about, len(task.parts)
+    said = f"{'' if done == total else 'Stopped: '}{done} of {total} pairs, one split each."
     if made != setting_of(d) or task.title != which:
-        st.caption(
-            f"These are the {text.plain(task.title)} at λ = {made.ridge:g}, width of the fit "
+        said += (
+            f" These are the {text.plain(task.title)} at λ = {made.ridge:g}, width of the fit "
             f"{made.width:g}, of HSIC {made.score_width:g}: run all pairs again for the form's."
         )
+    st.caption(said)
     _table(task, d)
 
 
@@ -66,11 +66,14 @@ def _table(task: Task, d: Draft) -> None:
     finished, epsilon = list(task.parts), d["epsilon"]
     rows = []
     for k, way in enumerate(finished[0][1].ways if finished else ()):
-        exact = [found.ways[k].gap(epsilon) * found.sign > 0 for _, found in finished]
-        noisy = [found.ways[k].chance(epsilon) for _, found in finished]
-        row = {"Release": title_of(way), "Right without noise": float(np.mean(exact))}
+        ways = [(found.ways[k], found.sign) for _, found in finished]
         rows.append(
-            row | {f"Right at ε = {epsilon:g}": float(np.mean(noisy)), "Pairs": len(finished)}
+            {
+                "Release": title_of(way),
+                "Right without noise": float(np.mean([w.gap(epsilon) * s > 0 for w, s in ways])),
+                f"Right at ε = {epsilon:g}": float(np.mean([w.chance(epsilon) for w, _ in ways])),
+                "Pairs": len(ways),
+            }
         )
     if rows:
         show.table(pd.DataFrame(rows), alt="Accuracy of each way to release over the pairs")

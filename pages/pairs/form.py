@@ -56,8 +56,8 @@ class Fields(Parameters):
     seed: int = number(0, "Noise seed", 0, MOST_SEED, help="Fixes the split and the noise.")
 
 
-_OF_PAIR = ("mechanism", "noise", "cause", "rows", "sample")
-_OF_FIT = ("ridge", "width", "score_width")
+_FIRST, _OF_FIT = ("epsilon", "release"), ("ridge", "width", "score_width")
+_OF_PAIR = ("noise", "cause", "rows", "sample")
 
 
 def fields() -> Draft:
@@ -68,16 +68,14 @@ def fields() -> Draft:
         parameters([s for s in Fields.specs() if s.name in names], d, key="pairs")
 
     show("source")
-    if d["source"] == SIMULATED:
-        show(*_OF_PAIR)
+    simulated, own = d["source"] == SIMULATED, d["source"] == OWN_PAIR
+    if simulated:
+        show("mechanism")
     elif not mode.switched_off():
-        (_file if d["source"] == FILE else _own)()
-    st.divider()
-    show("epsilon", "release")
-    with st.expander("Fit and kernels", key="pairs-more"):
-        show(*_OF_FIT)
-    if d["source"] != OWN_PAIR:
-        show("seed")
+        (_own if own else _file)()
+    show(*_FIRST)
+    with st.expander("More settings", key="pairs-more"):
+        show(*(_OF_PAIR if simulated else ()), *_OF_FIT, *(() if own else ("seed",)))
     return d
 
 
@@ -140,17 +138,14 @@ def _read(name: str, file: Any, function: Callable[..., Any], *args: Any) -> Non
 
 
 def _bounds(typed: str) -> Bounds:
+    said = "low, high of the first column, low, high of the second."
     try:
         a, b, c, d = (float(cell) for cell in typed.split(","))
     except ValueError:
-        raise InputError(
-            "State the bounds as four numbers with commas: low, high of the first column, low, "
-            "high of the second."
-        ) from None
+        raise InputError(f"State the bounds as four numbers with commas: {said}") from None
     if not (-math.inf < a < b < math.inf and -math.inf < c < d < math.inf):
         raise InputError(
-            "Each column's lowest value stands before its highest one, both finite: low, high of "
-            "the first column, low, high of the second."
+            f"Each column's lowest value stands before its highest one, both finite: {said}"
         )
     return (a, b), (c, d)
 
@@ -167,7 +162,8 @@ def tuebingen() -> dict[str, Dataset]:
 def data_of(d: Draft) -> Dataset:
     """The pair that the form names; InputError in one sentence where there is none."""
     if d["source"] == SIMULATED:
-        return _simulated(d["mechanism"], d["noise"], d["cause"], int(d["rows"]), int(d["sample"]))
+        kind = d["mechanism"], d["noise"], d["cause"]
+        return _simulated(*kind, int(d["rows"]), int(d["sample"]))
     if d["source"] == FILE:
         _found(_COPY, "Name your copy of the cdt 0.6.0 wheel")
         pairs = tuebingen()
@@ -211,9 +207,8 @@ def released(d: Draft, data: Dataset) -> RunResult:
     values: dict[str, Any] = {"release": d["release"], "epsilon": float(d["epsilon"])}
     if d["release"] != "vote":
         values |= {name: float(d[name]) for name in _OF_FIT}
+        values |= {"protect": "test"} if data.public else {}
     if data.public:
-        if d["release"] != "vote":
-            values["protect"] = "test"
         return run("anm", data, seed=int(d["seed"]), **values)
     costs, key = costs_of(data), object()
     costs.begin(key, promised("anm", values, data))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from engine.percent import percent
 from engine.teaching.pairwise import EPSILONS, Picture, Way, over_ridge
 from pages.draw import show
 from pages.draw.curves import Axis, Curve, curves
-from pages.pairs.form import FILE, SIMULATED, setting_of
+from pages.pairs.form import SIMULATED, setting_of
 from pages.shell import words as text
 from pages.shell.drafts import Draft
 from pages.shell.export import as_csv, as_json, download, run_record
@@ -47,15 +48,10 @@ def scores_view(data: Dataset, found: Picture, d: Draft) -> None:
     )
 
 
-def _arrows(data: Dataset) -> tuple[str, str]:
-    x, y = data.names
-    return f"{x} → {y}", f"{y} → {x}"
-
-
 def score_table(data: Dataset, found: Picture, d: Draft) -> pd.DataFrame:
     """Every way to release with its exact scores, gap, noise and probability."""
-    epsilon = d["epsilon"]
-    forward, backward = _arrows(data)
+    epsilon, (x, y) = d["epsilon"], data.names
+    forward, backward = f"{x} → {y}", f"{y} → {x}"
     rows = []
     for way in found.ways:
         one, other = way.scores or (None, None)
@@ -84,17 +80,28 @@ def chances_view(data: Dataset, found: Picture, d: Draft) -> None:
             Curve(name=title_of(way), x=EPSILONS, y=way.right, style=style)
             for style, way in enumerate(found.ways)
         ]
-        figure = curves(
-            lines,
-            Axis("Total ε, strict", log=True, ends=(EPSILONS[0], EPSILONS[-1])),
-            Axis("Probability", ends=(0.0, 1.02)),
-            height=440,
-        )
+        figure = _probability(lines, "Total ε, strict", EPSILONS)
         figure.add_vline(x=d["epsilon"], line={"color": ink(PLAIN), "width": 2, "dash": "dash"})
         show.figure(figure, key="pairs-epsilon-curve", alt="Probability over ε for each release")
     with right:
         st.markdown("**Over λ, with the training half protected** (Figure 2)")
-        _ridge_chart(data, d)
+        lines = []
+        for k, epsilon in enumerate(FIGURE2_EPSILONS):
+            points = _over_lambda(data.identity, setting_of(d), int(d["seed"]), epsilon, data)
+            for j, name in enumerate(("HSIC, Theorem 7", "√HSIC, one difference")):
+                y = [point[j] for point in points]
+                lines.append(Curve(name=f"{name}, ε = {epsilon:g}", x=RIDGES, y=y, style=2 * k + j))
+        figure = _probability(lines, "Ridge λ", RIDGES)
+        show.figure(figure, key="pairs-lambda-curve", alt="Probability over λ at two ε")
+        st.caption(
+            "A small λ lets one record move the fit far and needs more noise, a large one makes a "
+            "poor fit. A line along one half is noise alone. The vote needs no such bound."
+        )
+
+
+def _probability(lines: Sequence[Curve], title: str, over: Sequence[float]) -> go.Figure:
+    x = Axis(title, log=True, ends=(over[0], over[-1]))
+    return curves(lines, x, Axis("Probability", ends=(0.0, 1.02)), height=440)
 
 
 @st.cache_data(max_entries=16, show_spinner="Fitting over λ …", scope="session")
@@ -104,36 +111,14 @@ def _over_lambda(
     return over_ridge(_data, setting, seed, RIDGES, epsilon)
 
 
-def _ridge_chart(data: Dataset, d: Draft) -> None:
-    lines = []
-    for k, epsilon in enumerate(FIGURE2_EPSILONS):
-        points = _over_lambda(data.identity, setting_of(d), int(d["seed"]), epsilon, data)
-        for j, name in enumerate(("HSIC, Theorem 7", "√HSIC, one difference")):
-            values = [point[j] for point in points]
-            name = f"{name}, ε = {epsilon:g}"
-            lines.append(Curve(name=name, x=RIDGES, y=values, style=2 * k + j))
-    ends = (RIDGES[0], RIDGES[-1])
-    axes = Axis("Ridge λ", log=True, ends=ends), Axis("Probability", ends=(0.0, 1.02))
-    figure = curves(lines, *axes, height=440)
-    show.figure(figure, key="pairs-lambda-curve", alt="Probability over λ at two ε")
-    st.caption(
-        "A small λ lets one record move the fit far and needs more noise, a large one makes a poor "
-        "fit. A line along one half is noise alone. The vote needs no such bound."
-    )
-
-
 # The decision in plain words, and what it cost -------------------------------------------
 
 
 def assumption() -> str:
-    """What a decision rests on, and how far that can be trusted: the result that ``engine
-    reproduce pairs-accuracy`` wrote.
-    """
+    """How far a decision can be trusted: what ``engine reproduce pairs-accuracy`` wrote."""
     known = json.loads(KEPT.read_text(encoding="utf-8"))
     right = [100 * way["right"] for way in known["ways"]]
     return (
-        "That counts noise, not truth. The method assumes that one column is a smooth function of "
-        "the other plus noise that does not depend on it, and that nothing else drives both. "
         f"**On {known['pairs']} real pairs whose cause is known it is right on {min(right):.0f} to "
         f"{max(right):.0f} % without any privacy**; a coin is right on 50 %."
     )
@@ -147,31 +132,41 @@ def decision_view(result: RunResult, data: Dataset, exact: Picture | None, d: Dr
     st.subheader(_sentence(found, result.names, exact, d), anchor=False)
     if found.direction is not None:
         st.markdown(assumption())
-    one, two, three, four = st.columns(4)
-    released = " and ".join(text.number(score) for score in found.scores) or "nothing"
-    one.metric("Released", released, help=_released(found))
-    two.metric(
-        "Noise scale",
-        text.number(found.scale),
-        help="Of the Laplace noise on each released number.",
-    )
-    three.metric(
-        "Noise did not decide",
-        percent(found.probability),
-        help="Probability that noise of this size leaves a gap as large as the released one on "
-        "its side of 0. Computed from released numbers.",
-    )
-    four.metric(
-        "ε spent",
-        text.number(result.spent.epsilon),
-        help="Strict total, δ = " + text.number(result.spent.delta) + ".",
-    )
-    whose = "every row" if found.protects == BOTH else f"the {found.protects} half's rows"
-    st.caption(
-        f"Strict: ε = {text.number(result.spent.epsilon)} protects {whose}"
-        + ("." if found.protects == BOTH else "; the other half is taken as public.")
-        + f" {text.RESEARCH_TOOL}"
-    )
+    with st.expander("What was released, and what it rests on"):
+        epsilon, delta = text.number(result.spent.epsilon), text.number(result.spent.delta)
+        released = " and ".join(text.number(score) for score in found.scores) or "nothing"
+        for place, (title, value, said) in zip(
+            st.columns(4),
+            (
+                ("Released", released, _RELEASED[found.release]),
+                ("Noise scale", text.number(found.scale), "Of the Laplace noise on each number."),
+                (
+                    "Noise did not decide",
+                    percent(found.probability),
+                    "Probability that noise of this size leaves a gap as large as the released one "
+                    "on its side of 0. Computed from released numbers.",
+                ),
+                ("ε spent", epsilon, f"Strict total, δ = {delta}."),
+            ),
+            strict=True,
+        ):
+            place.metric(title, value, help=said)
+        whose = "every row"
+        if found.protects != BOTH:
+            whose = f"the {found.protects} half's rows; the other half is taken as public"
+        st.caption(f"Strict: ε = {epsilon} protects {whose}. {text.RESEARCH_TOOL}")
+        st.caption(
+            "Noise is counted here, not truth. The method assumes that one column is a smooth "
+            "function of the other plus noise that does not depend on it, and that nothing else "
+            "causes both."
+        )
+
+
+_RELEASED = {
+    "vote": "Votes for the first column as the cause, less votes for the second, with noise.",
+    "difference": "Score of second → first less that of first → second, with noise.",
+    "scores": "The scores of first → second and second → first, with noise; the smaller one wins.",
+}
 
 
 def _sentence(found: Decision, names: tuple[str, ...], exact: Picture | None, d: Draft) -> str:
@@ -188,65 +183,47 @@ def _sentence(found: Decision, names: tuple[str, ...], exact: Picture | None, d:
     )
     right = way.chance(d["epsilon"])
     # ``right`` counts the true direction, or the one without noise where no truth is known.
-    target = exact.sign if exact.sign else (1.0 if way.gap(d["epsilon"]) > 0 else -1.0)
-    if (found.scores[-1] - (found.scores[0] if len(found.scores) > 1 else 0.0)) * target < 0:
-        right = 1 - right
+    target = (exact.sign or way.gap(d["epsilon"])) > 0
+    right = right if found.forward == target else 1 - right
     return f"{said}: {100 * right:.0f} of 100 such releases would say so."
-
-
-def _released(found: Decision) -> str:
-    if found.release == "vote":
-        return "Votes for the first column as the cause, less votes for the second, with noise."
-    if found.release == "difference":
-        return "Score of second → first less that of first → second, with noise."
-    return "The scores of first → second and of second → first, with noise; the smaller one wins."
 
 
 # The pair with both fitted curves, and what the fits leave against their inputs ----------
 
 
 Values = NDArray[np.float64]
-FORWARD, BACKWARD = 0, 1  # styles
 _ROOM = 0.04  # of the range, on either side: more than half a point at any size of the chart
 
 
 def fits_view(data: Dataset, found: Picture) -> None:
     """Scatter with curves at the left, residuals of both directions at the right."""
-    x, y = data.names
-    (low_x, high_x), (low_y, high_y) = data.bounds or ((-1.0, 1.0), (-1.0, 1.0))
-
-    def unscaled(values: Values, low: float, high: float) -> Values:
-        return (low + high) / 2 + values * (high - low) / 2
-
-    def of_x(values: Values) -> Values:
-        return unscaled(values, low_x, high_x)
-
-    def of_y(values: Values) -> Values:
-        return unscaled(values, low_y, high_y)
-
-    grid_x, grid_y = list(of_x(found.grid)), list(of_y(found.grid))
-    forward, backward = list(of_y(found.forward)), list(of_x(found.backward))
-    points = (of_x(found.x), of_y(found.y))
+    (x, y), bounds = data.names, data.bounds or ((-1.0, 1.0), (-1.0, 1.0))
+    (mid_x, half_x), (mid_y, half_y) = (((a + b) / 2, (b - a) / 2) for a, b in bounds)
+    points = mid_x + found.x * half_x, mid_y + found.y * half_y
     left, one, two = st.columns([8, 5, 5], gap="medium")
     with left:
         st.markdown("**Both regressions**")
+        fits = (
+            (f"{y} fitted on {x}", found.grid, found.forward),
+            (f"{x} fitted on {y}", found.backward, found.grid),
+        )
         lines = [
-            Curve(name=f"{y} fitted on {x}", x=grid_x, y=forward, style=FORWARD, mode="lines"),
-            Curve(name=f"{x} fitted on {y}", x=backward, y=grid_y, style=BACKWARD, mode="lines"),
-        ]
+            Curve(name=name, x=list(mid_x + of_x * half_x), y=list(mid_y + of_y * half_y),
+                  style=style, mode="lines")
+            for style, (name, of_x, of_y) in enumerate(fits)
+        ]  # fmt: skip
         ends = [_with_room(p) for p in points]
         figure = curves(lines, Axis(x, ends=ends[0]), Axis(y, ends=ends[1]), height=380)
         figure.add_trace(_points(points[0], points[1], 6, "Test half"))
         figure.data = (figure.data[-1], *figure.data[:-1])
         show.figure(figure, key="pairs-fits", alt=f"{x} and {y} with both fitted curves")
-    for column, cause, effect, a, b, style in (
-        (one, x, y, points[0], found.of_y * (high_y - low_y) / 2, FORWARD),
-        (two, y, x, points[1], found.of_x * (high_x - low_x) / 2, BACKWARD),
+    for style, (column, cause, effect, at, rest) in enumerate(
+        ((one, x, y, points[0], found.of_y * half_y), (two, y, x, points[1], found.of_x * half_x))
     ):
         with column:
-            st.markdown(f"**What is left of {text.plain(f'{cause} → {effect}')}**")
+            st.markdown(f"**Residuals of {text.plain(f'{cause} → {effect}')}**")
             figure = curves([], Axis(cause), Axis(f"{effect} less its fit"), height=380)
-            figure.add_trace(_points(a, b, style, f"{cause} → {effect}"))
+            figure.add_trace(_points(at, rest, style, f"{cause} → {effect}"))
             alt = f"Residuals of {effect} against {cause}"
             show.figure(figure, key=f"pairs-residuals-{style}", alt=alt)
     st.caption(
@@ -279,33 +256,29 @@ def _points(x: Values, y: Values, style: int, name: str) -> go.Scattergl:
 def files_view(data: Dataset, result: RunResult, found: Picture, d: Draft) -> None:
     """Downloads and a script; of public data alone."""
     with st.expander("Take along", icon=":material/download:", key="pairs-files"):
-        left, right = st.columns(2)
-        stem = text.file_stem(data)
-        with left:
-            record = run_record(data, result, {"pair": data.name})
+        record, stem = run_record(data, result, {"pair": data.name}), text.file_stem(data)
+        table = score_table(data, found, d)
+        with st.container(horizontal=True):
             download("Decision (JSON)", lambda: as_json(record), f"{stem}.json", key="pairs-json")
-        with right:
-            table = score_table(data, found, d)
             download("Scores (CSV)", lambda: as_csv(table), f"{stem}.csv", key="pairs-table-csv")
         st.code(script(result, data.name, d), language=None)
 
 
 def script(result: RunResult, name: str, d: Draft) -> str:
     """A few lines that give the same decision."""
-    values = ", ".join(
-        f"{name}={value!r}"
-        for name, value in result.params.as_dict().items()
-        if value != type(result.params)().as_dict()[name]
-    )
-    first, data = "", ""
+    start = type(result.params)().as_dict()
+    values = [f"{k}={v!r}" for k, v in result.params.as_dict().items() if v != start[k]]
     if d["source"] == SIMULATED:
-        first = "from engine.data.simulated_pairs import simulate_pair\n"
-        chosen = ", ".join(repr(d[name]) for name in ("mechanism", "noise", "cause"))
-        data = f"simulate_pair({chosen}, n={d['rows']}, seed={d['sample']})"
-    elif d["source"] == FILE:
-        first = "from engine.data.pairs import read_tuebingen\n"
-        pick = f'next(p for p in pairs if p.name == "{name}")'
-        data = f'pairs = read_tuebingen("cdt-0.6.0-py3-none-any.whl")\ndata = {pick}'
-    data = data if data.startswith("pairs") else f"data = {data}"
-    call = ", ".join(filter(None, [f'run("anm", data, seed={result.seed}', values]))
-    return f"from engine import run\n{first}\n{data}\nresult = {call})\nresult.diagnostics\n"
+        module, made = "engine.data.simulated_pairs import simulate_pair", "simulate_pair("
+        made += ", ".join(repr(d[name]) for name in ("mechanism", "noise", "cause"))
+        made += f", n={d['rows']}, seed={d['sample']})"
+    else:
+        module = "engine.data.pairs import read_tuebingen"
+        made = (
+            f'next(p for p in read_tuebingen("cdt-0.6.0-py3-none-any.whl") if p.name == "{name}")'
+        )
+    call = ", ".join(['"anm"', "data", f"seed={result.seed}", *values])
+    return (
+        f"from engine import run\nfrom {module}\n\ndata = {made}\nresult = run({call})\n"
+        "result.diagnostics\n"
+    )
