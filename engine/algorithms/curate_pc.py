@@ -32,10 +32,9 @@ from engine.search.allocation import (
     most_tests,
 )
 from engine.search.diagnostics import Allocation, OrderBudget, SearchDiagnostics
-from engine.search.noisy_score import NoisyScore, NoisyTestParameters, least_unit
+from engine.search.noisy_score import NoisyScore, NoisyTestParameters, least_unit, noisy_score
 from engine.search.pc import pc
 from engine.search.skeleton import Graph, Query, TestByTest
-from engine.search.subsample_aggregate import noisy_score
 from engine.statistics.kendall import KENDALL
 from engine.theory import kendall_p_bound
 

@@ -24,10 +24,9 @@ from engine.privacy.ledger import Ledger
 from engine.privacy.mechanisms import gaussian
 from engine.search.allocation import likely_tests
 from engine.search.diagnostics import SearchDiagnostics
-from engine.search.noisy_score import NoisyTestParameters, least_unit
+from engine.search.noisy_score import NoisyTestParameters, least_unit, noisy_score
 from engine.search.pc import pc
 from engine.search.skeleton import Query, TestByTest
-from engine.search.subsample_aggregate import noisy_score
 from engine.statistics.registry import BOUNDED
 from engine.theory import best_subsample
 

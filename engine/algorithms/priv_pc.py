@@ -17,11 +17,10 @@ from engine.privacy.accounting import Guarantee, advanced_total
 from engine.privacy.budget import shares
 from engine.privacy.ledger import Ledger
 from engine.search.diagnostics import SearchDiagnostics
-from engine.search.noisy_score import NoisyTestParameters, least_unit
+from engine.search.noisy_score import NoisyTestParameters, least_unit, noisy_score
 from engine.search.pc import pc
 from engine.search.skeleton import Graph, Query, TestByTest
 from engine.search.sparse_vector import SparseVector
-from engine.search.subsample_aggregate import noisy_score
 from engine.theory import best_subsample, sieve_epsilon
 
 USUAL_TWEAK = 0.02

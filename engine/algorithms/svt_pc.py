@@ -15,11 +15,10 @@ from engine.privacy.accounting import advanced_total
 from engine.privacy.budget import shares
 from engine.privacy.ledger import Ledger
 from engine.search.diagnostics import SearchDiagnostics
-from engine.search.noisy_score import NoisyTestParameters, least_unit
+from engine.search.noisy_score import NoisyTestParameters, least_unit, noisy_score
 from engine.search.pc import pc
 from engine.search.skeleton import Query, TestByTest
 from engine.search.sparse_vector import SparseVector
-from engine.search.subsample_aggregate import noisy_score
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.tables.rows import Rows
+from engine.tables.store import Rows
 
 Array = NDArray[np.float64]
 Check = Callable[[], None]  # called between two steps; raises where a run is to stop

@@ -17,8 +17,7 @@ from scipy.special import ndtr, ndtri
 
 from engine.data.dataset import Dataset
 from engine.errors import InputError
-from engine.tables.rows import Rows
-from engine.tables.store import Known, Store, store_of
+from engine.tables.store import Known, Rows, Store, store_of
 
 VARIANTS = ("published", "strict")
 

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from engine.compiled import kernel
 from engine.data.intake import mixed_radix_keys
 from engine.statistics.base import Statistic
-from engine.tables.rows import DENSE_CELLS, Rows
-from engine.tables.store import Store
+from engine.tables.store import DENSE_CELLS, Rows, Store
 
 BLOCK_ROWS = 1000  # "auto" aims at blocks of about this many rows
 MIN_BLOCKS = 11

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 from engine.compiled import kernel
 from engine.randomness import Randomness
-from engine.tables.rows import Rows, layout
-from engine.tables.store import Store
+from engine.tables.store import Rows, Store, layout
 
 _KEPT_BYTES = 1 << 12  # a larger growth is cheap to make again beside the room it would take
 

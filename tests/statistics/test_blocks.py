@@ -15,8 +15,8 @@ from engine.data.dataset import Dataset
 from engine.graphs.cpdag import pairs_of
 from engine.privacy.events import LaplaceEvent, SmoothEvent
 from engine.randomness import Randomness
+from engine.search.noisy_score import Median, Votes
 from engine.search.skeleton import Graph, Query, TestByTest, search
-from engine.search.subsample_aggregate import Median, Votes
 from engine.statistics.blocks import Blocks, smooth_sensitivity_of_median, votes
 from engine.statistics.likelihood import G2
 from engine.statistics.registry import AGGREGATED, STATISTICS

@@ -19,8 +19,7 @@ from engine.data.dataset import Dataset
 from engine.data.intake import mixed_radix_keys
 from engine.randomness import Randomness
 from engine.tables import rows, subsample
-from engine.tables.rows import Rows, fold
-from engine.tables.store import Bounded, Store, store_of
+from engine.tables.store import Bounded, Rows, Store, fold, store_of
 from engine.tables.subsample import draw
 
 
