@@ -11,6 +11,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from threading import RLock
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, finalize
@@ -144,6 +145,19 @@ class Rows:
         sizes = [self.cardinalities[c] for c in columns]
         return self._count(columns, sizes).reshape(sizes)
 
+    def pairs(self) -> NDArray[np.int32]:
+        """Counts over every two levels, the columns' levels one after the other: one product."""
+        first = np.cumsum((0, *self.cardinalities))
+        total = np.zeros((first[-1], first[-1]), np.int32)
+        kind = np.float32 if self.n < 1 << 24 else np.float64  # sums of whole numbers are exact
+        for start in range(0, len(self.codes), _BLOCK):
+            at = self.codes[start : start + _BLOCK] + first[:-1]
+            marks = np.zeros((len(at), first[-1]), kind)
+            np.put_along_axis(marks, at, 1, axis=1)
+            times = self.weights[start : start + _BLOCK, None].astype(kind)
+            total += (marks.T @ (marks * times if times.size else marks)).astype(np.int32)
+        return total
+
     def cells(self, columns: Sequence[int]) -> NDArray[np.int32]:
         """Each row's cell in the flat counts of the columns."""
         strides = layout(tuple(self.cardinalities[c] for c in columns))[1]
@@ -165,6 +179,8 @@ def fold(data: Dataset) -> tuple[Rows, NDArray[np.int64]]:
 # What was counted, kept ----------------------------------------------------------------
 
 _JOINT_CELLS = 1 << 9  # 4 kB; larger counts would drive scores out
+# From so many columns on all pairs are counted at once; so many levels they may have, 64 MB.
+_WIDE, _MOST_LEVELS = 64, 4_000
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -261,6 +277,7 @@ class Store:
     def __init__(self, data: Dataset, limit: int | None = None):
         self.rows, self._row_index = fold(data)
         self.n, self._weights = data.n, data.weights
+        self._first = [0, *accumulate(self.rows.cardinalities)]  # of each column's levels
         self._spread: NDArray[np.int64] | None = None
         self._kept = _shared if limit is None else Bounded(limit, _size)
         self._mine = object()  # what the keys of this store begin with
@@ -296,7 +313,11 @@ class Store:
         A search asks about x and y given z, x and z given y, and y and z given x, and a sample is
         drawn from the counts of all three: small ones are kept for every order.
         """
-        if math.prod([self.rows.cardinalities[c] for c in columns]) > _JOINT_CELLS:
+        levels = self.rows.cardinalities
+        if len(columns) == 2 and len(levels) >= _WIDE and self._first[-1] <= _MOST_LEVELS:
+            (x, to_x), (y, to_y) = (self._first[c : c + 2] for c in columns)
+            return self.keep("pairs", self.rows.pairs)[x:to_x, y:to_y].astype(np.int64)
+        if math.prod([levels[c] for c in columns]) > _JOINT_CELLS:
             return self.rows.counts(columns)
         ordered = tuple(sorted(columns))
         found = self.keep(("joint", ordered), lambda: self.rows.counts(ordered))

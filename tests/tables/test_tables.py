@@ -18,7 +18,7 @@ from engine import load_dataset
 from engine.data.dataset import Dataset
 from engine.data.intake import mixed_radix_keys
 from engine.randomness import Randomness
-from engine.tables import rows, subsample
+from engine.tables import subsample
 from engine.tables.store import Bounded, Rows, Store, fold, store_of
 from engine.tables.subsample import draw
 
@@ -60,11 +60,20 @@ def test_table_is_the_plain_count(x: int, y: int, given_: tuple[int, ...], n: in
 def test_sparse_tables_are_the_occupied_strata(monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     data = random_data(2, n, SIZES)
     dense = Store(data).table(3, 4, (0, 1, 2))
-    monkeypatch.setattr(rows, "DENSE_CELLS", 100)
+    monkeypatch.setattr(store_module, "DENSE_CELLS", 100)
     sparse = Store(data).rows.table(3, 4, (0, 1, 2))
     assert (sparse == dense[dense.any(axis=(1, 2))]).all()
     whole = Rows(np.array(data.codes, order="F"), np.empty(0, np.int32), data.cardinalities, n)
     assert (whole.table(3, 4, (0, 1, 2)) == sparse).all()
+
+
+def test_pairs_of_many_columns_are_counted_as_alone() -> None:
+    data = random_data(4, 5_000, SIZES * 13)
+    store = Store(data)
+    assert store.kept("pairs") is None
+    for x, y in ((0, 1), (64, 2), (7, 63)):
+        assert (store.count(x, y) == plain_table(data, x, y, ())).all()
+    assert store.kept("pairs") is not None
 
 
 def test_joint_counts() -> None:
