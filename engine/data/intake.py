@@ -9,8 +9,8 @@ function of that cell and of the schema, one SQL expression a column:
 3. a level that is the same number (1, 1.0, True and "true" alike); else
 4. a level that is the same word in another case, where one level alone fits; else
 5. of a numeric column a number between two cut points, or the label of such an interval; else
-6. it matches no level and counts as the column's ``other``. How many such cells there are is told
-   to the table's owner, apart from the result (:class:`Unforeseen`).
+6. it matches no level and counts as the column's ``other``. How many such cells there are is
+   reported to the table's owner, apart from the result (:class:`Unforeseen`).
 
 Rows are counted, never held: the result is the distinct rows of codes and how often each occurs. A
 file that is not well-formed in its dialect is refused with the line's number and without a cell.
@@ -26,10 +26,12 @@ import io
 import os
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import dropwhile, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -51,10 +53,18 @@ _BLANKS = "".join(map(chr, (*range(9, 14), *range(28, 33), 0x85, 0xA0, *range(0x
 BLANKS = f"{_BLANKS}\u2028\u2029\u202f\u205f\u3000\ufeff"
 DELIMITERS = (",", ";", "\t", "|")
 _TEXTS, _PARQUET = (".csv", ".tsv", ".txt", ".gz"), (".parquet", ".pq")
-_BOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
+_BOOKS = (".xlsx", ".xlsm", ".xls")
+_MARKS = {
+    b"PAR1": "parquet",
+    b"SQLite format 3\0": "sqlite",
+    b"ARROW1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",
+}
 _NUMBERS = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE)$")
 _HEADER = 1 << 20  # bytes in which the header's line ends
 _CHUNK = 1 << 20
+_MOST_UNPACKED, _MOST_CELLS = 1 << 30, 20_000_000  # of a workbook: bytes, and cells of its area
+_SHOWN = 5  # of a column's cells that match no level
 
 
 class Named(NamedTuple):
@@ -86,9 +96,9 @@ class Relation(NamedTuple):
         hint = did_you_mean(name, [n for n in self.names if n])
         raise DataError(f"{self.label} has no column {show(name)}, which the schema names.{hint}")
 
-    def rows(self, select: str) -> Any:
+    def rows(self, select: str, rest: str = "") -> Any:
         """What a SELECT gives; its FROM is this table."""
-        return self.con.execute(f"SELECT {select} FROM {self.sql}").fetchall()
+        return self.con.execute(f"SELECT {select} FROM {self.sql} {rest}").fetchall()
 
 
 @dataclass(frozen=True)
@@ -147,25 +157,21 @@ def opened(
         if sheet is not None and kind != "excel":
             raise InputError("A sheet needs an Excel workbook.")
         try:
-            place, there = (str(path), True) if kind == "duckdb" else (":memory:", False)
-            con = stack.enter_context(duckdb.connect(place, there))
+            place = (str(path), True) if kind == "duckdb" else (":memory:", False)
+            con = stack.enter_context(duckdb.connect(*place))
             _settle(con)
-            levels: dict[str, list[str]] = {}
-            names: list[str] = []
-            if kind == "frame":
-                sql, levels = _frame(con, source)
-            elif kind == "text":
+            names, levels = None, {}
+            if kind == "text":
                 sql, names = _text(stack, path, dialect, label)
-            elif kind == "excel":
-                sql = _stored(con, _sheet(path, sheet, label), label, least)
-            elif kind == "sqlite":
-                sql = _stored(con, _sqlite(path, query), label)
-            elif kind == "duckdb":
-                sql = _query(con, path, query)
+            elif kind in ("excel", "sqlite"):
+                rows = _sheet(path, sheet, label) if kind == "excel" else _sqlite(path, query)
+                sql, names = _stored(con, rows, label, least)
+            elif kind == "frame":
+                sql, levels = _frame(con, source)
             else:
-                sql = _columnar(con, path, kind, label)
+                sql = _query(con, path, query) if kind == "duckdb" else _columnar(con, path, kind)
             described = con.execute(f"DESCRIBE SELECT * FROM {sql}").fetchall()
-            if kind != "text":
+            if names is None:
                 names = [str(row[0]) for row in described]
                 sql = f"{sql} t({', '.join(f'c{k}' for k in range(len(names)))})"
             check_names(names, label)
@@ -176,23 +182,6 @@ def opened(
             ) from None
         except duckdb.Error as error:
             raise _refusal(str(error), label, kind, query) from None
-
-
-def _found(stack: ExitStack, source: Any) -> tuple[str, str, Any]:
-    """What a table is called, what kind it is, and the path of its file or folder, or its bytes."""
-    if hasattr(source, "__arrow_c_stream__"):
-        return "data", "frame", None
-    if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        return path.name, _kind_of(path), path
-    raw, label = read_bytes(source)
-    kind = _kind(raw[:16], Path(label).suffix or _BOOKS[0])
-    if kind == "text":
-        return label, kind, raw
-    file, place = _memory(stack)
-    file.write(raw)
-    file.flush()
-    return label, kind, Path(place)
 
 
 def _settle(con: Any) -> None:
@@ -218,12 +207,12 @@ _WRONG = {
 def _refusal(said: str, label: str, kind: str, query: str | None) -> DataError:
     """What to say in the place of a message of DuckDB's, which may quote a cell."""
     at = re.match(r"Invalid Input Error: CSV Error on Line: (\d+)", said)
-    if kind in ("text", "csv") and at is not None:
+    if kind == "text" and at is not None:
         why = next((words for mark, words in _WRONG.items() if mark in said), "cannot be read")
         return DataError(f"Line {int(at[1]):,} of {label} {why}; correct it.")
     if query is not None:
         return DataError(f"{label} does not answer the query; check its SQL.")
-    what = {"text": "delimited text", "csv": "delimited text", "frame": "a table"}.get(kind, kind)
+    what = {"text": "delimited text", "frame": "a table"}.get(kind, kind)
     return DataError(f"{label} cannot be read as {what}; check the file.")
 
 
@@ -239,62 +228,113 @@ def check_names(names: Sequence[str], label: str) -> None:
         raise DataError(f"{label} has {len(named):,} columns; keep at most {MOST_COLUMNS:,}.")
 
 
-def _kind_of(path: Path) -> str:
+def _found(stack: ExitStack, source: Any) -> tuple[str, str, Path]:
+    """What a table is called, what kind it is, and the path of its file or folder."""
+    if hasattr(source, "__arrow_c_stream__"):
+        return "data", "frame", Path()
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        return path.name, _kind(path, path.suffix), path
+    raw, label = read_bytes(source)
+    file, path = _memory(stack)
+    file.write(raw)
+    file.flush()
+    return label, _kind(path, Path(label).suffix or ".xlsx"), path
+
+
+def _kind(path: Path, suffix: str) -> str:
     """What a file is by its first bytes, a folder by what it holds; DataError for neither."""
     try:
         if path.is_dir():
             held = {p.suffix.lower() for p in path.rglob("*")}
-            return "parquet" if held & {*_PARQUET} or not held & {*_TEXTS} else "text"
+            if not held & {*_PARQUET, *_TEXTS}:
+                raise DataError(f"The folder {show(path.name)} holds no CSV and no Parquet files.")
+            return "parquet" if held & {*_PARQUET} else "text"
         with path.open("rb") as file:
-            return _kind(file.read(16), path.suffix)
+            start = file.read(16)
     except FileNotFoundError:
         raise DataError(f"There is no file {show(str(path))}; check its path.") from None
-    except (OSError, ValueError):
+    except OSError:
         raise DataError(f"{show(str(path))} cannot be read as a file; check it.") from None
-
-
-def _kind(start: bytes, suffix: str) -> str:
-    if start.startswith(b"PAR1"):
-        return "parquet"
-    if start.startswith(b"SQLite format 3\0"):
-        return "sqlite"
     if start[8:12] == b"DUCK":
         return "duckdb"
-    if start.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return "arrow"
-    zipped = start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0"))
-    return "excel" if zipped and suffix.lower() in _BOOKS else "text"
+    if start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")) and suffix.lower() in _BOOKS:
+        return "excel"
+    return next((kind for mark, kind in _MARKS.items() if start.startswith(mark)), "text")
+
+
+def read_bytes(source: Any, most: int = 1 << 40) -> tuple[bytes, str]:
+    """What a short file, bytes or an open file hold, and what they are called; DataError."""
+    if isinstance(source, Named):
+        return source
+    label = "data"
+    if isinstance(source, bytes | bytearray):
+        raw: Any = bytes(source)
+    elif isinstance(source, str | os.PathLike):
+        path = Path(source)
+        _kind(path, "")  # says what is wrong with it
+        with path.open("rb") as file:
+            raw, label = file.read(most + 1), path.name
+    elif hasattr(source, "read"):
+        name, raw = getattr(source, "name", None), source.read()
+        label = Path(name).name if isinstance(name, str) and name else label
+    else:
+        called = "nothing" if source is None else f"of the type {type(source).__name__}"
+        raise InputError(
+            "The data are a frame (pandas, Polars, Arrow), an array, bytes, an open file or the "
+            f"path of a file, not {called}."
+        )
+    if len(raw) > most:
+        raise DataError(f"{label} is larger than {most // 1_000_000} MB.")
+    return raw.encode("utf-8", "replace") if isinstance(raw, str) else raw, label
+
+
+def _memory(stack: ExitStack) -> tuple[IO[bytes], Path]:
+    """A file in memory (or a private one that is deleted), and its path."""
+    if hasattr(os, "memfd_create"):
+        file: IO[bytes] = stack.enter_context(os.fdopen(os.memfd_create("table"), "wb"))
+        return file, Path(f"/proc/self/fd/{file.fileno()}")
+    from tempfile import NamedTemporaryFile
+
+    kept = stack.enter_context(NamedTemporaryFile())  # noqa: SIM115
+    return kept, Path(kept.name)
 
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _place(path: Path) -> str:
-    """A path as DuckDB takes it, without what a glob would read into its name."""
-    return _quoted(re.sub(r"([*?[])", r"[\1]", str(path)))
+def _list(words: Iterable[str]) -> str:
+    return ", ".join(map(_quoted, words))
 
 
-def _columnar(con: Any, path: Path, kind: str, label: str) -> str:
+def _files(path: Path, endings: Sequence[str]) -> list[Path]:
+    """The file itself, or those of a folder."""
+    if not path.is_dir():
+        return [path]
+    return sorted(p for p in path.rglob("*") if p.suffix.lower() in endings)
+
+
+def _places(paths: Iterable[Path]) -> str:
+    """Paths as DuckDB takes them, without what a glob would read into a name."""
+    bare = _list(re.sub(r"([*?[])", r"[\1]", str(path)) for path in paths)
+    return f"[{bare}]"
+
+
+def _columnar(con: Any, path: Path, kind: str) -> str:
     """A Parquet file, a folder of them, or an Arrow file."""
-    if kind == "arrow":
-        import pyarrow as pa
+    if kind == "parquet":
+        return f"read_parquet({_places(_files(path, _PARQUET))})"
+    import pyarrow as pa
 
-        try:
-            with pa.memory_map(str(path)) as file:
-                magic = file.read(6) == b"ARROW1"
-                file.seek(0)
-                opening = pa.ipc.open_file if magic else pa.ipc.open_stream
-                con.register("source", opening(file).read_all())
-        except (pa.ArrowException, OSError):
-            raise DataError(f"{label} cannot be read as arrow; check the file.") from None
-        return "source"
-    files = [path]
-    if path.is_dir():
-        files = sorted(p for p in path.rglob("*") if p.suffix.lower() in _PARQUET)
-    if not files:
-        raise DataError(f"The folder {show(label)} holds no CSV and no Parquet files.")
-    return f"read_parquet([{', '.join(map(_place, files))}])"
+    try:
+        with pa.memory_map(str(path)) as file:
+            opening = pa.ipc.open_file if file.read(6) == b"ARROW1" else pa.ipc.open_stream
+            file.seek(0)
+            con.register("source", opening(file).read_all())
+    except (pa.ArrowException, OSError):
+        raise DataError(f"{path.name} cannot be read as arrow; check the file.") from None
+    return "source"
 
 
 # Frames ---------------------------------------------------------------------------------------
@@ -367,131 +407,73 @@ def _word(value: Any) -> str | None:
 
 
 class Head(NamedTuple):
-    """A text's header: its names, the delimiter, records down to the header's, the line's end."""
+    """How a text's records are read: names, delimiter, lines above the first, packed or not."""
 
     names: tuple[str, ...]
     delimiter: str
     skip: int
-    end: bytes
+    packed: bool
 
 
-def _text(stack: ExitStack, source: Any, dialect: Dialect, label: str) -> tuple[str, list[str]]:
+def _text(stack: ExitStack, path: Path, dialect: Dialect, label: str) -> tuple[str, list[str]]:
     """Delimited text, or a folder of it, as a relation of text columns; and their names."""
-    files = [source]
-    if isinstance(source, Path) and source.is_dir():
-        files = sorted(p for p in source.rglob("*") if p.suffix.lower() in _TEXTS)
-    places = []
-    heads = set()
-    for content in files:
-        place, gz = _staged(stack, content, dialect.encoding, label)
-        head = _head(place, gz, dialect, label)
-        _check_line_ends(place, gz, head.end, label)
-        heads.add((head.names, head.delimiter, head.skip, gz))
-        places.append(_place(Path(place)))
-    if len(heads) > 1:
+    staged = [_staged(stack, file, dialect, label) for file in _files(path, _TEXTS)]
+    if len({head for _, head in staged}) > 1:
         raise DataError(f"The files of {label} do not have the same header; make them alike.")
-    [(names, delimiter, skip, gz)] = heads
-    columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(names)))
+    head = staged[0][1]
+    columns = ", ".join(f"'c{k}': 'VARCHAR'" for k in range(len(head.names)))
     sql = (
-        f"read_csv([{', '.join(places)}], auto_detect=false, header=false, skip={skip}, "
-        f"delim={_quoted(delimiter)}, quote='\"', escape='\"', columns={{{columns}}}, "
-        f"compression='{'gzip' if gz else 'none'}', strict_mode=true, null_padding=false)"
+        f"read_csv({_places(place for place, _ in staged)}, auto_detect=false, header=false, "
+        f"skip={head.skip}, delim={_quoted(head.delimiter)}, quote='\"', escape='\"', "
+        f"columns={{{columns}}}, compression='{'gzip' if head.packed else 'none'}', "
+        "strict_mode=true, null_padding=false)"
     )
-    return sql, list(names)
+    return sql, list(head.names)
 
 
-def read_bytes(source: Any, most: int = 1 << 40) -> tuple[bytes, str]:
-    """What a short file, bytes or an open file hold, and what they are called; DataError."""
-    if isinstance(source, Named):
-        return source
-    if isinstance(source, bytes | bytearray):
-        return bytes(source), "data"
-    if isinstance(source, str | os.PathLike):
-        path = Path(source)
-        _kind_of(path)  # says what is wrong with it
+def _staged(stack: ExitStack, path: Path, dialect: Dialect, label: str) -> tuple[Path, Head]:
+    """The place of text in UTF-8 (in memory where the file is in another code), and its head."""
+    encoding = dialect.encoding
+    try:
         with path.open("rb") as file:
-            raw: Any = file.read(most + 1)
-        label = path.name
-    elif hasattr(source, "read"):
-        name, raw = getattr(source, "name", None), source.read()
-        label = Path(name).name if isinstance(name, str) and name else "data"
-    else:
-        called = "nothing" if source is None else f"of the type {type(source).__name__}"
-        raise InputError(
-            "The data are a frame (pandas, Polars, Arrow), an array, bytes, an open file or the "
-            f"path of a file, not {called}."
-        )
-    if len(raw) > most:
-        raise DataError(f"{label} is larger than {most // 1_000_000} MB.")
-    return raw.encode("utf-8", "replace") if isinstance(raw, str) else raw, label
-
-
-def _staged(stack: ExitStack, content: Path | bytes, encoding: str, label: str) -> tuple[str, bool]:
-    """The place of text in UTF-8, and whether it is packed; in memory where it is no such file."""
-    file: IO[bytes] = content.open("rb") if isinstance(content, Path) else io.BytesIO(content)
-    with file:
-        gz = file.read(2) == b"\x1f\x8b"
-        file.seek(0)
-        plain: Any = gzip.GzipFile(fileobj=file) if gz else file
-        start = _peek(plain, 2)
-        if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            encoding = "utf-16"  # no UTF-8 text begins so
-        if encoding == "utf-8" and isinstance(content, Path):
-            return str(content), gz
-        target, place = _memory(stack)
-        file.seek(0)
-        if encoding == "utf-8":
-            target.write(file.read())
-            target.flush()
-            return place, gz
-        plain = gzip.GzipFile(fileobj=file) if gz else file
-        try:
-            for chunk in codecs.iterdecode(iter(lambda: plain.read(_CHUNK), b""), encoding):
-                target.write(chunk.encode())
-        except (UnicodeError, OSError, EOFError):
-            raise DataError(f"{label} is not {encoding} text; say its encoding.") from None
-        target.flush()
-        return place, False
-
-
-def _peek(file: Any, size: int) -> bytes:
-    try:
-        return bytes(file.read(size))
-    except (OSError, EOFError):
-        return b""
-
-
-def _memory(stack: ExitStack) -> tuple[IO[bytes], str]:
-    """A file in memory (or a private one that is deleted), and its path."""
-    if hasattr(os, "memfd_create"):
-        file: IO[bytes] = stack.enter_context(os.fdopen(os.memfd_create("table"), "wb"))
-        return file, f"/proc/self/fd/{file.fileno()}"
-    from tempfile import NamedTemporaryFile
-
-    kept = stack.enter_context(NamedTemporaryFile())  # noqa: SIM115
-    return kept, kept.name
-
-
-def _open(place: str, gz: bool) -> IO[bytes]:
-    return gzip.open(place) if gz else Path(place).open("rb")  # type: ignore[return-value]
-
-
-def _head(place: str, gz: bool, dialect: Dialect, label: str) -> Head:
-    """The header: below blank lines, comments and a line ``sep=;`` above it; no record is read."""
-    try:
-        with _open(place, gz) as file:
-            raw = file.read(_HEADER)
-    except (OSError, EOFError):
+            packed = file.read(2) == b"\x1f\x8b"
+        with _unpacked(path, packed) as plain:
+            if plain.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+                encoding = "utf-16"  # no UTF-8 text begins so
+            if encoding != "utf-8":
+                plain.seek(0)
+                target, path = _memory(stack)
+                chunks = iter(lambda: plain.read(_CHUNK), b"")
+                target.writelines(chunk.encode() for chunk in codecs.iterdecode(chunks, encoding))
+                target.flush()
+                packed = False
+        with _unpacked(path, packed) as plain:
+            names, delimiter, skip, end = _head(plain.read(_HEADER), dialect, label)
+            plain.seek(0)
+            _check_line_ends(plain, end, label)
+    except UnicodeError:
+        raise DataError(f"{label} is not {encoding} text; say its encoding.") from None
+    except (OSError, EOFError, zlib.error):
         raise DataError(f"{label} cannot be unpacked; check the file.") from None
-    text = raw.decode("utf-8-sig", "surrogateescape")  # no more than the header's is looked at
-    lines = io.StringIO(text, newline="").readlines()
+    return path, Head(names, delimiter, skip, packed)
+
+
+def _unpacked(path: Path, packed: bool) -> IO[bytes]:
+    return gzip.open(path) if packed else path.open("rb")  # type: ignore[return-value]
+
+
+def _head(raw: bytes, dialect: Dialect, label: str) -> tuple[tuple[str, ...], str, int, bytes]:
+    """Names, delimiter, how many lines are above the records, and how lines end.
+
+    The header is below blank lines, comments and a line ``sep=;``; no record is read.
+    """
+    lines = io.StringIO(raw.decode("utf-8-sig", "surrogateescape"), newline="").readlines()
     delimiter, skip = dialect.delimiter, 0
     for line in lines:
-        bare = line.strip()
         said = line.lstrip().rstrip("\r\n")
         if said.lower().startswith("sep=") and said[4:] in DELIMITERS:
             delimiter = said[4:]
-        elif bare and not bare.startswith("#"):
+        elif said.strip() and not said.startswith("#"):
             break
         skip += 1
     else:
@@ -511,62 +493,52 @@ def _head(place: str, gz: bool, dialect: Dialect, label: str) -> Head:
             "(utf-16 or latin-1)."
         )
     last = lines[skip + reader.line_num - 1]
-    end = re.search(r"(\r\n|\r|\n)?$", last)
-    return Head(names, delimiter, skip + 1, end[0].encode() if end else b"")
+    return names, delimiter, skip + 1, last[len(last.rstrip("\r\n")) :].encode()
 
 
-def _check_line_ends(place: str, gz: bool, end: bytes, label: str) -> None:
+def _check_line_ends(file: IO[bytes], end: bytes, label: str) -> None:
     """Refuse a carriage return that ends no line: readers do not agree on what it means."""
-    line, half = 1, b""
-    with _open(place, gz) as file:
-        while chunk := half + file.read(_CHUNK):
-            half = b""
-            if b"\r" in chunk and end != b"\r":
-                if chunk.endswith(b"\r") and (more := file.read(1)):
-                    chunk += more
-                if end != b"\r\n" or chunk.count(b"\r") != chunk.count(b"\r\n"):
-                    stray = re.search(rb"\r" if end != b"\r\n" else rb"\r(?!\n)", chunk)
-                    at = line + chunk[: stray.start() if stray else 0].count(b"\n")
-                    raise _stray(at, label)
-            elif b"\n" in chunk and end == b"\r":
-                raise _stray(line + chunk[: chunk.index(b"\n")].count(b"\r"), label)
-            line += chunk.count(end[-1:] or b"\n")
-
-
-def _stray(line: int, label: str) -> DataError:
-    return DataError(
-        f"Line {line:,} of {label} has a carriage return or line feed that ends no line as the "
-        "header's does; save the file with one kind of line end."
-    )
+    wrong = re.compile({b"\r\n": rb"\r(?!\n)", b"\r": rb"\n"}.get(end, rb"\r"))
+    line, last = 1, end[-1:] or b"\n"
+    while chunk := file.read(_CHUNK):
+        if chunk.endswith(b"\r"):
+            chunk += file.read(1)
+        if stray := wrong.search(chunk):
+            raise DataError(
+                f"Line {line + chunk[: stray.start()].count(last):,} of {label} has a carriage "
+                "return or line feed that ends no line as the header's does; save the file with "
+                "one kind of line end."
+            )
+        line += chunk.count(last)
 
 
 # Workbooks and databases ----------------------------------------------------------------------
 
 
-def _stored(con: Any, rows: Iterator[Sequence[Any]], label: str, least: int | None = None) -> str:
-    """Rows of cells, the first of them names, as a table of text in DuckDB's memory."""
+def _stored(
+    con: Any, rows: Iterator[Sequence[Any]], label: str, least: int | None
+) -> tuple[str, list[str]]:
+    """Rows of cells, the first of them names, as a table of text in DuckDB's memory; its names."""
     import pyarrow as pa
 
     names = [_cell(cell) or "" for cell in next(rows, ())]
-    fields = pa.schema([(name, pa.string()) for name in names])
-    quoted = ", ".join(f"c{k} VARCHAR" for k in range(len(names)))
     if not names:
         raise DataError(f"{label} is empty there; name another sheet or table.")
-    con.execute(f"CREATE TABLE cells ({quoted})")
-    count = 0
-    while batch := list(islice(rows, 1 << 14)):
-        count += len(batch)
-        cells = [pa.array(map(_cell, column), pa.string()) for column in zip(*batch, strict=True)]
-        con.register("part", pa.table(cells, schema=fields))
-        con.execute("INSERT INTO cells SELECT * FROM part")
-        con.unregister("part")
+    schema = pa.schema([(f"c{k}", pa.string()) for k in range(len(names))])
+    parts = iter(lambda: list(islice(rows, 1 << 14)), [])
+    batches = (
+        pa.record_batch(
+            [pa.array(map(_cell, cells), pa.string()) for cells in zip(*part, strict=True)], schema
+        )
+        for part in parts
+    )
+    con.register("part", pa.RecordBatchReader.from_batches(schema, batches))
+    con.execute("CREATE TABLE cells AS SELECT * FROM part")
+    con.unregister("part")
+    [[count]] = con.execute("SELECT count(*) FROM cells").fetchall()
     blank = ", ".join(["NULL"] * len(names))
     con.execute(f"INSERT INTO cells SELECT {blank} FROM range({max(0, (least or 0) - count)})")
-    listed = ", ".join(
-        f'c{k} AS "{name.replace(chr(34), chr(34) * 2)}"' for k, name in enumerate(names)
-    )
-    check_names(names, label)
-    return f"(SELECT {listed} FROM cells)"
+    return "cells", names
 
 
 def _cell(cell: Any) -> str | None:
@@ -582,12 +554,13 @@ def _sheet(path: Path, sheet: str | None, label: str) -> Iterator[Sequence[Any]]
     """A sheet's rows, from the first that holds anything."""
     from python_calamine import CalamineWorkbook
 
+    _check_book(path, label)
     try:
         with path.open("rb") as file:
             book = CalamineWorkbook.from_filelike(file)
         names = book.sheet_names
         chosen = names[0] if sheet is None else sheet
-        rows = book.get_sheet_by_name(chosen).to_python() if chosen in names else None
+        rows = book.get_sheet_by_name(chosen).iter_rows() if chosen in names else None
     except BaseException as error:  # the reader panics on some files, which is no Exception
         if isinstance(error, KeyboardInterrupt | MemoryError):
             raise
@@ -595,8 +568,40 @@ def _sheet(path: Path, sheet: str | None, label: str) -> Iterator[Sequence[Any]]
     if rows is None:
         listed = ", ".join(names[:5])
         raise InputError(f"{label} has no sheet {show(str(sheet))}; it has {listed}.")
-    held = (k for k, row in enumerate(rows) if any(cell != "" for cell in row))
-    return iter(rows[next(held, len(rows)) :])
+    return dropwhile(lambda row: all(cell == "" for cell in row), rows)
+
+
+_PLACE = re.compile(rb"""\br\s*=\s*["']([A-Z]*)(\d+)["']""", re.IGNORECASE)
+
+
+def _check_book(path: Path, label: str) -> None:
+    """Refuse a workbook that unpacks to more than 1 GB, or names a cell that is very far away.
+
+    Its reader holds the whole area up to the last cell, in memory that cannot be bounded there.
+    """
+    if not zipfile.is_zipfile(path):
+        return  # the format before 2007, whose sheets are small
+    unpacked = 0
+    try:
+        with zipfile.ZipFile(path) as book:
+            for part in book.infolist():
+                width = height = 1
+                with book.open(part) as file:
+                    tail = b""
+                    while chunk := file.read(_CHUNK):
+                        unpacked += len(chunk)
+                        for letters, row in _PLACE.findall(tail + chunk):
+                            column = 0
+                            for letter in letters.upper():
+                                column = column * 26 + letter - 64
+                            width, height = max(width, column), max(height, int(row))
+                        if unpacked > _MOST_UNPACKED or width * height > _MOST_CELLS:
+                            raise DataError(f"{label} is too large a workbook; save it as CSV.")
+                        tail = chunk[-64:]
+    except (OSError, EOFError, ValueError, RuntimeError, zlib.error, zipfile.BadZipFile) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{label} cannot be read as a workbook; save it as CSV.") from None
 
 
 # What a statement that only reads may do.
@@ -608,12 +613,12 @@ _READING = (
 
 def _sqlite(path: Path, query: str | None) -> Iterator[Sequence[Any]]:
     """What a query on a SQLite file gives, its names first; it is opened for reading alone."""
-    # A log beside the file may hold rows; without one the file is not even locked.
+    # A log next to the file may hold rows; without one the file is not even locked.
     log = path.with_name(f"{path.name}-wal")
     still = "" if log.exists() and log.stat().st_size else "&immutable=1"
     place = f"{path.resolve().as_uri()}?mode=ro{still}"
     try:
-        with closing(sqlite3.connect(place, uri=True)) as connection:
+        with closing(sqlite3.connect(place, uri=True, check_same_thread=False)) as connection:
             connection.set_authorizer(
                 lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
             )
@@ -666,11 +671,9 @@ def number(cell: str, dialect: Dialect) -> str:
         plain = f"CASE WHEN contains({text}, '.') THEN NULL ELSE replace({text}, ',', '.') END"
     if dialect.thousands:
         cut, point = re.escape(dialect.thousands), re.escape(decimal)
-        grouped = rf"[+-]?\d{{1,3}}({cut}\d{{3}})+({point}\d*)?"
+        grouped = _quoted(rf"[+-]?\d{{1,3}}({cut}\d{{3}})+({point}\d*)?")
         bare = f"replace(replace({text}, {_quoted(dialect.thousands)}, ''), '{decimal}', '.')"
-        plain = (
-            f"CASE WHEN regexp_full_match({text}, {_quoted(grouped)}) THEN {bare} ELSE {plain} END"
-        )
+        plain = f"CASE WHEN regexp_full_match({text}, {grouped}) THEN {bare} ELSE {plain} END"
     return (
         f"(CASE lower({text}) WHEN 'true' THEN 1.0 WHEN 'false' THEN 0.0 "
         f"ELSE try_cast({plain} AS DOUBLE) END)"
@@ -679,74 +682,74 @@ def number(cell: str, dialect: Dialect) -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """One column's cells in SQL: as they are stored, as text, and as numbers."""
+    """One column's cells in SQL: as they are stored, as text, as numbers, and which are empty."""
 
     stored: str
     text: str
     number: str
     quick: str | None  # a cheap number that is right where it is finite; else there is none
+    gap: str
 
     @classmethod
     def of(cls, table: Relation, name: str, part: str | None = None) -> Cell:
         """Of a table's column; ``part`` of its dates in their place where it is named."""
         at, dialect = table.at(name), table.dialect
         kind = table.types[at]
-        text = f"c{at}" if kind == "VARCHAR" else f"CAST(c{at} AS VARCHAR)"
-        if part is not None:
-            text = f"coalesce(CAST({part}(try_cast({text} AS TIMESTAMP)) AS VARCHAR), {text})"
+        stored = f"c{at}" if kind == "VARCHAR" else f"CAST(c{at} AS VARCHAR)"
         quick = None
-        if part is None and _NUMBERS.match(kind):
+        if part is not None:
+            stored = f"coalesce(CAST({part}(try_cast({stored} AS TIMESTAMP)) AS VARCHAR), {stored})"
+        elif _NUMBERS.match(kind):
             quick = f"CAST(c{at} AS DOUBLE)"
-        elif dialect.decimal == "." and part is None:
-            quick = f"try_cast({text} AS DOUBLE)"
-        return cls(text, trimmed(text), number(text, dialect), quick)
+        elif dialect.decimal == ".":
+            quick = f"try_cast({stored} AS DOUBLE)"
+        text = trimmed(stored)
+        gap = f"(lower(coalesce({text}, '')) IN ({_list(GAPS)}))"
+        return cls(stored, text, number(stored, dialect), quick, gap)
 
 
-def code(table: Relation, column: Column, cell: Cell, times: int = 1) -> str:
-    """The SQL of a cell's code, ``times`` as large; K where it matches no level, K + 1 where empty.
+def code(table: Relation, column: Column, cell: Cell, shift: int = 0) -> str:
+    """The SQL of a cell's code, shifted; K where it matches no level, K + 1 where empty.
 
     The exact text, or the cheap number, is looked at first: what follows is for the other cells.
     """
-    size = column.size
-    then = "THEN {}::UBIGINT".format
-    gap = f"WHEN coalesce({cell.text}, '') = '' OR lower({cell.text}) IN ({_list(GAPS)}) "
-    rest = f"{gap}{then((size + 1) * times)} ELSE {size * times}::UBIGINT END)"
+
+    def then(i: int) -> str:
+        return f"{i << shift}::UBIGINT"
+
+    def when(what: str, known: dict[Any, int], sign: str = "=") -> str:
+        keys = (f"{k!r}::DOUBLE" if isinstance(k, float) else _quoted(k) for k in known)
+        arms = zip(keys, known.values(), strict=True)
+        return " ".join(f"WHEN {what} {sign} {key} THEN {then(i)}" for key, i in arms)
+
+    rest = f"WHEN {cell.gap} THEN {then(column.size + 1)} ELSE {then(column.size)} END)"
     if column.type == "numeric":
-        points = column.points()
+        points = {point: i for i, point in enumerate(column.points())}
+        labels = () if column.take in ADDED else column.labels
+        named = when(cell.text, {word: i for i, word in enumerate(labels)})
 
-        def arms(value: str) -> str:
-            below = [
-                f"WHEN {value} < {p!r}::DOUBLE {then(i * times)}" for i, p in enumerate(points)
-            ]
-            return f"(CASE {' '.join(below)} ELSE {len(points) * times}::UBIGINT END)"
+        def cut(value: str) -> str:
+            below = when(value, points, "<")
+            return f"WHEN isfinite({value}) THEN (CASE {below} ELSE {then(len(points))} END)"
 
-        labels = [
-            f"WHEN {cell.text} = {_quoted(w)} {then(i * times)}"
-            for i, w in enumerate(column.labels)
-        ]
-        slow = (
-            f"(CASE WHEN isfinite({cell.number}) THEN {arms(cell.number)} {' '.join(labels)} {rest}"
-        )
-        if cell.quick is None:
-            return slow
-        return f"(CASE WHEN isfinite({cell.quick}) THEN {arms(cell.quick)} ELSE {slow} END)"
+        slow = f"(CASE {cut(cell.number)} {named} {rest}"
+        return slow if cell.quick is None else f"(CASE {cut(cell.quick)} ELSE {slow} END)"
     exact = {safe(word): i for i, word in enumerate(column.levels)}
     exact |= {word: i for i, word in enumerate(column.levels)}
     same, alike = _keys(table, column.levels)
-    stored = [f"WHEN {cell.stored} = {_quoted(w)} {then(i * times)}" for w, i in exact.items()]
-    slow_arms = [
-        *(f"WHEN {cell.text} = {_quoted(w.strip())} {then(i * times)}" for w, i in exact.items()),
-        *(f"WHEN {cell.number} = {v!r}::DOUBLE {then(i * times)}" for v, i in same.items()),
-        *(f"WHEN lower({cell.text}) = {_quoted(w)} {then(i * times)}" for w, i in alike.items()),
-    ]
-    return f"(CASE {' '.join(stored)} ELSE (CASE {' '.join(slow_arms)} {rest} END)"
+    slow = (
+        when(cell.text, {word.strip(): i for word, i in exact.items()}),
+        when(cell.number, same),
+        when(f"lower({cell.text})", alike),
+    )
+    return f"(CASE {when(cell.stored, exact)} ELSE (CASE {' '.join(slow)} {rest} END)"
 
 
 def _keys(table: Relation, levels: Sequence[str]) -> tuple[dict[float, int], dict[str, int]]:
     """Levels by their number, and by their lower case where that is one level's alone."""
     listed = ", ".join(f"({_quoted(word)})" for word in levels)
     asked = (
-        f"SELECT {number('w', table.dialect)}, lower({trimmed('w')}) FROM (VALUES {listed}) AS t(w)"
+        f"SELECT {number('w', table.dialect)}, lower({trimmed('w')}) FROM (VALUES {listed}) t(w)"
     )
     found = table.con.execute(asked).fetchall()
     numbers: dict[float, int] = {}
@@ -757,8 +760,71 @@ def _keys(table: Relation, levels: Sequence[str]) -> tuple[dict[float, int], dic
     return numbers, {w: i for i, w in enumerate(words) if w and words.count(w) == 1}
 
 
-def _list(words: Iterable[str]) -> str:
-    return ", ".join(map(_quoted, words))
+# The projection -------------------------------------------------------------------------------
+
+Folded = tuple[np.ndarray, np.ndarray]
+
+
+def project(
+    table: Relation, columns: Sequence[Column], person: Person | None = None
+) -> tuple[Folded, tuple[Unforeseen, ...]]:
+    """The table's distinct rows of codes (k, d) with their counts (k,), and what matched no level.
+
+    With a ``person`` a row is a person's. Who reads refuses what matched no level of a column that
+    states no ``other``.
+    """
+    cells = {c.name: Cell.of(table, c.name, c.part) for c in columns if c.take != "count"}
+    if person is not None:
+        return _persons(table, columns, person, cells)
+
+    def term(column: Column) -> Callable[[int], str]:
+        return lambda shift: code(table, column, cells[column.name], shift)
+
+    sizes = [column.size for column in columns]
+    codes, weights = _counted(
+        table.con, list(map(term, columns)), [s + 2 for s in sizes], table.sql
+    )
+    if not len(codes) or (codes.max(axis=0) < sizes).all():
+        return (codes, weights), ()
+    counts = {}
+    for column, found in zip(columns, codes.T, strict=True):
+        counts[column.name] = [int(weights[found == column.size + e].sum()) for e in (0, 1)]
+        found[found >= column.size] = column.other_code or 0
+    _, first, inverse = np.unique(
+        mixed_radix_keys(codes, sizes), return_index=True, return_inverse=True
+    )
+    total = np.bincount(inverse, weights).astype(np.int64)  # sums below 2^53 are exact
+    return (codes[first], total), _unforeseen(table, columns, cells, counts, int(weights.sum()))
+
+
+def _counted(
+    con: Any, terms: Sequence[Callable[[int], str]], sizes: Sequence[int], source: str
+) -> Folded:
+    """The distinct rows of a source, ascending, and how often each occurs.
+
+    A row's codes are bits of one whole number or a few, by which rows are grouped: a term is the
+    SQL of a column's code, shifted to its place.
+    """
+    keys: list[list[str]] = [[]]
+    places = []
+    left = 64
+    for term, size in zip(terms, sizes, strict=True):
+        bits = (size - 1).bit_length()
+        if bits > left:
+            keys.append([])
+            left = 64
+        left -= bits
+        keys[-1].append(term(left))
+        places.append((len(keys) - 1, left, np.uint64((1 << bits) - 1)))
+    named = ", ".join(f"{' + '.join(key)} AS k{i}" for i, key in enumerate(keys))
+    asked = f"SELECT {named}, count(*) AS n FROM {source} GROUP BY ALL"
+    found = con.execute(asked).fetchnumpy()
+    order = np.lexsort([found[f"k{i}"] for i in reversed(range(len(keys)))])
+    numbers = [found[f"k{i}"].astype(np.uint64)[order] for i in range(len(keys))]
+    codes = np.empty((len(order), len(sizes)), np.uint8, order="F")
+    for j, (key, shift, mask) in enumerate(places):
+        codes[:, j] = (numbers[key] >> np.uint64(shift)) & mask
+    return codes, found["n"].astype(np.int64)[order]
 
 
 def mixed_radix_keys(
@@ -776,128 +842,31 @@ def mixed_radix_keys(
     return keys
 
 
-def aggregate(
-    codes: NDArray[np.unsignedinteger],
-    weights: NDArray[np.int64],
-    cardinalities: Sequence[int],
-) -> tuple[NDArray[np.unsignedinteger], NDArray[np.int64]]:
-    """Weighted rows, equal ones added up, in ascending order: the same whatever order they had."""
-    keys = mixed_radix_keys(codes, cardinalities)
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    total = np.zeros(len(first), np.int64)
-    np.add.at(total, inverse, weights)
-    return codes[first], total
-
-
-# The projection -------------------------------------------------------------------------------
-
-Folded = tuple[np.ndarray, np.ndarray]
-
-
-def project(
-    table: Relation, columns: Sequence[Column], person: Person | None = None
-) -> tuple[Folded, tuple[Unforeseen, ...]]:
-    """The table's distinct rows of codes (k, d) with their counts (k,), and what matched no level.
-
-    With a ``person`` a row is a person's. Who reads refuses what matched no level of a column that
-    states no ``other``.
-    """
-    cells = [
-        None if column.take == "count" else Cell.of(table, column.name, column.part)
-        for column in columns
-    ]
-    if person is not None:
-        return _persons(table, columns, person, cells)
-    sizes = [column.size + 2 for column in columns]
-    groups = _groups(sizes)
-    keys = []
-    for group in groups:
-        parts, times = [], 1
-        for j in reversed(group):
-            cell = cells[j]
-            assert cell is not None
-            parts.append(code(table, columns[j], cell, times))
-            times *= sizes[j]
-        keys.append(" + ".join(parts))
-    found = _counted(table.con, keys, table.sql)
-    codes = _decoded(found, groups, sizes)
-    weights = found["n"].astype(np.int64)
-    counts = [
-        tuple(int(weights[codes[:, j] == s - 2 + e].sum()) for e in (0, 1))
-        for j, s in enumerate(sizes)
-    ]
-    if not any(map(any, counts)):
-        return (codes, weights), ()
-    unforeseen = _unforeseen(table, columns, cells, counts)
-    for j, column in enumerate(columns):
-        codes[codes[:, j] >= column.size, j] = column.other_code or 0
-    return aggregate(codes, weights, [column.size for column in columns]), unforeseen
-
-
-def _groups(sizes: Sequence[int]) -> list[list[int]]:
-    """Columns in runs whose codes together fit into one whole number."""
-    groups: list[list[int]] = [[]]
-    room = 1
-    for j, size in enumerate(sizes):
-        if room * size >= 1 << 62:
-            groups.append([])
-            room = 1
-        groups[-1].append(j)
-        room *= size
-    return groups
-
-
-def _counted(con: Any, keys: Sequence[str], source: str) -> Any:
-    """The distinct keys k0, k1, … of a source in ascending order, and how often each occurs (n)."""
-    named = ", ".join(f"{key} AS k{i}" for i, key in enumerate(keys))
-    asked = f"SELECT {named}, count(*) AS n FROM {source} GROUP BY ALL"
-    found = con.execute(asked).fetchnumpy()
-    order = np.lexsort([found[f"k{i}"] for i in reversed(range(len(keys)))])
-    return {name: array[order] for name, array in found.items()}
-
-
-def _decoded(found: Any, groups: Sequence[Sequence[int]], sizes: Sequence[int]) -> np.ndarray:
-    """(k, d) codes of keys, the last column of a group counting fastest."""
-    codes = np.empty((len(found["n"]), len(sizes)), np.uint8, order="F")
-    for i, group in enumerate(groups):
-        left = np.asarray(found[f"k{i}"], np.uint64)
-        for j in reversed(group):
-            left, digit = np.divmod(left, np.uint64(sizes[j]))
-            codes[:, j] = digit
-    return codes
-
-
-_SHOWN = 5  # of a column's cells that match no level
-
-
 def _unforeseen(
     table: Relation,
     columns: Sequence[Column],
-    cells: Sequence[Cell | None],
-    counts: Sequence[tuple[int, ...]],
+    cells: dict[str, Cell],
+    counts: dict[str, Sequence[int]],
+    total: int,
 ) -> tuple[Unforeseen, ...]:
     """What matched no level: a line a column, and one for its empty cells."""
     found = []
-    if not any(map(any, counts)):
-        return ()
-    [[total]] = table.rows("count(*)")
-    for column, cell, (strange, empty) in zip(columns, cells, counts, strict=True):
-        assert cell is not None or not strange + empty
-        other = column.other_code
+    for column in columns:
+        other, name = column.other_code, column.name
+        strange, empty = counts.get(name, (0, 0))
         to = "" if other is None else column.labels[other]
-        if strange and cell is not None:
-            is_one = f"{code(table, column, cell)} = {column.size}"
-            if column.take in ADDED:
-                is_one = f"NOT coalesce(isfinite({cell.number}), false)"
-            words = table.con.execute(
-                f"SELECT left({cell.text}, 40), count(*) AS n FROM {table.sql} WHERE {is_one} "
-                f"GROUP BY ALL ORDER BY n DESC, 1 LIMIT {_SHOWN}"
-            ).fetchall()
+        if strange:
+            cell = cells[name]
+            words = table.rows(
+                f"left({cell.text}, 40), count(*) AS n",
+                f"WHERE {code(table, column, cell)} = {column.size} "
+                f"GROUP BY ALL ORDER BY n DESC, 1 LIMIT {_SHOWN}",
+            )
             looks = tuple(word for word, _ in words)
-            found.append(Unforeseen(column.name, strange, total, looks, to, empty=False))
+            found.append(Unforeseen(name, strange, total, looks, to, empty=False))
         if empty:
             own = column.has_gap_level
-            found.append(Unforeseen(column.name, empty, total, (), to, empty=True, foreseen=own))
+            found.append(Unforeseen(name, empty, total, (), to, empty=True, foreseen=own))
     return tuple(found)
 
 
@@ -905,45 +874,34 @@ def _unforeseen(
 
 
 def _persons(
-    table: Relation, columns: Sequence[Column], person: Person, cells: Sequence[Cell | None]
+    table: Relation, columns: Sequence[Column], person: Person, cells: dict[str, Cell]
 ) -> tuple[Folded, tuple[Unforeseen, ...]]:
     """One row a person: a function of that person's rows alone, whatever their order.
 
     A tie in the order counts as its lowest level, as does one between the most frequent. A row
-    without an id belongs to nobody, and is told with what matched no level.
+    without an id is no person's, and is reported with what matched no level.
     """
-    whose = Cell.of(table, person.id)
-    small = f"isfinite({whose.number}) AND abs({whose.number}) < 9007199254740992"
-    gap = f"coalesce({whose.text}, '') = '' OR lower({whose.text}) IN ({_list(GAPS)})"
-    named = f"CASE WHEN {small} THEN CAST({whose.number} AS VARCHAR) ELSE {whose.text} END"
-    inner = [f"CASE WHEN {gap} THEN NULL ELSE {named} END AS person", _order(table, person)]
-    told = ["count(*) FILTER (person IS NULL)"]
-    outer = []
-    for j, (column, cell) in enumerate(zip(columns, cells, strict=True)):
-        if cell is not None:
+    owner = Cell.of(table, person.id)
+    small = f"isfinite({owner.number}) AND abs({owner.number}) < 9007199254740992"
+    named = f"CASE WHEN {small} THEN CAST({owner.number} AS VARCHAR) ELSE {owner.text} END"
+    inner = [f"CASE WHEN NOT {owner.gap} THEN {named} END AS person", _order(table, person)]
+    counted = ["count(*)", "count(*) FILTER (person IS NULL)"]
+    for j, column in enumerate(columns):
+        if (cell := cells.get(column.name)) is not None:
             inner.append(f"{code(table, column, cell)} AS e{j}")
-            told += [f"count(*) FILTER (e{j} = {column.size + empty})" for empty in (0, 1)]
-        if column.take == "sum" and cell is not None:
-            inner.append(f"{_grains(cell, column)} AS v{j}")
-        outer.append(f"{_taken(column, j)} AS a{j}")
+            counted += [f"count(*) FILTER (e{j} = {column.size + e})" for e in (0, 1)]
+            inner += [f"{_grains(cell, column)} AS v{j}"] * (column.take == "sum")
     visits = f"(SELECT {', '.join(inner)} FROM {table.sql})"
-    [[nobody, *flat]] = table.con.execute(f"SELECT {', '.join(told)} FROM {visits}").fetchall()
-    pairs = iter(zip(flat[::2], flat[1::2], strict=True))
-    counts = [(0, 0) if cell is None else next(pairs) for cell in cells]
-    unforeseen = _unforeseen(table, columns, cells, counts)
+    asked = f"SELECT {', '.join(counted)} FROM {visits}"
+    [[total, nobody, *flat]] = table.con.execute(asked).fetchall()
+    counts = dict(zip(cells, zip(flat[::2], flat[1::2], strict=True), strict=True))
+    unforeseen = _unforeseen(table, columns, cells, counts, total)
     if nobody:
-        [[total]] = table.rows("count(*)")
         unforeseen += (Unforeseen(person.id, nobody, total, (), "nobody: left out", empty=True),)
-    sizes = [column.size for column in columns]
-    groups = _groups(sizes)
-    keys = []
-    for group in groups:
-        times = np.cumprod([1, *(sizes[j] for j in reversed(group))])[:-1][::-1]
-        keys.append(" + ".join(f"a{j}::UBIGINT * {t}" for j, t in zip(group, times, strict=True)))
-    one = f"(SELECT {', '.join(outer)} FROM {visits} WHERE person IS NOT NULL GROUP BY person)"
-    found = _counted(table.con, keys, one)
-    codes = _decoded(found, groups, sizes)
-    return aggregate(codes, found["n"].astype(np.int64), sizes), unforeseen
+    taken = ", ".join(f"{_taken(column, j)} AS a{j}" for j, column in enumerate(columns))
+    one = f"(SELECT {taken} FROM {visits} WHERE person IS NOT NULL GROUP BY person)"
+    terms = [f"(a{j}::UBIGINT << {{}})".format for j in range(len(columns))]
+    return _counted(table.con, terms, [column.size for column in columns], one), unforeseen
 
 
 def _order(table: Relation, person: Person) -> str:
@@ -982,8 +940,7 @@ def _taken(column: Column, j: int) -> str:
         often = [f"count(*) FILTER ({known} = {i})" for i in range(column.size)]
         return f"list_position([{', '.join(often)}], greatest({', '.join(often)})) - 1"
     amount = f"sum(v{j})" if column.take == "sum" else f"count(*) * {GRAIN}"
-    steps = [f"({amount} >= {round(point * GRAIN)})::INT" for point in column.points()]
-    above = " + ".join(steps)
+    above = " + ".join(f"({amount} >= {round(p * GRAIN)})::INT" for p in column.points())
     if column.take == "sum" and column.other == LEVEL:
         return f"CASE WHEN count(v{j}) = 0 THEN {other} ELSE {above} END"
     return above
@@ -996,9 +953,8 @@ def read_numbers(source: Any) -> tuple[np.ndarray, list[str], str]:
     """A table's numbers (n, d) in the order of its rows, NaN where none is; names; a label."""
     with opened(source) as table:
         table.con.execute("SET preserve_insertion_order = true")
-        used = [(k, name) for k, name in enumerate(table.names) if name.strip()]
-        cells = [Cell.of(table, name) for _, name in used]
-        listed = ", ".join(f"{cell.number} AS v{k}" for k, cell in enumerate(cells))
+        names = [name for name in table.names if name.strip()]
+        listed = ", ".join(f"{Cell.of(table, n).number} AS v{k}" for k, n in enumerate(names))
         found = table.con.execute(f"SELECT {listed} FROM {table.sql}").fetchnumpy()
-        columns = [np.ma.filled(found[f"v{k}"].astype(float), np.nan) for k in range(len(cells))]
-        return np.column_stack(columns), [name for _, name in used], table.label
+        columns = [np.ma.filled(found[f"v{k}"].astype(float), np.nan) for k in range(len(names))]
+        return np.column_stack(columns), names, table.label
