@@ -816,7 +816,7 @@ def _counted(
         left -= bits
         keys[-1].append(term(left))
         places.append((len(keys) - 1, left, np.uint64((1 << bits) - 1)))
-    named = ", ".join(f"{' + '.join(key)} AS k{i}" for i, key in enumerate(keys))
+    named = ", ".join(f"{' | '.join(key)} AS k{i}" for i, key in enumerate(keys))
     asked = f"SELECT {named}, count(*) AS n FROM {source} GROUP BY ALL"
     found = con.execute(asked).fetchnumpy()
     order = np.lexsort([found[f"k{i}"] for i in reversed(range(len(keys)))])
