@@ -54,31 +54,24 @@ def run_of(
     return made
 
 
-@pytest.mark.parametrize("swapped", [False, True])
-def test_the_bound_is_one_of_99_percent(swapped: bool) -> None:
+def test_the_bound_is_one_of_99_percent() -> None:
     """60 and 10 in 100: 600 of the 800 runs a side count, and the others choose the event."""
-    a, b = (side(60), side(10)) if not swapped else (side(10), side(60))
-    found = recorded(a, b, Guarantee(1.0, 1e-3)).measured()
-    assert (found.runs, found.counted, found.claimed) == (800, 600, 1.0)
-    assert found.epsilon == pytest.approx(exact_bound(360, 60, 600, 1e-3), rel=1e-12)
-    assert found.hits == ((60, 360) if swapped else (360, 60))
-    assert found.refuted
-    fewer = recorded(a[:400], b[:400], Guarantee(1.0, 1e-3)).measured()
-    assert fewer.counted == 300
-    assert fewer.epsilon < found.epsilon
+    claim, sides, hits = Guarantee(1.0, 1e-3), [side(60), side(10)], (360, 60)
+    for a, b, seen in ((*sides, hits), (*sides[::-1], hits[::-1])):
+        found = recorded(a, b, claim).measured()
+        assert (found.runs, found.counted, found.claimed, found.hits) == (800, 600, 1.0, seen)
+        assert found.epsilon == pytest.approx(exact_bound(360, 60, 600, 1e-3), rel=1e-12)
+        assert found.refuted
+        fewer = recorded(a[:400], b[:400], claim).measured()
+        assert fewer.counted == 300
+        assert fewer.epsilon < found.epsilon
     assert recorded([], [], Guarantee(1.0, 0.0)).measured() == Measured(0, 0, 1.0, 0, 0, (0, 0))
-
-
-def test_the_runs_that_choose_are_not_counted() -> None:
-    chosen: list[Features] = [{("edge", 0): 1.0} if i % 4 == 0 else {} for i in range(400)]
-    counted: list[Features] = [{("edge", 0): 1.0} if i % 4 else {} for i in range(400)]
-    for runs in (chosen, counted):
-        found = recorded(runs, [{} for _ in range(400)], Guarantee(1.0, 0.0)).measured()
+    # The runs that choose the event are not counted, and those that count do not choose.
+    for k in (0, 1):
+        runs: list[Features] = [{("edge", 0): 1.0} if (i % 4 > 0) == k else {} for i in range(400)]
+        found = recorded(runs, [{} for _ in runs], Guarantee(1.0, 0.0)).measured()
         assert (found.hits, found.epsilon) == ((0, 0), 0)
-
-
-def test_a_bound_at_the_claim_refutes_nothing() -> None:
-    assert not Measured(1.0, 0.0, 1.0, 10, 8, (1, 2)).refuted
+    assert not Measured(1.0, 0.0, 1.0, 10, 8, (1, 2)).refuted  # a bound at the claim
     assert Measured(math.nextafter(1.0, 2), 0.0, 1.0, 10, 8, (1, 2)).refuted
 
 
@@ -96,26 +89,19 @@ def test_the_chance_of_a_bound_above_the_truth_is_below_one_percent() -> None:
     assert 1e-4 < worst <= 0.01
 
 
-@pytest.mark.parametrize("hits", [0, 1, 3, 49, 50])
-def test_limits_are_clopper_pearson(hits: int) -> None:
-    low, high = limits(hits, 50, 0.005)
-    assert low == pytest.approx(beta.ppf(0.005, hits, 51 - hits) if hits else 0.0)
-    assert high == pytest.approx(beta.ppf(0.995, hits + 1, 50 - hits) if hits < 50 else 1.0)
-
-
-def test_delta_is_taken_from_the_likelier_side() -> None:
+def test_limits_are_clopper_pearson_and_delta_is_the_likelier_sides() -> None:
+    for hits in (0, 1, 3, 49, 50):
+        low, high = limits(hits, 50, 0.005)
+        assert low == pytest.approx(beta.ppf(0.005, hits, 51 - hits) if hits else 0.0)
+        assert high == pytest.approx(beta.ppf(0.995, hits + 1, 50 - hits) if hits < 50 else 1.0)
     assert bound_of(90, 10, 100, 0.1, 0.005) == pytest.approx(exact_bound(90, 10, 100, 0.1))
     assert bound_of(90, 10, 100, 0.99, 0.005) == bound_of(50, 50, 100, 0.0, 0.005) == 0
 
 
-def test_outputs_become_rows_of_numbers() -> None:
-    a, b = matrix([[{("x",): 2.0}, {}], [{("y",): -3.0, ("x",): 1.0}]])
-    assert a.tolist() == [[2.0, 0.0], [0.0, 0.0]]
-    assert b.tolist() == [[1.0, -3.0]]
-
-
 def test_directions_are_the_outputs_that_move_and_their_discriminant() -> None:
     """Two outputs move by 1 and 3 of their standard deviations (of .01), a third not at all."""
+    rows = matrix([[{("x",): 2.0}, {}], [{("y",): -3.0, ("x",): 1.0}]])
+    assert [side.tolist() for side in rows] == [[[2.0, 0.0], [0.0, 0.0]], [[1.0, -3.0]]]
     a, b = np.random.default_rng(0).normal(scale=0.01, size=(2, 4_000, 3))
     b += np.array([0.01, 0.03, 0.0])
     a[:, 2] = b[:, 2] = 7.0
@@ -155,9 +141,9 @@ def test_no_mechanism_is_measured_above_its_claim(key: str) -> None:
         assert found.epsilon > 0.7
 
 
-@pytest.mark.parametrize("key", ["data_normaliser", "shared_seed"])
-def test_gross_faults_show_in_runs_alone(key: str) -> None:
-    assert run_of(FAULTS[key], all_alike(), 700).measured().refuted
+def test_gross_faults_show_in_runs_alone() -> None:
+    for key in ("data_normaliser", "shared_seed"):
+        assert run_of(FAULTS[key], all_alike(), 700).measured().refuted
 
 
 def test_published_curate_is_refuted_on_the_documented_strata_and_strict_is_not() -> None:
@@ -178,9 +164,6 @@ def test_runs_share_no_noise_and_draw_less_only_where_a_fault_is_planted() -> No
     assert run_of(chosen, pair, 3, share=1.0).sides[0] == plain.sides[0][:3]
     assert run_of(chosen, pair, 3, share=0.5).sides[0] != plain.sides[0][:3]
     assert run_of(chosen, pair, 1_500, share=0.5).measured().refuted
-
-
-def test_a_stop_keeps_as_many_runs_on_either_side() -> None:
-    made, asked = run_of(MECHANISMS["by_laplace"], all_alike(), 0), []
+    made, asked = run_of(chosen, pair, 0), []  # a stop keeps as many runs on either side
     made.extend(50, cancelled=lambda: bool(asked.append(1)) or len(asked) > 7)
     assert [len(side) for side in made.sides] == [7, 7]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 
 from engine import ALGORITHMS, InputError
 from engine.__main__ import main
-from engine.audit import cases as audited
 from engine.audit.cases import (
     KEEPS_THE_PAIR,
     REPLAYED,
@@ -40,9 +38,8 @@ STRONG, WEAK = Power(1.0, ((2, 1.5),), True), Power(1.0, ((2, 0.1), (8, 0.2)), F
 LINE = CaseResult("a", "strict", "p", FINE, GOOD, ((25, 0.1), (100, 0.5)), WEAK)
 
 
-@pytest.mark.parametrize(
-    ("kind", "measured", "replayed", "power", "verdict"),
-    [
+def test_a_case_has_one_verdict() -> None:
+    for kind, measured, replayed, power, verdict in (
         ("published", FINE, None, None, "not refuted by these runs"),
         ("published", HIGH, None, None, "claim refuted"),
         ("strict", FINE, GOOD, STRONG, "not refuted"),
@@ -51,22 +48,9 @@ LINE = CaseResult("a", "strict", "p", FINE, GOOD, ((25, 0.1), (100, 0.5)), WEAK)
         ("strict", HIGH, GOOD, STRONG, "REFUTED"),
         ("strict", FINE, BAD, STRONG, "REFUTED"),
         ("strict", HIGH, None, None, "REFUTED"),
-    ],
-)
-def test_a_case_has_one_verdict(
-    kind: str, measured: Measured, replayed: Finding | None, power: Power | None, verdict: str
-) -> None:
-    result = CaseResult("a", kind, "p", measured, replayed, ((25, 0.1),), power)
-    assert result.verdict == result.as_dict()["verdict"] == verdict
-
-
-def test_power_is_of_twice_the_epsilon_by_runs_or_by_replays() -> None:
-    assert (STRONG.runs, WEAK.runs) == (2, None)
-    assert (STRONG.twice, WEAK.twice) == (True, False)
-    late = Power(1.0, ((2, 1.0), (8, 1.1)), False)  # a bound at the claim shows nothing
-    assert (late.runs, late.twice, late.words) == (8, False, "replay: none; runs: 8 × ε")
-    assert Power(1.0, ((2, 0.0),), True).twice
-    assert STRONG.words == "replay: 2 × ε; runs: 2 × ε"
+    ):
+        result = CaseResult("a", kind, "p", measured, replayed, ((25, 0.1),), power)
+        assert result.verdict == result.as_dict()["verdict"] == verdict
 
 
 def test_a_result_as_json() -> None:
@@ -85,9 +69,14 @@ def test_a_result_as_json() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [
+def test_a_file_of_results_that_was_changed_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "results.json"
+    bare = CaseResult("a", "published", "p", replace(FINE, claimed=math.inf))
+    write_results(str(path), [LINE, bare])
+    assert read_results(str(path)) == {"a/strict/p": LINE, "a/published/p": bare}
+    for place, value in (
         (("algorithm",), None),
         (("key",), "another"),
         (("hits",), [1]),
@@ -96,21 +85,12 @@ def test_a_result_as_json() -> None:
         (("replay", "change_over_sensitivity"), [1.0]),
         (("replay", "faults"), [3]),
         (("claimed",), "a"),
-    ],
-    ids=str,
-)
-def test_a_file_of_results_that_was_changed_is_one_sentence(
-    place: tuple[str, ...], value: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "results.json"
-    bare = CaseResult("a", "published", "p", replace(FINE, claimed=math.inf))
-    write_results(str(path), [LINE, bare])
-    assert read_results(str(path)) == {"a/strict/p": LINE, "a/published/p": bare}
-    content: Any = LINE.as_dict()
-    (content if len(place) == 1 else content[place[0]])[place[-1]] = value
-    path.write_text(json.dumps([content]))
-    assert main(["audit", "--algorithm", "gauss_pc", "--out", str(path)]) == 2
-    assert "no file of an audit" in capsys.readouterr().err
+    ):
+        content: Any = LINE.as_dict()
+        (content if len(place) == 1 else content[place[0]])[place[-1]] = value
+        path.write_text(json.dumps([content]))
+        assert main(["audit", "--algorithm", "gauss_pc", "--out", str(path)]) == 2
+        assert "no file of an audit" in capsys.readouterr().err
     path.write_text("[" * 200_000)
     with pytest.raises(InputError, match="no file of an audit"):
         read_results(str(path))
@@ -153,64 +133,41 @@ def test_an_audit_reports_on_the_way_and_stops_when_cancelled() -> None:
     assert (published.replayed, published.power) == (None, None)
 
 
-@pytest.mark.parametrize("key", MECHANISMS)
-def test_half_of_the_noise_is_found_in_every_mechanism(key: str) -> None:
-    result = audit(Case("strict", MECHANISMS[key], all_alike(), {"epsilon": 1.0}), 8)
-    assert result.verdict == "not refuted"
-    assert result.power is not None
-    assert result.power.replay
-    assert result.replayed is not None
-    assert result.replayed.pairs == 3 + REPLAYED
-
-
-@pytest.mark.parametrize("key", FAULTS)
-def test_every_fault_is_found(key: str) -> None:
-    assert audit(Case("strict", FAULTS[key], all_alike(), {}), 8).verdict == "REFUTED"
+def test_every_fault_is_found_and_half_of_the_noise_of_every_mechanism() -> None:
+    for mechanism in MECHANISMS.values():
+        result = audit(Case("strict", mechanism, all_alike(), {"epsilon": 1.0}), 8)
+        assert result.verdict == "not refuted"
+        assert result.power is not None
+        assert result.power.replay
+        assert getattr(result.replayed, "pairs", 0) == 3 + REPLAYED
+    for faulty in FAULTS.values():
+        assert audit(Case("strict", faulty, all_alike(), {}), 8).verdict == "REFUTED"
 
 
 def test_random_pairs_have_the_width_and_the_rows_that_an_algorithm_takes() -> None:
     seen = []
 
     def recorded(data: Any, *rest: Any) -> Any:
-        seen.append((data.n, data.d))
+        seen.append((data.n >= 200, data.d))
         return COUNT.run(data, *rest)
 
-    chosen = replace(COUNT, columns=3, min_rows=200, run=recorded)
-    found = replays(Case("strict", chosen, strata(), {"epsilon": 1.0}))
-    assert len(seen) == 2 * found.pairs == 2 * (3 + REPLAYED)
-    assert all(n >= 200 and d == 3 for n, d in seen[6:])
+    replays(Case("strict", replace(COUNT, columns=3, min_rows=200, run=recorded), strata(), {}))
+    assert seen[6:] == [(True, 3)] * 2 * REPLAYED
 
 
-def test_power_is_tried_up_to_the_first_fault_that_shows(monkeypatch: pytest.MonkeyPatch) -> None:
-    case, asked = Case("strict", COUNT, all_alike(), {"epsilon": 1.0}), []
-
-    def planted(bounds: dict[float, float]) -> Callable[..., Any]:
-        class Faulty:
-            def __init__(self, *_: Any, share: float) -> None:
-                asked.append(share)
-                self.share = share
-
-            def extend(self, runs: int, cancelled: Any) -> None:
-                assert runs == 100
-
-            def measured(self) -> Measured:
-                return replace(FINE, epsilon=bounds[self.share])
-
-        return Faulty
-
-    for bounds, shares in (
-        ({0.5: 1.0, 0.125: 3.0}, [0.5, 0.125]),
-        ({0.5: 1.1}, [0.5]),
-        ({0.5: 0.0, 0.125: 0.0}, [0.5, 0.125]),
-    ):
-        asked.clear()
-        monkeypatch.setattr(audited, "Trial", planted(bounds))
-        found = power_of(case, FINE, GOOD)
-        assert asked == shares
-        assert found == Power(1.0, tuple((round(1 / s), bounds[s]) for s in shares), replay=True)
+def test_power_is_tried_up_to_the_first_fault_that_shows() -> None:
+    case = Case("strict", COUNT, all_alike(), {"epsilon": 1.0})
+    for claimed, tried in ((0.01, (2,)), (50.0, (2, 8))):
+        found = power_of(case, replace(FINE, claimed=claimed), GOOD)
+        assert (tuple(k for k, _ in found.tried), found.replay) == (tried, True)
+        assert (found.runs, found.twice) == (2 if claimed < 1 else None, True)
     assert power_of(case, FINE, GOOD, lambda: True).tried == ((2, 0.0),)
     assert not power_of(case, FINE, Finding({"a": 0.5})).replay  # half a charge would not show
     assert power_of(case, FINE, Finding({"a": 0.51})).replay
+    late = Power(1.0, ((2, 1.0), (8, 1.1)), False)  # a bound at the claim shows nothing
+    assert (late.runs, late.twice, late.words) == (8, False, "replay: none; runs: 8 × ε")
+    assert STRONG.words == "replay: 2 × ε; runs: 2 × ε"
+    assert not WEAK.twice
 
 
 # Command line -------------------------------------------------------------------------
@@ -231,9 +188,9 @@ def test_the_command_prints_and_resumes(
     assert json.loads(capsys.readouterr().out) == first
 
 
-@pytest.mark.parametrize("more", [["--algorithm", "pc"], ["--runs", "1"], ["--algorithm", "none"]])
-def test_bad_input_is_one_sentence(more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["audit", *more]) == 2
-    error = capsys.readouterr().err.strip()
-    assert error.endswith((".", "?"))
-    assert "\n" not in error
+def test_bad_input_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    for more in (["--algorithm", "pc"], ["--runs", "1"], ["--algorithm", "none"]):
+        assert main(["audit", *more]) == 2
+        error = capsys.readouterr().err.strip()
+        assert error.endswith((".", "?"))
+        assert "\n" not in error

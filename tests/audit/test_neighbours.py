@@ -36,81 +36,56 @@ def replaced(pair: Neighbours) -> tuple[list[int], list[int]]:
     return pair.data.codes[pair.row].tolist(), pair.other.codes[pair.row].tolist()
 
 
-def test_in_the_strata_one_record_joins_a_constant_column() -> None:
-    pair = strata(6, 50)
-    assert cells(pair) == {(0, 0, 0): 3, (1, 1, 0): 3, (0, 0, 1): 40, (0, 1, 1): 10}
-    assert replaced(pair) == ([1, 1, 0], [1, 0, 1])
-    assert pair.data.cardinalities == (2, 2, 2)
+def test_the_documented_extremes_cell_by_cell() -> None:
+    alike = [1] * 5 + [0] * 3
+    for pair, rows, old, other, levels in (
+        (strata(6, 50), {(0, 0, 0): 3, (1, 1, 0): 3, (0, 0, 1): 40, (0, 1, 1): 10},
+         [1, 1, 0], [1, 0, 1], (2, 2, 2)),
+        (all_alike(), {(0,) * 8: 40}, [0] * 8, alike, (2,) * 8),
+        (all_alike(10, 2, 1), {(0, 0): 10}, [0, 0], [1, 0], (2, 2)),
+        (one_cell(6), {(1, 0, 0): 1, (0, 0, 0): 2, (0, 0, 1): 3}, [1, 0, 0], [1, 1, 0], (2, 2, 2)),
+        (turned_vote(9), {(0, 0): 3, (1, 1): 2, (2, 1): 2, (3, 1): 2}, [0, 0], [0, 3], (4, 4)),
+        (neighbours("wide", np.zeros((3, 16), int), 1, [1] * 16, [2] * 16), {(0,) * 16: 3},
+         [0] * 16, [1] * 16, (2,) * 16),
+    ):  # fmt: skip
+        assert (cells(pair), pair.data.cardinalities) == (rows, levels)
+        assert replaced(pair) == (old, other)
+    assert pair.data.names[:3] + pair.data.names[13:] == ("x", "y", "z", "h", "c14", "c15")
     usual = cells(strata())
-    assert (usual[0, 0, 0], usual[1, 1, 0]) == (20, 20)
-    assert (usual[0, 0, 1], usual[0, 1, 1]) == (39_968, 9_992)
+    assert usual == {(0, 0, 0): 20, (1, 1, 0): 20, (0, 0, 1): 39_968, (0, 1, 1): 9_992}
     assert sum(cells(strata(7, 50)).values()) == 57
-
-
-def test_the_other_documented_extremes() -> None:
-    assert cells(all_alike()) == {(0,) * 8: 40}
-    assert replaced(all_alike()) == ([0] * 8, [1] * 5 + [0] * 3)
-    assert all_alike().data.cardinalities == (2,) * 8
-    assert replaced(all_alike(10, 2, 1)) == ([0, 0], [1, 0])
-    assert (all_alike().name, all_alike(10, 2, 1).name) == ("all alike", "10 alike")
-    assert cells(one_cell(6)) == {(1, 0, 0): 1, (0, 0, 0): 2, (0, 0, 1): 3}
-    assert replaced(one_cell(6)) == ([1, 0, 0], [1, 1, 0])
-    assert one_cell().data.n == 2_000
-    step = {(0, 0): 3, (1, 1): 2, (2, 1): 2, (3, 1): 2}
-    assert cells(turned_vote(9)) == step
-    assert replaced(turned_vote(9)) == ([0, 0], [0, 3])
-    assert turned_vote().data.n == 25
+    assert (one_cell().data.n, turned_vote().data.n) == (2_000, 25)
     assert [pair.name for pair in known()] == ["strata", "all alike", "one cell"]
     assert [pair.name for pair in known(2)] == ["turned vote", "40 alike", "10 alike"]
     assert {pair.data.d for pair in known(2)} == {2}
 
 
-def test_wide_tables_have_names_for_all_columns() -> None:
-    pair = neighbours("wide", np.zeros((3, 16), int), 1, [1] * 16, [2] * 16)
-    assert pair.data.names[:3] == ("x", "y", "z")
-    assert pair.data.names[13:] == ("h", "c14", "c15")
-    assert replaced(pair) == ([0] * 16, [1] * 16)
-
-
-def test_the_first_and_the_last_person_and_level_can_be_replaced() -> None:
+def test_a_person_of_a_dataset_is_replaced_or_refused() -> None:
     data = load_dataset("cancer", n=30)
-    top = [size - 1 for size in data.cardinalities]
+    top, bottom = [size - 1 for size in data.cardinalities], [0] * data.d
     for row in (0, 29):
-        for record in ([0] * data.d, top):
+        for record in (bottom, top):
             other = from_dataset(data, row, record).other
             assert other.codes[row].tolist() == record
             assert (np.delete(other.codes, row, 0) == np.delete(data.codes, row, 0)).all()
             assert other.truth is not None
             assert set(other.truth.edges) == set(load_dataset("cancer", n=2).truth.edges)
             assert other.public
-
-
-@pytest.mark.parametrize("row", [-1, 30])
-def test_a_person_who_is_not_there_is_refused(row: int) -> None:
-    data = load_dataset("cancer", n=30)
-    with pytest.raises(InputError, match=f"no row {row}: the rows are 0 to 29"):
-        from_dataset(data, row, [0] * data.d)
-
-
-def test_a_record_that_the_schema_does_not_hold_is_refused() -> None:
-    data = load_dataset("cancer", n=30)
-    for column, size in enumerate(data.cardinalities):
-        for code in (-1, size):
-            record = [0] * data.d
-            record[column] = code
-            with pytest.raises(InputError, match="code of a level for every column"):
-                from_dataset(data, 0, record)
-    for width in (data.d - 1, data.d + 1):
+    for row in (-1, 30):
+        with pytest.raises(InputError, match=f"no row {row}: the rows are 0 to 29"):
+            from_dataset(data, row, bottom)
+    changed = [(k, code) for k, size in enumerate(data.cardinalities) for code in (-1, size)]
+    outside = [[code if k == at else 0 for k in range(data.d)] for at, code in changed]
+    for record in (*outside, bottom[1:], [*bottom, 0]):
         with pytest.raises(InputError, match="code of a level for every column"):
-            from_dataset(data, 0, [0] * width)
+            from_dataset(data, 0, record)
 
 
 def test_random_pairs_differ_in_one_record_of_one_schema() -> None:
     """Each kind keeps what its name says, at every draw."""
     for k, pair in enumerate(many(5, 60)):
         kind, codes = KINDS[k % len(KINDS)], pair.data.codes
-        assert (pair.data.codes != pair.other.codes).any(axis=1).sum() <= 1
-        assert ((pair.data.codes != pair.other.codes).any(axis=1).nonzero()[0] == pair.row).all()
+        assert set((codes != pair.other.codes).any(axis=1).nonzero()[0]) <= {pair.row}
         assert pair.data.cardinalities == pair.other.cardinalities
         assert 2 <= pair.data.d <= 5
         assert (6 <= pair.data.n < 12) if kind == "tiny" else (20 <= pair.data.n < 90)
@@ -132,18 +107,11 @@ def test_random_pairs_differ_in_one_record_of_one_schema() -> None:
     assert (wide.data.n, wide.data.d) == (200, 7)
     assert next(many(0, 1, ["tiny"], rows=33)).data.n == 33
     assert len({tuple(p.data.codes.ravel()) for p in many(1, 12, ["any"])}) == 12
-
-
-def test_records_are_replaced_by_all_three_kinds_of_others() -> None:
-    """By the opposite corner, by a random one, and by one of which one column changed."""
-    corner = single = 0
+    corner = single = 0  # others are the opposite corner, a random one, or have one column changed
     for pair in many(3, 80, ["any"]):
-        if not (pair.data.codes != pair.other.codes).any():
-            continue
-        old, new = replaced(pair)
-        sizes = pair.data.cardinalities
-        opposite = [s - 1 if v == 0 else 0 for v, s in zip(old, sizes, strict=True)]
-        corner += new == opposite
-        single += sum(a != b for a, b in zip(old, new, strict=True)) == 1
+        old, new = pair.data.codes[pair.row], pair.other.codes[pair.row]
+        opposite = np.where(old == 0, np.array(pair.data.cardinalities) - 1, 0)
+        corner += (new == opposite).all()
+        single += (new != old).sum() == 1
     assert corner >= 20
     assert single >= 15

@@ -1,8 +1,8 @@
-"""A release's own answers, forced upon neighbours: its triples too."""
+"""A release's own answers, forced upon neighbours: its triples and whole tables too."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,64 +10,69 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine import load_dataset
 from engine.__main__ import main
-from engine.audit.release import attack
-from engine.audit.replay import Finding
 from engine.cli import audit as audit_cli
+from engine.data.dataset import Dataset
 from engine.marginals import moments
 from engine.privacy import sources
 from engine.release.attacked import attack_release
 from engine.release.budget import Budgets
 from engine.release.file import Release, canonical
 from engine.release.make import make
-from engine.release.settings import covered, empty
-from tests.release.samples import asia_schema, own_asia
+from tests.release.samples import Schema, asia_schema
+
+COLUMNS, ROWS = 7, 5_000  # the fewest columns for which triples are charged
+LABELS = ("all pairs", "pairs again", "triples", "whole tables", "pairs again")
 
 
-@pytest.fixture
-def released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Release]:
-    """Makes one with triples. Its noise is of a fixed sequence: an attack asks nothing of it."""
+def released(folder: Path) -> Release:
+    """One of a fixed noise: an attack asks nothing of it, and which tables are chosen depends."""
     rng = np.random.default_rng(1)
 
     def drawn(whole: list[int], scale: float) -> list[int]:
         normal = rng.standard_normal(len(whole)) * scale
         return [value + round(z) for value, z in zip(whole, normal.tolist(), strict=True)]
 
-    def making() -> Release:
-        book = Budgets(tmp_path / "b.db")
-        book.new("asia", 3, 1e-5)
-        request = own_asia(), asia_schema(), "marginal_pc", {"epsilon": 3.0}
-        found = make(*request, name="asia", budgets=book)
-        assert found.labels[:3] == ("all pairs", "pairs again", "triples")
-        assert found.labels[3] == "whole tables"
-        return found
-
-    monkeypatch.setattr(sources, "_discrete_gaussian", drawn)
-    return making
-
-
-def attacked(release: Release, proposals: int = 12) -> Finding:
-    chosen = covered(release.algorithm)
-    params = chosen.params.build(release.params)
-    schema = empty(release.schema, release.rows)
-    return attack(chosen, params, release.releases, schema, proposals=proposals)
+    book = Budgets(folder / "b.db")
+    book.new("asia", 3, 1e-5)
+    data = load_dataset("asia", n=ROWS, seed=1)
+    own = Dataset.from_codes(data.codes[:, :COLUMNS], data.names[:COLUMNS], data.levels[:COLUMNS])
+    schema = Schema(asia_schema().columns[:COLUMNS], rows=ROWS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sources, "_discrete_gaussian", drawn)
+        found = make(own, schema, "marginal_pc", {"epsilon": 3.0}, name="asia", budgets=book)
+    assert found.labels == LABELS
+    return found
 
 
 def test_a_release_with_triples_is_not_refuted_and_nearly_reached(
-    released: Callable[[], Release],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    release = released()
-    found = attacked(release)
+    release = released(tmp_path)
+    found = attack_release(release, proposals=2)
     assert found.passed
-    assert list(found.ratios) == [f"{k}. {label}" for k, label in enumerate(release.labels, 1)]
+    assert list(found.ratios) == [f"{k}. {label}" for k, label in enumerate(LABELS, 1)]
     assert min(found.ratios.values()) > 0.6  # so half a sensitivity would have been found
+    monkeypatch.setattr(audit_cli, "attack_release", partial(attack_release, proposals=0))
+    place = tmp_path / "r.json"
+    place.write_text(canonical(release))
+    assert main(["audit", "--release", str(place)]) == 0
+    said = capsys.readouterr().out
+    assert f"Not refuted by {len(LABELS)} pairs" in said
+    assert "3. triples" in said
+    place.write_text("{}")
+    assert main(["audit", "--release", str(place)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 @pytest.mark.parametrize("tensors", [2, 3])
 def test_half_a_sensitivity_is_found(
-    tensors: int, released: Callable[[], Release], monkeypatch: pytest.MonkeyPatch
+    tensors: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Planted where later pairs, or where triples, are charged."""
+    """Planted where later pairs, or where triples, are charged: the file states too little."""
     real = moments.tables_change
 
     def quarter(tables: Sequence[Any], *args: Any, **options: Any) -> float:
@@ -75,25 +80,6 @@ def test_half_a_sensitivity_is_found(
         return found / 4 if max(map(len, tables)) == tensors else found
 
     monkeypatch.setattr(moments, "tables_change", quarter)
-    found = attacked(released(), proposals=6)
+    found = attack_release(released(tmp_path), proposals=1)
     assert not found.passed
     assert found.largest > 1.2
-
-
-def test_the_command(
-    released: Callable[[], Release],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(audit_cli, "attack_release", partial(attack_release, proposals=4))
-    place = tmp_path / "r.json"
-    release = released()
-    place.write_text(canonical(release))
-    assert main(["audit", "--release", str(place)]) == 0
-    said = capsys.readouterr().out
-    assert f"Not refuted by {5 * len(release.labels)} pairs" in said
-    assert "3. triples" in said
-    place.write_text("{}")
-    assert main(["audit", "--release", str(place)]) == 2
-    assert capsys.readouterr().err.count("\n") == 1

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from engine.algorithm import Algorithm, Outcome
 from engine.audit.instrumented import Answer, Draw, noise_faults
@@ -45,39 +46,45 @@ def answer(event: Event, *exact: float) -> Answer:
     return Answer(event, np.array(exact), 0.0, np.array(exact), ())
 
 
-def change(event: Event, here: list[float], there: list[float]) -> float:
-    return moved(answer(event, *here), answer(event, *there))
-
-
 # How far an answer's input moved -----------------------------------------------------------
 
 
-def test_gaussian_inputs_move_by_their_length_and_others_entry_by_entry() -> None:
-    for event in (GaussianEvent(2.0, 1.0), AnalyticGaussianEvent(2.0, 9.0, 1.0)):
-        assert change(event, [1.0, 5.0, 2.0], [4.0, 1.0, 2.0]) == 2.5
-    for other in (LaplaceEvent(2.0, 1.0), ExponentialEvent(2.0, 2.0, 1.0)):
-        assert change(other, [1.0, 5.0, 2.0], [4.0, 1.0, 2.0]) == 2.0
-        assert change(SubsampledEvent(other, 0.5), [1.0], [2.0]) == 0.5
-    assert change(LaplaceEvent(2.0, 1.0), [3.0], [3.0]) == 0
-    assert change(LaplaceEvent(0.0, 1.0), [3.0], [3.0]) == 0
-    assert change(LaplaceEvent(0.0, 1.0), [3.0], [3.5]) == math.inf
-    assert change(LaplaceEvent(1.0, 1.0), [math.inf], [math.inf]) == 0  # and not NaN
-    assert change(SmoothEvent(1.0, 0.1), [3.0], [3.5]) == math.inf  # it states no sensitivity
+FAR = ProposeTestReleaseEvent(1.0, 0.01, 2, length=0.5)
+STABLE = StableEvent(1.0, 1e-3)
 
 
-def test_a_value_that_is_far_from_its_ends_may_move_by_its_length() -> None:
-    """Distances in records move by 1; nearer than two, the value is delta's business."""
-    event = ProposeTestReleaseEvent(1.0, 0.01, 2, length=0.5)
-    assert change(event, [5.0, 3.0, 7.0], [4.0, 3.0, 7.4]) == 1.0
-    assert change(event, [5.0, 3.0, 7.0], [5.0, 3.5, 7.75]) == 1.5
-    assert change(event, [2.0, 0.0, 7.0], [1.5, 0.0, 9.0]) == 4.0
-    assert change(event, [1.5, 0.0, 7.0], [2.0, 0.0, 9.0]) == 4.0
-    assert change(event, [1.5, 0.0, 7.0], [1.0, 0.25, 9.0]) == 0.5
-    stable = StableEvent(1.0, 1e-3)
-    assert change(stable, [3.0, 7.0], [2.0, 7.0]) == 1.0
-    assert change(stable, [1.0, 7.0], [0.0, 8.0]) == math.inf
-    assert change(stable, [0.75, 7.0], [0.25, 8.0]) == 0.5
-    assert change(replace(event, length=0.0), [5.0, 3.0, 7.0], [5.0, 3.0, 7.1]) == math.inf
+@pytest.mark.parametrize(
+    ("event", "here", "there", "expected"),
+    [
+        # Gaussian inputs move by their length, and others entry by entry.
+        (GaussianEvent(2.0, 1.0), [1.0, 5.0, 2.0], [4.0, 1.0, 2.0], 2.5),
+        (AnalyticGaussianEvent(2.0, 9.0, 1.0), [1.0, 5.0, 2.0], [4.0, 1.0, 2.0], 2.5),
+        (LaplaceEvent(2.0, 1.0), [1.0, 5.0, 2.0], [4.0, 1.0, 2.0], 2.0),
+        (ExponentialEvent(2.0, 2.0, 1.0), [1.0, 5.0, 2.0], [4.0, 1.0, 2.0], 2.0),
+        (SubsampledEvent(LaplaceEvent(2.0, 1.0), 0.5), [1.0], [2.0], 0.5),
+        (LaplaceEvent(2.0, 1.0), [3.0], [3.0], 0),
+        (LaplaceEvent(0.0, 1.0), [3.0], [3.0], 0),
+        (LaplaceEvent(0.0, 1.0), [3.0], [3.5], math.inf),
+        (LaplaceEvent(1.0, 1.0), [math.inf], [math.inf], 0),  # and not NaN
+        (SmoothEvent(1.0, 0.1), [3.0], [3.5], math.inf),  # it states no sensitivity
+        # Distances in records move by 1, and a value by its length; nearer than two records to an
+        # end, the value is delta's business.
+        (FAR, [5.0, 3.0, 7.0], [4.0, 3.0, 7.4], 1.0),
+        (FAR, [5.0, 3.0, 7.0], [5.0, 3.5, 7.75], 1.5),
+        (FAR, [2.0, 0.0, 7.0], [1.5, 0.0, 9.0], 4.0),
+        (FAR, [1.5, 0.0, 7.0], [2.0, 0.0, 9.0], 4.0),
+        (FAR, [1.5, 0.0, 7.0], [1.0, 0.25, 9.0], 0.5),
+        (replace(FAR, length=0.0), [5.0, 3.0, 7.0], [5.0, 3.0, 7.1], math.inf),
+        (STABLE, [3.0, 7.0], [2.0, 7.0], 1.0),
+        (STABLE, [1.0, 7.0], [0.0, 8.0], math.inf),
+        (STABLE, [0.75, 7.0], [0.25, 8.0], 0.5),
+    ],
+    ids=str,
+)
+def test_how_far_an_input_moved(
+    event: Event, here: list[float], there: list[float], expected: float
+) -> None:
+    assert moved(answer(event, *here), answer(event, *there)) == expected
 
 
 # What replays add up to --------------------------------------------------------------------
@@ -113,21 +120,21 @@ def run_of(
 def test_each_difference_is_one_sentence() -> None:
     session = RunContext(None, Ledger(), ("x", "y"))  # type: ignore[arg-type]
     session.emit("test", "independent", reason="why")
-    same = run_of("a", "b")
-    assert differences(same, run_of("a", "b")) == []
-    assert differences(same, run_of("a")) == ["the charges differ"]
-    assert differences(same, run_of("a", "c")) == ["the charges differ"]
-    assert differences(same, run_of("a", "b", steps=tuple(session.steps))) == ["the trace differs"]
-    assert differences(same, run_of("a", "b", edges=1)) == ["the result differs"]
-    assert len(differences(same, run_of("a", steps=tuple(session.steps), edges=2))) == 3
-    assert differences(same, run_of("a", left="it stops")) == ["control flow: it stops"]
-
-
-def test_a_result_is_compared_to_the_last_digit() -> None:
-    """Of arrays that print in short, too: a thousand entries, one of which is a hair larger."""
+    same, steps = run_of("a", "b"), tuple(session.steps)
+    for other, said in (
+        (run_of("a", "b"), []),
+        (run_of("a"), ["the charges differ"]),
+        (run_of("a", "c"), ["the charges differ"]),
+        (run_of("a", "b", steps=steps), ["the trace differs"]),
+        (run_of("a", "b", edges=1), ["the result differs"]),
+        (run_of("a", left="it stops"), ["control flow: it stops"]),
+    ):
+        assert differences(same, other) == said
+    assert len(differences(same, run_of("a", steps=steps, edges=2))) == 3
+    # To the last digit, also of arrays that print in short.
     here, there = np.full(2_000, 0.1), np.full(2_000, 0.1)
     there[1_000] = math.nextafter(0.1, 1)
-    sides = [replace(run_of("a"), outcome=side) for side in (here, there)]  # type: ignore[arg-type]
+    sides = [replace(same, outcome=side) for side in (here, there)]  # type: ignore[arg-type]
     assert differences(*sides) == ["the result differs"]
 
 
@@ -168,19 +175,16 @@ def test_a_replay_tells_what_is_wrong_and_nothing_else() -> None:
 
     assert looked_at(wasted).faults == ("noise was drawn that no answer used",)
 
-    def one_more(data: Dataset, session: RunContext) -> None:
-        for _ in range(1 + int(data.codes[0, 0])):
-            count(data, session, 4.0)
+    def depends(first: int, sign: int) -> Finding:
+        def work(data: Dataset, session: RunContext) -> None:
+            for _ in range(first + sign * int(data.codes[0, 0])):
+                count(data, session, 4.0)
 
-    assert looked_at(one_more).faults == (
-        "control flow: it goes on after answer 1, where the other run ends",
-    )
+        return looked_at(work)
 
-    def one_less(data: Dataset, session: RunContext) -> None:
-        for _ in range(2 - int(data.codes[0, 0])):
-            count(data, session, 4.0)
-
-    assert looked_at(one_less).faults == ("control flow: it ends after answer 1 of 2",)
+    goes_on = "control flow: it goes on after answer 1, where the other run ends"
+    assert depends(1, 1).faults == (goes_on,)
+    assert depends(2, -1).faults == ("control flow: it ends after answer 1 of 2",)
 
 
 def test_a_transcript_keeps_what_was_asked_and_answered() -> None:
