@@ -37,7 +37,7 @@ def classes(skeleton: Adjacency, known: Known | None = None) -> list[Class]:
     found: dict[bytes, list[Adjacency]] = {}
     for dag in _dags(skeleton):
         if not (dag & fixed.T).any():
-            found.setdefault(_colliders(dag, skeleton).tobytes(), []).append(dag)
+            found.setdefault(colliders(dag, skeleton).tobytes(), []).append(dag)
     return [Class(some[0], mpdag_of_dag(some[0], known), tuple(some)) for some in found.values()]
 
 
@@ -51,7 +51,7 @@ def _dags(skeleton: Adjacency) -> list[Adjacency]:
     return list(found.values())
 
 
-def _colliders(dag: Adjacency, skeleton: Adjacency) -> Adjacency:
+def colliders(dag: Adjacency, skeleton: Adjacency) -> Adjacency:
     """(d, d, d): [a, z, b] where a -> z <- b and a and b are not joined."""
     both = dag[:, :, None] & dag.T[None, :, :]
     apart = ~skeleton

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.audit.neighbours import Neighbours, from_dataset
+from engine.audit.neighbours import from_dataset
 from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.registry import algorithm
@@ -28,14 +28,13 @@ Edges = frozenset[tuple[str, str]]
 class Game:
     """Outcomes of runs on the dataset as it is (``inside``) and with the person replaced.
 
-    ``epsilon`` and ``delta`` are what the runs defend; inf where nothing can be.
+    ``epsilon`` and ``delta`` are what the runs are proven to spend; inf where nothing can be.
     """
 
     inside: Counter[Edges]
     outside: Counter[Edges]
     epsilon: float
     delta: float
-    pair: Neighbours
 
     @property
     def draws(self) -> int:
@@ -50,18 +49,6 @@ class Game:
     def guess(self, outcome: Edges) -> bool:
         """The best guess from the counts: True for "the person was in"."""
         return self.inside[outcome] >= self.outside[outcome]
-
-    @property
-    def best(self) -> float:
-        """How often the best guesser is right on these very draws: it has seen them, and flatters.
-
-        (1 + total variation distance of the two lists of outcomes) / 2.
-        """
-        if self.draws == 0:
-            return 0.5
-        outcomes = self.inside | self.outside
-        right = sum(max(self.inside[o], self.outside[o]) for o in outcomes)
-        return right / (2 * self.draws)
 
     def success(self, other: Game) -> float:
         """How often the guesser who has seen these draws is right on other ones: no flattery."""
@@ -85,7 +72,6 @@ def play(
     *,
     draws: int = 100,
     seed: int = 0,
-    outcome: Callable[[RunResult], Edges] = skeleton,
     cancelled: Callable[[], bool] = lambda: False,
     values: Mapping[str, Any] | None = None,
 ) -> Game:
@@ -109,9 +95,9 @@ def play(
             break
         for side, one in enumerate((pair.data, pair.other)):
             result = run(key, one, seed=seed + 2 * draw + side, trace=False, **(values or {}))
-            sides[side][outcome(result)] += 1
+            sides[side][skeleton(result)] += 1
             epsilon, delta = max(epsilon, result.spent.epsilon), max(delta, result.spent.delta)
-    return Game(sides[0], sides[1], epsilon, delta, pair)
+    return Game(*sides, epsilon, delta)
 
 
 def loudest(data: Dataset) -> tuple[int, tuple[int, ...]]:

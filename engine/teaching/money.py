@@ -11,7 +11,6 @@ from engine.data.dataset import Dataset
 from engine.errors import InputError
 from engine.result import RunResult
 from engine.runner import run
-from engine.studies.margins import planned
 
 COINS = 100
 _LETTERS = {"independent": "i", "dependent": "d", "passed": "p"}
@@ -75,27 +74,3 @@ def purses(
         purse(run(key, data, seed=seed, epsilon=epsilon, guarantee="strict", **values))
         for epsilon in epsilons
     ]
-
-
-@dataclass(frozen=True)
-class Share:
-    """What CURATE's first plan lays on an order: tests, the epsilon of each, and coins of 100."""
-
-    order: int
-    tests: int
-    epsilon: float
-    coins: float
-
-
-def first_plan(data: Dataset, **values: Any) -> list[Share]:
-    """CURATE's plan before its first test, from public facts alone; empty where ε is too small.
-
-    ``values`` are the algorithm's parameters. Coins are shares of what is planned.
-
-    Examples:
-        >>> from engine import load_dataset
-        >>> plan = first_plan(load_dataset("cancer", n=1_000), epsilon=1.0, guarantee="strict")
-        >>> [share.order for share in plan], round(sum(share.coins for share in plan))
-        ([0, 1, 2, 3], 100)
-    """
-    return [Share(s.order, s.tests, s.epsilon, s.coins) for s in planned(data, **values)]

@@ -6,7 +6,7 @@ Everything here reads the data exactly. Nothing of it is private.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,8 +14,7 @@ import numpy as np
 from engine.algorithms.anm import AnmParameters
 from engine.data.dataset import Dataset
 from engine.pairs.columns import Halves, Pair, pair_of
-from engine.pairs.decision import IQR_SIGNS, Reach, Residuals, Setting
-from engine.pairs.dependence import PAPER_SCORES, log_iqr
+from engine.pairs.decision import Reach, Residuals, Setting
 from engine.pairs.regression import Ridge, Vector
 from engine.pairs.votes import MARGIN_SENSITIVITY, votes
 from engine.randomness import Randomness
@@ -25,184 +24,22 @@ from engine.theory import (
     one_release_probability,
 )
 
-# A vote's rows of a block and score, by epsilon.
-Ballot = Callable[[float], tuple[int, str]]
-
 CURVE_POINTS = 161
 DELTA = 1e-6
 IQR_PARTS = 12  # of a strict total: four IQRs of three parts each
-
-
-@dataclass(frozen=True, eq=False)
-class Exhibit:
-    """A pair, its split and both fits. Columns in units in which the bounds are -1 and 1."""
-
-    data: Dataset
-    setting: Setting
-    order: np.ndarray  # how the rows are dealt
-    pair: Pair
-    rest: Residuals
-
-    @classmethod
-    def of(cls, data: Dataset, setting: Setting, seed: int) -> Exhibit:
-        """The split that a run with this seed makes."""
-        pair = pair_of(data)
-        order = Randomness(seed).permutation(data.n)
-        halves = Halves(order[: data.n // 2], order[data.n // 2 :])
-        return cls(data, setting, order, pair, Residuals.of(pair, halves, setting))
-
-    @property
-    def sign(self) -> float:
-        """1 if the first column is the cause, -1 if the second; without a truth 0."""
-        if self.data.truth is None:
-            return 0.0
-        return 1.0 if tuple(self.data.names) in self.data.truth.edges else -1.0
-
-    def curves(self) -> tuple[Vector, Vector, Vector]:
-        """(grid, fit of y on x, fit of x on y) over [-1, 1]."""
-        grid = np.linspace(-1.0, 1.0, CURVE_POINTS)
-        train = self.pair.rows(self.order[: self.data.n // 2])
-        forward = Ridge.fit(train.x, train.y, self.setting.width)
-        backward = Ridge.fit(train.y, train.x, self.setting.width)
-        ridge = self.setting.ridge
-        return grid, forward.predict(grid, ridge), backward.predict(grid, ridge)
-
-    def scores(self, name: str) -> tuple[float, float]:
-        """(s of x -> y, s of y -> x), exactly."""
-        return self.rest.scores(name, self.setting.score_width)
-
-
-@dataclass(frozen=True)
-class Chance:
-    """A way to release: its exact gap (above 0: first column), and what noise makes of it.
-
-    ``gap(epsilon)`` is what a release at that strict total lays its noise over: a vote's blocks
-    change with epsilon. ``probability(epsilon)`` that the answer names the first column as the
-    cause.
-    """
-
-    name: str
-    release: str
-    gap: Callable[[float], float]
-    probability: Callable[[float], float]
-
-
-def chances(shown: Exhibit, ballot: Ballot) -> list[Chance]:
-    """The paper's four scores, the difference of the root of HSIC, and the vote."""
-    found = [_two_scores(shown, name) for name in PAPER_SCORES if name != "iqr"]
-    return [*found, _iqr(shown), _difference(shown), _vote(shown, ballot)]
-
-
-def _two_scores(shown: Exhibit, name: str) -> Chance:
-    forward, backward = shown.scores(name)
-    gap = backward - forward
-    each = shown.setting.sensitivity(name, shown.rest.n, shown.rest.m)
-    return Chance(
-        name,
-        "scores",
-        lambda epsilon: gap,
-        lambda epsilon: direction_probability(gap, 2 * each / epsilon),
-    )
-
-
-def _difference(shown: Exhibit) -> Chance:
-    forward, backward = shown.scores("root_hsic")
-    gap = backward - forward
-    both = 2 * shown.setting.sensitivity("root_hsic", shown.rest.n, shown.rest.m)
-    return Chance(
-        "root_hsic",
-        "difference",
-        lambda epsilon: gap,
-        lambda epsilon: one_release_probability(gap, both / epsilon),
-    )
-
-
-def _iqr(shown: Exhibit) -> Chance:
-    """A withheld IQR counts one half."""
-    x, of_y, y, of_x = shown.rest.ordered
-    gap = log_iqr(y) + log_iqr(of_x) - log_iqr(x) - log_iqr(of_y)
-    shift, test = shown.setting.shift(shown.rest.n), shown.setting.test
-    moves = (0.0, shift, 0.0, shift)
-    reaches = [
-        max(Reach((column,), IQR_SIGNS[:1], (move,), test).distances())
-        for column, move in zip(shown.rest.ordered, moves, strict=True)
-    ]
-
-    def probability(epsilon: float) -> float:
-        step = epsilon / IQR_PARTS
-        threshold = 1 + math.log(4 / DELTA) / step
-        passed = math.prod(_above(reach - threshold, 1 / step) for reach in reaches)
-        return 0.5 + passed * (iqr_direction_probability(gap, 1 / step) - 0.5)
-
-    return Chance("iqr", "scores", lambda epsilon: gap, probability)
-
-
-def _above(lead: float, scale: float) -> float:
-    """P(lead + Lap(scale) > 0), of the larger of two distances alone."""
-    tail = math.exp(-abs(lead) / scale) / 2
-    return 1 - tail if lead > 0 else tail
-
-
-def _vote(shown: Exhibit, ballot: Ballot) -> Chance:
-    margins: dict[tuple[int, str], float] = {}
-
-    def margin(epsilon: float) -> float:
-        rows, name = ballot(epsilon)
-        if (rows, name) not in margins:
-            margins[rows, name] = float(votes(shown.pair, shown.order, rows, name).sum())
-        return margins[rows, name]
-
-    def probability(epsilon: float) -> float:
-        return one_release_probability(margin(epsilon), MARGIN_SENSITIVITY / epsilon)
-
-    return Chance("vote", "vote", margin, probability)
-
-
-def over_ridge(
-    data: Dataset, setting: Setting, seed: int, ridges: Sequence[float], epsilon: float
-) -> list[tuple[float, float]]:
-    """Figure 2: (published HSIC, difference of its root) by lambda, the training half protected.
-
-    Probabilities of the true direction; where none is known, of the most regular fit's.
-    """
-    out = []
-    for ridge in ridges:
-        shown = Exhibit.of(data, replace(setting, ridge=ridge, protect="training"), seed)
-        side = shown.sign or 1.0
-        forward, backward = shown.scores("hsic")
-        published = replace(shown.setting, variant="published")
-        each = published.sensitivity("hsic", shown.rest.n, shown.rest.m)
-        root = math.sqrt(backward) - math.sqrt(forward)
-        both = 2 * shown.setting.sensitivity("root_hsic", shown.rest.n, shown.rest.m)
-        out.append(
-            (
-                direction_probability(side * (backward - forward), each / epsilon),
-                one_release_probability(side * root, both / epsilon),
-            )
-        )
-    return out
-
-
-def agreement(chance: Chance, sign: float, epsilon: float) -> float:
-    """Probability of the true direction (``sign``), or without a truth of the noiseless answer."""
-    first = chance.probability(epsilon)
-    return first if (sign or chance.gap(epsilon)) > 0 else 1 - first
-
-
-# What a page shows ------------------------------------------------------------------------------
-
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 MOST_POINTS = 1_500  # of a scatter
 
 
 @dataclass(frozen=True)
 class Way:
-    """One way to release, as numbers: see :class:`Chance`.
+    """One way to release, as numbers.
 
     ``scores`` are the exact ones of (first -> second, second -> first), None of a vote, which has
     a margin alone; ``unit`` is the noise scale of one released number at a total of 1. ``gaps``,
-    above 0 where the first column looks like the cause, and the probabilities ``right`` are at
-    :data:`EPSILONS`.
+    above 0 where the first column looks like the cause (a vote's blocks change with epsilon), and
+    ``right`` are at :data:`EPSILONS`: probabilities of the true direction, or without a truth of
+    the noiseless answer.
     """
 
     name: str
@@ -223,7 +60,11 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """Everything exact that a page draws of one pair; picklable, so that it can be kept."""
+    """Everything exact that a page draws of one pair; picklable, so that it can be kept.
+
+    Columns in units in which the bounds are -1 and 1; ``sign`` is 1 if the first column is the
+    cause, -1 if the second, 0 without a truth. ``forward`` is the fit of y on x over ``grid``.
+    """
 
     grid: Vector
     forward: Vector
@@ -237,35 +78,108 @@ class Picture:
 
 
 def picture(data: Dataset, setting: Setting, seed: int) -> Picture:
-    """Fits, residuals, scores and probabilities of one pair; the vote is as a run makes it."""
-    shown = Exhibit.of(data, setting, seed)
+    """Fits, residuals, scores and probabilities of one pair, on the split that a run makes."""
+    pair, halves, rest = _fitted(data, setting, seed)
+    grid, train = np.linspace(-1.0, 1.0, CURVE_POINTS), pair.rows(halves.training)
+    forward, backward = (
+        Ridge.fit(cause, effect, setting.width).predict(grid, setting.ridge)
+        for cause, effect in ((train.x, train.y), (train.y, train.x))
+    )
+    sign, some = _sign(data), slice(0, MOST_POINTS)
+    order = np.concatenate([halves.training, halves.test])
+    ways = [*_by_scores(rest, setting), _by_vote(data, pair, order)]
+    shown = tuple(
+        replace(
+            way,
+            right=tuple(
+                p if (sign or gap) > 0 else 1 - p
+                for gap, p in zip(way.gaps, way.right, strict=True)
+            ),
+        )
+        for way in ways
+    )
+    columns = (rest.x[some], rest.y[some], rest.of_y[some], rest.of_x[some])
+    return Picture(grid, forward, backward, *columns, shown, sign)
 
-    def ballot(epsilon: float) -> tuple[int, str]:
+
+def _fitted(data: Dataset, setting: Setting, seed: int) -> tuple[Pair, Halves, Residuals]:
+    pair, halves = pair_of(data), Halves.deal(data.n, Randomness(seed))
+    return pair, halves, Residuals.of(pair, halves, setting)
+
+
+def _sign(data: Dataset) -> float:
+    if data.truth is None:
+        return 0.0
+    return 1.0 if tuple(data.names) in data.truth.edges else -1.0
+
+
+def _by_scores(rest: Residuals, setting: Setting) -> Iterator[Way]:
+    """The paper's four scores and the difference of HSIC's root; ``right`` is of the first column.
+
+    A withheld IQR counts one half.
+    """
+    for name in ("spearman", "kendall", "hsic", "iqr", "root_hsic"):
+        forward, backward = rest.scores(name, setting.score_width)
+        gap, unit = backward - forward, float(IQR_PARTS)
+        if name == "iqr":
+            chance = _iqr_chance(rest, setting)
+        else:
+            unit = 2 * setting.sensitivity(name, rest.n, rest.m)
+            chance = one_release_probability if name == "root_hsic" else direction_probability
+        release = "difference" if name == "root_hsic" else "scores"
+        right = tuple(chance(gap, unit / epsilon) for epsilon in EPSILONS)
+        yield Way(name, release, (forward, backward), unit, (gap,) * len(EPSILONS), right)
+
+
+def _iqr_chance(rest: Residuals, setting: Setting) -> Callable[[float, float], float]:
+    shift = setting.shift(rest.n)
+    reaches = [
+        max(Reach((column,), (1,), (move,), setting.test).distances())
+        for column, move in zip(rest.ordered, (0.0, shift, 0.0, shift), strict=True)
+    ]
+
+    def chance(gap: float, scale: float) -> float:
+        """Whether all four are released goes by the larger of two distances alone."""
+        threshold = 1 + math.log(4 / DELTA) * scale
+        passed = math.prod(one_release_probability(r - threshold, scale) for r in reaches)
+        return 0.5 + passed * (iqr_direction_probability(gap, scale) - 0.5)
+
+    return chance
+
+
+def _by_vote(data: Dataset, pair: Pair, order: np.ndarray) -> Way:
+    """The vote as a run makes it: its blocks and its score follow from epsilon and n."""
+    margins: dict[tuple[int, str], float] = {}
+    gaps, right = [], []
+    for epsilon in EPSILONS:
         params = AnmParameters(epsilon=epsilon)
-        return params.block_rows(data.n), params.measures(data.n)
-
-    grid, forward, backward = shown.curves()
-    some = slice(0, MOST_POINTS)
-    rest = shown.rest
-    ways = tuple(_way(shown, chance) for chance in chances(shown, ballot))
-    return Picture(
-        grid, forward, backward, rest.x[some], rest.y[some], rest.of_y[some], rest.of_x[some], ways,
-        shown.sign,
-    )  # fmt: skip
+        key = params.block_rows(data.n), params.measures(data.n)
+        if key not in margins:
+            margins[key] = float(votes(pair, order, *key).sum())
+        gaps.append(margins[key])
+        right.append(one_release_probability(margins[key], MARGIN_SENSITIVITY / epsilon))
+    return Way("vote", "vote", None, MARGIN_SENSITIVITY, tuple(gaps), tuple(right))
 
 
-def _way(shown: Exhibit, chance: Chance) -> Way:
-    gaps = tuple(chance.gap(epsilon) for epsilon in EPSILONS)
-    right = tuple(agreement(chance, shown.sign, epsilon) for epsilon in EPSILONS)
-    vote = chance.release == "vote"
-    scores = None if vote else shown.scores(chance.name)
-    return Way(chance.name, chance.release, scores, _unit(shown, chance), gaps, right)
+def over_ridge(
+    data: Dataset, setting: Setting, seed: int, ridges: Sequence[float], epsilon: float
+) -> list[tuple[float, float]]:
+    """Figure 2: (published HSIC, difference of its root) by lambda, the training half protected.
 
-
-def _unit(shown: Exhibit, chance: Chance) -> float:
-    """The noise scale of one released number at a total of 1."""
-    if chance.release == "vote":
-        return MARGIN_SENSITIVITY
-    if chance.name == "iqr":
-        return float(IQR_PARTS)
-    return 2 * shown.setting.sensitivity(chance.name, shown.rest.n, shown.rest.m)
+    Probabilities of the true direction; where none is known, of the most regular fit's.
+    """
+    out, side = [], _sign(data) or 1.0
+    for ridge in ridges:
+        at = replace(setting, ridge=ridge, protect="training")
+        rest = _fitted(data, at, seed)[2]
+        forward, backward = rest.scores("hsic", at.score_width)
+        each = replace(at, variant="published").sensitivity("hsic", rest.n, rest.m)
+        both = 2 * at.sensitivity("root_hsic", rest.n, rest.m)
+        root = math.sqrt(backward) - math.sqrt(forward)
+        out.append(
+            (
+                direction_probability(side * (backward - forward), each / epsilon),
+                one_release_probability(side * root, both / epsilon),
+            )
+        )
+    return out

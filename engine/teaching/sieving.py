@@ -67,42 +67,27 @@ class Sieve:
         low = max(1e-12, self.threshold - self.tweak)
         return critical_z(self.threshold), critical_z(low)
 
-    def noise(self, data: Dataset, m: int | None = None) -> tuple[float, float]:
-        """:func:`noise_scales` of this sieve on m rows; its own m if none is given."""
+    def noise(self, data: Dataset, m: int | None = None) -> tuple[float, float, float]:
+        """Scales of the query's noise and of the threshold's on m rows, and a comparison's sd."""
         rows = self.m if m is None else m
-        return noise_scales(self.epsilon, data.n, rows, self.unit(data, rows))
-
-    def noise_level(self, data: Dataset, m: int | None = None) -> float:
-        """The standard deviation of a comparison's noise on m rows."""
-        return deviation(*self.noise(data, m))
-
-
-@dataclass(frozen=True)
-class ErrorRates:
-    """Errors of one sieve-and-examine answer: Theorem 2's bounds, and simulated rates.
-
-    ``bound_two`` is NaN where the theorem says nothing (alpha < t).
-    """
-
-    bound_one: float
-    noise_one: float
-    bound_two: float
-    noise_two: float
+        a, b = noise_scales(self.epsilon, data.n, rows, self.unit(data, rows))
+        return a, b, math.sqrt(2 * (a * a + b * b))
 
 
 def error_rates(
-    data: Dataset, sieve: Sieve, gap: float, *, tweak: float | None = None, m: int | None = None
-) -> ErrorRates:
-    """Theorem 2 beside its simulation for a score ``gap`` from T, at another t or m if given."""
-    moved = sieve if tweak is None else replace(sieve, tweak=tweak)
-    rows = sieve.m if m is None else m
-    units = sieve.unit(data, rows), sieve.unit(data)
-    level, lowered = moved.levels()
+    data: Dataset, sieve: Sieve, gap: float, tweak: float
+) -> tuple[float, float, float, float]:
+    """Theorem 2 and a simulation at another tweak t, for a score ``gap`` from T.
+
+    (bound on type I, its simulated rate, bound on type II, its rate); the second bound is NaN where
+    the theorem says nothing (alpha < t).
+    """
+    units = sieve.unit(data, sieve.m), sieve.unit(data)
+    level, lowered = replace(sieve, tweak=tweak).levels()
     shift = abs(level - lowered)  # t in units of the score
-    bound = sieve_errors(gap, shift, sieve.epsilon, data.n, rows, units[0])
-    seen = observed(gap, shift, sieve.epsilon, data.n, rows, units)
-    second = bound[1] if gap >= shift else math.nan  # the theorem asks for alpha >= t
-    return ErrorRates(bound[0], seen[0], second, seen[1])
+    one, two = sieve_errors(gap, shift, sieve.epsilon, data.n, sieve.m, units[0])
+    lost, passed = observed(gap, shift, sieve.epsilon, data.n, sieve.m, units)
+    return one, lost, two if gap >= shift else math.nan, passed
 
 
 def queries(d: int) -> list[Query]:
@@ -121,11 +106,6 @@ def queries(d: int) -> list[Query]:
         x, y, z = (int(v) for v in rng.choice(d, 3, replace=False))
         ones[Query(min(x, y), max(x, y), (z,))] = None
     return zeros + sorted(ones)
-
-
-def query_count(d: int) -> int:
-    """How many queries of order 0 and 1 there are."""
-    return math.comb(d, 2) * (d - 1)
 
 
 def exact_scores(data: Dataset, statistic: str, guarantee: str, scale: str) -> tuple[Array, Array]:
@@ -151,17 +131,6 @@ def noise_scales(epsilon: float, n: int, m: int, unit: float) -> tuple[float, fl
     """(scale of a query's noise, scale of the threshold's) of a sieve on m of n rows."""
     inner = sieve_epsilon(epsilon, n, m)
     return 4 * unit / inner, 2 * unit / inner
-
-
-def noise_density(x: Array, a: float, b: float) -> Array:
-    """Density of the sum of two Laplace variables of scales a > b, at x."""
-    far = np.abs(x)
-    return (a * np.exp(-far / a) - b * np.exp(-far / b)) / (2 * (a * a - b * b))
-
-
-def deviation(a: float, b: float) -> float:
-    """The standard deviation of that sum."""
-    return math.sqrt(2 * (a * a + b * b))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Which arrows may point either way: a small graph with every choice of its arrows turned round.
+"""Which arrows may point either way: a small graph with every choice of its arrows reversed.
 
 A question asks whether two variables are independent once others are known; a graph answers it by
 d-separation. Two graphs that answer all questions alike cannot be told apart by any data (Verma and
@@ -12,9 +12,13 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import networkx as nx
+import numpy as np
 
 from engine.errors import InputError
+from engine.graphs.cpdag import Adjacency
+from engine.graphs.equivalence import colliders
 from engine.graphs.separation import Separation
+from engine.score.acyclicity import is_acyclic
 
 MOST_ARROWS = 10  # 1,024 graphs
 Question = tuple[int, int, tuple[int, ...]]
@@ -23,7 +27,7 @@ CYCLE = -1
 
 @dataclass(frozen=True)
 class Turning:
-    """``arrows`` of the true graph as places of names; graph k has those turned whose bit is set.
+    """``arrows`` of the true graph as places of names; graph k reverses those with their bit in k.
 
     ``kinds[k]`` is the kind of graph k, ``CYCLE`` where its arrows go round; all graphs of a kind
     answer alike. ``changed[kind]`` holds the places among :func:`questions` of those that it
@@ -47,7 +51,7 @@ def questions(d: int) -> Iterator[Question]:
 
 
 def turning(dag: nx.DiGraph, names: Sequence[str]) -> Turning:
-    """Turn every choice of arrows round, and see what changes.
+    """Reverse every choice of arrows, and see what changes.
 
     Args:
         dag: Acyclic, at most ``MOST_ARROWS`` arrows.
@@ -67,18 +71,19 @@ def turning(dag: nx.DiGraph, names: Sequence[str]) -> Turning:
     if len(arrows) > MOST_ARROWS:
         raise InputError(f"At most {MOST_ARROWS} arrows can be turned here; it has {len(arrows)}.")
     every = list(questions(len(names)))
-    known: dict[frozenset[tuple[int, int, int]], int] = {}
+    skeleton = _turned(arrows, 0, len(names)) | _turned(arrows, -1, len(names))
+    known: dict[bytes, int] = {}
     kinds: list[int] = []
     answers: list[list[bool]] = []
     for mask in range(2 ** len(arrows)):
-        graph = _graph(arrows, mask, len(names))
-        if not nx.is_directed_acyclic_graph(graph):
+        graph = _turned(arrows, mask, len(names))
+        if not is_acyclic(graph):
             kinds.append(CYCLE)
             continue
-        meets = _colliders(graph)
+        meets = colliders(graph, skeleton).tobytes()
         if meets not in known:
             known[meets] = len(known)
-            asked = Separation(graph, range(len(names)))  # type: ignore[arg-type]
+            asked = Separation(nx.DiGraph(graph), range(len(names)))  # type: ignore[arg-type]
             answers.append([asked.separated(*q) for q in every])
         kinds.append(known[meets])
     changed = tuple(
@@ -88,18 +93,9 @@ def turning(dag: nx.DiGraph, names: Sequence[str]) -> Turning:
     return Turning(len(names), arrows, tuple(kinds), changed, tuple(answers[0]))
 
 
-def _graph(arrows: Sequence[tuple[int, int]], mask: int, d: int) -> nx.DiGraph:
-    graph = nx.DiGraph()
-    graph.add_nodes_from(range(d))
-    graph.add_edges_from((b, a) if mask >> k & 1 else (a, b) for k, (a, b) in enumerate(arrows))
+def _turned(arrows: Sequence[tuple[int, int]], mask: int, d: int) -> Adjacency:
+    """The graph in which the arrows of the mask's bits are reversed."""
+    graph = np.zeros((d, d), dtype=bool)
+    for k, (a, b) in enumerate(arrows):
+        graph[(b, a) if mask >> k & 1 else (a, b)] = True
     return graph
-
-
-def _colliders(graph: nx.DiGraph) -> frozenset[tuple[int, int, int]]:
-    """Where two arrows meet whose tails are not linked."""
-    return frozenset(
-        (a, c, b)
-        for c in graph
-        for a, b in combinations(sorted(graph.predecessors(c)), 2)
-        if not graph.has_edge(a, b) and not graph.has_edge(b, a)
-    )

@@ -15,8 +15,8 @@ from engine import Dataset, InputError
 from engine.params import ParameterError, Parameters
 from engine.percent import percent
 from engine.score.budgets import Growth, growths
+from engine.studies.margins import planned
 from engine.teaching.lessons import strengths
-from engine.teaching.money import first_plan
 from engine.theory import kendall_p_bound, lemma1
 from pages.draw import show
 from pages.draw.bars import bars
@@ -69,7 +69,7 @@ def _distances(now: Tour) -> None:
     st.markdown("**How far real links lie above the threshold**")
     asked = perfect(now)
     each = now.epsilon / max(1, asked.ci_tests)
-    lines = [s for s in strengths(now.dataset, asked.steps, each) if s.dependent]
+    lines = strengths(now.dataset, asked.steps, each)
     figure = bars(
         [s.order for s in lines],
         [s.margin for s in lines],
@@ -95,7 +95,7 @@ def plans(
     betas = places(spec_of(Fields, "beta1"))
 
     def along(one: float, two: float) -> list[tuple[int, int, float, float]]:
-        shares = first_plan(_data, guarantee=guarantee, epsilon=epsilon, beta1=one, beta2=two)
+        shares = planned(_data, guarantee=guarantee, epsilon=epsilon, beta1=one, beta2=two)
         return [(s.order, s.tests, s.epsilon, s.coins) for s in shares]
 
     try:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.data.networks import load_network
 from engine.teaching.lessons import noisy_test, query
-from engine.teaching.neighbours import counterexample, places
+from engine.teaching.neighbours import counterexample
 from engine.teaching.turning import questions, turning
 from pages.draw.scene import digested, graph_content, show_arrows, show_noise, show_record
 from pages.learn.tour import Tour
@@ -103,10 +103,9 @@ def bound_view(now: Tour) -> None:
             f"{number(found.bound)}."
         )
         st.caption(" · ".join(f"{name}: {number(v)}" for name, v in found.claims.items()))
-    rest, cells = places(small, large)
     moves = {
-        "rest": rest.tolist(),
-        "places": [vars(place) for place in cells],
+        "rest": found.rest.tolist(),
+        "places": [vars(place) for place in found.places],
         "claim": claimed,
         "bound": found.bound,
     }

@@ -110,14 +110,14 @@ def played_back(data: Dataset, result: RunResult) -> dict[str, Any]:
     beats = [
         [
             s.order,
-            index[s.x],
-            index[s.y],
+            index[x],
+            index[y],
             [index[g] for g in s.given],
             s.decision,
-            s.removed,
+            removed,
             s.reason,
         ]
-        for s in scenes([text.as_shown(s) for s in result.steps], data.names)
+        for s, (x, y), removed in scenes([text.as_shown(s) for s in result.steps])
     ]
     return digested({**graph_content(data), "beats": beats, "end": _end(result)})
 

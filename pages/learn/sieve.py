@@ -16,7 +16,6 @@ from engine import Dataset
 from engine.params import Parameters
 from engine.statistics.registry import BOUNDED
 from engine.teaching import sieving
-from engine.teaching.replay import by_order, scenes
 from engine.teaching.sieving import Array, Sieve
 from engine.theory import best_subsample
 from pages.draw import show
@@ -60,8 +59,7 @@ def sieve_view(now: Tour) -> None:
     sieve = sieve_of(d, data)
     _scene(data, sieve, d)
     result = shown_run(now, "priv_pc", epsilon=now.epsilon)
-    counts = by_order(list(scenes(result.steps, result.names)))
-    asked, examined = (sum(c.kinds.get(kind, 0) for c in counts) for kind in ("sieve", "examine"))
+    asked, examined = (sum(s.kind == kind for s in result.steps) for kind in ("sieve", "examine"))
     st.markdown(
         f"Priv-PC's run at ε = {now.epsilon:g} asked **{asked:,}** questions. The sieve alone "
         f"answered **{asked - examined:,}**; **{examined:,}** were examined. Answering each on its "
@@ -125,9 +123,8 @@ def _samples(data: Dataset, sieve: Sieve) -> list[dict[str, Any]]:
     sizes = best + [(max(2, round(s * data.n)), s) for s in places(spec_of(Fields, "share"))]
     found = []
     for m, share in sorted(sizes, key=lambda size: size[0]):
-        a, b = sieve.noise(data, m)
-        level = sieve.noise_level(data, m)
-        found.append({"m": m, "share": share, "best": share is None, "a": a, "b": b, "sd": level})
+        a, b, sd = sieve.noise(data, m)
+        found.append({"m": m, "share": share, "best": share is None, "a": a, "b": b, "sd": sd})
     return found
 
 
@@ -169,8 +166,8 @@ def errors_table(fingerprint: str, sieve: Sieve, _data: Dataset) -> pd.DataFrame
     seen = sieving.on_data(_data, sieve, gap, sieve.m, TWEAKS)
     rows = []
     for tweak, (one, two) in zip(TWEAKS, seen, strict=True):
-        found = sieving.error_rates(_data, sieve, gap, tweak=tweak)
-        rates = (found.bound_one, found.noise_one, one, found.bound_two, found.noise_two, two)
+        found = sieving.error_rates(_data, sieve, gap, tweak)
+        rates = (*found[:2], one, *found[2:], two)
         rows.append({"t": tweak, **dict(zip(_NAMES, rates, strict=True))})
     return pd.DataFrame(rows)
 

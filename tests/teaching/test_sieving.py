@@ -1,4 +1,4 @@
-"""The sieve's noise and its errors, against closed forms."""
+"""The sieve's errors against a closed form, and scores split by d-separation."""
 
 from __future__ import annotations
 
@@ -11,14 +11,6 @@ from engine import load_dataset
 from engine.teaching import sieving
 
 
-def test_noise_density_is_a_density() -> None:
-    x = np.linspace(-60, 60, 400_001)
-    y = sieving.noise_density(x, 2.0, 1.0)
-    step = x[1] - x[0]
-    assert math.isclose(y.sum() * step, 1, rel_tol=1e-6)
-    assert math.isclose(math.sqrt((x * x * y).sum() * step), sieving.deviation(2, 1), rel_tol=1e-6)
-
-
 def test_observed_rates_meet_the_closed_form() -> None:
     n, m, epsilon, unit = 100_000, 20_000, 1.0, 0.004
     lost, _ = sieving.observed(0.03, 0.02, epsilon, n, m, (unit, unit))
@@ -27,10 +19,8 @@ def test_observed_rates_meet_the_closed_form() -> None:
     tail = (a * a * math.exp(-x / a) - b * b * math.exp(-x / b)) / (2 * (a * a - b * b))
     assert lost == pytest.approx(tail, abs=3 / math.sqrt(sieving.DRAWS))
 
-
-def test_scores_are_split_by_d_separation() -> None:
     data = load_dataset("cancer", n=5000, seed=0)
     values, truth = sieving.exact_scores(data, "kendall", "published", "p")
-    assert len(values) == len(truth) == sieving.query_count(5)
+    assert len(values) == len(truth) == len(sieving.queries(5)) == 40
     assert set(truth) == {0.0, 1.0}
     assert np.median(values[truth == 1]) > np.median(values[truth == 0])

@@ -1,4 +1,4 @@
-"""Arrows turned round: which answers change, held against networkx and the CPDAG."""
+"""Arrows reversed: which answers change, compared with networkx and the CPDAG."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from engine import InputError
 from engine.data.networks import load_network
 from engine.graphs.metrics import truth_cpdag
-from engine.teaching.turning import CYCLE, _graph, questions, turning
+from engine.teaching.turning import CYCLE, _turned, questions, turning
 
 
 @pytest.mark.parametrize("name", ["cancer", "survey", "asia"])
@@ -18,7 +18,7 @@ def test_graphs_of_one_kind_have_one_cpdag_and_others_answer_otherwise(name: str
     found = turning(network.dag(), network.names)
     d, cpdags = found.d, {}
     for mask, kind in enumerate(found.kinds):
-        graph = _graph(found.arrows, mask, d)
+        graph = nx.DiGraph(_turned(found.arrows, mask, d))
         assert (kind == CYCLE) == (not nx.is_directed_acyclic_graph(graph))
         if kind != CYCLE:
             cpdags.setdefault(kind, set()).add(truth_cpdag(graph, range(d)).tobytes())
@@ -33,24 +33,19 @@ def test_answers_are_those_of_d_separation() -> None:
     found = turning(network.dag(), network.names)
     every, rng = list(questions(found.d)), np.random.default_rng(3)
     assert len(every) == 1792
-    true = _graph(found.arrows, 0, found.d)
+    true = nx.DiGraph(_turned(found.arrows, 0, found.d))
     for mask in rng.choice(len(found.kinds), 12, replace=False):
         if found.kinds[mask] == CYCLE:
             continue
-        changed, graph = set(found.changed[found.kinds[mask]]), _graph(found.arrows, mask, found.d)
+        changed = set(found.changed[found.kinds[mask]])
+        graph = nx.DiGraph(_turned(found.arrows, mask, found.d))
         for k in rng.choice(len(every), 60, replace=False):
             x, y, given = every[k]
             answers = [nx.is_d_separator(g, {x}, {y}, set(given)) for g in (true, graph)]
             assert (answers[0] != answers[1]) == (k in changed)
-
-
-def test_arrows_that_meet_between_linked_tails_tell_nothing() -> None:
-    """In a triangle every order of the three answers alike: nothing is ever independent."""
+    # In a triangle every order of the three answers alike: nothing is ever independent.
     triangle = nx.DiGraph([("a", "b"), ("a", "c"), ("b", "c")])
     assert sorted(turning(triangle, ["a", "b", "c"]).kinds) == [CYCLE] * 2 + [0] * 6
-
-
-def test_too_many_arrows_are_refused_in_words() -> None:
     network = load_network("sachs")
     with pytest.raises(InputError, match="At most 10 arrows"):
         turning(network.dag(), network.names)
