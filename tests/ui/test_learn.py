@@ -133,8 +133,7 @@ def test_what_is_dragged_on_the_sieve_has_the_engines_numbers(
         sieve = sieving.Sieve("kendall", "strict", scale, threshold, tweak, 1.0, sample["m"])
         level, lowered = sieve.levels()
         assert given["levels"][t][w] == [level, min(lowered, 16.0)]
-        assert (sample["a"], sample["b"]) == sieve.noise(data)
-        assert sample["sd"] == sieve.noise_level(data)
+        assert (sample["a"], sample["b"], sample["sd"]) == sieve.noise(data)
 
 
 def test_curates_coins_are_the_runs_own_first_plan(open_app: Callable[..., AppTest]) -> None:
@@ -190,11 +189,11 @@ def test_a_search_is_played_as_it_was_run(open_app: Callable[..., AppTest]) -> N
     given = data_of(open_app("learn", step="search", data="survey"))
     data = bundled("survey", ROWS, 0)
     result = run("pc", data, seed=0, statistic="oracle")
-    played = list(scenes(result.steps, data.names))
-    assert [b[0] for b in given["beats"]] == [s.order for s in played]
-    assert [b[5] for b in given["beats"]] == [s.removed for s in played]
+    played = list(scenes(result.steps))
+    assert [b[0] for b in given["beats"]] == [s.order for s, _, _ in played]
+    assert [b[5] for b in given["beats"]] == [removed for _, _, removed in played]
     assert [[data.names[k] for k in b[3]] for b in given["beats"]] == [
-        list(s.given) for s in played
+        list(s.given) for s, _, _ in played
     ]
     gone = sum(b[5] for b in given["beats"])
     assert gone == given["end"].count(ABSENT)
