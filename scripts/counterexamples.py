@@ -17,21 +17,21 @@ from engine.statistics.base import p_sensitivity
 from engine.statistics.kendall import KENDALL, kendall_z
 from engine.statistics.likelihood import G2
 from engine.statistics.spearman import spearman_z
-from engine.teaching.neighbours import one_record_apart
+from engine.teaching.neighbours import counterexample
 from engine.theory import affordable_iterations
+
+BEFORE, AFTER = (0, 1, 1), (1, 1, 0)  # the one record's cell: stratum, x, y
 
 
 def kendall() -> None:
     """One record decides whether a stratum of 49,960 rows counts at all."""
-    table, neighbour = one_record_apart()
-    n = int(table.sum())
-    p = [KENDALL.score(t, "published").p for t in (table, neighbour)]
-    z = [abs(kendall_z(t, "strict")) for t in (table, neighbour)]
-    claimed, strict = 6 / math.sqrt(n), KENDALL.sensitivity(n, 2, 2, conditional=True)
-    print(f"  strata of 40 and 49,960 rows: published p {p[0]:.2g} -> {p[1]:.3f}")
-    print(f"  change of p {p[1] - p[0]:.3f}; Priv-PC's code calibrates to", end=" ")
-    print(f"{p_sensitivity(claimed):.4f}, CURATE's to {0.36267 / math.sqrt(n):.5f}")
-    print(f"  strict |z| {z[0]:.4f} -> {z[1]:.4f}, within its bound {strict:.4f}")
+    found = counterexample()
+    z = {place.cell: place.z for place in found.places}
+    code, curate = found.claims.values()
+    print(f"  strata of 40 and 49,960 rows: published p {found.p[0]:.2g} -> {found.p[1]:.3f}")
+    print(f"  change of p {found.p[1] - found.p[0]:.3f}; Priv-PC's code calibrates to", end=" ")
+    print(f"{code:.4f}, CURATE's to {curate:.5f}")
+    print(f"  strict |z| {z[BEFORE]:.4f} -> {z[AFTER]:.4f}, within its bound {found.bound:.4f}")
 
 
 def published_noise() -> None:
@@ -45,8 +45,11 @@ def published_noise() -> None:
 
 def spearman() -> None:
     """The published bound c sqrt(k) / sqrt(n - k) with k strata, and one record."""
-    table, neighbour = one_record_apart()
-    z = [abs(spearman_z(t, "published")) for t in (table, neighbour)]
+    z = []
+    for cell in (BEFORE, AFTER):
+        table = counterexample().rest
+        table[cell] += 1
+        z.append(abs(spearman_z(table, "published")))
     print(f"  published z {z[0]:.2f} -> {z[1]:.2f}; 31 sqrt(2) / sqrt(n - 2) =", end=" ")
     print(f"{31 * math.sqrt(2 / (50_000 - 2)):.3f}")
 

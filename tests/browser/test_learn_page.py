@@ -15,7 +15,7 @@ from engine import run
 from engine.data.networks import load_network
 from engine.studies.scenes import BACK, FORTH, LINE, kept_scene, read_scene
 from engine.teaching.lessons import query
-from engine.teaching.neighbours import farthest, guess_bound
+from engine.teaching.neighbours import farthest, guess_bound, moves
 from engine.teaching.sieving import Sieve
 from engine.teaching.turning import turning
 from pages.draw.scene import script
@@ -111,7 +111,9 @@ def test_ten_minutes_from_the_opening_to_the_coins(page: Page, screenshots: Path
     pair = farthest(rows, query(rows, "tub", "either"), 1.0)
     said = data(page, "person")
     assert said["scores"] == pytest.approx(pair.exact)
-    assert (said["scale"], said["best"]) == pytest.approx((pair.scale, pair.best))
+    scale, gap = moves(rows, pair.q).sensitivity, abs(pair.exact[0] - pair.exact[1])
+    best = 1 - math.exp(-gap / (2 * scale)) / 2
+    assert (said["scale"], said["best"]) == pytest.approx((scale, best))
     assert said["wall"] == pytest.approx(guess_bound(1.0))
     page.get_by_role("button", name="Release one output").press("Enter")
     page.get_by_role("button", name="It was A").press("Enter")
@@ -120,11 +122,11 @@ def test_ten_minutes_from_the_opening_to_the_coins(page: Page, screenshots: Path
     page.get_by_role("button", name="A thousand guesses").press("Enter")
     page.get_by_text(re.compile(r"Right: \d+ of 1000,")).wait_for()
     share = data(page, "person")["right"] / 1000
-    assert abs(share - pair.best) < 5 * math.sqrt(pair.best * (1 - pair.best) / 1000)
+    assert abs(share - best) < 5 * math.sqrt(best * (1 - best) / 1000)
     page.locator(".person .dial").press("End")
     said = data(page, "person")
     assert said["epsilon"] == 10
-    assert said["best"] == pytest.approx(pair.at(10.0).best)
+    assert said["best"] == pytest.approx(1 - math.exp(-gap / (2 * scale / 10)) / 2)
     page.screenshot(path=screenshots / "learn_person.png")
     assert serious(page) == []
     page.set_viewport_size(NARROW)
