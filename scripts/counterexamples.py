@@ -14,7 +14,7 @@ from scipy.stats import laplace, norm
 from engine import load_dataset, run
 from engine.privacy.accounting import compose, compose_any_pure
 from engine.statistics.base import p_sensitivity
-from engine.statistics.kendall import KENDALL, kendall_z
+from engine.statistics.kendall import KENDALL
 from engine.statistics.likelihood import G2
 from engine.statistics.spearman import spearman_z
 from engine.teaching.neighbours import counterexample
