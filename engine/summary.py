@@ -178,6 +178,8 @@ def _start(result: Summarised, promised: Promise) -> str:
     if getattr(result.params, "epsilon", None) is None:
         return "Without privacy"
     nobody = promised.level == NOTHING
+    if result.ledger.cap is None and not result.ledger.undefended:
+        return "As published, which protects nobody" if nobody else "As published"
     return "With noise that protects nobody" if nobody else "With this privacy"
 
 

@@ -15,10 +15,9 @@ from engine.graphs.picture import Link
 from pages.draw.graph import render_graph
 from pages.draw.links import as_digraph, describe, found_links, legend, links_of
 from pages.draw.strength import strengths, weighted
-from pages.shell import words as text
 from pages.shell.palette import theme
 
-CPDAG, DAG, OVERLAY = "True CPDAG", "True DAG", "Overlay"
+CPDAG, DAG, OVERLAY = "CPDAG", "DAG", "Overlay"
 LARGE = 30  # from here on graphs start overlaid
 NARROW, WIDE = 460.0, 900.0  # pixels of a frame in half and in the whole width of a small screen
 
@@ -106,8 +105,8 @@ def _side_by_side(data: Dataset, result: RunResult, *, as_dag: bool, waiting: bo
 
 
 _TRUTHS = (
-    "CPDAG: as far as data, and what is known, can tell. A line may point either way. DAG: every "
-    "cause → effect."
+    "Of the truth. CPDAG: as far as data, and what is known, can tell. A line may point either "
+    "way. DAG: every cause → effect."
 )
 
 
@@ -131,8 +130,9 @@ def _waiting_toggle(data: Dataset, waiting: int, key: str) -> bool:
 
     On large graphs they hide the links, and are drawn when asked for.
     """
-    words = f"Show {text.count(waiting, 'pair')} not tested to the end"
-    return bool(waiting) and st.toggle(words, value=data.d <= LARGE, key=f"{key}-waiting")
+    if not waiting:
+        return False
+    return st.toggle("Show pairs not tested", value=data.d <= LARGE, key=f"{key}-waiting")
 
 
 def _width_note(result: RunResult) -> None:

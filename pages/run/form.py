@@ -36,8 +36,7 @@ def settings_form() -> bool:
     """Dataset, algorithm, parameters, seed; returns whether Run was pressed."""
     form = draft()
     dataset.picker(key="run", seeded=False)
-    about = algorithm(form["algorithm"]).summary
-    chosen = algorithm(algorithm_choice(form, key="run-algorithm", help=about))
+    chosen = algorithm(algorithm_choice(form, key="run-algorithm"))
     params = parameters_of(chosen.key)
     params.update(filled(chosen.key, params))
     specs = {s.name: s for s in relevant(chosen.params.specs(), params)}

@@ -62,9 +62,8 @@ def headline(run: Shown) -> None:
         f"{text.safe(said.headline)}</span>{promise_html(said.promise)}"
         f'<span style="font-size:.9rem">{text.safe(said.ended)}</span></div>'
     )
-    for line in (run.result.diagnostics.chosen, said.order):
-        if line:
-            st.caption(line)
+    if run.result.diagnostics.chosen:
+        st.caption(run.result.diagnostics.chosen)
     knowledge.line(run.result)
 
 

@@ -168,6 +168,8 @@ def scores_view(run: Shown) -> None:
         )
     if descent.is_descent(result):
         descent.thresholds(result)
+    if result.order_words:
+        st.caption(result.order_words)
     ledger.privacy_sentence(result)
     nothing.line(result.algorithm, Shape.of(run.data), run.settings.params, "run")
     if not run.data.public:

@@ -60,6 +60,8 @@ _CSS = """
 :hover > [data-testid="stElementToolbar"] {visibility: visible}
 /* What only listens takes no room, not even a gap. */
 div:has(> .st-key-key-watch) {position: absolute}
+/* In the menu a number is typed, or stepped by an arrow key. */
+[data-testid="stSidebar"] [data-testid^="stNumberInputStep"] {display: none}
 /* Run stays in sight while a long form scrolls. */
 div:has(> .st-key-run-bar) {position: sticky; bottom: 0; z-index: 5; background: BACKGROUND}
 .st-key-run-bar {padding: .7rem 0}

@@ -20,7 +20,7 @@ from pages.shell.data import OWN_PROBLEM, OwnFile, network_sizes, own_data
 from pages.shell.drafts import draft, kept, take_file
 from pages.shell.form import bound, seed
 from pages.shell.session import Place
-from pages.shell.settings import MAX_ROWS, MIN_ROWS, OWN, SEM
+from pages.shell.settings import OWN, SEM
 from pages.shell.task import find, watch
 
 _SEEN: Place[tuple[str, ...] | None] = Place("own_seen")  # the files read last
@@ -62,7 +62,6 @@ def picker(*, key: str, seeded: bool = True) -> None:
             "n",
             key=f"{key}-n",
             step=1000,
-            help=f"Rows drawn from the network or model, {MIN_ROWS:,} to {MAX_ROWS:,}.",
         )
     if seeded:
         with right:

@@ -245,7 +245,7 @@ def _entry(spec: Spec, values: Draft, key: str, title: str, **options: Any) -> N
     whole = spec.kind == "int"
     step = 1 if whole else _step(spec)
     shape = "%d" if whole else "%g"
-    help_text = f"{spec.help} It must be {spec.bounds()}."
+    shown = {"help": f"{spec.help} It must be {spec.bounds()}.", **options}
     bound(
         st.number_input,
         title,
@@ -254,8 +254,7 @@ def _entry(spec: Spec, values: Draft, key: str, title: str, **options: Any) -> N
         key=key,
         step=step,
         format=shape,
-        help=help_text,
-        **options,
+        **shown,
     )
     _complaint(spec, values[spec.name])
 
@@ -300,7 +299,7 @@ def _logarithmic(spec: Spec, values: Draft, key: str) -> None:
             f"<span>{low}</span><span>{high}</span></div>"
         )
     with right:
-        _entry(spec, values, key, "Exactly")
+        _entry(spec, values, key, "Exactly", help=None, label_visibility="collapsed")
 
 
 def _grid(spec: Spec) -> list[float]:

@@ -19,24 +19,13 @@ OWN_DATA = "Your own data: every rerun spends ε, and F1 against a truth is not 
 
 def show_strip(title: str, data: Dataset, result: RunResult | None = None) -> None:
     """The page's heading with what is on screen; without a result, the dataset alone."""
-    cells = [
-        (
-            "Dataset",
-            text.dataset_title(data),
-            f"n = {data.n:,}, {data.d} variables",
-        )
-    ]
+    cells = [("Dataset", text.dataset_title(data), f"n = {data.n:,}")]
     if result is not None:
-        chosen = algorithm(result.algorithm)
         epsilon, kind = text.guarantee_label(result)
         cells += [
-            ("Algorithm", chosen.title, chosen.family),
+            ("Algorithm", algorithm(result.algorithm).title, ""),
             ("ε", epsilon, kind),
-            (
-                "Noise seed",
-                f"{result.seed}" if data.public else "secret",
-                "fixes every draw" if data.public else "new for each run",
-            ),
+            ("Noise seed", f"{result.seed}" if data.public else "secret", ""),
         ]
     st.html(
         _html(
@@ -79,7 +68,7 @@ def _html(title: str, cells: list[tuple[str, str, str]], badge: str, own: bool) 
     edge = BADGE_OWN if own else BADGE_PUBLIC
     mark = "●" if own else "○"
     return (
-        '<div style="display:flex;flex-wrap:wrap;gap:.6rem 2rem;align-items:center">'
+        '<div style="display:flex;flex-wrap:wrap;gap:.6rem 2rem;align-items:flex-start">'
         f'<div><h1 style="font-size:1.7rem;margin:0;padding:0">{safe(title)}</h1>'
         f'<div style="max-width:17rem;border:2px solid {edge};border-radius:.8rem;line-height:1.25;'
         f'padding:.1rem .6rem;font-size:.8rem">{mark} {safe(badge)}</div></div>{body}</div>'

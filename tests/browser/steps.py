@@ -39,6 +39,27 @@ _SERIOUS = """async (only) => (await axe.run(document, {
 COLOUR = ("color-contrast", "link-in-text-block")
 _GO = """(address) => { history.pushState({}, "", address);
   window.dispatchEvent(new PopStateEvent("popstate", {state: {}})); }"""
+# Words and controls that the window shows, outside pictures. Choices of one group, and a list with
+# its arrow, are one control; Streamlit's own menu is none of the page's.
+_SEEN = """() => {
+  const inside = (b) => b.width > 2 && b.height > 2 && b.top < innerHeight
+    && b.bottom > 0 && b.right > 0;
+  const shown = (e) => !/^Skip to/.test(e.textContent)
+    && !e.closest("svg, script, style, .unseen, [data-testid=stIconMaterial]")
+    && !(e.closest("details:not([open])") && !e.closest("summary"))
+    && e.checkVisibility({checkOpacity: true, checkVisibilityCSS: true});
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), words = [];
+  while (walk.nextNode()) {
+    const range = document.createRange(); range.selectNodeContents(walk.currentNode);
+    if (inside(range.getBoundingClientRect()) && shown(walk.currentNode.parentElement)) {
+      const said = walk.currentNode.textContent.split(/\\s+/);
+      words.push(...said.filter((w) => /[\\p{L}\\d]/u.test(w)));
+    } }
+  const one = "[role=radiogroup], [data-testid=stButtonGroup]";
+  const controls = [...document.querySelectorAll(
+    "a[href], button:not([aria-label=Open], [data-testid=stMainMenuButton]), input, textarea,"
+    + "summary, [role=slider]")].filter((e) => inside(e.getBoundingClientRect()) && shown(e));
+  return [words.length, new Set(controls.map((e) => e.closest(one) || e)).size]; }"""
 _SHADE = """(wanted) => [...document.querySelectorAll("iframe")].every((f) =>
   f.contentDocument?.body && getComputedStyle(f.contentDocument.body).backgroundColor === wanted)"""
 _DRAWN = """(n) => { const f = [...document.querySelectorAll("iframe")];
@@ -151,6 +172,12 @@ def enter(page: Page, key: str, value: str) -> None:
 def shaded(page: Page, background: str) -> None:
     """Until every frame has this background."""
     page.wait_for_function(_SHADE, arg=background)
+
+
+def first_screen(page: Page) -> tuple[int, int]:
+    """How many words and controls the window shows without scrolling."""
+    words, controls = page.evaluate(_SEEN)
+    return words, controls
 
 
 def drawn(page: Page, frames: int | None = None) -> None:

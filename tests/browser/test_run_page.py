@@ -12,6 +12,7 @@ from tests.browser.steps import (
     addressed,
     drawn,
     enter,
+    first_screen,
     go,
     moment,
     settle,
@@ -124,8 +125,11 @@ def test_levers_and_three_charts_are_in_sight_without_a_click(
         ("priv_pc", ("tweak", "subsample")),
         ("curate_pc", ("beta1", "beta2")),
     ):
-        page.goto(f"{app_server}/run?n=20000&algorithm={algorithm}")
+        page.goto(f"{app_server}/run?algorithm={algorithm}")
         wait_drawn(page)
+        words, controls = first_screen(page)
+        assert words <= 120, words
+        assert controls <= 25, controls
         for name in ("epsilon", *names):
             box = page.locator(f".st-key-param-{name} input").last.bounding_box()
             assert box is not None

@@ -657,17 +657,6 @@ def test_em_pc_says_what_each_node_decided(open_app: Callable[..., AppTest]) -> 
     assert (named == table["Deleted"]).all()
 
 
-def test_links_that_hang_on_the_order_of_the_columns_are_told(
-    open_app: Callable[..., AppTest],
-) -> None:
-    said = run("pc", load_dataset("sachs", n=3000)).order_words
-    assert "links would be drawn otherwise" in said
-    app = press_run(open_app(data="sachs", n="3000", algorithm="pc"))
-    assert said in [c.value for c in app.caption]
-    app.toggle(key="param-stable").set_value(True)
-    assert not any("columns in another order" in c.value for c in press_run(app).caption)
-
-
 def test_who_presses_run_fast_loses_nothing(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     """A quick run wrote its address; the button may be pressed before the browser has it."""
     monkeypatch.setattr(runs, "QUICK", 60.0)
