@@ -1,4 +1,4 @@
-# make setup | app | test | lint | docs | bench | bench-utility | soak
+# make setup | app | test | lint | docs | bench | bench-utility | soak | readers
 #   make app PORT=8502            another port
 #   make test ARGS="-k kendall"   anything pytest takes
 #   make setup PYTHON=python3.12  another interpreter for a new .venv
@@ -16,11 +16,13 @@ DOCS := .venv-docs
 DOCS_STAMP := $(DOCS)/.installed
 PEERS := .venv-peers
 PEERS_STAMP := $(PEERS)/.installed
+READERS := .venv-readers
+READERS_STAMP := $(READERS)/.installed
 
 .DEFAULT_GOAL := setup
 # Python starts often here (workers, commands): each start would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: setup app test lint docs bench bench-utility chromium-hint soak
+.PHONY: setup app test lint docs bench bench-utility chromium-hint soak readers
 
 setup: $(STAMP)
 
@@ -78,3 +80,10 @@ bench-utility: setup $(PEERS_STAMP)
 
 soak: setup
 	$(PY) -m benchmarks.soak $(ARGS)
+
+$(READERS_STAMP): requirements/readers.txt
+	@$(PYTHON) scripts/install.py $(READERS) requirements/readers.txt
+	@touch $@
+
+readers: setup $(READERS_STAMP)
+	$(PY) -m scripts.readers $(READERS)/bin/python

@@ -78,11 +78,8 @@ def test_dagitty_s_grammar_reads_the_graph(received: BudgetedRelease) -> None:
     assert (head, nodes, found) == ("pdag", list(received.names), drawn(received))
 
 
-APART = "{} is installed apart (pip install {}): it brings more than this project's tests"
-
-
 def dag_of(paid: BudgetedRelease) -> set[tuple[str, str]]:
-    """The directed graph that the twin is drawn from."""
+    """The directed graph that synthetic rows are drawn from."""
     return set(paid.synthetic(10).truth.edges)
 
 
@@ -90,21 +87,3 @@ def test_every_edge_has_a_direction_where_that_is_asked_for(received: BudgetedRe
     head, _, edges = read_dagitty(received.to_text("dagitty", directed=True))
     assert head == "dag"
     assert {(a, b) for a, b, _ in edges} == dag_of(received)
-
-
-def test_pgmpy_reads_the_directed_graph(received: BudgetedRelease) -> None:
-    base = pytest.importorskip("pgmpy.base", reason=APART.format("pgmpy", "pgmpy==1.1.2"))
-    graph = base.DAG.from_dagitty(received.to_text("dagitty", directed=True))
-    assert set(graph.edges) == dag_of(received)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_dowhy_estimates_an_effect_on_the_twin(received: BudgetedRelease) -> None:
-    dowhy = pytest.importorskip("dowhy", reason=APART.format("DoWhy", "dowhy==0.14"))
-    rows = received.synthetic(3_000).to_frame().apply(lambda column: column.cat.codes)
-    text = received.to_text("dot", directed=True)
-    model = dowhy.CausalModel(rows, treatment="smoke", outcome="dysp", graph=text)
-    asked = model.identify_effect(proceed_when_unidentifiable=True)
-    effect = model.estimate_effect(asked, method_name="backdoor.linear_regression")
-    assert -1 <= effect.value <= 1
-    assert set(model._graph._graph.nodes) >= set(received.names)
