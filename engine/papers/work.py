@@ -45,7 +45,7 @@ class Work:
     written: list[Path] = field(default_factory=list)
 
     def runs(
-        self, datasets: Sequence[str | Dataset], key: str, grid: Mapping[str, Any], seeds: int
+        self, datasets: Sequence[str | Dataset], key: str, grid: Mapping[str, Any], seeds: int = 20
     ) -> pd.DataFrame:
         """A row a run, from the folder's runs.jsonl where it is there; a grid's lists vary.
 
@@ -184,12 +184,18 @@ def by_network(
 
 def at_claimed(
     table: pd.DataFrame, total: float, column: str, networks: Sequence[str]
-) -> list[float]:
-    """On each network the mean curve's value at a claimed total; NaN outside what was measured."""
-    return [
-        at_total(curve.groupby("epsilon")[["claimed", column]].mean(), total, column)
-        for curve in (table[table["dataset"] == name] for name in networks)
-    ]
+) -> tuple[list[float], float]:
+    """On each network the mean curve's value at a claimed total, and the largest standard error.
+
+    NaN outside what was measured; the error is read off its own curve in the same way.
+    """
+    found = []
+    for name in networks:
+        runs = table[table["dataset"] == name].groupby("epsilon")
+        parts = {"claimed": runs["claimed"].mean(), column: runs[column].mean()}
+        curve = pd.DataFrame({**parts, "error": runs[column].sem()})
+        found.append([at_total(curve, total, part) for part in (column, "error")])
+    return [value for value, _ in found], float(np.nan_to_num([e for _, e in found]).max())
 
 
 def at_total(curve: pd.DataFrame, total: float, column: str) -> float:
