@@ -6,7 +6,6 @@ the columns permutes the result.
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -52,11 +51,10 @@ def cpdag(
 def cpdag_of_dag(dag: Adjacency) -> Adjacency:
     """The CPDAG of a DAG's Markov equivalence class; ``dag[i, j]`` is i -> j."""
     skeleton = dag | dag.T
-    arrows = np.zeros_like(dag)
-    for z in range(len(dag)):
-        for x, y in combinations(np.flatnonzero(dag[:, z]), 2):
-            if not skeleton[x, y]:
-                arrows[x, z] = arrows[y, z] = True
+    apart = ~skeleton
+    np.fill_diagonal(apart, False)
+    # An arrow into z is one of a collider where z has another parent that is apart from its tail.
+    arrows = dag & _product(apart, dag)
     return meek(_orient(skeleton, arrows))
 
 

@@ -56,7 +56,6 @@ MOST_SETS = 400  # of a pair, smallest first: hubs have too many
 TEMPERATURES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 SWEEPS, BURN, THIN = 500, 200, 3
 MOST_REVERSALS = 6_000_000  # in all; wide graphs get fewer sweeps
-COMPELLED, REVERSIBLE = 1, 2
 START = 2013  # of the chains' numbers: a public sequence, the same for every run
 
 
@@ -152,10 +151,12 @@ def orient(
     }
     if known is not None:
         known = Known(known.knowledge, [known.names[i] for i in order])
-    alike = [ranks[i] for i in order]
-    found = _oriented(skeleton[np.ix_(order, order)], moved, alike, threshold, known)
-    back = np.ix_(place, place)
-    return Orientation(found.cpdag[back], found.arrows[back], weights)
+    links, back = skeleton[np.ix_(order, order)], np.ix_(place, place)
+    arrows = arrow_probabilities(links, moved, known)
+    if known is None:  # knowledge parts nodes that are alike without it
+        arrows = _shared(arrows, links, [ranks[i] for i in order])
+    graph = with_arrows(links, arrows, threshold, known)
+    return Orientation(graph[back], arrows[back], weights)
 
 
 def own_ranks(skeleton: Adjacency, weights: Mapping[Triple, float]) -> list[int]:
@@ -199,20 +200,6 @@ def _shared(
     return out
 
 
-def _oriented(
-    skeleton: Adjacency,
-    weights: Mapping[Triple, float],
-    alike: Sequence[int],
-    threshold: float,
-    known: Known | None,
-) -> Orientation:
-    """In nodes of their own order; knowledge parts nodes that are alike without it."""
-    arrows = arrow_probabilities(skeleton, weights, known)
-    if known is None:
-        arrows = _shared(arrows, skeleton, alike)
-    return Orientation(with_arrows(skeleton, arrows, threshold, known), arrows)
-
-
 def with_arrows(
     skeleton: Adjacency,
     arrows: NDArray[np.float64],
@@ -254,15 +241,21 @@ def arrow_probabilities(
     skeleton: Adjacency, weights: Mapping[Triple, float], known: Known | None = None
 ) -> NDArray[np.float64]:
     """(d, d): share of the sampled DAGs whose CPDAG (with knowledge, MPDAG) has i -> j."""
-    arrows = np.zeros(skeleton.shape)
-    if not skeleton.any():
-        return arrows
-    if known is not None:
-        return _shares(sampled_dags(skeleton, weights, known), known)
-    shares, _, place = _sampled(skeleton, weights, known)
-    for (u, v), k in place.items():
-        arrows[v, u] = shares[u, k]
-    return arrows
+    arrows, total = np.zeros(skeleton.shape), 0
+    graphs: dict[bytes, Adjacency] = {}
+    for dag, times in sampled_dags(skeleton, weights, known):
+        key = dag.tobytes() if known is not None else _colliders(dag, weights)
+        if key not in graphs:
+            graphs[key] = mpdag_of_dag(dag, known)
+        arrows += times * (graphs[key] & ~graphs[key].T)
+        total += times
+    return arrows / total
+
+
+def _colliders(dag: Adjacency, weights: Mapping[Triple, float]) -> bytes:
+    """Which unshielded triples are colliders: what DAGs of one CPDAG have in common."""
+    a, z, b = np.array([*weights], np.int64).reshape(-1, 3).T
+    return (dag[a, z] & dag[b, z]).tobytes()
 
 
 def sampled_dags(
@@ -271,7 +264,7 @@ def sampled_dags(
     """The DAGs on the skeleton that the chains met, and how often each."""
     if not skeleton.any():
         return [(skeleton, 1)]
-    _, states, place = _sampled(skeleton, weights, known)
+    states, place = _sampled(skeleton, weights, known)
     found = []
     for state, times in Counter(state.tobytes() for state in states).items():
         into = np.frombuffer(state, dtype=bool).reshape(states.shape[1:])
@@ -284,7 +277,7 @@ def sampled_dags(
 
 def _sampled(
     skeleton: Adjacency, weights: Mapping[Triple, float], known: Known | None
-) -> tuple[NDArray[np.float64], NDArray[np.bool_], dict[tuple[int, int], int]]:
+) -> tuple[NDArray[np.bool_], dict[tuple[int, int], int]]:
     """What :func:`_temper` gives, and the place of v among the neighbours of u.
 
     The chains see lists of neighbours: ``near[u, k]`` is the k-th of u, ``back[u, k]`` the place of
@@ -309,8 +302,7 @@ def _sampled(
     burn = sweeps * BURN // SWEEPS
     numbers = np.array([START], np.uint64)
     graph = (degree, near, back, table, edges, _depths(fixed))
-    shares, states = _temper(graph, np.array(TEMPERATURES), sweeps, burn, numbers)
-    return shares, states, place
+    return _temper(graph, np.array(TEMPERATURES), sweeps, burn, numbers), place
 
 
 def _depths(fixed: Adjacency) -> NDArray[np.float64]:
@@ -319,15 +311,6 @@ def _depths(fixed: Adjacency) -> NDArray[np.float64]:
     for _ in range(len(fixed)):
         depths = np.where(fixed, depths[:, None] + 1.0, 0.0).max(axis=0, initial=0.0)
     return depths
-
-
-def _shares(dags: Sequence[tuple[Adjacency, int]], known: Known) -> NDArray[np.float64]:
-    """(d, d): share of the sampled DAGs whose MPDAG has the arrow; a DAG met twice counts twice."""
-    arrows = np.zeros(dags[0][0].shape)
-    for dag, times in dags:
-        graph = mpdag_of_dag(dag, known)
-        arrows += times * (graph & ~graph.T)
-    return arrows / sum(times for _, times in dags)
 
 
 @kernel(inner=True)
@@ -413,14 +396,11 @@ def _start(graph, count, numbers):  # type: ignore[no-untyped-def]
 
 @kernel()
 def _temper(graph, temperatures, sweeps, burn, numbers):  # type: ignore[no-untyped-def]
-    """(d, most neighbours): how often the coldest chain's CPDAG had the arrow from each neighbour.
-
-    Counted every ``THIN`` sweeps after ``burn``, as a share; and the states that were counted.
-    """
+    """(states, d, most neighbours): the coldest chain's, every ``THIN`` sweeps after ``burn``."""
     degree, near, edges = graph[0], graph[1], graph[4]
     count, d = len(temperatures), len(degree)
     into, logs = _start(graph, count, numbers)
-    shares, kept = np.zeros(near.shape), 0
+    kept = 0
     states = np.zeros(((sweeps - burn + THIN - 1) // THIN, d, near.shape[1]), np.bool_)
     stack, seen = np.zeros(d, np.int64), np.zeros(d, np.bool_)
     for s in range(sweeps):
@@ -438,13 +418,11 @@ def _temper(graph, temperatures, sweeps, burn, numbers):  # type: ignore[no-unty
                 _swap(into[t], into[t + 1])
                 logs[t], logs[t + 1] = logs[t + 1], logs[t]
         if s >= burn and (s - burn) % THIN == 0:
-            label = compelled(into[0], degree, near)
             for u in range(d):
                 for k in range(degree[u]):
-                    shares[u, k] += label[u, k] == COMPELLED
                     states[kept, u, k] = into[0, u, k]
             kept += 1
-    return shares / kept, states
+    return states
 
 
 @kernel(inner=True)
@@ -453,82 +431,3 @@ def _swap(one, two):  # type: ignore[no-untyped-def]
     for u in range(one.shape[0]):
         for k in range(one.shape[1]):
             one[u, k], two[u, k] = two[u, k], one[u, k]
-
-
-@kernel(inner=True)
-def _topological(into, degree, near):  # type: ignore[no-untyped-def]
-    """The nodes, parents first."""
-    d = len(degree)
-    waits = np.zeros(d, np.int64)
-    for u in range(d):
-        for k in range(degree[u]):
-            waits[u] += into[u, k]
-    order, end = np.empty(d, np.int64), 0
-    for u in range(d):
-        if waits[u] == 0:
-            order[end] = u
-            end += 1
-    for start in range(d):
-        u = order[start]
-        for k in range(degree[u]):
-            v = near[u, k]
-            if not into[u, k]:
-                waits[v] -= 1
-                if waits[v] == 0:
-                    order[end] = v
-                    end += 1
-    return order
-
-
-@kernel(inner=True)
-def _parent(into, degree, near, child, node):  # type: ignore[no-untyped-def]
-    """The place of node among the child's neighbours if it is a parent, else -1."""
-    for k in range(degree[child]):
-        if near[child, k] == node:
-            return k if into[child, k] else -1
-    return -1
-
-
-@kernel()
-def compelled(into, degree, near):  # type: ignore[no-untyped-def]
-    """(d, most neighbours): COMPELLED or REVERSIBLE for each edge into a node, 0 for no edge.
-
-    Chickering (1995), "Label-edges": the DAG's edges in order of their heads, then of their tails
-    backwards; each is compelled by an arrow into its tail that its head does not share, or by
-    another parent of its head that is no parent of its tail.
-    """
-    label, order = np.zeros(near.shape, np.int64), _topological(into, degree, near)
-    rank = np.empty(len(degree), np.int64)
-    for place in range(len(degree)):
-        rank[order[place]] = place
-    for y in order:
-        while True:
-            last = -1
-            for k in range(degree[y]):
-                later = last < 0 or rank[near[y, k]] > rank[near[y, last]]
-                if into[y, k] and label[y, k] == 0 and later:
-                    last = k
-            if last < 0:
-                break
-            _label(into, degree, near, label, y, near[y, last])
-    return label
-
-
-@kernel(inner=True)
-def _label(into, degree, near, label, y, x):  # type: ignore[no-untyped-def]
-    """Label x -> y, and with it other edges into y."""
-    mark = REVERSIBLE
-    for k in range(degree[x]):
-        if label[x, k] == COMPELLED:
-            shared = _parent(into, degree, near, y, near[x, k])
-            if shared < 0:
-                mark = COMPELLED
-                break
-            label[y, shared] = COMPELLED
-    for k in range(degree[y]):
-        z = near[y, k]
-        if into[y, k] and z != x and _parent(into, degree, near, x, z) < 0:
-            mark = COMPELLED
-    for k in range(degree[y]):
-        if into[y, k] and label[y, k] == 0:
-            label[y, k] = mark
