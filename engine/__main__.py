@@ -21,40 +21,33 @@ from engine.cli.interrupts import (
 )
 from engine.errors import InputError, did_you_mean
 
-# Word -> module and function; a module is imported when its word is used.
-COMMANDS = {
-    "run": ("engine.cli.run", "run_command"),
-    "algorithms": ("engine.cli.run", "algorithms_command"),
-    "pairs": ("engine.cli.pairs", "pairs_command"),
-    "warm": ("engine.cli.run", "warm_command"),
-    "sweep": ("engine.cli.studies", "sweep_command"),
-    "tune": ("engine.cli.tune", "tune_command"),
-    "figure": ("engine.cli.figures", "figure_command"),
-    "compare-studies": ("engine.cli.figures", "compare_command"),
-    "merge": ("engine.cli.figures", "merge_command"),
-    "table": ("engine.cli.figures", "table_command"),
-    "scene": ("engine.cli.scene", "scene_command"),
-    "plan": ("engine.cli.plan", "plan_command"),
-    "audit": ("engine.cli.audit", "audit_command"),
-    "schema": ("engine.cli.schema", "schema_command"),
-    "budget": ("engine.cli.budget", "budget_command"),
-    "release": ("engine.cli.release", "release_command"),
-    "check": ("engine.cli.check", "check_command"),
-    "key": ("engine.cli.check", "key_command"),
-    "effect": ("engine.cli.effect", "effect_command"),
-    "combine": ("engine.cli.release", "combine_command"),
-    "synthetic": ("engine.cli.release", "synthetic_command"),
-    "reproduce": ("engine.cli.reproduce", "reproduce_command"),
-    "completion": ("engine.cli.completion", "completion_command"),
+# Module of engine.cli -> its words, each a function WORD_command; imported when a word is used.
+_MODULES = {
+    "run": ("run", "algorithms", "warm"),
+    "pairs": ("pairs",),
+    "studies": ("sweep",),
+    "tune": ("tune",),
+    "figures": ("figure", "compare-studies", "merge", "table"),
+    "scene": ("scene",),
+    "plan": ("plan",),
+    "audit": ("audit",),
+    "schema": ("schema",),
+    "budget": ("budget",),
+    "release": ("release", "combine", "synthetic"),
+    "check": ("check", "key"),
+    "effect": ("effect",),
+    "reproduce": ("reproduce",),
+    "completion": ("completion",),
 }
+COMMANDS = {word: f"engine.cli.{home}" for home, words in _MODULES.items() for word in words}
 ALIASES = {"twin": "synthetic"}
 STOPPED = "Stopped; finished runs of a study are kept."
 
 
 def command(word: str) -> Callable[[Sequence[str]], int | None]:
     """The function that a word stands for."""
-    module, name = COMMANDS[word]
-    found: Callable[[Sequence[str]], int | None] = getattr(import_module(module), name)
+    found: Callable[[Sequence[str]], int | None]
+    found = getattr(import_module(COMMANDS[word]), f"{word.replace('-', '_')}_command")
     return found
 
 
@@ -69,19 +62,18 @@ def help_text() -> str:
     """What each word does, and three examples; no word's module is imported for it."""
     width = max(map(len, COMMANDS))
     lines = ["usage: python -m engine WORD ... (each word has a --help of its own)", ""]
-    lines += [f"  {word:{width}}  {_sentence(*home)}" for word, home in COMMANDS.items()]
+    lines += [f"  {word:{width}}  {_sentence(word)}" for word in COMMANDS]
     lines += ["", "examples:", *(f"  python -m engine {example}" for example in EXAMPLES)]
     return "\n".join(lines)
 
 
-def _sentence(module: str, name: str) -> str:
-    """The first sentence of a function's docstring, read from its file."""
-    spec = find_spec(module)
+def _sentence(word: str) -> str:
+    """The first sentence of a word's docstring, read from its file."""
+    spec, name = find_spec(COMMANDS[word]), f"{word.replace('-', '_')}_command"
     assert spec is not None
-    assert spec.origin is not None
-    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
-    told = (ast.get_docstring(n) for n in tree.body if getattr(n, "name", "") == name)  # type: ignore[arg-type]
-    return (next(told, None) or "").partition("\n")[0]
+    tree = ast.parse(Path(str(spec.origin)).read_text(encoding="utf-8"))
+    found = (ast.get_docstring(n) for n in tree.body if getattr(n, "name", "") == name)  # type: ignore[arg-type]
+    return (next(found, None) or "").partition("\n")[0]
 
 
 def main(argv: Sequence[str]) -> int:

@@ -16,6 +16,8 @@ from typing import Any, Self
 
 from engine.errors import InputError, did_you_mean, show
 
+Way = Mapping[str, tuple[Any, ...]]
+
 
 class ParameterError(InputError):
     """A parameter has an unknown name or a value outside its declared bounds."""
@@ -29,9 +31,10 @@ class Spec:
     words where there are none) or "text", a line of at most ``high`` characters.
     Bounds are inclusive unless ``open_low``.
     ``words`` are named values that a number may take instead ("best", "auto"); None stands for the
-    first of them. ``when`` maps another parameter's name to the values for which this one has any
-    effect: the form hides it otherwise. ``step`` makes the form show a slider from ``low`` to
-    ``high``; ``among`` are the only values that a number may take.
+    first of them. ``when`` maps other parameters' names to the values for which this one has any
+    effect, or is several such maps of which one is to hold: the form hides it otherwise. ``step``
+    makes the form show a slider from ``low`` to ``high``; ``among`` are the only values that a
+    number may take.
     ``tuned`` are the ends between which a search for good settings looks; "rows" stands for n.
     """
 
@@ -46,7 +49,7 @@ class Spec:
     choices: tuple[str, ...] = ()
     log: bool = False
     words: tuple[str, ...] = ()
-    when: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    when: Way | tuple[Way, ...] = field(default_factory=dict)
     step: float | None = None
     among: tuple[float, ...] = ()
     tuned: tuple[float, float | str] | None = None
@@ -103,6 +106,11 @@ class Spec:
             return int(value) if self.kind == "int" else float(value)
         except OverflowError:
             raise ParameterError(f"{self.name} must be smaller than {show(value)}.") from None
+
+    def matters(self, values: Mapping[str, Any]) -> bool:
+        """Whether the parameter has an effect where the others have these values."""
+        ways = self.when if isinstance(self.when, tuple) else (self.when,)
+        return any(all(values.get(k) in admitted for k, admitted in w.items()) for w in ways)
 
     def bounds(self) -> str:
         """The admitted range in words, e.g. "above 0 and at most 1000"."""
@@ -194,6 +202,4 @@ class Parameters:
 
 def relevant(specs: tuple[Spec, ...], values: Mapping[str, Any]) -> tuple[Spec, ...]:
     """The declarations that have an effect under ``values`` (see ``Spec.when``)."""
-    return tuple(
-        s for s in specs if all(values.get(other) in admitted for other, admitted in s.when.items())
-    )
+    return tuple(s for s in specs if s.matters(values))

@@ -127,7 +127,7 @@ def spec_dict(spec: Spec) -> dict[str, Any]:
             "open_low": spec.open_low,
             "choices": list(spec.choices),
             "words": list(spec.words),
-            "when": {k: list(v) for k, v in spec.when.items()},
+            "when": plain(spec.when),
         }
     )
     return declared

@@ -16,9 +16,13 @@ from engine.pairs.dependence import RANK_SCORES, SCORES
 from engine.pairs.protocol import DIFFERENCE, TWO_SCORES, VOTE, Terms, decide
 from engine.params import ParameterError, param
 from engine.privacy.accounting import Guarantee
-from engine.privacy.budget import PrivateBudget
+from engine.privacy.budget import PUBLISHED, STRICT, PrivateBudget
 from engine.privacy.ledger import BudgetExhausted, Ledger
 
+# "auto" releases two scores as published, and is a vote if strict.
+SCORED = {"release": (DIFFERENCE, TWO_SCORES)}, {"release": ("auto",), "guarantee": (PUBLISHED,)}
+VOTED = {"release": (VOTE,)}, {"release": ("auto",), "guarantee": (STRICT,)}
+OF_HSIC = tuple({**way, "score": ("auto", "hsic", "root_hsic")} for way in SCORED)
 DEFAULT_SCORE = {DIFFERENCE: "root_hsic", TWO_SCORES: "hsic"}
 # 10 / epsilon blocks that all agree are turned by noise with probability e^-5 / 2; what rows are
 # left over make better votes. Small blocks vote better by the variance, larger ones by HSIC. Chosen
@@ -54,7 +58,7 @@ class AnmParameters(PrivateBudget):
         title="Protected half",
         help="Whose record the noise hides: those of the test half, of the training half, or all. "
         "A half that is not protected is taken as public, so your own data need both.",
-        when={"release": ("auto", DIFFERENCE, TWO_SCORES)},
+        when=SCORED,
     )
     block: int | str = param(
         "auto",
@@ -65,7 +69,7 @@ class AnmParameters(PrivateBudget):
         title="Rows in a block",
         help="How many rows each vote is based on: many small blocks outvote the noise, larger "
         "ones vote better. 'auto' is εn/10 between 25 and 100.",
-        when={"release": ("auto", VOTE)},
+        when=VOTED,
     )
     ridge: float = param(
         0.001,
@@ -76,7 +80,7 @@ class AnmParameters(PrivateBudget):
         title="Ridge λ",
         help="Penalty of the kernel ridge regression; a larger one follows the data less and lets "
         "one training record move less.",
-        when={"release": ("auto", DIFFERENCE, TWO_SCORES)},
+        when=SCORED,
     )
     width: float = param(
         0.3,
@@ -85,7 +89,7 @@ class AnmParameters(PrivateBudget):
         high=5.0,
         title="Width of the fit's kernel",
         help="In units in which the stated bounds of a column are -1 and 1.",
-        when={"release": ("auto", DIFFERENCE, TWO_SCORES)},
+        when=SCORED,
     )
     score_width: float = param(
         0.2,
@@ -94,14 +98,14 @@ class AnmParameters(PrivateBudget):
         high=5.0,
         title="Width of HSIC's kernels",
         help="In the same units. The median heuristic would read it from the data.",
-        when={"release": ("auto", DIFFERENCE, TWO_SCORES)},
+        when=OF_HSIC,
     )
     tune: bool = param(
         False,
         kind="bool",
         title="Choose λ and width from the data",
         help="Blocks of the training half vote on λ and the fit's width; a tenth of ε pays for it.",
-        when={"release": (DIFFERENCE, TWO_SCORES)},
+        when={"release": (DIFFERENCE, TWO_SCORES), "guarantee": (STRICT,)},
     )
 
     @property

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
-from functools import partial
 
-from engine.audit.cases import Case, CaseResult, audit, cases, read_results, write_results
+from engine.audit.cases import CaseResult, audit, cases, read_results, write_results
 from engine.audit.measure import Measured
 from engine.audit.replay import Finding
-from engine.cli.flags import Parser, add_json_flag, aligned
+from engine.cli.flags import Parser, add_json_flag, aligned, progress
 from engine.cli.interrupts import ending, interruptible
 from engine.errors import InputError
 from engine.release.attacked import attack_release, strength, verdict
@@ -22,7 +20,6 @@ RUNS = 200
 def audit_command(argv: Sequence[str]) -> int:
     """Attack the claims: measured lower bounds beside them, as a table or JSON."""
     parser = Parser(
-        prog="engine audit",
         description="Attack the claims: many runs on neighbours that are hard, and replays.",
         example="audit --release release.json",
     )
@@ -48,14 +45,17 @@ def audit_command(argv: Sequence[str]) -> int:
             if result is None or result.measured.runs < args.runs:
                 if cancelled():
                     continue
-                watch = partial(show_progress, case)
+
+                def watch(measured: Measured, key: str = case.key) -> None:
+                    progress(f"{key}: {measured.runs} runs a side, ε ≥ {measured.epsilon:.2f}")
+
                 result = audit(case, args.runs, cancelled=cancelled, watch=watch)
                 if args.out and not cancelled():
                     done[case.key] = result
                     write_results(args.out, done.values())
             results.append(result)
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
+    if results:
+        progress("", last=True)
     print(json.dumps([one.as_dict() for one in results]) if args.json else table(results))
     return ending(cancelled, args.out)
 
@@ -80,13 +80,6 @@ def _words(found: Finding) -> list[str]:
         for name, ratio in found.ratios.items()
     ]
     return [*lines, verdict(found), *found.faults]
-
-
-def show_progress(case: Case, measured: Measured) -> None:
-    """A line on standard error that is rewritten in place, if that is a terminal."""
-    if sys.stderr.isatty():
-        text = f"{case.key}: {measured.runs} runs a side, ε ≥ {measured.epsilon:.2f}"
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def table(results: Sequence[CaseResult]) -> str:

@@ -39,7 +39,6 @@ complete -c engine -a '(__dp_engine)'
 def completion_command(argv: Sequence[str]) -> None:
     """Print what makes a shell complete the command engine."""
     parser = Parser(
-        prog="engine completion",
         description="A script for your shell that completes the command engine: words, flags, and "
         'algorithms and networks as their values. In bash: eval "$(engine completion bash)".',
         example="completion bash",

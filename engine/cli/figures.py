@@ -75,7 +75,7 @@ def _two(text: str) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def compare_command(argv: Sequence[str]) -> int:
+def compare_studies_command(argv: Sequence[str]) -> int:
     """Two studies, or two algorithms of one, run by run: a table or JSON."""
     parser = Parser(
         prog="engine compare-studies",

@@ -30,7 +30,8 @@ class Asked(Exception):
 class Parser(argparse.ArgumentParser):
     """An argument parser whose complaint is one line, and whose help ends with an example.
 
-    ``example`` is a command that works, without ``python -m engine``. While ``asked`` a parser
+    ``example`` is a command that works, without ``python -m engine``; its first word is the
+    parser's, unless ``prog`` says otherwise. While ``asked`` a parser
     raises :class:`Asked` in the place of parsing: completion looks at its flags so.
     """
 
@@ -41,7 +42,7 @@ class Parser(argparse.ArgumentParser):
             formatter_class=argparse.RawDescriptionHelpFormatter,
             description=None if description is None else textwrap.fill(description, 78),
             epilog=f"example:\n  python -m engine {example}",
-            **{"allow_abbrev": False, **more},
+            **{"prog": f"engine {example.partition(' ')[0]}", "allow_abbrev": False, **more},
         )
         self.example = example
 
@@ -60,6 +61,12 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """A table's rows as lines for a terminal, each column as wide as its widest cell."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+
+
+def progress(text: str, last: bool = False) -> None:
+    """A line on standard error that is rewritten in place, if that is a terminal."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="\n" if last else "", file=sys.stderr, flush=True)
 
 
 def parts(text: str, flag: str) -> list[str]:

@@ -23,7 +23,6 @@ def pairs_command(argv: Sequence[str]) -> None:
     """Say which of two columns causes the other; with --json the numbers."""
     specs = AnmParameters.specs()
     parser = Parser(
-        prog="engine pairs",
         description="Which of two columns causes the other, with differential privacy.",
         example="pairs --csv pair.csv --bounds=-3,3,-3,12 --epsilon 1",
     )
@@ -48,7 +47,12 @@ def pairs_command(argv: Sequence[str]) -> None:
     else:
         data = load_dataset(args.dataset, n=args.n, seed=args.data_seed)
     result = run(KEY, data, seed=args.seed, **values(args, specs))
-    print(json.dumps(decision_dict(result, data.notes)) if args.json else sentence(result))
+    decision = result.diagnostics
+    assert isinstance(decision, Decision)
+    if args.json:
+        print(json.dumps(decision_dict(result, decision, data.notes)))
+    else:
+        print(sentence(result, decision))
 
 
 def _refuse_unstated(bounds: str | None, given: Mapping[str, Any]) -> None:
@@ -72,15 +76,8 @@ def _bounds(text: str | None) -> tuple[tuple[float, float], tuple[float, float]]
     return (a, b), (c, d)
 
 
-def decided(result: RunResult) -> Decision:
-    """What the run decided."""
-    assert isinstance(result.diagnostics, Decision)
-    return result.diagnostics
-
-
-def decision_dict(result: RunResult, notes: Sequence[str]) -> dict[str, object]:
+def decision_dict(result: RunResult, decision: Decision, notes: Sequence[str]) -> dict[str, object]:
     """The decision and what it cost, JSON-ready."""
-    decision = decided(result)
     return {
         "direction": decision.direction,
         "scores": list(decision.scores),
@@ -96,9 +93,8 @@ def decision_dict(result: RunResult, notes: Sequence[str]) -> dict[str, object]:
     }
 
 
-def sentence(result: RunResult) -> str:
+def sentence(result: RunResult, decision: Decision) -> str:
     """The decision in plain words."""
-    decision = decided(result)
     spent = f"epsilon {result.spent.epsilon:.4g}, delta {result.spent.delta:.3g}"
     if decision.direction is None:
         return f"Nothing was released: the data are too close to a change. Spent: {spent}."

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.cli.flags import Parser
+from engine.cli.flags import Parser, progress
 from engine.cli.interrupts import ending, interruptible
 from engine.errors import InputError
 
@@ -17,7 +16,6 @@ def reproduce_command(argv: Sequence[str]) -> int:
     from engine.papers.work import Work
 
     parser = Parser(
-        prog="engine reproduce",
         description="Reproduce a table or figure of the papers, with their numbers beside ours; "
         "'table' writes one page of all that a folder holds.",
         example="reproduce table3 --n 1000 --seeds 1 --workers 1 --out papers",
@@ -43,7 +41,7 @@ def reproduce_command(argv: Sequence[str]) -> int:
             pairs=None if args.pairs is None else Path(args.pairs),
             workers=args.workers,
             cancelled=cancelled,
-            on_progress=show,
+            on_progress=lambda k, of: progress(f"{k}/{of} runs", last=k == of),
         )
         try:
             written = reproduce(args.name, work)
@@ -52,10 +50,3 @@ def reproduce_command(argv: Sequence[str]) -> int:
     for path in written:
         print(path)
     return 0
-
-
-def show(done: int, total: int) -> None:
-    """A line on standard error that is rewritten in place, if that is a terminal."""
-    if sys.stderr.isatty():
-        end = "\n" if done == total else ""
-        print(f"\r\033[K{done}/{total} runs", end=end, file=sys.stderr, flush=True)

@@ -43,7 +43,6 @@ def run_command(argv: Sequence[str]) -> int:
         raise InputError("engine run takes one algorithm; engine sweep takes several.")
     chosen, specs = algorithm(keys[0]), list(declared(keys).values())
     parser = Parser(
-        prog="engine run",
         description=chosen.summary,
         example="run --csv table.csv --schema schema.json --algorithm marginal_pc --epsilon 1",
     )
@@ -129,7 +128,6 @@ def _scores(result: RunResult) -> list[str]:
 def algorithms_command(argv: Sequence[str]) -> None:
     """List every algorithm; with --json its parameters, defaults and bounds too."""
     parser = Parser(
-        prog="engine algorithms",
         description="Every algorithm and its parameters.",
         example="algorithms",
     )
@@ -143,7 +141,7 @@ def algorithms_command(argv: Sequence[str]) -> None:
 
 def warm_command(argv: Sequence[str]) -> int:
     """Compile every kernel once, so that numba's disk cache spares users the wait."""
-    parser = Parser(prog="engine warm", description="Fill numba's compile cache.", example="warm")
+    parser = Parser(description="Fill numba's compile cache.", example="warm")
     parser.parse_args(argv)
     networks, pairs = load_dataset("asia", n=2_000), load_dataset("pair:cubic:uniform", n=200)
     with interruptible() as cancelled:  # the compiler bears no interrupt: between kernels only

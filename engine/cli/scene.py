@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from engine.cli.flags import Parser, parts
+from engine.cli.flags import Parser, parts, progress
 from engine.cli.interrupts import ending, interruptible
 from engine.data.networks import load_dataset
 from engine.errors import InputError
@@ -17,7 +16,6 @@ from engine.studies.scenes import ALGORITHMS, DRAWS, empty_scene, fill
 def scene_command(argv: Sequence[str]) -> int:
     """Write every draw of the noise on one dataset, as the file that the opening page draws."""
     parser = Parser(
-        prog="engine scene",
         description="Run some algorithms at forty values of epsilon, many times each, and write "
         "what became of every pair of columns.",
         example="scene --dataset cancer --n 2000 --algorithm marginal_pc --draws 1 "
@@ -35,14 +33,7 @@ def scene_command(argv: Sequence[str]) -> int:
         load_dataset(args.dataset, n=args.n), parts(args.algorithm, "--algorithm"), draws=args.draws
     )
     with interruptible() as cancelled:
-        whole = fill(scene, cancelled, _progress)
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
+        whole = fill(scene, cancelled, lambda k, of: progress(f"{k}/{of} runs", last=k == of))
     if whole:
         Path(args.out).write_text(json.dumps(scene.as_dict()) + "\n", encoding="utf-8")
     return ending(cancelled, None)
-
-
-def _progress(done: int, of: int) -> None:
-    if sys.stderr.isatty() and (done % 50 == 0 or done == of):
-        print(f"\r{done}/{of} runs", end="", file=sys.stderr)

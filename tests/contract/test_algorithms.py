@@ -18,7 +18,7 @@ from engine import ALGORITHMS, Dataset, InputError, load_dataset, run
 from engine.algorithm import Algorithm
 from engine.context import Step
 from engine.graphs.metrics import Metrics
-from engine.params import Parameters, Spec
+from engine.params import Parameters, Spec, relevant
 from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import PRESETS
 from engine.privacy.ledger import Charge, Ledger
@@ -108,13 +108,32 @@ def test_declarations_are_the_real_parameters(key: str) -> None:
         assert spec.title
         assert spec.help.endswith(".")
         assert spec.kind in {"float", "int", "bool", "choice"}
-        for other, admitted in spec.when.items():
-            declared = {s.name: s for s in cls.specs()}[other]
-            assert all(declared.check(v) == v for v in admitted)
+        for way in spec.when if isinstance(spec.when, tuple) else (spec.when,):
+            for other, admitted in way.items():
+                declared = {s.name: s for s in cls.specs()}[other]
+                assert all(declared.check(v) == v for v in admitted)
     assert cls.build(built.as_dict()) == built
     assert hash(built) == hash(cls())
     with pytest.raises(dataclasses.FrozenInstanceError):
         setattr(built, next(iter(fields)), 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ({}, {"block"}),
+        ({"guarantee": "published"}, {"protect", "ridge", "width", "score_width"}),
+        ({"release": "scores", "score": "iqr"}, {"protect", "ridge", "width", "tune"}),
+        ({"release": "vote"}, {"block"}),
+    ],
+)
+def test_a_form_of_pairs_shows_what_its_release_takes(
+    values: dict[str, str], shown: set[str]
+) -> None:
+    specs = ALGORITHMS["anm"].params.specs()
+    always = {"epsilon", "delta", "guarantee", "score", "release"}
+    found = relevant(specs, {s.name: s.default for s in specs} | values)
+    assert {s.name for s in found} == always | shown
 
 
 def outside(spec: Spec) -> list[Any]:
