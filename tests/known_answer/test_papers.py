@@ -102,7 +102,7 @@ def test_algorithm_5_costs_what_it_says(quota: int, epsilon: float) -> None:
 
 @pytest.mark.parametrize("m", [3, 4, 6])
 def test_theorem_3_of_kusner_by_matrices(m: int) -> None:
-    """HSIC of kernels written out, a record replaced: neither bound is passed, by far.
+    """HSIC of kernels written out, a record replaced: no bound is passed.
 
     The proof counts the entries of K that one record changes, and what centring leaves of them.
     """
@@ -120,10 +120,11 @@ def test_theorem_3_of_kusner_by_matrices(m: int) -> None:
         scores = [np.trace(a @ centre @ b @ centre) for a, b in ((k, other), (k2, other2))]
         moved = max(moved, abs(scores[0] - scores[1]) / (m - 1) ** 2)
     printed, improved = theory.hsic_bounds(m)
-    changed = int((kernel(np.arange(m)) != kernel(np.r_[99.0, 1:m])).sum()) + 1  # the diagonal's 1
+    spaced = np.arange(m) / 10
+    changed = (kernel(spaced) != kernel(np.r_[-0.03, spaced[1:]])).sum() + 1  # the diagonal's 1
     spread = np.abs(centre).sum(axis=0).max() ** 2  # of a centred entry, below 4
     assert moved <= 27 / (16 * m) + 4 / m**2 < improved < printed
-    assert moved > 0.02 * improved
+    assert moved > 0.05 * improved
     assert printed == pytest.approx(2 * 4 * changed / (m - 1) ** 2)
     assert spread < 4
 
