@@ -25,8 +25,8 @@ from benchmarks.written import put
 from engine import ALGORITHMS, load_dataset
 from engine.data.networks import NETWORKS, load_network
 from engine.runner import run
-from engine.studies.recommended import KEPT, SCORES, Recommended, Study, read
-from engine.studies.tune import Score, Tuned, tunable, tune
+from engine.studies.recommended import KEPT, SCORES, Recommended, Score, Study, read
+from engine.studies.tune import Tuned, tunable, tune
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 SETTINGS, RESULTS = DOCS / "reference" / "recommended.md", DOCS / "research" / "recommended.md"

@@ -12,40 +12,43 @@ from engine.compiled import kept
 from engine.errors import InputError, did_you_mean, show
 from engine.params import Spec
 
-# Each is the key of an algorithm and the name of its module in engine.algorithms.
-_KEYS = (
-    "pc",
-    "priv_pc",
-    "svt_pc",
-    "em_pc",
-    "gauss_pc",
-    "curate_pc",
-    "marginal_pc",
-    "notears",
-    "noleaks",
-    "curate_notears",
-    "gram_notears",
-    "anm",
-    "auto",
-)
+# The key of each algorithm, which is the name of its module in engine.algorithms, and its title:
+# a menu shows them all and imports none (tests/contract/test_registry.py compares).
+TITLES = {
+    "pc": "PC (no privacy)",
+    "priv_pc": "Priv-PC",
+    "svt_pc": "SVT-PC",
+    "em_pc": "EM-PC",
+    "gauss_pc": "Sub-sampled Gaussian PC",
+    "curate_pc": "CURATE",
+    "marginal_pc": "Marginal PC",
+    "notears": "NOTEARS (no privacy)",
+    "noleaks": "NOLEAKS",
+    "curate_notears": "CURATE (score-based)",
+    "gram_notears": "Gram-NOTEARS",
+    "anm": "Additive-noise pairs",
+    "auto": "Automatic choice",
+}
+NON_PRIVATE = ("pc", "notears")
+GRAPHS = tuple(key for key in TITLES if key != "anm")  # what takes any number of columns
 
 
 class _Registry(Mapping[str, Algorithm]):
     """Key -> algorithm, in the order above; a module is imported when its algorithm is wanted."""
 
     def __getitem__(self, key: str) -> Algorithm:
-        if key not in _KEYS:
+        if key not in TITLES:
             raise KeyError(key)
         return _imported(key)
 
     def __contains__(self, key: object) -> bool:
-        return key in _KEYS
+        return key in TITLES
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_KEYS)
+        return iter(TITLES)
 
     def __len__(self) -> int:
-        return len(_KEYS)
+        return len(TITLES)
 
 
 @cache

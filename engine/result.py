@@ -13,8 +13,6 @@ import networkx as nx
 
 from engine.algorithm import Diagnostics
 from engine.context import Step
-from engine.effects.effect import Effect, effect_of
-from engine.effects.plausible import plausible
 from engine.errors import InputError
 from engine.graphs.cpdag import Adjacency, digraph_of, matrix_of, pairs_of
 from engine.graphs.edges import Edge, annotated, edge_frame, edges, svg
@@ -24,7 +22,6 @@ from engine.graphs.links import LinkClass
 from engine.graphs.metrics import Counts, Metrics, Scores, classify, compare, count
 from engine.graphs.picture import Svg
 from engine.knowledge import Knowledge
-from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
 from engine.privacy.ledger import Ledger
@@ -34,6 +31,8 @@ from engine.summary import Summary, summarise
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from engine.effects.effect import Effect
 
 # Names that stood here in earlier versions; they go with the next one.
 _RENAMED = {
@@ -275,6 +274,11 @@ class RunResult:
         ``options`` are those of :func:`engine.effects.effect.effect_of`; nothing is spent. Raises
         InputError for another algorithm, which releases no tables.
         """
+        # A run of another algorithm needs none of these.
+        from engine.effects.effect import effect_of
+        from engine.effects.plausible import plausible
+        from engine.marginals.diagnostics import MarginalDiagnostics
+
         found = self.diagnostics
         if not isinstance(found, MarginalDiagnostics) or found.released is None:
             raise InputError("Effects follow from released tables: run marginal_pc to its end.")

@@ -16,7 +16,6 @@ from threadpoolctl import ThreadpoolController
 from engine.algorithm import Algorithm, Outcome
 from engine.context import RunContext, Step
 from engine.data.dataset import Dataset
-from engine.data.reading import as_dataset
 from engine.data.schema import Schema
 from engine.errors import InputError
 from engine.graphs.known import known_of
@@ -111,6 +110,8 @@ def run(
     _refuse_guesses(chosen, values)
     params = chosen.params.build(values)
     if schema is not None or not isinstance(data, Dataset):
+        from engine.data.reading import as_dataset  # a Dataset needs no reader
+
         data = as_dataset(data, schema)
     if stop is not None:
         cancelled = asking(stop)

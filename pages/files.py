@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from engine import Dataset
-from engine.data.column import Dialect
-from engine.data.draft import Found, survey
-from engine.data.pairs import read_pair, read_tuebingen
-from engine.data.reading import read
 from engine.data.schema import Schema, load_schema
+
+if TYPE_CHECKING:  # who reads no file of their own waits for none of it
+    from engine.data.column import Dialect
+    from engine.data.draft import Found
 
 LARGE = 5_000_000  # bytes: fewer take .3 s at most, less than a process takes to begin
 Bounds = tuple[tuple[float, float], tuple[float, float]]
@@ -54,6 +55,8 @@ def large(*files: Upload) -> bool:
 
 def table(asked: Reading) -> tuple[Dataset, Schema | None]:
     """The table, and the schema that it was read by; InputError in one sentence."""
+    from engine.data.reading import read
+
     schema = asked.schema
     if isinstance(schema, Upload):
         schema = load_schema(schema.raw)
@@ -63,14 +66,20 @@ def table(asked: Reading) -> tuple[Dataset, Schema | None]:
 
 def columns(file: Upload) -> tuple[tuple[Found, ...], Dialect]:
     """What its columns look like, and how its text is written."""
+    from engine.data.draft import survey
+
     return survey(file.open())
 
 
 def pair(file: Upload, bounds: Bounds | None) -> Dataset:
     """Two columns of numbers."""
+    from engine.data.pairs import read_pair
+
     return read_pair(file.open(), bounds)
 
 
 def tuebingen(file: Upload) -> tuple[Dataset, ...]:
     """The pairs of a person's copy."""
+    from engine.data.pairs import read_tuebingen
+
     return read_tuebingen(file.open())

@@ -14,12 +14,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import ALGORITHMS, Dataset, RunResult, load_dataset, run
 from engine.context import Step
 from engine.registry import slow
-from engine.studies.null import Invented, Shape, invented
+
+if TYPE_CHECKING:
+    from engine.studies.null import Invented, Shape
 
 Tell = Callable[..., bool]
 
@@ -177,6 +179,8 @@ def false_links(
 
     ``draws`` tables are counted, or as many as a minute allows.
     """
+    from engine.studies.null import invented
+
     end = time.monotonic() + COUNTED
     stop = lambda: tell() or time.monotonic() > end  # noqa: E731
     return invented(key, shape, params, draws=draws, cancelled=stop)

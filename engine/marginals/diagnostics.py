@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from engine.algorithm import OMITTED, Diagnostics
 from engine.graphs.cpdag import Adjacency
 from engine.graphs.weighed_colliders import SHOWN, DirectionEvidence
-from engine.marginals.moments import Moments
+
+if TYPE_CHECKING:  # pages ask whether a result is one of these
+    from engine.marginals.moments import Moments
 
 
 @dataclass(frozen=True, kw_only=True)

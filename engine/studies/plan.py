@@ -32,10 +32,11 @@ from engine.runner import Stop, asking, run
 from engine.search.noisy_score import NoisyTestParameters
 from engine.studies import null
 from engine.studies.null import Invented, Shape, invented
-from engine.studies.study import Progress
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from engine.studies.study import Progress
 
 DENSITY = 1.2  # links per column: the bundled networks have 0.8 to 1.9
 # Where no link below this correlation stands out, no algorithm's mean F1 on a network came to
@@ -314,6 +315,8 @@ def forecasts(
         >>> f.links.median, 0 <= f.found.median <= f.links.high
         (3.0, True)
     """
+    from engine.studies.study import Progress  # else who asks what an ε buys imports joblib's
+
     chosen = planned_algorithms(keys)
     for epsilon in epsilons:  # before the first run, not after some minutes
         for key in chosen:

@@ -8,19 +8,45 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from engine.params import relevant
 from engine.registry import algorithm
-from engine.studies.tune import Score
 
 KEPT = Path(__file__).resolve().parents[2] / "sample_data" / "recommended.json"
 _FAR = math.log(math.sqrt(10) * 1.001)  # how far an epsilon may be from one that was studied
 SCORES = ("skeleton_f1", "directed_f1")
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """A mean over runs, its standard error, and how many runs they were."""
+
+    mean: float
+    error: float
+    runs: int
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Score:
+        """Of some runs' scores."""
+        seen = np.array(list(values), dtype=float)
+        error = float(seen.std(ddof=1) / math.sqrt(len(seen))) if len(seen) > 1 else math.nan
+        return cls(float(seen.mean()) if len(seen) else math.nan, error, len(seen))
+
+    def beats(self, other: Score) -> bool:
+        """Whether it is higher by more than the error of the difference."""
+        return self.mean - other.mean > math.hypot(self.error, other.error)
+
+    def __str__(self) -> str:
+        if not self.runs:
+            return "not known"
+        return f"{self.mean:.3f}" + (f" ± {self.error:.3f}" if self.runs > 1 else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,19 +65,26 @@ class Reported:
 class Recommended:
     """What was chosen for an algorithm at an epsilon.
 
-    ``params`` are laid over the defaults, those that have an effect; none where no setting beat
-    them. ``fresh`` and
-    ``default`` are both settings' scores on the networks searched on, with fresh seeds;
-    ``reported`` on the others. ``runs`` is how many the search took.
+    ``searched`` are the values that the search chose, none where no setting beat the defaults.
+    ``fresh`` and ``default`` are both settings' scores on the networks searched on, with fresh
+    seeds; ``reported`` on the others. ``runs`` is how many the search took.
     """
 
     algorithm: str
     epsilon: float
-    params: Mapping[str, Any]
+    searched: Mapping[str, Any]
     runs: int
     fresh: Score
     default: Score
     reported: tuple[Reported, ...]
+
+    @cached_property
+    def params(self) -> dict[str, Any]:
+        """What is laid over the defaults; a search also turns values that have no effect."""
+        specs = algorithm(self.algorithm).params.specs()
+        full = {s.name: self.searched.get(s.name, s.default) for s in specs}
+        effective = relevant(specs, full | {"guarantee": "strict"})
+        return {s.name: full[s.name] for s in effective if s.name in self.searched}
 
     @property
     def told(self) -> float:
@@ -141,7 +174,7 @@ def read(content: Mapping[str, Any]) -> Study:
         (c["algorithm"], c["epsilon"]): Recommended(
             c["algorithm"],
             c["epsilon"],
-            _with_effect(c["algorithm"], c["params"]),
+            c["params"],
             c["runs"],
             _score(c["fresh"]),
             _score(c["default"]),
@@ -153,13 +186,6 @@ def read(content: Mapping[str, Any]) -> Study:
         for c in content["cells"]
     }
     return Study(content["rows"], content["searched"], content["told"], cells)
-
-
-def _with_effect(key: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """A search goes through values that other values of the same setting leave without effect."""
-    specs = algorithm(key).params.specs()
-    full = {s.name: params.get(s.name, s.default) for s in specs} | {"guarantee": "strict"}
-    return {s.name: params[s.name] for s in relevant(specs, full) if s.name in params}
 
 
 def _scores(written: Mapping[str, Any]) -> dict[str, Score]:

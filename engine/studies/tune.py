@@ -22,6 +22,7 @@ from engine.data.dataset import Dataset
 from engine.errors import InputError, did_you_mean
 from engine.params import Spec
 from engine.registry import algorithm
+from engine.studies.recommended import Score
 from engine.studies.study import Progress, StoreLike, run_study, sweep
 from engine.studies.trial import Datasets, TrialResult, canonical, loaded, trials_on
 
@@ -268,31 +269,6 @@ def _axis(spec: Spec, rows: int) -> Axis | None:
 
 
 # The search -----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Score:
-    """A mean over runs, its standard error, and how many runs they were."""
-
-    mean: float
-    error: float
-    runs: int
-
-    @classmethod
-    def of(cls, values: Iterable[float]) -> Score:
-        """Of some runs' scores."""
-        seen = np.array(list(values), dtype=float)
-        error = float(seen.std(ddof=1) / math.sqrt(len(seen))) if len(seen) > 1 else math.nan
-        return cls(float(seen.mean()) if len(seen) else math.nan, error, len(seen))
-
-    def beats(self, other: Score) -> bool:
-        """Whether it is higher by more than the error of the difference."""
-        return self.mean - other.mean > math.hypot(self.error, other.error)
-
-    def __str__(self) -> str:
-        if not self.runs:
-            return "not known"
-        return f"{self.mean:.3f}" + (f" ± {self.error:.3f}" if self.runs > 1 else "")
 
 
 @dataclass(eq=False)

@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from engine.studies.recommended import Recommended, Study, recommended, study
-from engine.studies.tune import Score
+from engine.studies.recommended import Recommended, Score, Study, recommended, study
 from pages.draw import show
 from pages.shell import words as text
 from pages.shell.dialog import dialog

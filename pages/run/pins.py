@@ -14,14 +14,12 @@ from engine.graphs.links import MARKS, LinkClass
 from engine.graphs.metrics import Scores
 from engine.params import Parameters
 from engine.registry import ALGORITHMS, algorithm
-from engine.studies.recommended import ranked
-from pages.draw import recommended, show
+from pages.draw import show
 from pages.draw.graph import render_graph
 from pages.draw.graphs import LARGE, layout_of
 from pages.draw.links import describe, found_links
 from pages.draw.strength import weighted
-from pages.run import trace
-from pages.shell import export, knowledge, nothing, state
+from pages.shell import knowledge, nothing, state
 from pages.shell import words as text
 from pages.shell.data import in_force
 from pages.shell.drafts import Draft
@@ -85,6 +83,9 @@ def unpin(place: int) -> None:
 
 def pin_published(run: Shown) -> None:
     """Pin the published algorithms that were best in a study at this ε, as the study set them."""
+    from engine.studies.recommended import ranked
+    from pages.draw import recommended
+
     found = [r for r in ranked(_epsilon(run) or 1.0) if r.algorithm != run.settings.algorithm]
     for one in found[: MOST - len(pins())]:
         params = recommended.laid_over(one, run.settings.params)
@@ -209,6 +210,8 @@ def _table(title: str, table: pd.DataFrame, key: str) -> None:
         return
     show.table(table, alt=title)
     if key == "edges":
+        from pages.shell import export
+
         export.download(f"{title} (CSV)", lambda: export.as_csv(table), "compare.csv", key="pins")
 
 
@@ -242,6 +245,8 @@ def _settings(run: Shown) -> dict[str, str]:
 
 def edges_table(runs: dict[str, Shown]) -> pd.DataFrame:
     """One row a pair whose state is not the same in all runs."""
+    from pages.run import trace
+
     tables = [trace.edges_table(r.data, r.result).set_index("Pair") for r in runs.values()]
     pairs = sorted(set().union(*(table.index for table in tables)))
     cells = {p: [str(t["Learned"].get(p, "no edge")) for t in tables] for p in pairs}

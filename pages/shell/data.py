@@ -15,7 +15,6 @@ from engine.data.networks import NETWORKS, load_network
 from engine.data.schema import Schema
 from engine.privacy.accounting import Guarantee
 from engine.registry import algorithm
-from engine.studies.trial import knowing
 from pages import mode
 from pages.files import Reading, Upload
 from pages.shell.session import Place
@@ -99,11 +98,15 @@ def in_force(data: Dataset) -> bool:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _knowing(name: str, n: int, seed: int, known: str) -> Dataset:
+    from engine.studies.trial import knowing
+
     return knowing(bundled(name, n, seed), said(known))
 
 
 def _own_knowing(data: Dataset, known: str) -> Dataset:
     """One dataset for each word, read from the same file: what it costs is on the file's meter."""
+    from engine.studies.trial import knowing
+
     told, file = OWN_KNOWING.get(), own_file()
     key = data.identity, known
     if key not in told:

@@ -12,7 +12,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 from engine.algorithm import Algorithm
 from engine.params import ParameterError, Spec, relevant
-from engine.registry import ALGORITHMS
+from engine.registry import TITLES
 from engine.studies.null import Shape
 from pages.shell import nothing
 from pages.shell import words as text
@@ -121,7 +121,7 @@ def seed(store: Draft, name: str, title: str, *, key: str, help: str = "") -> No
 
 def title_of(key: str) -> str:
     """The algorithm's name."""
-    return ALGORITHMS[key].title
+    return TITLES[key]
 
 
 def algorithm_choice(store: Draft, *, key: str, help: str = "") -> str:

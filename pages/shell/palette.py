@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from engine.registry import ALGORITHMS
+from engine.registry import NON_PRIVATE, TITLES
 
 # In the order of .streamlit/config.toml's chartCategoricalColors; the last is the grey. Found by
 # search: every eye tells them apart, in grey too (tests/ui/test_colours.py measures it).
@@ -32,10 +32,10 @@ RUNNING = "#2f7fd0"  # the bar of a run that goes on
 
 def style_of(key: str) -> int:
     """An algorithm's place in the palette, the same on every page."""
-    private = [k for k, a in ALGORITHMS.items() if a.private]
+    private = [k for k in TITLES if k not in NON_PRIVATE]
     if key in private:
         return private.index(key)
-    return PLAIN + list(ALGORITHMS).index(key) if key in ALGORITHMS else PLAIN
+    return PLAIN + list(TITLES).index(key) if key in TITLES else PLAIN
 
 
 def ink(style: int) -> str:

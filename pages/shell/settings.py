@@ -13,14 +13,12 @@ from engine.data.networks import NETWORKS, load_network
 from engine.data.simulated import GRAPHS, MAX_NODES, NOISES, parse_name
 from engine.graphs.known import ready_sets
 from engine.params import ParameterError, Parameters, Spec, param, relevant
-from engine.registry import ALGORITHMS, algorithm
-from engine.studies.trial import Said, ready_name
+from engine.registry import GRAPHS as GRAPH_ALGORITHMS
+from engine.registry import algorithm
 from pages.shell.fields import choice, defaults, line, number
 from pages.shell.state import LARGEST, Query, as_word
 
 OWN, SEM = "own", "sem"
-# What takes any number of columns; those of two have a page of their own.
-GRAPH_ALGORITHMS = tuple(key for key, chosen in ALGORITHMS.items() if chosen.columns is None)
 MOST_SEED = LARGEST
 MIN_ROWS, MAX_ROWS = 100, 1_000_000
 MAX_SEM_CELLS = 20_000_000  # numeric values of a simulated model, 8 bytes each
@@ -153,8 +151,10 @@ def known_from(word: str, name: str) -> Knowledge:
     return known
 
 
-def said(word: str) -> Said:
+def said(word: str) -> Knowledge | str | None:
     """What a field of a form says is known: nothing, a ready set's name, or the JSON of facts."""
+    from engine.studies.trial import ready_name
+
     return None if not word else ready_name(word) or load_knowledge(word.encode())
 
 

@@ -22,6 +22,7 @@ from engine.params import Parameters, Spec, relevant
 from engine.privacy.accounting import Guarantee
 from engine.privacy.budget import PRESETS
 from engine.privacy.ledger import Charge, Ledger
+from engine.registry import GRAPHS, NON_PRIVATE, TITLES
 from engine.result import RunResult
 from tests.contract.conftest import short
 from tests.privacy.readd import total_of
@@ -79,7 +80,9 @@ def asia() -> Dataset:
 def test_registry_line(key: str) -> None:
     a = ALGORITHMS[key]
     assert a.key == key
-    assert a.title
+    assert a.title == TITLES[key]
+    assert a.private == (key not in NON_PRIVATE)
+    assert (a.columns is None) == (key in GRAPHS)
     assert a.reference
     assert a.summary.endswith(".")
     assert a.family

@@ -14,9 +14,9 @@ from benchmarks.written import between
 from engine import load_dataset, run
 from engine.registry import algorithm
 from engine.studies import recommended as kept
-from engine.studies.recommended import ranked, read, recommended, study
+from engine.studies.recommended import Score, ranked, read, recommended, study
 from engine.studies.tune import SEEDS as REPORTED
-from engine.studies.tune import Score, axes, tunable
+from engine.studies.tune import axes, tunable
 
 
 def test_the_documents_tables_are_the_files() -> None:

@@ -19,7 +19,7 @@ from engine.privacy.events import GaussianEvent, LaplaceEvent, SmoothEvent
 from engine.privacy.ledger import Ledger
 from engine.studies.trial import TrialResult
 from pages.draw import links, show
-from pages.run import ledger
+from pages.run import ledger, more
 from pages.run import view as result
 from pages.shell import words as text
 from pages.shell.runs import Shown
@@ -164,9 +164,9 @@ def test_what_a_session_has_cost(
 ) -> None:
     said: list[str] = []
     settings: Any = Settings
-    monkeypatch.setattr(result.st, "caption", said.append)
-    monkeypatch.setattr(result, "own_costs", lambda data: (2, epsilon, 1e-5))
-    result.own_data_costs(Shown(settings, CANCER, scored))
+    monkeypatch.setattr(more.st, "caption", said.append)
+    monkeypatch.setattr(more, "own_costs", lambda data: (2, epsilon, 1e-5))
+    more.own_data_costs(Shown(settings, CANCER, scored))
     assert said[0].startswith("This session: 2 runs on these data, ")
     assert words in said[0]
 

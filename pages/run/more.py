@@ -1,0 +1,169 @@
+"""What is folded away of a finished run: scores, cost, reasons, edges, ledger, files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import streamlit as st
+
+from engine import InputError, RunResult
+from engine.studies.null import Shape
+from engine.studies.price import price_steps
+from pages.draw import price, show
+from pages.run import descent, ledger, trace
+from pages.shell import export, nothing
+from pages.shell import words as text
+from pages.shell.data import own_costs
+from pages.shell.palette import theme
+from pages.shell.runs import Shown
+
+
+def tabs(run: Shown) -> None:
+    """Only the tab that is open is drawn."""
+    views = {
+        "Scores and cost": lambda: scores_view(run),
+        "Where the links go": lambda: price_view(run),
+        "Why did this edge go?": lambda: trace.why_view(run.data, run.result, key="run"),
+        "Edge table": lambda: edges_view(run),
+        "Ledger": lambda: ledger.ledger_view(run.result),
+        "Download and share": lambda: downloads(run),
+    }
+    parts = st.tabs(list(views), key="run-details", on_change="rerun")
+    for tab, view in zip(parts, views.values(), strict=True):
+        if tab.open:
+            with tab:
+                view()
+
+
+def scores_view(run: Shown) -> None:
+    """Scores against the truth if there is one, what the run took, and what its price means."""
+    result = run.result
+    tiles(score_tiles(result) + cost_tiles(result) + ledger.privacy_tiles(result))
+    if result.untested and (whole := result.metrics) is not None:
+        st.caption(
+            "These count the links tested to the end. With the others as links: recall "
+            f"{whole.recall:.2f}, precision {whole.precision:.2f}, skeleton F1 "
+            f"{whole.skeleton_f1:.2f}, directed F1 {whole.directed_f1:.2f}, SHD {whole.shd}."
+        )
+    if descent.is_descent(result):
+        descent.thresholds(result)
+    if result.order_words:
+        st.caption(result.order_words)
+    ledger.privacy_sentence(result)
+    nothing.line(result.algorithm, Shape.of(run.data), run.settings.params, "run")
+    if not run.data.public:
+        own_data_costs(run)
+
+
+def tiles(rows: Sequence[ledger.Tile], across: int = 4) -> None:
+    """Titles with their values, ``across`` a row."""
+    for start in range(0, len(rows), across):
+        row = rows[start : start + across]
+        for column, (title, value, words) in zip(st.columns(across), row, strict=False):
+            column.metric(title, value, help=words)
+
+
+def score_tiles(result: RunResult) -> list[ledger.Tile]:
+    """The scores of the links tested to the end; none without a truth."""
+    m, counts = result.metrics_tested, result.counts
+    if m is None or counts is None:
+        return []
+    precision = f"{m.precision:.2f}" if counts.learned else "–"
+    return [
+        ("Recall", f"{m.recall:.2f}", "Share of the true links that were learned."),
+        ("Precision", precision, "Share of the learned links that are true ones."),
+        ("Skeleton F1", f"{m.skeleton_f1:.2f}", "Of links, whatever their direction."),
+        ("Directed F1", f"{m.directed_f1:.2f}", "A link counts only if its mark is right too."),
+        ("SHD", f"{m.shd}", "Pairs whose edge is missing, extra or wrongly oriented."),
+    ]
+
+
+def cost_tiles(result: RunResult) -> list[ledger.Tile]:
+    """What the run took; the time that private rows take is shown to nobody."""
+    steps = ("CI tests", f"{result.ci_tests:,}", "Conditional independence tests made.")
+    if descent.is_descent(result):
+        steps = ("Iterations", f"{descent.iterations(result):,}", "Steps of the optimisation.")
+    clock = ("Seconds", text.number(result.seconds, 2), "From the start to the end.")
+    return [steps, clock] if result.public else [steps]
+
+
+def price_view(run: Shown) -> None:
+    """Which links the test loses, which its bounded form, and which the noise, as bars."""
+    steps = price_of(run)
+    if not steps:
+        st.caption("Shown for public data with a known truth.")
+        return
+    st.html(f"<style>{price.STYLE}</style>{price.price_html(steps, theme())}")
+
+
+def price_of(run: Shown) -> list[price.Step]:
+    """The steps of a run on public data."""
+    result = run.result
+    if not run.data.public or result.counts is None or result.status == "cancelled":
+        return []
+    try:
+        before = price_steps(run.data, result.algorithm, result.params)
+    except InputError:
+        return []
+    return price.steps_of(result, before) if before else []
+
+
+def own_data_costs(run: Shown) -> None:
+    """What all of this session's runs on the person's data add up to."""
+    for reason in run.result.ledger.undefended:
+        st.warning(f"Nothing can be proven: {text.plain(reason)}.")
+    runs, epsilon, delta = own_costs(run.data)
+    said = f"This session: {text.count(runs, 'run')} on these data, together "
+    if math.isinf(epsilon):
+        st.caption(f"{said}without any bound: for one of them at least nothing can be proven.")
+    else:
+        st.caption(
+            f"{said}ε = {text.number(epsilon)}, δ = {text.number(delta)} (basic composition of "
+            "what can be proven)."
+        )
+    for note in run.data.notes:
+        st.caption(text.plain(note))
+
+
+def edges_view(run: Shown) -> None:
+    """The graphs as a table; a variable that is searched for, or clicked, keeps its own edges."""
+    names, table = run.data.names, trace.edges_table(run.data, run.result)
+    node = st.selectbox(
+        "Find a variable",
+        list(names),
+        index=None,
+        key="run-node",
+        placeholder="All variables; a click on one in the graph chooses it",
+    )
+    if node:
+        mine = [pair for pair in table["Pair"] if node in pair.split(" – ")]
+        table = table[table["Pair"].isin(mine)]
+    show.table(table, alt="Edges of the true and the learned graph", height=320)
+
+
+def downloads(run: Shown) -> None:
+    """The run as files, and its link."""
+    data, result, csv = run.data, run.result, export.as_csv
+    name = f"{text.file_stem(data)}_{result.algorithm}"
+    query = run.settings.to_query()
+    files = {
+        "Run (JSON)": (
+            "json",
+            ".json",
+            lambda: export.as_json(export.run_record(data, result, query)),
+        ),
+        "Trace (CSV)": ("trace", "_trace.csv", lambda: csv(trace.steps_table(result.steps))),
+        "Edges (CSV)": ("edges", "_edges.csv", lambda: csv(trace.edges_table(data, result))),
+        "Ledger (CSV)": ("ledger", "_ledger.csv", lambda: csv(ledger.ledger_table(result))),
+    }
+    with st.container(horizontal=True):
+        for title, (key, end, make) in files.items():
+            export.download(title, make, f"{name}{end}", key=f"get-{key}")
+    if data.public:
+        st.caption(
+            "The address of this page holds these settings and reproduces the run. Trace and JSON "
+            "hold raw values marked 'simulation only'."
+        )
+    else:
+        st.caption("The address of this page holds the settings, never your data or the seed.")
