@@ -9,10 +9,10 @@ from pages.report import files, form, repeats, view
 from pages.report.brief import brief_of
 from pages.shell import journey, present, runs
 from pages.shell import words as text
-from pages.shell.drafts import Draft
+from pages.shell.drafts import Draft, drafted_source
 from pages.shell.nothing import nothing_for
 from pages.shell.palette import theme
-from pages.shell.strip import show_strip
+from pages.shell.strip import drafted_data, show_strip
 from pages.shell.task import Task, look_again
 
 EVERY = 2.5  # seconds between two looks at running repetitions
@@ -23,6 +23,12 @@ def main() -> None:
     runs.follow()
     run = runs.shown()
     job = runs.job()
+    if drafted_source().own and run.data.public and job is None:
+        journey.bar(journey.at("report"))
+        if (mine := drafted_data("Report")) is not None:
+            show_strip("Report", mine)
+        st.info("Run on your own table first: a report says what a run found.")
+        return
     typed = form.draft(run.settings.source.own)
     settings = (run if job is None else job.about).settings
     runs.write_link(settings)

@@ -12,7 +12,7 @@ from pages.shell import knowledge, runs
 from pages.shell import words as text
 from pages.shell.drafts import drafted
 from pages.shell.runs import Shown
-from pages.shell.strip import show_strip
+from pages.shell.strip import drafted_data, show_strip
 
 
 def main() -> None:
@@ -29,7 +29,11 @@ def main() -> None:
     job, run = runs.job(), runs.shown()
     runs.write_link(job.about.settings if job is not None else run.settings)
     prepare(run.data, run.result)  # else a new headline would stand over the graphs before it
-    show_strip("Run", run.data, run.result)
+    other = now.source.own and run.data.public  # nothing of it stands next to one's own data
+    if not other:
+        show_strip("Run", run.data, run.result)
+    elif (mine := drafted_data("Run")) is not None:
+        show_strip("Run", mine)
     old = runs.stale(now) or job is not None
     with st.container(key="notice"):
         if job is not None:
@@ -38,7 +42,8 @@ def main() -> None:
             notice(run, old)
     st.html(f"<style>.st-key-result{{opacity:{0.4 if old else 1}}}</style>")
     with st.container(key="result"):
-        outcome(run)
+        if not other:
+            outcome(run)
 
 
 def notice(run: Shown, old: bool) -> None:

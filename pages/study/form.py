@@ -11,6 +11,7 @@ from engine.registry import ALGORITHMS, algorithm
 from engine.studies.plan import DENSITY
 from engine.studies.tune import OBJECTIVES, SEEDS, TARGET
 from pages.shell import dataset, knowledge, state
+from pages.shell.data import own_data
 from pages.shell.drafts import draft, drafted, drafted_source, parameters_of
 from pages.shell.fields import among, choice, many, number, slider
 from pages.shell.form import algorithm_choice, bound, parameter_form, parameters, title_of
@@ -107,7 +108,9 @@ def settings_form() -> bool:
 
 def plan_form() -> bool:
     """Controls of a forecast; returns whether it was asked for."""
-    d = plan_fields()
+    d, data = plan_fields(), own_data()
+    if data is not None and st.session_state.get("plan-of") != data.identity:
+        st.session_state["plan-of"], d["rows"] = data.identity, data.n
     bound(
         st.multiselect, "Algorithms", d, "algorithms", key="plan-algorithms",
         options=list(d.specs["algorithms"].choices), format_func=title_of,

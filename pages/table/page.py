@@ -35,10 +35,10 @@ def main() -> None:
         dataset.picker(key="data")
     pay.made()
     here = journey.at("table")
-    journey.bar(here)
     data = drafted_data("My table")
     if data is not None:
         show_strip("My table", data)
+    journey.bar(here)
     file = own_file()
     if here.word == "table":
         table(data)

@@ -149,11 +149,15 @@ def spend(data: Dataset, book: Sequence[Budget]) -> None:
     if d["budget"] not in fitting:
         d["budget"] = next(iter(fitting))
         d["delta"] = fitting[d["budget"]].share(float(d["epsilon"]))
-    title, key = "Budget that pays", "release-budget"
-    form.bound(st.selectbox, title, d, "budget", key=key, options=list(fitting))
-    for name, title in (("epsilon", "ε of this release"), ("delta", "δ of this release")):
+    places, title = st.columns(3), "Budget that pays"
+    with places[0]:
+        key = "release-budget"
+        form.bound(st.selectbox, title, d, "budget", key=key, options=list(fitting))
+    for place, name, sign in zip(places[1:], ("epsilon", "delta"), "εδ", strict=True):
         spec = fields.spec_of(algorithm(COVERED[0]).params, name)
-        form.parameter(replace(spec, log=False, title=title), d, key="release")
+        with place:
+            shown = replace(spec, log=False, title=f"{sign} of this release")
+            form.parameter(shown, d, key="release")
     asked = {"epsilon": float(d["epsilon"]), "delta": float(d["delta"])}
     _remaining(fitting[d["budget"]], asked["epsilon"])
     expected.expect(file.schema, data.n, asked["epsilon"], asked["delta"])

@@ -18,7 +18,6 @@ SIZE: ViewportSize = {"width": 1440, "height": 1000}
 NARROW: ViewportSize = {"width": 390, "height": 844}
 SIZES: tuple[ViewportSize, ...] = (
     {"width": 1024, "height": 768},
-    {"width": 1280, "height": 720},
     {"width": 1920, "height": 1080},
     {"width": 640, "height": 360},  # 1280 x 720 at 200 %
     NARROW,

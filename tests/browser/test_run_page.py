@@ -89,44 +89,13 @@ def ran(page: Page) -> None:
 
 
 def test_journey(page: Page, screenshots: Path) -> None:
-    open_run(page, "/run?data=asia")
-    assert page.locator("iframe").count() == 2
-    page.screenshot(path=screenshots / "run.png", full_page=True)
-    frame = page.frame_locator("iframe >> nth=1").locator("canvas")
-    box = frame.bounding_box()
-    assert box is not None
-    assert box["width"] > 300
-
-    before = page.locator("iframe").first.bounding_box()
-    unfold(page, "More settings")
-    page.get_by_role("button", name="Paper setting").click()
-    ran(page)
-    assert page.locator("iframe").first.bounding_box() == before  # nothing jumps
-    assert page.locator(".st-key-result").evaluate("e => getComputedStyle(e).opacity") == "1"
-    page.locator(".headline").get_by_text("what can be proven").wait_for()
-    page.screenshot(path=screenshots / "run_published.png", full_page=True)
-
-    page.get_by_text("Overlay", exact=True).click()
-    drawn(page, frames=1)
-
-    addressed(page, "guarantee=published")
-    page.reload()  # what a link gives
-    wait_drawn(page)
-    page.locator(".headline").get_by_text("what can be proven").wait_for()
-    assert page.blocked == []  # type: ignore[attr-defined]
-
-
-def test_levers_and_three_charts_are_in_sight_without_a_click(
-    new_page: Page, app_server: str
-) -> None:
-    page = new_page
+    """The algorithms' own levers and three charts in sight; a node; a preset; a link."""
     page.set_viewport_size({"width": 1440, "height": 900})
     for algorithm, names in (
-        ("priv_pc", ("tweak", "subsample")),
         ("curate_pc", ("beta1", "beta2")),
+        ("priv_pc", ("tweak", "subsample")),
     ):
-        page.goto(f"{app_server}/run?algorithm={algorithm}")
-        wait_drawn(page)
+        open_run(page, f"/run?algorithm={algorithm}")
         words, controls = first_screen(page)
         assert words <= 120, words
         assert controls <= 25, controls
@@ -143,6 +112,46 @@ def test_levers_and_three_charts_are_in_sight_without_a_click(
         assert len(ends) == 3
         assert max(ends) <= 1800  # one screen of scrolling
         page.get_by_text("You are here").first.wait_for()
+    page.set_viewport_size(SIZE)
+    assert page.locator("iframe").count() == 2
+    page.screenshot(path=screenshots / "run.png", full_page=True)
+    box = page.locator("iframe").first.bounding_box()
+    assert box is not None
+    assert box["width"] > 300
+
+    unfold(page, "More: scores")
+    settle(page)
+    page.get_by_role("tab", name="Edge table").click()
+    settle(page)
+    frame = page.frames[1]
+    at = frame.evaluate("() => network.canvasToDOM(network.getPosition(ids['either']))")
+    page.mouse.click(box["x"] + at["x"], box["y"] + at["y"])
+    page.wait_for_function(
+        """() => [...document.querySelectorAll("iframe")].every(
+             (f) => f.contentDocument.body.dataset.node === "either")"""
+    )
+    settle(page)
+    assert page.locator(".st-key-run-node input").input_value() == "either"
+    faded = frame.evaluate("() => nodes.get().filter((n) => n.opacity < 1).map((n) => n.label)")
+    assert "asia" in faded
+    assert "lung" not in faded
+
+    unfold(page, "More settings")
+    before = page.locator("iframe").first.bounding_box()
+    assert quick(page, 2000)
+    page.get_by_role("button", name="Paper setting").click()
+    ran(page)
+    assert page.locator("iframe").first.bounding_box() == before  # nothing jumps
+    assert page.locator(".st-key-result").evaluate("e => getComputedStyle(e).opacity") == "1"
+    page.locator(".headline").get_by_text("what can be proven").wait_for()
+    page.screenshot(path=screenshots / "run_published.png", full_page=True)
+    page.get_by_text("Overlay", exact=True).click()
+    drawn(page, frames=1)
+    addressed(page, "guarantee=published")
+    page.reload()  # what a link gives
+    wait_drawn(page)
+    page.locator(".headline").get_by_text("what can be proven").wait_for()
+    assert page.blocked == []  # type: ignore[attr-defined]
 
 
 def test_a_long_run_is_stopped_and_leaves_the_page_alive(page: Page, screenshots: Path) -> None:
@@ -163,7 +172,17 @@ def test_a_long_run_is_stopped_and_leaves_the_page_alive(page: Page, screenshots
 def test_bad_input_is_one_sentence_and_back_brings_the_run_before(
     page: Page, screenshots: Path
 ) -> None:
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 1920, "height": 1080})
     open_run(page, "/run?data=cancer&n=2000")
+    shaded(page, DARK)
+    page.screenshot(path=screenshots / "run_dark.png")
+    page.locator('[data-testid="stMainMenu"] button').first.click()
+    page.locator("text=Light").last.click()
+    shaded(page, WHITE)  # at once, without another click
+    page.set_viewport_size(SIZE)
+    page.emulate_media(color_scheme="light")
+
     first = page.locator(".headline").inner_text()
     change(page, "param-epsilon", "-1")
     page.locator(".st-key-notice").get_by_text("epsilon must be at least").wait_for()
@@ -183,31 +202,9 @@ def test_bad_input_is_one_sentence_and_back_brings_the_run_before(
     page.get_by_text("ε = 0.05 for the whole run").wait_for()
 
 
-def test_a_node_brings_out_its_neighbours_and_graphs_come_quickly_on_asia(page: Page) -> None:
-    open_run(page, "/run?n=20000")
-    unfold(page, "More: scores")
-    settle(page)
-    page.get_by_role("tab", name="Edge table").click()
-    settle(page)
-    frame = page.frames[1]
-    at = frame.evaluate("() => network.canvasToDOM(network.getPosition(ids['either']))")
-    box = page.locator("iframe").first.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + at["x"], box["y"] + at["y"])
-    page.wait_for_function(
-        """() => [...document.querySelectorAll("iframe")].every(
-             (f) => f.contentDocument.body.dataset.node === "either")"""
-    )
-    settle(page)
-    assert page.locator(".st-key-run-node input").input_value() == "either"
-    faded = frame.evaluate("() => nodes.get().filter((n) => n.opacity < 1).map((n) => n.label)")
-    assert "asia" in faded
-    assert "lung" not in faded
-    unfold(page, "More settings")
-    assert quick(page, 2000)
-
-
-def test_the_last_of_a_fast_series_is_what_is_shown(new_page: Page, app_server: str) -> None:
+def test_the_last_of_a_fast_series_and_what_was_typed_is_what_is_shown(
+    new_page: Page, app_server: str
+) -> None:
     page = new_page
     page.add_init_script(SLOW_LINE)
     page.goto(f"{app_server}/run?data=cancer&n=2000&seed=1")
@@ -229,14 +226,8 @@ def test_the_last_of_a_fast_series_is_what_is_shown(new_page: Page, app_server: 
     assert seed.input_value() == "8"
     assert strip.count("\n8\n") >= 1  # the strip's
 
-
-def test_what_was_typed_stays_whatever_is_pressed_at_once(new_page: Page, app_server: str) -> None:
-    """The slider beside a typed ε shows the one before for a while, and so does the address."""
-    page = new_page
-    page.add_init_script(SLOW_LINE)
-    page.goto(f"{app_server}/run?data=cancer&n=2000&seed=1")
-    wait_drawn(page)
-    unfold(page, "More settings")
+    # What was typed stays, whatever is pressed at once: the slider next to a typed ε shows the one
+    # before for a while, and so does the address.
     stable = page.locator("[data-testid=stSidebar]").get_by_text("PC-stable", exact=True)
     epsilon = page.locator(".st-key-param-epsilon input[type=number]")
     page.evaluate("window.lag = 900")
@@ -272,16 +263,3 @@ def quick(page: Page, limit: float) -> bool:
             return True
         wait_drawn(page)
     return False
-
-
-def test_themes_and_a_wide_screen(page: Page, screenshots: Path) -> None:
-    page.emulate_media(color_scheme="dark")
-    page.set_viewport_size({"width": 1920, "height": 1080})
-    open_run(page, "/run?data=cancer&n=2000")
-    shaded(page, DARK)
-    page.screenshot(path=screenshots / "run_dark.png")
-    page.locator('[data-testid="stMainMenu"] button').first.click()
-    page.locator("text=Light").last.click()
-    shaded(page, WHITE)  # at once, without another click
-    page.set_viewport_size(SIZE)
-    page.emulate_media(color_scheme="light")

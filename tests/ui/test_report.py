@@ -274,7 +274,7 @@ def test_own_data_on_the_page(open_app: Callable[..., AppTest]) -> None:
     assert [runs for runs, *_ in before] == [1]
     app.switch_page("pages/report/page.py").run()
     assert not app.exception
-    found = body(app)
+    found = re.sub(r"base64,[^\"]*", "", body(app))  # a picture may spell anything
     assert "known link" not in found
     assert "F1" not in found
     assert "invented" not in found
