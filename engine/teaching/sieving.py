@@ -1,13 +1,12 @@
-"""What Priv-PC's sieve does: exact scores of many queries, and simulated errors (2020, section 3).
+"""What Priv-PC's sieve compares: exact scores of many queries, and its noise (2020, section 3).
 
-Nothing here is a release: scores are exact, and the noise is drawn to show what noise does.
+Nothing here is a release: scores are exact.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -15,18 +14,15 @@ from numpy.typing import NDArray
 
 from engine.algorithms.priv_pc import PrivPCParameters
 from engine.data.dataset import Dataset
-from engine.randomness import Randomness, illustration
+from engine.randomness import illustration
 from engine.search.noisy_score import NoisyScore
 from engine.search.skeleton import Query
 from engine.statistics.base import QueryScores, critical_z
 from engine.statistics.oracle import ORACLE
 from engine.statistics.registry import STATISTICS
-from engine.theory import sieve_epsilon, sieve_errors
+from engine.theory import sieve_epsilon
 
 MOST_QUERIES = 3_000  # scores that are shown
-MOST_SIMULATED = 250  # queries that are answered again and again
-DRAWS = 40_000
-REPEATS = 60  # answers a query gets on one sample
 Array = NDArray[np.float64]
 
 
@@ -74,22 +70,6 @@ class Sieve:
         return a, b, math.sqrt(2 * (a * a + b * b))
 
 
-def error_rates(
-    data: Dataset, sieve: Sieve, gap: float, tweak: float
-) -> tuple[float, float, float, float]:
-    """Theorem 2 and a simulation at another tweak t, for a score ``gap`` from T.
-
-    (bound on type I, its simulated rate, bound on type II, its rate); the second bound is NaN where
-    the theorem says nothing (alpha < t).
-    """
-    units = sieve.unit(data, sieve.m), sieve.unit(data)
-    level, lowered = replace(sieve, tweak=tweak).levels()
-    shift = abs(level - lowered)  # t in units of the score
-    one, two = sieve_errors(gap, shift, sieve.epsilon, data.n, sieve.m, units[0])
-    lost, passed = observed(gap, shift, sieve.epsilon, data.n, sieve.m, units)
-    return one, lost, two if gap >= shift else math.nan, passed
-
-
 def queries(d: int) -> list[Query]:
     """All queries of order 0 and 1, or a fixed random choice: at most half of order 0."""
     rng = illustration(0)
@@ -131,57 +111,3 @@ def noise_scales(epsilon: float, n: int, m: int, unit: float) -> tuple[float, fl
     """(scale of a query's noise, scale of the threshold's) of a sieve on m of n rows."""
     inner = sieve_epsilon(epsilon, n, m)
     return 4 * unit / inner, 2 * unit / inner
-
-
-@cache
-def _draws() -> tuple[Array, Array, Array]:
-    rng = illustration(20)
-    return rng.laplace(size=DRAWS), rng.laplace(size=DRAWS), rng.laplace(size=DRAWS)
-
-
-def observed(
-    gap: float, tweak: float, epsilon: float, n: int, m: int, units: tuple[float, float]
-) -> tuple[float, float]:
-    """Simulated (type I, type II) for a score ``gap`` above and below the threshold.
-
-    ``units`` are the sensitivities on m rows (sieve) and on all rows (examine). Type I: the sieve
-    sifts the query out. Type II: it passes the sieve and the examine.
-    """
-    query, level, last = _draws()
-    a, b = noise_scales(epsilon, n, m, units[0])
-    noise = a * query - b * level
-    lost = float(np.mean(gap + tweak + noise < 0))
-    passed = (tweak - gap + noise >= 0) & (-gap + last * 2 * units[1] / epsilon > 0)
-    return lost, float(np.mean(passed))
-
-
-def on_data(
-    data: Dataset, sieve: Sieve, gap: float, m: int, tweaks: tuple[float, ...]
-) -> list[tuple[float, float]]:
-    """(type I, type II) of the dataset's own queries at each tweak, with real sub-samples.
-
-    Queries whose exact score lies at least ``gap`` from the threshold count; NaN without any.
-    """
-    rng, score = illustration(7), sieve.score(data)
-    every = queries(data.d)
-    if len(every) > MOST_SIMULATED:
-        every = [every[i] for i in sorted(rng.choice(len(every), MOST_SIMULATED, replace=False))]
-    exact = np.array([score.of(q) for q in every])
-    sample = score.sample(m, Randomness(rng)) if m < data.n else None
-    small = np.array([score.of(q, sample) for q in every])
-    units = np.array([score.noise_sensitivity(q, m) for q in every])
-    wholes = np.array([score.noise_sensitivity(q) for q in every])
-    inner = sieve_epsilon(sieve.epsilon, data.n, m)
-    shape = REPEATS, len(every)
-    noise = (rng.laplace(size=shape) * 4 + rng.laplace(size=shape) * 2) / inner * units
-    last = rng.laplace(size=shape) * 2 / sieve.epsilon * wholes
-    level = score.cutoff()
-    out = []
-    for tweak in tweaks:
-        sieved = small + noise >= score.cutoff(tweak)
-        passed = sieved & (exact + last > level)
-        high, low = exact >= level + gap, exact <= level - gap
-        one = float(np.mean(~sieved[:, high])) if high.any() else math.nan
-        two = float(np.mean(passed[:, low])) if low.any() else math.nan
-        out.append((one, two))
-    return out

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 
 from engine import Dataset
@@ -18,20 +16,15 @@ from engine.statistics.registry import BOUNDED
 from engine.teaching import sieving
 from engine.teaching.sieving import Array, Sieve
 from engine.theory import best_subsample
-from pages.draw import show
-from pages.draw.curves import Axis, Curve, curves, vertical
 from pages.draw.scene import digested, show_sieve
 from pages.learn.tour import Tour, shown_run
 from pages.shell import state
 from pages.shell.drafts import Draft
 from pages.shell.fields import among, choice, nearest, number, places, slider, spec_of, switch
 from pages.shell.form import parameters
-from pages.shell.palette import PLAIN
 from pages.shell.settings import MOST_SEED
 
 FIRST_Z = 8.0  # |z| from here on is drawn at the edge
-GAPS = {"p": 0.05, "z": 0.5}  # α, the distance from T of the query whose errors are shown
-TWEAKS = tuple(float(t) for t in np.linspace(0.0, 0.06, 13))
 _ROUNDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 _TYPED = ("statistic", "guarantee", "scale", "round")  # what is not dragged
 
@@ -54,7 +47,7 @@ class Fields(Parameters):
 
 
 def sieve_view(now: Tour) -> None:
-    """All queries of order 0 and 1 before the sieve; what a run's sieve did; Theorem 2."""
+    """All queries of order 0 and 1 before the sieve and what a run's sieve did."""
     d, data = state.of(Fields, "sieve."), now.dataset
     sieve = sieve_of(d, data)
     _scene(data, sieve, d)
@@ -65,12 +58,8 @@ def sieve_view(now: Tour) -> None:
         f"answered **{asked - examined:,}**; **{examined:,}** were examined. Answering each on its "
         f"own would split ε {asked:,} times; here each “perhaps independent” takes one share."
     )
-    with st.expander("The sieve's test, and Theorem 2's bounds on its errors", key="learn-theorem"):
-        left, right = st.columns([2, 5], gap="large")
-        with left:
-            parameters([s for s in Fields.specs() if s.name in _TYPED], d, key="sieve")
-        with right:
-            _errors(data, sieve)
+    with st.expander("The sieve's test", key="learn-theorem"):
+        parameters([s for s in Fields.specs() if s.name in _TYPED], d, key="sieve")
 
 
 def sieve_of(d: Draft, data: Dataset) -> Sieve:
@@ -145,59 +134,3 @@ def _rested(d: Draft, frame: Mapping[str, Any]) -> None:
 def _plain(values: Array) -> list[float | None]:
     """NaN has no place in JSON."""
     return [None if math.isnan(v) else round(float(v), 6) for v in values]
-
-
-# Theorem 2 ------------------------------------------------------------------------------------
-
-_NAMES = {
-    "I bound": ("Type I, bound", 0, "lines"),
-    "I noise": ("Type I, noise alone", 0, "markers"),
-    "I on the data": ("Type I, on these data", 5, "lines+markers"),
-    "II bound": ("Type II, bound", 1, "lines"),
-    "II noise": ("Type II, noise alone", 1, "markers"),
-    "II on the data": ("Type II, on these data", 3, "lines+markers"),
-}
-
-
-@st.cache_data(max_entries=64, show_spinner="Simulating …")
-def errors_table(fingerprint: str, sieve: Sieve, _data: Dataset) -> pd.DataFrame:
-    """Bounds and observed rates of both errors at every tweak; rates are shares of answers."""
-    gap = GAPS[sieve.scale]
-    seen = sieving.on_data(_data, sieve, gap, sieve.m, TWEAKS)
-    rows = []
-    for tweak, (one, two) in zip(TWEAKS, seen, strict=True):
-        found = sieving.error_rates(_data, sieve, gap, tweak)
-        rates = (*found[:2], one, *found[2:], two)
-        rows.append({"t": tweak, **dict(zip(_NAMES, rates, strict=True))})
-    return pd.DataFrame(rows)
-
-
-def _errors(data: Dataset, sieve: Sieve) -> None:
-    table = errors_table(data.identity, sieve, data)
-    lines = [
-        Curve(name=name, x=list(table["t"]), y=list(table[c]), style=style, mode=mode)
-        for c, (name, style, mode) in _NAMES.items()
-        if table[c].notna().any()
-    ]
-    high = max(1e-3, float(np.nanmax(table.drop(columns="t").to_numpy(dtype=float))))
-    ends = (0, min(1.05, high * 1.1))
-    figure = curves(lines, Axis("Tweak t"), Axis("Error rate", ends=ends), height=360)
-    vertical(figure, sieve.tweak, "now", style=PLAIN)
-    show.figure(figure, key="sieve-by-t", alt="Error rates against the tweak: bounds and observed")
-    st.caption(
-        f"A query whose score lies α = {GAPS[sieve.scale]:g} from T. Type I: it looks independent, "
-        "and the sieve keeps the link. Type II: it looks dependent, and passes sieve and examine. "
-        "The theorem speaks of the noise alone; on real samples the score moves too. "
-        + _above(table)
-    )
-
-
-def _above(table: pd.DataFrame) -> str:
-    """Where a simulated rate lies above its bound by more than the simulation's own error."""
-    margin = 3 * 0.5 / math.sqrt(sieving.DRAWS)
-    if not (table["II noise"] > table["II bound"] + margin).any():
-        return ""
-    return (
-        "Somewhere the observed type II rate lies above the bound: the theorem's exponent for the "
-        "examine is 2εα/Δ; Laplace noise of scale 2Δ/ε, which Algorithm 1 adds, gives εα/(2Δ)."
-    )

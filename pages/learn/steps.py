@@ -43,19 +43,17 @@ STEPS = (
         "truth",
         "What causes what",
         "What we want to find: which thing causes which",
-        "Each box is something recorded about every person. An arrow says that one thing acts on "
-        "another. Turn an arrow round: what would the data say otherwise? Some arrows can never be "
-        "told from their opposite.",
-        "Priv-PC, section 2.2 (causal graphs and the PC algorithm); Verma and Pearl 1990.",
+        "Each box is recorded about every person; an arrow says that one thing acts on another. "
+        "Turn an arrow: would the data look different? Some arrows never show it.",
+        "Priv-PC, section 2.2; Verma and Pearl 1990.",
         truth_view,
     ),
     Step(
         "search",
         "Search",
         "How the search works: begin with every link, take away what a test explains",
-        "A test asks: do these two still go together once others are known? If not, the link "
-        "goes. Order 0 conditions on nothing, order 1 on one variable, and so on. Press play, or "
-        "step, or jump to a link. Then change whose tests they are.",
+        "A test asks: do these two still go together once others are known? If not, the link goes. "
+        "Order 0 conditions on nothing, order 1 on one variable, and so on.",
         "Priv-PC, appendix A, Algorithm 3; Spirtes, Glymour and Scheines.",
         search_view,
     ),
@@ -63,19 +61,16 @@ STEPS = (
         "noise",
         "Noise",
         "What privacy does to one test",
-        "A private run sees each test's number only with noise on it, wide enough to hide any one "
-        "person. Far from the threshold nothing changes. Near it, noise decides. Lower ε and watch "
-        "the dots spread.",
-        "Priv-PC, sections 2.1 and 3.3 (sensitivity); bounds that hold: "
-        "docs/explanation/privacy.md.",
+        "A private run sees each test's number with noise, wide enough to hide any one person. Far "
+        "from the threshold nothing changes. Near it, noise decides. Lower ε: the dots spread.",
+        "Priv-PC, sections 2.1 and 3.3; docs/explanation/privacy_proofs.md.",
         noise_view,
     ),
     Step(
         "draws",
         "Draw again",
         "The same data, other noise: not an error bar, but another graph",
-        "Each picture is one private run. A real analyst gets exactly one of them, and cannot tell "
-        "which. Press the button for six more.",
+        "Each picture is one private run. A real analyst gets one of them, and cannot know which.",
         "Priv-PC, section 4 repeats every run for the same reason.",
         draws_view,
         under="noise",
@@ -85,8 +80,8 @@ STEPS = (
         "One person",
         "The promise: replace one person, and nobody can tell",
         "Change one person's answer. A coin picks one of the two tables, a noisy output comes out, "
-        "and you bet. Differential privacy limits how often anybody can be right, whatever they "
-        f"know about everyone else. Here are {PEOPLE:,} people, so that each is a dot.",
+        "and you bet. Differential privacy limits how often anyone can be right. Here are "
+        f"{PEOPLE:,} people, so that each is a dot.",
         "Priv-PC, section 2.1, Definition 1; the limit e^ε / (1 + e^ε): Wasserman and Zhou 2010.",
         person_view,
         rows=lambda now: PEOPLE,
@@ -95,9 +90,9 @@ STEPS = (
         "sieve",
         "Sieve, examine",
         "Sieve cheaply, then examine the few that matter",
-        "Most pairs depend plainly. Priv-PC asks every question first with a cheap, noisy sieve, "
-        "and spends real budget only where the sieve says “perhaps independent”. Drag T, T − t and "
-        "the size m of the sample.",
+        "Most pairs clearly depend on each other. Priv-PC asks every question first with a cheap, "
+        "noisy sieve, and spends real budget only on “perhaps independent”. Drag T, T − t and the "
+        "size m of the sample.",
         "Priv-PC, section 3.1, Algorithm 1 and Theorem 2; section 3.2 on the sample's size m.",
         sieve_view,
         under="once",
@@ -105,9 +100,9 @@ STEPS = (
     Step(
         "orders",
         "Later orders",
-        "Later orders are poorer, so the first ones deserve more",
-        "Conditioning splits the rows into strata, and what is left of a dependence lies ever "
-        "closer to the threshold. CURATE plans its budget by order before it begins.",
+        "Later orders see less, so the first ones deserve more",
+        "Conditioning splits the rows into strata, and a dependence comes ever closer to the "
+        "threshold. CURATE plans its budget by order before it begins.",
         "CURATE, section III-A, Algorithm 1, Lemmas 1 and 2.",
         orders_view,
         under="once",
@@ -117,19 +112,17 @@ STEPS = (
         "A bound fails",
         "One record that a published bound does not cover",
         "Noise hides a person only if the sensitivity is right. These two tables differ in one "
-        "record. Everything here is computed now, by the same functions that run the tests.",
-        "Priv-PC, section 3.3, Theorem 3 and appendix D; the correction: "
-        "docs/explanation/privacy.md.",
+        "record; the numbers are computed now, by the functions that run the tests.",
+        "Priv-PC, section 3.3, Theorem 3 and appendix D; docs/explanation/privacy_proofs.md.",
         bound_view,
     ),
     Step(
         "once",
         "Money",
         "Money: the same total, spent in three ways",
-        "ε is a purse of 100 coins. Priv-PC pays for each “perhaps independent” until the purse is "
-        "empty; CURATE pays for every test, more at the beginning; Marginal PC buys noisy tables "
-        "once, and every test after that is free: it reads no data. The draws are those of Scene, "
-        "so the rows are Scene's too.",
+        "ε is a purse of 100 coins. Priv-PC pays for each “perhaps independent”; CURATE pays for "
+        "every test, more at the beginning; Marginal PC buys noisy tables once, and its tests read "
+        "no more data. The draws are Scene's, and so are the rows.",
         "Priv-PC, sections 2.1 and 3.1; CURATE, section III-A; docs/explanation/marginal_pc.md.",
         money_view,
         rows=money_rows,
@@ -137,20 +130,18 @@ STEPS = (
     Step(
         "shuffle",
         "Shuffle",
-        "Shuffle: nothing is left. Who still sees something?",
-        "Real data come without their true graph, so nobody can count what was invented. But "
-        "anybody can take away all there is: shuffle every column by itself, and look what each "
-        "algorithm finds then. Say first what you expect.",
-        "This project: docs/explanation/privacy.md; such a count stands beside every ε here.",
+        "Shuffle: no link is left. Who still sees one?",
+        "Real data come without their true graph, so false positives cannot be counted. But every "
+        "column can be shuffled by itself: what does each algorithm find then? Guess first.",
+        "docs/explanation/privacy_audit.md; such a count stands with every ε here.",
         shuffle_view,
     ),
     Step(
         "now",
         "What now",
         "What if it were your people? What now?",
-        "The same question with your numbers: how many people, how much may one of them show? "
-        "Below are real runs on so many rows of this network. Then plan with your own columns, "
-        "before anything is spent.",
+        "How many people, and how much may one of them show? Below are real runs on so many rows "
+        "of this network. Then plan with your own columns.",
         "docs/how-to/own_data.md; the page My table.",
         now_view,
         rows=people_asked,
@@ -177,14 +168,8 @@ def show_step(step: Step, now: Tour) -> None:
         "</div>"
     )
     step.view(now)
-    asides = [other for other in STEPS if other.under == step.key]
-    if asides and not presenting():
-        with st.container(horizontal=True, key="learn-asides"):
-            for other in asides:
-                st.button(
-                    f"More: {other.short}",
-                    key=f"learn-aside-{other.key}",
-                    type="tertiary",
-                    on_click=goto,
-                    args=(other.key,),
-                )
+    asides = [] if presenting() else [other for other in STEPS if other.under == step.key]
+    with st.container(horizontal=True, key="learn-asides"):
+        for other in asides:
+            title, key = f"More: {other.short}", f"learn-aside-{other.key}"
+            st.button(title, key=key, type="tertiary", on_click=goto, args=(other.key,))

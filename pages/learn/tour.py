@@ -14,10 +14,10 @@ from engine.teaching.lessons import query
 from engine.teaching.neighbours import NeighbourTest, farthest
 from pages.draw.scene import plain_names
 from pages.shell import state
-from pages.shell.data import bundled, network_sizes
+from pages.shell.data import bundled
 from pages.shell.drafts import Draft
-from pages.shell.fields import choice, number, spec_of
-from pages.shell.form import bound, seed
+from pages.shell.fields import choice, number
+from pages.shell.form import parameters
 from pages.shell.listen import watch_keys
 from pages.shell.present import presenting
 from pages.shell.settings import MOST_SEED
@@ -32,6 +32,7 @@ ROWS = 20_000
 EPSILONS = (0.01, 20.0)  # another page's is taken to the nearer end
 PEOPLE = 1_000  # of the crowd: dots that a hand can still choose among
 MOST_SHUFFLES = 20
+_SET = ("data", "epsilon", "seed")  # the tour's settings, behind a button
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +42,10 @@ class Tour(Parameters):
 
     step: str = choice("truth", "Step", STEPS)
     data: str = choice("asia", "Network", NETWORKS)
-    epsilon: float = number(1.0, "ε of a whole private run (strict)", *EPSILONS)
-    seed: int = number(0, "Noise seed", 0, MOST_SEED)
+    epsilon: float = number(
+        1.0, "ε of a whole private run (strict)", *EPSILONS, help="In total; δ = 1e-6."
+    )
+    seed: int = number(0, "Noise seed", 0, MOST_SEED, help="Fixes every draw.")
     shuffles: int = number(0, "Shuffles so far", 0, MOST_SHUFFLES)
 
     @property
@@ -102,28 +105,7 @@ def settings(*, of_screen: bool = True) -> None:
     named = f"{now.data.capitalize()}, ε = {now.epsilon:g} (strict)"
     title = named if of_screen else "The tour's settings"
     with st.popover(title, icon=":material/tune:", type="tertiary", key="learn-settings"):
-        d, sizes, total = draft(), network_sizes(), spec_of(Tour, "epsilon")
-        bound(
-            st.selectbox,
-            "Network",
-            d,
-            "data",
-            key="learn-network",
-            options=NETWORKS,
-            format_func=lambda n: f"{n.capitalize()} · {sizes[n][0]} nodes, {sizes[n][1]} edges",
-        )
-        bound(
-            st.number_input,
-            total.title,
-            d,
-            "epsilon",
-            key="learn-epsilon",
-            min_value=total.low,
-            max_value=total.high,
-            format="%g",
-            help="The private runs on these screens share this total; δ = 1e-6.",
-        )
-        seed(d, "seed", "Noise seed", key="learn-seed")
+        parameters([s for s in Tour.specs() if s.name in _SET], draft(), key="learn")
         st.caption(f"All of this is a simulation: {ROWS:,} rows drawn from a published network.")
 
 

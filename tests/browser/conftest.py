@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from engine.release.budget import VARIABLE
 from tests.browser.steps import SIZE, settle
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def app_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         process = subprocess.Popen(
             command,
             cwd=ROOT,
+            env={**os.environ, VARIABLE: str(log.parent / "budgets.db")},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,

@@ -1,11 +1,14 @@
-"""An analyst with a file: upload it, look at it, run on it, sweep it."""
+"""A new user with files: bad, odd, scored; then a table of their own to a release and an effect."""
 
 from __future__ import annotations
 
+import csv
+import io
+import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.browser.steps import BROKEN, EXCEPTION, moment, settle, unfold, walk
+from tests.browser.steps import BROKEN, EXCEPTION, enter, settle, unfold, walk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -13,35 +16,53 @@ if TYPE_CHECKING:
 SAMPLES = Path(__file__).resolve().parents[2] / "sample_data"
 
 
-def test_an_analyst_from_upload_to_the_smallest_epsilon(new_page: Page, screenshots: Path) -> None:
+def text(name: str, rows: list[list[object]]) -> dict[str, object]:
+    """A CSV file to drop."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return {"name": name, "mimeType": "text/csv", "buffer": out.getvalue().encode()}
+
+
+def odd() -> dict[str, object]:
+    """60 columns: names with marks, quotes, commas and line ends, gaps, constants."""
+    names = [f'"{k}", <b>ä*{k}*</b>' + ("\n" if k == 7 else "") for k in range(58)]
+    rows = [[f"{r % (k % 5 + 2)}" if r % 11 else "" for k in range(58)] for r in range(300)]
+    return text("odd.csv", [[*names, "same", " = 1+1"]] + [[*r, "x", f"a{n}"] for n, r in
+                            enumerate(rows)])  # fmt: skip
+
+
+def clinic() -> dict[str, object]:
+    """An id, a date, gaps, free text; who smokes dies more often."""
+    draw = random.Random(3)
+    rows: list[list[object]] = [["patient", "admitted", "age", "smokes", "note", "died"]]
+    for k in range(1200):
+        smokes = draw.choice(["yes", "no", "no"])
+        died = draw.random() < (0.5 if smokes == "yes" else 0.1)
+        age = "" if draw.random() < 0.07 else draw.randint(18, 95)
+        day = f"20{draw.randint(15, 23)}-{draw.randint(1, 12):02d}-{draw.randint(1, 28):02d}"
+        said = f"came with {draw.random()} complaints"
+        rows.append([f"P{k:05d}", day, age, smokes, said, "yes" if died else "no"])
+    return text("clinic.csv", rows)
+
+
+def test_from_a_file_to_a_run_and_to_a_release(new_page: Page, screenshots: Path) -> None:
     page = new_page
     page.goto("/table")
-    unfold(page, "Another dataset: yours again, or a public one")
-    page.get_by_text("forward-sampled").wait_for()
-    page.wait_for_selector(".js-plotly-plot")
-    settle(page)
-    page.screenshot(path=screenshots / "data.png", full_page=True)
-
-    box = page.locator(".st-key-data-network input")
-    box.click()
-    box.fill("Your own")
-    box.press("Enter")
-    page.get_by_text("Upload a table first").first.wait_for()
     files = page.locator('input[type="file"]')
-    bad = {"name": "bad.csv", "mimeType": "text/csv", "buffer": b"a,b\n1,2\n3\n"}
-    files.nth(0).set_input_files(bad)
+    files.first.set_input_files(text("bad.csv", [["a", "b"], [1, 2], [3]]))  # type: ignore[arg-type]
     page.get_by_text("Line 3 of bad.csv has another number of cells").first.wait_for()
     settle(page)
-    assert page.locator(EXCEPTION).count() == 0
     page.screenshot(path=screenshots / "data_error.png")
-
+    files.first.set_input_files(odd())  # type: ignore[arg-type]
+    page.get_by_text("300 rows, 58 columns").wait_for()
     files.nth(0).set_input_files(SAMPLES / "asia_2000.csv")
     page.get_by_text("2,000 rows, 8 columns").wait_for()
     files.nth(1).set_input_files(SAMPLES / "asia_edges.csv")
-    page.get_by_text("Nothing is stated of this table yet").wait_for()
     page.get_by_test_id("stFileChipName").get_by_text("asia_edges.csv").wait_for()
-    moment(page, 1000)  # the second file arrives in a script run of its own
     settle(page)
+    assert page.locator(EXCEPTION).count() == 0
+    page.locator(".st-key-journey-table a").click()
+    page.get_by_text("Nothing is stated of this table yet").wait_for()
     assert page.locator("iframe").count() == 0  # nothing exact until it is asked for
     page.get_by_text("Show exact numbers of your own data").click()
     page.wait_for_selector("iframe")
@@ -50,15 +71,39 @@ def test_an_analyst_from_upload_to_the_smallest_epsilon(new_page: Page, screensh
 
     walk(page, "Run")
     page.get_by_text("Settings changed – press Run.").wait_for()
+    assert page.locator("iframe").count() == 0  # nothing of a public network
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_text("every rerun spends ε").wait_for()
     settle(page)
     unfold(page, "More: scores")
     page.get_by_text("1 run on these data").wait_for()
     assert page.locator("iframe").count() == 2
-    page.screenshot(path=screenshots / "run_own.png", full_page=True)
     assert "seed" not in page.url
-    assert page.blocked == []  # type: ignore[attr-defined]
 
+    walk(page, "My table")
+    files.first.set_input_files(clinic())  # type: ignore[arg-type]
+    page.get_by_text("1,200 rows").wait_for()
+    settle(page)
+    page.locator(".st-key-journey-columns a, .st-key-journey-here a").first.click()
+    page.locator(".st-key-schema-open label").click()
+    page.get_by_text("it is a date, from 2015 to 2023, of which the year").wait_for()
+    page.locator(".st-key-card-1-out label").click()
+    for card in (1, 2, 3, 5):
+        page.locator(f".st-key-card-{card}-stated label").click()
+        settle(page)
+    page.screenshot(path=screenshots / "data_cards.png", full_page=True)
+    page.get_by_role("button", name="Read the table by this schema").click()
+    page.get_by_text("strict runs have a guarantee").wait_for()
+    page.locator(".st-key-journey-budget a").click()
+    page.locator(".st-key-new-name").wait_for()
+    enter(page, "new-name", "clinic")
+    page.get_by_role("button", name="Declare", exact=True).click()
+    page.locator(".st-key-release-sure label").click()
+    page.locator(".st-key-release-go button:enabled").click()
+    page.get_by_text("Released under").wait_for()
+    unfold(page, "How much? Effects")
+    page.get_by_text("nothing is charged, and no data are needed").last.wait_for()
+    settle(page)
+    page.screenshot(path=screenshots / "data_released.png", full_page=True)
     assert page.locator(BROKEN).count() == 0
     assert page.blocked == []  # type: ignore[attr-defined]

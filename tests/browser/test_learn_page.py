@@ -74,12 +74,12 @@ def test_ten_minutes_from_the_opening_to_the_coins(page: Page, screenshots: Path
     # The settings, by keys alone: into them, and back to their button.
     button = page.locator(".st-key-learn-settings button").first
     button.press("Enter")
-    page.locator(".st-key-learn-network input").wait_for()
+    page.locator(".st-key-learn-data input").wait_for()
     settle(page)
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.closest('.st-key-learn-network') !== null")
+    assert page.evaluate("document.activeElement.closest('.st-key-learn-data') !== null")
     page.keyboard.press("Escape")
-    page.locator(".st-key-learn-network").wait_for(state="detached")
+    page.locator(".st-key-learn-data").wait_for(state="detached")
     assert button.evaluate("(e) => e === document.activeElement")
 
     # 2: the search, step by step, with a guess.

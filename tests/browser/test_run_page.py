@@ -58,7 +58,7 @@ SLOW_LINE = """(() => {
 CHANGED = "Settings changed – press Run."
 
 # Many edges and all orders: it takes far longer than a page waits.
-LONG = "/run?data=win95pts&n=100000&algorithm=pc&threshold=0.9"
+LONG = "/run?data=win95pts&n=20000&algorithm=pc&threshold=0.9"
 
 
 def open_run(page: Page, address: str) -> None:
@@ -125,6 +125,8 @@ def test_journey(page: Page, screenshots: Path) -> None:
     settle(page)
     frame = page.frames[1]
     at = frame.evaluate("() => network.canvasToDOM(network.getPosition(ids['either']))")
+    box = page.locator("iframe").first.bounding_box()
+    assert box is not None
     page.mouse.click(box["x"] + at["x"], box["y"] + at["y"])
     page.wait_for_function(
         """() => [...document.querySelectorAll("iframe")].every(
@@ -137,10 +139,12 @@ def test_journey(page: Page, screenshots: Path) -> None:
     assert "lung" not in faded
 
     unfold(page, "More settings")
-    before = page.locator("iframe").first.bounding_box()
     assert quick(page, 2000)
+    page.locator(".stMain").evaluate("(e) => e.scrollTo(0, 0)")
+    before = page.locator("iframe").first.bounding_box()
     page.get_by_role("button", name="Paper setting").click()
     ran(page)
+    page.locator(".stMain").evaluate("(e) => e.scrollTo(0, 0)")
     assert page.locator("iframe").first.bounding_box() == before  # nothing jumps
     assert page.locator(".st-key-result").evaluate("e => getComputedStyle(e).opacity") == "1"
     page.locator(".headline").get_by_text("what can be proven").wait_for()

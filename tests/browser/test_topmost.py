@@ -41,7 +41,7 @@ def test_the_tours_settings_open_by_a_click(resized: Page) -> None:
     resized.set_viewport_size(SIZES[0])
     walk(resized, "Learn")
     resized.locator(".st-key-learn-settings button").click(timeout=10_000)
-    resized.locator(".st-key-learn-network").wait_for()
+    resized.locator(".st-key-learn-data").wait_for()
     resized.keyboard.press("Escape")
 
 

@@ -14,7 +14,6 @@ from streamlit.testing.v1 import AppTest
 from engine import InputError
 from engine.params import Parameters, Spec
 from engine.registry import ALGORITHMS, algorithm
-from engine.score.budgets import LARGEST, SMALLEST, growths
 from pages.learn import allocation, sieve
 from pages.learn.tour import Tour
 from pages.shell import state
@@ -180,21 +179,3 @@ ODD: tuple[Any, ...] = (
 def test_a_data_seed_that_is_not_drawn_here(seed: int) -> None:
     with pytest.raises(InputError, match="data seed"):
         check_rows(Source("asia", 1_000, seed))
-
-
-ENDS = (SMALLEST, 1e-3, 0.999999, 1.0, 1.000001, 10.0, LARGEST)
-
-
-@pytest.mark.parametrize("total", ENDS)
-@pytest.mark.parametrize("initial", ENDS)
-def test_increments_at_the_ends_of_their_bounds(total: float, initial: float) -> None:
-    found = answer(growths, total, initial) or []
-    assert all(sum(growth.epsilons) <= total * (1 + 1e-6) for growth in found)
-    assert bool(found) or initial >= total  # who begins below the total affords an iteration
-
-
-@pytest.mark.parametrize("odd", [0.0, -1.0, 1e-320, 1e308, float("inf"), float("nan")])
-def test_increments_outside_their_bounds(odd: float) -> None:
-    for pair in ((odd, 1.0), (1.0, odd)):
-        with pytest.raises(InputError, match="must be at least"):
-            growths(*pair)

@@ -19,8 +19,7 @@ from engine.teaching import sieving
 from engine.teaching.lessons import query
 from engine.teaching.neighbours import farthest, moves
 from engine.teaching.replay import scenes
-from engine.theory import best_subsample, kendall_p_bound, lemma1
-from pages.learn import allocation
+from engine.theory import best_subsample
 from pages.learn.now import DRAWS, METHOD, START
 from pages.learn.shuffle import ALGORITHMS
 from pages.learn.steps import STEPS, WAY
@@ -147,22 +146,6 @@ def test_curates_coins_are_the_runs_own_first_plan(open_app: Callable[..., AppTe
         total = sum(b.cost for b in planned)
         expected = [[b.order, b.tests, b.epsilon, 100 * b.cost / total] for b in planned]
         assert np.allclose(given["plans"][hand][at], expected)
-
-
-def test_curates_lemmas_follow_the_fields(open_app: Callable[..., AppTest]) -> None:
-    shown = allocation.lemma_table(0.05, 0.5, 0.4).iloc[9]
-    wanted = lemma1(float(shown["ε"]), 0.05, kendall_p_bound(ROWS), beta1=0.5, beta2=0.4)
-    assert (shown["Type I"], shown["Type II"]) == pytest.approx(wanted)
-    app = open_app("learn", step="orders", data="cancer")
-    table = next(d.value for d in app.dataframe if "Increment" in d.value).set_index("Increment")
-    assert table.loc["Multiplicative", "Last ε"] < table.loc["Multiplicative", "First ε"]
-    assert table.loc["Rising", "Last ε"] > table.loc["Rising", "First ε"]
-    assert (table["Sum"] <= 10 * (1 + 1e-9)).all()
-    app.number_input(key="plan-initial").set_value(2.0).run()
-    assert "does not fall" in " ".join(c.value for c in app.caption)
-    app.number_input(key="plan-total").set_value(-1.0).run()
-    assert len(app.error) == 1
-    assert not app.exception
 
 
 def test_the_purses_are_those_of_the_scenes_own_runs(open_app: Callable[..., AppTest]) -> None:
