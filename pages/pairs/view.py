@@ -120,7 +120,7 @@ def assumption() -> str:
     right = [100 * way["right"] for way in known["ways"]]
     return (
         f"**On {known['pairs']} real pairs whose cause is known it is right on {min(right):.0f} to "
-        f"{max(right):.0f} % without any privacy**; a coin is right on 50 %."
+        f"{max(right):.0f} % without any privacy**; a coin: 50 %."
     )
 
 

@@ -18,6 +18,7 @@ from tests.browser.steps import (
     SIZES,
     WHITE,
     at_rest,
+    first_screen,
     look,
     moment,
     serious,
@@ -34,6 +35,7 @@ BODY = (
     '[data-testid="stHtml"] img, [data-testid="stFileUploader"], .scene svg, '
     ".st-key-study-find"  # what is tried begins with a press
 )
+FIRST = ("learn", "pairs", "table", "trust")  # Run and Report say it of themselves
 OPEN_MENU = '[data-testid="stExpandSidebarButton"]'
 WHOLE = """() => !document.querySelector('[data-testid="stSkeleton"]')"""
 
@@ -78,6 +80,12 @@ def show_menu(page: Page) -> None:
 def test_it_opens(visitor: tuple[Page, list[str]], screenshots: Path, entry: PageEntry) -> None:
     page, complaints = visitor
     page.screenshot(path=screenshots / f"page_{entry.name}.png", full_page=True)
+    if entry.name in FIRST:
+        page.set_viewport_size({"width": 1440, "height": 900})
+        words, controls = first_screen(page)
+        assert words <= 120, words
+        assert controls <= 25, controls
+        page.set_viewport_size(SIZE)
     assert serious(page) == []
 
     # The other theme, in which the next page opens then. Its elements are the same.

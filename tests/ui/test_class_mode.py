@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from engine import InputError
 from engine.percent import percent
-from engine.teaching.neighbours import guess_bound
+from engine.teaching.neighbours import guess_bound, moves
 from pages.learn import class_mode, rooms
 from pages.learn.rooms import Rooms
 from pages.learn.tour import neighbours_of
@@ -68,9 +68,10 @@ def test_outputs_are_the_engines_releases_of_either_table() -> None:
         room.deal()
         drawn.append((room.which, room.value))
     assert {which for which, _ in drawn} == {0, 1}
+    scale = moves(PAIR.pair.data, PAIR.q).sensitivity / PAIR.epsilon
     spread = sum(abs(value - PAIR.exact[which]) for which, value in drawn) / len(drawn)
-    assert spread == pytest.approx(PAIR.scale, rel=0.25)  # 5 standard errors of 400 draws
-    assert abs(sum(value for _, value in drawn) / 400 - middle) < 5 * PAIR.scale
+    assert spread == pytest.approx(scale, rel=0.25)  # 5 standard errors of 400 draws
+    assert abs(sum(value for _, value in drawn) / 400 - middle) < 5 * scale
 
 
 @pytest.fixture
