@@ -1,8 +1,9 @@
 """How often effects' intervals hold, and what combined releases find: ``-m benchmarks.effects``.
 
 Effects: every draw is a new sample, a release of it by Marginal PC, and the effects of ordered
-pairs of columns, over plausible graphs and with the true DAG given. Combined releases: one sample
-of 100,000 rows, released whole and dealt out to 4 or 8 hospitals. Each draw is kept as a line of
+pairs of columns, over plausible graphs and with the true DAG given; also of four wards combined.
+Combined releases: one sample of 100,000 rows, released whole and dealt out to 4 or 8 hospitals, or
+to hospitals of different epsilon, size or population. Each draw is kept as a line of
 ``benchmarks/results/effects.jsonl``; what is there is not run again, and ``--seconds`` of CPU end
 a run between two draws. The last step writes the tables into docs/explanation/effects.md;
 ``--tables`` does that alone.
@@ -14,10 +15,12 @@ import argparse
 import math
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -30,7 +33,7 @@ from engine.algorithms.marginal_pc import MarginalPCParameters, conclude, known_
 from engine.context import RunContext
 from engine.data.networks import Network, load_network
 from engine.effects.effect import REVERSE, Effect, effect_of
-from engine.effects.plausible import Plausible
+from engine.effects.plausible import Plausible, plausible
 from engine.effects.truth import joint
 from engine.graphs.cpdag import matrix_of
 from engine.graphs.known import reachable
@@ -40,7 +43,7 @@ from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.marginals.levels import merged
 from engine.privacy.ledger import Ledger
 from engine.randomness import Randomness
-from engine.release.pooling import pooled
+from engine.release import pooling
 from engine.runner import one_thread
 
 KEPT = Path(__file__).parent / "results" / "effects.jsonl"
@@ -48,7 +51,7 @@ DOC = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "effects
 FIRST, DELTA, PAIRS = 52_000, 1e-6, 40  # seed; pairs of a draw, where a network has more
 # Name -> rows, epsilons, draws. Titanic-like: sexes, ages, classes and survival as in R's table.
 CELLS: dict[str, tuple[int, tuple[float, ...], int]] = {
-    "random 4–6 columns": (2_000, (0.3, 1.0, 3.0), 120),
+    "random 4–6 columns": (2_000, (0.3, 1.0, 3.0), 400),
     "Titanic-like": (2_201, (1.0, 3.0), 120),
     "asia": (2_000, (1.0, 3.0), 100),
     "survey": (2_000, (3.0,), 100),
@@ -56,6 +59,15 @@ CELLS: dict[str, tuple[int, tuple[float, ...], int]] = {
 }
 POOLED = (("child", 20), ("insurance", 20), ("alarm", 20))
 ROWS, HOSPITALS = 100_000, (4, 8)
+# Alarm in four hospitals: the epsilon of each, its share of the rows, and how far every table of
+# its network is tilted: p exp(tilt N(0, 1)).
+UNEQUAL = {
+    "alike": ((1.0,) * 4, (0.25,) * 4, 0.0),
+    "ε of 3, 1, .3, .1": ((3.0, 1.0, 0.3, 0.1), (0.25,) * 4, 0.0),
+    "n of 70, 15, 10, 5 %": ((1.0,) * 4, (0.7, 0.15, 0.1, 0.05), 0.0),
+    "every table tilted": ((1.0,) * 4, (0.25,) * 4, 0.5),
+}
+WARDS = (("survey", 100), ("asia", 100))  # four of 5,000 rows each, at epsilon 1
 # R's Titanic: survived of all, by class (1st, 2nd, 3rd, crew), sex (m, f) and age (child, adult).
 _ALL = [[[5, 175], [1, 144]], [[11, 168], [13, 93]], [[48, 462], [31, 165]], [[0, 862], [0, 23]]]
 _LIVED = [[[5, 57], [1, 140]], [[11, 14], [13, 80]], [[13, 75], [14, 76]], [[0, 192], [0, 20]]]
@@ -114,12 +126,9 @@ def effects_of(name: str, n: int, epsilon: float, seed: int) -> dict[str, Any]:
     assert data.truth is not None
     truth = matrix_of(data.truth, data.names)
     given, ways = Plausible((truth,), np.ones(1)), reachable(truth)
-    pairs = list(permutations(range(data.d), 2))
-    chosen = np.random.default_rng(seed).permutation(len(pairs))[:PAIRS]
     counts: dict[str, list[float]] = {"averaged": [0] * 5, "given": [0] * 5, "bins": [0] * 30}
     counts["brier"] = [0, 0]
-    for k in chosen.tolist():
-        x, y = pairs[k]
+    for x, y in asked_pairs(data.d, seed):
         cause, effect = data.names[x], data.names[y]
         one = result.effect(cause, effect)
         if one.acts is not None:
@@ -133,6 +142,35 @@ def effects_of(name: str, n: int, epsilon: float, seed: int) -> dict[str, Any]:
             two = effect_of(found.released, data.names, data.levels, given, cause, effect)  # type: ignore[arg-type]
             _count(counts["averaged"], one, real)
             _count(counts["given"], two, real)
+    return counts
+
+
+def asked_pairs(d: int, seed: int) -> list[tuple[int, int]]:
+    """Up to PAIRS ordered pairs of columns."""
+    pairs = list(permutations(range(d), 2))
+    chosen = np.random.default_rng(seed).permutation(len(pairs))[:PAIRS]
+    return [pairs[k] for k in chosen.tolist()]
+
+
+def wards_of(name: str, n: int, epsilon: float, seed: int) -> dict[str, Any]:
+    """The counts of true cause -> effect pairs by four wards' releases as one, and by the first."""
+    network = network_of(name, seed)
+    data = rows_of(network, n, seed)
+    assert data.truth is not None
+    wards = np.array_split(np.random.default_rng(seed).permutation(n), 4)
+    parts = [released(_part(data, w), epsilon, 100 * seed + h) for h, w in enumerate(wards)]
+    outcome = search_on(data, [part.diagnostics for part in parts], epsilon)
+    counts: dict[str, list[float]] = {"four": [0] * 5, "one": [0] * 5}
+    ways, both = reachable(matrix_of(data.truth, data.names)), outcome.diagnostics
+    assert isinstance(both, MarginalDiagnostics)
+    assert both.released is not None
+    dags = plausible(both, outcome.cpdag, None)
+    for x, y in asked_pairs(data.d, seed):
+        if ways[x, y]:
+            cause, effect = data.names[x], data.names[y]
+            four = effect_of(both.released, data.names, data.levels, dags, cause, effect)
+            _count(counts["four"], four, real := _truth(network, data, four))
+            _count(counts["one"], parts[0].effect(cause, effect), real)
     return counts
 
 
@@ -181,6 +219,31 @@ def pooled_of(name: str, epsilon: float, seed: int) -> dict[str, list[float]]:
     return out
 
 
+def unequal_of(case: str, n: int, seed: int) -> dict[str, Any]:
+    """Skeleton F1, precision: weighted, added up, the best alone; and how far the columns drift."""
+    epsilons, shares, tilt = UNEQUAL[case]
+    network, rng = load_network("alarm"), np.random.default_rng(seed)
+    parts, truth = [], truth_cpdag(network.dag(), network.names)
+    for h, (epsilon, share) in enumerate(zip(epsilons, shares, strict=True)):
+        tables = [t * np.exp(tilt * rng.standard_normal(t.shape)) for t in network.tables]
+        here = replace(network, tables=tuple(t / t.sum(1, keepdims=True) for t in tables))
+        data = rows_of(here, round(share * n), 100 * seed + h)
+        parts.append(released(data, epsilon, 100 * seed + h))
+
+    def scores(graph: np.ndarray) -> list[float]:
+        found = compare(graph, truth)
+        links = np.triu(graph | graph.T).sum()
+        return [found.skeleton_f1 or 0.0, 1 - found.extra / max(links, 1)]
+
+    diagnostics: list[Any] = [part.diagnostics for part in parts]
+    out: dict[str, Any] = {"weighted": scores(search_on(data, diagnostics, max(epsilons)).cpdag)}
+    added = [d.released.n / n for d in diagnostics]
+    with patch.object(pooling, "weights", lambda _: np.array(added)):
+        out["added up"] = scores(search_on(data, diagnostics, max(epsilons)).cpdag)
+    out["the first alone"] = scores(parts[0].matrix)
+    return out | {"drift": pooling.drift([d.released for d in diagnostics])[0]}
+
+
 def _part(data: Dataset, rows: np.ndarray) -> Dataset:
     return Dataset.from_codes(
         data.codes[rows], data.names, data.levels, truth=data.truth, public=True
@@ -189,7 +252,7 @@ def _part(data: Dataset, rows: np.ndarray) -> Dataset:
 
 def search_on(data: Dataset, parts: Sequence[Any], epsilon: float) -> Outcome:
     """What follows from the releases of all hospitals, as :func:`engine.combine` has it."""
-    moments = pooled([part.released for part in parts])
+    moments = pooling.pooled([part.released for part in parts])
     params = MarginalPCParameters.build({"epsilon": epsilon, "delta": DELTA})
     context = RunContext(Randomness(0), Ledger(), data.names, trace=False)
     tests = NoisyTests(moments, leaks=False, whole=bool(moments.higher))
@@ -213,16 +276,16 @@ def _vote(graphs: Sequence[np.ndarray]) -> np.ndarray:
 
 def wanted() -> list[dict[str, Any]]:
     """Every draw of every cell, in turns, so that cells grow alike."""
+    cells = [("effects", name, n, epsilon, draws)
+             for name, (n, epsilons, draws) in CELLS.items() for epsilon in epsilons]  # fmt: skip
+    cells += [("wards", name, 20_000, 1.0, draws) for name, draws in WARDS]
+    cells += [("unequal", name, ROWS, 1.0, 20) for name in UNEQUAL]
+    cells += [("combined", name, ROWS, e, draws) for name, draws in POOLED for e in (0.1, 1.0)]
     found = [
-        {"kind": "effects", "name": name, "n": n, "epsilon": epsilon, "seed": FIRST + k}
-        for name, (n, epsilons, draws) in CELLS.items() for epsilon in epsilons
-        for k in range(draws)
+        {"kind": kind, "name": name, "n": n, "epsilon": epsilon, "seed": FIRST + k}
+        for kind, name, n, epsilon, draws in cells for k in range(draws)
     ]  # fmt: skip
-    found += [
-        {"kind": "combined", "name": name, "n": ROWS, "epsilon": epsilon, "seed": FIRST + k}
-        for name, draws in POOLED for epsilon in (0.1, 1.0) for k in range(draws)
-    ]  # fmt: skip
-    return sorted(found, key=lambda one: (one["kind"] != "effects", one["seed"]))
+    return sorted(found, key=lambda one: (list(RUN).index(one["kind"]), one["seed"]))
 
 
 def ratio(parts: Sequence[tuple[float, float]]) -> str:
@@ -281,11 +344,52 @@ def combined_table(kept: Sequence[Any]) -> str:
     return "\n".join(found)
 
 
+def wards_table(kept: Sequence[Any]) -> str:
+    """One row a network: four wards as one, and the first of them alone."""
+    found = ["| four wards of 5,000, ε = 1 | draws | as one: holds | width | refused | one ward: "
+             "holds | width | refused |", "|---" * 8 + "|"]  # fmt: skip
+    for name in dict(WARDS):
+        draws = [one["found"] for one in kept if one["name"] == name]
+        cells = []
+        for which in ("four", "one"):
+            told = [(s[0], s[0] - s[1] - s[2], *s[3:]) for s in (draw[which] for draw in draws)]
+            cells += [ratio([(t[2], t[1]) for t in told]), ratio([(t[3], t[1]) for t in told])]
+            cells.append(ratio([(t[0] - t[1], t[0]) for t in told]))
+        found.append(f"| {name} | {len(draws)} | {' | '.join(cells)} |")
+    return "\n".join(found)
+
+
+def unequal_table(kept: Sequence[Any]) -> str:
+    """One row a case: skeleton F1 and precision, and the drift of the columns."""
+    heads = ("weighted", "added up", "the first alone")
+    found = [f"| Alarm, four hospitals, n = {ROWS:,} in all | draws | {' | '.join(heads)} | drift "
+             "(least to most) |", "|---" * (len(heads) + 3) + "|"]  # fmt: skip
+    for case in UNEQUAL:
+        draws = [one["found"] for one in kept if one["name"] == case]
+        values = np.array([[draw[head] for head in heads] for draw in draws])
+        error = values.std(axis=0, ddof=1) / math.sqrt(len(draws))
+        pairs = [f"{m[0]:.3f} ± {e[0]:.3f} (precision {m[1]:.2f})"
+                 for m, e in zip(values.mean(axis=0), error, strict=True)]  # fmt: skip
+        drifts = sorted(draw["drift"] for draw in draws)
+        told = f"{drifts[0]:.1f} to {drifts[-1]:.1f}"
+        found.append(f"| {case} | {len(draws)} | {' | '.join(pairs)} | {told} |")
+    return "\n".join(found)
+
+
+# Kind -> one draw of it, by name, rows, epsilon and seed; its table.
+RUN: dict[str, tuple[Callable[[str, int, float, int], Any], Callable[[Sequence[Any]], str]]] = {
+    "effects": (effects_of, effects_table),
+    "wards": (wards_of, wards_table),
+    "unequal": (lambda name, n, _, seed: unequal_of(name, n, seed), unequal_table),
+    "combined": (lambda name, _, epsilon, seed: pooled_of(name, epsilon, seed), combined_table),
+}
+
+
 def main() -> None:
     """Run what is missing, then write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=600.0, help="of CPU")
-    parser.add_argument("--kind", default="effects,combined")
+    parser.add_argument("--kind", default=",".join(RUN))
     parser.add_argument("--tables", action="store_true")
     options = parser.parse_args()
     KEPT.parent.mkdir(exist_ok=True)
@@ -295,13 +399,9 @@ def main() -> None:
         if one["kind"] in options.kind.split(",") and tuple(one.values()) not in there:
             if time.process_time() > options.seconds:
                 break
-            asked = one["name"], one["epsilon"], one["seed"]
-            found = (
-                effects_of(asked[0], one["n"], *asked[1:]) if one["kind"] == "effects"
-                else pooled_of(*asked)
-            )  # fmt: skip
+            found = RUN[one["kind"]][0](*list(one.values())[1:])
             keep(KEPT, one | {"found": found})
-    for kind, write in (("effects", effects_table), ("combined", combined_table)):
+    for kind, (_, write) in RUN.items():
         put(DOC, f"benchmarks.effects {kind}", write([o for o in lines(KEPT) if o["kind"] == kind]))
 
 
