@@ -12,7 +12,7 @@ from engine.cli.flags import Parser, add_json_flag, aligned, progress
 from engine.cli.interrupts import ending, interruptible
 from engine.errors import InputError
 from engine.release.attacked import attack_release, strength, verdict
-from engine.release.reading import load
+from engine.release.file import load
 
 RUNS = 200
 

@@ -10,9 +10,8 @@ from engine.cli.flags import Parser, add_json_flag, add_knowledge_flag
 from engine.effects.adjustment import OPTIMAL, SETS
 from engine.knowledge import load_knowledge
 from engine.release.combine import effect, with_knowledge
-from engine.release.file import canonical
+from engine.release.file import canonical, load
 from engine.release.places import check_place, save
-from engine.release.reading import load
 
 
 def effect_command(argv: Sequence[str]) -> None:

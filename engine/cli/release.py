@@ -27,11 +27,10 @@ from engine.params import Spec
 from engine.registry import declared
 from engine.release.budget import Budget, Budgets
 from engine.release.combine import combined, combined_words
-from engine.release.file import Release, canonical
+from engine.release.file import Release, canonical, load, loads
 from engine.release.make import Stopped, make
 from engine.release.page import doubt_words, to_html
-from engine.release.places import check_place, page_of, save
-from engine.release.reading import load, loads
+from engine.release.places import check_place, check_places, page_of, save
 from engine.release.settings import COVERED, covered
 from engine.release.signature import own_key, signed
 from engine.release.synthetic import LABEL, synthetic
@@ -49,7 +48,7 @@ def release_command(argv: Sequence[str]) -> int:
         raise InputError("engine release takes one algorithm.")
     specs = list(declared(keys).values())
     args = _parser(specs).parse_args(argv)
-    out, schema, budgets = _place(args.out), _schema(args), Budgets()
+    out, schema, budgets = check_places(args.out), _schema(args), Budgets()
     budgets.show(args.budget)
     signer = own_key() if args.sign else None
     try:
@@ -135,7 +134,7 @@ def _again(argv: Sequence[str]) -> int:
     parser.add_argument("--again", metavar="ID", required=True, help="see engine budget show")
     _add_out_flags(parser)
     args = parser.parse_args(argv)
-    out = _place(args.out)
+    out = check_places(args.out)
     kept = Vault(Budgets()).get(args.again)
     if args.sign:
         found = signed(loads(kept.text.encode()), own_key())
@@ -159,7 +158,7 @@ def _write(text: str, page: str, out: Path, kept: Sequence[str]) -> None:
         if not kept:
             sys.stdout.write(text)
             raise InputError(
-                f"{why}, nor could it be kept beside the budgets; the release, which is paid for, "
+                f"{why}, nor could it be kept next to the budgets; the release, which is paid for, "
                 "is on standard output alone: keep it."
             ) from None
         raise InputError(
@@ -178,15 +177,7 @@ def _say(found: Release, out: Path, budget: Budget, kept: Sequence[str]) -> None
     if kept:
         print(f"Kept as {kept[0]}: python -m engine release --again {kept[0]} --out FILE.")
     else:
-        print("It could not be kept beside the budgets: this file is the only one.")
-
-
-def _place(named: str) -> Path:
-    """Where a release's file goes, and its page beside it; InputError where one cannot."""
-    out = Path(named)
-    check_place(out)
-    check_place(page_of(out))
-    return out
+        print("It could not be kept next to the budgets: this file is the only one.")
 
 
 def combine_command(argv: Sequence[str]) -> None:
@@ -200,7 +191,7 @@ def combine_command(argv: Sequence[str]) -> None:
     add_knowledge_flag(parser)
     _add_out_flags(parser)
     args = parser.parse_args(argv)
-    out = _place(args.out)
+    out = check_places(args.out)
     signer = own_key() if args.sign else None
     known = None if args.knowledge is None else load_knowledge(args.knowledge)
     found = combined([load(file) for file in args.files], known)

@@ -16,28 +16,28 @@ own. Charges add up by basic composition, in decimals as they were typed: ten ti
 from __future__ import annotations
 
 import json
-import os
+import re
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import ROUND_DOWN, Context, Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_data_path
-
 from engine.errors import InputError, did_you_mean
 from engine.privacy.accounting import Guarantee
-from engine.release.names import check_name
-from engine.release.places import private_folder
+from engine.release.places import data_path, private_folder
 
-APP = "dp-causal-explorer"
 VARIABLE = "DP_CAUSAL_EXPLORER_BUDGETS"  # another file, for a shared disk or a test
 APPLICATION_ID = int.from_bytes(b"DPCB", "big")
 VERSION = 1
 BUSY_SECONDS = 30.0
 MOST_EPSILON, MOST_DELTA = Decimal(10_000_000), Decimal("0.1")
+# New names are of ASCII, and no two look the same: equal but for case, for the sign between two
+# words, or for characters that many fonts draw alike. A second one would have a second total.
+_NAME = re.compile(r"(?=.{1,60}\Z)[A-Za-z0-9][A-Za-z0-9._-]*( [A-Za-z0-9._-]+)*")
+_ALIKE = (("rn", "m"), ("vv", "w"), ("cl", "d"), ("0", "o"), ("1", "l"), ("5", "s"), ("8", "b"))
 _SCHEMA = (
     "CREATE TABLE budgets (name TEXT PRIMARY KEY, epsilon TEXT NOT NULL, delta TEXT NOT NULL)",
     "CREATE TABLE charges (id INTEGER PRIMARY KEY, name TEXT NOT NULL REFERENCES budgets (name), "
@@ -47,7 +47,7 @@ _SCHEMA = (
     f"PRAGMA user_version = {VERSION}",
 )
 # In files that were made before them, too: the table that a budget is bound to, and what was asked
-# for by charges whose release has not ended.
+# for by charges with a release that has not ended.
 _ADDED = (
     "CREATE TABLE IF NOT EXISTS bound (name TEXT PRIMARY KEY, rows INTEGER, columns TEXT)",
     "CREATE TABLE IF NOT EXISTS unfinished (id INTEGER PRIMARY KEY, request TEXT NOT NULL)",
@@ -56,8 +56,7 @@ _ADDED = (
 
 def default_path() -> Path:
     """Where this user's budgets are kept."""
-    named = os.environ.get(VARIABLE)
-    return Path(named) if named else user_data_path(APP, appauthor=False) / "budgets.db"
+    return data_path("budgets.db", VARIABLE)
 
 
 @dataclass(frozen=True)
@@ -154,14 +153,14 @@ class Budgets:
 
     def new(self, name: str, epsilon: float | str, delta: float | str) -> Budget:
         """Declare a budget; a name that is there already, or looks like one, is refused."""
-        check_name(name, ())
+        _check_name(name, ())
         total = _amounts(epsilon, delta, "A budget")
         with self._transaction(create=True) as connection:
             self.path.chmod(0o600)
             there = [n for (n,) in connection.execute("SELECT name FROM budgets")]
             if name in there:
                 raise InputError(f"There is a budget {name!r} already; a total is never changed.")
-            check_name(name, there)
+            _check_name(name, there)
             connection.execute(
                 "INSERT INTO budgets (name, epsilon, delta) VALUES (?, ?, ?)",
                 (name, *map(str, total)),
@@ -294,32 +293,30 @@ def _read(connection: sqlite3.Connection, wanted: str) -> Budget:
 
 def _kept(epsilon: object, delta: object) -> tuple[Decimal, Decimal]:
     """Amounts from the file; one that no charge of this program can be is damage."""
-    try:
-        found = Decimal(str(epsilon)), Decimal(str(delta))
-    except InvalidOperation:
-        found = Decimal(-1), Decimal(-1)
-    if not all(_sensible(v) for v in found):
+    found = tuple(_amount(value) for value in (epsilon, delta))
+    if found[0] is None or found[1] is None:
         raise sqlite3.DatabaseError("an amount is no number of at least 0")
-    return found
+    return found[0], found[1]
 
 
 def _amounts(epsilon: float | str, delta: float | str, what: str) -> tuple[Decimal, Decimal]:
     """Two amounts as typed; InputError unless finite, positive and of a sensible size."""
-    try:
-        found = Decimal(str(epsilon)), Decimal(str(delta))
-    except InvalidOperation:
-        raise InputError(f"{what} needs two numbers, epsilon and delta.") from None
-    if not all(map(_sensible, found)) or not 0 < found[0] <= MOST_EPSILON:
+    one, other = _amount(epsilon), _amount(delta)
+    if one is None or not 0 < one <= MOST_EPSILON:
         raise InputError(f"{what} needs an epsilon above 0 and at most {MOST_EPSILON:,}.")
-    if not 0 <= found[1] <= MOST_DELTA:
+    if other is None or other > MOST_DELTA:
         raise InputError(f"{what} needs a delta of at least 0 and at most {MOST_DELTA}.")
-    return found
+    return one, other
 
 
-def _sensible(value: Decimal) -> bool:
-    """Finite, at least 0, and with few enough digits to print and to add up."""
-    finite = value.is_finite() and value >= 0
-    return finite and len(f"{value:e}") <= 40 and (not value or -60 < value.adjusted() < 13)
+def _amount(value: object) -> Decimal | None:
+    """A finite number of at least 0 with few enough digits to print and to add up; None if not."""
+    try:
+        found = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    fits = found.is_finite() and found >= 0 and len(f"{found:e}") <= 40
+    return found if fits and (not found or -60 < found.adjusted() < 13) else None
 
 
 def _sentence(path: Path, error: Exception) -> str:
@@ -335,3 +332,23 @@ def _sentence(path: Path, error: Exception) -> str:
 
 def _damaged(path: Path) -> str:
     return f"{path} is damaged and was left as it is; restore it from a copy."
+
+
+def _check_name(name: str, others: Iterable[str]) -> None:
+    """InputError for a new name that is malformed, or looks like another."""
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            "A budget's name has at most 60 letters, digits, dots, _ and - of ASCII, and single "
+            "blanks between words; it starts with a letter or digit."
+        )
+    for other in others:
+        if _drawn(name) == _drawn(other):
+            raise InputError(f"There is a budget {other!r} already, which looks the same.")
+
+
+def _drawn(name: str) -> str:
+    """What is left once all that looks alike is the same."""
+    found = re.sub(r"[ ._-]+", " ", name).replace("I", "l").casefold()  # I is drawn as a small l
+    for one, other in _ALIKE:
+        found = found.replace(one, other)
+    return found

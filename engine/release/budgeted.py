@@ -27,12 +27,11 @@ from engine.release import budget as books
 from engine.release.checking import check
 from engine.release.combine import combined, combined_words, with_knowledge
 from engine.release.combine import effect as effect_of_release
-from engine.release.file import Release, canonical, neighbours
+from engine.release.file import Release, canonical, load, neighbours
 from engine.release.graph import release_drawn, release_edges, release_svg
 from engine.release.make import make
 from engine.release.page import doubt_words, to_html
-from engine.release.places import check_place, page_of, save
-from engine.release.reading import load
+from engine.release.places import check_places, page_of, save
 from engine.release.settings import COVERED
 from engine.release.signature import own_key
 from engine.release.synthetic import consistent_dag, synthetic
@@ -148,7 +147,7 @@ class Budget:
             values: More parameters of the algorithm.
 
         Returns:
-            The release, kept in the vault beside the budgets.
+            The release, kept in the vault next to the budgets.
 
         Raises:
             InputError: In one sentence, and nothing is charged, where the request does not fit.
@@ -287,13 +286,10 @@ class BudgetedRelease:
         return synthetic(self.release, rows, seed)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write its file, a new one, and beside it the page for people; the file's path."""
-        out = Path(path)
-        page = page_of(out)
-        for place in (out, page):
-            check_place(place)
+        """Write its file, a new one, and next to it the page for people; the file's path."""
+        out = check_places(path)
         save(canonical(self.release), out)
-        save(to_html(self.release), page)
+        save(to_html(self.release), page_of(out))
         return out
 
 

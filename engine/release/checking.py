@@ -36,10 +36,10 @@ from engine.marginals.levels import merged
 from engine.marginals.moments import Moments
 from engine.privacy.ledger import Ledger
 from engine.privacy.sources import Replay
-from engine.release.file import Release, findings
+from engine.release.file import MOST_ROWS, Release, findings
 from engine.release.noise import ALARM, goodness_of_fit_p
 from engine.release.pooling import assembled, pooled
-from engine.release.settings import MOST_ROWS, Ask, built, covered, empty, stated
+from engine.release.settings import Ask, built, covered, empty, known_in
 from engine.runner import one_thread
 from engine.tables.store import store_of
 
@@ -65,7 +65,7 @@ def check(release: Release, seconds: float = SECONDS) -> float:
     """Derive everything again; the file is consistent if that ends where it says.
 
     Args:
-        release: What :func:`engine.release.reading.load` read.
+        release: What :func:`engine.release.file.load` read.
         seconds: Its timeout. A file that takes longer is refused without a word on whether it is
             consistent.
 
@@ -157,7 +157,7 @@ def tables_of(release: Release, cancelled: Ask = lambda: False) -> Tables:
         raise InputError("The file holds more or fewer releases than its algorithm makes.")
     source, ledger = Replay(release.releases), Ledger(params.total, method="gdp")
     context = RunContext(
-        source, ledger, data.names, trace=False, cancelled=cancelled, known=stated(rows)
+        source, ledger, data.names, trace=False, cancelled=cancelled, known=known_in(rows)
     )
     with _ending():
         tests = release_tables(store_of(data), params, params.order_limit(data), context)

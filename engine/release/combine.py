@@ -100,7 +100,7 @@ def effect(
     Post-processing of the release: no data are needed, and its ledger is as it was.
 
     Args:
-        release: What :func:`engine.release.reading.load` read; it is checked first.
+        release: What :func:`engine.release.file.load` read; it is checked first.
         cause: The column that is set.
         effect: The column that is looked at.
         knowledge: What is known of the causes, in the place of what the release has; free.

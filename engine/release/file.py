@@ -1,23 +1,35 @@
-"""The file that is handed out: what it holds, and the one way to write it."""
+"""The file that is handed out: what it holds, and the one way to write it and to read it.
+
+The file is canonical JSON. It is read strictly, every size bounded before it is used: what is read
+is written again, and must give the same bytes. So there is no field that is not known, none twice,
+no other layout and no other spelling of a number, and none of that is checked a second time.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import numpy as np
 
 from engine.algorithm import Outcome
-from engine.data.schema import Schema
+from engine.data.schema import Schema, parse_schema
+from engine.errors import InputError, show
 from engine.graphs.cpdag import Adjacency, matrix_of
-from engine.knowledge import Knowledge
+from engine.knowledge import Knowledge, parse_knowledge
 from engine.marginals.diagnostics import MarginalDiagnostics
+from engine.marginals.levels import MOST_LEVELS
 from engine.privacy.accounting import Guarantee
-from engine.privacy.sources import Released
+from engine.privacy.sources import MOST_ENTRIES, Released
+from engine.release.budget import MOST_DELTA, MOST_EPSILON
 
 FORMAT = "dp-causal-explorer/release"
 VERSION, DERIVED = 3, 4  # as it was released; with knowledge applied afterwards, or combined
@@ -30,6 +42,15 @@ DISJOINT = (
     "Nobody is in two of these releases: then each person's (ε, δ) is that of the release that "
     "holds them. No file can show this. The ε and δ of all releases that hold a person add up."
 )
+MOST_ROWS, MOST_PARTS = 10_000_000_000, 50  # records; releases that are combined
+MOST_BYTES = 30_000_000
+MOST_DEPTH = 10  # of lists and objects in each other; a combined file has 8
+MOST_VALUES = 8 * MOST_ENTRIES  # commas in the file: the numbers, and the tables' names
+MOST_RELEASES = 8
+MOST_DIGITS = 20  # of a whole number; 2^53 has 16
+MOST_TEXT = 200
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)  # one that does not end is no slower
+_VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}")
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -41,22 +62,13 @@ class Signature:
     page: str
     value: str
 
-    def to_json(self) -> dict[str, str]:
-        """As the file has it."""
-        return {
-            "kind": "Ed25519",
-            "public_key": self.public_key,
-            "page_sha256": self.page,
-            "value": self.value,
-        }
-
 
 @dataclass(frozen=True, kw_only=True)
 class Release:
     """One release: what was asked, what it promises, and all that was given out.
 
-    ``total`` is the promise; ``params`` are the algorithm's own, whose delta is a little smaller
-    (see :func:`engine.release.settings.allowance`). ``releases`` are the noisy numbers, from which
+    ``total`` is the promise; ``params`` are the algorithm's, of which delta is a little smaller
+    (:func:`engine.release.settings.allowance`). ``releases`` are the noisy numbers, from which
     ``cpdag`` (an undirected edge in both directions) follows, with each edge's ``confidence`` and
     ``arrows``: how often there is one from the first column to the second, and back, if the edge
     is real. ``arrows`` is empty where the directions were voted.
@@ -108,17 +120,18 @@ def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:
     """The graph, its edges' and arrows' confidence and the tables that were released, by names."""
     matrix, found = outcome.cpdag, outcome.diagnostics
     assert isinstance(found, MarginalDiagnostics)
-    told = found.arrow_confidence
-    cells = combinations(range(len(names)), 2)
-    joined = [(i, j) for i, j in cells if matrix[i, j] or matrix[j, i]]
-    both = [(a, b) for i, j in joined for a, b in ((i, j), (j, i)) if matrix[a, b]]
+    links, arrows = found.edge_confidence, found.arrow_confidence
+    joined = [(i, j) for i, j in combinations(range(len(names)), 2) if matrix[i, j] or matrix[j, i]]
+    pairs = [(names[i], names[j]) for i, j in joined]
     return {
-        "cpdag": tuple(sorted((names[a], names[b]) for a, b in both)),
+        "cpdag": tuple(sorted((names[i], names[j]) for i, j in np.argwhere(matrix).tolist())),
         "confidence": tuple(
-            (names[i], names[j], float(found.edge_confidence[i, j])) for i, j in joined
+            (*pair, float(links[at])) for pair, at in zip(pairs, joined, strict=True)
         ),
         "arrows": tuple(
-            (names[i], names[j], float(told[i, j]), float(told[j, i])) for i, j in joined if told
+            (*pair, float(arrows[i, j]), float(arrows[j, i]))
+            for pair, (i, j) in zip(pairs, joined, strict=True)
+            if arrows
         ),
         "tables": tuple(tuple(names[i] for i in table) for table in found.released_tables),
     }
@@ -126,34 +139,18 @@ def findings(outcome: Outcome, names: tuple[str, ...]) -> dict[str, Any]:
 
 def to_json(release: Release) -> dict[str, Any]:
     """The file's content: nothing in it but public facts and what was paid for."""
-    signed = None if release.signature is None else release.signature.to_json()
+    made = release.signature
+    signed = made and {
+        "kind": "Ed25519",
+        "public_key": made.public_key,
+        "page_sha256": made.page,
+        "value": made.value,
+    }
     return _content(release) | {"digest": digest(release), "signature": signed}
 
 
 def canonical(release: Release) -> str:
-    """The file's text. There is one text for each release; a reader accepts no other.
-
-    Args:
-        release: What :func:`engine.release.make.make` returned.
-
-    Examples:
-        >>> import tempfile
-        >>> from dataclasses import replace
-        >>> from pathlib import Path
-        >>> from engine import load_dataset
-        >>> from engine.data.schema import Column, Schema
-        >>> from engine.release.budget import Budgets
-        >>> from engine.release.make import make
-        >>> rows = load_dataset("cancer", n=1_000)
-        >>> named = zip(rows.names, rows.levels, strict=True)
-        >>> schema = Schema(tuple(Column(name=n, type="ordered", levels=some) for n, some in named))
-        >>> budgets = Budgets(Path(tempfile.mkdtemp()) / "budgets.db")
-        >>> budget = budgets.new("ward", epsilon=3, delta=1e-5)
-        >>> data, asked = replace(rows, schema=schema), {"epsilon": 1}
-        >>> release = make(data, schema, "marginal_pc", asked, name="ward", budgets=budgets)
-        >>> canonical(release)[:44]
-        '{"format":"dp-causal-explorer/release","vers'
-    """
+    """The file's text. There is one text for each release; a reader accepts no other."""
     return _compact(to_json(release)) + "\n"
 
 
@@ -168,43 +165,185 @@ def _compact(content: Mapping[str, Any]) -> str:
 
 def released_json(one: Released) -> dict[str, Any]:
     """One noisy release, JSON-ready."""
-    return {
-        "sensitivity": one.sensitivity,
-        "sigma": one.sigma,
-        "grid": one.grid,
-        "steps": list(one.steps),
-    }
+    return vars(one) | {"steps": list(one.steps)}
 
 
 def _content(release: Release) -> dict[str, Any]:
     derived = release.applied is not None or bool(release.parts)
-    said = {} if not release.parts else {"rests_on": DISJOINT}
+    total, made = release.total, zip(release.labels, release.releases, strict=True)
+    promise: dict[str, Any] = {"epsilon": total.epsilon, "delta": total.delta}
+    promise |= {"neighbours": neighbours(release.schema), "noise": NOISE}
     content = {
         "format": FORMAT,
         "version": DERIVED if derived else VERSION,
         "name": release.name,
-        "guarantee": {
-            "epsilon": release.total.epsilon,
-            "delta": release.total.delta,
-            "neighbours": neighbours(release.schema),
-            "noise": NOISE,
-        }
-        | said,
+        "guarantee": promise | ({"rests_on": DISJOINT} if release.parts else {}),
         "algorithm": release.algorithm,
         "params": dict(release.params),
         "rows": release.rows,
         "schema": release.schema.to_json(),
-        "cpdag": [list(pair) for pair in release.cpdag],
-        "edge_confidence": [list(edge) for edge in release.confidence],
-        "arrow_confidence": [list(arrow) for arrow in release.arrows],
-        "tables": [list(table) for table in release.tables],
-        "releases": [
-            {"label": label} | released_json(one)
-            for label, one in zip(release.labels, release.releases, strict=True)
-        ],
+        "cpdag": release.cpdag,
+        "edge_confidence": release.confidence,
+        "arrow_confidence": release.arrows,
+        "tables": release.tables,
+        "releases": [{"label": label} | released_json(one) for label, one in made],
         "versions": dict(release.versions),
     }
     if derived:
         content["knowledge"] = None if release.applied is None else release.applied.to_json()
         content["combined"] = [to_json(part) for part in release.parts]
     return content
+
+
+def load(path: str | os.PathLike[str]) -> Release:
+    """Read a release's file.
+
+    Args:
+        path: The JSON file.
+
+    Raises:
+        InputError: In one sentence where it is none.
+    """
+    return loads(read_bytes(path, MOST_BYTES))
+
+
+def read_bytes(path: str | os.PathLike[str], most: int) -> bytes:
+    """At most so many bytes of a file, and one more to tell; InputError where there is none."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(most + 1)
+    except (OSError, ValueError):
+        raise InputError(f"There is no file to read at {show(str(path))}; check it.") from None
+
+
+def loads(raw: bytes) -> Release:
+    """A release from the bytes of its file; InputError where they are not exactly one's."""
+    if len(raw) > MOST_BYTES or raw.count(b",") > MOST_VALUES:
+        raise InputError("This file is too large for a release.")
+    if depth(raw) > MOST_DEPTH:
+        raise InputError("This file is nested deeper than any release.")
+    try:
+        content = json.loads(
+            raw.decode("utf-8"),
+            parse_int=_whole,
+            parse_constant=_whole,  # NaN and infinities are no numbers of JSON
+        )
+    except InputError:
+        raise
+    except (ValueError, RecursionError):
+        raise InputError("The release is not JSON in UTF-8; ask for the file again.") from None
+    try:
+        release = parse(content)
+        same = canonical(release).encode() == raw  # ValueError for 1e999, which is infinite
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
+        raise InputError("A part of the release is not as this program writes it.") from None
+    if not same:
+        raise InputError(_difference(content, to_json(release)))
+    return release
+
+
+def depth(raw: bytes) -> int:
+    """How deep the lists and objects of a JSON text are nested, without reading it."""
+    bare = np.frombuffer(_STRING.sub(b"", raw), np.uint8)
+    opened = np.isin(bare, list(b"[{")).astype(np.int8) - np.isin(bare, list(b"]}"))
+    return int(np.cumsum(opened, dtype=np.int32).max(initial=0))
+
+
+def _whole(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise InputError(f"The release holds a number of {len(text)} digits; no release does.")
+    return int(text)
+
+
+def parse(content: Any) -> Release:
+    """A release from its JSON value; InputError, ValueError, KeyError or the like for others."""
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError(f'This is no release: its JSON needs "format": "{FORMAT}".')
+    if content.get("version") not in (VERSION, DERIVED):
+        raise InputError(f"This program reads versions {VERSION} and {DERIVED} of a release file.")
+    schema = parse_schema(content.get("schema"))
+    if schema.waiting:
+        raise InputError("The schema of the release was not stated by anybody; no release has one.")
+    parts = tuple(map(parse, content.get("combined", ())))
+    _check_sizes(content, schema, parts)
+    stated, applied, made = content["guarantee"], content.get("knowledge"), content["releases"]
+    total = Guarantee(float(stated["epsilon"]), float(stated["delta"]))
+    if not 0 < total.epsilon <= float(MOST_EPSILON) or not 0 <= total.delta <= float(MOST_DELTA):
+        raise InputError("The release promises an (ε, δ) that no budget pays.")
+    arrows = content["arrow_confidence"]
+    return Release(
+        name=content["name"],
+        algorithm=content["algorithm"],
+        params=content["params"],
+        rows=content["rows"],
+        schema=schema,
+        total=total,
+        releases=tuple(map(parse_released, made)),
+        labels=tuple(str(one["label"]) for one in made),
+        tables=tuple(tuple(map(str, table)) for table in content["tables"]),
+        cpdag=tuple((str(a), str(b)) for a, b in content["cpdag"]),
+        confidence=tuple((str(a), str(b), float(c)) for a, b, c in content["edge_confidence"]),
+        arrows=tuple((str(a), str(b), float(there), float(back)) for a, b, there, back in arrows),
+        versions=content["versions"],
+        signature=_parse_signature(content.get("signature")),
+        applied=None if applied is None else parse_knowledge(applied),
+        parts=parts,
+    )
+
+
+def _check_sizes(content: Mapping[str, Any], schema: Schema, parts: Sequence[Release]) -> None:
+    """How many numbers the first release has follows from the schema alone."""
+    rows, versions = content["rows"], content["versions"]
+    if type(rows) is not int or not 2 <= rows <= MOST_ROWS:
+        raise InputError('The release has no usable "rows"; ask for the file again.')
+    named = (content["name"], content["algorithm"], *content["params"], *versions)
+    if max(map(len, named)) > MOST_TEXT or not content["name"].isprintable():
+        raise InputError("A name in the release is no name that this program gives.")
+    if not all(_VERSION.fullmatch(value) for value in versions.values()):
+        raise InputError('The release has no usable "versions"; ask for the file again.')
+    sizes = [len(one["steps"]) for one in content["releases"]]
+    if len(parts) > MOST_PARTS or any(part.parts for part in parts) or (parts and sizes):
+        raise InputError("The file does not combine releases as this program does.")
+    if not parts and not (0 < len(sizes) <= MOST_RELEASES and sum(sizes) <= MOST_ENTRIES):
+        raise InputError("The file holds more or fewer releases than its algorithm makes.")
+    if not parts and sizes[0] != pairs_size(schema):
+        raise InputError("The first release of the file is not one of its schema's pairs.")
+
+
+def pairs_size(schema: Schema) -> int:
+    """How many numbers the release of all columns' and all pairs' tables has."""
+    sizes = [min(column.size, MOST_LEVELS) - 1 for column in schema.columns]
+    return sum(sizes) + (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2
+
+
+def parse_released(content: Mapping[str, Any]) -> Released:
+    """One noisy release from its JSON value; ValueError or KeyError for anything else."""
+    steps, grid = content["steps"], content["grid"]
+    if type(grid) is not int or not -1000 < grid < 1000:
+        raise ValueError(grid)
+    if not all(type(step) is int and abs(step) < 2**53 for step in steps):
+        raise ValueError("steps")
+    return Released(float(content["sensitivity"]), float(content["sigma"]), grid, tuple(steps))
+
+
+def _parse_signature(content: Any) -> Signature | None:
+    if content is None:
+        return None
+    found = Signature(content["public_key"], content["page_sha256"], content["value"])
+    if not re.fullmatch("[0-9a-f]{256}", found.public_key + found.page + found.value):
+        raise InputError("The release's signature is of a format that this program does not know.")
+    return found
+
+
+def _difference(content: Mapping[str, Any], written: Mapping[str, Any]) -> str:
+    """Where a file departs from what this program would have written, in one sentence."""
+    fields = [field for field in {**content, **written} if field != "digest"]
+    for field in fields:
+        one, other = (json.dumps(each.get(field, "missing")) for each in (content, written))
+        if one != other:
+            return f"{show(field)} of the release is not as this program writes it."
+    if content["digest"] != written["digest"]:
+        return "The release was changed after it was written: its digest is that of another."
+    return "The release is not laid out as this program writes it; ask for the file again."

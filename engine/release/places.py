@@ -1,12 +1,21 @@
-"""Files of ours: new ones only, whole or not at all, for their owner alone."""
+"""Files of a user: where they are, and new ones only, whole or not at all, for their owner."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from pathlib import Path
+from typing import IO
+
+from platformdirs import user_data_path
 
 from engine.errors import InputError
+
+
+def data_path(name: str, variable: str) -> Path:
+    """A file of this user's data folder, unless the environment's ``variable`` names another."""
+    named = os.environ.get(variable)
+    return Path(named) if named else user_data_path("dp-causal-explorer", appauthor=False) / name
 
 
 def check_place(path: Path) -> None:
@@ -24,16 +33,26 @@ def page_of(out: Path) -> Path:
     return out.with_suffix(".html") if out.suffix != ".html" else out.with_suffix(".page.html")
 
 
+def check_places(out: str | os.PathLike[str]) -> Path:
+    """Where a release's file goes; InputError where it or its page could not be written."""
+    for path in (Path(out), page_of(Path(out))):
+        check_place(path)
+    return Path(out)
+
+
 def save(text: str, path: Path) -> None:
     """Write a new file whole or not at all, mode 600; InputError where there is one by now."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")  # mode 600
     fresh = Path(name)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        _place(fresh, path)
+            _write(file, text)
+        try:
+            os.link(fresh, path)  # a link never replaces a file
+        except FileExistsError:
+            raise
+        except OSError:  # a disk without links, such as a memory stick
+            append(text, path, os.O_EXCL)
     except FileExistsError:
         raise InputError(
             f"There is a file {str(path)!r} by now, and none is overwritten."
@@ -42,17 +61,17 @@ def save(text: str, path: Path) -> None:
         fresh.unlink(missing_ok=True)
 
 
-def _place(fresh: Path, path: Path) -> None:
-    """Give the finished file its name, unless another has it: a link never replaces one."""
-    try:
-        os.link(fresh, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a disk without links, such as a memory stick
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(fresh.read_bytes())
-            file.flush()
-            os.fsync(file.fileno())
+def append(text: str, path: Path, flags: int = os.O_APPEND) -> None:
+    """Add text to a file of mode 600, on the disk before this returns."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+        _write(file, text)
+
+
+def _write(file: IO[str], text: str) -> None:
+    file.write(text)
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def private_folder(path: Path) -> None:

@@ -21,9 +21,8 @@ from engine.knowledge import Knowledge
 from engine.marginals.contrasts import Array, helmert
 from engine.marginals.moments import Key, Moments
 from engine.privacy.accounting import Guarantee
-from engine.release.file import Release
+from engine.release.file import MOST_PARTS, Release
 
-MOST_PARTS = 50
 WARN = 4.0  # a drift from which on populations differ: without any it stays within 2.5
 LEAST_SHARE = 1e-3  # of a level, where the sample's covariance is taken
 

@@ -9,22 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from engine.algorithm import Algorithm, Outcome
-from engine.context import RunContext, Step
+from engine.algorithm import Algorithm
 from engine.data.dataset import Dataset
 from engine.data.schema import Schema
 from engine.errors import InputError
 from engine.graphs.known import Known, known_of
 from engine.params import Parameters
 from engine.privacy.accounting import Guarantee
-from engine.privacy.ledger import Ledger
-from engine.privacy.sources import DISTANCE, NoiseSource
-from engine.randomness import Randomness
+from engine.privacy.sources import DISTANCE
 from engine.registry import algorithm
-from engine.runner import one_thread
 
 COVERED = ("marginal_pc",)
-MOST_ROWS = 10_000_000_000
 Ask = Callable[[], bool]
 
 
@@ -72,31 +67,6 @@ def empty(schema: Schema, rows: int) -> Dataset:
     return replace(found, schema=schema)
 
 
-def stated(data: Dataset) -> Known | None:
+def known_in(data: Dataset) -> Known | None:
     """What the data's schema states of the causes."""
     return known_of(None if data.schema is None else data.schema.knowledge, data.names)
-
-
-def run_with(
-    chosen: Algorithm,
-    data: Dataset,
-    params: Parameters,
-    source: Randomness | NoiseSource,
-    cancelled: Ask = lambda: False,
-    on_step: Callable[[Step], None] | None = None,
-) -> tuple[RunContext, Outcome]:
-    """One run that takes its noise from ``source``; ``on_step`` sees each step as it happens."""
-    ledger = chosen.ledger(data, params) if chosen.ledger is not None else Ledger()
-    watched = on_step is not None
-    session = RunContext(
-        source,
-        ledger,
-        data.names,
-        trace=watched,
-        on_step=on_step,
-        cancelled=cancelled,
-        known=stated(data),
-    )
-    # One thread, so that whoever reads the file adds up in the same order.
-    with one_thread():
-        return session, chosen.run(data, params, session)

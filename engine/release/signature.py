@@ -17,14 +17,11 @@ from pathlib import Path
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from platformdirs import user_data_path
 
 from engine.errors import InputError
-from engine.release.budget import APP
-from engine.release.file import Release, Signature, canonical
+from engine.release.file import Release, Signature, canonical, read_bytes
 from engine.release.page import to_html
-from engine.release.places import private_folder, save
-from engine.release.reading import read_bytes
+from engine.release.places import data_path, private_folder, save
 
 VARIABLE = "DP_CAUSAL_EXPLORER_KEY"  # another file for the private key
 _DOMAIN = b"dp-causal-explorer/signed-release/1\n"
@@ -38,8 +35,7 @@ _SMALL = frozenset({0, 1, _PRIME - 1, _EIGHTH, _PRIME - _EIGHTH})
 
 def default_path() -> Path:
     """Where this user's private key is kept."""
-    named = os.environ.get(VARIABLE)
-    return Path(named) if named else user_data_path(APP, appauthor=False) / "signing-key.pem"
+    return data_path("signing-key.pem", VARIABLE)
 
 
 def own_key(path: Path | None = None) -> Ed25519PrivateKey:
@@ -60,11 +56,8 @@ def own_key(path: Path | None = None) -> Ed25519PrivateKey:
 
 def _make(place: Path) -> None:
     private_folder(place.parent)
-    text = Ed25519PrivateKey.generate().private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
+    how = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    text = Ed25519PrivateKey.generate().private_bytes(*how, serialization.NoEncryption())
     try:
         save(text.decode(), place)
     except InputError:  # another process was first
@@ -74,18 +67,16 @@ def _make(place: Path) -> None:
 
 def public_text(key: Ed25519PrivateKey) -> str:
     """The public key as 64 hexadecimal digits, to be given to readers."""
-    raw = key.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
-    return raw.hex()
+    return key.public_key().public_bytes_raw().hex()
 
 
 def signed(release: Release, key: Ed25519PrivateKey) -> Release:
     """The release with this person's signature over its file and its page."""
-    draft = replace(release, signature=Signature(public_text(key), "", ""))
-    page = hashlib.sha256(to_html(draft).encode()).hexdigest()
-    draft = replace(release, signature=Signature(public_text(key), page, ""))
-    return replace(
-        release, signature=Signature(public_text(key), page, key.sign(_message(draft)).hex())
-    )
+    made = Signature(public_text(key), "", "")
+    page = hashlib.sha256(to_html(replace(release, signature=made)).encode()).hexdigest()
+    draft = replace(release, signature=replace(made, page=page))
+    value = key.sign(_message(draft)).hex()
+    return replace(draft, signature=replace(made, page=page, value=value))
 
 
 def _message(release: Release) -> bytes:

@@ -32,7 +32,7 @@ def synthetic(
     Post-processing of the release: it costs nothing, and its seed need not be secret.
 
     Args:
-        release: What :func:`engine.release.reading.load` read; it is checked first.
+        release: What :func:`engine.release.file.load` read; it is checked first.
         rows: How many, from 2.
         seed: Fixes them.
         do: Columns that are set, to one of their levels, whatever causes them otherwise; what they

@@ -1,4 +1,4 @@
-"""Every release, kept for its maker in a private folder beside the budgets, before it is shown.
+"""Every release, kept for its maker in a private folder next to the budgets, before it is shown.
 
 What has been paid for is not lost with a closed tab or a mistyped place: a release can be written
 out again as often as one likes, which costs nothing. A release's id is the number of its charge
@@ -13,8 +13,6 @@ disk has been seen by nobody.
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,10 +22,16 @@ from numpy.typing import NDArray
 from engine.errors import InputError, show
 from engine.privacy.sources import Hardened, Replay
 from engine.release.budget import Budget, Budgets
-from engine.release.file import Release, canonical, digest, released_json
+from engine.release.file import (
+    Release,
+    canonical,
+    digest,
+    loads,
+    parse_released,
+    released_json,
+)
 from engine.release.page import to_html
-from engine.release.places import private_folder, save
-from engine.release.reading import load, parse_released
+from engine.release.places import append, private_folder, save
 
 _DIGITS = 8  # of the digest
 
@@ -51,6 +55,7 @@ class Vault:
     def prepare(self) -> None:
         """Make the folder; InputError, before anything is charged, where none can be kept."""
         private_folder(self.folder)
+        self.check()
 
     def drawn(self, charge: int) -> Path:
         """Where the noisy tables of a charge's release are kept while it is made."""
@@ -69,9 +74,9 @@ class Vault:
         return found
 
     def ids(self, budget: Budget) -> dict[int, str]:
-        """Charge -> id, for the charges of a budget whose release is kept."""
+        """Charge -> id, for the charges of a budget of which the release is kept."""
         numbers = {charge.number for charge in budget.charges}
-        return {number: found for number, found in self._all() if number in numbers}
+        return {_charge(one): one for one in self._all() if _charge(one) in numbers}
 
     def check(self) -> None:
         """InputError where releases are kept that no charge accounts for: spent budget is back.
@@ -80,9 +85,8 @@ class Vault:
         gone, or their numbers were given out a second time.
         """
         charged = {c.number for budget in self._budgets.all() for c in budget.charges}
-        kept = [number for number, _ in self._all()]
-        lost = len(kept) - len(charged.intersection(kept))
-        if lost:
+        kept = [_charge(one) for one in self._all()]
+        if lost := len(kept) - len(charged.intersection(kept)):
             raise InputError(
                 f"{self._budgets.path} is an older copy: {lost} of the kept releases are on no "
                 "budget, so more is spent than the budgets say. Put the newest copy back; until "
@@ -91,32 +95,32 @@ class Vault:
 
     def get(self, wanted: str) -> Kept:
         """A release by its id, or by the number of its charge; InputError if there is none."""
-        found = [i for number, i in self._all() if wanted in (i, str(number))]
+        found = [one for one in self._all() if wanted in (one, str(_charge(one)))]
         if len(found) != 1:
             raise InputError(
                 f"There is no release {show(wanted)}; python -m engine budget show lists them."
             )
-        text, page = (self._read(found[0], kind) for kind in ("json", "html"))
-        return Kept(found[0], text, page)
+        try:
+            kinds = (self._path(found[0], kind) for kind in ("json", "html"))
+            return Kept(found[0], *(path.read_text(encoding="utf-8") for path in kinds))
+        except (OSError, ValueError):
+            raise InputError(f"The kept release {found[0]} cannot be read.") from None
 
     def release(self, wanted: str) -> Release:
         """The same, read."""
-        return load(self._path(self.get(wanted).id, "json"))
+        return loads(self.get(wanted).text.encode())
 
-    def _read(self, found: str, kind: str) -> str:
-        try:
-            return self._path(found, kind).read_text(encoding="utf-8")
-        except (OSError, ValueError):
-            raise InputError(f"The kept release {found} cannot be read.") from None
-
-    def _all(self) -> Iterator[tuple[int, str]]:
-        for path in sorted(self.folder.glob("*-*.json")):
-            number = path.stem.partition("-")[0]
-            if number.isdecimal():
-                yield int(number), path.stem
+    def _all(self) -> list[str]:
+        """The ids of all kept releases."""
+        ids = sorted(path.stem for path in self.folder.glob("*-*.json"))
+        return [one for one in ids if one.partition("-")[0].isdecimal()]
 
     def _path(self, found: str, kind: str) -> Path:
         return self.folder / f"{found}.{kind}"
+
+
+def _charge(kept: str) -> int:
+    return int(kept.partition("-")[0])
 
 
 class Resumable(Hardened):
@@ -141,9 +145,5 @@ class Resumable(Hardened):
             self.given_out.append(self._before[place])
             return found
         found = super().gaussian(exact, sensitivity, sigma)
-        handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(json.dumps(released_json(self.given_out[-1])) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        append(json.dumps(released_json(self.given_out[-1])) + "\n", self._path)
         return found

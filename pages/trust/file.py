@@ -8,7 +8,7 @@ from engine import InputError
 from engine.audit.replay import Finding
 from engine.release.attacked import HALF, verdict
 from engine.release.checking import SECONDS
-from engine.release.reading import loads
+from engine.release.file import loads
 from pages import mode
 from pages.shell import words as text
 from pages.shell.task import Task, drop, find, start, watch

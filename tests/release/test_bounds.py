@@ -21,17 +21,27 @@ from engine.marginals.diagnostics import MarginalDiagnostics
 from engine.privacy import sources
 from engine.privacy.accounting import Guarantee
 from engine.privacy.sources import Hardened, Released, Replay, grid_of
-from engine.release import checking, reading
+from engine.release import checking
+from engine.release import file as reading
 from engine.release import make as making
 from engine.release import synthetic as twins
 from engine.release.budget import Budgets
 from engine.release.checking import check, derived, moments_of, tables_of
-from engine.release.file import Release, Signature, canonical, digest, findings, to_json
+from engine.release.file import (
+    MOST_ROWS,
+    Release,
+    Signature,
+    canonical,
+    digest,
+    findings,
+    loads,
+    pairs_size,
+    parse,
+    to_json,
+)
 from engine.release.graph import release_drawn
-from engine.release.make import Stopped, dry_run, make
+from engine.release.make import make
 from engine.release.noise import ALARM
-from engine.release.reading import loads, pairs_size, parse
-from engine.release.settings import MOST_ROWS
 from engine.release.synthetic import consistent_dag, synthetic
 from engine.release.vault import Vault
 
@@ -110,9 +120,9 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "a grid that is true": (put("releases", 0, "grid", value=True), "A part of the release"),
     "too large a step": (put("releases", 0, "steps", 0, value=2**53), "A part of the release"),
     "as large below": (put("releases", 0, "steps", 0, value=-(2**53)), "A part of the release"),
-    "a sigma that is true": (put("releases", 0, "sigma", value=True), "A part of the release"),
-    "a sigma in words": (put("releases", 0, "sigma", value="1"), "A part of the release"),
-    "an endless sigma": (put("releases", 0, "sigma", value=math.inf), "A part of the release"),
+    "a sigma that is true": (put("releases", 0, "sigma", value=True), "'releases' of the release"),
+    "a sigma in words": (put("releases", 0, "sigma", value="1"), "'releases' of the release"),
+    "an endless sigma": (put("releases", 0, "sigma", value=math.inf), "not JSON in UTF-8"),
     "no releases": (put("releases", value=[]), "more or fewer releases"),
     "a release too many": (
         lambda c: c["releases"].extend([c["releases"][0]] * reading.MOST_RELEASES),
@@ -145,7 +155,7 @@ def test_the_ends_of_what_is_admitted_are_read(name: str, small: Release) -> Non
 def test_what_lies_past_an_end_is_refused_for_that(name: str, small: Release) -> None:
     change, words = REFUSED[name]
     with pytest.raises(InputError, match=words) as caught:
-        parse(changed(small, change))
+        loads(json.dumps(changed(small, change), separators=(",", ":")).encode() + b"\n")
     assert "\n" not in str(caught.value)
 
 
@@ -194,7 +204,7 @@ def test_where_a_file_differs_is_said(small: Release) -> None:
         (raw.replace(b'{"format"', b'{"new":1,"format"', 1), "'new' of the release is not as"),
         (raw.replace(b'"signature":null', b'"signature":null '), "is not laid out as"),
         (raw.replace(half, b'"epsilon":NaN', 1), "not JSON in UTF-8"),
-        (raw.replace(half, half + b"," + half, 1), "states one field twice"),
+        (raw.replace(half, half + b"," + half, 1), "is not laid out as"),
         (b"\xff" + raw, "not JSON in UTF-8"),
         (b"[" * 100_000, "nested deeper than any release"),
         (b"[" * 5, "not JSON in UTF-8"),
@@ -392,19 +402,7 @@ def test_a_replay_gives_out_what_is_asked_for_and_nothing_else() -> None:
 # Making one --------------------------------------------------------------------------------
 
 
-def test_a_rehearsal_says_what_it_costs_and_can_be_stopped(monkeypatch: Any) -> None:
-    schema = schema_of(2, 2, 2)
-    cost = dry_run("marginal_pc", {"epsilon": 0.5}, schema, 50)
-    assert cost == Guarantee(0.5, 1e-6)
-    with pytest.raises(Stopped, match="nothing was charged"):
-        dry_run("marginal_pc", {}, schema, 50, lambda: True)
-    monkeypatch.setattr(making, "MOST_ROWS", 50)
-    assert dry_run("marginal_pc", {"epsilon": 0.5}, schema, 50) == cost
-    with pytest.raises(InputError, match="at most 50 rows"):
-        dry_run("marginal_pc", {}, schema, 51)
-
-
-def test_data_of_another_schema_are_refused_before_the_charge(tmp_path: Path) -> None:
+def test_other_data_are_refused_before_the_charge(tmp_path: Path, monkeypatch: Any) -> None:
     book = Budgets(tmp_path / "b.db")
     book.new("ward", 3, 1e-5)
     codes = np.arange(60).reshape(-1, 3) % 2
@@ -417,6 +415,10 @@ def test_data_of_another_schema_are_refused_before_the_charge(tmp_path: Path) ->
             make(given, said, "marginal_pc", {}, name="ward", budgets=book)
     with pytest.raises(InputError, match="no budget 'other'"):  # before anything is tried out
         make(data, schema, "marginal_pc", {"epsilon": -1}, name="other", budgets=book)
+    with monkeypatch.context() as patch:
+        patch.setattr(making, "MOST_ROWS", 19)
+        with pytest.raises(InputError, match="at most 19 rows"):
+            make(data, schema, "marginal_pc", {}, name="ward", budgets=book)
     assert book.show("ward").charges == ()
     told: list[str] = []
     found = make(data, schema, "marginal_pc", {}, name="ward", budgets=book, on_kept=told.append)

@@ -21,10 +21,9 @@ from engine.__main__ import main
 from engine.privacy.accounting import Guarantee
 from engine.release.budget import APPLICATION_ID, VARIABLE, Budgets, default_path
 from engine.release.checking import check
-from engine.release.file import canonical
+from engine.release.file import canonical, load
 from engine.release.make import make
 from engine.release.places import save
-from engine.release.reading import load
 from tests.release.samples import asia_schema, own_asia
 
 KILLS = 10  # scripts/kill_releases.py kills as many as one likes

@@ -15,10 +15,9 @@ from engine.privacy import sources
 from engine.release.budget import Budgets
 from engine.release.checking import check
 from engine.release.combine import effect
-from engine.release.file import Release, canonical
+from engine.release.file import Release, canonical, load
 from engine.release.make import make
 from engine.release.page import confidence_words, to_html
-from engine.release.reading import load
 from engine.release.synthetic import synthetic
 from tests.release.samples import asia_schema
 

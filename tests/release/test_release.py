@@ -31,10 +31,9 @@ from engine.privacy.mechanisms import exponential, gaussian, laplace
 from engine.privacy.sources import DISTANCE, Hardened, NotCovered, Replay, grid_of
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.checking import check
-from engine.release.file import Release, canonical, to_json
+from engine.release.file import Release, canonical, load, loads, to_json
 from engine.release.make import Stopped, make
 from engine.release.page import confidence_words, doubt_words, edge_words, to_html
-from engine.release.reading import load, loads
 from engine.release.settings import COVERED, allowance, empty
 from engine.release.synthetic import LABEL, synthetic
 from tests.release.samples import ROWS, asia_schema, own_asia

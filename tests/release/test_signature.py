@@ -15,10 +15,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from engine import InputError
 from engine.release.budget import Budgets
 from engine.release.checking import check
-from engine.release.file import Release, Signature, canonical
+from engine.release.file import Release, Signature, canonical, loads
 from engine.release.make import make
 from engine.release.page import to_html
-from engine.release.reading import loads
 from engine.release.signature import (
     VARIABLE,
     default_path,
@@ -183,7 +182,7 @@ FORGED = """
 import json, resource, sys, time
 from engine import InputError
 from engine.release.checking import check
-from engine.release.reading import loads
+from engine.release.file import loads
 
 raw = open(sys.argv[1], "rb").read()
 before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.monotonic()

@@ -15,11 +15,10 @@ from engine import Knowledge
 from engine.privacy.accounting import Guarantee
 from engine.release.budget import VARIABLE, Budgets
 from engine.release.checking import check
-from engine.release.file import DISJOINT, canonical
+from engine.release.file import DISJOINT, canonical, loads
 from engine.release.make import make
 from engine.release.page import to_html
 from engine.release.pooling import WARN
-from engine.release.reading import loads
 from engine.release.signature import VARIABLE as KEY
 from engine.release.signature import own_key, public_text
 from engine.release.vault import Vault
