@@ -1,4 +1,4 @@
-"""R's bnlearn beside ours, where ``Rscript`` and the package are installed.
+"""R's bnlearn compared with ours, where ``Rscript`` and the package are installed.
 
 Debian's index of this project's machine has no r-cran-bnlearn, so this was only ever run with a
 stand-in for Rscript (``tests/test_bench.py``), never with the real one.

@@ -1,7 +1,7 @@
 """Directions from what a run asked and released: ``python -m benchmarks.directions``.
 
-Every run's links are turned again, at no cost, in two ways beside its own. By *votes*: the sets
-that separated a pair, weighed against each other (:mod:`engine.graphs.weighed_colliders`). By
+Every run's links are directed again, at no cost, in two more ways. By *votes*: the sets that
+separated a pair, weighed against each other (:mod:`engine.graphs.weighed_colliders`). By
 *values*: the noisy statistics of the tests that were asked and released, each as the log Bayes
 factor of dependence that its known noise leaves, a set that was never asked counting as nothing.
 Of PC without privacy the third is its own ``orientation="strongest"``, which asks all sets.
@@ -55,7 +55,7 @@ PRIVATE = ("gauss_pc", "curate_pc", "priv_pc", "svt_pc", "em_pc")
 VALUED = ("gauss_pc", "curate_pc", "priv_pc")  # all or some of what they ask has a value
 EPSILONS = (1.0, 10.0)
 MOST_ORDER, FEW = 3, 12  # the largest order in networks of more than so many columns
-HALF_A_SET = 0.1  # beside the sets with and without a node; one set alone has odds of 11 to 1
+HALF_A_SET = 0.1  # added to the sets with and without a node; one set alone has odds of 11 to 1
 
 Weights = Mapping[Triple, float]
 Tests = dict[tuple[int, int], list[tuple[float, tuple[int, ...]]]]

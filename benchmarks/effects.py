@@ -185,13 +185,13 @@ def _truth(network: Network, data: Dataset, found: Effect) -> float:
 
 def _count(sums: list[float], found: Effect, real: float) -> None:
     """Asked, reverse, wide, holds, width."""
-    told = found.difference
+    stated = found.difference
     sums[0] += 1
-    if told is None:
+    if stated is None:
         sums[1 if found.reverse >= REVERSE else 2] += 1
     else:
-        sums[3] += told.low - 1e-12 <= real <= told.high + 1e-12
-        sums[4] += told.width
+        sums[3] += stated.low - 1e-12 <= real <= stated.high + 1e-12
+        sums[4] += stated.width
 
 
 # Combined releases ----------------------------------------------------------------------
@@ -320,8 +320,8 @@ def effects_table(kept: Sequence[Any]) -> str:
     brier = ratio([(one["found"]["brier"][1], one["found"]["brier"][0]) for one in kept])
     bins = np.sum([one["found"]["bins"] for one in kept], axis=0).reshape(10, 3)
     apart = float(np.abs(bins[:, 1] - bins[:, 2]).sum() / bins[:, 0].sum())
-    told = f"Brier score {brier}, calibration error {apart:.3f} (ten bins)."
-    return "\n".join([*found, "", f"P(acts) over all joined pairs: {told}"])
+    stated = f"Brier score {brier}, calibration error {apart:.3f} (ten bins)."
+    return "\n".join([*found, "", f"P(acts) over all joined pairs: {stated}"])
 
 
 def combined_table(kept: Sequence[Any]) -> str:

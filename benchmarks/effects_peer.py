@@ -1,6 +1,6 @@
 """Adjusted effects by DoWhy on the same rows: ``PYTHON -m benchmarks.effects_peer``.
 
-DoWhy needs an environment of its own (``pip install dowhy``); nothing of the engine is imported
+DoWhy needs a separate environment (``pip install dowhy``); nothing of the engine is imported
 there. ``--rows FILE`` writes the rows, our numbers and the sets first, in the
 project's environment; ``--ask FILE`` lets DoWhy answer and says how far apart both are.
 """

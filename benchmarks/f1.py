@@ -1,8 +1,8 @@
-"""F1 over noise and samples, ours and what stands beside it: ``python -m benchmarks.f1``.
+"""F1 over noise and samples, ours and its peers: ``python -m benchmarks.f1``.
 
 Run i reads sample FIRST + i of the network, 100,000 rows that nothing was chosen on, with noise
 seed i; "nothing like asia" is independent columns of Asia's shape, where the SHD of a run is the
-links it invents. Runs are kept in benchmarks/results/f1.jsonl, a cell a line, and a cell that is
+its false links. Runs are kept in benchmarks/results/f1.jsonl, a cell a line, and a cell that is
 kept with as many runs is not run again. The last step writes the tables of
 docs/explanation/marginal_pc.md and score_based.md; ``--tables`` does that alone, ``--datasets`` and
 ``--columns`` choose what is run.
@@ -136,7 +136,7 @@ def one(cell: Cell, number: int) -> Metrics:
 
 
 def scores(column: str, data: Dataset, epsilon: float, seed: int) -> Metrics:
-    """The scores of a column's run on a dataset whose truth is known."""
+    """The scores of a column's run on a dataset with a known truth."""
     if column in RIVALS:
         found = RIVALS[column](data, Guarantee(epsilon, DELTA), seed)
         assert found is not None
@@ -220,7 +220,7 @@ def table(
 
 
 def measured(found: Kept) -> str:
-    """Marginal PC beside PC without privacy."""
+    """Marginal PC and PC without privacy."""
     ours = [("marginal_pc", epsilon) for epsilon in (10.0, 1.0, 0.1)]
     columns = (("pc_vote", 0.0), ("pc_weighed", 0.0), *ours)
     heads = ("PC, vote", "PC, weighed", "ε = 10", "ε = 1", "ε = .1")
@@ -228,7 +228,7 @@ def measured(found: Kept) -> str:
 
 
 def beside_peers(found: Kept) -> str:
-    """Marginal PC beside peers, with the links that each invents where nothing is."""
+    """Marginal PC and peers, with each one's false links on independent data."""
     columns = [(c, None) for c in ("marginal_pc", *BESIDE)]
     heads = ("marginal_pc", "MST, half ε", "MST, whole ε", "Chow–Liu", "PrivBayes", "flat table")
     both = {}
@@ -256,14 +256,14 @@ def of_the_rule(found: Kept) -> str:
 
 
 def beside_published(found: Kept) -> str:
-    """Marginal PC beside the published constraint-based systems."""
+    """Marginal PC and the published constraint-based systems."""
     columns = [(c, None) for c in ("marginal_pc", *TESTING, *CLAIMED)]
     heads = ("marginal_pc", *(f"{key} strict" for key in TESTING), *CLAIMED)
     return table(found, heads, columns, networks=SMALL, epsilons=(0.1, 1.0, 10.0))
 
 
 def score_based(found: Kept) -> str:
-    """Gram-NOTEARS beside the gradient methods."""
+    """Gram-NOTEARS and the gradient methods."""
     columns = [("notears", 0.0), *((c, None) for c in ("gram_notears", *GRADIENTS))]
     heads = ("NOTEARS", "gram_notears", "noleaks", "curate (multiplicative)", "curate (rising)",
              "curate published, claimed ε")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Priv-PC's Figure 1 from an empty store, beside the sum of the paper's seconds of a run.
+"""Priv-PC's Figure 1 from an empty store, compared with the sum of the paper's seconds of a run.
 
 2,205 runs: 7 networks x EM-PC, SVT-PC, Priv-PC x 21 epsilons x 5 seeds at n = 100,000. Warm start:
 numba's kernels are compiled; nothing has been counted.
@@ -56,7 +56,7 @@ def draws() -> tuple[int, float]:
 
 
 def main() -> None:
-    """Print our seconds beside the paper's."""
+    """Print our seconds and the paper's."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--workers", type=int, default=2)

@@ -1,7 +1,7 @@
 """How often a plan is right: ``python -m benchmarks.forecast [--bif FOLDER]``.
 
 Each network is forecast from its schema and the default density alone, every other bundled network
-lending its tables, and run on samples of its own. Simulated and real F1 are kept in
+lending its tables, and run on separate samples. Simulated and real F1 are kept in
 benchmarks/results/forecast.jsonl, a network and number of rows a line, and what is kept is not run
 again. From them follow, without a run, the ends of the band (how far from the median they must lie
 for TAIL of the real F1 to lie beyond either) and the share inside it where the ends come from
@@ -10,7 +10,7 @@ engine/studies/forecast.py states, which are printed.
 
 FOLDER holds further networks as BIF, which are no part of the project: those of pgmpy 0.1.26 lie
 in pgmpy/utils/example_models. They are too wide to run; of each a few columns with all their
-ancestors are taken, which is a network of its own.
+ancestors are taken, which is a separate network.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def judged(name: str, network: Network, rows: int, done: Container[Cell]) -> Ite
         return
     donors = donors_for(name)
     question = PlanRequest(network.names, network.states, rows, donors=donors)
-    other = zlib.crc32(name.encode())  # so that every network draws its donors anew
+    other = zlib.crc32(name.encode())  # so that every network draws its donors again
     simulated = [question.dataset(k, other) for k in range(DRAWS)]
     real = [_sample(network, rows, k) for k in range(REAL)]
     for key, epsilon in asked:
@@ -222,7 +222,7 @@ def places(found: Sequence[Judged]) -> dict[Judged, list[int]]:
 
 
 def table(found: Sequence[Judged]) -> str:
-    """How many real F1 lay inside, below and above: in all, and by what was asked."""
+    """How many real F1 were inside, below and above: in all, and by what was asked."""
     where = places(found)
     lines = ["| | inside | below | above | runs |", "|---|---|---|---|---|"]
 

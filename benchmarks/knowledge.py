@@ -162,8 +162,8 @@ def kept() -> pd.DataFrame:
 def joined(before: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     """The means with those of a study in the place of the same algorithms' on its networks."""
     key = ["dataset", "algorithm"]
-    anew = before.set_index(key).index.isin(found.set_index(key).index)
-    both = pd.concat([before[~anew], found])
+    replaced = before.set_index(key).index.isin(found.set_index(key).index)
+    both = pd.concat([before[~replaced], found])
     places = {name: place for place, name in enumerate(NETWORKS)}
     return both.sort_values("dataset", key=lambda names: names.map(places), kind="stable")
 
@@ -277,7 +277,7 @@ def _rule(columns: int) -> str:
 def main() -> None:
     """Measure and keep, if asked to; write tables and picture."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", action="store_true", help="measure anew")
+    parser.add_argument("--run", action="store_true", help="measure again")
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--n", type=int, default=100_000)
     options = parser.parse_args()

@@ -1,4 +1,4 @@
-"""MST, written anew: the package of :mod:`benchmarks.peers` takes a minute of CPU for a table.
+"""MST, written again: the package of :mod:`benchmarks.peers` takes a minute of CPU for a table.
 
 McKenna, Miklau and Sheldon 2021 (Winning the NIST Contest), Algorithm 1: a third of zCDP's rho for
 all one-way tables, a third for choosing d - 1 pairs by the exponential mechanism, a third for their
@@ -35,7 +35,7 @@ STEPS = 5_000
 
 
 def rho_of(total: Guarantee) -> float:
-    """The largest rho whose zCDP implies the guarantee (Canonne, Kamath and Steinke 2020)."""
+    """The largest rho of zCDP that implies the guarantee (Canonne, Kamath and Steinke 2020)."""
 
     def negative(log_more: float) -> float:
         order = 1 + math.exp(log_more)

@@ -1,4 +1,4 @@
-"""What is invented where nothing is, over a grid: ``python -m benchmarks.null``.
+"""False positives on independent data, over a grid: ``python -m benchmarks.null``.
 
 Independent columns; the mean number of links a run, over ``--draws`` tables. Cells are kept in
 benchmarks/results/null.jsonl, one after the other, and a cell that is kept is not run again
@@ -91,7 +91,7 @@ def table(cells: dict[Cell, list[int]]) -> str:
     """Mean over the cells with a value, and the highest of them, for each value of each factor."""
     means = {cell: Invented(tuple(links)) for cell, links in cells.items()}
     run = f"{len(cells)} of {len(grid())} cells run"
-    lines = [f"| {run} | cells | links invented a run, mean | highest of a cell |"]
+    lines = [f"| {run} | cells | false links a run, mean | highest of a cell |"]
     lines.append("|---|---|---|---|")
     for at, title in enumerate(("columns", "rows", "ε", "shares", "levels")):
         for value in sorted({cell[at] for cell in means}, key=str if at == 3 else None):

@@ -18,7 +18,7 @@ from dpmm.models.aim import AIMGM
 from dpmm.models.base.mechanisms import mechanism
 
 # MST's descent takes 2,500 steps to choose and 5,000 to fit, 50 s of CPU on five binary columns. On
-# Cancer its loss is 43.718 after 800 steps and 43.709 after 2,000: nothing beside the noise.
+# Cancer its loss is 43.718 after 800 steps and 43.709 after 2,000: nothing compared with the noise.
 STEPS = 1_000
 
 

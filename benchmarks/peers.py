@@ -1,7 +1,7 @@
 """Synthetic tables of two peers: MST by :mod:`benchmarks.mst`, and MST and AIM by their package.
 
 ``dpmm`` (SAS; it carries the authors' private-pgm code) pins an older numpy and Python below 3.12,
-so `make bench-utility` installs requirements/peers.txt beside the project's environment and this
+so `make bench-utility` installs requirements/peers.txt next to the project's environment and this
 module calls it there. Where that is not possible its columns are left out.
 """
 

@@ -1,4 +1,4 @@
-"""pgmpy's PC beside ours, where its packages are in a folder of their own.
+"""pgmpy's PC compared with ours, where its packages are in a separate folder.
 
 ``pip install pgmpy==1.1.2 --target FOLDER`` and ``PGMPY=FOLDER make bench``: it takes 500 MB and
 other versions than the project's, so nothing here installs it.

@@ -1,6 +1,6 @@
 """pgmpy's PC on one table: ``python pgmpy_table.py in.npz out.npz``.
 
-Runs with the packages of a folder of its own (``pip install pgmpy==1.1.2 --target FOLDER``), which
+Runs with the packages of a separate folder (``pip install pgmpy==1.1.2 --target FOLDER``), which
 pin other versions than the project, so it imports nothing of the project. ``in.npz`` holds codes
 (n, d), alpha and test ("g_sq" or "chi_square"); ``out.npz`` gets skeleton (d, d) and CPU seconds.
 """

@@ -2,11 +2,11 @@
 
 The bundled networks up to MOST columns, sorted by columns and name, are taken in turns: on the
 first half each published algorithm is tuned at every epsilon, on the other half the outcome is
-told beside the default setting, each run on a sample of its own with a seed of its own. The
+reported with the default setting, each run on a separate sample with a separate seed. The
 default stays where the search's winner does not beat it by two standard errors on fresh seeds of
-its own half. Our own
-algorithms are told with their defaults. A cell that is kept in sample_data/recommended.json is not
-run again; the last step writes the tables of both pages recommended.md, ``--tables`` that alone.
+its own half. Our own algorithms are reported
+with their defaults. A cell that is kept in sample_data/recommended.json is not run again; the last
+step writes the tables of both pages recommended.md, ``--tables`` that alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Three rivals more beside :mod:`benchmarks.mst`: Chow and Liu's tree, PrivBayes, the whole table.
+"""Three more rivals than :mod:`benchmarks.mst`: Chow and Liu's tree, PrivBayes, the whole table.
 
 Each is given (epsilon, delta) for one replaced record, what ours promises, and its noise follows
 from that at once, not by way of added and removed records:
@@ -141,7 +141,7 @@ def network(data: Dataset, rho: float, most: float, rng: np.random.Generator) ->
 def _parents(
     before: Sequence[int], cards: Sequence[int], x: int, most: float
 ) -> Iterator[tuple[int, ...]]:
-    """The largest sets of columns whose table with x has no more cells than ``most``."""
+    """The largest sets of columns with a table with x of no more cells than ``most``."""
     limit = MOST_PARENTS - (len(cards) >= WIDE)
     for size in range(min(limit, len(before)) + 1):
         for chosen in combinations(sorted(before), size):

@@ -1,7 +1,7 @@
 """What is best by the number of rows: ``python -m benchmarks.rows``.
 
 Marginal PC, Gram-NOTEARS and two rivals at 1,000 to 100,000 rows; every run has a sample and a
-noise seed of its own. Runs are kept in benchmarks/results/rows.jsonl, and a cell that is kept is
+separate noise seed. Runs are kept in benchmarks/results/rows.jsonl, and a cell that is kept is
 not run again. The last step writes the table of docs/research/marginal_pc.md; ``--tables`` does
 that alone.
 """
@@ -28,7 +28,7 @@ DOC = Path(__file__).resolve().parent.parent / "docs" / "research" / "marginal_p
 MARK = "benchmarks.rows"
 COLUMNS = ("marginal_pc", "gram_notears", "chow_liu", "mst_half")
 ROWS, EPSILONS = (1_000, 3_000, 10_000, 30_000, 100_000), (0.1, 1.0)
-NUMBERS = "sem:er:10:12:gaussian"  # ten numeric columns, a network of its own a run
+NUMBERS = "sem:er:10:12:gaussian"  # ten numeric columns, a separate network for each run
 NETWORKS = ("cancer", "asia", "child", "insurance", "alarm", NUMBERS)
 FIRST, RUNS = 3_000, 20  # the seed of the first sample
 

@@ -7,7 +7,7 @@
    Printed: the median time from the key to the page's reply and from the press to the result;
    results that are not those of the same run alone, or a page that shows another's settings;
    errors in the server's log; its memory before, at the end and after the sessions have gone.
-2. Five hundred runs in one process, each on a dataset of its own: its memory after a fifth of them
+2. Five hundred runs in one process, each on a separate dataset: its memory after a fifth of them
    and at the end.
 """
 
@@ -60,7 +60,7 @@ def chromium_path() -> str | None:
 
 @contextmanager
 def served(port: int, log: Path, folder: str) -> Iterator[psutil.Process]:
-    """A server of its own; its log and its studies in a folder that goes away."""
+    """A separate server; its log and its studies in a folder that goes away."""
     shutil.copytree(ROOT / ".streamlit", Path(folder) / ".streamlit")  # served as it is by make app
     words = [sys.executable, str(ROOT / "scripts" / "serve.py"), "--server.headless", "true"]
     with log.open("wb") as out:
@@ -180,21 +180,21 @@ def cpu_seconds(process: psutil.Process) -> float:
     return float(used.user + used.system)
 
 
-def _end(server: subprocess.Popen[bytes], patience: float = 60.0) -> float:
+def _end(server: subprocess.Popen[bytes], seconds: float = 60.0) -> float:
     """Seconds from SIGTERM to the server's end; one that does not end is killed."""
     start = time.monotonic()
     server.terminate()
     try:
-        server.wait(patience)
+        server.wait(seconds)
     except subprocess.TimeoutExpired:
         server.kill()
         server.wait()
     return time.monotonic() - start
 
 
-def _settled(process: psutil.Process, before: float, patience: float) -> float:
-    """The memory once it is back to within a fifth, or when the patience ends."""
-    until = time.monotonic() + patience
+def _settled(process: psutil.Process, before: float, seconds: float) -> float:
+    """The memory once it is back to within a fifth, or after ``seconds``."""
+    until = time.monotonic() + seconds
     while (now := resident(process)) > 1.2 * before and time.monotonic() < until:
         time.sleep(1)
     return now
@@ -204,7 +204,7 @@ def _settled(process: psutil.Process, before: float, patience: float) -> float:
 
 
 def soak_runs(runs: int) -> tuple[float, float]:
-    """Megabytes held after a fifth of the runs and after all; every run has a dataset anew."""
+    """Megabytes held after a fifth of the runs and after all; every run has a new dataset."""
     process, early = psutil.Process(), 0.0
     for k in range(runs):
         data = load_dataset("child", n=5_000, seed=k)
@@ -238,7 +238,7 @@ def main() -> None:
     if given.write:
         put(PAGE, "benchmarks.soak", table)
     early, late = soak_runs(given.runs)
-    print(f"{given.runs} runs in one process, each on a dataset anew")
+    print(f"{given.runs} runs in one process, each on a new dataset")
     print(f"  memory after a fifth of them     {early:8.0f} MB")
     print(f"  memory after all                 {late:8.0f} MB   {late / early:.2f} of that")
     sys.exit(0 if held and late <= 1.1 * early else 1)

@@ -1,9 +1,9 @@
-"""``make bench``: our speed beside peers and beside the machine, all in one run.
+"""``make bench``: our speed, that of peers and of the machine, all in one run.
 
-1. One order-2 test on Alarm (n = 100,000) beside one read of its four columns from memory.
-2. Full PC with G2 and with chi2 beside causal-learn's ``pc(..., 'gsq')`` and ``'chisq'`` on the
-   same arrays, beside pgmpy's where ``PGMPY`` names the folder of its packages, and with G2
-   beside ``pc.stable`` of R's bnlearn where that is installed.
+1. One order-2 test on Alarm (n = 100,000) and one read of its four columns from memory.
+2. Full PC with G2 and with chi2, and causal-learn's ``pc(..., 'gsq')`` and ``'chisq'`` on the
+   same arrays, pgmpy's where ``PGMPY`` names the folder of its packages, and with G2
+   ``pc.stable`` of R's bnlearn where that is installed.
 3. How long each algorithm takes on the seven networks, cold (nothing counted) and warm.
 """
 

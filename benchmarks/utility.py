@@ -1,14 +1,14 @@
 """Utility at equal total budget: ``python -m benchmarks.utility``.
 
 One table, dataset by epsilon. Each cell holds skeleton F1 / directed F1 with standard errors,
-SHD against the CPDAG of the true DAG, seconds a run, and how many links are invented a run where
+SHD against the CPDAG of the true DAG, seconds a run, and how many false links a run has where
 nothing is (independent columns of the same levels and rows), mean over noise draws and samples: of
 non-private G2 PC, of every private algorithm, and of peers' synthetic tables followed by G2 PC
 (benchmarks.peers): "rep" for the same neighbours as ours, one replaced record, "add" at the same
 epsilon for their own, one added or removed record, which promises less.
 
 Strict runs get the total. A published run gets the epsilon a round for which the total that the
-*paper* claims for that very run is the one asked for; what can be defended of it is usually
+*paper* claims for that very run is the one asked for; what can be proven of it is usually
 nothing.
 """
 
@@ -38,7 +38,7 @@ STEPS = 12  # of the bisection, on a logarithmic scale
 def columns() -> list[tuple[str, str]]:
     """(algorithm, guarantee) of each column: ours first.
 
-    The published score-based methods claim totals for which nothing can be defended and take
+    The published score-based methods claim totals for which nothing can be proven and take
     minutes in the search for the right epsilon: docs/explanation/score_based.md has them.
     """
     found = []
@@ -56,7 +56,7 @@ def strict(key: str, data: Dataset, epsilon: float, seed: int) -> RunResult:
 
 
 def published(key: str, data: Dataset, epsilon: float, seed: int) -> RunResult | None:
-    """The run with the largest epsilon found whose claimed total does not exceed ``epsilon``."""
+    """The run with the largest epsilon found that claims a total of at most ``epsilon``."""
     low, high, best = math.log(epsilon * 1e-5), math.log(epsilon), None
     for _ in range(STEPS):
         middle = (low + high) / 2

@@ -1,6 +1,6 @@
 """What whole tables are worth where noise is small: ``python -m benchmarks.whole_tables``.
 
-Marginal PC with them and without on random networks, the same sample and seed for both, beside G²
+Marginal PC with them and without on random networks, the same sample and seed for both, next to G²
 PC with weighed colliders and without privacy. Runs are kept in
 benchmarks/results/whole_tables.jsonl, and a cell that is kept is not run again. The last step
 writes the table of docs/research/marginal_pc.md; ``--tables`` does that alone.
@@ -71,7 +71,7 @@ def measure(cell: Cell) -> None:
 
 
 def kept() -> dict[Cell, tuple[float, dict[str, Runs]]]:
-    """The cells that were run: noise beside sampling, and the runs of each kind."""
+    """The cells that were run: noise compared with sampling, and the runs of each kind."""
     return {
         Cell(*line["cell"]): (line["noise"], {k: np.array(v) for k, v in line["runs"].items()})
         for line in lines(KEPT)

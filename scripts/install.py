@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def environment() -> dict[str, str]:
-    """This process's environment, with what pip is told of indexes said to uv too."""
+    """This process's environment, with pip's settings of indexes said to uv too."""
     said = {"PIP_INDEX_URL": "UV_DEFAULT_INDEX", "PIP_EXTRA_INDEX_URL": "UV_INDEX"}
     found = dict(os.environ)
     for name, value in configured().items():
@@ -29,7 +29,7 @@ def environment() -> dict[str, str]:
 
 
 def configured() -> dict[str, str]:
-    """Indexes and folders of packages that pip was told of, by the name of pip's variable."""
+    """Indexes and folders of packages of pip's settings, by the name of pip's variable."""
     listed = run([sys.executable, "-m", "pip", "config", "list"], quiet=True)
     found = {}
     for line in listed.splitlines():

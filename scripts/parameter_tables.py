@@ -66,7 +66,7 @@ def pages() -> Iterator[tuple[Path, str]]:
 
 
 def main(argv: list[str]) -> None:
-    """Write the tables, or name the pages whose table is another."""
+    """Write the tables, or name the pages with another table."""
     for page, text in pages():
         if "--write" in argv:
             page.write_text(text, encoding="utf-8")

@@ -1,6 +1,6 @@
 """DoWhy and pgmpy read a release's files: ``make readers``.
 
-Both bring far more packages than this project, so they have an environment of their own
+Both bring far more packages than this project, so they have a separate environment
 (requirements/readers.txt). Here a release is made and its files are written; that environment's
 Python runs this file again, with their folder, and reads them without the engine.
 """

@@ -1,6 +1,6 @@
 """What every algorithm answers on a fixed grid: ``python -m scripts.results [--write]``.
 
-Without ``--write`` it computes all runs anew and says which differ from the kept file. A change
+Without ``--write`` it computes all runs again and says which differ from the kept file. A change
 that is meant to leave results alone must leave this silent.
 """
 
@@ -20,8 +20,8 @@ from engine.serialise import charge_dict, plain
 
 ROOT = Path(__file__).resolve().parent.parent
 KEPT = ROOT / "tests" / "known_answer" / "results.jsonl"
-# A sum's last digit hangs on the widest instructions that a processor has, and in a search of a
-# thousand gradients the graph hangs on it. Every processor of the kind (x86-64) has these.
+# A sum's last digit depends on the widest instructions that a processor has, and in a search of a
+# thousand gradients the graph depends on it. Every processor of the kind (x86-64) has these.
 SAME_EVERYWHERE = {
     "OPENBLAS_CORETYPE": "Nehalem",
     "OPENBLAS_NUM_THREADS": "1",

@@ -80,7 +80,7 @@ def main() -> None:
     words = words_for(sys.argv[1:])
     os.umask(0o077)  # what is written here is its owner's alone
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # there are rows in the memory
-    # To print an address of its own, Streamlit would ask a server of the internet for it.
+    # To print its address, Streamlit would ask a server of the internet for it.
     os.environ.setdefault("STREAMLIT_BROWSER_SERVER_ADDRESS", "localhost")
     import streamlit as st
     from streamlit.web import cli

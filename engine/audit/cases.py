@@ -78,7 +78,7 @@ class Power:
     """What the same attack finds of faults that are planted in the same algorithm.
 
     ``tried``: (k, lower bound on epsilon) where mechanisms drew 1/k of their noise, with as many
-    runs; up to the first k whose bound is above the claim. ``replay``: whether the replays see half
+    runs; up to the first k with a bound above the claim. ``replay``: whether the replays see half
     of the noise, and a charge of half the sensitivity. The claim is ``claimed``.
     """
 

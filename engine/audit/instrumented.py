@@ -81,7 +81,7 @@ class InstrumentedGenerator:
 
 
 class Diverged(Exception):
-    """A replay asked for another answer than the run whose answers are forced on it."""
+    """A replay asked for another answer than the run that gave the forced answers."""
 
 
 class Instrumented(Randomness):
@@ -171,7 +171,7 @@ def noise_faults(answers: Sequence[Answer], ledger: Ledger) -> list[str]:
         where = f"answer {number} ({charged.get(charge, 'no label')})"
         many = isinstance(event, events.AboveThresholdEvent)
         if charge not in charged or (charge in answered and not many):
-            faults.append(f"{where} was given without a charge of its own")
+            faults.append(f"{where} was given without a separate charge")
         if isinstance(event, events.AboveThresholdEvent) and charge not in answered:
             if draws and draws[0].matches("laplace", event.threshold_scale):
                 thresholds[charge], draws = float(draws[0].value), draws[1:]

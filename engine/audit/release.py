@@ -1,4 +1,4 @@
-"""A replay of a finished release: its answers, forced on neighbours of its own settings.
+"""A replay of a finished release: its answers, forced on neighbours of its settings.
 
 A release says what was asked, of which schema and how many rows, and what was answered. Whatever
 the records were, an algorithm that follows from its answers takes the same course on any others. So

@@ -4,7 +4,7 @@ A run is private if what it gives out depends on the data through its mechanisms
 and no mechanism's input moves by more than it paid for. Both can be seen on a single pair of
 neighbours: run on one, force its answers on the other, and everything else (which question comes
 next, what is charged, the trace, the result) must be the same. Many runs say little about a sparse
-vector, whose negative answers hardly differ; this says at once where it leaks.
+vector, as its negative answers hardly differ; this says at once where it leaks.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ def adjustment_set(
     """What to adjust for to have the effect of x on y, in column order.
 
     ``dag`` (d, d), in which y is no ancestor of x; ``ways`` [i, j] whether a directed path leads
-    from i to j. Without a path from x to y it is x's parents, whose adjustment gives 0.
+    from i to j. Without a path from x to y it is x's parents, and adjusting for them gives 0.
     """
     if not ways[x, y] or sets == PARENTS:
         return tuple(np.flatnonzero(dag[:, x]).tolist())

@@ -65,7 +65,7 @@ class Effect:
     refusal: str | None
 
     def __repr__(self) -> str:
-        """The sentence, and what stands beside it."""
+        """The sentence and its notes."""
         return " ".join([self.sentence, *self.notes])
 
     def _at(self, name: str, level: str) -> int:
@@ -118,13 +118,13 @@ class Effect:
 
     def to_json(self) -> dict[str, Any]:
         """The attributes as they are, JSON-ready: an interval as its value, low and high."""
-        told, risks = self.difference, self.risks
+        moved, risks = self.difference, self.risks
         plain = ("cause", "effect", "level", "base", "event", "acts", "reverse", "refusal")
         return {name: getattr(self, name) for name in plain} | {
             "method": self.method,
             "adjusted": [list(names) for names in self.adjusted],
             "values": None if self.values is None else list(self.values),
-            "difference": None if told is None else vars(told),
+            "difference": None if moved is None else vars(moved),
             "risks": None if risks is None else {k: vars(risk) for k, risk in risks.items()},
             "sentence": self.sentence,
             "assumption": ASSUMPTION,
@@ -139,8 +139,8 @@ class Effect:
         if self.acts is not None:
             chance = probability(self.acts)
             acts = f"{self.cause} acts on {self.effect} with a probability of {chance}."
-        told = self.difference
-        if self.refusal is not None or told is None:
+        moved = self.difference
+        if self.refusal is not None or moved is None:
             return f"{self.refusal} {acts}"
         unless, least, most = "", *map(of_hundred, self.values or ())
         if self.reverse >= SAID:
@@ -155,13 +155,13 @@ class Effect:
             f"{unless}{'if' if unless else 'If'} {self.cause} were {self.level} for everyone, "
             f"{self.effect} would be {self.event} for {high} of 100; if it were {self.base}, for "
             f"{low} of 100. The difference is {least if least == most else f'{least} to {most}'} "
-            f"of 100; the noise and the sample leave {of_hundred(told.low)} to "
-            f"{of_hundred(told.high)}. {acts}"
+            f"of 100; the noise and the sample leave {of_hundred(moved.low)} to "
+            f"{of_hundred(moved.high)}. {acts}"
         )
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What has to stand beside the sentence, the assumption last."""
+        """What belongs to the sentence, the assumption last."""
         if self.reverse >= REVERSE:
             return (ASSUMPTION,)
         if self.refusal is not None:
@@ -299,12 +299,12 @@ def _empty(
 
 def _unless_wide(found: Effect) -> Effect:
     """Refused where the interval says nothing."""
-    told = found.uncut
-    if told.width <= MOST_WIDTH and told.low <= 1 and told.high >= -1:
+    whole = found.uncut
+    if whole.width <= MOST_WIDTH and whole.low <= 1 and whole.high >= -1:
         return found
     anywhere = "open"
-    if told == found.difference:
-        anywhere = f"anywhere from {100 * told.low:+.0f} to {100 * told.high:+.0f} of 100"
+    if whole == found.difference:
+        anywhere = f"anywhere from {100 * whole.low:+.0f} to {100 * whole.high:+.0f} of 100"
     refusal = (
         f"The noise and the sample leave the effect of {found.cause} on {found.effect} {anywhere}, "
         "which says nothing."

@@ -6,13 +6,13 @@ Setting x to a level j and averaging over the adjusted variables as they are,
 
     P(y = k | do(x = j)) = 1/r_y + (1, h_x(j), E[u_z])' B h_y(k).
 
-Without adjusted variables that is P(y | x) itself. With one whose triple with x and y was released
-the tables are used level by level; with more it is a linear projection, and is called so.
+Without adjusted variables that is P(y | x) itself. With one that was released in a triple with x
+and y the tables are used level by level; with more it is a linear projection, and is called so.
 
 Every number here is a smooth function of released tensors. Its variance has two parts: the noise of
 every entry, which is known, and the sample's, from the influence that one record has, averaged over
 the cells of x, y and the adjusted variables (as in White's robust variance: the residual's variance
-may differ from cell to cell). A difference of two levels is a ratio N / D, whose interval is that
+may differ from cell to cell). A difference of two levels is a ratio N / D, and its interval that
 of Fieller (1954): the values t for which N - t D is within the error of zero.
 """
 
@@ -129,7 +129,7 @@ def estimate(moments: Moments, x: int, y: int, adjusted: Sequence[int] = ()) -> 
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """The linear projection on phi: which features are whose, G, C, and the cells of all."""
+    """The linear projection on phi: each variable's features, G, C, and the cells of all."""
 
     moments: Moments
     x: int
@@ -247,7 +247,7 @@ class _Fit:
     ) -> tuple[float, float, float]:
         """Variances of N and D, and their covariance between, by noise and sampling together.
 
-        N = u' (C v - G b0) and D = u' G b1, whose influences are the residual of x's feature times
+        N = u' (C v - G b0) and D = u' G b1, their influences the residual of x's feature times
         that of y, and squared.
         """
         phi, level, p = self.cells
@@ -274,7 +274,7 @@ def _spread(a: Array, b: Array, p: Array) -> Array:
 
 
 def _first_axis(axis: Array) -> Array:
-    """An orthonormal matrix whose first row is ``axis``: a Householder reflection."""
+    """An orthonormal matrix with the first row ``axis``: a Householder reflection."""
     target = np.zeros_like(axis)
     target[0] = 1.0
     normal = axis - target

@@ -182,7 +182,7 @@ class Reach:
         return tuple(self.distance(interval) for interval in intervals(self.value))
 
     def distance(self, interval: tuple[float, float]) -> int:
-        """Fewest records whose change can take the value out of the interval."""
+        """Fewest changed records that can take the value out of the interval."""
         most = len(self.columns[0])
         found = most
         for replaced in range(most + 1 if self.test else 1):

@@ -164,14 +164,14 @@ def _two_scores(
     context, name = terms.context, terms.score
     each = epsilon / 2 if terms.strict else epsilon
     scale = setting.sensitivity(name, rest.n, rest.m) / each
-    defended = scale * each if terms.strict else _defended(setting, name, rest)
+    proven = scale * each if terms.strict else _defended(setting, name, rest)
     released: list[float] = []
     for value, residuals, arrow in zip(exact, (rest.of_y, rest.of_x), _arrows(terms), strict=True):
         noisy: float | None = value
         if name in RANK_SCORES and setting.training and not terms.strict:
             noisy = _if_stable(terms, value, residuals, setting.shift(rest.n), arrow)
         if noisy is not None and scale > 0:
-            noisy = laplace(context, noisy, sensitivity=defended, scale=scale, label=arrow)
+            noisy = laplace(context, noisy, sensitivity=proven, scale=scale, label=arrow)
         context.emit(
             "score",
             "released" if noisy is not None else "not released",
@@ -199,8 +199,8 @@ def _if_stable(
 ) -> float | None:
     """Section 5.1: release if no rank is about to change.
 
-    The smallest gap is one of the test half, whose records can move it freely: where they are to be
-    protected too, nothing can be defended.
+    The smallest gap is one of the test half, and its records can move it freely: where they
+    are to be protected too, nothing can be proven.
     """
     return stable_release(
         terms.context,

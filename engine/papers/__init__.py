@@ -1,1 +1,1 @@
-"""The papers reproduced: their tables and figures, with our numbers beside."""
+"""The papers reproduced: their tables and figures, compared with our numbers."""

@@ -56,10 +56,10 @@ def curate_table5(work: Work) -> list[Row]:
             "the authors took is not known.", "?")
     )  # fmt: skip
     pc = [reference(name, work.n, 0.05) for name in NETWORKS]
-    told = "The paper's numbers are below the number of pairs, all of which order 0 tests; they "
+    counted = "The paper's numbers are below the number of pairs, all of which order 0 tests; they "
     rows += [
         Row("CURATE table 5", f"PC, tests: {ORDER}", list(papers.CURATE_TABLE5["pc"]),
-            [float(r.ci_tests) for r in pc], told + "match the deleted edges.", "?"),
+            [float(r.ci_tests) for r in pc], counted + "match the deleted edges.", "?"),
         Row("CURATE table 5", f"PC, deleted edges: {ORDER}", list(papers.CURATE_TABLE5["pc"]),
             [float(len(r.separating_sets)) for r in pc], ""),
     ]  # fmt: skip
@@ -74,7 +74,7 @@ def curate_table5(work: Work) -> list[Row]:
         rows.append(
             Row("CURATE table 5", f"{ALGORITHMS[key].title}, tests: {ORDER}",
                 list(papers.CURATE_TABLE5[key]), tests,
-                "The ε of a round is not given: that of a grid whose claimed total is nearest 1, "
+                "The ε of a round is not given: that of a grid with the claimed total nearest 1, "
                 f"{runs['seed'].nunique()} seeds."
                 + (" The paper has more than 7,000 on Child." if key == "em_pc" else ""))
         )  # fmt: skip

@@ -93,7 +93,7 @@ def pairs_figure1(work: Work) -> list[Row]:
     rises = all(high > low for low, high, _ in ends.values())
     return [
         Row("Kusner figure 1", "the right direction gets more probable as ε grows", "yes", said,
-            "Simulated pairs whose score is right without noise in 9 of 10 splits.",
+            "Simulated pairs with a score that is right without noise in 9 of 10 splits.",
             "=" if rises else "≠"),
         _null(),
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the papers printed, for ``reproduce`` to put beside our numbers.
+"""What the papers printed, with which ``reproduce`` compares our numbers.
 
 Priv-PC: Wang, Pang, Song, NeurIPS 2020. CURATE: Bhattacharjee and Tandon 2024. Curves that exist
 only as pictures (Priv-PC figure 1, CURATE figures 3 and 4) have no numbers here.

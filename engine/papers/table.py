@@ -121,7 +121,7 @@ def save(folder: Path, name: str, rows: Sequence[Row]) -> Path:
 
 
 def load(folder: Path, names: Iterable[str]) -> list[Row]:
-    """The rows of those reproductions whose files are there, in this order."""
+    """The rows of the reproductions that have files there, in this order."""
     files = [folder / f"rows-{name}.json" for name in names]
     found = [json.loads(f.read_text(encoding="utf-8")) for f in files if f.is_file()]
     return [Row(**row) for rows in found for row in rows]

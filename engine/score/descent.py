@@ -125,7 +125,7 @@ def release_gradient(
 def published_gradient(
     w: Matrix, covariance: Matrix, clip: float, sigma: float, context: RunContext, iteration: int
 ) -> Matrix:
-    """clip(-S (I - W), +-s) plus Gaussian noise, diagonal 0; charged with what can be defended."""
+    """clip(-S (I - W), +-s) plus Gaussian noise, diagonal 0; charged with what can be proven."""
     context.check()
     exact = np.clip(least_squares(w, covariance)[1], -clip, clip)
     return release_gradient(context, exact, defended_sensitivity(clip, len(w)), sigma, iteration)

@@ -41,7 +41,7 @@ class Encoding:
 
     @property
     def fixed_square(self) -> NDArray[np.bool_]:
-        """(d,) columns whose square is 1 whatever the row: two levels at -1 and 1."""
+        """(d,) columns with a square of 1 in every row: two levels at -1 and 1."""
         if self.scores is None:
             return np.zeros(self.d, dtype=bool)
         return np.array([bool(np.all(np.abs(s) == 1.0)) for s in self.scores])

@@ -54,7 +54,7 @@ def learned_by_correlation(
     widening: float | Matrix = 0.0,
     known: Known | None = None,
 ) -> Learned:
-    """Keep the edges whose partial correlation, given the child's other parents, is large enough.
+    """Keep the edges with a large partial correlation given the child's other parents.
 
     The largest weights make a DAG, which is refitted by least squares on the covariance; the edge
     with the smallest partial correlation over its threshold goes, and so on until all reach it.
@@ -122,7 +122,7 @@ def oracle_threshold(weights: Matrix, data: Dataset) -> OracleThreshold | None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreDiagnostics(Diagnostics):
-    """What a score-based run shows beside its graph.
+    """What a score-based run shows in addition to its graph.
 
     ``weights`` (d, d), [i, j] the weight of i -> j before pruning; ``threshold`` the one that
     pruned them; ``objective``, ``h`` (the measure of cycles) and ``epsilon`` hold one value an

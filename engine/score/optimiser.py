@@ -1,6 +1,6 @@
 """NOTEARS: least squares with an l1 penalty and acyclicity, from the covariance matrix alone.
 
-Zheng et al. 2018, Algorithm 1: an augmented Lagrangian whose inner problems are solved with
+Zheng et al. 2018, Algorithm 1: an augmented Lagrangian, the inner problems of it solved with
 L-BFGS-B over W = W+ - W-, both parts at least 0 and their diagonals fixed at 0. The loss
 1/2 tr((I - W)' S (I - W)) needs the covariance S only, so its cost does not depend on n.
 """

@@ -1,4 +1,4 @@
-"""Least squares gradients whose dependence on one row is bounded: every row's own is clipped.
+"""Least squares gradients that depend on one row within a bound: every row's own is clipped.
 
 The row x contributes -x r' with r = x - W'x, without its diagonal. Its norm is known from |x| and
 |r| alone, so that clipping needs no (n, d, d) array: a weight for each row, then one product.

@@ -1,4 +1,4 @@
-"""Data with nothing left in them: what a search still sees there, it invents."""
+"""Data without dependence: every link that a search finds in them is false."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Which arrows may point either way: a small graph with every choice of its arrows reversed.
 
 A question asks whether two variables are independent once others are known; a graph answers it by
-d-separation. Two graphs that answer all questions alike cannot be told apart by any data (Verma and
+d-separation. Two graphs that answer all questions alike are the same to any data (Verma and
 Pearl 1990: they have the same links and the same unshielded colliders).
 """
 
@@ -63,7 +63,7 @@ def turning(dag: nx.DiGraph, names: Sequence[str]) -> Turning:
     Examples:
         >>> chain = nx.DiGraph([("a", "b"), ("b", "c")])
         >>> found = turning(chain, ["a", "b", "c"])
-        >>> found.kinds  # only the graph whose arrows meet in b can be told apart
+        >>> found.kinds  # only the graph with both arrows into b differs
         (0, 0, 1, 0)
     """
     at = {name: k for k, name in enumerate(names)}

@@ -38,7 +38,7 @@ def ones(data: Dataset, column: int = 0) -> float:
     return float(np.count_nonzero(data.codes[:, column]))
 
 
-# One mechanism each, whose input moves by exactly what it pays for ----------------------
+# One mechanism each; its input moves by exactly what it pays for ----------------------
 
 
 def by_laplace(data: Dataset, params: CountParameters, session: RunContext) -> None:
@@ -68,7 +68,7 @@ def by_gaussian(data: Dataset, params: CountParameters, session: RunContext) -> 
 
 
 def by_exponential(data: Dataset, params: CountParameters, session: RunContext) -> None:
-    """One of two options, whose utilities one record moves in opposite directions."""
+    """One of two options; one record moves their utilities in opposite directions."""
     utilities = [ones(data), -ones(data)]
     _show(session, float(exponential(session, utilities, epsilon=params.epsilon)))
 
@@ -96,7 +96,7 @@ def too_little_noise(data: Dataset, params: CountParameters, session: RunContext
 
 
 def gaussian_refresh(data: Dataset, params: CountParameters, session: RunContext) -> None:
-    """A sparse vector whose threshold is refreshed with Gaussian noise (the authors' code)."""
+    """A sparse vector with a threshold refreshed with Gaussian noise (the authors' code)."""
     run = _round(session, params.epsilon)
     run.noisy_threshold = gaussian(
         session, [5.0], sensitivity=0.0, sigma=2 / params.epsilon, label="refresh"
@@ -119,12 +119,12 @@ def data_normaliser(data: Dataset, params: CountParameters, session: RunContext)
 
 
 def shared_seed(data: Dataset, params: CountParameters, session: RunContext) -> None:
-    """Two releases whose epsilons are added up, each with a generator of the same secret seed."""
+    """Two releases, their epsilons added up, each with a generator of the same secret seed."""
     secret = int(session.randomness.permutation(1 << 11)[0])
     for share in (1 / 3, 2 / 3):
-        twin = replace(session, randomness=Randomness(secret))
+        shared = replace(session, randomness=Randomness(secret))
         scale = 1 / (share * params.epsilon)
-        _show(session, laplace(twin, ones(data), sensitivity=1, scale=scale))
+        _show(session, laplace(shared, ones(data), sensitivity=1, scale=scale))
 
 
 def _round(session: RunContext, epsilon: float) -> AboveThreshold:

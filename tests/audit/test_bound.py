@@ -29,7 +29,7 @@ from tests.audit.reference_mechanisms import FAULTS, MECHANISMS
 
 
 def recorded(a: list[Features], b: list[Features], claim: Guarantee) -> Trial:
-    """A trial whose runs are over: no algorithm is asked."""
+    """A trial that has all its runs: no algorithm is asked."""
     nothing: Any = None
     return Trial(nothing, nothing, nothing, sides=(a, b), claim=claim)
 

@@ -201,7 +201,7 @@ def test_a_transcript_keeps_what_was_asked_and_answered() -> None:
 
 
 def test_two_answers_under_one_charge_are_a_fault() -> None:
-    """The second has the noise that was charged, and no charge of its own."""
+    """The second has the noise that was charged, and no separate charge."""
     ledger, event = Ledger(), LaplaceEvent(1.0, 2.0)
     ledger.charge(event, label="count")
     noisy = [
@@ -211,6 +211,6 @@ def test_two_answers_under_one_charge_are_a_fault() -> None:
         for z in (0.5, 0.75)
     ]
     assert noise_faults(noisy[:1], ledger) == []
-    assert noise_faults(noisy, ledger) == ["answer 2 (count) was given without a charge of its own"]
+    assert noise_faults(noisy, ledger) == ["answer 2 (count) was given without a separate charge"]
     repeated = [noisy[0], Answer(event, np.array(3.0), 3.5, np.array(3.5), noisy[0].draws)]
     assert "the same noise was used twice" in noise_faults(repeated, ledger)

@@ -24,7 +24,7 @@ TRUTH = matrix_of(ASIA.truth, ASIA.names)  # type: ignore[arg-type]
 
 
 def turned(*arcs: tuple[str, str]) -> Adjacency:
-    """Asia's DAG with some links turned round."""
+    """Asia's DAG with some links reversed."""
     dag, at = TRUTH.copy(), ASIA.names.index
     for a, b in arcs:
         dag[at(a), at(b)], dag[at(b), at(a)] = False, True

@@ -126,11 +126,11 @@ def test_sampling_variance_is_the_rows_robust_one() -> None:
     inverse = np.linalg.inv(design.T @ design)
     left = hit - design @ (inverse @ (design.T @ hit))
     robust = inverse @ (design.T @ (design * left[:, None] ** 2)) @ inverse
-    told = (found.difference(1, 0, 0).width / 2 / 1.959964) ** 2
-    assert told == pytest.approx(robust[1, 1], rel=0.05)
+    stated = (found.difference(1, 0, 0).width / 2 / 1.959964) ** 2
+    assert stated == pytest.approx(robust[1, 1], rel=0.05)
     homoscedastic = float(left @ left) / data.n * inverse[1, 1]
     assert found.sampling[0][0, 0] > 0
-    assert abs(told - robust[1, 1]) < abs(homoscedastic - robust[1, 1])
+    assert abs(stated - robust[1, 1]) < abs(homoscedastic - robust[1, 1])
 
 
 def by_differences(m: Moments, x: int, y: int, zs: list[int], event: int) -> np.ndarray:
@@ -172,7 +172,7 @@ def by_differences(m: Moments, x: int, y: int, zs: list[int], event: int) -> np.
 def test_every_entrys_noise_is_carried(
     name: str, x: str, y: str, adjusted: list[str], triple: bool
 ) -> None:
-    """Noise of its own size on each tensor; the interval of a difference is that of its parts."""
+    """Noise of another size on each tensor; the interval of a difference is that of its parts."""
     data = load_dataset(name, n=20_000)
     at, *zs = (data.names.index(v) for v in (x, *adjusted))
     to = data.names.index(y)

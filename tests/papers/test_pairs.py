@@ -20,7 +20,7 @@ def few(n: int) -> list:
 
 
 def accuracy(folder: Path, patch: pytest.MonkeyPatch, *, reversed_truth: bool) -> dict[str, float]:
-    """What is written of three pairs on which the model holds, or whose truth is reversed."""
+    """What is written of three pairs on which the model holds, or with the truth reversed."""
     found = few(500)
     if reversed_truth:
         found = [replace(p, truth=nx.reverse(p.truth), name=f"{p.name} reversed") for p in found]
